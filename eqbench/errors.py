@@ -1,0 +1,47 @@
+"""Exceptions that eqbench raises on purpose.
+
+Every message says what was received, what is allowed and what to do next. The command line
+prints the message of an :class:`EqbenchError` without a traceback.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class EqbenchError(Exception):
+    """Base of all errors that a user, a game or a solver can cause."""
+
+
+class UsageError(EqbenchError):
+    """The request itself is wrong; the command line ends with exit code 2."""
+
+
+class SpecError(UsageError):
+    """A game or solver spec cannot be parsed, or names something unknown."""
+
+
+class ProfileError(UsageError):
+    """A strategy profile does not fit the game or is not a distribution."""
+
+
+class GameFormatError(UsageError):
+    """A game breaks a rule of the model, or a game file cannot be read."""
+
+
+class ImperfectRecallError(GameFormatError):
+    """A player forgets in some information set what they did or knew before."""
+
+
+class SolverUnavailableError(EqbenchError):
+    """A solver needs a package or a licence that is not here."""
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """Hint at the known words closest to `word`; all of them if nothing is close."""
+    known = sorted(known)
+    close = difflib.get_close_matches(word, known, n=3, cutoff=0.5)
+    if close:
+        return f"did you mean {' or '.join(close)}?"
+    return f"known: {', '.join(known)}" if known else "none are known"

@@ -1,0 +1,153 @@
+"""Build a game tree node by node, from rules written in plain Python.
+
+Fine up to some hundred thousand nodes; games in which chance deals cards first are built in
+bulk by :mod:`eqbench.model.dealt`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eqbench.errors import GameFormatError
+from eqbench.model.assemble import InfosetTable, assemble
+from eqbench.model.tree import CHANCE, INT64_SAFE, TERMINAL, GameTree, Payoffs
+
+Number = int | float | Fraction
+Place = tuple[int, int] | None
+
+
+class TreeBuilder:
+    """Collects nodes in any order in which parents come before children.
+
+    A place is ``(node, move)``: the move at a node added before. The root's place is None.
+
+    >>> builder = TreeBuilder(["P1", "P2"])
+    >>> root = builder.decision(None, 0, "start", ["left", "right"])
+    >>> builder.terminal((root, 0), [1, -1])
+    >>> builder.terminal((root, 1), [Fraction(1, 3), 0])
+    >>> tree = builder.tree()
+    """
+
+    def __init__(self, players: Sequence[str], *, max_nodes: int = 5_000_000) -> None:
+        self.players = list(players)
+        self.max_nodes = max_nodes
+        self._place: list[tuple[int, int]] = []
+        self._player: list[int] = []
+        self._infoset: list[int] = []
+        self._probability: dict[tuple[int, int], Number] = {}
+        self._payoffs: list[tuple[Number, ...]] = []
+        self._infosets: dict[tuple[int, str], int] = {}
+        self._actions: list[tuple[str, ...]] = []
+
+    def decision(self, place: Place, player: int, infoset: str, actions: Sequence[str]) -> int:
+        """Add a decision node and return its number; `infoset` is a label of that player."""
+        key, actions = (player, infoset), tuple(actions)
+        index = self._infosets.setdefault(key, len(self._actions))
+        if index == len(self._actions):
+            self._actions.append(actions)
+        elif self._actions[index] != actions:
+            raise GameFormatError(
+                f"information set {infoset!r} of player {player} was added with actions "
+                f"{list(self._actions[index])}, now with {list(actions)}; they must agree"
+            )
+        return self._add(place, player, index)
+
+    def chance(self, place: Place, probabilities: Sequence[Number]) -> int:
+        """Add a chance node and return its number; integers and Fractions are kept exactly."""
+        node = self._add(place, CHANCE, -1)
+        for outcome, probability in enumerate(probabilities):
+            self._probability[node, outcome] = probability
+        return node
+
+    def terminal(self, place: Place, payoffs: Sequence[Number]) -> None:
+        """Add a terminal with one payoff per player."""
+        if len(payoffs) != len(self.players):
+            raise GameFormatError(
+                f"a terminal has {len(payoffs)} payoffs for {len(self.players)} players"
+            )
+        self._add(place, TERMINAL, -1)
+        self._payoffs.append(tuple(payoffs))
+
+    def tree(self) -> GameTree:
+        """Checked game tree of everything added so far.
+
+        Raises
+        ------
+        GameFormatError, ImperfectRecallError
+            As :func:`eqbench.model.assemble.assemble` says.
+        """
+        if not self._place:
+            raise GameFormatError("the game has no node")
+        place = np.array(self._place, dtype=np.int64)
+        order, parent = _breadth_first(place)
+        move, player = place[order, 1], np.array(self._player, dtype=np.int8)[order]
+        chance, denominator = _rational(
+            [self._probability.get(self._place[node], 0) for node in order]
+        )
+        row = np.cumsum(np.array(self._player) == TERMINAL) - 1
+        rows = [self._payoffs[row[node]] for node in order if self._player[node] == TERMINAL]
+        flat, payoff_denominator = _rational([value for payoffs in rows for value in payoffs])
+        nodes = {
+            "parent": parent,
+            "move": np.where(parent < 0, -1, move).astype(np.int32),
+            "player": player,
+            "infoset": np.array(self._infoset, dtype=np.int32)[order],
+            "chance": chance,
+        }
+        table = InfosetTable(
+            [key[0] for key in self._infosets], [key[1] for key in self._infosets], self._actions
+        )
+        payoffs = Payoffs(flat.reshape(-1, len(self.players)), payoff_denominator)
+        return assemble(self.players, nodes, table, payoffs, chance_denominator=denominator)
+
+    def _add(self, place: Place, player: int, infoset: int) -> int:
+        node = len(self._place)
+        if node >= self.max_nodes:
+            raise GameFormatError(
+                f"the game has more than {self.max_nodes:,} nodes; choose smaller options"
+            )
+        if (place is None) != (node == 0):
+            raise GameFormatError("exactly the first node has the place None: it is the root")
+        if place is not None and not 0 <= place[0] < node:
+            raise GameFormatError(f"place {place} names a node that was not added before")
+        self._place.append(place or (-1, -1))
+        self._player.append(player)
+        self._infoset.append(infoset)
+        return node
+
+
+def _breadth_first(place: NDArray) -> tuple[NDArray, NDArray]:
+    """Old node numbers in breadth-first order, and the parents renumbered."""
+    parent = place[:, 0]
+    depth = np.zeros(len(parent), dtype=np.int64)
+    for node in range(1, len(parent)):
+        depth[node] = depth[parent[node]] + 1
+    rank = np.full(len(parent) + 1, -1, dtype=np.int64)
+    order: list[NDArray] = []
+    placed = 0
+    by_depth = np.argsort(depth, kind="stable")
+    for block in np.split(by_depth, np.flatnonzero(np.diff(depth[by_depth])) + 1):
+        block = block[np.lexsort((place[block, 1], rank[parent[block]]))]
+        rank[block] = np.arange(placed, placed + len(block))
+        placed += len(block)
+        order.append(block)
+    flat = np.concatenate(order)
+    return flat, rank[parent[flat]].astype(np.int32)
+
+
+def _rational(values: Sequence[Number]) -> tuple[NDArray, int]:
+    """Integers over one denominator, as int64 where they fit; otherwise floats over 1."""
+    if not all(math.isfinite(value) for value in values):
+        raise GameFormatError("a payoff or probability is not a finite number")
+    exact = [Fraction(value) for value in values]
+    denominator = math.lcm(1, *(value.denominator for value in exact))
+    if denominator < INT64_SAFE:
+        numerators = [value.numerator * (denominator // value.denominator) for value in exact]
+        if max(map(abs, numerators), default=0) < INT64_SAFE:
+            return np.array(numerators, dtype=np.int64), denominator
+    return np.array([float(value) for value in exact]), 1

@@ -1,0 +1,62 @@
+"""A game as solvers see it: its spec, its tree and what is compiled from the tree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from eqbench.errors import UsageError
+from eqbench.model.payoff_model import PayoffModel
+from eqbench.model.sequence_form import SequenceForm, compile_sequence_form
+from eqbench.model.tree import GameTree
+from eqbench.spec import parse_spec
+
+
+@dataclass(frozen=True, eq=False)
+class Game:
+    """A game tree with its canonical spec; compiled forms are made on first use.
+
+    Attributes
+    ----------
+    spec : str
+        Canonical spec, for example ``kuhn(players=3,cards=4,pot=3,reduce=none)``.
+    tree : GameTree
+    """
+
+    spec: str
+    tree: GameTree
+
+    @cached_property
+    def sequence_form(self) -> SequenceForm:
+        """The sequence form; shared by all who hold this game."""
+        return compile_sequence_form(self.tree)
+
+    def payoff_model(self) -> PayoffModel:
+        """Values, best responses and derivatives on compiled kernels."""
+        return PayoffModel(self.sequence_form)
+
+    def at(self, **parameter: int | float | Fraction) -> Game:
+        """Same game at another value of its payoff parameter, for example ``at(pot=3.2)``.
+
+        The structure is shared. A float means the decimal that it prints as, so that
+        ``at(pot=3.2)`` is the game of the spec ``pot=3.2``.
+
+        Raises
+        ------
+        UsageError
+            If the game has no parameter of that name.
+        """
+        known = self.tree.payoffs.parameter
+        if list(parameter) != [known]:
+            raise UsageError(
+                f"{self.spec} has {f'the parameter {known!r}' if known else 'no parameter'}; "
+                f"got {', '.join(parameter) or 'nothing'}"
+            )
+        (given,) = parameter.values()
+        value = Fraction(repr(given)) if isinstance(given, float) else Fraction(given)
+        spec = parse_spec(self.spec).replace(**{known: value})
+        game = Game(str(spec), self.tree.at(value))
+        if "sequence_form" in self.__dict__:
+            game.__dict__["sequence_form"] = self.sequence_form.at(float(value))
+        return game

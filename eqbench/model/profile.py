@@ -1,0 +1,238 @@
+"""Behavior profiles: frequencies per information set, and their JSON form."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eqbench.errors import ProfileError, nearest
+from eqbench.model.tree import FloatArray, GameTree
+
+ROW_SUM_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class BehaviorProfile:
+    """A behavior profile of a game: one distribution per information set.
+
+    Attributes
+    ----------
+    probabilities : float64 (A,), read-only
+        Frequencies of all actions, by information set in the order of the tree.
+    exact : tuple of A Fractions, or None
+        The same frequencies as rationals, where they are known.
+    """
+
+    probabilities: FloatArray
+    exact: tuple[Fraction, ...] | None = None
+
+    @classmethod
+    def of(cls, tree: GameTree, probabilities: NDArray | Sequence[float]) -> BehaviorProfile:
+        """Checked copy of float64 (A,) frequencies.
+
+        Raises
+        ------
+        ProfileError
+            If the shape is wrong, an entry is outside [0, 1] or not finite, or a row does not
+            sum to 1 within 1e-9. Nothing is renormalized.
+        """
+        values = np.array(probabilities, dtype=np.float64)
+        _check_distributions(tree, values)
+        values.setflags(write=False)
+        return cls(values)
+
+    @classmethod
+    def of_exact(cls, tree: GameTree, frequencies: Sequence[Fraction | int]) -> BehaviorProfile:
+        """Checked profile of A rationals; rows must sum to exactly 1 for exact verification."""
+        exact = tuple(Fraction(value) for value in frequencies)
+        profile = cls.of(tree, [float(value) for value in exact])
+        return cls(profile.probabilities, exact)
+
+    @classmethod
+    def uniform(cls, tree: GameTree) -> BehaviorProfile:
+        """The profile that gives every action at an information set the same frequency."""
+        return cls.of_exact(
+            tree, [Fraction(1, len(row)) for row in tree.infoset_actions for _ in row]
+        )
+
+
+def check_exact_rows(tree: GameTree, exact: Sequence[Fraction]) -> None:
+    """Raise ProfileError unless every row of rationals sums to exactly 1."""
+    for i in range(tree.n_infosets):
+        total = sum(exact[tree.action_start[i] : tree.action_start[i + 1]], Fraction(0))
+        if total != 1:
+            raise ProfileError(
+                f"the frequencies at {_place(tree, i)} sum to {total}, not exactly 1; exact "
+                'mode reads numbers as exact decimals, so write them as "p/q" strings'
+            )
+
+
+def random_profile(tree: GameTree, rng: np.random.Generator) -> FloatArray:
+    """Frequencies float64 (A,) drawn uniformly from the simplex at every information set."""
+    draws = rng.standard_exponential(tree.n_actions)
+    return draws / np.add.reduceat(draws, tree.action_start[:-1])[_row_of_action(tree)]
+
+
+def profile_to_json(tree: GameTree, profile: BehaviorProfile, game: str | None = None) -> dict:
+    """The interchange form: player, information set, action -> number or ``"p/q"``."""
+    values: Sequence[Any] = profile.probabilities.tolist()
+    if profile.exact is not None:
+        values = [str(value) for value in profile.exact]
+    behavior: dict[str, dict[str, dict[str, Any]]] = {label: {} for label in tree.players}
+    for i, (player, label) in enumerate(zip(tree.infoset_player, tree.infoset_labels, strict=True)):
+        start = tree.action_start[i]
+        behavior[tree.players[player]][label] = {
+            action: values[start + a] for a, action in enumerate(tree.infoset_actions[i])
+        }
+    return ({"game": game} if game is not None else {}) | {"behavior": behavior}
+
+
+def parse_profile(text: str) -> Any:
+    """Read the JSON text of a profile with every number kept exactly, as a Fraction.
+
+    Raises
+    ------
+    ProfileError
+        If the text is not JSON, repeats a key or has a number that is not finite.
+    """
+    try:
+        return json.loads(
+            text,
+            parse_float=Fraction,
+            parse_int=Fraction,
+            parse_constant=_refuse_constant,
+            object_pairs_hook=_unique_keys,
+        )
+    except json.JSONDecodeError as error:
+        raise ProfileError(f"not valid JSON: {error}") from None
+
+
+def profile_from_json(tree: GameTree, data: Any) -> BehaviorProfile:
+    """Profile of `tree` from its interchange form.
+
+    A missing action is 0; a missing information set is an error unless it has one action.
+
+    Raises
+    ------
+    ProfileError
+        If a label is unknown, a set is missing, or a row is not a distribution.
+    """
+    behavior = data.get("behavior") if isinstance(data, dict) else None
+    if not isinstance(behavior, dict):
+        raise ProfileError(
+            'a profile is {"behavior": {PLAYER: {INFOSET: {ACTION: number or "p/q"}}}}; '
+            "the key 'behavior' is missing"
+        )
+    values: list[Fraction | None] = [None] * tree.n_actions
+    for player_label, sets in behavior.items():
+        if player_label not in tree.players:
+            raise ProfileError(
+                f"unknown player {player_label!r}: {nearest(player_label, tree.players)}"
+            )
+        player = tree.players.index(player_label)
+        for label, row in _items(sets, f"player {player_label}"):
+            _read_row(tree, player, label, row, values)
+    for i in range(tree.n_infosets):
+        start, stop = tree.action_start[i], tree.action_start[i + 1]
+        if values[start] is None and stop - start > 1:
+            raise ProfileError(
+                f"the profile does not say what to do at {_place(tree, i)}; "
+                f"give frequencies for {', '.join(tree.infoset_actions[i])}"
+            )
+        if values[start] is None:
+            values[start] = Fraction(1)
+    return BehaviorProfile.of_exact(tree, [value for value in values if value is not None])
+
+
+def _read_row(
+    tree: GameTree, player: int, label: str, row: Any, values: list[Fraction | None]
+) -> None:
+    try:
+        index = tree.infoset_of(player, label)
+    except KeyError:
+        known = [tree.infoset_labels[i] for i in tree.infosets_of(player)]
+        raise ProfileError(
+            f"player {tree.players[player]} has no information set {label!r}: "
+            f"{nearest(label, known)}"
+        ) from None
+    start, actions = int(tree.action_start[index]), tree.infoset_actions[index]
+    values[start : start + len(actions)] = [Fraction(0)] * len(actions)
+    for action, value in _items(row, _place(tree, index)):
+        frequency = _frequency(value, f"{action!r} at {_place(tree, index)}")
+        if action in actions:
+            values[start + actions.index(action)] = frequency
+        else:
+            raise ProfileError(
+                f"unknown action {action!r} at {_place(tree, index)}: {nearest(action, actions)}"
+            )
+
+
+def _items(data: Any, where: str) -> Any:
+    if not isinstance(data, dict):
+        raise ProfileError(f"{where}: expected an object in braces, got {data!r}")
+    return data.items()
+
+
+def _frequency(value: Any, where: str) -> Fraction:
+    if isinstance(value, Fraction):
+        return value
+    if isinstance(value, str):
+        try:
+            return Fraction(value)
+        except (ValueError, ZeroDivisionError):
+            pass
+    raise ProfileError(f'the frequency of {where} is {value!r}; write a number or "p/q"')
+
+
+def _check_distributions(tree: GameTree, values: FloatArray) -> None:
+    if values.shape != (tree.n_actions,):
+        raise ProfileError(
+            f"a profile of this game has {tree.n_actions} frequencies; got shape {values.shape}"
+        )
+    outside = ~((values >= 0) & (values <= 1))
+    if outside.any():
+        action = int(np.flatnonzero(outside)[0])
+        i = int(np.searchsorted(tree.action_start, action, side="right")) - 1
+        label = tree.infoset_actions[i][action - tree.action_start[i]]
+        raise ProfileError(
+            f"the frequency of {label!r} at {_place(tree, i)} is {values[action]}; "
+            "frequencies lie in [0, 1]"
+        )
+    if tree.n_infosets == 0:
+        return
+    total = np.add.reduceat(values, tree.action_start[:-1])
+    off = np.abs(total - 1) > ROW_SUM_TOLERANCE
+    if off.any():
+        i = int(np.flatnonzero(off)[0])
+        raise ProfileError(
+            f"the frequencies at {_place(tree, i)} sum to {float(total[i])!r}; they must sum to 1 "
+            "within 1e-9 (a missing action counts as 0, nothing is renormalized)"
+        )
+
+
+def _place(tree: GameTree, infoset: int) -> str:
+    player = tree.players[tree.infoset_player[infoset]]
+    return f"information set {tree.infoset_labels[infoset]!r} of {player}"
+
+
+def _row_of_action(tree: GameTree) -> NDArray:
+    return np.repeat(np.arange(tree.n_infosets), np.diff(tree.action_start))
+
+
+def _refuse_constant(word: str) -> Any:
+    raise ProfileError(f"the profile contains {word}; frequencies are finite numbers")
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    seen: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in seen:
+            raise ProfileError(f"the profile has the key {key!r} twice in one place")
+        seen[key] = value
+    return seen

@@ -1,0 +1,222 @@
+"""Sequence form for any number of players, compiled from the tree to flat arrays.
+
+Symbols in shapes: N players, I information sets, A actions, S = N + A sequences, Z columns
+(terminals merged by identical sequence tuples).
+
+Sequence ids are global. Ids 0..N-1 are the empty sequences of the players; id N + a is the
+sequence that ends in action a (actions as the tree numbers them). So the frequencies of a
+behavior profile are simply the entries N.. of a vector over sequences (von Stengel 1996).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eqbench.model.tree import FloatArray, GameTree, IntArray
+
+
+class FormArrays(NamedTuple):
+    """What the kernels read; every array is C-contiguous and read-only.
+
+    Indices are unsigned: Numba lets negative ones wrap around, and that check alone made the
+    kernels 1.2 to 1.7 times slower.
+
+    Attributes
+    ----------
+    block_start : uint32 (I+1,)
+        First sequence of each information set; blocks are contiguous and end at S.
+    parent : uint32 (I,)
+        Sequence that leads to each information set.
+    infoset_start : uint32 (N+1,)
+        First information set of each player.
+    entry_start : uint64 (S+1,)
+        Per sequence s of a player p, its slice of `opponents` and `weight`.
+    opponents : uint32 (N*Z, N-1)
+        Sequences of the other players, in player order, on the paths that use s last.
+    weight : float64 (N*Z,)
+        Payoff of p on those paths times their chance probability.
+    others : tuple of N-1 zeros
+        Its length tells the compiler the number of players.
+    """
+
+    block_start: NDArray[np.uint32]
+    parent: NDArray[np.uint32]
+    infoset_start: NDArray[np.uint32]
+    entry_start: NDArray[np.uint64]
+    opponents: NDArray[np.uint32]
+    weight: FloatArray
+    others: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class SequenceForm:
+    """The compiled game that solvers work on.
+
+    Attributes
+    ----------
+    columns : int32 (Z, N)
+        Last sequence of every player, in lexicographic order, no row twice.
+    chance : float64 (Z,)
+        Chance probability of each column.
+    base, slope : float64 (Z, N), slope None without a parameter
+        Chance-weighted payoffs ``base + slope * value``.
+    value : float
+        Value of the payoff parameter, 0 without one.
+    """
+
+    n_players: int
+    block_start: IntArray
+    parent: IntArray
+    infoset_start: IntArray
+    infoset_player: IntArray
+    columns: IntArray
+    chance: FloatArray
+    base: FloatArray
+    slope: FloatArray | None
+    value: float
+
+    @property
+    def n_infosets(self) -> int:
+        return len(self.parent)
+
+    @property
+    def n_sequences(self) -> int:
+        """Number of sequences S over all players, empty ones included."""
+        return int(self.block_start[-1])
+
+    @property
+    def n_actions(self) -> int:
+        return self.n_sequences - self.n_players
+
+    @cached_property
+    def payoffs(self) -> FloatArray:
+        """Chance-weighted payoffs at the present parameter, float64 (Z, N)."""
+        payoffs = self.base if self.slope is None else self.base + self.slope * self.value
+        return _frozen(payoffs)
+
+    @cached_property
+    def sequence_player(self) -> IntArray:
+        """Owner of each sequence, int32 (S,)."""
+        counts = np.diff(self.block_start)
+        owner = np.repeat(self.infoset_player, counts)
+        return _frozen(np.concatenate((np.arange(self.n_players), owner)).astype(np.int32))
+
+    @cached_property
+    def sequence_infoset(self) -> IntArray:
+        """Information set in which each sequence ends, int32 (S,); -1 for empty ones."""
+        inside = np.repeat(np.arange(self.n_infosets), np.diff(self.block_start))
+        return _frozen(np.concatenate((np.full(self.n_players, -1), inside)).astype(np.int32))
+
+    @cached_property
+    def _entries(self) -> tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.int64]]:
+        """Columns listed per sequence: starts (S+1,), opponents (N*Z, N-1), source (N*Z,)."""
+        n, z = self.n_players, len(self.columns)
+        owner = self.columns.T.ravel()
+        order = np.argsort(owner, kind="stable")
+        count = np.bincount(owner, minlength=self.n_sequences)
+        start = np.concatenate(([0], np.cumsum(count)))
+        player, column = np.divmod(order, z) if z else (order, order)
+        others = np.array([[j for j in range(n) if j != p] for p in range(n)], dtype=np.int64)
+        opponents = self.columns[column[:, None], others.reshape(n, n - 1)[player]]
+        return (
+            _frozen(start.astype(np.uint64)),
+            _frozen(np.ascontiguousarray(opponents, dtype=np.uint32)),
+            _frozen(column * n + player),
+        )
+
+    @cached_property
+    def arrays(self) -> FormArrays:
+        """The bundle that the kernels take."""
+        start, opponents, source = self._entries
+        weight = np.ascontiguousarray(self.payoffs).ravel()[source]
+        return FormArrays(
+            _frozen(self.block_start.astype(np.uint32)),
+            _frozen(self.parent.astype(np.uint32)),
+            _frozen(self.infoset_start.astype(np.uint32)),
+            start,
+            opponents,
+            _frozen(weight),
+            (0,) * (self.n_players - 1),
+        )
+
+    def at(self, value: float) -> SequenceForm:
+        """Same form with another value of the payoff parameter; structure is shared."""
+        form = replace(self, value=value)
+        for name in ("sequence_player", "sequence_infoset", "_entries"):
+            if name in self.__dict__:
+                form.__dict__[name] = self.__dict__[name]
+        return form
+
+
+def compile_sequence_form(tree: GameTree) -> SequenceForm:
+    """Sequence form of a game tree."""
+    n = tree.n_players
+    last = _last_sequences(tree)
+    chance = tree.chance_probability.copy()
+    for level in tree.levels[1:]:
+        chance[level] *= chance[tree.parent[level]]
+    columns, group = _merge(last, tree.terminals)
+    weight = chance[tree.terminals]
+    payoffs = tree.payoffs
+    rows = len(columns)
+    if payoffs.slope is None:
+        base, slope, value = _sum_rows(group, weight[:, None] * payoffs.table, rows), None, 0.0
+    else:
+        scale = weight[:, None] / payoffs.denominator
+        base = _sum_rows(group, scale * payoffs.base, rows)
+        slope = _frozen(_sum_rows(group, scale * payoffs.slope, rows))
+        value = float(payoffs.value or Fraction(0))
+    parent = np.where(tree.infoset_parent < 0, tree.infoset_player, tree.infoset_parent + n)
+    starts = np.searchsorted(tree.infoset_player, np.arange(n + 1))
+    return SequenceForm(
+        n_players=n,
+        block_start=_frozen((tree.action_start + n).astype(np.int32)),
+        parent=_frozen(parent.astype(np.int32)),
+        infoset_start=_frozen(starts.astype(np.int32)),
+        infoset_player=tree.infoset_player,
+        columns=_frozen(columns),
+        chance=_frozen(np.bincount(group, weight, rows)),
+        base=_frozen(base),
+        slope=slope,
+        value=value,
+    )
+
+
+def _last_sequences(tree: GameTree) -> IntArray:
+    """Last sequence of each player at each terminal, int32 (Z, N)."""
+    n = tree.n_players
+    result = np.empty((tree.n_terminals, n), dtype=np.int32)
+    mover = np.where(tree.incoming < 0, -1, tree.player[tree.parent])
+    for p in range(n):
+        last = np.full(tree.n_nodes, p, dtype=np.int32)
+        for level in tree.levels[1:]:
+            inherited = last[tree.parent[level]]
+            last[level] = np.where(mover[level] == p, tree.incoming[level] + n, inherited)
+        result[:, p] = last[tree.terminals]
+    return result
+
+
+def _merge(last: IntArray, terminals: IntArray) -> tuple[IntArray, NDArray[np.int64]]:
+    """Distinct rows in lexicographic order, and the row that each terminal belongs to."""
+    order = np.lexsort(last.T[::-1])
+    ordered = last[order]
+    new = np.ones(len(terminals), dtype=bool)
+    new[1:] = np.any(ordered[1:] != ordered[:-1], axis=1)
+    group = np.empty(len(terminals), dtype=np.int64)
+    group[order] = np.cumsum(new) - 1
+    return np.ascontiguousarray(ordered[new]), group
+
+
+def _sum_rows(group: NDArray, values: FloatArray, rows: int) -> FloatArray:
+    return np.stack([np.bincount(group, column, rows) for column in values.T], axis=1)
+
+
+def _frozen(array: NDArray) -> NDArray:
+    array.setflags(write=False)
+    return array

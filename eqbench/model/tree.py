@@ -1,0 +1,256 @@
+"""The game tree as flat arrays: the one truth about a game.
+
+Symbols in shapes: M nodes, N players, I information sets, A actions over all information
+sets, Z terminal nodes.
+
+Nodes stand in breadth-first order with the children of a node side by side, in action order.
+So `parent` never decreases, every depth is one contiguous block, and a sweep over the tree is
+a handful of array operations. Information sets stand in order of player, then of the number
+of earlier decisions of that player, so that one forward or backward pass over them is enough.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+IntArray = NDArray[np.int32]
+FloatArray = NDArray[np.float64]
+
+CHANCE = -1
+TERMINAL = -2
+INT64_SAFE = 2**62
+
+
+@dataclass(frozen=True, eq=False)
+class Payoffs:
+    """Payoffs at the terminals, kept exactly as integers over one denominator.
+
+    With a parameter (for poker the pot) the payoff is ``base + slope * value``; otherwise
+    `slope` is None. The tree owns the arrays; they are read-only.
+
+    Attributes
+    ----------
+    base, slope : int64 (Z, N), or float64 if the source is not exact
+        Numerators over `denominator`.
+    denominator : int
+        Positive; 1 when the source is not exact.
+    parameter, value : str, Fraction or None
+        Name and present value of the real parameter.
+    """
+
+    base: NDArray
+    denominator: int = 1
+    slope: NDArray | None = None
+    parameter: str | None = None
+    value: Fraction | None = None
+
+    @property
+    def exact(self) -> bool:
+        """Whether the payoffs are known as rationals."""
+        return self.base.dtype.kind == "i"
+
+    @cached_property
+    def table(self) -> FloatArray:
+        """Payoffs as float64 (Z, N), each rounded once from the exact value where possible."""
+        if self.slope is None:
+            table = self.base / self.denominator
+        else:
+            assert self.value is not None
+            p, q = self.value.numerator, self.value.denominator
+            bound = max(int(np.abs(self.base).max()) * q + int(np.abs(self.slope).max()) * abs(p), 1)
+            if self.exact and bound < 2**53 and self.denominator * q < 2**53:
+                table = (self.base * q + self.slope * p) / (self.denominator * q)
+            else:
+                table = (self.base + self.slope * float(self.value)) / self.denominator
+        table = np.ascontiguousarray(table, dtype=np.float64)
+        table.setflags(write=False)
+        return table
+
+    def rational(self) -> tuple[NDArray, int]:
+        """Exact payoffs: integer numerators (Z, N), int64 or object, and their denominator."""
+        if not self.exact:
+            raise TypeError("the payoffs of this game are floating-point numbers, not rationals")
+        if self.slope is None:
+            return self.base, self.denominator
+        assert self.value is not None
+        p, q = self.value.numerator, self.value.denominator
+        base, slope = self.base, self.slope
+        largest = max(int(np.abs(base).max()) * q, int(np.abs(slope).max()) * abs(p), 1)
+        if 2 * largest >= INT64_SAFE:
+            base, slope = base.astype(object), slope.astype(object)
+        return base * q + slope * p, self.denominator * q
+
+
+@dataclass(frozen=True, eq=False)
+class GameTree:
+    """An extensive-form game with perfect recall. Build it with a builder, never by hand.
+
+    Attributes
+    ----------
+    players : tuple of str
+        Labels, in playing order.
+    parent : int32 (M,)
+        Parent node, -1 at the root (node 0).
+    move : int32 (M,)
+        Position among the actions (or chance outcomes) of the parent; -1 at the root.
+    player : int8 (M,)
+        Who moves: 0..N-1, CHANCE or TERMINAL.
+    infoset : int32 (M,)
+        Information set of a decision node, otherwise -1.
+    chance : int64 (M,), or float64 if the source is not exact
+        Numerator, over `chance_denominator`, of the probability of a chance outcome at the
+        node that it leads to; 0 at nodes that a player's action leads to, and at the root.
+    payoffs : Payoffs
+        Rows in the order of `terminals`.
+    infoset_labels, infoset_actions : tuples of length I
+        Labels of the information sets and of their actions.
+    infoset_player : int32 (I,)
+    infoset_parent : int32 (I,)
+        The player's last own action before the information set, as an index into the A
+        actions, or -1 if it is their first decision.
+    """
+
+    players: tuple[str, ...]
+    parent: IntArray
+    move: IntArray
+    player: NDArray[np.int8]
+    infoset: IntArray
+    chance: NDArray
+    chance_denominator: int
+    payoffs: Payoffs
+    infoset_labels: tuple[str, ...]
+    infoset_actions: tuple[tuple[str, ...], ...]
+    infoset_player: IntArray
+    infoset_parent: IntArray
+
+    def __repr__(self) -> str:
+        return (
+            f"<GameTree: {self.n_players} players, {self.n_nodes:,} nodes, "
+            f"{self.n_infosets:,} information sets, {self.n_terminals:,} terminals>"
+        )
+
+    # -- sizes ----------------------------------------------------------------------------
+
+    @property
+    def n_players(self) -> int:
+        return len(self.players)
+
+    @property
+    def n_nodes(self) -> int:
+        return len(self.parent)
+
+    @property
+    def n_infosets(self) -> int:
+        return len(self.infoset_labels)
+
+    @property
+    def n_actions(self) -> int:
+        """Number of actions A, summed over all information sets."""
+        return int(self.action_start[-1])
+
+    @property
+    def n_terminals(self) -> int:
+        return len(self.terminals)
+
+    @property
+    def exact(self) -> bool:
+        """Whether chance probabilities and payoffs are known as rationals."""
+        return self.payoffs.exact and self.chance.dtype.kind == "i"
+
+    # -- derived arrays -------------------------------------------------------------------
+
+    @cached_property
+    def action_start(self) -> IntArray:
+        """First action of each information set, int32 (I+1,); blocks are contiguous."""
+        counts = [len(actions) for actions in self.infoset_actions]
+        return _frozen(np.concatenate(([0], np.cumsum(counts))).astype(np.int32))
+
+    @cached_property
+    def terminals(self) -> IntArray:
+        """Terminal nodes in ascending order, int32 (Z,)."""
+        return _frozen(np.flatnonzero(self.player == TERMINAL).astype(np.int32))
+
+    @cached_property
+    def levels(self) -> tuple[slice, ...]:
+        """Blocks of equal depth, from the root down."""
+        return breadth_first_levels(self.parent)
+
+    @cached_property
+    def incoming(self) -> IntArray:
+        """Action that leads to each node, as an index into the A actions, int32 (M,).
+
+        -1 at the root and at nodes that chance leads to.
+        """
+        infoset = self.infoset[self.parent]
+        action = self.action_start[infoset] + self.move
+        action[infoset < 0] = -1
+        action[0] = -1
+        return _frozen(action.astype(np.int32, copy=False))
+
+    @cached_property
+    def chance_probability(self) -> FloatArray:
+        """Probability of the move that leads to each node as far as chance makes it, (M,).
+
+        1 at the root and at nodes that a player's action leads to.
+        """
+        probability = self.chance / self.chance_denominator
+        probability[0] = 1.0
+        probability[self.incoming >= 0] = 1.0
+        return _frozen(probability)
+
+    @property
+    def payoff_range(self) -> float:
+        """Largest minus smallest payoff over all terminals and players."""
+        return float(self.payoffs.table.max() - self.payoffs.table.min())
+
+    @cached_property
+    def _infoset_index(self) -> dict[tuple[int, str], int]:
+        return {
+            (int(player), label): i
+            for i, (player, label) in enumerate(
+                zip(self.infoset_player, self.infoset_labels, strict=True)
+            )
+        }
+
+    def infoset_of(self, player: int, label: str) -> int:
+        """Index of a player's information set by its label; KeyError if there is none."""
+        return self._infoset_index[player, label]
+
+    def infosets_of(self, player: int) -> range:
+        """Indices of the information sets of `player`: a contiguous block."""
+        first, last = np.searchsorted(self.infoset_player, [player, player + 1])
+        return range(int(first), int(last))
+
+    # -- copies ---------------------------------------------------------------------------
+
+    def at(self, value: Fraction) -> GameTree:
+        """Same tree with its payoff parameter set to `value`; all structure is shared."""
+        if self.payoffs.parameter is None:
+            raise ValueError("this game has no payoff parameter")
+        return _share_structure(self, replace(self, payoffs=replace(self.payoffs, value=value)))
+
+
+def breadth_first_levels(parent: NDArray) -> tuple[slice, ...]:
+    """Blocks of equal depth of nodes in breadth-first order, from the root down."""
+    levels = [slice(0, 1)]
+    while levels[-1].stop < len(parent):
+        start = levels[-1].stop
+        levels.append(slice(start, int(np.searchsorted(parent, start, side="left"))))
+    return tuple(levels)
+
+
+def _share_structure(old: GameTree, new: GameTree) -> GameTree:
+    for name in ("action_start", "terminals", "levels", "incoming", "chance_probability"):
+        if name in old.__dict__:
+            new.__dict__[name] = old.__dict__[name]
+    return new
+
+
+def _frozen(array: NDArray) -> NDArray:
+    array.setflags(write=False)
+    return array

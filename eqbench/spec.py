@@ -1,0 +1,159 @@
+"""Spec strings such as ``kuhn(players=3, pot=3.2)``: grammar, values and canonical form.
+
+    spec    = name [ "(" [ option { "," option } ] ")" ]
+    option  = word "=" value
+    value   = integer | decimal | p "/" q | word | quoted string
+
+Nothing is ever evaluated. Numbers are exact: ``3.2`` is the rational 16/5.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+
+from eqbench.errors import SpecError
+
+Value = int | Fraction | str | bool
+
+_TOKEN = re.compile(
+    r"""\s*(?:
+      (?P<number>[+-]?(?:\d+/\d+|(?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d{1,3})?)(?![\w.]))
+    | (?P<word>[A-Za-z_][\w.+-]*)
+    | (?P<string>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
+    | (?P<mark>[(),=])
+    )""",
+    re.VERBOSE,
+)
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A parsed spec: a name and its options in the order given (or canonical order)."""
+
+    name: str
+    options: tuple[tuple[str, Value], ...] = ()
+
+    def __str__(self) -> str:
+        if not self.options:
+            return self.name
+        return f"{self.name}({','.join(f'{k}={format_value(v)}' for k, v in self.options)})"
+
+    def replace(self, **options: Value) -> Spec:
+        """Copy with the given options replaced in place; unknown ones are appended."""
+        merged = dict(self.options) | options
+        return Spec(self.name, tuple(merged.items()))
+
+
+def format_value(value: Value | float | None) -> str:
+    """Text of a value, in the grammar that :func:`parse_spec` reads."""
+    if isinstance(value, bool) or value is None:
+        return str(value).lower()
+    if isinstance(value, float):
+        return repr(value)
+    if isinstance(value, int | Fraction):
+        return str(value)
+    if re.fullmatch(r"[A-Za-z_][\w.+-]*", value):
+        return value
+    return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def parse_number(text: str) -> int | Fraction:
+    """Exact value of an integer, a decimal or ``p/q``."""
+    try:
+        value = Fraction(text)
+    except ZeroDivisionError:
+        raise SpecError(f"{text!r} divides by zero; write p/q with q > 0") from None
+    return value.numerator if value.denominator == 1 else value
+
+
+def parse_spec(text: str) -> Spec:
+    """Parse one spec.
+
+    Raises
+    ------
+    SpecError
+        If `text` does not follow the grammar; the message points at the place.
+    """
+    parser = _Parser(text)
+    spec = parser.spec()
+    parser.end()
+    return spec
+
+
+def split_specs(text: str) -> list[str]:
+    """Split ``a(x=1,y=2),b`` at the commas outside parentheses and quotes."""
+    parts, depth, quote, current = [], 0, "", ""
+    for char in text:
+        if quote:
+            quote = "" if char == quote else quote
+        elif char in "\"'":
+            quote = char
+        depth += (char == "(") - (char == ")") if not quote else 0
+        if char == "," and depth == 0 and not quote:
+            parts.append(current.strip())
+            current = ""
+        else:
+            current += char
+    parts.append(current.strip())
+    return [part for part in parts if part]
+
+
+class _Parser:
+    def __init__(self, text: str) -> None:
+        self.text, self.at = text, 0
+
+    def spec(self) -> Spec:
+        name = self.take("word", "a name")
+        options: dict[str, Value] = {}
+        if self.peek("("):
+            self.take("mark", "'('")
+            while not self.peek(")"):
+                key = self.take("word", "an option name or ')'")
+                if key in options:
+                    self.fail(f"option {key!r} is given twice")
+                self.expect("=")
+                options[key] = self.value()
+                if not self.peek(")"):
+                    self.expect(",")
+            self.expect(")")
+        return Spec(name, tuple(options.items()))
+
+    def value(self) -> Value:
+        match = _TOKEN.match(self.text, self.at)
+        if match is None or match["mark"]:
+            self.fail("a value (number, p/q, word or quoted string) is missing")
+        self.at = match.end()
+        if match["number"]:
+            return parse_number(match["number"])
+        if match["string"]:
+            return re.sub(r"\\(.)", r"\1", match["string"][1:-1])
+        word = match["word"]
+        return {"true": True, "false": False}.get(word, word)
+
+    def take(self, kind: str, wanted: str) -> str:
+        match = _TOKEN.match(self.text, self.at)
+        if match is None or match[kind] is None:
+            self.fail(f"expected {wanted}")
+        self.at = match.end()
+        return match[kind]
+
+    def expect(self, mark: str) -> None:
+        if not self.peek(mark):
+            self.fail(f"expected {mark!r}")
+        self.take("mark", mark)
+
+    def peek(self, mark: str) -> bool:
+        match = _TOKEN.match(self.text, self.at)
+        return match is not None and match["mark"] == mark
+
+    def end(self) -> None:
+        if self.text[self.at :].strip():
+            self.fail("unexpected text after the spec")
+
+    def fail(self, what: str) -> None:
+        raise SpecError(
+            f"cannot read the spec {self.text!r}: {what} at position {self.at}; "
+            "the form is name(option=value, ...), for example kuhn(players=3, pot=3.2)"
+        )
