@@ -1,0 +1,1 @@
+"""Built-in game families, installed as `eqbench.games`; one file per family."""

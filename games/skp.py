@@ -1,0 +1,44 @@
+"""Simplified three-player Kuhn poker (SKP) of Billingham 2017: J, Q, K, A are cards 1 to 4."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from eqbench.errors import SpecError
+from eqbench.model.tree import GameTree
+
+from .kuhn import build_kuhn
+
+J, Q, K, A = 1, 2, 3, 4
+
+
+@dataclass(frozen=True)
+class SimplifiedKuhn:
+    """SKP at any pot >= 2, all dominated actions deleted; eleven frequencies remain.
+
+    J is passive. Q may bluff and never calls. K never opens, and calls only if nobody called
+    before. A always calls, and player 3 bets it after two checks (Billingham 2017, §2).
+    """
+
+    pot: Fraction = Fraction(3)
+
+    def __post_init__(self) -> None:
+        if self.pot < 2:
+            raise SpecError(
+                f"skp: pot={self.pot} is below 2; nobody bets then, so choose a pot >= 2"
+            )
+
+    def build(self) -> GameTree:
+        """Game tree labeled as Kuhn poker with three players and four cards."""
+        return build_kuhn(3, 4, self.pot, _allowed)
+
+
+def _allowed(history: str, card: int) -> tuple[str, ...]:
+    if "B" not in history:
+        if card in (J, K):
+            return ("check",)
+        return ("bet",) if card == A and history == "KK" else ("check", "bet")
+    if card == A:
+        return ("call",)
+    return ("fold", "call") if card == K and "C" not in history else ("fold",)
