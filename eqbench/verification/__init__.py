@@ -1,0 +1,10 @@
+"""The independent verifier: payoffs, best responses and regrets measured on the tree.
+
+It reads the tree's nodes, not the sequence form, and shares no arithmetic with the kernels
+that solvers use.
+"""
+
+from eqbench.verification.judge import refutation
+from eqbench.verification.verifier import Verification, Verifier, verify, verify_exactly
+
+__all__ = ["Verification", "Verifier", "refutation", "verify", "verify_exactly"]

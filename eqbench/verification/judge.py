@@ -1,0 +1,38 @@
+"""When a candidate is refuted: the measured regret contradicts what the solver claims."""
+
+from __future__ import annotations
+
+DEFAULT_TOLERANCE = 1e-6
+CLAIMED_REGRET_SLACK = 1e-9
+
+
+def refutation(
+    max_regret: float,
+    *,
+    claim: str,
+    claimed_regret: float | None,
+    payoff_range: float,
+    tolerance: float = DEFAULT_TOLERANCE,
+) -> str | None:
+    """Reason why a measured candidate is refuted, or None if it stands.
+
+    Parameters
+    ----------
+    max_regret : measured by the verifier, in payoff units
+    claim : `iterate`, `average`, `equilibrium` or `complete list`
+    claimed_regret : the solver's own bound, in payoff units, or None
+    payoff_range : largest minus smallest payoff of the game
+    tolerance : share of the payoff range up to which an equilibrium claim stands
+    """
+    if claim in ("equilibrium", "complete list"):
+        allowed = max(claimed_regret or 0.0, tolerance * payoff_range)
+        if not max_regret <= allowed:
+            return (
+                f"claimed {'an equilibrium' if claim == 'equilibrium' else 'a complete list'}, "
+                f"but a player gains {max_regret:.3g} by deviating (allowed: {allowed:.3g})"
+            )
+    if claimed_regret is not None and claimed_regret < max_regret - (
+        CLAIMED_REGRET_SLACK * payoff_range
+    ):
+        return f"claimed max regret {claimed_regret:.3g}, measured {max_regret:.3g}"
+    return None
