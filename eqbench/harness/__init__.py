@@ -1,0 +1,1 @@
+"""Plan cells, run each in a child process of its own, verify what comes back, store it."""

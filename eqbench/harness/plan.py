@@ -1,0 +1,200 @@
+"""Turn a request into cells: games × solvers × seeds, nothing left out silently."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from eqbench.errors import EqbenchError, UsageError
+from eqbench.harness.child import Guardian, Limits, Outcome, run_child
+from eqbench.model.game import Game
+from eqbench.model.tree_files import content_hash, load_tree, save_tree
+from eqbench.registry import Registry
+from eqbench.solver import Budget, is_deterministic
+from eqbench.store.schema import Status
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the user asked for. `target` None means 1e-10 of each game's payoff range."""
+
+    games: Sequence[str]
+    solvers: Sequence[str]
+    seeds: int = 1
+    timeout_s: float = 10.0
+    setup_timeout_s: float = 120.0
+    iterations: int | None = None
+    target: float | None = None
+    memory_bytes: int = 4 * 2**30
+    threads: int = 1
+    tolerance: float = 1e-6
+    plugins: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class PlannedGame:
+    """A game built once; children map its arrays from `folder`."""
+
+    typed: str
+    game: Game
+    folder: Path
+    build_s: float
+    content: str
+
+
+@dataclass(frozen=True)
+class PlannedSolver:
+    """A solver as typed and in canonical form; `problem` if it cannot be used at all."""
+
+    typed: str
+    spec: str
+    deterministic: bool
+    plugins: tuple[str, ...] = ()
+    problem: tuple[Status, str] | None = None
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One piece of work: a game, a solver and a seed (None for deterministic solvers)."""
+
+    game: PlannedGame
+    solver: PlannedSolver
+    seed: int | None
+    budget: Budget
+    setup_timeout_s: float
+    tolerance: float
+    key: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        identity = {
+            "game": self.game.content,
+            "solver": self.solver.spec,
+            "seed": self.seed,
+            "budget": asdict(self.budget),
+            "tolerance": self.tolerance,
+        }
+        text = json.dumps(identity, sort_keys=True)
+        object.__setattr__(self, "key", hashlib.sha256(text.encode()).hexdigest()[:16])
+
+
+def make_plan(
+    request: Request, registry: Registry, guardian: Guardian, workspace: Path
+) -> list[Cell]:
+    """Cells in the order games, solvers, seeds.
+
+    Built-in games and solvers are loaded here; third-party code only ever runs in children.
+
+    Raises
+    ------
+    UsageError
+        If a game or solver is unknown, has wrong options or breaks the rules of its kind.
+    """
+    solvers = [
+        _plan_solver(text, request, registry, guardian)
+        for text in _distinct(part for item in request.solvers for part in _expand(item, registry))
+    ]
+    games = [
+        _plan_game(text, request, registry, guardian, workspace)
+        for text in _distinct(request.games)
+    ]
+    cells = []
+    for game in games:
+        target = request.target
+        if target is None:
+            target = 1e-10 * game.game.tree.payoff_range
+        budget = Budget(
+            request.timeout_s, request.iterations, target, request.threads, request.memory_bytes
+        )
+        for solver in solvers:
+            seeds = [None] if solver.deterministic or solver.problem else range(request.seeds)
+            cells += [
+                Cell(game, solver, seed, budget, request.setup_timeout_s, request.tolerance)
+                for seed in seeds
+            ]
+    return cells
+
+
+def _expand(text: str, registry: Registry) -> list[str]:
+    return registry.resolve_solvers(text)
+
+
+def _distinct(items: Any) -> list[str]:
+    return list(dict.fromkeys(items))
+
+
+def _plan_solver(
+    text: str, request: Request, registry: Registry, guardian: Guardian
+) -> PlannedSolver:
+    entry = registry.solver_entry(text)
+    if entry.builtin:
+        loaded = registry.load_solver(text)
+        return PlannedSolver(text, str(loaded.spec), is_deterministic(loaded.instance))
+    plugins = (entry.plugin,) if entry.plugin else ()
+    outcome = run_child(
+        {"do": "describe", "solver": text, "plugins": plugins},
+        Limits(setup_s=request.setup_timeout_s, memory_bytes=request.memory_bytes),
+        guardian,
+    )
+    last = outcome.last
+    if last is not None and last.kind == "described":
+        fields = last.fields
+        return PlannedSolver(text, fields["spec"], fields["deterministic"], plugins)
+    if last is not None and last.fields.get("usage"):
+        raise UsageError(last.fields["message"])
+    return PlannedSolver(text, text, True, plugins, _problem(outcome, request.setup_timeout_s))
+
+
+def _problem(outcome: Outcome, setup_timeout_s: float) -> tuple[Status, str]:
+    """Status of all cells of a solver that could not even be described."""
+    if outcome.ended == "setup timeout":
+        return "timeout", f"loading it took more than {setup_timeout_s:g} s"
+    if outcome.ended == "memory":
+        return "memory", "loading it exceeded the memory limit"
+    last = outcome.last
+    if last is not None:
+        kind = "missing: " if last.fields.get("missing") else ""
+        return "unavailable", f"{kind}{last.fields['type']}: {last.fields['message']}"
+    return "crashed", f"its plugin ended the process while loading ({outcome.exit_code})"
+
+
+def _plan_game(
+    text: str, request: Request, registry: Registry, guardian: Guardian, workspace: Path
+) -> PlannedGame:
+    folder = Path(tempfile.mkdtemp(dir=workspace))
+    started = time.perf_counter()
+    entry = registry.game_entry(text)
+    if entry.builtin:
+        game = registry.load_game(text)
+        save_tree(game.tree, folder)
+    else:
+        game = _build_in_child(text, entry.plugin, request, guardian, folder)
+    build_s = time.perf_counter() - started
+    return PlannedGame(text, game, folder, build_s, content_hash(game.tree))
+
+
+def _build_in_child(
+    text: str, plugin: str | None, request: Request, guardian: Guardian, folder: Path
+) -> Game:
+    outcome = run_child(
+        {
+            "do": "build",
+            "game": text,
+            "plugins": (plugin,) if plugin else (),
+            "folder": str(folder),
+        },
+        Limits(setup_s=request.setup_timeout_s, memory_bytes=request.memory_bytes),
+        guardian,
+    )
+    last = outcome.last
+    if last is not None and last.kind == "built":
+        return Game(last.fields["spec"], load_tree(folder))
+    if last is not None and last.fields.get("usage"):
+        raise UsageError(last.fields["message"])
+    reason = outcome.ended if last is None else last.fields["message"]
+    raise EqbenchError(f"the game {text} could not be built: {reason}")

@@ -1,0 +1,178 @@
+"""The child process of one job: ``python -m eqbench.harness.worker DESCRIPTOR``.
+
+Reads the job as JSON on standard input and answers with frames on the given descriptor. Jobs
+are `solve` (one cell), `describe` (what a third-party solver is) and `build` (the tree of a
+third-party game), so that foreign code never runs in the parent.
+
+Frames: `ready` when set-up is over and the clock starts, then `snapshot` and `candidate`, and
+one of `done`, `refused`, `error`; or `described`, `built`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import traceback
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from eqbench.harness.frames import Frame, write_frame
+
+
+def main() -> int:
+    """Run the job; 0 if it ended in an orderly way, whatever its result."""
+    descriptor = int(sys.argv[1])
+    os.set_inheritable(descriptor, False)
+    job = json.loads(sys.stdin.buffer.read())
+    with open(os.devnull, "rb") as nothing:
+        os.dup2(nothing.fileno(), 0)
+
+    def send(kind: str, **fields: Any) -> None:
+        arrays = fields.pop("arrays", {})
+        write_frame(descriptor, Frame(kind, fields, arrays))
+
+    try:
+        {"solve": _solve, "describe": _describe, "build": _build}[job["do"]](job, send)
+    except Exception as error:
+        send("error", **describe_error(error))
+    return 0
+
+
+def describe_error(error: BaseException) -> dict[str, Any]:
+    """Fields of an `error` frame."""
+    from eqbench.errors import UsageError
+
+    text = str(error) or type(error).__name__
+    return {
+        "type": type(error).__name__,
+        "message": text,
+        "usage": isinstance(error, UsageError),
+        "memory": isinstance(error, MemoryError),
+        "missing": isinstance(error, ImportError),
+        "traceback": "".join(traceback.format_exception(error)[-6:]),
+    }
+
+
+def _load(job: dict[str, Any]) -> Any:
+    """The solver of the job with its canonical spec; imports the plugin that brings it."""
+    from eqbench.registry import default_registry
+
+    registry = default_registry().with_plugins(job["plugins"])
+    return registry.load_solver(job["solver"])
+
+
+def _describe(job: dict[str, Any], send: Any) -> None:
+    from eqbench.solver import is_deterministic
+
+    loaded = _load(job)
+    send("described", spec=str(loaded.spec), deterministic=is_deterministic(loaded.instance))
+
+
+def _build(job: dict[str, Any], send: Any) -> None:
+    from eqbench.model.tree_files import save_tree
+    from eqbench.registry import default_registry
+
+    registry = default_registry().with_plugins(job["plugins"])
+    game = registry.load_game(job["game"])
+    save_tree(game.tree, Path(job["folder"]))
+    send("built", spec=game.spec)
+
+
+def _solve(job: dict[str, Any], send: Any) -> None:
+    import numpy as np
+
+    from eqbench.model.game import Game
+    from eqbench.model.tree_files import load_tree
+    from eqbench.solver import Budget, Monitor, Report, availability_of, refusal_of
+
+    try:
+        solver = _load(job).instance
+    except ImportError as error:
+        send("refused", status="unavailable", reason=f"missing: {error}")
+        return
+    game = Game(job["game_spec"], load_tree(Path(job["folder"])))
+    available = availability_of(solver)
+    if available.state != "available":
+        send("refused", status="unavailable", reason=f"{available.state}: {available.reason}")
+        return
+    refusal = refusal_of(solver, game)
+    if refusal is not None:
+        send("refused", status="unsupported", reason=refusal)
+        return
+    if hasattr(solver, "prepare"):
+        solver.prepare(game)
+    game.payoff_model().regrets(_uniform(game))  # compiled before the monitor needs it
+
+    def sink(report: Report) -> None:
+        candidate = report.candidate
+        exact = candidate.profile.exact
+        send(
+            report.kind,
+            claim=candidate.claim,
+            claimed_regret=_number(candidate.claimed_regret),
+            exact=None if exact is None else [str(value) for value in exact],
+            work=report.work,
+            elapsed_s=report.elapsed_s,
+            cpu_s=report.cpu_s,
+            overhead_s=report.overhead_s,
+            arrays={"profile": candidate.profile.probabilities},
+        )
+
+    rng = np.random.default_rng(job["seed"])
+    budget = Budget(**job["budget"])
+    send("ready")
+    monitor = Monitor(game, budget, sink)
+    termination = solver.solve(game, monitor, rng)
+    elapsed_s, cpu_s = monitor.elapsed_s, monitor.cpu_s
+    send(
+        "done",
+        **asdict(termination),
+        elapsed_s=elapsed_s,
+        cpu_s=cpu_s,
+        overhead_s=monitor.overhead_s,
+        iterations=monitor.work,
+        statistics=_plain(monitor.statistics),
+        memory_bytes=_resident_bytes(),
+    )
+
+
+def _uniform(game: Any) -> Any:
+    from eqbench.model.profile import BehaviorProfile
+
+    return BehaviorProfile.uniform(game.tree).probabilities
+
+
+def _number(value: Any) -> float | None:
+    return None if value is None else float(value)
+
+
+def _plain(figures: dict[str, Any]) -> dict[str, Any]:
+    """Figures of a method as JSON values; what JSON has no word for becomes text."""
+    import math
+
+    def plain(value: Any) -> Any:
+        if hasattr(value, "tolist"):
+            value = value.tolist()
+        if isinstance(value, float):
+            return value if math.isfinite(value) else str(value)
+        if isinstance(value, bool | int | str) or value is None:
+            return value
+        if isinstance(value, list | tuple):
+            return [plain(item) for item in value]
+        if isinstance(value, dict):
+            return {str(key): plain(item) for key, item in value.items()}
+        return str(value)
+
+    return {str(key): plain(value) for key, value in figures.items()}
+
+
+def _resident_bytes() -> int:
+    import psutil
+
+    return int(psutil.Process().memory_info().rss)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

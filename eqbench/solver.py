@@ -1,0 +1,288 @@
+"""The solver contract: what a solver gets, what it hands over, and how it ends.
+
+A solver is a frozen dataclass whose fields are its options. It sees a compiled game, a
+:class:`Monitor` and a random generator, nothing else::
+
+    @dataclass(frozen=True)
+    class MySolver:
+        step: float = 0.1
+
+        def solve(self, game, monitor, rng):
+            state = begin(game.sequence_form)
+            for start, count, due in monitor.chunks():
+                state = advance(state, count)
+                if due:
+                    monitor.snapshot(lambda: average(state), work=start + count)
+            monitor.candidate(average(state), claim="average")
+            return monitor.termination()
+
+`availability()`, `supports(game)`, `prepare(game)` and the attribute `deterministic` are
+optional; :func:`availability_of` and its siblings give the defaults.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+import numpy as np
+
+from eqbench.model.game import Game
+from eqbench.model.profile import BehaviorProfile
+from eqbench.model.tree import FloatArray
+
+Claim = Literal["iterate", "average", "equilibrium", "complete list"]
+CLAIMS: tuple[Claim, ...] = ("iterate", "average", "equilibrium", "complete list")
+CHUNK_S = 0.05
+SCHEDULED_POINTS = 60
+OVERHEAD_SHARE = 0.1
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a solver may spend. A None means no bound of that kind.
+
+    Attributes
+    ----------
+    time_s : seconds of solving, monitor time not counted
+    iterations : iterations of the method
+    target : max regret in payoff units at which an iterative solver may stop; 0 never
+    threads : threads that the solver may use
+    memory_bytes : summed resident memory, enforced by the harness
+    """
+
+    time_s: float = 10.0
+    iterations: int | None = None
+    target: float = 0.0
+    threads: int = 1
+    memory_bytes: int = 4 * 2**30
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A profile that a solver hands over, with what it claims about it.
+
+    Attributes
+    ----------
+    profile : BehaviorProfile
+    claim : `iterate`, `average`, `equilibrium` or `complete list`
+    claimed_regret : the solver's own bound on the max regret in payoff units, if it has one
+    """
+
+    profile: BehaviorProfile
+    claim: Claim
+    claimed_regret: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.claim not in CLAIMS:
+            raise ValueError(f"claim {self.claim!r} is unknown; use one of {', '.join(CLAIMS)}")
+
+
+@dataclass(frozen=True)
+class Termination:
+    """How a solver ended: `converged`, `limit` (budget), `not_found` or `failed`."""
+
+    reason: Literal["converged", "limit", "not_found", "failed"]
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class Availability:
+    """Whether a solver can run here: `available`, `missing`, `licence` or `licence_size`."""
+
+    state: Literal["available", "missing", "licence", "licence_size"] = "available"
+    reason: str = ""
+
+
+class Solver(Protocol):
+    """The one method that every solver has."""
+
+    def solve(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> Termination:
+        """Solve `game`, reporting through `monitor`; must end soon after the budget does."""
+
+
+def availability_of(solver: Any) -> Availability:
+    """The solver's own answer, or available."""
+    ask = getattr(solver, "availability", None)
+    return ask() if ask else Availability()
+
+
+def refusal_of(solver: Any, game: Game) -> str | None:
+    """Reason why the solver does not support the game, or None if it does.
+
+    A solver's `supports(game)` returns True or the reason.
+    """
+    ask = getattr(solver, "supports", None)
+    answer = ask(game) if ask else True
+    if answer is True:
+        return None
+    return answer if isinstance(answer, str) and answer else "the solver does not support this game"
+
+
+def is_deterministic(solver: Any) -> bool:
+    """Whether all seeds give the same result; False unless the solver says so."""
+    return bool(getattr(solver, "deterministic", False))
+
+
+@dataclass(frozen=True)
+class Report:
+    """One message of a monitor: a snapshot or a candidate, with the clocks at that moment."""
+
+    kind: Literal["snapshot", "candidate"]
+    candidate: Candidate
+    work: int
+    elapsed_s: float
+    cpu_s: float
+    overhead_s: float
+
+
+def snapshot_points() -> Iterator[int]:
+    """The fixed schedule of iterations 1, 2, 3, 4, 6, 8, 12, …: about two per doubling."""
+    last = 0
+    for k in range(2 * SCHEDULED_POINTS):
+        point = math.ceil(2 ** (k / 2))
+        if point > last:
+            yield point
+            last = point
+
+
+class Monitor:
+    """A solver's only window to the outside: budget, snapshots, candidates, figures.
+
+    Time spent in here is taken off the solver's clock and kept as `overhead_s`.
+    """
+
+    def __init__(
+        self, game: Game, budget: Budget, sink: Callable[[Report], None]
+    ) -> None:
+        self.budget = budget
+        self.statistics: dict[str, Any] = {}
+        self.work = 0
+        self.overhead_s = 0.0
+        self.reached_target = False
+        self._game, self._sink = game, sink
+        self._tree, self._model = game.tree, None
+        self._overhead_cpu_s = 0.0
+        self._calls, self._due = 0, False
+        self._scheduled = set(snapshot_points())
+        self._start, self._cpu_start = time.perf_counter(), time.process_time()
+
+    @property
+    def elapsed_s(self) -> float:
+        """Seconds since `solve` began, less the time spent in the monitor."""
+        return time.perf_counter() - self._start - self.overhead_s
+
+    @property
+    def cpu_s(self) -> float:
+        """CPU seconds of this process since `solve` began, less those of the monitor."""
+        return time.process_time() - self._cpu_start - self._overhead_cpu_s
+
+    @property
+    def remaining_s(self) -> float:
+        """Seconds of solving that are left."""
+        return self.budget.time_s - self.elapsed_s
+
+    def chunks(self) -> Iterator[tuple[int, int, bool]]:
+        """Pieces ``(start, count, due)`` of compiled work until the budget or the target ends.
+
+        A snapshot is expected where `due` is true. These points follow a fixed schedule of
+        iterations; only how the stretches between them are cut follows the clock, so cutting
+        does not change a result.
+        """
+        size, last = 1, self.budget.iterations
+        for point in snapshot_points():
+            point = point if last is None else min(point, last)
+            while self.work < point:
+                if self.remaining_s <= 0:
+                    return
+                start, count = self.work, min(size, point - self.work)
+                self._due = start + count == point
+                before = time.perf_counter()
+                yield start, count, self._due
+                spent = max(time.perf_counter() - before, 1e-7)
+                self._due = False
+                self.work = start + count
+                size = max(1, min(8 * count, int(count * CHUNK_S / spent)))
+                if self.reached_target:
+                    return
+            if point == last:
+                return
+
+    def snapshot(
+        self, profile: FloatArray | Candidate | Callable[[], Any], *, work: int | None = None
+    ) -> None:
+        """Report where the method stands: frequencies (A,), a Candidate, or a maker of one.
+
+        A maker is only called if the snapshot is taken. All are taken at the scheduled
+        points; those beyond are dropped while monitoring costs more than a tenth of solving.
+        Dropping never changes the result: the target is tested at scheduled points only.
+        """
+        self._calls += 1
+        self.work = self.work if work is None else int(work)
+        scheduled = self._due or self._calls in self._scheduled
+        if not scheduled and self.overhead_s > OVERHEAD_SHARE * self.elapsed_s:
+            return
+        with _Overhead(self) as (elapsed, cpu):
+            made = profile() if callable(profile) else profile
+            candidate = made if isinstance(made, Candidate) else self._candidate(made, "iterate")
+            self._report("snapshot", candidate, elapsed, cpu)
+            if scheduled and self.budget.target > 0:
+                regret = float(self._regrets(candidate).max())
+                self.reached_target = regret <= self.budget.target
+
+    def candidate(
+        self,
+        profile: FloatArray | BehaviorProfile | Candidate,
+        claim: Claim = "equilibrium",
+        claimed_regret: float | None = None,
+    ) -> None:
+        """Hand over a profile; the verifier will hold it against the claim."""
+        with _Overhead(self) as (elapsed, cpu):
+            if not isinstance(profile, Candidate):
+                profile = self._candidate(profile, claim, claimed_regret)
+            self._report("candidate", profile, elapsed, cpu)
+
+    def record(self, **figures: Any) -> None:
+        """Keep figures of the method (nodes, branch points, …) for the result."""
+        self.statistics.update(figures)
+
+    def termination(self) -> Termination:
+        """`converged` if the target was reached, otherwise the bound that was hit."""
+        if self.reached_target:
+            return Termination("converged", f"max regret reached {self.budget.target:.3g}")
+        if self.budget.iterations is not None and self.work >= self.budget.iterations:
+            return Termination("limit", f"{self.budget.iterations:,} iterations")
+        return Termination("limit", f"{self.budget.time_s:g} s")
+
+    def _candidate(
+        self, profile: Any, claim: Claim, claimed_regret: float | None = None
+    ) -> Candidate:
+        if not isinstance(profile, BehaviorProfile):
+            profile = BehaviorProfile.of(self._tree, profile)
+        return Candidate(profile, claim, claimed_regret)
+
+    def _regrets(self, candidate: Candidate) -> FloatArray:
+        if self._model is None:
+            self._model = self._game.payoff_model()
+        return self._model.regrets(candidate.profile.probabilities)
+
+    def _report(self, kind: Any, candidate: Candidate, elapsed: float, cpu: float) -> None:
+        self._sink(Report(kind, candidate, self.work, elapsed, cpu, self.overhead_s))
+
+
+class _Overhead:
+    """Takes the time inside a ``with`` off the solver's clock; gives the clocks at entry."""
+
+    def __init__(self, monitor: Monitor) -> None:
+        self.monitor = monitor
+
+    def __enter__(self) -> tuple[float, float]:
+        self.wall, self.cpu = time.perf_counter(), time.process_time()
+        return self.monitor.elapsed_s, self.monitor.cpu_s
+
+    def __exit__(self, *error: object) -> None:
+        self.monitor.overhead_s += time.perf_counter() - self.wall
+        self.monitor._overhead_cpu_s += time.process_time() - self.cpu
