@@ -46,7 +46,7 @@ def solve(
     solver_spec = type(solver).__name__
     if isinstance(solver, str):
         loaded = default_registry().load_solver(solver)
-        solver, solver_spec = loaded.instance, str(loaded.spec)
+        solver, solver_spec = loaded.instance, loaded.spec
     if budget is None:
         budget = Budget(target=1e-10 * game.tree.payoff_range)
     names = {

@@ -17,6 +17,7 @@ from eqbench.model.game import Game
 from eqbench.model.tree_files import content_hash, load_tree, save_tree
 from eqbench.registry import Registry
 from eqbench.solver import Budget, is_deterministic
+from eqbench.spec import split_specs
 from eqbench.store.schema import Status
 
 
@@ -97,11 +98,11 @@ def make_plan(
     """
     solvers = [
         _plan_solver(text, request, registry, guardian)
-        for text in _distinct(part for item in request.solvers for part in _expand(item, registry))
+        for text in registry.resolve_solvers(",".join(request.solvers))
     ]
     games = [
         _plan_game(text, request, registry, guardian, workspace)
-        for text in _distinct(request.games)
+        for text in dict.fromkeys(part for text in request.games for part in split_specs(text))
     ]
     cells = []
     for game in games:
@@ -120,21 +121,13 @@ def make_plan(
     return cells
 
 
-def _expand(text: str, registry: Registry) -> list[str]:
-    return registry.resolve_solvers(text)
-
-
-def _distinct(items: Any) -> list[str]:
-    return list(dict.fromkeys(items))
-
-
 def _plan_solver(
     text: str, request: Request, registry: Registry, guardian: Guardian
 ) -> PlannedSolver:
     entry = registry.solver_entry(text)
     if entry.builtin:
         loaded = registry.load_solver(text)
-        return PlannedSolver(text, str(loaded.spec), is_deterministic(loaded.instance))
+        return PlannedSolver(text, loaded.spec, is_deterministic(loaded.instance))
     plugins = (entry.plugin,) if entry.plugin else ()
     outcome = run_child(
         {"do": "describe", "solver": text, "plugins": plugins},
@@ -157,9 +150,10 @@ def _problem(outcome: Outcome, setup_timeout_s: float) -> tuple[Status, str]:
     if outcome.ended == "memory":
         return "memory", "loading it exceeded the memory limit"
     last = outcome.last
+    if last is not None and last.fields["unavailable"]:
+        return "unavailable", f"missing: {last.fields['message']}"
     if last is not None:
-        kind = "missing: " if last.fields.get("missing") else ""
-        return "unavailable", f"{kind}{last.fields['type']}: {last.fields['message']}"
+        return "crashed", f"{last.fields['type']}: {last.fields['message']}"
     return "crashed", f"its plugin ended the process while loading ({outcome.exit_code})"
 
 

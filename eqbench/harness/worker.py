@@ -42,7 +42,7 @@ def main() -> int:
 
 def describe_error(error: BaseException) -> dict[str, Any]:
     """Fields of an `error` frame."""
-    from eqbench.errors import UsageError
+    from eqbench.errors import SolverUnavailableError, UsageError
 
     text = str(error) or type(error).__name__
     return {
@@ -50,7 +50,7 @@ def describe_error(error: BaseException) -> dict[str, Any]:
         "message": text,
         "usage": isinstance(error, UsageError),
         "memory": isinstance(error, MemoryError),
-        "missing": isinstance(error, ImportError),
+        "unavailable": isinstance(error, SolverUnavailableError),
         "traceback": "".join(traceback.format_exception(error)[-6:]),
     }
 
@@ -67,7 +67,7 @@ def _describe(job: dict[str, Any], send: Any) -> None:
     from eqbench.solver import is_deterministic
 
     loaded = _load(job)
-    send("described", spec=str(loaded.spec), deterministic=is_deterministic(loaded.instance))
+    send("described", spec=loaded.spec, deterministic=is_deterministic(loaded.instance))
 
 
 def _build(job: dict[str, Any], send: Any) -> None:
@@ -83,13 +83,14 @@ def _build(job: dict[str, Any], send: Any) -> None:
 def _solve(job: dict[str, Any], send: Any) -> None:
     import numpy as np
 
+    from eqbench.errors import SolverUnavailableError
     from eqbench.model.game import Game
     from eqbench.model.tree_files import load_tree
     from eqbench.solver import Budget, Monitor, Report, availability_of, refusal_of
 
     try:
         solver = _load(job).instance
-    except ImportError as error:
+    except SolverUnavailableError as error:
         send("refused", status="unavailable", reason=f"missing: {error}")
         return
     game = Game(job["game_spec"], load_tree(Path(job["folder"])))

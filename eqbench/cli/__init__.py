@@ -1,0 +1,71 @@
+"""The command line. Data goes to standard output, progress and messages to standard error."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import click
+
+_COMMANDS = {
+    "run": "eqbench.cli.run:run",
+    "verify": "eqbench.cli.verify:verify",
+    "list": "eqbench.cli.catalog:list_",
+    "info": "eqbench.cli.catalog:info",
+    "doctor": "eqbench.cli.doctor:doctor",
+}
+USAGE_ERROR = 2
+
+
+class _Commands(click.Group):
+    """Imports a command's module when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        target = _COMMANDS.get(cmd_name)
+        if target is None:
+            return None
+        module, name = target.split(":")
+        return getattr(importlib.import_module(module), name)
+
+    def resolve_command(self, ctx: click.Context, args: list[str]):
+        from eqbench.errors import nearest
+
+        if args and args[0] not in _COMMANDS:
+            raise click.UsageError(f"unknown command {args[0]!r}: {nearest(args[0], _COMMANDS)}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="eqbench", prog_name="eqbench")
+def app() -> None:
+    """Which Nash equilibria does each method find, how good are they, what did they cost?
+
+    The main job: eqbench run --game kuhn3 --solver all
+    """
+
+
+def main() -> None:
+    """Entry point: errors that a user can cause end with one message and no traceback."""
+    if sys.platform not in ("linux", "darwin"):
+        click.echo(f"eqbench runs on Linux and macOS; this is {sys.platform}", err=True)
+        sys.exit(USAGE_ERROR)
+    from eqbench.errors import EqbenchError, UsageError
+
+    try:
+        app.main(standalone_mode=False, prog_name="eqbench")
+    except click.exceptions.Exit as stop:
+        sys.exit(stop.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        sys.exit(130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except EqbenchError as error:
+        click.echo(f"Error: {error}", err=True)
+        sys.exit(USAGE_ERROR if isinstance(error, UsageError) else 1)
+    except BrokenPipeError:
+        sys.stderr.close()  # whoever read our output has gone; nothing more to say
+        sys.exit(0)

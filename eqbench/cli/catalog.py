@@ -1,0 +1,120 @@
+"""`eqbench list` and `eqbench info`: what there is, and what one of them is."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from eqbench.cli.options import json_option, plugin_option
+
+
+@click.command("list")
+@click.argument("what", type=click.Choice(["games", "solvers"]))
+@plugin_option
+@json_option
+def list_(what: str, plugins: tuple[str, ...], as_json: bool) -> None:
+    """List the games or the solvers that can be named in specs."""
+    from eqbench.registry import default_registry
+
+    registry = default_registry().with_plugins(plugins)
+    rows = [
+        {
+            "name": entry.name,
+            "summary": entry.summary,
+            "source": entry.source,
+            **(_solver_facts(entry) if what == "solvers" else {}),
+        }
+        for entry in (registry.solvers() if what == "solvers" else registry.games())
+    ]
+    if as_json:
+        click.echo(json.dumps({"schema": f"eqbench.{what}/1", what: rows}, indent=2))
+        return
+    width = max(len(row["name"]) for row in rows)
+    for row in rows:
+        line = f"{row['name']:<{width}}  {row['summary']}"
+        if row["source"] != "eqbench":
+            line += f"  [{row['source']}]"
+        if row.get("missing"):
+            line += f"  (unavailable: missing {', '.join(row['missing'])})"
+        click.echo(line)
+    click.echo(f"\nOptions of one of them: eqbench info {rows[0]['name']}", err=True)
+
+
+@click.command()
+@click.argument("spec")
+@plugin_option
+@json_option
+def info(spec: str, plugins: tuple[str, ...], as_json: bool) -> None:
+    """Say what a game or a solver is: its options, and the sizes of a game."""
+    from eqbench.errors import SpecError, nearest
+    from eqbench.registry import default_registry
+    from eqbench.spec import parse_spec
+
+    registry = default_registry().with_plugins(plugins)
+    name = parse_spec(spec).name
+    games = {entry.name: entry for entry in registry.games()}
+    solvers = {entry.name: entry for entry in registry.solvers()}
+    if name not in games | solvers:
+        raise SpecError(f"unknown game or solver {name!r}: {nearest(name, games | solvers)}")
+    entry = games.get(name) or solvers[name]
+    facts: dict[str, Any] = {"schema": "eqbench.info/1", "name": name, "kind": entry.kind}
+    facts |= {"summary": entry.summary, "source": entry.source}
+    if entry.kind == "game":
+        game = registry.load_game(spec)
+        facts |= {"spec": game.spec, "sizes": _sizes(game.tree)}
+    else:
+        facts |= {"spec": registry.load_solver(spec).spec, **_solver_facts(entry)}
+    facts["options"] = [_option(option) for option in registry.options(entry)]
+    if as_json:
+        click.echo(json.dumps(facts, indent=2))
+    else:
+        _print(facts)
+
+
+def _solver_facts(entry: Any) -> dict[str, Any]:
+    return {"missing": entry.missing(), "default_row": entry.default_row}
+
+
+def _option(option: Any) -> dict[str, Any]:
+    from eqbench.spec import format_value
+
+    return {
+        "name": option.name,
+        "type": option.type,
+        "default": "required" if option.required else format_value(option.default),
+        "choices": option.choices,
+        "doc": option.doc,
+    }
+
+
+def _sizes(tree: Any) -> dict[str, Any]:
+    from eqbench.model.tree import CHANCE
+
+    return {
+        "players": tree.n_players,
+        "nodes": tree.n_nodes,
+        "chance nodes": int((tree.player == CHANCE).sum()),
+        "decision nodes": int((tree.player >= 0).sum()),
+        "terminals": tree.n_terminals,
+        "information sets": tree.n_infosets,
+        "free frequencies": tree.n_actions - tree.n_infosets,
+        "payoff range": tree.payoff_range,
+        "exact": tree.exact,
+        "parameter": tree.payoffs.parameter,
+    }
+
+
+def _print(facts: dict[str, Any]) -> None:
+    click.echo(f"{facts['name']}: {facts['summary']}")
+    click.echo(f"  spec  {facts['spec']}")
+    for name, value in facts.get("sizes", {}).items():
+        text = f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else value
+        click.echo(f"  {name:<17} {text}")
+    if facts["options"]:
+        click.echo("options")
+    for option in facts["options"]:
+        click.echo(f"  {option['name']} = {option['default']}  ({option['type']})")
+        if option["doc"]:
+            click.echo(f"      {option['doc']}")

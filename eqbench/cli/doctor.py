@@ -1,0 +1,96 @@
+"""`eqbench doctor`: is everything in place?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from eqbench.cli.options import json_option
+
+
+@click.command()
+@json_option
+@click.pass_context
+def doctor(ctx: click.Context, as_json: bool) -> None:
+    """Check the installation: packages, optional solvers, cache, results folder.
+
+    Exit code 1 if something that eqbench needs is broken.
+    """
+    checks = _checks()
+    if as_json:
+        import json
+
+        click.echo(json.dumps({"schema": "eqbench.doctor/1", "checks": checks}, indent=2))
+    else:
+        _print(checks)
+    ctx.exit(1 if any(check["state"] == "broken" for check in checks) else 0)
+
+
+def _checks() -> list[dict[str, Any]]:
+    from eqbench.harness import environment
+
+    facts = environment.environment()
+    memory = facts["memory_bytes"] / 2**30
+    checks = [
+        _check("eqbench", "good", f"{facts['eqbench']} on Python {facts['python']}"),
+        _check("platform", "good", f"{facts['platform']}, {facts['cores']} cores, {memory:.0f} GiB"),
+    ]
+    split = environment.split_installation()
+    checks.append(_check("installation", "broken" if split else "good", split or "one checkout"))
+    for name, version in facts["packages"].items():
+        state = "good" if version else "broken"
+        checks.append(_check(name, state, version or f"missing: pip install {name}"))
+    for extra, (module, distribution) in environment.OPTIONAL.items():
+        checks.append(_optional(extra, module, distribution))
+    return [*checks, _cache(), _results()]
+
+
+def _optional(extra: str, module: str, distribution: str) -> dict[str, Any]:
+    import importlib.util
+
+    from eqbench.harness.environment import version_of
+
+    if importlib.util.find_spec(module) is None:
+        return _check(extra, "absent", f"optional: pip install 'eqbench[{extra}]'")
+    return _check(extra, "good", f"{distribution} {version_of(distribution) or ''}".strip())
+
+
+def _cache() -> dict[str, Any]:
+    from eqbench.model.compiled import cache_folder
+
+    folder = cache_folder()
+    if folder is None:
+        return _check("kernel cache", "absent", "not writable: every process compiles afresh")
+    return _check("kernel cache", "good", str(folder))
+
+
+def _results() -> dict[str, Any]:
+    import os
+    from pathlib import Path
+
+    folder = Path("results")
+    place = folder if folder.exists() else Path.cwd()
+    if os.access(place, os.W_OK):
+        return _check("results", "good", f"{folder.resolve()} can be written")
+    return _check("results", "absent", f"{place.resolve()} is not writable: use run --out DIR")
+
+
+def _check(name: str, state: str, detail: str) -> dict[str, Any]:
+    return {"name": name, "state": state, "detail": detail}
+
+
+def _print(checks: list[dict[str, Any]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    styles = {"good": "green", "absent": "yellow", "broken": "red"}
+    table = Table(box=None, show_header=False)
+    for check in checks:
+        table.add_row(
+            Text(check["name"]),
+            Text(check["state"], style=styles[check["state"]]),
+            Text(check["detail"], overflow="fold"),
+        )
+    Console().print(table)

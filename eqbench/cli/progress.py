@@ -1,0 +1,71 @@
+"""Progress of a run on standard error: a live line in a terminal, nothing else otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+
+class Progress:
+    """Observer of a run; use it in a ``with``."""
+
+    def __init__(self, *, quiet: bool, verbose: bool) -> None:
+        self.verbose = verbose and not quiet
+        self.display: Any = None
+        if not quiet:
+            from rich.console import Console
+
+            console = Console(stderr=True)
+            if console.is_terminal:
+                self.display = _display(console)
+
+    def __enter__(self) -> Progress:
+        if self.display is not None:
+            self.display.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self.display is not None:
+            self.display.stop()
+
+    def planned(self, cells: Sequence[Any]) -> None:
+        if self.display is not None:
+            self.task = self.display.add_task("", total=len(cells))
+
+    def started(self, cell: Any) -> None:
+        if self.display is not None:
+            seed = "" if cell.seed is None else f", seed {cell.seed}"
+            name = f"{cell.solver.typed} on {cell.game.typed}{seed}"
+            self.display.update(self.task, description=name)
+
+    def finished(self, record: Any) -> None:
+        if self.display is not None:
+            self.display.advance(self.task)
+        if self.verbose:
+            from eqbench.report.terminal import seconds
+
+            regret = "" if record.max_regret is None else f", max regret {record.max_regret:.1e}"
+            line = (
+                f"{record.solver} on {record.game}: {record.status}{regret}, "
+                f"set-up {seconds(record.setup_s)}, solving {seconds(record.elapsed_s)}"
+            )
+            if self.display is not None:
+                self.display.console.print(line, highlight=False, markup=False)
+            else:
+                click.echo(line, err=True)
+
+
+def _display(console: Any) -> Any:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich.progress import TimeElapsedColumn
+
+    return Progress(
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}", markup=False),
+        console=console,
+        transient=True,
+    )

@@ -1,0 +1,119 @@
+"""`eqbench run`: games × solvers × seeds to a comparison table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from eqbench.cli.options import MemorySize, json_option, plugin_option
+
+NOTHING_RAN = 4
+INTERRUPTED = 130
+_BAD = ("crashed", "refuted")
+_NEVER_RAN = ("unsupported", "unavailable")
+
+
+@click.command()
+@click.option("--game", "games", multiple=True, required=True, metavar="SPEC", help="Game, for example kuhn3 or 'kuhn(players=3, pot=3.2)'; may be given several times.")
+@click.option("--solver", "solvers", multiple=True, required=True, metavar="SPEC", help="Solver, several separated by commas, or 'all'; may be given several times.")
+@click.option("--seeds", default=1, type=click.IntRange(1), show_default=True, help="Run solvers that use randomness with seeds 0 to N-1.")
+@click.option("--timeout", default=10.0, type=click.FloatRange(0, min_open=True), show_default=True, help="Seconds of solving per cell; killed one second later.")
+@click.option("--setup-timeout", default=120.0, type=click.FloatRange(0, min_open=True), show_default=True, help="Seconds for imports, conversion and compilation per cell.")
+@click.option("--iterations", default=None, type=click.IntRange(1), help="Stop iterative solvers after N iterations.")
+@click.option("--target", default=None, type=click.FloatRange(0), help="Max regret at which iterative solvers stop; 0 uses the whole budget.  [default: 1e-10 of the payoff range]")
+@click.option("--tolerance", default=1e-6, type=click.FloatRange(0), show_default=True, help="Share of the payoff range above which a claimed equilibrium is refuted.")
+@click.option("--memory", default="4GiB", type=MemorySize(), show_default=True, help="Resident memory per cell.")
+@click.option("--threads", default=1, type=click.IntRange(1), show_default=True, help="Threads per cell.")
+@click.option("--out", default=None, type=click.Path(), help="Folder for the results.  [default: results/<UTC time>-<games>]")
+@plugin_option
+@json_option
+@click.option("-q", "--quiet", is_flag=True, help="No progress on standard error.")
+@click.option("-v", "--verbose", is_flag=True, help="Say what each cell did as it ends.")
+@click.pass_context
+def run(ctx: click.Context, **options: Any) -> None:
+    """Run solvers on games and compare what they find.
+
+    Every cell runs in a process of its own and every profile is measured by the independent
+    verifier. Exit code: 0 ran, 1 some cell crashed or was refuted, 2 usage, 4 nothing could
+    run, 130 interrupted.
+    """
+    from pathlib import Path
+
+    from eqbench.harness.environment import manifest
+    from eqbench.harness.pipeline import Run
+    from eqbench.harness.plan import Request
+    from eqbench.registry import default_registry
+    from eqbench.store.run_folder import RunFolder, default_run_path
+
+    registry = default_registry().with_plugins(options["plugins"])
+    request = _request(Request, options)
+    with Run(request, registry) as job:
+        path = Path(options["out"]) if options["out"] else default_run_path(
+            Path("results"), "-".join(options["games"])
+        )
+        folder = RunFolder.create(path, manifest(request, job.cells))
+        observer = _observer(options)
+        interrupted = False
+        try:
+            with observer:
+                job.execute(folder, observer)
+        except KeyboardInterrupt:
+            interrupted = True
+    records = list(folder.cells())
+    _print(records, folder, as_json=options["as_json"], quiet=options["quiet"])
+    if interrupted:
+        click.echo(f"interrupted after {len(records)} of {len(job.cells)} cells", err=True)
+        ctx.exit(INTERRUPTED)
+    ctx.exit(exit_code([record.status for record in records]))
+
+
+def exit_code(statuses: list[str]) -> int:
+    """Exit code of a finished run."""
+    if any(status in _BAD for status in statuses):
+        return 1
+    return NOTHING_RAN if all(status in _NEVER_RAN for status in statuses) else 0
+
+
+def _request(kind: Any, options: dict[str, Any]) -> Any:
+    return kind(
+        games=options["games"],
+        solvers=options["solvers"],
+        seeds=options["seeds"],
+        timeout_s=options["timeout"],
+        setup_timeout_s=options["setup_timeout"],
+        iterations=options["iterations"],
+        target=options["target"],
+        memory_bytes=options["memory"],
+        threads=options["threads"],
+        tolerance=options["tolerance"],
+        plugins=options["plugins"],
+    )
+
+
+def _observer(options: dict[str, Any]) -> Any:
+    from eqbench.cli.progress import Progress
+
+    return Progress(quiet=options["quiet"], verbose=options["verbose"])
+
+
+def _print(records: list[Any], folder: Any, *, as_json: bool, quiet: bool) -> None:
+    if as_json:
+        import json
+
+        from eqbench.store.schema import SCHEMA
+
+        cells = [record.to_json() for record in records]
+        document = {"schema": SCHEMA, "run": str(folder.path), "cells": cells}
+        click.echo(json.dumps(document, indent=2, allow_nan=False))
+        return
+    from rich.console import Console
+
+    from eqbench.report.terminal import print_comparison
+
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=max(console.width, 120))
+    print_comparison(records, console)
+    if not quiet:
+        click.echo(f"results in {folder.path}", err=True)

@@ -1,0 +1,104 @@
+"""`eqbench verify`: how good is the profile in this file?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from eqbench.cli.options import json_option, plugin_option
+
+SCHEMA = "eqbench.verify/1"
+
+
+@click.command()
+@click.option("--game", default=None, metavar="SPEC", help="Game; the profile's own 'game' unless given.")
+@click.option("--profile", required=True, type=click.Path(), metavar="FILE", help="Profile in JSON, or - for standard input.")
+@click.option("--exact", is_flag=True, help="Also compute in rational arithmetic; numbers are read as exact decimals.")
+@click.option("--max-regret", default=None, type=click.FloatRange(0), metavar="X", help="Exit with 1 if the max regret exceeds X.")
+@plugin_option
+@json_option
+@click.pass_context
+def verify(ctx: click.Context, game: str | None, profile: str, exact: bool, max_regret: float | None, plugins: tuple[str, ...], as_json: bool) -> None:
+    """Measure payoffs, regrets and NashConv of a strategy profile.
+
+    A profile is {"behavior": {PLAYER: {INFOSET: {ACTION: number or "p/q"}}}}.
+    Exit code: 0 measured, 1 above --max-regret, 2 usage.
+    """
+    from eqbench.errors import UsageError
+    from eqbench.model.profile import parse_profile, profile_from_json
+    from eqbench.registry import default_registry
+    from eqbench.verification import verify as measure
+    from eqbench.verification import verify_exactly
+
+    data = parse_profile(_read(profile))
+    game = game or (data.get("game") if isinstance(data, dict) else None)
+    if not isinstance(game, str):
+        raise UsageError("which game? give --game SPEC, or put \"game\": SPEC into the profile")
+    tree = default_registry().with_plugins(plugins).load_game(game).tree
+    candidate = profile_from_json(tree, data)
+    measured = measure(tree, candidate)
+    document = {"schema": SCHEMA, **_figures(measured, float), "identity": None}
+    worst: Any = measured.max_regret
+    if exact:
+        certified = verify_exactly(tree, candidate)
+        document["exact"] = _figures(certified, str)
+        worst = certified.max_regret
+    if as_json:
+        import json
+
+        click.echo(json.dumps(document, indent=2, allow_nan=False))
+    else:
+        _print(tree.players, document)
+    if max_regret is not None and worst > max_regret:
+        ctx.exit(1)
+
+
+def _read(profile: str) -> str:
+    from eqbench.errors import UsageError
+
+    try:
+        with click.open_file(profile, encoding="utf-8") as file:
+            return file.read()
+    except (OSError, UnicodeDecodeError) as error:
+        what = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise UsageError(f"cannot read the profile {profile}: {what}") from None
+
+
+def _figures(measured: Any, number: Any) -> dict[str, Any]:
+    return {
+        "payoffs": [number(value) for value in measured.payoffs],
+        "regrets": [number(value) for value in measured.regrets],
+        "nash_conv": number(measured.nash_conv),
+        "max_regret": number(measured.max_regret),
+        "exploitability": number(measured.exploitability),
+    }
+
+
+def _print(players: tuple[str, ...], document: dict[str, Any]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    exact = document.get("exact")
+    table = Table(box=None)
+    table.add_column("player")
+    for name in ("payoff", "regret"):
+        table.add_column(name, justify="right")
+        if exact:
+            table.add_column(f"exact {name}", justify="right")
+    for p, label in enumerate(players):
+        row = [label]
+        for name, layout in (("payoffs", "+.10f"), ("regrets", ".3e")):
+            row.append(format(document[name][p], layout))
+            if exact:
+                row.append(exact[name][p])
+        table.add_row(*row)
+    console = Console()
+    console.print(table)
+    for key, name in (
+        ("nash_conv", "NashConv"),
+        ("max_regret", "max regret"),
+        ("exploitability", f"exploitability (NashConv / {len(players)})"),
+    ):
+        more = f"   exactly {exact[key]}" if exact else ""
+        console.print(f"{name}: {document[key]:.6e}{more}", highlight=False)
