@@ -1,0 +1,49 @@
+# Every target sets up what it needs: on a fresh machine `make run` or `make test` is enough.
+# The environment is always .venv, whatever else is activated.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+# Extras that depend on wheels for the platform at hand; each may be missing without harm.
+EXTRAS := gambit gurobi scip peers ode
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run test check clean
+
+help:  ## show this help
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
+
+setup: $(STAMP)  ## create .venv and install eqbench with every extra available here
+
+run: $(STAMP)  ## run every solver on three-player Kuhn poker
+	$(BIN)/eqbench run --game kuhn3 --solver all
+
+test: $(STAMP)  ## run the tests
+	$(BIN)/python -m pytest
+
+check: $(STAMP)  ## lint, format, types and tests: what CI runs
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy eqbench games solvers
+	$(BIN)/python -m pytest
+
+clean:  ## remove builds, caches and .venv; results stay
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find eqbench games solvers tests -name __pycache__ -prune -exec rm -rf {} +
+
+# The extras are installed one by one and as wheels only: a compiler run of minutes, or a platform
+# without a wheel, must not stand between a newcomer and the first result.
+$(STAMP): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "eqbench needs Python 3.11 or newer, but \`$(PYTHON)\` is" \
+	    "$$($(PYTHON) --version 2>&1); try: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@for extra in $(EXTRAS); do \
+	  echo "installing optional extra $$extra"; \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	    --only-binary :all: --editable ".[$$extra]" >$(VENV)/extra-$$extra.log 2>&1 \
+	  || echo "optional extra $$extra is not available here (see $(VENV)/extra-$$extra.log)"; \
+	done
+	@touch $@

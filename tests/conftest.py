@@ -1,0 +1,30 @@
+"""Start-up of the test session: the skip policy and a guard against mixed checkouts."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+pytest_plugins = ["skip_policy"]
+
+FOLDERS = {"eqbench": "eqbench", "eqbench.games": "games", "eqbench.solvers": "solvers"}
+
+
+def pytest_sessionstart() -> None:
+    """Refuse to test a package that is not the one beside these tests.
+
+    The three folders are mapped into one package, so an old editable install can deliver the
+    core of one checkout with the plugins of another.
+    """
+    root = Path(__file__).resolve().parent.parent
+    for package, folder in FOLDERS.items():
+        spec = find_spec(package)
+        found = Path(spec.origin).resolve().parent if spec and spec.origin else None
+        if found != root / folder:
+            pytest.exit(
+                f"{package} is imported from {found}, not from {root / folder}; "
+                "run `pip install -e .` in this checkout",
+                returncode=pytest.ExitCode.USAGE_ERROR,
+            )

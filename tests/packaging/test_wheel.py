@@ -1,0 +1,80 @@
+"""A built wheel holds every package and nothing beside `eqbench`."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+# Folders of the checkout and where they go in the package.
+MAPPING = {"eqbench": "eqbench", "games": "eqbench/games", "solvers": "eqbench/solvers"}
+
+
+def package_folders(root: Path) -> set[str]:
+    """Return the installed paths (``eqbench/games``) of the package folders below `root`."""
+    return {
+        "/".join((target, *init.parent.relative_to(root / folder).parts))
+        for folder, target in MAPPING.items()
+        for init in (root / folder).rglob("__init__.py")
+    }
+
+
+def copy_sources(target: Path) -> None:
+    """Copy what git tracks or would track: no build/ or egg-info may leak into the wheel."""
+    listing = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    for name in filter(None, listing.split("\0")):
+        # A tracked file may be deleted in the work tree.
+        if (ROOT / name).is_file():
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, target / name)
+
+
+@pytest.fixture(scope="module")
+def shipped(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+    """The names of the files in a wheel built from a clean copy of the checkout."""
+    checkout = tmp_path_factory.mktemp("checkout")
+    copy_sources(checkout)
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", str(checkout)]
+    built = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stdout + built.stderr
+    (wheel,) = (checkout / "dist").glob("*.whl")
+    with ZipFile(wheel) as archive:
+        return set(archive.namelist())
+
+
+def test_package_list_equals_the_folders():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    listed = settings["tool"]["setuptools"]["packages"]
+    assert listed == sorted(folder.replace("/", ".") for folder in package_folders(ROOT))
+
+
+def test_every_module_is_shipped(shipped: set[str]):
+    modules = {
+        "/".join((target, *path.relative_to(ROOT / folder).parts))
+        for folder, target in MAPPING.items()
+        for path in (ROOT / folder).rglob("*.py")
+    }
+    assert {f"{folder}/__init__.py" for folder in package_folders(ROOT)} <= modules
+    assert modules - shipped == set()
+
+
+def test_nothing_else_is_shipped_at_the_top(shipped: set[str]):
+    tops = {name.partition("/")[0] for name in shipped}
+    assert {top for top in tops if not top.endswith(".dist-info")} == {"eqbench"}
+
+
+def test_types_and_license_are_shipped(shipped: set[str]):
+    assert "eqbench/py.typed" in shipped
+    assert any(name.endswith(".dist-info/licenses/LICENSE") for name in shipped)
