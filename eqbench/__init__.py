@@ -1,1 +1,74 @@
-"""eqbench: which equilibria does each method find, how good are they, what did they cost?"""
+"""eqbench: which equilibria does each method find, how good are they, what did they cost?
+
+Names are imported when they are first used, so that importing the package costs nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from eqbench.harness.inprocess import solve
+    from eqbench.model.builder import TreeBuilder
+    from eqbench.model.game import Game
+    from eqbench.model.profile import BehaviorProfile
+    from eqbench.model.tree import GameTree
+    from eqbench.registry import load_game, load_solver, register_game, register_solver
+    from eqbench.solver import Availability, Budget, Candidate, Termination
+    from eqbench.verification import verify
+
+    __version__: str
+
+__all__ = [
+    "Availability",
+    "BehaviorProfile",
+    "Budget",
+    "Candidate",
+    "Game",
+    "GameTree",
+    "Termination",
+    "TreeBuilder",
+    "__version__",
+    "load_game",
+    "load_solver",
+    "register_game",
+    "register_solver",
+    "solve",
+    "verify",
+]
+
+_MODULES = {
+    "Availability": "eqbench.solver",
+    "BehaviorProfile": "eqbench.model.profile",
+    "Budget": "eqbench.solver",
+    "Candidate": "eqbench.solver",
+    "Game": "eqbench.model.game",
+    "GameTree": "eqbench.model.tree",
+    "Termination": "eqbench.solver",
+    "TreeBuilder": "eqbench.model.builder",
+    "load_game": "eqbench.registry",
+    "load_solver": "eqbench.registry",
+    "register_game": "eqbench.registry",
+    "register_solver": "eqbench.registry",
+    "solve": "eqbench.harness.inprocess",
+    "verify": "eqbench.verification",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Public name, imported now and kept."""
+    import importlib
+    import importlib.metadata
+
+    if name == "__version__":
+        value: Any = importlib.metadata.version("eqbench")
+    elif name in _MODULES:
+        value = getattr(importlib.import_module(_MODULES[name]), name)
+    else:
+        raise AttributeError(f"module 'eqbench' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

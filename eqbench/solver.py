@@ -26,13 +26,15 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
-from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import FloatArray
+
+if TYPE_CHECKING:
+    from eqbench.model.game import Game
 
 Claim = Literal["iterate", "average", "equilibrium", "complete list"]
 CLAIMS: tuple[Claim, ...] = ("iterate", "average", "equilibrium", "complete list")

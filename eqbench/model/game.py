@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from eqbench.errors import UsageError
-from eqbench.model.payoff_model import PayoffModel
 from eqbench.model.sequence_form import SequenceForm, compile_sequence_form
 from eqbench.model.tree import GameTree
 from eqbench.spec import parse_spec
+
+if TYPE_CHECKING:
+    from eqbench.model.payoff_model import PayoffModel
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +37,9 @@ class Game:
 
     def payoff_model(self) -> PayoffModel:
         """Values, best responses and derivatives on compiled kernels."""
+        # Loading Numba takes longer than building most games, and listing needs neither.
+        from eqbench.model.payoff_model import PayoffModel
+
         return PayoffModel(self.sequence_form)
 
     def at(self, **parameter: int | float | Fraction) -> Game:

@@ -1,0 +1,83 @@
+"""The games and solvers that eqbench ships, as tables; none of them is imported here.
+
+A preset fixes defaults of options, and a spec may override them. Games with a `family` are
+aliases: their canonical specs carry the family's name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from eqbench.options import OptionValue
+from eqbench.plugins import Entry, Kind
+
+
+def _game(
+    name: str,
+    target: str,
+    summary: str,
+    preset: Mapping[str, OptionValue] | None = None,
+    *,
+    family: str = "",
+) -> Entry:
+    return Entry("game", name, f"eqbench.games.{target}", summary, preset or {}, family)
+
+
+def _kuhn(name: str, summary: str, **preset: OptionValue) -> Entry:
+    return _game(name, "kuhn:Kuhn", summary, preset, family="kuhn")
+
+
+def _classic(name: str, summary: str) -> Entry:
+    return _game(name, "matrix:Matrix", summary, {"name": name}, family="matrix")
+
+
+def _solver(
+    name: str,
+    target: str,
+    summary: str,
+    preset: Mapping[str, OptionValue] | None = None,
+    *,
+    requires: tuple[str, ...] = (),
+    default_row: bool = True,
+) -> Entry:
+    return Entry(
+        "solver",
+        name,
+        f"eqbench.solvers.{target}",
+        summary,
+        preset or {},
+        default_row=default_row,
+        requires=requires,
+    )
+
+
+def _table(*entries: Entry) -> dict[str, Entry]:
+    return {entry.name: entry for entry in entries}
+
+
+BUILTIN_GAMES = _table(
+    _kuhn("kuhn", "Kuhn poker, two to six players, any number of cards"),
+    _kuhn("kuhn2", "Kuhn poker, two players, three cards", players=2),
+    _kuhn("kuhn3", "Kuhn poker, three players, four cards", players=3),
+    _kuhn("kuhn4", "Kuhn poker, four players, five cards", players=4),
+    _kuhn("kuhn3_reduced", "kuhn3 less 22 dominated actions", players=3, reduce="dominated22"),
+    _game("skp", "skp:SimplifiedKuhn", "simplified three-player Kuhn poker (Billingham 2017)"),
+    _game("matrix", "matrix:Matrix", "a named classic in strategic form"),
+    _classic("rock_paper_scissors", "rock, paper, scissors"),
+    _classic("matching_pennies", "matching pennies"),
+    _classic("prisoners_dilemma", "the prisoner's dilemma"),
+    _classic("battle_of_sexes", "the battle of the sexes"),
+    _classic("shapley", "3x3 game in which fictitious play cycles (Shapley 1964)"),
+    _classic("jordan", "three-player matching pennies (Jordan 1993)"),
+)
+
+BUILTIN_SOLVERS = _table(
+    _solver("cfr", "cfr:CFR", "counterfactual regret minimization"),
+    _solver("cfr_plus", "cfr:CFR", "CFR+"),
+    _solver("cfr_linear", "cfr:CFR", "CFR with linear weights"),
+    _solver("dcfr", "cfr:CFR", "discounted CFR"),
+    _solver("pcfr_plus", "cfr:CFR", "predictive CFR+"),
+    _solver("mccfr", "cfr:ExternalSampling", "Monte Carlo CFR with external sampling"),
+)
+
+BUILTIN: dict[Kind, dict[str, Entry]] = {"game": BUILTIN_GAMES, "solver": BUILTIN_SOLVERS}

@@ -1,0 +1,298 @@
+"""Names of games and solvers, and how a spec becomes one of them.
+
+The built-in ones are explicit tables (:mod:`eqbench.builtin`); nothing is imported before it
+is used. Third parties come in through entry points and files (:mod:`eqbench.plugins`) and
+the decorators below.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import operator
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+
+from eqbench.builtin import BUILTIN, BUILTIN_GAMES, BUILTIN_SOLVERS
+from eqbench.errors import EqbenchError, SolverUnavailableError, SpecError, UsageError, nearest
+from eqbench.options import Option, canonical_text, construct, list_options
+from eqbench.plugins import (
+    Entry,
+    Kind,
+    PluginFile,
+    check_name,
+    decorated_entry,
+    describe,
+    entry_points,
+    import_plugin,
+    merge,
+    scan_plugin,
+)
+from eqbench.spec import Spec, parse_spec, split_specs
+
+if TYPE_CHECKING:
+    from eqbench.model.game import Game
+
+__all__ = [
+    "BUILTIN_GAMES",
+    "BUILTIN_SOLVERS",
+    "Entry",
+    "LoadedSolver",
+    "Option",
+    "Registry",
+    "default_registry",
+    "load_game",
+    "load_solver",
+    "register_game",
+    "register_solver",
+]
+
+T = TypeVar("T", bound=type)
+
+# What the decorators filled in this process, by kind and name.
+_registered: dict[tuple[Kind, str], Entry] = {}
+
+
+@dataclass(frozen=True)
+class LoadedSolver:
+    """A solver instance with its canonical spec and the entry that it came from."""
+
+    instance: Any
+    spec: str
+    entry: Entry
+
+
+@dataclass(frozen=True)
+class Registry:
+    """All games and solvers that can be named here.
+
+    Attributes
+    ----------
+    files : plugin files, scanned but not run
+    """
+
+    files: tuple[PluginFile, ...] = ()
+
+    def with_plugins(self, paths: Iterable[str | Path]) -> Registry:
+        """Registry that also knows what the files register; none of their code runs.
+
+        Raises
+        ------
+        UsageError
+            If a file cannot be scanned or brings a name that is taken.
+        """
+        files = {file.path: file for file in self.files}
+        files |= {file.path: file for file in map(scan_plugin, paths)}
+        registry = Registry(tuple(files.values()))
+        registry.games()
+        registry.solvers()
+        return registry
+
+    def games(self) -> list[Entry]:
+        """Built-in games in the order of their table, then those of third parties."""
+        return list(self._entries("game").values())
+
+    def solvers(self) -> list[Entry]:
+        """Built-in solvers in the order of their table, then those of third parties."""
+        return list(self._entries("solver").values())
+
+    def game_entry(self, spec: str | Spec) -> Entry:
+        """Entry that a game spec names; imports nothing.
+
+        Raises
+        ------
+        SpecError
+            If the spec cannot be read, or nothing has its name.
+        """
+        return self._find("game", spec)[0]
+
+    def solver_entry(self, spec: str | Spec) -> Entry:
+        """Entry that a solver spec names; imports nothing, and raises as `game_entry`."""
+        return self._find("solver", spec)[0]
+
+    def options(self, entry: Entry) -> list[Option]:
+        """Options in field order with the defaults of this entry; imports its class.
+
+        Raises
+        ------
+        SolverUnavailableError, UsageError
+            If the class of a solver or of a game cannot be loaded.
+        """
+        return list_options(_usable_class(entry), entry.preset)
+
+    def load_game(self, spec: str | Spec) -> Game:
+        """Game with its canonical spec; builds the tree.
+
+        Raises
+        ------
+        SpecError
+            If the spec cannot be read, names something unknown, or the game refuses a value.
+        UsageError
+            If the game cannot be loaded or built.
+        """
+        from eqbench.model.game import Game
+        from eqbench.model.tree import GameTree
+
+        instance, canonical, entry = self._load("game", spec)
+        try:
+            tree = instance.build()
+            if not isinstance(tree, GameTree):
+                raise TypeError(f"build() returned {type(tree).__name__}, not a GameTree")
+        except Exception as error:
+            if entry.builtin or isinstance(error, EqbenchError | MemoryError):
+                raise
+            _fail(entry, error)
+        return Game(canonical, tree)
+
+    def load_solver(self, spec: str | Spec) -> LoadedSolver:
+        """Solver instance with its canonical spec and entry.
+
+        Raises
+        ------
+        SpecError
+            If the spec cannot be read, names something unknown, or the solver refuses a value.
+        SolverUnavailableError
+            If the solver cannot be loaded; the message is the reason.
+        """
+        return LoadedSolver(*self._load("solver", spec))
+
+    def resolve_solvers(self, text: str) -> list[str]:
+        """Solver specs of a comma-separated list; ``all`` stands for all default rows.
+
+        Names are checked, options are not. Of equal specs the first stays.
+
+        Raises
+        ------
+        SpecError
+            If a spec cannot be read or names nothing, or there is none at all.
+        """
+        chosen: dict[str, str] = {}
+        for part in split_specs(text):
+            rows = [e.name for e in self.solvers() if e.default_row] if part == "all" else [part]
+            for row in rows:
+                chosen.setdefault(str(self._find("solver", row)[1]), row)
+        if not chosen:
+            raise SpecError("no solver given; name one or more, separated by commas, or use all")
+        return list(chosen.values())
+
+    def _entries(self, kind: Kind) -> dict[str, Entry]:
+        """Entries by name. The order also says which of two ways to one plugin is kept."""
+        files = chain.from_iterable(file.entries(kind) for file in self.files)
+        return merge(chain(BUILTIN[kind].values(), entry_points(kind), files, _decorated(kind)))
+
+    def _find(self, kind: Kind, spec: str | Spec) -> tuple[Entry, Spec]:
+        text, entries = str(spec).strip(), self._entries(kind)
+        if kind == "game" and (text.startswith("openspiel:") or text.endswith((".efg", ".nfg"))):
+            raise SpecError(
+                f"{text!r}: game files (.efg, .nfg) and OpenSpiel games are not supported in "
+                f"this version; known games: {', '.join(entries)}"
+            )
+        parsed = parse_spec(spec) if isinstance(spec, str) else spec
+        if parsed.name not in entries:
+            raise SpecError(f"unknown {kind} {parsed.name!r}: {nearest(parsed.name, entries)}")
+        return entries[parsed.name], parsed
+
+    def _load(self, kind: Kind, spec: str | Spec) -> tuple[Any, str, Entry]:
+        entry, parsed = self._find(kind, spec)
+        cls = _usable_class(entry)
+        try:
+            instance = construct(cls, entry.name, entry.preset, parsed.options)
+            return instance, canonical_text(entry.canonical_name, instance), entry
+        except Exception as error:
+            if entry.builtin or isinstance(error, EqbenchError | MemoryError):
+                raise
+            _fail(entry, error)
+
+
+def default_registry() -> Registry:
+    """Registry of the built-in, installed and decorated games and solvers."""
+    return Registry()
+
+
+def load_game(spec: str | Spec) -> Game:
+    """Game of a spec, as :meth:`Registry.load_game`."""
+    return default_registry().load_game(spec)
+
+
+def load_solver(spec: str | Spec) -> Any:
+    """Solver instance of a spec; raises as :meth:`Registry.load_solver`."""
+    return default_registry().load_solver(spec).instance
+
+
+def register_game(name: str, *, summary: str = "", default: bool = True) -> Callable[[T], T]:
+    """Decorator that names a dataclass with a method ``build() -> GameTree`` a game.
+
+    Raises
+    ------
+    UsageError
+        When it decorates, if the name is taken or the class is not a dataclass.
+    """
+    return lambda cls: _register("game", name, cls, summary=summary, default=default)
+
+
+def register_solver(name: str, *, summary: str = "", default: bool = True) -> Callable[[T], T]:
+    """Decorator that names a dataclass with the solver contract; `default` puts it in ``all``.
+
+    Raises as :func:`register_game`.
+    """
+    return lambda cls: _register("solver", name, cls, summary=summary, default=default)
+
+
+def _register(kind: Kind, name: str, cls: Any, *, summary: str, default: bool) -> Any:
+    check_name(kind, name)
+    if not isinstance(cls, type) or not dataclasses.is_dataclass(cls):
+        raise UsageError(
+            f"register_{kind}({name!r}) wants a dataclass, got {cls!r}; "
+            "its fields are the options, so put the decorator above @dataclass"
+        )
+    entry = decorated_entry(kind, name, cls, summary=summary, default=default)
+    merge(e for e in (BUILTIN[kind].get(name), _registered.get((kind, name)), entry) if e)
+    _registered[kind, name] = entry
+    return cls
+
+
+def _decorated(kind: Kind) -> list[Entry]:
+    """What is registered in this process; a plugin file that failed half-way does not count."""
+    mine = (entry for entry in _registered.values() if entry.kind == kind)
+    return [entry for entry in mine if entry.origin != "plugin" or entry.module in sys.modules]
+
+
+def _usable_class(entry: Entry) -> type:
+    """Class behind an entry, all of whose options a spec can express."""
+    try:
+        cls = _load_class(entry)
+        list_options(cls, {})
+    except MemoryError:
+        raise
+    except (Exception, SystemExit) as error:
+        _fail(entry, error)
+    return cls
+
+
+def _load_class(entry: Entry) -> type:
+    """Class behind an entry; raises whatever the import raises, or TypeError if it is unfit."""
+    cls: Any = entry.cls
+    if cls is None and entry.plugin:
+        name = import_plugin(entry.plugin).__name__
+        known = _registered.get((entry.kind, entry.name))
+        if known is None or known.module != name:
+            raise UsageError(f"{entry.plugin} does not register {entry.name!r} when it runs")
+        cls = known.cls
+    elif cls is None:
+        module, _, path = entry.target.partition(":")
+        cls = operator.attrgetter(path)(importlib.import_module(module))
+    method = "build" if entry.kind == "game" else "solve"
+    if not callable(getattr(cls, method, None)):
+        raise TypeError(f"{entry.target} has no method {method}")
+    return cls
+
+
+def _fail(entry: Entry, error: BaseException) -> NoReturn:
+    """Raise the error that tells why an entry cannot be used."""
+    reason = str(error) if isinstance(error, EqbenchError) else describe(error)
+    text = f"the {entry.kind} {entry.name!r} of {entry.source} cannot be used: {reason}"
+    raise (SolverUnavailableError if entry.kind == "solver" else UsageError)(text) from error
