@@ -55,9 +55,8 @@ def main() -> None:
     from eqbench.errors import EqbenchError, UsageError
 
     try:
-        app.main(standalone_mode=False, prog_name="eqbench")
-    except click.exceptions.Exit as stop:
-        sys.exit(stop.exit_code)
+        # outside standalone mode click returns the code that a command exits with
+        code = app.main(standalone_mode=False, prog_name="eqbench")
     except (click.Abort, KeyboardInterrupt):
         sys.exit(130)
     except click.ClickException as error:
@@ -69,3 +68,4 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()  # whoever read our output has gone; nothing more to say
         sys.exit(0)
+    sys.exit(code if isinstance(code, int) else 0)

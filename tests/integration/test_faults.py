@@ -1,0 +1,169 @@
+"""Solvers that misbehave: statuses and exit codes of the interface, and nothing lost."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+from command import PLUGINS, Ended, eqbench
+
+FAULTS = PLUGINS / "faults.py"
+EXPECTED = {
+    "loops_in_native_code": ("timeout", "killed after 2 s"),
+    "ignores_sigterm": ("timeout", "killed after 2 s"),
+    "aborts": ("crashed", "SIGABRT"),
+    "exhausts_memory": ("memory", "above the limit of 600 MiB"),
+    "raises": ("crashed", "ArithmeticError: the matrix is singular"),
+    "claims_wrong_equilibrium": ("refuted", "claimed an equilibrium, but a player gains"),
+    "lies_about_regret": ("refuted", "claimed max regret 1e-12, measured"),
+    "says_converged": ("limit", "above the target"),
+    "hands_over_nothing": ("not_found", "no profile"),
+    "hangs_in_prepare": ("timeout", "set-up took more than 5 s"),
+    "hangs_on_import": ("timeout", "loading it took more than 5 s"),
+    "floods": ("limit", "flooded"),
+    "needs_a_licence": ("unavailable", "licence: no licence file found"),
+    "two_players_only": ("ok", ""),
+    "well_behaved": ("ok", ""),
+}
+STREAMED_BEFORE_DEATH = (
+    "loops_in_native_code",
+    "ignores_sigterm",
+    "aborts",
+    "exhausts_memory",
+    "raises",
+)
+
+
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory: pytest.TempPathFactory) -> Ended:
+    """One run of all faulty solvers; the well-behaved ones come last."""
+    return eqbench(
+        *("run", "--game", "kuhn2", "--solver", ",".join(EXPECTED), "--json", "--out", "run"),
+        *("--timeout", "2", "--setup-timeout", "5", "--memory", "600MiB"),
+        *("--plugin", FAULTS, "--plugin", PLUGINS / "hangs_on_import.py"),
+        cwd=tmp_path_factory.mktemp("faults"),
+    )
+
+
+@pytest.mark.parametrize("solver", EXPECTED)
+def test_fault_becomes_its_status_with_a_reason(ended: Ended, solver: str) -> None:
+    status, reason = EXPECTED[solver]
+    cell = ended.cell(solver)
+    assert (cell["status"], reason in cell["reason"]) == (status, True), cell["reason"]
+
+
+@pytest.mark.parametrize("solver", STREAMED_BEFORE_DEATH)
+def test_what_was_streamed_before_death_is_kept_and_measured(ended: Ended, solver: str) -> None:
+    cell = ended.cell(solver)
+    assert cell["nash_conv"] == pytest.approx(11 / 12)
+    assert cell["iterations"] == 7
+    assert [item["claim"] for item in cell["equilibria"]] == ["iterate"]
+
+
+def test_crash_and_refutation_end_the_run_with_code_1(ended: Ended) -> None:
+    assert ended.code == 1
+    assert "Traceback" not in ended.err
+
+
+def test_refuted_candidate_is_marked_but_still_measured(ended: Ended) -> None:
+    (item,) = ended.cell("claims_wrong_equilibrium")["equilibria"]
+    assert item["refuted"]
+    assert item["nash_conv"] == pytest.approx(11 / 12)
+
+
+def test_memory_peak_of_the_killed_cell_is_recorded(ended: Ended) -> None:
+    assert ended.cell("exhausts_memory")["peak_memory_bytes"] > 600 * 2**20
+
+
+def test_limits_and_timeouts_alone_are_not_a_failure(tmp_path: Path) -> None:
+    done = eqbench(
+        *("run", "--game", "kuhn2", "--solver", "ignores_sigterm,needs_a_licence"),
+        *("--timeout", "0.5", "--plugin", FAULTS),
+        cwd=tmp_path,
+    )
+    assert done.code == 0, done.err
+
+
+def test_run_in_which_nothing_could_run_ends_with_code_4(tmp_path: Path) -> None:
+    done = eqbench(
+        *("run", "--game", "kuhn3", "--solver", "needs_a_licence,two_players_only", "--json"),
+        *("--plugin", FAULTS),
+        cwd=tmp_path,
+    )
+    assert done.code == 4
+    assert done.cell("two_players_only")["status"] == "unsupported"
+    assert done.cell("two_players_only")["reason"] == "it is for two players"
+
+
+def _start(tmp_path: Path, *solvers: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [
+            *(sys.executable, "-m", "eqbench", "run", "--game", "kuhn2", "--json"),
+            *(part for solver in solvers for part in ("--solver", solver)),
+            *("--timeout", "100", "--plugin", str(FAULTS)),
+        ],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def _wait_for(condition, seconds: float = 30) -> bool:
+    limit = time.monotonic() + seconds
+    while not condition() and time.monotonic() < limit:
+        time.sleep(0.02)
+    return bool(condition())
+
+
+def _alive(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def test_sigkill_of_the_run_leaves_no_live_process(tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+    run = _start(tmp_path, f'ignores_sigterm(pids="{pids}")')
+    try:
+        assert _wait_for(pids.exists)
+        family = [int(word) for word in pids.read_text().split()]
+        assert len(family) == 2
+        assert all(map(_alive, family))
+    finally:
+        run.send_signal(signal.SIGKILL)
+        run.communicate()
+    assert _wait_for(lambda: not any(map(_alive, family)), seconds=10)
+
+
+def test_interrupt_keeps_finished_cells_and_ends_with_code_130(tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+    run = _start(tmp_path, "well_behaved", f'ignores_sigterm(pids="{pids}")')
+    assert _wait_for(pids.exists)
+    run.send_signal(signal.SIGINT)
+    out, err = run.communicate(timeout=30)
+    assert run.returncode == 130
+    assert [cell["solver"] for cell in Ended(130, out, err).json["cells"]] == ["well_behaved"]
+    assert "1 of 2 cells" in err
+    assert "Traceback" not in err
+    family = [int(word) for word in pids.read_text().split()]
+    assert _wait_for(lambda: not any(map(_alive, family)), seconds=10)
+
+
+def test_grandchild_that_outlives_a_finished_solver_is_killed(tmp_path: Path) -> None:
+    (run_folder,) = [tmp_path / "run"]
+    pids = tmp_path / "pids"
+    eqbench(
+        *("run", "--game", "kuhn2", "--solver", f'ignores_sigterm(pids="{pids}")'),
+        *("--timeout", "0.5", "--plugin", FAULTS, "--out", run_folder),
+        cwd=tmp_path,
+    )
+    assert not any(map(_alive, (int(word) for word in pids.read_text().split())))
+    assert os.path.exists(run_folder / "runs.jsonl")
