@@ -72,12 +72,36 @@ BUILTIN_GAMES = _table(
 )
 
 BUILTIN_SOLVERS = _table(
-    _solver("cfr", "cfr:CFR", "counterfactual regret minimization"),
-    _solver("cfr_plus", "cfr:CFR", "CFR+"),
-    _solver("cfr_linear", "cfr:CFR", "CFR with linear weights"),
-    _solver("dcfr", "cfr:CFR", "discounted CFR"),
-    _solver("pcfr_plus", "cfr:CFR", "predictive CFR+"),
-    _solver("mccfr", "cfr:ExternalSampling", "Monte Carlo CFR with external sampling"),
+    _solver("cfr", "cfr:CFR", "counterfactual regret minimization (Zinkevich et al. 2007)"),
+    _solver(
+        "cfr_plus",
+        "cfr:CFR",
+        "CFR+ (Tammelin 2014)",
+        {"regrets": "clipped", "averaging": "linear"},
+    ),
+    _solver(
+        "cfr_linear",
+        "cfr:CFR",
+        "CFR with linear discounting (Brown and Sandholm 2019)",
+        {"regrets": "discounted", "alpha": 1.0, "beta": 1.0, "averaging": "linear"},
+    ),
+    _solver(
+        "dcfr",
+        "cfr:CFR",
+        "discounted CFR (Brown and Sandholm 2019)",
+        {"regrets": "discounted", "averaging": "quadratic"},
+    ),
+    _solver(
+        "pcfr_plus",
+        "cfr:CFR",
+        "predictive CFR+ (Farina, Kroer and Sandholm 2021)",
+        {"regrets": "clipped", "predictive": True, "averaging": "quadratic"},
+    ),
+    _solver(
+        "mccfr",
+        "cfr:ExternalSampling",
+        "Monte Carlo CFR with external sampling (Lanctot et al. 2009)",
+    ),
 )
 
 BUILTIN: dict[Kind, dict[str, Entry]] = {"game": BUILTIN_GAMES, "solver": BUILTIN_SOLVERS}

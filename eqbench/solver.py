@@ -35,6 +35,7 @@ from eqbench.model.tree import FloatArray
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
+    from eqbench.model.payoff_model import PayoffModel
 
 Claim = Literal["iterate", "average", "equilibrium", "complete list"]
 CLAIMS: tuple[Claim, ...] = ("iterate", "average", "equilibrium", "complete list")
@@ -129,6 +130,11 @@ def is_deterministic(solver: Any) -> bool:
     return bool(getattr(solver, "deterministic", False))
 
 
+def warm_up(game: Game) -> None:
+    """Compile what the monitor needs of a game, so that no clock runs meanwhile."""
+    game.payoff_model().regrets(BehaviorProfile.uniform(game.tree).probabilities)
+
+
 @dataclass(frozen=True)
 class Report:
     """One message of a monitor: a snapshot or a candidate, with the clocks at that moment."""
@@ -157,16 +163,14 @@ class Monitor:
     Time spent in here is taken off the solver's clock and kept as `overhead_s`.
     """
 
-    def __init__(
-        self, game: Game, budget: Budget, sink: Callable[[Report], None]
-    ) -> None:
+    def __init__(self, game: Game, budget: Budget, sink: Callable[[Report], None]) -> None:
         self.budget = budget
         self.statistics: dict[str, Any] = {}
         self.work = 0
         self.overhead_s = 0.0
         self.reached_target = False
         self._game, self._sink = game, sink
-        self._tree, self._model = game.tree, None
+        self._model: PayoffModel | None = None
         self._overhead_cpu_s = 0.0
         self._calls, self._due = 0, False
         self._scheduled = set(snapshot_points())
@@ -263,7 +267,7 @@ class Monitor:
         self, profile: Any, claim: Claim, claimed_regret: float | None = None
     ) -> Candidate:
         if not isinstance(profile, BehaviorProfile):
-            profile = BehaviorProfile.of(self._tree, profile)
+            profile = BehaviorProfile.of(self._game.tree, profile)
         return Candidate(profile, claim, claimed_regret)
 
     def _regrets(self, candidate: Candidate) -> FloatArray:

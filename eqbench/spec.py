@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import NoReturn
 
 from eqbench.errors import SpecError
 
@@ -152,7 +153,7 @@ class _Parser:
         if self.text[self.at :].strip():
             self.fail("unexpected text after the spec")
 
-    def fail(self, what: str) -> None:
+    def fail(self, what: str) -> NoReturn:
         raise SpecError(
             f"cannot read the spec {self.text!r}: {what} at position {self.at}; "
             "the form is name(option=value, ...), for example kuhn(players=3, pot=3.2)"

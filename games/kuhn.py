@@ -8,6 +8,7 @@ showdown (Kuhn 1950; three players: Abou Risk and Szafron 2010, Szafron et al. 2
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
@@ -49,41 +50,46 @@ class Kuhn:
     def __post_init__(self) -> None:
         if not 2 <= self.players <= 6:
             raise SpecError(f"kuhn: players={self.players}; allowed are 2 to 6 players")
-        if self.cards is None:
-            object.__setattr__(self, "cards", self.players + 1)
-        if self.pot is None:
-            object.__setattr__(self, "pot", Fraction(self.players))
-        if self.cards < self.players:
+        cards = self.players + 1 if self.cards is None else self.cards
+        pot = Fraction(self.players) if self.pot is None else self.pot
+        object.__setattr__(self, "cards", cards)
+        object.__setattr__(self, "pot", pot)
+        if cards < self.players:
             raise SpecError(
-                f"kuhn: cards={self.cards} is fewer than players={self.players}; "
+                f"kuhn: cards={cards} is fewer than players={self.players}; "
                 "every player needs a card, so choose cards >= players"
             )
-        if self.pot < 0:
-            raise SpecError(f"kuhn: pot={self.pot} is negative; choose a pot >= 0")
+        if pot < 0:
+            raise SpecError(f"kuhn: pot={pot} is negative; choose a pot >= 0")
         if self.reduce != "none" and self.players != 3:
             raise SpecError(
                 f"kuhn: reduce={self.reduce} is defined for 3 players, not {self.players}; "
                 "use reduce=none"
             )
-        if self.reduce.startswith("dominated") and self.cards != 4:
+        if self.reduce.startswith("dominated") and cards != 4:
             raise SpecError(
-                f"kuhn: reduce={self.reduce} is defined for 4 cards, not {self.cards}; "
+                f"kuhn: reduce={self.reduce} is defined for 4 cards, not {cards}; "
                 "use reduce=billingham or reduce=none"
             )
 
     def build(self) -> GameTree:
         """Game tree with information sets ``"<card>:<history>"``."""
-        rules = _REDUCTIONS[self.reduce]
+        deletions = _REDUCTIONS[self.reduce]
+        cards, pot = self.cards, self.pot
+        assert cards is not None  # __post_init__ filled both in
+        assert pot is not None
 
         def allowed(history: str, card: int) -> tuple[str, ...]:
-            actions = turn(history, self.players)[1]
-            deleted = rules(history, card, self.cards)
+            deleted = deletions(history, card, cards)
+            actions = ANSWERING if "B" in history else OPENING
             return tuple(action for action in actions if action not in deleted)
 
-        return build_kuhn(self.players, self.cards, self.pot, allowed)
+        return build_kuhn(self.players, cards, pot, allowed)
 
 
-def build_kuhn(players: int, cards: int, pot: Fraction, allowed) -> GameTree:
+def build_kuhn(
+    players: int, cards: int, pot: Fraction, allowed: Callable[[str, int], tuple[str, ...]]
+) -> GameTree:
     """Tree of Kuhn poker with the actions that `allowed(history, card)` leaves."""
     deck = range(1, cards + 1)
     deals = np.array(list(itertools.permutations(deck, players)), dtype=np.int64)
@@ -93,7 +99,7 @@ def build_kuhn(players: int, cards: int, pot: Fraction, allowed) -> GameTree:
         turn=lambda history: turn(history, players),
         letter=LETTERS.__getitem__,
         allowed=allowed,
-        payoffs=lambda history, deals: showdown(history, deals),
+        payoffs=showdown,
     )
     return build_dealt(
         rules, lambda base, slope: Payoffs(base, players, slope, "pot", Fraction(pot))

@@ -59,7 +59,7 @@ def _bimatrix(rows: Sequence[Sequence[Payoff]]) -> dict[tuple[int, ...], Payoff]
 
 def _jordan() -> dict[tuple[int, ...], Payoff]:
     """Player i wants to match player i + 1, except that player 3 wants to differ from 1."""
-    cells = {}
+    cells: dict[tuple[int, ...], Payoff] = {}
     for a, b, c in itertools.product((0, 1), repeat=3):
         wins = (a == b, b == c, c != a)
         cells[a, b, c] = tuple(1 if win else -1 for win in wins)

@@ -38,5 +38,6 @@ def eqbench(*arguments: str | Path, cwd: Path, stdin: str | None = None) -> Ende
         capture_output=True,
         text=True,
         timeout=110,
+        check=False,
     )
     return Ended(done.returncode, done.stdout, done.stderr)

@@ -30,7 +30,9 @@ class _Commands(click.Group):
         module, name = target.split(":")
         return getattr(importlib.import_module(module), name)
 
-    def resolve_command(self, ctx: click.Context, args: list[str]):
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
         from eqbench.errors import nearest
 
         if args and args[0] not in _COMMANDS:

@@ -12,7 +12,7 @@ from eqbench.cli.options import json_option
 @click.command()
 @json_option
 @click.pass_context
-def doctor(ctx: click.Context, as_json: bool) -> None:
+def doctor(ctx: click.Context, /, as_json: bool) -> None:
     """Check the installation: packages, optional solvers, cache, results folder.
 
     Exit code 1 if something that eqbench needs is broken.
@@ -34,7 +34,9 @@ def _checks() -> list[dict[str, Any]]:
     memory = facts["memory_bytes"] / 2**30
     checks = [
         _check("eqbench", "good", f"{facts['eqbench']} on Python {facts['python']}"),
-        _check("platform", "good", f"{facts['platform']}, {facts['cores']} cores, {memory:.0f} GiB"),
+        _check(
+            "platform", "good", f"{facts['platform']}, {facts['cores']} cores, {memory:.0f} GiB"
+        ),
     ]
     split = environment.split_installation()
     checks.append(_check("installation", "broken" if split else "good", split or "one checkout"))

@@ -15,23 +15,85 @@ _NEVER_RAN = ("unsupported", "unavailable")
 
 
 @click.command()
-@click.option("--game", "games", multiple=True, required=True, metavar="SPEC", help="Game, for example kuhn3 or 'kuhn(players=3, pot=3.2)'; may be given several times.")
-@click.option("--solver", "solvers", multiple=True, required=True, metavar="SPEC", help="Solver, several separated by commas, or 'all'; may be given several times.")
-@click.option("--seeds", default=1, type=click.IntRange(1), show_default=True, help="Run solvers that use randomness with seeds 0 to N-1.")
-@click.option("--timeout", default=10.0, type=click.FloatRange(0, min_open=True), show_default=True, help="Seconds of solving per cell; killed one second later.")
-@click.option("--setup-timeout", default=120.0, type=click.FloatRange(0, min_open=True), show_default=True, help="Seconds for imports, conversion and compilation per cell.")
-@click.option("--iterations", default=None, type=click.IntRange(1), help="Stop iterative solvers after N iterations.")
-@click.option("--target", default=None, type=click.FloatRange(0), help="Max regret at which iterative solvers stop; 0 uses the whole budget.  [default: 1e-10 of the payoff range]")
-@click.option("--tolerance", default=1e-6, type=click.FloatRange(0), show_default=True, help="Share of the payoff range above which a claimed equilibrium is refuted.")
-@click.option("--memory", default="4GiB", type=MemorySize(), show_default=True, help="Resident memory per cell.")
-@click.option("--threads", default=1, type=click.IntRange(1), show_default=True, help="Threads per cell.")
-@click.option("--out", default=None, type=click.Path(), help="Folder for the results.  [default: results/<UTC time>-<games>]")
+@click.option(
+    "--game",
+    "games",
+    multiple=True,
+    required=True,
+    metavar="SPEC",
+    help="Game, for example kuhn3 or 'kuhn(players=3, pot=3.2)'; may be given several times.",
+)
+@click.option(
+    "--solver",
+    "solvers",
+    multiple=True,
+    required=True,
+    metavar="SPEC",
+    help="Solver, several separated by commas, or 'all'; may be given several times.",
+)
+@click.option(
+    "--seeds",
+    default=1,
+    type=click.IntRange(1),
+    show_default=True,
+    help="Run solvers that use randomness with seeds 0 to N-1.",
+)
+@click.option(
+    "--timeout",
+    default=10.0,
+    type=click.FloatRange(0, min_open=True),
+    show_default=True,
+    help="Seconds of solving per cell; killed one second later.",
+)
+@click.option(
+    "--setup-timeout",
+    default=120.0,
+    type=click.FloatRange(0, min_open=True),
+    show_default=True,
+    help="Seconds for imports, conversion and compilation per cell.",
+)
+@click.option(
+    "--iterations",
+    default=None,
+    type=click.IntRange(1),
+    help="Stop iterative solvers after N iterations.",
+)
+@click.option(
+    "--target",
+    default=None,
+    type=click.FloatRange(0),
+    help="Max regret at which iterative solvers stop; 0 uses the whole budget.  "
+    "[default: 1e-10 of the payoff range]",
+)
+@click.option(
+    "--tolerance",
+    default=1e-6,
+    type=click.FloatRange(0),
+    show_default=True,
+    help="Share of the payoff range above which a claimed equilibrium is refuted.",
+)
+@click.option(
+    "--memory",
+    default="4GiB",
+    type=MemorySize(),
+    show_default=True,
+    help="Resident memory per cell.",
+)
+@click.option(
+    "--threads", default=1, type=click.IntRange(1), show_default=True, help="Threads per cell."
+)
+@click.option(
+    "--out",
+    default=None,
+    type=click.Path(),
+    help="Folder for the results.  [default: results/<UTC time>-<games>]",
+)
 @plugin_option
 @json_option
 @click.option("-q", "--quiet", is_flag=True, help="No progress on standard error.")
 @click.option("-v", "--verbose", is_flag=True, help="Say what each cell did as it ends.")
 @click.pass_context
-def run(ctx: click.Context, **options: Any) -> None:
+def run(ctx: click.Context, /, **options: Any) -> None:
     """Run solvers on games and compare what they find.
 
     Every cell runs in a process of its own and every profile is measured by the independent
@@ -49,8 +111,10 @@ def run(ctx: click.Context, **options: Any) -> None:
     registry = default_registry().with_plugins(options["plugins"])
     request = _request(Request, options)
     with Run(request, registry) as job:
-        path = Path(options["out"]) if options["out"] else default_run_path(
-            Path("results"), "-".join(options["games"])
+        path = (
+            Path(options["out"])
+            if options["out"]
+            else default_run_path(Path("results"), "-".join(options["games"]))
         )
         folder = RunFolder.create(path, manifest(request, job.cells))
         observer = _observer(options)

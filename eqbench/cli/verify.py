@@ -12,14 +12,41 @@ SCHEMA = "eqbench.verify/1"
 
 
 @click.command()
-@click.option("--game", default=None, metavar="SPEC", help="Game; the profile's own 'game' unless given.")
-@click.option("--profile", required=True, type=click.Path(), metavar="FILE", help="Profile in JSON, or - for standard input.")
-@click.option("--exact", is_flag=True, help="Also compute in rational arithmetic; numbers are read as exact decimals.")
-@click.option("--max-regret", default=None, type=click.FloatRange(0), metavar="X", help="Exit with 1 if the max regret exceeds X.")
+@click.option(
+    "--game", default=None, metavar="SPEC", help="Game; the profile's own 'game' unless given."
+)
+@click.option(
+    "--profile",
+    required=True,
+    type=click.Path(),
+    metavar="FILE",
+    help="Profile in JSON, or - for standard input.",
+)
+@click.option(
+    "--exact",
+    is_flag=True,
+    help="Also compute in rational arithmetic; numbers are read as exact decimals.",
+)
+@click.option(
+    "--max-regret",
+    default=None,
+    type=click.FloatRange(0),
+    metavar="X",
+    help="Exit with 1 if the max regret exceeds X.",
+)
 @plugin_option
 @json_option
 @click.pass_context
-def verify(ctx: click.Context, game: str | None, profile: str, exact: bool, max_regret: float | None, plugins: tuple[str, ...], as_json: bool) -> None:
+def verify(
+    ctx: click.Context,
+    /,
+    game: str | None,
+    profile: str,
+    exact: bool,
+    max_regret: float | None,
+    plugins: tuple[str, ...],
+    as_json: bool,
+) -> None:
     """Measure payoffs, regrets and NashConv of a strategy profile.
 
     A profile is {"behavior": {PLAYER: {INFOSET: {ACTION: number or "p/q"}}}}.
@@ -34,7 +61,7 @@ def verify(ctx: click.Context, game: str | None, profile: str, exact: bool, max_
     data = parse_profile(_read(profile))
     game = game or (data.get("game") if isinstance(data, dict) else None)
     if not isinstance(game, str):
-        raise UsageError("which game? give --game SPEC, or put \"game\": SPEC into the profile")
+        raise UsageError('which game? give --game SPEC, or put "game": SPEC into the profile')
     tree = default_registry().with_plugins(plugins).load_game(game).tree
     candidate = profile_from_json(tree, data)
     measured = measure(tree, candidate)

@@ -183,7 +183,7 @@ class _Child:
                 if ready is None
                 else ready + self.limits.time_s + GRACE_S + allowance
             )
-            exceeded = self._exceeded(now, deadline, ready is None)
+            exceeded = self._exceeded(now, deadline, setting_up=ready is None)
             if exceeded:
                 outcome.ended = exceeded
                 break
@@ -232,7 +232,7 @@ class _Child:
             with contextlib.suppress(psutil.Error):
                 process.kill()
 
-    def _exceeded(self, now: float, deadline: float, setting_up: bool) -> str | None:
+    def _exceeded(self, now: float, deadline: float, *, setting_up: bool) -> str | None:
         if self.peak > self.limits.memory_bytes:
             return "memory"
         if now >= deadline:

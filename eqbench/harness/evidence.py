@@ -140,9 +140,7 @@ def first_refutation(findings: list[Finding]) -> str | None:
     return next((finding.refuted for finding in findings if finding.refuted), None)
 
 
-def ending(
-    reason: Any, detail: str, findings: list[Finding], target: float
-) -> tuple[Status, str]:
+def ending(reason: Any, detail: str, findings: list[Finding], target: float) -> tuple[Status, str]:
     """What an orderly end is worth: `ok` needs a profile that bears out the convergence."""
     if reason != "converged":
         return reason, detail
@@ -150,8 +148,7 @@ def ending(
         return "not_found", detail or "the solver handed over no profile"
     best = min(findings, key=lambda finding: finding.max_regret)
     stands = any(
-        finding.candidate.claim not in ITERATIVE
-        or finding.candidate.claimed_regret is not None
+        finding.candidate.claim not in ITERATIVE or finding.candidate.claimed_regret is not None
         for finding in findings
     )
     # kernels and verifier agree to rounding, so a target that was just met may be just missed
@@ -186,9 +183,7 @@ def curve(findings: list[Finding]) -> dict[str, NDArray]:
     }
 
 
-def metrics(
-    findings: list[Finding], keep: Callable[[int, Finding], Any]
-) -> dict[str, Any]:
+def metrics(findings: list[Finding], keep: Callable[[int, Finding], Any]) -> dict[str, Any]:
     """Fields of a cell that follow from its measured candidates, best first.
 
     `keep(rank, finding)` puts a profile somewhere and says where.

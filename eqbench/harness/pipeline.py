@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -151,9 +151,7 @@ def _clocks(cell: Cell, outcome: Outcome) -> dict[str, Any]:
 
 
 def _save(cell: Cell, rank: int, finding: Finding, folder: RunFolder) -> str:
-    profile = profile_to_json(
-        cell.game.game.tree, finding.candidate.profile, cell.game.game.spec
-    )
+    profile = profile_to_json(cell.game.game.tree, finding.candidate.profile, cell.game.game.spec)
     return folder.write_profile(f"{_file(cell)}-{rank}", profile)
 
 

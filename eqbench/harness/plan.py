@@ -9,7 +9,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 from eqbench.errors import EqbenchError, UsageError
 from eqbench.harness.child import Guardian, Limits, Outcome, run_child

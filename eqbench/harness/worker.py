@@ -11,6 +11,7 @@ one of `done`, `refused`, `error`; or `described`, `built`.
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 import traceback
@@ -86,7 +87,7 @@ def _solve(job: dict[str, Any], send: Any) -> None:
     from eqbench.errors import SolverUnavailableError
     from eqbench.model.game import Game
     from eqbench.model.tree_files import load_tree
-    from eqbench.solver import Budget, Monitor, Report, availability_of, refusal_of
+    from eqbench.solver import Budget, Monitor, Report, availability_of, refusal_of, warm_up
 
     try:
         solver = _load(job).instance
@@ -104,7 +105,7 @@ def _solve(job: dict[str, Any], send: Any) -> None:
         return
     if hasattr(solver, "prepare"):
         solver.prepare(game)
-    game.payoff_model().regrets(_uniform(game))  # compiled before the monitor needs it
+    warm_up(game)
 
     def sink(report: Report) -> None:
         candidate = report.candidate
@@ -139,19 +140,12 @@ def _solve(job: dict[str, Any], send: Any) -> None:
     )
 
 
-def _uniform(game: Any) -> Any:
-    from eqbench.model.profile import BehaviorProfile
-
-    return BehaviorProfile.uniform(game.tree).probabilities
-
-
 def _number(value: Any) -> float | None:
     return None if value is None else float(value)
 
 
 def _plain(figures: dict[str, Any]) -> dict[str, Any]:
     """Figures of a method as JSON values; what JSON has no word for becomes text."""
-    import math
 
     def plain(value: Any) -> Any:
         if hasattr(value, "tolist"):

@@ -55,6 +55,7 @@ def assemble(
     """
     parent, move, player = nodes["parent"], nodes["move"], nodes["player"]
     infoset, chance = nodes["infoset"], nodes["chance"]
+    _check_players(players)
     _check_shape(parent, player)
     _check_infosets(players, player, infoset, infosets)
     _check_moves(parent, move, infoset, infosets)
@@ -89,6 +90,13 @@ def assemble(
         infoset_actions=actions,
         **arrays,
     )
+
+
+def _check_players(players: Sequence[str]) -> None:
+    if not players or len(set(players)) != len(players):
+        raise GameFormatError(
+            f"the players are {list(players)}; a game needs at least one, with distinct labels"
+        )
 
 
 def _check_shape(parent: NDArray, player: NDArray) -> None:
@@ -160,9 +168,7 @@ def _check_moves(parent: NDArray, move: NDArray, infoset: NDArray, table: Infose
         )
 
 
-def _check_chance(
-    parent: NDArray, player: NDArray, chance: NDArray, denominator: int
-) -> None:
+def _check_chance(parent: NDArray, player: NDArray, chance: NDArray, denominator: int) -> None:
     if denominator < 1:
         raise GameFormatError(f"the denominator of chance is {denominator}; it must be positive")
     nodes = np.flatnonzero(player == CHANCE)

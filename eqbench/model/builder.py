@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from numbers import Rational
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +41,7 @@ class TreeBuilder:
         self._player: list[int] = []
         self._infoset: list[int] = []
         self._probability: dict[tuple[int, int], Number] = {}
+        self._outcomes: dict[int, int] = {}
         self._payoffs: list[tuple[Number, ...]] = []
         self._infosets: dict[tuple[int, str], int] = {}
         self._actions: list[tuple[str, ...]] = []
@@ -58,14 +60,21 @@ class TreeBuilder:
         return self._add(place, player, index)
 
     def chance(self, place: Place, probabilities: Sequence[Number]) -> int:
-        """Add a chance node and return its number; integers and Fractions are kept exactly."""
+        """Add a chance node and return its number.
+
+        Integers and Fractions are kept exactly; one float anywhere makes all chances floats.
+        """
         node = self._add(place, CHANCE, -1)
+        self._outcomes[node] = len(probabilities)
         for outcome, probability in enumerate(probabilities):
             self._probability[node, outcome] = probability
         return node
 
     def terminal(self, place: Place, payoffs: Sequence[Number]) -> None:
-        """Add a terminal with one payoff per player."""
+        """Add a terminal with one payoff per player.
+
+        Integers and Fractions are kept exactly; one float anywhere makes all payoffs floats.
+        """
         if len(payoffs) != len(self.players):
             raise GameFormatError(
                 f"a terminal has {len(payoffs)} payoffs for {len(self.players)} players"
@@ -84,6 +93,7 @@ class TreeBuilder:
         if not self._place:
             raise GameFormatError("the game has no node")
         place = np.array(self._place, dtype=np.int64)
+        self._check_outcomes(place)
         order, parent = _breadth_first(place)
         move, player = place[order, 1], np.array(self._player, dtype=np.int8)[order]
         chance, denominator = _rational(
@@ -102,8 +112,18 @@ class TreeBuilder:
         table = InfosetTable(
             [key[0] for key in self._infosets], [key[1] for key in self._infosets], self._actions
         )
-        payoffs = Payoffs(flat.reshape(-1, len(self.players)), payoff_denominator)
+        payoffs = Payoffs(flat.reshape(len(rows), len(self.players)), payoff_denominator)
         return assemble(self.players, nodes, table, payoffs, chance_denominator=denominator)
+
+    def _check_outcomes(self, place: NDArray) -> None:
+        """Children of a chance node must be as many as its probabilities."""
+        children = np.bincount(place[1:, 0], minlength=len(place))
+        for node, outcomes in self._outcomes.items():
+            if children[node] != outcomes:
+                raise GameFormatError(
+                    f"chance node {node} has {outcomes} probabilities, but {children[node]} "
+                    "outcomes were added; they must agree"
+                )
 
     def _add(self, place: Place, player: int, infoset: int) -> int:
         node = len(self._place)
@@ -141,13 +161,28 @@ def _breadth_first(place: NDArray) -> tuple[NDArray, NDArray]:
 
 
 def _rational(values: Sequence[Number]) -> tuple[NDArray, int]:
-    """Integers over one denominator, as int64 where they fit; otherwise floats over 1."""
-    if not all(math.isfinite(value) for value in values):
-        raise GameFormatError("a payoff or probability is not a finite number")
-    exact = [Fraction(value) for value in values]
-    denominator = math.lcm(1, *(value.denominator for value in exact))
+    """Integers over one denominator, as int64 where they fit; otherwise floats over 1.
+
+    A float is no exact source, though it is a rational: three times 1/3 would not sum to 1.
+    """
+    rationals = [value for value in values if isinstance(value, Rational)]
+    if len(rationals) < len(values):
+        return _floats(values), 1
+    # int() because NumPy's integers would overflow in the products below
+    exact = [Fraction(int(value.numerator), int(value.denominator)) for value in rationals]
+    denominator = math.lcm(1, *(part.denominator for part in exact))
     if denominator < INT64_SAFE:
-        numerators = [value.numerator * (denominator // value.denominator) for value in exact]
+        numerators = [part.numerator * (denominator // part.denominator) for part in exact]
         if max(map(abs, numerators), default=0) < INT64_SAFE:
             return np.array(numerators, dtype=np.int64), denominator
-    return np.array([float(value) for value in exact]), 1
+    return _floats(exact), 1
+
+
+def _floats(values: Sequence[Number]) -> NDArray[np.float64]:
+    try:
+        floats = np.array([float(value) for value in values])
+    except OverflowError:
+        floats = np.array([math.inf])
+    if not np.all(np.isfinite(floats)):
+        raise GameFormatError("a payoff or probability is not a finite number")
+    return floats

@@ -51,7 +51,10 @@ class _PublicNode:
 
 
 def build_dealt(
-    rules: DealtRules, payoffs: Callable[[NDArray, NDArray], Payoffs], *, max_nodes: int = 50_000_000
+    rules: DealtRules,
+    payoffs: Callable[[NDArray, NDArray], Payoffs],
+    *,
+    max_nodes: int = 50_000_000,
 ) -> GameTree:
     """Game tree of a dealt game, information sets labeled ``"<card>:<history>"``.
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from numbers import Rational
 from typing import TYPE_CHECKING
 
 from eqbench.errors import UsageError
@@ -51,18 +53,27 @@ class Game:
         Raises
         ------
         UsageError
-            If the game has no parameter of that name.
+            If the game has no parameter of that name, or the value is not finite.
         """
         known = self.tree.payoffs.parameter
-        if list(parameter) != [known]:
+        if known is None or list(parameter) != [known]:
             raise UsageError(
                 f"{self.spec} has {f'the parameter {known!r}' if known else 'no parameter'}; "
                 f"got {', '.join(parameter) or 'nothing'}"
             )
         (given,) = parameter.values()
-        value = Fraction(repr(given)) if isinstance(given, float) else Fraction(given)
+        value = _exact(given)
         spec = parse_spec(self.spec).replace(**{known: value})
         game = Game(str(spec), self.tree.at(value))
         if "sequence_form" in self.__dict__:
             game.__dict__["sequence_form"] = self.sequence_form.at(float(value))
         return game
+
+
+def _exact(given: int | float | Fraction) -> Fraction:
+    """The number as a rational of plain integers, also of NumPy's numbers."""
+    if isinstance(given, Rational):
+        return Fraction(int(given.numerator), int(given.denominator))
+    if not math.isfinite(given):
+        raise UsageError(f"a payoff parameter is a finite number; got {given}")
+    return Fraction(repr(float(given)))

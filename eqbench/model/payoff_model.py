@@ -55,9 +55,7 @@ class PayoffModel:
     def _values(self, behavior: NDArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         size, n = self.form.n_sequences, self.form.n_players
         reach, values, payoffs = np.empty(size), np.empty(size), np.empty(n)
-        kernels.payoffs_and_values(
-            self._arrays, self._extended(behavior), reach, values, payoffs
-        )
+        kernels.payoffs_and_values(self._arrays, self._extended(behavior), reach, values, payoffs)
         return reach, values, payoffs
 
     def _best_responses(self, behavior: NDArray) -> tuple[FloatArray, FloatArray]:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from numbers import Rational
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +18,8 @@ from eqbench.errors import ProfileError, nearest
 from eqbench.model.tree import FloatArray, GameTree
 
 ROW_SUM_TOLERANCE = 1e-9
+# Fraction("1e999999999") would fill the memory.
+LARGEST_EXPONENT = 4000
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +56,9 @@ class BehaviorProfile:
     def of_exact(cls, tree: GameTree, frequencies: Sequence[Fraction | int]) -> BehaviorProfile:
         """Checked profile of A rationals; rows must sum to exactly 1 for exact verification."""
         exact = tuple(Fraction(value) for value in frequencies)
+        for action, value in zip(range(tree.n_actions), exact, strict=False):
+            if not 0 <= value <= 1:  # as a float, -1e-400 would pass
+                _refuse_entry(tree, action, value)
         profile = cls.of(tree, [float(value) for value in exact])
         return cls(profile.probabilities, exact)
 
@@ -104,19 +112,22 @@ def parse_profile(text: str) -> Any:
     try:
         return json.loads(
             text,
-            parse_float=Fraction,
-            parse_int=Fraction,
+            parse_float=_parse_number,
+            parse_int=_parse_number,
             parse_constant=_refuse_constant,
             object_pairs_hook=_unique_keys,
         )
     except json.JSONDecodeError as error:
         raise ProfileError(f"not valid JSON: {error}") from None
+    except RecursionError:
+        raise ProfileError("not a profile: its JSON is nested too deeply") from None
 
 
 def profile_from_json(tree: GameTree, data: Any) -> BehaviorProfile:
     """Profile of `tree` from its interchange form.
 
     A missing action is 0; a missing information set is an error unless it has one action.
+    Python's floats mean the decimals that they print as, as in the JSON text.
 
     Raises
     ------
@@ -182,12 +193,32 @@ def _items(data: Any, where: str) -> Any:
 def _frequency(value: Any, where: str) -> Fraction:
     if isinstance(value, Fraction):
         return value
-    if isinstance(value, str):
-        try:
-            return Fraction(value)
-        except (ValueError, ZeroDivisionError):
-            pass
+    if isinstance(value, Rational) and not isinstance(value, bool):
+        return Fraction(int(value.numerator), int(value.denominator))
+    if isinstance(value, float) and math.isfinite(value):
+        return Fraction(repr(float(value)))
+    if isinstance(value, str) and (fraction := _fraction(value)) is not None:
+        return fraction
     raise ProfileError(f'the frequency of {where} is {value!r}; write a number or "p/q"')
+
+
+def _fraction(text: str) -> Fraction | None:
+    """Rational of a decimal or ``p/q``; None if there is none, or none of reasonable size."""
+    exponent = re.search(r"[eE]([+-]?\d+)\s*$", text)
+    try:
+        if exponent and abs(int(exponent[1])) > LARGEST_EXPONENT:
+            return None
+        return Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        return None
+
+
+def _parse_number(text: str) -> Fraction:
+    value = _fraction(text)
+    if value is None:
+        shown = text if len(text) <= 40 else f"{text[:40]}…"
+        raise ProfileError(f"the profile contains {shown}, a number out of any reasonable size")
+    return value
 
 
 def _check_distributions(tree: GameTree, values: FloatArray) -> None:
@@ -198,12 +229,7 @@ def _check_distributions(tree: GameTree, values: FloatArray) -> None:
     outside = ~((values >= 0) & (values <= 1))
     if outside.any():
         action = int(np.flatnonzero(outside)[0])
-        i = int(np.searchsorted(tree.action_start, action, side="right")) - 1
-        label = tree.infoset_actions[i][action - tree.action_start[i]]
-        raise ProfileError(
-            f"the frequency of {label!r} at {_place(tree, i)} is {values[action]}; "
-            "frequencies lie in [0, 1]"
-        )
+        _refuse_entry(tree, action, float(values[action]))
     if tree.n_infosets == 0:
         return
     total = np.add.reduceat(values, tree.action_start[:-1])
@@ -214,6 +240,17 @@ def _check_distributions(tree: GameTree, values: FloatArray) -> None:
             f"the frequencies at {_place(tree, i)} sum to {float(total[i])!r}; they must sum to 1 "
             "within 1e-9 (a missing action counts as 0, nothing is renormalized)"
         )
+
+
+def _refuse_entry(tree: GameTree, action: int, value: float | Fraction) -> NoReturn:
+    i = int(np.searchsorted(tree.action_start, action, side="right")) - 1
+    label = tree.infoset_actions[i][action - tree.action_start[i]]
+    shown = str(value)
+    if len(shown) > 60:
+        shown = "negative" if value < 0 else "above 1"
+    raise ProfileError(
+        f"the frequency of {label!r} at {_place(tree, i)} is {shown}; frequencies lie in [0, 1]"
+    )
 
 
 def _place(tree: GameTree, infoset: int) -> str:

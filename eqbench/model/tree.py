@@ -62,7 +62,9 @@ class Payoffs:
         else:
             assert self.value is not None
             p, q = self.value.numerator, self.value.denominator
-            bound = max(int(np.abs(self.base).max()) * q + int(np.abs(self.slope).max()) * abs(p), 1)
+            bound = max(
+                int(np.abs(self.base).max()) * q + int(np.abs(self.slope).max()) * abs(p), 1
+            )
             if self.exact and bound < 2**53 and self.denominator * q < 2**53:
                 table = (self.base * q + self.slope * p) / (self.denominator * q)
             else:

@@ -4,7 +4,14 @@ It reads the tree's nodes, not the sequence form, and shares no arithmetic with 
 that solvers use.
 """
 
-from eqbench.verification.judge import refutation
+from eqbench.verification.judge import DEFAULT_TOLERANCE, refutation
 from eqbench.verification.verifier import Verification, Verifier, verify, verify_exactly
 
-__all__ = ["Verification", "Verifier", "refutation", "verify", "verify_exactly"]
+__all__ = [
+    "DEFAULT_TOLERANCE",
+    "Verification",
+    "Verifier",
+    "refutation",
+    "verify",
+    "verify_exactly",
+]

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +48,13 @@ class Verification:
         return self.nash_conv / len(self.regrets)
 
 
+class HasTree(Protocol):
+    """A game, as :class:`eqbench.model.game.Game`."""
+
+    @property
+    def tree(self) -> GameTree: ...
+
+
 class Verifier:
     """Measures many profiles of one game in floating point."""
 
@@ -70,21 +78,24 @@ class Verifier:
         return Verification(tuple(payoffs.tolist()), tuple((best - payoffs).tolist()))
 
 
-def verify(tree: GameTree, profile: BehaviorProfile) -> Verification:
-    """Measured payoffs and regrets of one profile, in floating point."""
-    return Verifier(tree).verify(profile)
+def verify(game: GameTree | HasTree, profile: BehaviorProfile) -> Verification:
+    """Measured payoffs and regrets of one profile of a game or tree, in floating point."""
+    return Verifier(_tree(game)).verify(profile)
 
 
-def verify_exactly(tree: GameTree, profile: BehaviorProfile) -> Verification:
+def verify_exactly(game: GameTree | HasTree, profile: BehaviorProfile) -> Verification:
     """Payoffs and regrets as Fractions, computed in integers.
+
+    Floating-point frequencies count as the rationals that they are.
 
     Raises
     ------
     ProfileError
-        If the profile has no rationals or a row does not sum to exactly 1.
+        If an entry is outside [0, 1] or a row does not sum to exactly 1.
     UsageError
         If the game itself is not known exactly.
     """
+    tree = _tree(game)
     if not tree.exact:
         raise UsageError(
             "this game has floating-point payoffs or chances, so nothing about it is exact; "
@@ -101,10 +112,13 @@ def verify_exactly(tree: GameTree, profile: BehaviorProfile) -> Verification:
     everyone = math.prod(denominators)
     means = [Fraction(int(value), everyone) for value in payoffs]
     gains = [
-        Fraction(int(value), everyone // denominators[p]) - means[p]
-        for p, value in enumerate(best)
+        Fraction(int(value), everyone // denominators[p]) - means[p] for p, value in enumerate(best)
     ]
     return Verification(tuple(means), tuple(gains))
+
+
+def _tree(game: GameTree | HasTree) -> GameTree:
+    return game if isinstance(game, GameTree) else game.tree
 
 
 def _integers(sweep: TreeSweep, exact: Sequence[Fraction]) -> tuple[Numbers, list[int]]:
@@ -117,7 +131,7 @@ def _integers(sweep: TreeSweep, exact: Sequence[Fraction]) -> tuple[Numbers, lis
     tree = sweep.tree
     owner = np.repeat(tree.infoset_player, np.diff(tree.action_start))
     common = [
-        math.lcm(*(exact[a].denominator for a in np.flatnonzero(owner == p)))
+        math.lcm(*(exact[int(a)].denominator for a in np.flatnonzero(owner == p)))
         for p in range(tree.n_players)
     ]
     action = [
@@ -135,14 +149,14 @@ def _integers(sweep: TreeSweep, exact: Sequence[Fraction]) -> tuple[Numbers, lis
     dtype: type = np.int64
     if math.prod(powers) * lifted_chance * max(largest, 1) >= INT64_SAFE:
         dtype = object
-    chance = tree.chance.astype(dtype)
+    chance: NDArray = tree.chance.astype(dtype)
     chance[tree.incoming >= 0] = 1
     chance[0] = 1
-    scale = [
+    scale: list[NDArray] = [
         np.array([common[p] ** max(most[p] - m, 0) for m in moves.tolist()], dtype=dtype)
         for p in range(tree.n_players)
     ]
-    by_chance = np.array(
+    by_chance: NDArray = np.array(
         [tree.chance_denominator ** (most_chance - m) for m in range(most_chance + 1)],
         dtype=dtype,
     )
