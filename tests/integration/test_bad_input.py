@@ -1,0 +1,137 @@
+"""A user's mistake gives one clear message, exit code 2 and no traceback."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from command import PLUGINS, Ended, eqbench
+
+
+def assert_refused(done: Ended, *words: str) -> None:
+    assert done.code == 2, (done.code, done.err)
+    assert "Traceback" not in done.err
+    assert done.out == ""
+    for word in words:
+        assert word in done.err, done.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--game", "khun3"), ("unknown game 'khun3'", "did you mean", "kuhn3")),
+        (("--game", "kuhn(playres=3)"), ("playres", "did you mean players")),
+        (("--game", "kuhn(players=3,cards=2)"), ("cards=2", "fewer", "players=3")),
+        (("--game", "kuhn3(pot=-1)"), ("pot=-1", "negative")),
+        (("--game", "skp(pot=1)"), ("pot=1", "pot >= 2")),
+        (("--game", "kuhn(players=three)"), ("players", "three")),
+        (("--game", "kuhn(players=3"), ("cannot read the spec",)),
+        (("--game", "kuhn2(reduce=dominated21)"), ("dominated21", "3 players")),
+        (("--game", "kuhn3", "--solver", "cfr_pls"), ("cfr_pls", "did you mean", "cfr_plus")),
+        (("--game", "kuhn3", "--solver", "cfr(altrnating=true)"), ("altrnating", "alternating")),
+        (("--game", "kuhn3", "--memory", "lots"), ("lots", "2GiB")),
+        (("--game", "kuhn3", "--timeout", "-1"), ("-1", "timeout")),
+        (("--game", "kuhn3", "--plugin", "nowhere.py"), ("nowhere.py",)),
+        (("--game", "no_such.efg"), ("no_such.efg",)),
+    ],
+)
+def test_run_refuses(tmp_path: Path, arguments: tuple[str, ...], words: tuple[str, ...]) -> None:
+    solver = () if "--solver" in arguments else ("--solver", "cfr")
+    assert_refused(eqbench("run", *arguments, *solver, cwd=tmp_path), *words)
+    assert list(tmp_path.iterdir()) == [], "nothing may be left behind"
+
+
+def test_run_refuses_an_option_that_a_plugin_does_not_have(tmp_path: Path) -> None:
+    done = eqbench(
+        *("run", "--game", "kuhn2", "--solver", "floods(cals=3)"),
+        *("--plugin", PLUGINS / "faults.py"),
+        cwd=tmp_path,
+    )
+    assert_refused(done, "cals", "did you mean calls")
+
+
+def test_run_refuses_a_results_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    done = eqbench(
+        *("run", "--game", "kuhn2", "--solver", "cfr", "--out", "file/run"), cwd=tmp_path
+    )
+    assert_refused(done, "cannot write results", "file/run", "--out")
+
+
+def test_run_refuses_a_folder_that_holds_a_run(tmp_path: Path) -> None:
+    call = ("run", "--game", "kuhn2", "--solver", "cfr", "--iterations", "10", "--out", "run", "-q")
+    assert eqbench(*call, cwd=tmp_path).code == 0
+    before = (tmp_path / "run" / "runs.jsonl").read_bytes()
+    assert_refused(eqbench(*call, cwd=tmp_path), "already holds a run")
+    assert (tmp_path / "run" / "runs.jsonl").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("{", ("not valid JSON",)),
+        ("[]", ("behavior",)),
+        ('{"behavior": {"P3": {}}}', ("unknown player 'P3'", "P1")),
+        ('{"behavior": {"P1": {"9:": {"bet": 1}}}}', ("9:", "information set")),
+        ('{"behavior": {"P1": {"1:": {"bte": 1}}}}', ("bte", "did you mean bet")),
+        ('{"behavior": {"P1": {"1:": {"bet": NaN}}}}', ("NaN",)),
+        ('{"behavior": {"P1": {"1:": {"bet": "1/0"}}}}', ("1/0",)),
+        ('{"behavior": {"P1": {"1:": {"bet": 1}}}}', ("does not say what to do",)),
+    ],
+)
+def test_verify_refuses_a_profile(tmp_path: Path, text: str, words: tuple[str, ...]) -> None:
+    (tmp_path / "p.json").write_text(text)
+    done = eqbench("verify", "--game", "kuhn2", "--profile", "p.json", cwd=tmp_path)
+    assert_refused(done, *words)
+
+
+@pytest.mark.parametrize(
+    ("row", "word"),
+    [({"bet": 0.5}, "sum to 0.5"), ({"bet": -1, "check": 2}, "[0, 1]")],
+)
+def test_verify_refuses_a_row_that_is_no_distribution(
+    tmp_path: Path, row: dict[str, float], word: str
+) -> None:
+    text = json.dumps(_complete({"behavior": {"P1": {"1:": row}}}))
+    done = eqbench("verify", "--game", "kuhn2", "--profile", "-", cwd=tmp_path, stdin=text)
+    assert_refused(done, word, "'1:' of P1")
+
+
+def _complete(data: dict) -> dict:
+    """Uniform play of kuhn2 except where `data` says otherwise."""
+    behavior: dict = {"P1": {}, "P2": {}}
+    for card in "123":
+        behavior["P1"] |= {
+            f"{card}:": {"check": 0.5, "bet": 0.5},
+            f"{card}:KB": {"fold": 0.5, "call": 0.5},
+        }
+        behavior["P2"] |= {
+            f"{card}:K": {"check": 0.5, "bet": 0.5},
+            f"{card}:B": {"fold": 0.5, "call": 0.5},
+        }
+    for player, sets in data["behavior"].items():
+        behavior[player] |= sets
+    return {"behavior": behavior}
+
+
+def test_verify_refuses_a_file_that_is_not_there(tmp_path: Path) -> None:
+    done = eqbench("verify", "--game", "kuhn2", "--profile", "nowhere.json", cwd=tmp_path)
+    assert_refused(done, "nowhere.json", "No such file")
+
+
+def test_verify_asks_for_the_game(tmp_path: Path) -> None:
+    done = eqbench("verify", "--profile", "-", cwd=tmp_path, stdin='{"behavior": {}}')
+    assert_refused(done, "--game")
+
+
+def test_exact_mode_refuses_decimals_that_do_not_sum_to_one(tmp_path: Path) -> None:
+    profile = _complete({"behavior": {"P1": {"1:": {"check": 0.3333333333, "bet": 0.6666666666}}}})
+    (tmp_path / "p.json").write_text(json.dumps(profile))
+    call = ("verify", "--game", "kuhn2", "--profile", "p.json")
+    assert eqbench(*call, cwd=tmp_path).code == 0
+    assert_refused(eqbench(*call, "--exact", cwd=tmp_path), "p/q", "not exactly 1")
+
+
+def test_unknown_command_names_the_near_one(tmp_path: Path) -> None:
+    assert_refused(eqbench("rnu", cwd=tmp_path), "unknown command 'rnu'", "did you mean run")

@@ -1,0 +1,113 @@
+"""One child: deadlines that hold, and a proof that the deadline test would notice a broken one."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from command import PLUGINS
+
+import eqbench
+from eqbench.harness.child import Guardian, Limits, Outcome, _Child, run_child
+from eqbench.harness.evidence import MAX_SNAPSHOTS, SnapshotBuffer
+from eqbench.harness.frames import Frame
+from eqbench.model.tree_files import save_tree
+from eqbench.solver import Budget
+
+LIMITS = Limits(setup_s=30, time_s=0.3)
+
+
+@pytest.fixture
+def guardian() -> Iterator[Guardian]:
+    guardian = Guardian()
+    yield guardian
+    guardian.close()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("game")
+    save_tree(eqbench.load_game("kuhn2").tree, folder)
+    return folder
+
+
+def job(folder: Path, solver: str) -> dict[str, Any]:
+    return {
+        "do": "solve",
+        "solver": solver,
+        "plugins": [str(PLUGINS / "faults.py")],
+        "game_spec": "kuhn2",
+        "folder": str(folder),
+        "seed": 0,
+        "budget": asdict(Budget(time_s=LIMITS.time_s)),
+    }
+
+
+def ends_in_time(job: dict[str, Any], guardian: Guardian, limit_s: float) -> bool:
+    """Whether a job is over within `limit_s`; if it is not, its process is ended here."""
+    before = {process.pid for process in psutil.Process().children()}
+    outcomes: list[Outcome] = []
+    thread = threading.Thread(target=lambda: outcomes.append(run_child(job, LIMITS, guardian)))
+    thread.start()
+    thread.join(limit_s)
+    over = not thread.is_alive()
+    if not over:
+        for process in psutil.Process().children():
+            if process.pid not in before:
+                process.kill()
+        thread.join()
+    return over
+
+
+@pytest.mark.parametrize("solver", ["loops_in_native_code", "ignores_sigterm"])
+def test_hanging_child_is_killed_at_its_deadline(
+    folder: Path, guardian: Guardian, solver: str
+) -> None:
+    assert ends_in_time(job(folder, solver), guardian, limit_s=30)
+
+
+def test_deadline_test_notices_a_deadline_that_does_not_hold(
+    folder: Path, guardian: Guardian, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_Child, "_exceeded", lambda *args, **options: None)
+    assert not ends_in_time(job(folder, "loops_in_native_code"), guardian, limit_s=8)
+
+
+def test_frames_and_exit_code_of_an_aborting_child_are_kept(
+    folder: Path, guardian: Guardian
+) -> None:
+    outcome = run_child(job(folder, "aborts"), LIMITS, guardian)
+    assert [frame.kind for frame in outcome.frames] == ["ready", "snapshot"]
+    assert outcome.exit_code == -6
+    assert outcome.last is None
+
+
+def test_every_frame_of_a_flood_arrives_in_order(folder: Path, guardian: Guardian) -> None:
+    outcome = run_child(job(folder, "floods"), Limits(setup_s=30, time_s=60), guardian)
+    work = [frame.fields["work"] for frame in outcome.frames if frame.kind == "snapshot"]
+    assert work == sorted(work)
+    assert outcome.last is not None
+    assert outcome.last.kind == "done"
+    assert outcome.last.fields["iterations"] == 20000
+
+
+def test_no_process_is_left_when_a_child_has_ended(folder: Path, guardian: Guardian) -> None:
+    before = {process.pid for process in psutil.Process().children(recursive=True)}
+    run_child(job(folder, "ignores_sigterm"), LIMITS, guardian)
+    assert {process.pid for process in psutil.Process().children(recursive=True)} == before
+
+
+def test_snapshot_buffer_keeps_at_most_64_and_always_the_newest() -> None:
+    buffer = SnapshotBuffer()
+    for work in range(1, 1001):
+        buffer.add(Frame("snapshot", {"work": work}))
+        assert len(buffer.frames) <= MAX_SNAPSHOTS
+        assert buffer.frames[-1].fields["work"] == work
+    kept = [frame.fields["work"] for frame in buffer.frames]
+    assert kept == sorted(set(kept))
+    assert kept[0] == 1

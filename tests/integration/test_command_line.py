@@ -1,0 +1,155 @@
+"""What the commands print, and that what a run stores can be used again."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from command import eqbench
+
+CELL_FIELDS = {
+    *("game", "solver", "game_spec", "solver_spec", "seed", "status", "reason"),
+    *("elapsed_s", "cpu_s", "setup_s", "overhead_s", "peak_memory_bytes", "iterations"),
+    *("statistics", "payoffs", "regrets", "nash_conv", "max_regret", "exploitability"),
+    "equilibria",
+}
+CANDIDATE_FIELDS = {"claim", "payoffs", "regrets", "nash_conv", "max_regret", "profile", "identity"}
+
+
+def test_run_prints_and_stores_the_same_cells(tmp_path: Path) -> None:
+    done = eqbench(
+        *("run", "--game", "kuhn2", "--solver", "cfr_plus,mccfr", "--seeds", "2"),
+        *("--iterations", "500", "--json"),
+        cwd=tmp_path,
+    )
+    assert done.code == 0, done.err
+    document = done.json
+    assert document["schema"] == "eqbench.run/1"
+    cells = document["cells"]
+    assert [(cell["solver"], cell["seed"]) for cell in cells] == [
+        ("cfr_plus", None),
+        ("mccfr", 0),
+        ("mccfr", 1),
+    ]
+    for cell in cells:
+        assert set(cell) >= CELL_FIELDS
+        assert all(set(item) >= CANDIDATE_FIELDS for item in cell["equilibria"])
+        assert cell["iterations"] == 500
+        regrets = [item["max_regret"] for item in cell["equilibria"]]
+        assert regrets == sorted(regrets)
+        assert cell["max_regret"] == regrets[0]
+    folder = tmp_path / document["run"]
+    stored = [json.loads(line) for line in (folder / "runs.jsonl").read_text().splitlines()]
+    assert stored == cells
+    assert json.loads((folder / "manifest.json").read_text())["schema"] == "eqbench.run/1"
+
+
+def test_stored_profile_verifies_to_the_reported_figures(tmp_path: Path) -> None:
+    done = eqbench(
+        *("run", "--game", "kuhn3", "--solver", "cfr_plus", "--iterations", "100", "--json"),
+        cwd=tmp_path,
+    )
+    (cell,) = done.json["cells"]
+    for item in cell["equilibria"]:
+        profile = tmp_path / done.json["run"] / item["profile"]
+        again = eqbench("verify", "--profile", profile, "--json", cwd=tmp_path).json
+        assert again["schema"] == "eqbench.verify/1"
+        for name in ("payoffs", "regrets", "nash_conv", "max_regret"):
+            assert again[name] == pytest.approx(item[name], abs=1e-15)
+
+
+def test_verify_reports_exact_rationals_and_judges_by_them(tmp_path: Path) -> None:
+    """Uniform play of two-player Kuhn poker has NashConv 11/12."""
+    third = {"check": "1/2", "bet": "1/2"}, {"fold": "1/2", "call": "1/2"}
+    behavior = {
+        "P1": {f"{card}:{h}": third[bool(h)] for card in "123" for h in ("", "KB")},
+        "P2": {f"{card}:{h}": third[h == "B"] for card in "123" for h in ("K", "B")},
+    }
+    text = json.dumps({"behavior": behavior})
+    call = ("verify", "--game", "kuhn2", "--profile", "-", "--exact")
+    done = eqbench(*call, "--json", cwd=tmp_path, stdin=text)
+    assert done.code == 0
+    assert done.json["exact"]["nash_conv"] == "11/12"
+    assert done.json["nash_conv"] == pytest.approx(11 / 12)
+    worst = done.json["max_regret"]
+    assert eqbench(*call, "--max-regret", str(worst * 1.01), cwd=tmp_path, stdin=text).code == 0
+    strict = eqbench(*call, "--max-regret", str(worst * 0.99), cwd=tmp_path, stdin=text)
+    assert strict.code == 1
+    assert "11/12" in strict.out
+
+
+def test_all_runs_every_default_solver(tmp_path: Path) -> None:
+    listed = eqbench("list", "solvers", "--json", cwd=tmp_path).json["solvers"]
+    done = eqbench(
+        *("run", "--game", "matching_pennies", "--solver", "all", "--json"),
+        *("--iterations", "50"),
+        cwd=tmp_path,
+    )
+    rows = [cell["solver"] for cell in done.json["cells"]]
+    assert rows == [entry["name"] for entry in listed if entry["default_row"]]
+
+
+@pytest.mark.parametrize("game", ["shapley", "jordan"])
+def test_a_method_that_does_not_converge_is_never_called_ok(tmp_path: Path, game: str) -> None:
+    """In Shapley's (1964) and Jordan's (1993) games learning from other starts can cycle."""
+    done = eqbench(
+        *("run", "--game", game, "--solver", "cfr(start=random)", "--json"),
+        *("--iterations", "20000"),
+        cwd=tmp_path,
+    )
+    (cell,) = done.json["cells"]
+    last = [item for item in cell["equilibria"] if item["claim"] == "iterate"]
+    assert last[0]["max_regret"] > 0.01
+    assert cell["status"] == "limit"
+    assert cell["reason"] == "20,000 iterations"
+
+
+def test_table_shows_every_cell_and_explains_exploitability(tmp_path: Path) -> None:
+    done = eqbench(
+        *("run", "--game", "kuhn3", "--solver", "cfr_plus,pcfr_plus", "--iterations", "50"),
+        cwd=tmp_path,
+    )
+    assert done.code == 0
+    for word in ("cfr_plus", "pcfr_plus", "limit", "NashConv / 3", "max regret", "MiB"):
+        assert word in done.out
+    assert "\x1b" not in done.out, "no colors outside a terminal"
+    assert "results in" in done.err
+
+
+@pytest.mark.parametrize("what", ["games", "solvers"])
+def test_listing_imports_no_heavy_package(tmp_path: Path, what: str) -> None:
+    code = (
+        "import sys; from eqbench.cli import app;"
+        f"app.main(['list', '{what}', '--json'], standalone_mode=False);"
+        "heavy = {'numpy', 'numba', 'scipy', 'pandas', 'matplotlib', 'pyspiel', 'pygambit'};"
+        "print(sorted(heavy & set(sys.modules)), file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stderr.strip() == "[]"
+    assert json.loads(done.stdout)[what]
+
+
+@pytest.mark.parametrize("spec", ["kuhn3_reduced", "cfr_plus"])
+def test_info_says_what_a_game_or_solver_is(tmp_path: Path, spec: str) -> None:
+    done = eqbench("info", spec, "--json", cwd=tmp_path)
+    assert done.json["options"]
+    if spec == "kuhn3_reduced":
+        assert done.json["sizes"]["nodes"] == 415
+        assert done.json["spec"] == "kuhn(players=3,cards=4,pot=3,reduce=dominated22)"
+
+
+def test_doctor_finds_this_installation_in_order(tmp_path: Path) -> None:
+    done = eqbench("doctor", "--json", cwd=tmp_path)
+    assert done.code == 0, done.out
+    assert {check["name"]: check["state"] for check in done.json["checks"]}["numba"] == "good"
+
+
+def test_version_is_the_installed_one(tmp_path: Path) -> None:
+    from importlib.metadata import version
+
+    assert version("eqbench") in eqbench("--version", cwd=tmp_path).out

@@ -1,0 +1,84 @@
+"""`eqbench.solve` from scripts without a guard and from standard input."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import eqbench
+
+SCRIPT = """
+import eqbench
+result = eqbench.solve("kuhn2", "cfr_plus", eqbench.Budget(iterations=2000))
+print(result.status, round(result.payoffs[0], 3), len(result.equilibria))
+"""
+
+
+@pytest.mark.parametrize("through", ["script", "stdin"])
+def test_solve_works_without_a_main_guard(tmp_path: Path, through: str) -> None:
+    file = tmp_path / "script.py"
+    file.write_text(SCRIPT)
+    done = subprocess.run(
+        [sys.executable, str(file) if through == "script" else "-"],
+        input=SCRIPT if through == "stdin" else None,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == ["limit", "-0.056", "2"]
+
+
+def test_solve_verifies_what_the_solver_claims() -> None:
+    class Overconfident:
+        def solve(self, game, monitor, rng):
+            monitor.candidate(eqbench.BehaviorProfile.uniform(game.tree), claim="equilibrium")
+            return eqbench.Termination("converged")
+
+    result = eqbench.solve("kuhn2", Overconfident())
+    assert result.status == "refuted"
+    assert result.nash_conv == pytest.approx(11 / 12)
+
+
+def test_refutation_test_notices_a_verifier_that_believes_everything(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("eqbench.harness.evidence.refutation", lambda *a, **k: None)
+    with pytest.raises(AssertionError):
+        test_solve_verifies_what_the_solver_claims()
+
+
+def test_solve_hands_back_the_profile_itself() -> None:
+    result = eqbench.solve("kuhn2", "cfr_plus", eqbench.Budget(iterations=100))
+    game = eqbench.load_game("kuhn2")
+    measured = eqbench.verify(game, result.equilibria[0].profile)
+    assert measured.max_regret == pytest.approx(result.max_regret, abs=1e-15)
+
+
+def test_same_seed_gives_the_same_result() -> None:
+    budget = eqbench.Budget(iterations=300)
+    runs = [eqbench.solve("kuhn2", "mccfr", budget, seed) for seed in (1, 1, 2)]
+    first, again, other = (run.equilibria[0].profile.probabilities for run in runs)
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, other)
+
+
+def test_unsupported_and_unavailable_solvers_say_why() -> None:
+    class Picky:
+        def supports(self, game):
+            return "it wants two players"
+
+    class Unlicensed:
+        def availability(self):
+            return eqbench.Availability("licence_size", "249 columns, 200 allowed")
+
+    assert eqbench.solve("kuhn3", Picky()).reason == "it wants two players"
+    result = eqbench.solve("kuhn3", Unlicensed())
+    assert (result.status, result.reason) == (
+        "unavailable",
+        "licence_size: 249 columns, 200 allowed",
+    )

@@ -1,0 +1,77 @@
+"""Machine code on disk is never served after an edit, not even of a function it calls."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import eqbench
+
+SCRIPT = """
+from eqbench.model.builder import TreeBuilder
+from eqbench.model.payoff_model import PayoffModel
+from eqbench.model.sequence_form import compile_sequence_form
+builder = TreeBuilder(["P1", "P2"])
+first = builder.decision(None, 0, "", ["go"])
+second = builder.decision((first, 0), 1, "", ["left", "right"])
+builder.terminal((second, 0), [1, 0])
+builder.terminal((second, 1), [3, 0])
+model = PayoffModel(compile_sequence_form(builder.tree()))
+print(float(model.expected_payoffs([1.0, 0.5, 0.5])[0]))
+"""
+
+
+def payoff(checkout: Path, cache: Path) -> float:
+    """Expected payoff as the kernels of a copied checkout compute it, in a fresh process."""
+    variables = os.environ | {"PYTHONPATH": str(checkout), "NUMBA_CACHE_DIR": str(cache)}
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT],
+        cwd=checkout,
+        env=variables,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return float(done.stdout)
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    source = Path(eqbench.__file__).parent
+    shutil.copytree(source, tmp_path / "eqbench", ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path
+
+
+def edit_callee(checkout: Path) -> None:
+    """Double what `realize` computes; the kernels that call it stay as they are."""
+    kernels = checkout / "eqbench" / "model" / "kernels.py"
+    text = kernels.read_text()
+    edited = text.replace("reach[s] = above * behavior[s]", "reach[s] = 2.0 * above * behavior[s]")
+    assert edited != text
+    kernels.write_text(edited)
+
+
+def test_edit_of_a_callee_is_never_served_from_a_stale_cache(checkout: Path) -> None:
+    cache = checkout / "cache"
+    assert payoff(checkout, cache) == 2.0
+    assert payoff(checkout, cache) == 2.0
+    assert len(list(cache.glob("eqbench/kernels-*"))) == 1
+    edit_callee(checkout)
+    assert payoff(checkout, cache) == 4.0
+    assert len(list(cache.glob("eqbench/kernels-*"))) == 2
+
+
+def test_every_kernel_source_is_part_of_the_cache_name(checkout: Path) -> None:
+    from eqbench.model.compiled import kernel_sources, source_hash
+
+    names = {file.parent.name + "/" + file.name for file in kernel_sources()}
+    assert {"model/kernels.py", "cfr/kernels.py"} <= names
+    files = sorted((checkout / "eqbench" / "model").glob("*.py"))
+    before = source_hash(files)
+    edit_callee(checkout)
+    assert source_hash(files) != before

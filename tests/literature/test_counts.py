@@ -1,0 +1,214 @@
+"""Sizes, labels and values of the built-in games, as their sources state them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from three_player_kuhn import SITUATIONS, SKP_VARIABLES
+
+import eqbench
+from eqbench.errors import SpecError
+from eqbench.model.profile import BehaviorProfile, profile_from_json
+from eqbench.model.tree import CHANCE, TERMINAL, GameTree
+from eqbench.verification import verify_exactly
+
+
+def load_tree(spec: str) -> GameTree:
+    return eqbench.load_game(spec).tree
+
+
+def node_counts(tree: GameTree) -> dict[str, int]:
+    return {
+        "all": len(tree.player),
+        "chance": int(np.sum(tree.player == CHANCE)),
+        "decision": int(np.sum(tree.player >= 0)),
+        "terminal": int(np.sum(tree.player == TERMINAL)),
+    }
+
+
+def free_frequencies(tree: GameTree) -> int:
+    return sum(len(actions) - 1 for actions in tree.infoset_actions)
+
+
+def labels(tree: GameTree, player: str) -> dict[str, tuple[str, ...]]:
+    index = tree.players.index(player)
+    rows = zip(tree.infoset_player, tree.infoset_labels, tree.infoset_actions, strict=True)
+    return {label: actions for owner, label, actions in rows if owner == index}
+
+
+# -- sizes --------------------------------------------------------------------------------
+
+
+def test_three_player_kuhn_has_601_nodes() -> None:
+    """Ganzfried 2025, §3: 601 nodes, of them 1 chance, 288 decision and 312 terminal nodes."""
+    tree = load_tree("kuhn3")
+    assert node_counts(tree) == {"all": 601, "chance": 1, "decision": 288, "terminal": 312}
+    assert tree.n_infosets == 48
+    assert np.sum(tree.parent == 0) == 24, "24 deals of four cards to three players"
+
+
+def test_reduced_game_has_415_nodes() -> None:
+    """Ganzfried 2025, §3: 415 nodes, 252 decision and 162 terminal, after 22 deletions.
+
+    The paper speaks of 21 dominated actions by its row counts (72 = 51 + 21); the 415 nodes
+    need the twenty-second, player 3 betting the highest card after two checks.
+    """
+    tree = load_tree("kuhn3_reduced")
+    assert node_counts(tree) == {"all": 415, "chance": 1, "decision": 252, "terminal": 162}
+    assert tree.n_infosets == 48
+    assert free_frequencies(tree) == 48 - 22
+
+
+def test_without_21_dominated_actions_421_nodes_remain() -> None:
+    """Szafron et al. 2013, §3: 9 + 9 + 3 = 21 dominated actions of the 48; 27 remain free."""
+    tree = load_tree("kuhn(players=3, reduce=dominated21)")
+    assert node_counts(tree)["all"] == 421
+    assert tree.n_infosets == 48
+    assert free_frequencies(tree) == 48 - 21
+
+
+@pytest.mark.parametrize("cards", [4, 5, 6, 7, 8, 9, 10, 13])
+def test_billingham_fixes_22_frequencies(cards: int) -> None:
+    """Billingham 2018, §2: dominance fixes 22 of the 12 N frequencies, for N cards."""
+    tree = load_tree(f"kuhn(players=3, cards={cards}, reduce=billingham)")
+    assert tree.n_infosets == 12 * cards
+    assert free_frequencies(tree) == 12 * cards - 22
+
+
+def test_four_cards_leave_23_frequencies() -> None:
+    """Billingham 2018, §1 and §2: with N = 4 also no opening bet with card 3; 23 remain."""
+    tree = load_tree("kuhn(players=3, cards=4, reduce=dominated25)")
+    assert free_frequencies(tree) == 23
+    assert [labels(tree, f"P{p + 1}")[f"3:{'K' * p}"] for p in range(3)] == [("check",)] * 3
+
+
+def test_two_player_kuhn_is_the_game_of_1950() -> None:
+    """Kuhn 1950: three cards, two players; 6 information sets each, 6 deals of 5 plays."""
+    tree = load_tree("kuhn2")
+    assert (tree.n_infosets, tree.n_terminals) == (12, 30)
+    assert [len(tree.infosets_of(p)) for p in range(2)] == [6, 6]
+
+
+def test_four_player_kuhn_has_160_information_sets() -> None:
+    """Rules of Szafron et al. 2013, §2 for k players: N k 2^(k-1) sets, 120 deals x 33 plays."""
+    tree = load_tree("kuhn(players=4, cards=5)")
+    assert (tree.n_infosets, tree.n_terminals) == (160, 3960)
+    assert tree.n_infosets == 5 * 4 * 2**3
+
+
+def test_skp_has_eleven_free_frequencies() -> None:
+    """Billingham 2017, §2: eleven frequencies a1 … d3 decide the game; the rest is forced."""
+    tree = load_tree("skp")
+    free = {
+        (player, label)
+        for player in tree.players
+        for label, actions in labels(tree, player).items()
+        if len(actions) > 1
+    }
+    assert free == set(SKP_VARIABLES.values())
+    assert free_frequencies(tree) == 11
+    assert tree.n_infosets == 48, "single-action information sets stay"
+
+
+def test_skp_begins_at_pot_two() -> None:
+    """Billingham 2017, §2: P >= 2; below that nobody bets."""
+    with pytest.raises(SpecError, match="choose a pot >= 2"):
+        eqbench.load_game("skp(pot=1.99)")
+
+
+@pytest.mark.parametrize("reduce", ["dominated21", "dominated22", "dominated25"])
+def test_reductions_of_four_cards_are_refused_for_five(reduce: str) -> None:
+    with pytest.raises(SpecError, match="defined for 4 cards"):
+        eqbench.load_game(f"kuhn(players=3, cards=5, reduce={reduce})")
+
+
+@pytest.mark.parametrize("players", [2, 4])
+def test_reductions_of_three_players_are_refused_for_others(players: int) -> None:
+    with pytest.raises(SpecError, match="defined for 3 players"):
+        eqbench.load_game(f"kuhn(players={players}, reduce=billingham)")
+
+
+# -- labels -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("spec", ["kuhn3", "kuhn3_reduced", "skp", "kuhn(players=3,cards=6)"])
+def test_each_player_has_four_situations_per_card(spec: str) -> None:
+    """Szafron et al. 2013, §2, Table 1: four situations for each player with each card."""
+    tree = load_tree(spec)
+    cards = tree.n_infosets // 12
+    assert tree.players == ("P1", "P2", "P3")
+    for player, situations in SITUATIONS.values():
+        expected = {f"{card}:{history}" for card in range(1, cards + 1) for history in situations}
+        assert set(labels(tree, player)) == expected
+
+
+def test_actions_open_with_check_or_bet_and_answer_with_fold_or_call() -> None:
+    tree = load_tree("kuhn3")
+    for player, situations in SITUATIONS.values():
+        for label, actions in labels(tree, player).items():
+            assert label.split(":")[1] in situations
+            assert actions == (("fold", "call") if "B" in label else ("check", "bet"))
+
+
+def test_two_player_labels_follow_the_history() -> None:
+    tree = load_tree("kuhn2")
+    assert set(labels(tree, "P1")) == {f"{card}:{h}" for card in (1, 2, 3) for h in ("", "KB")}
+    assert set(labels(tree, "P2")) == {f"{card}:{h}" for card in (1, 2, 3) for h in ("K", "B")}
+
+
+def test_aliases_share_the_canonical_spec_of_their_family() -> None:
+    for alias, spec in {
+        "kuhn2": "kuhn(players=2,cards=3,pot=2,reduce=none)",
+        "kuhn3": "kuhn(players=3,cards=4,pot=3,reduce=none)",
+        "kuhn3_reduced": "kuhn(players=3,cards=4,pot=3,reduce=dominated22)",
+    }.items():
+        assert eqbench.load_game(alias).spec == spec
+        assert eqbench.load_game(spec).spec == spec
+
+
+# -- values -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("alpha", ["0", "1/6", "1/5", "271/1000", "1/3"])
+def test_kuhn_1950_line_is_equilibrium_worth_minus_one_eighteenth(alpha: str) -> None:
+    """Kuhn 1950, "A simplified two-person poker": value -1/18; a line of optimal strategies.
+
+    The first player bets card 1 with alpha, card 3 with 3 alpha, and calls with card 2 with
+    alpha + 1/3, for 0 <= alpha <= 1/3. The second has one optimal strategy.
+    """
+    tree = load_tree("kuhn2")
+    measured = verify_exactly(tree, kuhn_1950(tree, Fraction(alpha)))
+    assert measured.payoffs == (Fraction(-1, 18), Fraction(1, 18))
+    assert measured.regrets == (0, 0)
+
+
+def test_off_the_line_of_kuhn_1950_somebody_gains() -> None:
+    """Kuhn 1950: the frequencies with cards 1, 2 and 3 of the first player hang together."""
+    tree = load_tree("kuhn2")
+    shifted = kuhn_1950(tree, Fraction(1, 6), bet_high=Fraction(1, 3))
+    assert verify_exactly(tree, shifted).max_regret > 0
+
+
+def test_uniform_play_has_nash_conv_eleven_twelfths() -> None:
+    """OpenSpiel, `exploitability_test.py`: the uniform policy in Kuhn poker has 11/12."""
+    tree = load_tree("kuhn2")
+    assert verify_exactly(tree, BehaviorProfile.uniform(tree)).nash_conv == Fraction(11, 12)
+
+
+def kuhn_1950(tree: GameTree, alpha: Fraction, bet_high: Fraction | None = None) -> BehaviorProfile:
+    """Profile on Kuhn's line; `bet_high` replaces the 3 alpha."""
+    high = 3 * alpha if bet_high is None else bet_high
+    third = Fraction(1, 3)
+    opening = {1: alpha, 2: Fraction(0), 3: high}
+    answer = {1: Fraction(0), 2: alpha + third, 3: Fraction(1)}
+    bluff = {1: third, 2: Fraction(0), 3: Fraction(1)}
+    call = {1: Fraction(0), 2: third, 3: Fraction(1)}
+    behavior: dict[str, dict] = {"P1": {}, "P2": {}}
+    for card in (1, 2, 3):
+        behavior["P1"][f"{card}:"] = {"bet": opening[card], "check": 1 - opening[card]}
+        behavior["P1"][f"{card}:KB"] = {"call": answer[card], "fold": 1 - answer[card]}
+        behavior["P2"][f"{card}:K"] = {"bet": bluff[card], "check": 1 - bluff[card]}
+        behavior["P2"][f"{card}:B"] = {"call": call[card], "fold": 1 - call[card]}
+    return profile_from_json(tree, {"behavior": behavior})

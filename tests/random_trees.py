@@ -1,0 +1,84 @@
+"""Random games with perfect recall and no other regularity."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+
+from eqbench.model.builder import TreeBuilder
+from eqbench.model.tree import CHANCE, GameTree
+
+OwnPast = tuple[str, int] | None  # the last own information set and the move there
+
+
+class _Grower:
+    """Grows a tree in random order of depth; chance and every player may move anywhere.
+
+    A node may join any information set that follows the same last own move, at whatever depth
+    it stands. That is all that perfect recall asks for.
+    """
+
+    def __init__(self, rng: np.random.Generator, players: int, depth: int) -> None:
+        self.rng, self.players, self.depth = rng, players, depth
+        self.builder = TreeBuilder([f"P{p + 1}" for p in range(players)])
+        self.known: dict[tuple[int, OwnPast], list[tuple[str, int]]] = {}
+        self.count = 0
+
+    def grow(self, place: tuple[int, int] | None, depth: int, past: tuple[OwnPast, ...]) -> None:
+        pick = self.rng.random()
+        if depth == self.depth or (depth > 1 and pick < 0.15):
+            payoffs = self.rng.integers(-12, 13, self.players).tolist()
+            thirds = self.rng.integers(1, 4, self.players).tolist()
+            self.builder.terminal(place, [Fraction(a, b) for a, b in zip(payoffs, thirds)])  # noqa: B905
+        elif pick < 0.4:
+            weights = self.rng.integers(0, 4, self.rng.integers(1, 4)).tolist()
+            weights[0] += 1
+            total = sum(weights)
+            node = self.builder.chance(place, [Fraction(w, total) for w in weights])
+            for outcome in range(len(weights)):
+                self.grow((node, outcome), depth + 1, past)
+        else:
+            self._decide(place, depth, past)
+
+    def _decide(self, place: tuple[int, int] | None, depth: int, past: tuple[OwnPast, ...]) -> None:
+        player = int(self.rng.integers(self.players))
+        sets = self.known.setdefault((player, past[player]), [])
+        if not sets or self.rng.random() < 0.35:
+            self.count += 1
+            sets.append((f"I{self.count}", int(self.rng.integers(1, 4))))
+        label, size = sets[self.rng.integers(len(sets))]
+        actions = [f"a{move}" for move in range(size)]
+        node = self.builder.decision(place, player, label, actions)
+        for move in self.rng.permutation(size).tolist():
+            after = (*past[:player], (label, move), *past[player + 1 :])
+            self.grow((node, move), depth + 1, after)
+
+
+def random_tree(seed: int, *, depth: int = 6) -> GameTree:
+    """Random exact tree of one to four players; the same seed gives the same tree."""
+    rng = np.random.default_rng(seed)
+    players = 1 + seed % 4
+    grower = _Grower(rng, players, depth)
+    grower.grow(None, 0, (None,) * players)
+    return grower.builder.tree()
+
+
+def spread_infosets(tree: GameTree) -> int:
+    """Number of information sets with nodes at different depths."""
+    depths: dict[int, set[int]] = {}
+    for depth, level in enumerate(tree.levels):
+        for infoset in tree.infoset[level].tolist():
+            depths.setdefault(infoset, set()).add(depth)
+    return sum(len(found) > 1 for infoset, found in depths.items() if infoset >= 0)
+
+
+def inner_chance_nodes(tree: GameTree) -> int:
+    """Number of chance nodes below the root."""
+    return int((tree.player[1:] == CHANCE).sum())
+
+
+def repeated_movers(tree: GameTree) -> int:
+    """Number of players with an information set behind another of their own."""
+    return len(Counter(tree.infoset_player[tree.infoset_parent >= 0].tolist()))
