@@ -105,9 +105,7 @@ def construct(
     values = {key: _read(name, key, value, fields[key][1]) for key, value in chosen.items()}
     try:
         return cls(**values)
-    except SpecError:
-        raise
-    except ValueError as error:
+    except (SpecError, ValueError) as error:
         raise SpecError(f"{name}: {error}") from error
 
 

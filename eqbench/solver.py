@@ -260,8 +260,8 @@ class Monitor:
         if self.reached_target:
             return Termination("converged", f"max regret reached {self.budget.target:.3g}")
         if self.budget.iterations is not None and self.work >= self.budget.iterations:
-            return Termination("limit", f"{self.budget.iterations:,} iterations")
-        return Termination("limit", f"{self.budget.time_s:g} s")
+            return Termination("limit", f"stopped after {self.budget.iterations:,} iterations")
+        return Termination("limit", f"stopped after {self.budget.time_s:g} s")
 
     def _candidate(
         self, profile: Any, claim: Claim, claimed_regret: float | None = None

@@ -55,7 +55,7 @@ def format_value(value: Value | float | None) -> str:
         return repr(value)
     if isinstance(value, int | Fraction):
         return str(value)
-    if re.fullmatch(r"[A-Za-z_][\w.+-]*", value):
+    if re.fullmatch(r"[A-Za-z_][\w.+-]*", value) and value not in ("true", "false"):
         return value
     return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
@@ -66,6 +66,8 @@ def parse_number(text: str) -> int | Fraction:
         value = Fraction(text)
     except ZeroDivisionError:
         raise SpecError(f"{text!r} divides by zero; write p/q with q > 0") from None
+    except ValueError:
+        raise SpecError(f"the number {text[:20]}... has too many digits") from None
     return value.numerator if value.denominator == 1 else value
 
 
@@ -86,9 +88,11 @@ def parse_spec(text: str) -> Spec:
 def split_specs(text: str) -> list[str]:
     """Split ``a(x=1,y=2),b`` at the commas outside parentheses and quotes."""
     parts, depth, quote, current = [], 0, "", ""
+    escaped = False
     for char in text:
         if quote:
-            quote = "" if char == quote else quote
+            quote = "" if char == quote and not escaped else quote
+            escaped = char == "\\" and not escaped
         elif char in "\"'":
             quote = char
         depth += (char == "(") - (char == ")") if not quote else 0
@@ -109,16 +113,18 @@ class _Parser:
         name = self.take("word", "a name")
         options: dict[str, Value] = {}
         if self.peek("("):
-            self.take("mark", "'('")
-            while not self.peek(")"):
-                key = self.take("word", "an option name or ')'")
+            self.expect("(")
+            more = not self.peek(")")
+            while more:
+                key = self.take("word", "an option name")
                 if key in options:
                     self.fail(f"option {key!r} is given twice")
                 self.expect("=")
                 options[key] = self.value()
-                if not self.peek(")"):
-                    self.expect(",")
-            self.expect(")")
+                more = self.peek(",")
+                self.expect("," if more else ")")
+            if not options:
+                self.expect(")")
         return Spec(name, tuple(options.items()))
 
     def value(self) -> Value:

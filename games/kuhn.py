@@ -49,26 +49,26 @@ class Kuhn:
 
     def __post_init__(self) -> None:
         if not 2 <= self.players <= 6:
-            raise SpecError(f"kuhn: players={self.players}; allowed are 2 to 6 players")
+            raise SpecError(f"players={self.players}; allowed are 2 to 6 players")
         cards = self.players + 1 if self.cards is None else self.cards
         pot = Fraction(self.players) if self.pot is None else self.pot
         object.__setattr__(self, "cards", cards)
         object.__setattr__(self, "pot", pot)
         if cards < self.players:
             raise SpecError(
-                f"kuhn: cards={cards} is fewer than players={self.players}; "
+                f"cards={cards} is fewer than players={self.players}; "
                 "every player needs a card, so choose cards >= players"
             )
         if pot < 0:
-            raise SpecError(f"kuhn: pot={pot} is negative; choose a pot >= 0")
+            raise SpecError(f"pot={pot} is negative; choose a pot >= 0")
         if self.reduce != "none" and self.players != 3:
             raise SpecError(
-                f"kuhn: reduce={self.reduce} is defined for 3 players, not {self.players}; "
+                f"reduce={self.reduce} is defined for 3 players, not {self.players}; "
                 "use reduce=none"
             )
         if self.reduce.startswith("dominated") and cards != 4:
             raise SpecError(
-                f"kuhn: reduce={self.reduce} is defined for 4 cards, not {cards}; "
+                f"reduce={self.reduce} is defined for 4 cards, not {cards}; "
                 "use reduce=billingham or reduce=none"
             )
 

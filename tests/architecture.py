@@ -72,7 +72,8 @@ TABLE = {
     "studies": _row(f"{_BELOW_REPORT} harness report testing"),
     "testing": _row(f"{_REGISTRY} solver model verification harness"),
     "cli": Row(_EVERYTHING, lazy=True, third_party_at_top=frozenset({"click"})),
-    # eqbench/__init__.py and eqbench/__main__.py
+    "__main__": _row("cli", third_party=""),
+    # eqbench/__init__.py
     "": Row(_EVERYTHING | {"cli"}, lazy=True),
 }
 
@@ -88,8 +89,7 @@ class Source:
     @property
     def unit(self) -> str:
         """The row of `TABLE` it belongs to, e.g. ``model`` for ``eqbench.model.tree``."""
-        name = self.module.removeprefix("eqbench").lstrip(".").partition(".")[0]
-        return "" if name == "__main__" else name
+        return self.module.removeprefix("eqbench").lstrip(".").partition(".")[0]
 
 
 @dataclass(frozen=True)

@@ -104,7 +104,7 @@ def test_a_method_that_does_not_converge_is_never_called_ok(tmp_path: Path, game
     last = [item for item in cell["equilibria"] if item["claim"] == "iterate"]
     assert last[0]["max_regret"] > 0.01
     assert cell["status"] == "limit"
-    assert cell["reason"] == "20,000 iterations"
+    assert cell["reason"] == "stopped after 20,000 iterations"
 
 
 def test_table_shows_every_cell_and_explains_exploitability(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def labels(tree: GameTree, player: str) -> dict[str, tuple[str, ...]]:
 
 
 def test_three_player_kuhn_has_601_nodes() -> None:
-    """Ganzfried 2025, §3: 601 nodes, of them 1 chance, 288 decision and 312 terminal nodes."""
+    """Ganzfried 2025, §4: 601 nodes, of them 1 chance, 288 decision and 312 terminal nodes."""
     tree = load_tree("kuhn3")
     assert node_counts(tree) == {"all": 601, "chance": 1, "decision": 288, "terminal": 312}
     assert tree.n_infosets == 48
@@ -50,7 +50,7 @@ def test_three_player_kuhn_has_601_nodes() -> None:
 
 
 def test_reduced_game_has_415_nodes() -> None:
-    """Ganzfried 2025, §3: 415 nodes, 252 decision and 162 terminal, after 22 deletions.
+    """Ganzfried 2025, §4: 415 nodes, 252 decision and 162 terminal, after 22 deletions.
 
     The paper speaks of 21 dominated actions by its row counts (72 = 51 + 21); the 415 nodes
     need the twenty-second, player 3 betting the highest card after two checks.
@@ -62,7 +62,7 @@ def test_reduced_game_has_415_nodes() -> None:
 
 
 def test_without_21_dominated_actions_421_nodes_remain() -> None:
-    """Szafron et al. 2013, §3: 9 + 9 + 3 = 21 dominated actions of the 48; 27 remain free."""
+    """Szafron et al. 2013, §4, Table 2: 9 + 9 + 3 = 21 dominated actions of the 48; 27 remain free."""
     tree = load_tree("kuhn(players=3, reduce=dominated21)")
     assert node_counts(tree)["all"] == 421
     assert tree.n_infosets == 48

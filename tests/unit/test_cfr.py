@@ -1,115 +1,17 @@
-"""The CFR family: convergence, options, randomness, chunking, budgets."""
+"""The CFR family: convergence, and what its options do."""
 
 from __future__ import annotations
 
-import dataclasses
 import importlib
-import subprocess
-import sys
-from collections.abc import Iterator
-from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
+from cfr_cases import ALL, FULL_WIDTH, PLUS, cfr, kuhn, lottery, matrix, max_regret, run
 
 from eqbench.errors import SpecError
-from eqbench.model.builder import TreeBuilder
 from eqbench.model.game import Game
-from eqbench.solver import Budget, Monitor, Report, Termination, is_deterministic
+from eqbench.solver import is_deterministic
 from eqbench.verification import verify
-
-cfr = importlib.import_module("eqbench.solvers.cfr")
-PLUS = {"regrets": "clipped", "averaging": "linear"}
-FULL_WIDTH = {
-    "cfr": cfr.CFR(),
-    "cfr_plus": cfr.CFR(**PLUS),
-    "cfr_linear": cfr.CFR(regrets="discounted", alpha=1.0, beta=1.0, averaging="linear"),
-    "dcfr": cfr.CFR(regrets="discounted", averaging="quadratic"),
-    "pcfr_plus": cfr.CFR(
-        regrets="clipped", predictive=True, averaging="quadratic", alternating=False
-    ),
-}
-ALL = FULL_WIDTH | {"mccfr": cfr.ExternalSampling()}
-
-
-def kuhn(players: int) -> Game:
-    module = importlib.import_module("eqbench.games.kuhn")
-    return Game(f"kuhn(players={players})", module.Kuhn(players=players).build())
-
-
-def matrix(name: str) -> Game:
-    return Game(name, importlib.import_module("eqbench.games.matrix").Matrix(name).build())
-
-
-def lottery() -> Game:
-    """One player, alone with chance: a sure 1, or 6 and -1 with chances 1/3 and 2/3."""
-    builder = TreeBuilder(["P1"])
-    root = builder.decision(None, 0, "first", ["go on"])
-    choice = builder.decision((root, 0), 0, "then", ["sure", "lottery", "nothing"])
-    builder.terminal((choice, 0), [1])
-    prize = builder.chance((choice, 1), [Fraction(1, 3), Fraction(2, 3)])
-    builder.terminal((prize, 0), [6])
-    builder.terminal((prize, 1), [-1])
-    builder.terminal((choice, 2), [0])
-    return Game("lottery", builder.tree())
-
-
-@dataclasses.dataclass
-class Result:
-    termination: Termination
-    monitor: Monitor
-    reports: list[Report]
-
-    @property
-    def average(self) -> np.ndarray:
-        return self._candidate("average")
-
-    @property
-    def last(self) -> np.ndarray:
-        return self._candidate("iterate")
-
-    def _candidate(self, claim: str) -> np.ndarray:
-        (found,) = (
-            report.candidate.profile.probabilities
-            for report in self.reports
-            if report.kind == "candidate" and report.candidate.claim == claim
-        )
-        return found
-
-
-def run(solver: Any, game: Game, iterations: int, seed: int = 0, target: float = 0.0) -> Result:
-    reports: list[Report] = []
-    monitor = Monitor(game, Budget(time_s=60, iterations=iterations, target=target), reports.append)
-    termination = solver.solve(game, monitor, np.random.default_rng(seed))
-    return Result(termination, monitor, reports)
-
-
-def max_regret(game: Game, frequencies: np.ndarray) -> float:
-    return float(game.payoff_model().regrets(frequencies).max())
-
-
-class CutMonitor:
-    """Takes the place of a monitor and cuts the iterations as it is told."""
-
-    def __init__(self, cuts: list[int]) -> None:
-        self.cuts = cuts
-        self.handed_over: list[bytes] = []
-
-    def chunks(self) -> Iterator[tuple[int, int, bool]]:
-        start = 0
-        for count in self.cuts:
-            yield start, count, True
-            start += count
-
-    def snapshot(self, maker: Any, *, work: int) -> None:
-        maker()
-
-    def candidate(self, profile: np.ndarray, claim: str) -> None:
-        self.handed_over.append(profile.tobytes())
-
-    def termination(self) -> Termination:
-        return Termination("limit")
 
 
 @pytest.fixture(scope="module")
@@ -264,91 +166,3 @@ def test_only_random_starts_and_sampling_depend_on_the_seed():
     assert all(is_deterministic(solver) for solver in FULL_WIDTH.values())
     assert not is_deterministic(cfr.CFR(start="random"))
     assert not is_deterministic(cfr.ExternalSampling())
-
-
-# -- randomness, chunks, budgets, inputs ------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "solver", [cfr.CFR(start="random", **PLUS), cfr.ExternalSampling()], ids=["start", "sampling"]
-)
-def test_seed_decides_the_result(solver, kuhn3):
-    first, again, other = (run(solver, kuhn3, 200, seed) for seed in (1, 1, 2))
-    np.testing.assert_array_equal(first.average, again.average)
-    np.testing.assert_array_equal(first.last, again.last)
-    assert np.abs(first.average - other.average).max() > 1e-3
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_cutting_into_chunks_changes_no_bit(name, kuhn3):
-    cuts = [[300], [1] * 300, [1, 2, 97, 150, 50]]
-    monitors = [CutMonitor(cut) for cut in cuts]
-    for monitor in monitors:
-        ALL[name].solve(kuhn3, monitor, np.random.default_rng(5))
-    assert len(monitors[0].handed_over) == 2
-    assert all(monitor.handed_over == monitors[0].handed_over for monitor in monitors)
-
-
-@pytest.mark.parametrize("iterations", [1, 7, 1000])
-@pytest.mark.parametrize("name", ALL)
-def test_iteration_budget_is_honored_exactly(name, iterations, kuhn2):
-    result = run(ALL[name], kuhn2, iterations)
-    assert result.monitor.work == iterations
-    assert result.reports[-1].work == iterations
-    assert result.termination.reason == "limit"
-    reference = CutMonitor([iterations])
-    ALL[name].solve(kuhn2, reference, np.random.default_rng(0))
-    assert reference.handed_over == [result.average.tobytes(), result.last.tobytes()]
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_without_iterations_the_uniform_start_is_handed_over(name, kuhn2):
-    result = run(ALL[name], kuhn2, 0)
-    assert result.monitor.work == 0
-    for frequencies in (result.average, result.last):
-        np.testing.assert_array_equal(frequencies, np.full(24, 0.5))
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_rows_sum_to_one_to_rounding(name, kuhn3):
-    result = run(ALL[name], kuhn3, 5_000)
-    starts = kuhn3.tree.action_start[:-1]
-    for frequencies in (result.average, result.last):
-        totals = np.add.reduceat(frequencies, starts)
-        np.testing.assert_allclose(totals, 1, rtol=0, atol=4e-16)
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_game_and_settings_stay_as_they_were(name):
-    game = kuhn(2)
-    form, tree = game.sequence_form, game.tree
-    inputs = [*form.arrays[:-1], form.columns, form.payoffs, tree.parent, tree.payoffs.table]
-    before, settings = [array.tobytes() for array in inputs], repr(ALL[name])
-    ALL[name].prepare(game)
-    first = run(ALL[name], game, 100)
-    assert [array.tobytes() for array in inputs] == before
-    assert repr(ALL[name]) == settings
-    np.testing.assert_array_equal(run(ALL[name], game, 100).average, first.average)
-
-
-def test_draws_of_chance_follow_its_probabilities():
-    """Each outcome gets its share of evenly spaced draws, and 0 never falls short."""
-    sampling = importlib.import_module("eqbench.solvers.cfr.sampling")
-    cumulative = np.array([0.0, 0.1, 0.4, 0.4, 1.0])
-    draws = [int(sampling.draw_outcome(cumulative, 1, 5, u)) for u in (np.arange(1000) + 0.5) / 1e3]
-    assert np.bincount(draws).tolist() == [0, 100, 300, 0, 600]
-    shares = np.array([0.5, 0.0, 0.5])
-    assert [int(sampling.draw_action(shares, 7, 10, u)) for u in (0.0, 0.49, 0.5, 1.0)] == [
-        7,
-        7,
-        9,
-        9,
-    ]
-
-
-def test_importing_the_plugin_loads_nothing_heavy():
-    program = "import sys, eqbench.solvers.cfr; print(*sys.modules)"
-    loaded = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    ).stdout.split()
-    assert {"numba", "scipy", "pandas"}.isdisjoint(loaded)

@@ -70,7 +70,7 @@ def test_chunks_end_exactly_at_the_iteration_budget(game, clock: Clock) -> None:
     monitor = Monitor(game, Budget(iterations=777), lambda report: None)
     assert sum(count for _, count, _ in monitor.chunks()) == 777
     assert monitor.termination().reason == "limit"
-    assert monitor.termination().detail == "777 iterations"
+    assert monitor.termination().detail == "stopped after 777 iterations"
 
 
 def test_monitor_time_is_not_the_solvers_time(game, uniform, clock: Clock) -> None:

@@ -1,0 +1,88 @@
+"""How long it takes to build and verify large dealt games: three-player Kuhn, N cards.
+
+    python benchmarks/bulk_games.py
+
+Times are medians of several repetitions in one process, on one thread. The exact column is
+the verification of a profile of fractions in rational arithmetic, measured up to 26 cards.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ |= {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
+
+import json
+import statistics
+import time
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import eqbench
+from eqbench.harness.environment import environment
+from eqbench.model.profile import random_profile
+from eqbench.verification import verify_exactly
+
+RESULTS = Path(__file__).parent / "results" / "bulk_games.json"
+REPETITIONS = 5
+EXACT_UP_TO = 26
+
+
+def timed(work: Callable[[], Any]) -> tuple[Any, list[float]]:
+    """Last result of `work` and the seconds of each repetition."""
+    seconds = []
+    for _ in range(REPETITIONS):
+        result = None  # free the last game before the next is built
+        start = time.perf_counter()
+        result = work()
+        seconds.append(time.perf_counter() - start)
+    return result, seconds
+
+
+def rational_profile(tree: eqbench.GameTree, rng: np.random.Generator) -> eqbench.BehaviorProfile:
+    """A random profile in thousandths; every information set has two actions."""
+    aggressive = [Fraction(int(part), 1000) for part in rng.integers(0, 1001, tree.n_infosets)]
+    return eqbench.BehaviorProfile.of_exact(
+        tree, [part for high in aggressive for part in (1 - high, high)]
+    )
+
+
+def measure(cards: int) -> dict[str, Any]:
+    """Row of raw results for a deck of `cards`."""
+    rng = np.random.default_rng(0)
+    game, build_s = timed(lambda: eqbench.load_game(f"kuhn(players=3,cards={cards})"))
+    profile = eqbench.BehaviorProfile.of(game.tree, random_profile(game.tree, rng))
+    _, verify_s = timed(lambda: eqbench.verify(game, profile))
+    row = {
+        "game": f"kuhn(players=3,cards={cards})",
+        "nodes": game.tree.n_nodes,
+        "build_s": build_s,
+        "verify_s": verify_s,
+        "exact_s": None,
+    }
+    if cards <= EXACT_UP_TO:
+        exact = rational_profile(game.tree, rng)
+        row["exact_s"] = timed(lambda: verify_exactly(game.tree, exact))[1]
+    return row
+
+
+def main() -> None:
+    """Measure, print medians and write the raw results."""
+    rows = [measure(cards) for cards in (4, 13, 26, 52)]
+    for row in rows:
+        medians = {
+            name: "–" if row[name] is None else f"{statistics.median(row[name]):.3f}"
+            for name in ("build_s", "verify_s", "exact_s")
+        }
+        print(row["game"], f"{row['nodes']:,} nodes", medians)
+    RESULTS.parent.mkdir(exist_ok=True)
+    document = {"environment": environment(), "rows": rows}
+    RESULTS.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,83 @@
+"""What the tests of the CFR family share: the presets, small games, and a way to run them."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from eqbench.model.builder import TreeBuilder
+from eqbench.model.game import Game
+from eqbench.solver import Budget, Monitor, Report, Termination
+
+cfr = importlib.import_module("eqbench.solvers.cfr")
+PLUS = {"regrets": "clipped", "averaging": "linear"}
+FULL_WIDTH = {
+    "cfr": cfr.CFR(),
+    "cfr_plus": cfr.CFR(**PLUS),
+    "cfr_linear": cfr.CFR(regrets="discounted", alpha=1.0, beta=1.0, averaging="linear"),
+    "dcfr": cfr.CFR(regrets="discounted", averaging="quadratic"),
+    "pcfr_plus": cfr.CFR(
+        regrets="clipped", predictive=True, averaging="quadratic", alternating=False
+    ),
+}
+ALL = FULL_WIDTH | {"mccfr": cfr.ExternalSampling()}
+
+
+def kuhn(players: int) -> Game:
+    module = importlib.import_module("eqbench.games.kuhn")
+    return Game(f"kuhn(players={players})", module.Kuhn(players=players).build())
+
+
+def matrix(name: str) -> Game:
+    return Game(name, importlib.import_module("eqbench.games.matrix").Matrix(name).build())
+
+
+def lottery() -> Game:
+    """One player, alone with chance: a sure 1, or 6 and -1 with chances 1/3 and 2/3."""
+    builder = TreeBuilder(["P1"])
+    root = builder.decision(None, 0, "first", ["go on"])
+    choice = builder.decision((root, 0), 0, "then", ["sure", "lottery", "nothing"])
+    builder.terminal((choice, 0), [1])
+    prize = builder.chance((choice, 1), [Fraction(1, 3), Fraction(2, 3)])
+    builder.terminal((prize, 0), [6])
+    builder.terminal((prize, 1), [-1])
+    builder.terminal((choice, 2), [0])
+    return Game("lottery", builder.tree())
+
+
+@dataclasses.dataclass
+class Result:
+    termination: Termination
+    monitor: Monitor
+    reports: list[Report]
+
+    @property
+    def average(self) -> np.ndarray:
+        return self._candidate("average")
+
+    @property
+    def last(self) -> np.ndarray:
+        return self._candidate("iterate")
+
+    def _candidate(self, claim: str) -> np.ndarray:
+        (found,) = (
+            report.candidate.profile.probabilities
+            for report in self.reports
+            if report.kind == "candidate" and report.candidate.claim == claim
+        )
+        return found
+
+
+def run(solver: Any, game: Game, iterations: int, seed: int = 0, target: float = 0.0) -> Result:
+    reports: list[Report] = []
+    monitor = Monitor(game, Budget(time_s=60, iterations=iterations, target=target), reports.append)
+    termination = solver.solve(game, monitor, np.random.default_rng(seed))
+    return Result(termination, monitor, reports)
+
+
+def max_regret(game: Game, frequencies: np.ndarray) -> float:
+    return float(game.payoff_model().regrets(frequencies).max())
