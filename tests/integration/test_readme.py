@@ -1,0 +1,69 @@
+"""What the README shows works as it is printed there."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from command import eqbench
+
+README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+
+
+def block(language: str, containing: str) -> str:
+    """The only code block of a language that contains a text."""
+    blocks = re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
+    (found,) = [text for text in blocks if containing in text]
+    return found
+
+
+def test_plugin_of_the_readme_appears_in_the_table(tmp_path: Path) -> None:
+    plugin = block("python", "register_solver")
+    code = [line for line in plugin.splitlines() if line.strip()]
+    assert len(code) <= 25, "the README promises a short plugin"
+    (tmp_path / "hedge.py").write_text(plugin)
+    command = block("sh", "--plugin hedge.py").split()
+    assert command[0] == "eqbench"
+    done = eqbench(*command[1:], "--iterations", "2000", cwd=tmp_path)
+    assert done.code == 0, done.err
+    rows = [line.split()[:2] for line in done.out.splitlines()]
+    assert ["hedge", "limit"] in rows
+
+
+def test_listing_shows_the_summary_of_a_plugin_without_running_it(tmp_path: Path) -> None:
+    (tmp_path / "hedge.py").write_text(block("python", "register_solver") + "\n1 / 0\n")
+    done = eqbench("list", "solvers", "--plugin", "hedge.py", cwd=tmp_path)
+    assert done.code == 0, done.err
+    assert "multiplicative weights at every information set" in done.out
+
+
+def test_python_example_of_the_readme_runs(tmp_path: Path) -> None:
+    example = block("python", "eqbench.solve(")
+    done = subprocess.run(
+        [sys.executable, "-"],
+        input=example,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        line.split("#")[0].strip()
+        for line in block("sh", "eqbench list games").splitlines()
+        if line.startswith("eqbench run")
+    ],
+)
+def test_run_commands_of_the_readme_are_accepted(tmp_path: Path, line: str) -> None:
+    import shlex
+
+    done = eqbench(*shlex.split(line)[1:], "--iterations", "5", cwd=tmp_path)
+    assert done.code == 0, done.err
