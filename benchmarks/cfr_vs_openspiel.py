@@ -6,7 +6,6 @@ Both run in this process on one thread, in turns, so that a busy machine slows b
 the time of a whole `solve`, snapshots included. OpenSpiel's includes the Python loop that
 calls its C++ iteration, which is far below a microsecond per call.
 """
-# ruff: noqa: T201
 
 from __future__ import annotations
 

@@ -5,7 +5,6 @@
 Counts the starts whose last iterate the verifier finds below the target, once when the solver
 stops at the target and once after all iterations, for both orders of the players' updates.
 """
-# ruff: noqa: T201
 
 from __future__ import annotations
 

@@ -82,6 +82,10 @@ class Candidate:
     def __post_init__(self) -> None:
         if self.claim not in CLAIMS:
             raise ValueError(f"claim {self.claim!r} is unknown; use one of {', '.join(CLAIMS)}")
+        if self.claimed_regret is not None and not math.isfinite(self.claimed_regret):
+            raise ValueError(
+                f"claimed_regret is {self.claimed_regret}; give a finite number or None"
+            )
 
 
 @dataclass(frozen=True)

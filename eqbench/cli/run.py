@@ -100,6 +100,7 @@ def run(ctx: click.Context, /, **options: Any) -> None:
     verifier. Exit code: 0 ran, 1 some cell crashed or was refuted, 2 usage, 4 nothing could
     run, 130 interrupted.
     """
+    import signal
     from pathlib import Path
 
     from eqbench.harness.environment import manifest
@@ -108,6 +109,7 @@ def run(ctx: click.Context, /, **options: Any) -> None:
     from eqbench.registry import default_registry
     from eqbench.store.run_folder import RunFolder, default_run_path
 
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # end as after Ctrl-C
     registry = default_registry().with_plugins(options["plugins"])
     request = _request(Request, options)
     with Run(request, registry) as job:

@@ -142,7 +142,8 @@ class _Child:
         environment = os.environ | {name: str(limits.threads) for name in THREAD_VARIABLES}
         self.started = time.monotonic()
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "eqbench.harness.worker", str(sender)],
+            # -P: a file of the user's folder must not pass for a module of ours
+            [sys.executable, "-P", "-m", "eqbench.harness.worker", str(sender)],
             stdin=subprocess.PIPE,
             stdout=log,
             stderr=subprocess.STDOUT,

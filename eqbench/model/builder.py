@@ -48,6 +48,11 @@ class TreeBuilder:
 
     def decision(self, place: Place, player: int, infoset: str, actions: Sequence[str]) -> int:
         """Add a decision node and return its number; `infoset` is a label of that player."""
+        if not 0 <= player < len(self.players):
+            raise GameFormatError(
+                f"information set {infoset!r} belongs to player {player}; the players are "
+                f"0 to {len(self.players) - 1}"
+            )
         key, actions = (player, infoset), tuple(actions)
         index = self._infosets.setdefault(key, len(self._actions))
         if index == len(self._actions):

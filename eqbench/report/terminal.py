@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -19,53 +19,62 @@ def print_comparison(records: Sequence[CellRecord], console: Console) -> None:
     """One table per game, in the order of the records, with notes below."""
     for game_spec in dict.fromkeys(record.game_spec for record in records):
         rows = [record for record in records if record.game_spec == game_spec]
-        console.print(_table(game_spec, rows, console.width))
+        table = _table(rows, between_payoffs=" ")
+        unbounded = console.options.update(max_width=10_000)
+        if Measurement.get(console, unbounded, table).maximum > console.width:
+            table = _table(rows, between_payoffs="\n")
+        console.print(Text(_title(rows[0]), style="bold"))
+        console.print(table)
         for note in _notes(rows):
-            console.print(note, style="dim", highlight=False, soft_wrap=True)
+            console.print(Text(note, style="dim"))
         console.print()
 
 
-def _table(game_spec: str, rows: Sequence[CellRecord], width: int) -> Table:
-    table = Table(title=game_spec, title_justify="left", title_style="bold", box=None)
-    several_seeds = len({row.seed for row in rows if row.seed is not None}) > 1
+def _title(row: CellRecord) -> str:
+    return row.game_spec if row.game == row.game_spec else f"{row.game} = {row.game_spec}"
+
+
+def _table(rows: Sequence[CellRecord], *, between_payoffs: str) -> Table:
+    several_seeds = _several_seeds(rows)
+    table = Table(box=None, padding=(0, 1, 0, 0))
     table.add_column("solver", no_wrap=True)
     if several_seeds:
         table.add_column("seed", justify="right")
-    table.add_column("status")
-    for name in ("max regret", "NashConv", "exploitability"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("payoffs", justify="right", no_wrap=True)
-    for name in ("time", "memory"):
+    table.add_column("status", no_wrap=True)
+    for name in ("max\nregret", "NashConv", "exploit-\nability", "payoffs", "time", "memory"):
         table.add_column(name, justify="right", no_wrap=True)
     for row in rows:
-        cells: list[Any] = [Text(row.solver)]
-        if several_seeds:
-            cells.append("" if row.seed is None else str(row.seed))
-        cells += [
+        seed = [] if not several_seeds else [Text("" if row.seed is None else str(row.seed))]
+        table.add_row(
+            Text(row.solver),
+            *seed,
             Text(row.status, style=_style(row.status)),
             _small(row.max_regret),
             _small(row.nash_conv),
             _small(row.exploitability),
-            _payoffs(row.payoffs),
+            _payoffs(row.payoffs, between_payoffs),
             seconds(row.elapsed_s),
             mebibytes(row.peak_memory_bytes),
-        ]
-        table.add_row(*cells)
+        )
     return table
+
+
+def _several_seeds(rows: Sequence[CellRecord]) -> bool:
+    return len({row.seed for row in rows if row.seed is not None}) > 1
 
 
 def _notes(rows: Sequence[CellRecord]) -> list[str]:
     notes = []
     for row in rows:
         if row.status != "ok" and row.reason:
-            seed = "" if row.seed is None else f" (seed {row.seed})"
+            seed = f" (seed {row.seed})" if row.seed is not None and _several_seeds(rows) else ""
             notes.append(f"{row.solver}{seed}: {row.status}, {row.reason}")
-    players = {len(row.regrets) for row in rows if row.regrets}
+    players = max((len(row.regrets) for row in rows if row.regrets), default=0)
     if players:
         notes.append(
-            f"Regrets are in payoff units, measured on the tree. NashConv is their sum over the "
-            f"{max(players)} players, exploitability is NashConv / {max(players)}. Time is solving "
-            "time without set-up."
+            "Regrets are in payoff units, measured on the tree. NashConv is their sum over the "
+            f"{players} players, exploitability is NashConv / {players}. Time is solving time "
+            "without set-up."
         )
     return notes
 
@@ -79,8 +88,8 @@ def _small(value: float | None) -> str:
     return "–" if value is None else f"{value:.1e}"
 
 
-def _payoffs(values: Sequence[float] | None) -> str:
-    return "–" if values is None else " ".join(f"{value:+.5f}" for value in values)
+def _payoffs(values: Sequence[float] | None, between: str) -> str:
+    return "–" if values is None else between.join(f"{value:+.5f}" for value in values)
 
 
 def seconds(value: float | None) -> str:

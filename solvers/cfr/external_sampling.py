@@ -22,13 +22,12 @@ class ExternalSampling:
     """Monte Carlo CFR with external sampling (Lanctot, Waugh, Zinkevich and Bowling 2009).
 
     An iteration is one walk through the tree per player. A walk tries all actions of its
-    player and draws one at chance nodes and at nodes of the others. Weighted by the chance of
-    the draws this estimates the counterfactual regrets without bias. Accumulated regrets are
-    plain.
+    player and draws one at chance nodes and at nodes of the others, so that the regrets seen
+    on it are unbiased estimates of the counterfactual regrets. They add up as in plain CFR.
 
     Differs from the paper in the average profile: this adds the whole realization plans of
-    all players, which costs time linear in the size of the game. Updates at the visited nodes
-    of other players, as published, are biased with more than two players, since a visit then
+    all players, which costs time linear in the number of sequences. The usual updates at
+    visited nodes of other players are biased with more than two players, since a visit then
     also depends on the frequencies of third players.
 
     Parameters

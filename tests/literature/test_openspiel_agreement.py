@@ -50,11 +50,11 @@ def openspiel_policy(tree: GameTree, behavior: NDArray[np.float64]) -> Any:
 
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_both_games_have_the_same_information_states(players: int) -> None:
-    states = set(pyspiel.UniformRandomPolicy(theirs(players)).__class__ and _states(players))
+    states = information_states(players)
     assert {openspiel_key(label) for label in ours(players).tree.infoset_labels} == states
 
 
-def _states(players: int) -> set[str]:
+def information_states(players: int) -> set[str]:
     found, stack = set(), [theirs(players).new_initial_state()]
     while stack:
         state = stack.pop()

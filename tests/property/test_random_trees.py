@@ -75,7 +75,7 @@ def test_best_response_is_the_best_pure_strategy() -> None:
 
 
 def test_jacobians_agree() -> None:
-    for seed in SEEDS[:16]:
+    for seed in SEEDS[:10]:
         tree = tree_of(seed)
         form = compile_sequence_form(tree)
         behavior = random_profile(tree, np.random.default_rng(seed))

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
 from cfr_cases import ALL, FULL_WIDTH, PLUS, cfr, kuhn, lottery, matrix, max_regret, run
 
 from eqbench.errors import SpecError
+from eqbench.model import reference
+from eqbench.model.builder import TreeBuilder
 from eqbench.model.game import Game
 from eqbench.solver import is_deterministic
 from eqbench.verification import verify
@@ -82,8 +87,61 @@ def test_average_but_not_last_iterate_solves_rock_paper_scissors():
 
 @pytest.mark.parametrize("name", FULL_WIDTH)
 def test_rounding_does_not_break_ties(name):
-    game = matrix("shapley")
-    np.testing.assert_array_equal(run(FULL_WIDTH[name], game, 500).last, np.full(6, 1 / 3))
+    """Both actions are worth 9/10, but in floating point 0.2 + 0.7 is less than 0.9."""
+    builder = TreeBuilder(["P1"])
+    root = builder.decision(None, 0, "", ["three outcomes", "two outcomes"])
+    for action, chances in enumerate([(2, 7, 1), (9, 1)]):
+        place = builder.chance((root, action), [Fraction(tenths, 10) for tenths in chances])
+        for outcome in range(len(chances)):
+            builder.terminal((place, outcome), [int(outcome < len(chances) - 1)])
+    game = Game("tie", builder.tree())
+    values = game.payoff_model().counterfactual_values(np.array([0.5, 0.5]))
+    assert values[0] < values[1]
+    np.testing.assert_array_equal(run(FULL_WIDTH[name], game, 500).last, [0.5, 0.5])
+
+
+@pytest.mark.parametrize("alternating", [True, False], ids=["alternating", "simultaneous"])
+@pytest.mark.parametrize("name", FULL_WIDTH)
+def test_kernels_follow_the_definition(name, alternating, kuhn3):
+    solver = dataclasses.replace(FULL_WIDTH[name], alternating=alternating)
+    average, last = iterates_by_definition(solver, kuhn3, 12)
+    result = run(solver, kuhn3, 12)
+    np.testing.assert_allclose(result.last, last, atol=1e-12)
+    np.testing.assert_allclose(result.average, average, atol=1e-12)
+
+
+def iterates_by_definition(solver: Any, game: Game, iterations: int) -> tuple[Any, Any]:
+    """Average and last iterate (A,), in plain NumPy and without any fusion of steps."""
+    form = game.sequence_form
+    n, row = form.n_players, form.sequence_infoset[form.n_players :]
+    owner = form.infoset_player[row]
+
+    def by_row(values: np.ndarray) -> np.ndarray:
+        return np.bincount(row, values, form.n_infosets)[row]
+
+    def normalized(weights: np.ndarray) -> np.ndarray:
+        total = by_row(weights)
+        return np.where(total > 0, weights / np.where(total > 0, total, 1), 1 / by_row(weights**0))
+
+    behavior, regrets, plans = normalized(np.zeros(form.n_actions)), 0.0, 0.0
+    for t in range(1, iterations + 1):
+        weight = {"uniform": 1, "linear": t, "quadratic": t**2}[solver.averaging]
+        plans = plans + weight * reference.realization(form, behavior)[n:]
+        groups = [[p] for p in range(n)] if solver.alternating else [list(range(n))]
+        for movers in groups:
+            values = reference.counterfactual_values(form, behavior)
+            gain = np.where(np.isin(owner, movers), values - by_row(behavior * values), 0.0)
+            regrets = regrets + gain
+            if solver.regrets == "clipped":
+                regrets = np.maximum(regrets, 0)
+            elif solver.regrets == "discounted":
+                exponent = np.where(regrets > 0, solver.alpha, solver.beta)
+                factor = t**exponent / (t**exponent + 1)
+                regrets = np.where(np.isin(owner, movers), regrets * factor, regrets)
+            matched = regrets + gain if solver.predictive else regrets
+            matched = np.where(matched > 1e-12, matched, 0)
+            behavior = np.where(np.isin(owner, movers), normalized(matched), behavior)
+    return normalized(plans), behavior
 
 
 def test_target_ends_the_run(kuhn2):

@@ -1,0 +1,255 @@
+"""Profiles in their interchange form: what is read exactly, and what is refused and why."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import eqbench
+from eqbench.errors import ProfileError
+from eqbench.model.profile import (
+    BehaviorProfile,
+    parse_profile,
+    profile_from_json,
+    profile_to_json,
+    random_profile,
+)
+from eqbench.model.tree import GameTree
+from eqbench.verification import verify, verify_exactly
+
+
+@pytest.fixture(scope="module")
+def tree() -> GameTree:
+    return eqbench.load_game("kuhn2").tree
+
+
+@pytest.fixture
+def data(tree: GameTree) -> dict[str, Any]:
+    """Uniform play, to be spoiled in one place."""
+    return copy.deepcopy(profile_to_json(tree, BehaviorProfile.uniform(tree)))
+
+
+def spoiled(data: dict[str, Any], player: str, infoset: str, row: Any) -> dict[str, Any]:
+    data["behavior"][player][infoset] = row
+    return data
+
+
+def parse_with(number: str) -> Any:
+    return parse_profile('{"behavior": {"P1": {"1:": {"bet": %s}}}}' % number)
+
+
+# -- labels -------------------------------------------------------------------------------
+
+
+def test_unknown_player_is_refused_with_the_nearest(tree: GameTree, data: dict) -> None:
+    data["behavior"]["p1"] = {}
+    with pytest.raises(ProfileError, match="unknown player 'p1': did you mean P1"):
+        profile_from_json(tree, data)
+
+
+def test_unknown_information_set_is_refused_with_the_nearest(tree: GameTree, data: dict) -> None:
+    with pytest.raises(ProfileError, match=r"P1 has no information set '1:BK': did you mean 1:KB"):
+        profile_from_json(tree, spoiled(data, "P1", "1:BK", {"fold": 1}))
+
+
+def test_information_set_of_the_other_player_is_unknown(tree: GameTree, data: dict) -> None:
+    with pytest.raises(ProfileError, match="P1 has no information set '1:K'"):
+        profile_from_json(tree, spoiled(data, "P1", "1:K", {"check": 1}))
+
+
+def test_unknown_action_is_refused_with_the_known_ones(tree: GameTree, data: dict) -> None:
+    with pytest.raises(ProfileError, match=r"unknown action 'bett' at .* did you mean bet\?"):
+        profile_from_json(tree, spoiled(data, "P1", "1:", {"bett": 1}))
+    with pytest.raises(ProfileError, match=r"'raise' at .* known: bet, check"):
+        profile_from_json(tree, spoiled(data, "P1", "1:", {"raise": 1}))
+
+
+@pytest.mark.parametrize("data", [None, [], {}, {"behavior": []}, {"behaviour": {}}], ids=repr)
+def test_what_is_no_profile_is_told_the_form(tree: GameTree, data: Any) -> None:
+    with pytest.raises(ProfileError, match="'behavior' is missing"):
+        profile_from_json(tree, data)
+
+
+@pytest.mark.parametrize("row", [0.5, [0.5, 0.5], None])
+def test_row_must_be_an_object(tree: GameTree, data: dict, row: Any) -> None:
+    with pytest.raises(ProfileError, match="expected an object in braces"):
+        profile_from_json(tree, spoiled(data, "P1", "1:", row))
+
+
+# -- what may be left out -----------------------------------------------------------------
+
+
+def test_missing_information_set_is_refused_with_its_actions(tree: GameTree, data: dict) -> None:
+    del data["behavior"]["P2"]["3:B"]
+    with pytest.raises(ProfileError, match=r"'3:B' of P2; give frequencies for fold, call"):
+        profile_from_json(tree, data)
+
+
+def test_missing_player_is_refused(tree: GameTree, data: dict) -> None:
+    del data["behavior"]["P2"]
+    with pytest.raises(ProfileError, match="of P2"):
+        profile_from_json(tree, data)
+
+
+def test_missing_set_with_one_action_is_certain() -> None:
+    skp = eqbench.load_game("skp").tree
+    data = profile_to_json(skp, BehaviorProfile.uniform(skp))
+    single = [i for i, actions in enumerate(skp.infoset_actions) if len(actions) == 1]
+    for i in single:
+        del data["behavior"][skp.players[skp.infoset_player[i]]][skp.infoset_labels[i]]
+    assert len(single) == 48 - 11
+    profile = profile_from_json(skp, data)
+    assert profile.probabilities[skp.action_start[single]].tolist() == [1.0] * len(single)
+
+
+def test_missing_action_is_zero(tree: GameTree, data: dict) -> None:
+    profile = profile_from_json(tree, spoiled(data, "P1", "1:", {"check": 1}))
+    start = tree.action_start[tree.infoset_of(0, "1:")]
+    assert profile.probabilities[start : start + 2].tolist() == [1.0, 0.0]
+
+
+def test_reduced_game_profile_means_the_same_in_the_full_game() -> None:
+    reduced, full = (eqbench.load_game(s).tree for s in ("kuhn3_reduced", "kuhn3"))
+    profile = BehaviorProfile.of(reduced, random_profile(reduced, np.random.default_rng(3)))
+    carried = profile_from_json(full, profile_to_json(reduced, profile))
+    before, after = verify(reduced, profile), verify(full, carried)
+    assert after.payoffs == pytest.approx(before.payoffs, abs=1e-14)
+    assert all(a >= b - 1e-14 for a, b in zip(after.regrets, before.regrets, strict=True))
+    uniform = profile_to_json(reduced, BehaviorProfile.uniform(reduced))
+    exact = verify_exactly(full, profile_from_json(full, uniform))
+    assert exact.payoffs == verify_exactly(reduced, BehaviorProfile.uniform(reduced)).payoffs
+
+
+# -- numbers ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"check": 0.5, "bet": 0.4}, "sum to 0.9; they must sum to 1"),
+        ({"check": 0.5, "bet": 0.50000001}, "nothing is renormalized"),
+        ({"bet": "1/3"}, "sum to 0.333"),
+        ({}, "sum to 0.0"),
+        ({"check": 1.5, "bet": -0.5}, r"'check' .* is 3/2; frequencies lie in \[0, 1\]"),
+        ({"check": "-1/10", "bet": "11/10"}, r"'check' .* is -1/10"),
+    ],
+    ids=str,
+)
+def test_rows_must_be_distributions(tree: GameTree, data: dict, row: Any, message: str) -> None:
+    with pytest.raises(ProfileError, match=message):
+        profile_from_json(tree, spoiled(data, "P1", "1:", row))
+
+
+@pytest.mark.parametrize(
+    "value", ["1/0", "half", "", "nan", "inf", "1/2/3", "1e999999999", True, None, [1], math.nan],
+    ids=repr,
+)  # fmt: skip
+def test_frequency_must_be_a_number(tree: GameTree, data: dict, value: Any) -> None:
+    with pytest.raises(ProfileError, match=r"frequency of 'bet' at .* write a number or \"p/q\""):
+        profile_from_json(tree, spoiled(data, "P1", "1:", {"bet": value}))
+
+
+@pytest.mark.parametrize("word", ["NaN", "Infinity", "-Infinity"])
+def test_text_with_non_finite_numbers_is_refused(word: str) -> None:
+    with pytest.raises(ProfileError, match=f"contains {word}"):
+        parse_with(word)
+
+
+@pytest.mark.parametrize("number", ["1e999999999", "1" * 5000, "0." + "1" * 5000])
+def test_numbers_of_absurd_size_are_refused_at_once(number: str) -> None:
+    with pytest.raises(ProfileError, match="out of any reasonable size"):
+        parse_with(number)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[" * 100_000, '{"behavior": 01}'], ids=len)
+def test_text_that_is_not_json_is_refused(text: str) -> None:
+    with pytest.raises(ProfileError, match=r"not valid JSON|nested too deeply"):
+        parse_profile(text)
+
+
+def test_duplicate_keys_are_refused() -> None:
+    with pytest.raises(ProfileError, match="has the key 'bet' twice"):
+        parse_profile('{"behavior": {"P1": {"1:": {"bet": 1, "bet": 0}}}}')
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("0.1", Fraction(1, 10)),
+        ('"1/3"', Fraction(1, 3)),
+        ("1", Fraction(1)),
+        ("2.5e-1", Fraction(1, 4)),
+        ("1e-300", Fraction(1, 10**300)),
+    ],
+)
+def test_numbers_are_read_exactly(tree: GameTree, data: dict, text: str, value: Fraction) -> None:
+    given = parse_with(text)["behavior"]["P1"]["1:"]["bet"]
+    row = {"bet": given, "check": 1 - value}
+    exact = profile_from_json(tree, spoiled(data, "P1", "1:", row)).exact
+    assert exact is not None
+    assert exact[tree.action_start[tree.infoset_of(0, "1:")] + 1] == value
+
+
+def test_python_floats_mean_the_decimals_that_they_print_as(tree: GameTree, data: dict) -> None:
+    exact = profile_from_json(tree, spoiled(data, "P1", "1:", {"check": 0.9, "bet": 0.1})).exact
+    assert exact is not None
+    assert Fraction(1, 10) in exact
+
+
+# -- exact mode ---------------------------------------------------------------------------
+
+
+def test_exact_mode_wants_rows_of_exactly_one(tree: GameTree, data: dict) -> None:
+    rounded = {"check": 0.3333333333, "bet": 0.6666666666}
+    profile = profile_from_json(tree, spoiled(data, "P1", "2:", rounded))
+    assert verify(tree, profile).max_regret > 0, "within 1e-9 it will do in floating point"
+    with pytest.raises(ProfileError, match=r"'2:' of P1 sum to .* not exactly 1; .*\"p/q\""):
+        verify_exactly(tree, profile)
+
+
+def test_exact_mode_takes_decimals_that_sum_to_one(tree: GameTree, data: dict) -> None:
+    text = json.dumps(spoiled(data, "P1", "2:", {"check": 0.1, "bet": 0.9}))
+    assert verify_exactly(tree, profile_from_json(tree, parse_profile(text))).max_regret > 0
+
+
+@pytest.mark.parametrize("excess", [Fraction(1, 10**400), Fraction(10**400)], ids=["tiny", "huge"])
+def test_exact_entries_outside_the_interval_are_refused(tree: GameTree, excess: Fraction) -> None:
+    """As floats, -1e-400 and 1 + 1e-400 would look like 0 and 1."""
+    rows = [Fraction(1, 2)] * tree.n_actions
+    rows[:2] = [-excess, 1 + excess]
+    with pytest.raises(ProfileError, match=r"is negative; frequencies lie in \[0, 1\]"):
+        BehaviorProfile.of_exact(tree, rows)
+
+
+# -- arrays -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [0, 23, 25])
+def test_array_must_have_one_entry_per_action(tree: GameTree, size: int) -> None:
+    with pytest.raises(ProfileError, match="has 24 frequencies"):
+        BehaviorProfile.of(tree, np.full(size, 0.5))
+    with pytest.raises(ProfileError, match="has 24 frequencies"):
+        BehaviorProfile.of_exact(tree, [Fraction(1, 2)] * size)
+
+
+@pytest.mark.parametrize("entry", [math.nan, math.inf, -0.5, 1.5])
+def test_array_must_hold_frequencies(tree: GameTree, entry: float) -> None:
+    behavior = np.full(tree.n_actions, 0.5)
+    behavior[4] = entry
+    with pytest.raises(ProfileError, match=r"frequencies lie in \[0, 1\]"):
+        BehaviorProfile.of(tree, behavior)
+
+
+def test_array_rows_may_be_off_by_a_billionth(tree: GameTree) -> None:
+    behavior = np.full(tree.n_actions, 0.5)
+    behavior[0] += 0.9e-9
+    assert BehaviorProfile.of(tree, behavior).probabilities[0] == behavior[0], "kept as it is"
+    behavior[0] += 0.2e-9
+    with pytest.raises(ProfileError, match="must sum to 1"):
+        BehaviorProfile.of(tree, behavior)

@@ -1,0 +1,83 @@
+"""The terminal table fits, escapes what it prints and says what happened."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from eqbench.report.terminal import mebibytes, print_comparison, seconds
+from eqbench.store.schema import CellRecord
+
+
+def cell(solver: str = "cfr", **fields) -> CellRecord:
+    known = {
+        "key": "k",
+        "game": "kuhn3",
+        "solver": solver,
+        "game_spec": "kuhn(players=3)",
+        "solver_spec": solver,
+        "seed": None,
+        "status": "ok",
+        "payoffs": [-0.0312, -0.0208, 0.0521],
+        "regrets": [1e-12, 0.0, 2e-12],
+        "nash_conv": 3e-12,
+        "max_regret": 2e-12,
+        "exploitability": 1e-12,
+        "elapsed_s": 0.0123,
+        "peak_memory_bytes": 2**27,
+    }
+    return CellRecord(**(known | fields))
+
+
+def printed(*records: CellRecord, width: int = 120) -> str:
+    buffer = io.StringIO()
+    print_comparison(records, Console(file=buffer, width=width))
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize("width", [80, 100, 200])
+def test_nothing_is_cut_off_at_usual_widths(width: int) -> None:
+    text = printed(cell("cfr_linear"), cell(status="unavailable"), width=width)
+    assert "…" not in text
+    for word in ("cfr_linear", "unavailable", "-0.03120", "+0.05210", "2.0e-12", "128 MiB"):
+        assert word in text
+    assert max(map(len, text.splitlines())) <= width
+
+
+def test_names_are_not_read_as_markup() -> None:
+    assert "evil[red](x=1)" in printed(cell("evil[red](x=1)"))
+
+
+def test_reason_of_what_is_not_ok_is_printed_below() -> None:
+    text = printed(cell(), cell("mccfr", status="refuted", reason="claimed [too] much"))
+    assert "mccfr: refuted, claimed [too] much" in text
+    assert "cfr: ok" not in text
+
+
+def test_seeds_get_a_column_only_when_they_differ() -> None:
+    assert "seed" not in printed(cell("mccfr", seed=0))
+    both = printed(cell("mccfr", seed=0), cell("mccfr", seed=1, status="limit", reason="time"))
+    assert "seed" in both
+    assert "mccfr (seed 1): limit, time" in both
+
+
+def test_cell_without_figures_shows_dashes() -> None:
+    empty = dict.fromkeys(
+        ("payoffs", "regrets", "nash_conv", "max_regret", "exploitability", "elapsed_s")
+    )
+    line = next(row for row in printed(cell(**empty)).splitlines() if row.startswith("cfr"))
+    assert line.split() == ["cfr", "ok", "–", "–", "–", "–", "–", "128", "MiB"]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(None, "–"), (2e-6, "2 µs"), (0.0123, "12.3 ms"), (1.25, "1.2 s"), (130.4, "130 s")],
+)
+def test_durations_carry_their_unit(value: float | None, text: str) -> None:
+    assert seconds(value) == text
+
+
+def test_sizes_are_in_mebibytes() -> None:
+    assert mebibytes(3 * 2**20) == "3 MiB"

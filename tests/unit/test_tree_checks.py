@@ -1,0 +1,274 @@
+"""What is not a game is refused with a reason, and what is one cannot be changed."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from eqbench.errors import GameFormatError, ImperfectRecallError
+from eqbench.model.assemble import InfosetTable, assemble
+from eqbench.model.builder import TreeBuilder
+from eqbench.model.tree import CHANCE, TERMINAL, Payoffs
+
+
+def start(*players: str) -> TreeBuilder:
+    return TreeBuilder(players or ("P1", "P2"))
+
+
+def end(builder: TreeBuilder, node: int, moves: int, payoffs: tuple = (0, 0)) -> None:
+    for move in range(moves):
+        builder.terminal((node, move), payoffs)
+
+
+def one_decision() -> dict[str, Any]:
+    """Arguments of `assemble` for a player who chooses between two terminals."""
+    return {
+        "players": ["P1"],
+        "nodes": {
+            "parent": np.array([-1, 0, 0]),
+            "move": np.array([-1, 0, 1]),
+            "player": np.array([0, TERMINAL, TERMINAL]),
+            "infoset": np.array([0, -1, -1]),
+            "chance": np.array([0, 0, 0]),
+        },
+        "infosets": InfosetTable([0], ["x"], [("left", "right")]),
+        "payoffs": Payoffs(np.array([[1], [2]])),
+        "chance_denominator": 1,
+    }
+
+
+# -- memory -------------------------------------------------------------------------------
+
+
+def test_forgetting_an_own_move_is_imperfect_recall() -> None:
+    builder = start()
+    root = builder.decision(None, 0, "first", ["left", "right"])
+    for move in range(2):
+        end(builder, builder.decision((root, move), 0, "second", ["a", "b"]), 2)
+    with pytest.raises(ImperfectRecallError, match=r"P1 has imperfect recall .* 'second'"):
+        builder.tree()
+
+
+def test_forgetting_what_one_knew_is_imperfect_recall() -> None:
+    """The player saw chance's move before, and does not know it at the second decision."""
+    builder = start()
+    root = builder.chance(None, [Fraction(1, 2)] * 2)
+    for outcome in range(2):
+        seen = builder.decision((root, outcome), 1, f"seen {outcome}", ["go"])
+        end(builder, builder.decision((seen, 0), 1, "later", ["a", "b"]), 2)
+    with pytest.raises(ImperfectRecallError, match=r"P2 .* 'later'"):
+        builder.tree()
+
+
+def test_absent_mindedness_is_imperfect_recall() -> None:
+    """The driver of Piccione and Rubinstein 1997, who passes one information set twice."""
+    builder = start("driver")
+    first = builder.decision(None, 0, "exit?", ["exit", "on"])
+    second = builder.decision((first, 1), 0, "exit?", ["exit", "on"])
+    builder.terminal((first, 0), [0])
+    end(builder, second, 2, (1,))
+    with pytest.raises(ImperfectRecallError, match=r"driver .* 'exit\?'"):
+        builder.tree()
+
+
+def test_same_own_moves_at_different_depths_are_perfect_recall() -> None:
+    builder = start()
+    root = builder.decision(None, 1, "", ["short", "long"])
+    end(builder, builder.decision((root, 0), 0, "x", ["a", "b"]), 2)
+    detour = builder.decision((root, 1), 1, "detour", ["go"])
+    end(builder, builder.decision((detour, 0), 0, "x", ["a", "b"]), 2)
+    assert builder.tree().n_infosets == 3
+
+
+# -- chance and payoffs -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("probabilities", "message"),
+    [
+        ([Fraction(1, 3)] * 2, "sum to 2/3"),
+        ([Fraction(1, 2), Fraction(1, 2) + Fraction(1, 10**15)], "must sum to 1"),
+        ([0.5, 0.500001], "must sum to 1"),
+        ([Fraction(3, 2), Fraction(-1, 2)], r"lie in \[0, 1\]"),
+        ([math.nan, 0.5], "not a finite number"),
+        ([math.inf, 0.5], "not a finite number"),
+    ],
+    ids=str,
+)
+def test_chance_must_be_a_distribution(probabilities: list[Any], message: str) -> None:
+    builder = start()
+    end(builder, builder.chance(None, probabilities), 2)
+    with pytest.raises(GameFormatError, match=message):
+        builder.tree()
+
+
+@pytest.mark.parametrize("outcomes", [1, 3])
+def test_chance_has_as_many_outcomes_as_probabilities(outcomes: int) -> None:
+    builder = start()
+    end(builder, builder.chance(None, [1, 0]), outcomes)
+    with pytest.raises(GameFormatError, match=f"has 2 probabilities, but {outcomes} outcomes"):
+        builder.tree()
+
+
+def test_floats_are_no_exact_source() -> None:
+    """Three times the float 1/3 is not 1 as a rational; the game is accepted, but inexact."""
+    builder = start()
+    end(builder, builder.chance(None, [1 / 3] * 3), 3)
+    tree = builder.tree()
+    assert not tree.exact
+    assert tree.chance_probability[1:].tolist() == [1 / 3] * 3
+
+
+@pytest.mark.parametrize("payoff", [math.nan, math.inf, -math.inf, 10**400], ids=str)
+def test_payoffs_must_be_finite(payoff: float) -> None:
+    builder = start()
+    root = builder.decision(None, 0, "", ["only"])
+    builder.terminal((root, 0), [0.5, payoff])
+    with pytest.raises(GameFormatError, match="not a finite number"):
+        builder.tree()
+
+
+def test_non_finite_payoff_arrays_are_refused() -> None:
+    parts = one_decision() | {"payoffs": Payoffs(np.array([[1.0], [np.nan]]))}
+    with pytest.raises(GameFormatError, match="payoff is not finite"):
+        assemble(**parts)
+
+
+@pytest.mark.parametrize("payoffs", [[1], [1, 2, 3]])
+def test_terminals_have_one_payoff_per_player(payoffs: list[int]) -> None:
+    with pytest.raises(GameFormatError, match=f"{len(payoffs)} payoffs for 2 players"):
+        start().terminal(None, payoffs)
+
+
+def test_payoff_arrays_have_one_row_per_terminal() -> None:
+    parts = one_decision() | {"payoffs": Payoffs(np.array([[1], [2], [3]]))}
+    with pytest.raises(GameFormatError, match=r"shape \(3, 1\); expected \(2, 1\)"):
+        assemble(**parts)
+
+
+# -- shape and labels ---------------------------------------------------------------------
+
+
+def test_empty_game_is_refused() -> None:
+    with pytest.raises(GameFormatError, match="no node"):
+        start().tree()
+
+
+def test_terminal_with_moves_is_refused() -> None:
+    builder = start()
+    builder.terminal(None, [0, 0])
+    builder.terminal((0, 0), [0, 0])
+    with pytest.raises(GameFormatError, match="is terminal but has moves"):
+        builder.tree()
+
+
+@pytest.mark.parametrize("kind", ["decision", "chance"])
+def test_unfinished_path_is_refused(kind: str) -> None:
+    builder = start()
+    if kind == "decision":
+        builder.decision(None, 0, "", ["only"])
+    else:
+        builder.chance(None, [])
+    with pytest.raises(GameFormatError, match="has no moves"):
+        builder.tree()
+
+
+@pytest.mark.parametrize(
+    ("places", "message"),
+    [
+        ([0], "has 1 moves, its information set 'x' has 2 actions"),
+        ([0, 1, 2], "has 3 moves"),
+        ([0, 0], "not 0, 1, 2"),
+        ([0, 2], "not 0, 1, 2"),
+        ([-1, 0], "not 0, 1, 2"),
+    ],
+)
+def test_moves_must_be_those_of_the_information_set(places: list[int], message: str) -> None:
+    builder = start()
+    root = builder.decision(None, 0, "x", ["left", "right"])
+    for move in places:
+        builder.terminal((root, move), [0, 0])
+    with pytest.raises(GameFormatError, match=message):
+        builder.tree()
+
+
+def test_nodes_of_an_information_set_offer_the_same_actions() -> None:
+    builder = start()
+    root = builder.chance(None, [Fraction(1, 2)] * 2)
+    builder.decision((root, 0), 0, "x", ["left", "right"])
+    with pytest.raises(GameFormatError, match="they must agree"):
+        builder.decision((root, 1), 0, "x", ["right", "left"])
+
+
+@pytest.mark.parametrize("actions", [[], ["a", "a"]], ids=["none", "twice"])
+def test_actions_have_distinct_labels(actions: list[str]) -> None:
+    builder = start()
+    end(builder, builder.decision(None, 0, "x", actions), max(len(actions), 1))
+    with pytest.raises(GameFormatError, match="at least one, with distinct labels"):
+        builder.tree()
+
+
+def test_information_sets_have_distinct_labels() -> None:
+    table = InfosetTable([0, 0], ["x", "x"], [("left", "right")] * 2)
+    with pytest.raises(GameFormatError, match="two information sets labeled 'x'"):
+        assemble(**(one_decision() | {"infosets": table}))
+
+
+def test_empty_information_set_is_refused() -> None:
+    table = InfosetTable([0, 0], ["x", "y"], [("left", "right")] * 2)
+    with pytest.raises(GameFormatError, match="'y' contains no node"):
+        assemble(**(one_decision() | {"infosets": table}))
+
+
+@pytest.mark.parametrize("players", [("P1", "P1"), ()])
+def test_players_have_distinct_labels(players: tuple[str, ...]) -> None:
+    builder = TreeBuilder(players)
+    builder.terminal(None, [0] * len(players))
+    with pytest.raises(GameFormatError, match="at least one, with distinct labels"):
+        builder.tree()
+
+
+@pytest.mark.parametrize("player", [2, -1, CHANCE, TERMINAL])
+def test_mover_must_be_a_player_of_the_game(player: int) -> None:
+    with pytest.raises(GameFormatError, match="the players are 0 to 1"):
+        start().decision(None, player, "x", ["a", "b"])
+
+
+def test_mover_in_arrays_must_be_a_player_of_the_game() -> None:
+    table = InfosetTable([1], ["x"], [("left", "right")])
+    with pytest.raises(GameFormatError, match="a player who is not in the game"):
+        assemble(**(one_decision() | {"infosets": table}))
+
+
+def test_information_set_of_two_players_is_refused() -> None:
+    parts = one_decision() | {"players": ["P1", "P2"], "payoffs": Payoffs(np.zeros((2, 2), int))}
+    parts["nodes"]["player"][0] = 1
+    with pytest.raises(GameFormatError, match="a node of another player"):
+        assemble(**parts)
+
+
+@pytest.mark.parametrize("place", [(5, 0), (-1, 0)])
+def test_place_must_be_a_node_added_before(place: tuple[int, int]) -> None:
+    builder = start()
+    builder.decision(None, 0, "x", ["a"])
+    with pytest.raises(GameFormatError, match="not added before"):
+        builder.terminal(place, [0, 0])
+
+
+def test_second_root_is_refused() -> None:
+    builder = start()
+    builder.decision(None, 0, "x", ["a"])
+    with pytest.raises(GameFormatError, match="it is the root"):
+        builder.terminal(None, [0, 0])
+
+
+def test_node_limit_is_kept() -> None:
+    builder = TreeBuilder(["P1"], max_nodes=2)
+    root = builder.decision(None, 0, "x", ["a", "b"])
+    builder.terminal((root, 0), [0])
+    with pytest.raises(GameFormatError, match="more than 2 nodes"):
+        builder.terminal((root, 1), [0])
