@@ -19,10 +19,10 @@ def print_comparison(records: Sequence[CellRecord], console: Console) -> None:
     """One table per game, in the order of the records, with notes below."""
     for game_spec in dict.fromkeys(record.game_spec for record in records):
         rows = [record for record in records if record.game_spec == game_spec]
-        table = _table(rows, between_payoffs=" ")
+        table = _table(rows, narrow=False)
         unbounded = console.options.update(max_width=10_000)
         if Measurement.get(console, unbounded, table).maximum > console.width:
-            table = _table(rows, between_payoffs="\n")
+            table = _table(rows, narrow=True)
         console.print(Text(_title(rows[0]), style="bold"))
         console.print(table)
         for note in _notes(rows):
@@ -34,7 +34,8 @@ def _title(row: CellRecord) -> str:
     return row.game_spec if row.game == row.game_spec else f"{row.game} = {row.game_spec}"
 
 
-def _table(rows: Sequence[CellRecord], *, between_payoffs: str) -> Table:
+def _table(rows: Sequence[CellRecord], *, narrow: bool) -> Table:
+    """The table of one game; a narrow one breaks headers and stacks the payoffs."""
     several_seeds = _several_seeds(rows)
     table = Table(box=None, padding=(0, 1, 0, 0))
     table.add_column("solver", no_wrap=True)
@@ -42,7 +43,8 @@ def _table(rows: Sequence[CellRecord], *, between_payoffs: str) -> Table:
         table.add_column("seed", justify="right")
     table.add_column("status", no_wrap=True)
     for name in ("max\nregret", "NashConv", "exploit-\nability", "payoffs", "time", "memory"):
-        table.add_column(name, justify="right", no_wrap=True)
+        header = name if narrow else name.replace("-\n", "").replace("\n", " ")
+        table.add_column(header, justify="right", no_wrap=True)
     for row in rows:
         seed = [] if not several_seeds else [Text("" if row.seed is None else str(row.seed))]
         table.add_row(
@@ -52,7 +54,7 @@ def _table(rows: Sequence[CellRecord], *, between_payoffs: str) -> Table:
             _small(row.max_regret),
             _small(row.nash_conv),
             _small(row.exploitability),
-            _payoffs(row.payoffs, between_payoffs),
+            _payoffs(row.payoffs, "\n" if narrow else " "),
             seconds(row.elapsed_s),
             mebibytes(row.peak_memory_bytes),
         )

@@ -1,0 +1,308 @@
+"""The verifier: regrets by hand, exact mode, refutation, and that our checks notice when it errs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from agreement import disagreement, draw_behavior
+from random_trees import random_tree
+from tree_walk import TreeWalk
+
+import eqbench
+from eqbench import verification
+from eqbench.errors import ProfileError, UsageError
+from eqbench.model.builder import TreeBuilder
+from eqbench.model.game import Game
+from eqbench.model.profile import BehaviorProfile
+from eqbench.model.tree import GameTree
+from eqbench.verification import Verifier, verify, verify_exactly
+from eqbench.verification.sweep import Numbers, TreeSweep
+
+
+def entry_game(*, last_payoff: float = 4) -> GameTree:
+    """P1 stays out (1, 5) or enters; P2 fights (-1, -1) or yields; then P1 stops or goes on.
+
+    Actions in order: out, in; fight, yield; stop (2, 2), go on (`last_payoff`, 0).
+    """
+    builder = TreeBuilder(["P1", "P2"])
+    root = builder.decision(None, 0, "entry", ["out", "in"])
+    builder.terminal((root, 0), [1, 5])
+    answer = builder.decision((root, 1), 1, "answer", ["fight", "yield"])
+    builder.terminal((answer, 0), [-1, -1])
+    last = builder.decision((answer, 1), 0, "last", ["stop", "go on"])
+    builder.terminal((last, 0), [2, 2])
+    builder.terminal((last, 1), [last_payoff, 0])
+    return builder.tree()
+
+
+def entry_profile(tree: GameTree, enter: int, fight: str, go_on: int) -> BehaviorProfile:
+    """Profile from the frequencies of in, fight and go on."""
+    mixed = Fraction(fight)
+    rows = {"entry": (1 - enter, enter), "answer": (mixed, 1 - mixed), "last": (1 - go_on, go_on)}
+    return BehaviorProfile.of_exact(tree, [x for label in tree.infoset_labels for x in rows[label]])
+
+
+# -- regrets by hand ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("enter", "fight", "go_on", "payoffs", "regrets"),
+    [
+        # kept out by a threat that is never carried out: an equilibrium, though not a good one
+        (0, "1", 0, (1, 5), (0, 0)),
+        # P1 would have to change two decisions at once, the second off the path: 4 - 1
+        (0, "0", 0, (1, 5), (3, 0)),
+        (0, "0", 1, (1, 5), (3, 0)),
+        # a threat carried out with 3/5 is just enough: -3/5 + 4 * 2/5 = 1
+        (0, "3/5", 0, (1, 5), (0, 0)),
+        (0, "1/2", 1, (1, 5), (Fraction(1, 2), 0)),
+        # on the path P2 loses 2 by fighting, and P1 loses 1 - (-1) by entering
+        (1, "1", 0, (-1, -1), (2, 3)),
+        # P2 would fight if that were better than what P1 does afterwards
+        (1, "0", 1, (4, 0), (0, 0)),
+        (1, "0", 0, (2, 2), (2, 0)),
+    ],
+)
+def test_regrets_are_those_computed_by_hand(
+    enter: int, fight: str, go_on: int, payoffs: tuple, regrets: tuple
+) -> None:
+    tree = entry_game()
+    profile = entry_profile(tree, enter, fight, go_on)
+    exact = verify_exactly(tree, profile)
+    assert (exact.payoffs, exact.regrets) == (payoffs, regrets)
+    assert verify(tree, profile).regrets == pytest.approx([float(x) for x in regrets], abs=1e-15)
+
+
+def test_branches_that_chance_never_takes_do_not_count() -> None:
+    builder = TreeBuilder(["P1"])
+    root = builder.chance(None, [Fraction(1), Fraction(0)])
+    for outcome, prize in enumerate((1, 10**6)):
+        node = builder.decision((root, outcome), 0, f"{outcome}", ["take", "leave"])
+        builder.terminal((node, 0), [prize])
+        builder.terminal((node, 1), [0])
+    tree = builder.tree()
+    leave = BehaviorProfile.of_exact(tree, [0, 1, 0, 1])
+    assert verify_exactly(tree, leave).regrets == (1,)
+    assert verify(tree, leave).regrets == (1.0,)
+
+
+def test_summary_figures_follow_from_the_regrets() -> None:
+    tree = eqbench.load_game("kuhn3").tree
+    measured = verify_exactly(tree, BehaviorProfile.uniform(tree))
+    assert measured.nash_conv == sum(measured.regrets)
+    assert measured.max_regret == max(measured.regrets) > 0
+    assert measured.exploitability == measured.nash_conv / 3
+    assert sum(measured.payoffs) == 0
+
+
+def test_game_and_tree_are_measured_alike() -> None:
+    game = eqbench.load_game("kuhn2")
+    profile = BehaviorProfile.uniform(game.tree)
+    assert eqbench.verify(game, profile) == verify(game.tree, profile)
+    assert verify_exactly(game, profile) == verify_exactly(game.tree, profile)
+    verifier = Verifier(game.tree)
+    assert verifier.verify(profile) == verifier.verify(profile) == verify(game.tree, profile)
+
+
+# -- refusals -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("entry", [0.6, -0.5, math.nan, 2.0])
+def test_what_is_no_distribution_is_refused(entry: float) -> None:
+    tree = eqbench.load_game("kuhn2").tree
+    behavior = np.full(tree.n_actions, 0.5)
+    behavior[7] = entry
+    forged = BehaviorProfile(behavior)  # past the checks of BehaviorProfile.of
+    for measure in (verify, verify_exactly):
+        with pytest.raises((ProfileError, ValueError)):
+            measure(tree, forged)
+
+
+def test_profile_of_another_game_is_refused() -> None:
+    other = BehaviorProfile.uniform(eqbench.load_game("kuhn3").tree)
+    for measure in (verify, verify_exactly):
+        with pytest.raises(ProfileError, match="has 24 frequencies; got shape"):
+            measure(eqbench.load_game("kuhn2").tree, other)
+
+
+def test_exact_mode_refuses_games_in_floating_point() -> None:
+    tree = entry_game(last_payoff=4.0)
+    with pytest.raises(UsageError, match="without exact mode"):
+        verify_exactly(tree, BehaviorProfile.uniform(tree))
+    assert verify(tree, BehaviorProfile.uniform(tree)).max_regret > 0
+
+
+# -- exact mode beyond 64 bits ------------------------------------------------------------
+
+
+@pytest.fixture
+def arithmetic(monkeypatch: pytest.MonkeyPatch) -> list[np.dtype]:
+    """Arithmetic of every evaluation in this test."""
+    seen: list[np.dtype] = []
+    evaluate = TreeSweep.evaluate
+
+    def spy(self: TreeSweep, numbers: Numbers) -> Any:
+        seen.append(numbers.action.dtype)
+        return evaluate(self, numbers)
+
+    monkeypatch.setattr(TreeSweep, "evaluate", spy)
+    return seen
+
+
+def coprime_profile(tree: GameTree) -> BehaviorProfile:
+    """Every information set has its own prime denominator above a million."""
+    candidates = range(1_000_003, 1_002_000, 2)
+    primes = (n for n in candidates if all(n % d for d in range(3, math.isqrt(n) + 1, 2)))
+    rows: list[Fraction] = []
+    for actions, prime in zip(tree.infoset_actions, primes, strict=False):
+        share = Fraction(prime // 3, prime * max(len(actions) - 1, 1))
+        rows += [share] * (len(actions) - 1)
+        rows.append(1 - share * (len(actions) - 1))
+    return BehaviorProfile.of_exact(tree, rows)
+
+
+@pytest.mark.parametrize("spec", ["kuhn2", "kuhn3", "skp"])
+def test_coprime_denominators_are_measured_in_big_integers(
+    spec: str, arithmetic: list[np.dtype]
+) -> None:
+    tree = eqbench.load_game(spec).tree
+    profile = coprime_profile(tree)
+    assert profile.exact is not None
+    measured, walk = verify_exactly(tree, profile), TreeWalk(tree, profile.exact)
+    assert arithmetic == [np.dtype(object)]
+    assert list(measured.payoffs) == walk.payoffs()
+    assert list(measured.regrets) == walk.regrets()
+
+
+def test_small_denominators_are_measured_in_machine_integers(arithmetic: list[np.dtype]) -> None:
+    tree = eqbench.load_game("kuhn3").tree
+    verify_exactly(tree, BehaviorProfile.uniform(tree))
+    assert arithmetic == [np.dtype(np.int64)]
+
+
+@pytest.mark.parametrize("bits", [40, 55, 58, 61])
+def test_large_payoffs_do_not_overflow(bits: int) -> None:
+    tree = entry_game(last_payoff=2**bits)
+    uniform = BehaviorProfile.uniform(tree)
+    assert uniform.exact is not None
+    walk = TreeWalk(tree, uniform.exact)
+    assert list(verify_exactly(tree, uniform).payoffs) == walk.payoffs()
+    assert list(verify_exactly(tree, uniform).regrets) == walk.regrets()
+
+
+# -- refutation ---------------------------------------------------------------------------
+
+RANGE = 8.0  # a power of two, so that the borders are exact
+ALLOWED, SLACK = 1e-6 * RANGE, 1e-9 * RANGE
+ABOVE = math.nextafter(ALLOWED, 1)
+
+# max_regret, claim, claimed_regret, tolerance, refuted?
+RULES: list[tuple[float, str, float | None, float | None, bool]] = [
+    (0.0, "equilibrium", None, None, False),
+    (-1e-16, "equilibrium", None, None, False),  # rounding is not clipped
+    (ALLOWED, "equilibrium", None, None, False),
+    (ABOVE, "equilibrium", None, None, True),
+    (ALLOWED, "complete list", None, None, False),
+    (ABOVE, "complete list", None, None, True),
+    (math.nan, "equilibrium", None, None, True),
+    (0.1, "equilibrium", 0.1, None, False),
+    (math.nextafter(0.1, 1), "equilibrium", 0.1, None, True),
+    (0.1, "equilibrium", 0.5, None, False),
+    (ALLOWED, "equilibrium", 0.0, None, True),  # within the tolerance, but not as claimed
+    (SLACK, "equilibrium", 0.0, None, False),
+    (ALLOWED, "equilibrium", ALLOWED - SLACK, None, False),
+    (0.25, "equilibrium", None, 0.25 / RANGE, False),
+    (0.26, "equilibrium", None, 0.25 / RANGE, True),
+    (0.0, "equilibrium", None, 0.0, False),
+    (1e-300, "equilibrium", None, 0.0, True),
+    (5.0, "iterate", None, None, False),
+    (5.0, "average", None, None, False),
+    (5.0, "iterate", 5.0, None, False),
+    (SLACK, "iterate", 0.0, None, False),
+    (math.nextafter(SLACK, 1), "iterate", 0.0, None, True),
+    (math.nextafter(SLACK, 1), "average", 0.0, None, True),
+    (5.0, "average", 6.0, None, False),
+]
+
+
+def broken_rules(refutation: Callable[..., str | None]) -> list[tuple]:
+    """Rows of the table on which `refutation` decides otherwise."""
+    broken = []
+    for row in RULES:
+        regret, claim, claimed, tolerance, refuted = row
+        options = {} if tolerance is None else {"tolerance": tolerance}
+        reason = refutation(
+            regret, claim=claim, claimed_regret=claimed, payoff_range=RANGE, **options
+        )
+        if (reason is not None) is not refuted:
+            broken.append(row)
+    return broken
+
+
+def test_claims_are_refuted_by_the_rules() -> None:
+    assert broken_rules(verification.refutation) == []
+
+
+def test_reason_of_a_refutation_names_both_figures() -> None:
+    reason = verification.refutation(
+        0.25, claim="equilibrium", claimed_regret=None, payoff_range=RANGE
+    )
+    assert reason is not None
+    assert "0.25" in reason
+    assert "8e-06" in reason
+
+
+# -- do our checks notice? ----------------------------------------------------------------
+
+
+def own_payoff(self: TreeSweep, numbers: Numbers, player: int) -> Any:
+    return (self._reach(numbers, None) * numbers.payoffs[:, player]).sum()
+
+
+def reach_without_chance(self: TreeSweep, numbers: Numbers, left_out: int | None) -> Any:
+    return HONEST_REACH(self, replace(numbers, chance=np.ones_like(numbers.chance)), left_out)
+
+
+def reach_with_own_moves(self: TreeSweep, numbers: Numbers, left_out: int | None) -> Any:
+    return HONEST_REACH(self, numbers, None)
+
+
+def no_own_depth(self: TreeSweep) -> Any:
+    return np.zeros(self.tree.n_infosets, dtype=np.int64)
+
+
+HONEST_REACH = TreeSweep._reach
+
+
+@pytest.mark.parametrize(
+    ("method", "mutant"),
+    [
+        ("_best_response", own_payoff),
+        ("_reach", reach_without_chance),
+        ("_reach", reach_with_own_moves),
+        ("_own_depth", no_own_depth),
+    ],
+)
+def test_agreement_check_notices_a_broken_verifier(
+    method: str, mutant: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The check of tests/property: largest disagreement with the walk on a random tree."""
+    game = Game("random", random_tree(6))
+    behavior = draw_behavior(game.tree, np.random.default_rng(1), "random")
+    assert disagreement(game, behavior)["verifier"] <= 1e-12
+    monkeypatch.setattr(TreeSweep, method, mutant)
+    assert disagreement(game, behavior)["verifier"] > 1e-3
+
+
+@pytest.mark.parametrize("verdict", [None, "refuted"])
+def test_table_of_rules_notices_a_broken_refutation(
+    verdict: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(verification, "refutation", lambda *_, **__: verdict)
+    assert broken_rules(verification.refutation) != []
