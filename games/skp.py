@@ -25,9 +25,7 @@ class SimplifiedKuhn:
 
     def __post_init__(self) -> None:
         if self.pot < 2:
-            raise SpecError(
-                f"pot={self.pot} is below 2; nobody bets then, so choose a pot >= 2"
-            )
+            raise SpecError(f"pot={self.pot} is below 2; nobody bets then, so choose a pot >= 2")
 
     def build(self) -> GameTree:
         """Game tree labeled as Kuhn poker with three players and four cards."""

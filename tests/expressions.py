@@ -24,7 +24,7 @@ RELATIONS = {ast.LtE: "<=", ast.GtE: ">=", ast.Eq: "=="}
 Relation = tuple[ast.expr, str, ast.expr]
 
 
-class Irrational(ArithmeticError):
+class IrrationalError(ArithmeticError):
     """A square root is not rational, so the exact value does not exist."""
 
 
@@ -33,7 +33,7 @@ def evaluate(expression: str | ast.expr, names: Mapping[str, Any], *, exact: boo
 
     Raises
     ------
-    Irrational
+    IrrationalError
         If `exact` and a square root is irrational.
     ValueError
         If the syntax is anything but arithmetic.
@@ -73,8 +73,8 @@ def alternatives(constraint: str) -> list[Relation]:
 
 def _exact_root(value: Fraction) -> Fraction:
     if value < 0:
-        raise Irrational(f"sqrt({value})")
+        raise IrrationalError(f"sqrt({value})")
     root = Fraction(math.isqrt(value.numerator), math.isqrt(value.denominator))
     if root**2 != value:
-        raise Irrational(f"sqrt({value})")
+        raise IrrationalError(f"sqrt({value})")
     return root

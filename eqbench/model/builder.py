@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from eqbench.errors import GameFormatError
 from eqbench.model.assemble import InfosetTable, assemble
+from eqbench.model.rational import rational
 from eqbench.model.tree import CHANCE, INT64_SAFE, TERMINAL, GameTree, Payoffs
 
 Number = int | float | Fraction
@@ -101,12 +102,14 @@ class TreeBuilder:
         self._check_outcomes(place)
         order, parent = _breadth_first(place)
         move, player = place[order, 1], np.array(self._player, dtype=np.int8)[order]
-        chance, denominator = _rational(
+        chance, denominator = _over_one_denominator(
             [self._probability.get(self._place[node], 0) for node in order]
         )
         row = np.cumsum(np.array(self._player) == TERMINAL) - 1
         rows = [self._payoffs[row[node]] for node in order if self._player[node] == TERMINAL]
-        flat, payoff_denominator = _rational([value for payoffs in rows for value in payoffs])
+        flat, payoff_denominator = _over_one_denominator(
+            [value for payoffs in rows for value in payoffs]
+        )
         nodes = {
             "parent": parent,
             "move": np.where(parent < 0, -1, move).astype(np.int32),
@@ -165,7 +168,7 @@ def _breadth_first(place: NDArray) -> tuple[NDArray, NDArray]:
     return flat, rank[parent[flat]].astype(np.int32)
 
 
-def _rational(values: Sequence[Number]) -> tuple[NDArray, int]:
+def _over_one_denominator(values: Sequence[Number]) -> tuple[NDArray, int]:
     """Integers over one denominator, as int64 where they fit; otherwise floats over 1.
 
     A float is no exact source, though it is a rational: three times 1/3 would not sum to 1.
@@ -173,8 +176,7 @@ def _rational(values: Sequence[Number]) -> tuple[NDArray, int]:
     rationals = [value for value in values if isinstance(value, Rational)]
     if len(rationals) < len(values):
         return _floats(values), 1
-    # int() because NumPy's integers would overflow in the products below
-    exact = [Fraction(int(value.numerator), int(value.denominator)) for value in rationals]
+    exact = [rational(value) for value in rationals]
     denominator = math.lcm(1, *(part.denominator for part in exact))
     if denominator < INT64_SAFE:
         numerators = [part.numerator * (denominator // part.denominator) for part in exact]

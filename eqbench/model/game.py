@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from numbers import Rational
 from typing import TYPE_CHECKING
 
 from eqbench.errors import UsageError
+from eqbench.model.rational import rational
 from eqbench.model.sequence_form import SequenceForm, compile_sequence_form
 from eqbench.model.tree import GameTree
 from eqbench.spec import parse_spec
@@ -62,18 +61,12 @@ class Game:
                 f"got {', '.join(parameter) or 'nothing'}"
             )
         (given,) = parameter.values()
-        value = _exact(given)
+        try:
+            value = rational(given)
+        except ValueError:
+            raise UsageError(f"a payoff parameter is a number; got {known}={given}") from None
         spec = parse_spec(self.spec).replace(**{known: value})
         game = Game(str(spec), self.tree.at(value))
         if "sequence_form" in self.__dict__:
             game.__dict__["sequence_form"] = self.sequence_form.at(float(value))
         return game
-
-
-def _exact(given: int | float | Fraction) -> Fraction:
-    """The number as a rational of plain integers, also of NumPy's numbers."""
-    if isinstance(given, Rational):
-        return Fraction(int(given.numerator), int(given.denominator))
-    if not math.isfinite(given):
-        raise UsageError(f"a payoff parameter is a finite number; got {given}")
-    return Fraction(repr(float(given)))

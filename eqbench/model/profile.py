@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Rational
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.errors import ProfileError, nearest
+from eqbench.model.rational import rational
 from eqbench.model.tree import FloatArray, GameTree
 
 ROW_SUM_TOLERANCE = 1e-9
@@ -55,7 +56,7 @@ class BehaviorProfile:
     @classmethod
     def of_exact(cls, tree: GameTree, frequencies: Sequence[Fraction | int]) -> BehaviorProfile:
         """Checked profile of A rationals; rows must sum to exactly 1 for exact verification."""
-        exact = tuple(Fraction(value) for value in frequencies)
+        exact = tuple(rational(value) for value in frequencies)
         for action, value in zip(range(tree.n_actions), exact, strict=False):
             if not 0 <= value <= 1:  # as a float, -1e-400 would pass
                 _refuse_entry(tree, action, value)
@@ -191,14 +192,14 @@ def _items(data: Any, where: str) -> Any:
 
 
 def _frequency(value: Any, where: str) -> Fraction:
-    if isinstance(value, Fraction):
-        return value
-    if isinstance(value, Rational) and not isinstance(value, bool):
-        return Fraction(int(value.numerator), int(value.denominator))
-    if isinstance(value, float) and math.isfinite(value):
-        return Fraction(repr(float(value)))
-    if isinstance(value, str) and (fraction := _fraction(value)) is not None:
-        return fraction
+    exact = None
+    if isinstance(value, str):
+        exact = _fraction(value)
+    elif isinstance(value, Rational | float) and not isinstance(value, bool):
+        with suppress(ValueError):
+            exact = rational(value)
+    if exact is not None:
+        return exact
     raise ProfileError(f'the frequency of {where} is {value!r}; write a number or "p/q"')
 
 

@@ -103,7 +103,8 @@ def verify_exactly(game: GameTree | HasTree, profile: BehaviorProfile) -> Verifi
         )
     exact = profile.exact
     if exact is None:
-        exact = tuple(map(Fraction, profile.probabilities.tolist()))
+        checked = BehaviorProfile.of(tree, profile.probabilities)
+        exact = tuple(map(Fraction, checked.probabilities.tolist()))
     BehaviorProfile.of_exact(tree, exact)
     check_exact_rows(tree, exact)
     sweep = TreeSweep(tree)

@@ -62,7 +62,7 @@ def test_reduced_game_has_415_nodes() -> None:
 
 
 def test_without_21_dominated_actions_421_nodes_remain() -> None:
-    """Szafron et al. 2013, §4, Table 2: 9 + 9 + 3 = 21 dominated actions of the 48; 27 remain free."""
+    """Szafron et al. 2013, §4, Table 2: 9 + 9 + 3 = 21 of the 48 are dominated."""
     tree = load_tree("kuhn(players=3, reduce=dominated21)")
     assert node_counts(tree)["all"] == 421
     assert tree.n_infosets == 48

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from expressions import Irrational, alternatives, evaluate
+from expressions import IrrationalError, alternatives, evaluate
 from skp_solutions import Solution, load_solutions
 from three_player_kuhn import SKP_VARIABLES, skp_profile
 
@@ -96,7 +96,7 @@ def test_no_equilibrium_just_outside_the_range(solution: Solution) -> None:
         pot = Fraction(end).limit_denominator(10**6) + sign * JUST_OUTSIDE
         try:
             regrets = [measure_exactly(values).max_regret for values in solution.choices(pot)]
-        except Irrational:
+        except IrrationalError:
             floats = solution.choices(float(pot), exact=False)
             regrets = [measure(values).max_regret for values in floats]
         assert all(regret > 1e-9 for regret in regrets), (pot, regrets)

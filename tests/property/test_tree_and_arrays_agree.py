@@ -220,7 +220,7 @@ def test_pot_may_be_any_sort_of_number(number: float) -> None:
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])
 def test_pot_must_be_finite(number: float) -> None:
-    with pytest.raises(UsageError, match="finite number"):
+    with pytest.raises(UsageError, match="is a number; got pot="):
         game("kuhn2").at(pot=number)
 
 

@@ -41,7 +41,7 @@ def spoiled(data: dict[str, Any], player: str, infoset: str, row: Any) -> dict[s
 
 
 def parse_with(number: str) -> Any:
-    return parse_profile('{"behavior": {"P1": {"1:": {"bet": %s}}}}' % number)
+    return parse_profile('{"behavior": {"P1": {"1:": {"bet": ' + number + "}}}}")
 
 
 # -- labels -------------------------------------------------------------------------------
@@ -137,6 +137,7 @@ def test_reduced_game_profile_means_the_same_in_the_full_game() -> None:
         ({"bet": "1/3"}, "sum to 0.333"),
         ({}, "sum to 0.0"),
         ({"check": 1.5, "bet": -0.5}, r"'check' .* is 3/2; frequencies lie in \[0, 1\]"),
+        ({"check": Fraction("1e400")}, "'check' .* is above 1"),
         ({"check": "-1/10", "bet": "11/10"}, r"'check' .* is -1/10"),
     ],
     ids=str,

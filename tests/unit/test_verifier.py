@@ -1,9 +1,8 @@
-"""The verifier: regrets by hand, exact mode, refutation, and that our checks notice when it errs."""
+"""The verifier: regrets by hand, refusals, exact mode, and whether our checks notice its errors."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -15,7 +14,6 @@ from random_trees import random_tree
 from tree_walk import TreeWalk
 
 import eqbench
-from eqbench import verification
 from eqbench.errors import ProfileError, UsageError
 from eqbench.model.builder import TreeBuilder
 from eqbench.model.game import Game
@@ -120,7 +118,7 @@ def test_what_is_no_distribution_is_refused(entry: float) -> None:
     behavior[7] = entry
     forged = BehaviorProfile(behavior)  # past the checks of BehaviorProfile.of
     for measure in (verify, verify_exactly):
-        with pytest.raises((ProfileError, ValueError)):
+        with pytest.raises(ProfileError):
             measure(tree, forged)
 
 
@@ -196,68 +194,6 @@ def test_large_payoffs_do_not_overflow(bits: int) -> None:
     assert list(verify_exactly(tree, uniform).regrets) == walk.regrets()
 
 
-# -- refutation ---------------------------------------------------------------------------
-
-RANGE = 8.0  # a power of two, so that the borders are exact
-ALLOWED, SLACK = 1e-6 * RANGE, 1e-9 * RANGE
-ABOVE = math.nextafter(ALLOWED, 1)
-
-# max_regret, claim, claimed_regret, tolerance, refuted?
-RULES: list[tuple[float, str, float | None, float | None, bool]] = [
-    (0.0, "equilibrium", None, None, False),
-    (-1e-16, "equilibrium", None, None, False),  # rounding is not clipped
-    (ALLOWED, "equilibrium", None, None, False),
-    (ABOVE, "equilibrium", None, None, True),
-    (ALLOWED, "complete list", None, None, False),
-    (ABOVE, "complete list", None, None, True),
-    (math.nan, "equilibrium", None, None, True),
-    (0.1, "equilibrium", 0.1, None, False),
-    (math.nextafter(0.1, 1), "equilibrium", 0.1, None, True),
-    (0.1, "equilibrium", 0.5, None, False),
-    (ALLOWED, "equilibrium", 0.0, None, True),  # within the tolerance, but not as claimed
-    (SLACK, "equilibrium", 0.0, None, False),
-    (ALLOWED, "equilibrium", ALLOWED - SLACK, None, False),
-    (0.25, "equilibrium", None, 0.25 / RANGE, False),
-    (0.26, "equilibrium", None, 0.25 / RANGE, True),
-    (0.0, "equilibrium", None, 0.0, False),
-    (1e-300, "equilibrium", None, 0.0, True),
-    (5.0, "iterate", None, None, False),
-    (5.0, "average", None, None, False),
-    (5.0, "iterate", 5.0, None, False),
-    (SLACK, "iterate", 0.0, None, False),
-    (math.nextafter(SLACK, 1), "iterate", 0.0, None, True),
-    (math.nextafter(SLACK, 1), "average", 0.0, None, True),
-    (5.0, "average", 6.0, None, False),
-]
-
-
-def broken_rules(refutation: Callable[..., str | None]) -> list[tuple]:
-    """Rows of the table on which `refutation` decides otherwise."""
-    broken = []
-    for row in RULES:
-        regret, claim, claimed, tolerance, refuted = row
-        options = {} if tolerance is None else {"tolerance": tolerance}
-        reason = refutation(
-            regret, claim=claim, claimed_regret=claimed, payoff_range=RANGE, **options
-        )
-        if (reason is not None) is not refuted:
-            broken.append(row)
-    return broken
-
-
-def test_claims_are_refuted_by_the_rules() -> None:
-    assert broken_rules(verification.refutation) == []
-
-
-def test_reason_of_a_refutation_names_both_figures() -> None:
-    reason = verification.refutation(
-        0.25, claim="equilibrium", claimed_regret=None, payoff_range=RANGE
-    )
-    assert reason is not None
-    assert "0.25" in reason
-    assert "8e-06" in reason
-
-
 # -- do our checks notice? ----------------------------------------------------------------
 
 
@@ -298,11 +234,3 @@ def test_agreement_check_notices_a_broken_verifier(
     assert disagreement(game, behavior)["verifier"] <= 1e-12
     monkeypatch.setattr(TreeSweep, method, mutant)
     assert disagreement(game, behavior)["verifier"] > 1e-3
-
-
-@pytest.mark.parametrize("verdict", [None, "refuted"])
-def test_table_of_rules_notices_a_broken_refutation(
-    verdict: str | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(verification, "refutation", lambda *_, **__: verdict)
-    assert broken_rules(verification.refutation) != []
