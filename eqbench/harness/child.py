@@ -80,12 +80,12 @@ class Outcome:
 
 
 class Guardian:
-    """A tiny process that kills our children if we are killed ourselves."""
+    """A tiny process that cleans up if we are killed: our children and a scratch folder."""
 
-    def __init__(self) -> None:
+    def __init__(self, scratch: str | None = None) -> None:
         script = str(Path(__file__).with_name("guardian.py"))
         self._process = subprocess.Popen(
-            [sys.executable, "-I", "-S", script],
+            [sys.executable, "-I", "-S", script, *([scratch] if scratch else [])],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

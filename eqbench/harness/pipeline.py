@@ -47,7 +47,7 @@ class Run:
 
     def __enter__(self) -> Run:
         self._workspace = tempfile.TemporaryDirectory(prefix="eqbench-")
-        self._guardian = Guardian()
+        self._guardian = Guardian(self._workspace.name)
         self._verifiers: dict[str, Verifier] = {}
         try:
             workspace = Path(self._workspace.name)
@@ -58,8 +58,8 @@ class Run:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._guardian.close()
         self._workspace.cleanup()
+        self._guardian.close()
 
     def execute(self, folder: RunFolder, observer: Observer) -> list[CellRecord]:
         """Records of all cells, each stored as soon as it is finished."""

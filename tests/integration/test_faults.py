@@ -129,8 +129,12 @@ def _alive(pid: int) -> bool:
         return False
 
 
-def test_sigkill_of_the_run_leaves_no_live_process(tmp_path: Path) -> None:
-    pids = tmp_path / "pids"
+def test_sigkill_of_the_run_leaves_no_live_process_and_no_scratch_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pids, scratch = tmp_path / "pids", tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setenv("TMPDIR", str(scratch))
     run = _start(tmp_path, f'ignores_sigterm(pids="{pids}")')
     try:
         assert _wait_for(pids.exists)
@@ -141,6 +145,7 @@ def test_sigkill_of_the_run_leaves_no_live_process(tmp_path: Path) -> None:
         run.send_signal(signal.SIGKILL)
         run.communicate()
     assert _wait_for(lambda: not any(map(_alive, family)), seconds=10)
+    assert _wait_for(lambda: not list(scratch.iterdir()), seconds=10)
 
 
 def test_interrupt_keeps_finished_cells_and_ends_with_code_130(tmp_path: Path) -> None:
