@@ -8,14 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from eqbench.harness.inprocess import solve
+    from eqbench.harness.inprocess import solve, verify
     from eqbench.model.builder import TreeBuilder
     from eqbench.model.game import Game
     from eqbench.model.profile import BehaviorProfile
     from eqbench.model.tree import GameTree
     from eqbench.registry import load_game, load_solver, register_game, register_solver
     from eqbench.solver import Availability, Budget, Candidate, Termination
-    from eqbench.verification import verify
 
     __version__: str
 
@@ -51,7 +50,7 @@ _MODULES = {
     "register_game": "eqbench.registry",
     "register_solver": "eqbench.registry",
     "solve": "eqbench.harness.inprocess",
-    "verify": "eqbench.verification",
+    "verify": "eqbench.harness.inprocess",
 }
 
 

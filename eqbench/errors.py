@@ -34,6 +34,10 @@ class ImperfectRecallError(GameFormatError):
     """A player forgets in some information set what they did or knew before."""
 
 
+class StoreError(EqbenchError):
+    """Results can no longer be written, for example because the disk is full."""
+
+
 class SolverUnavailableError(EqbenchError):
     """A solver needs a package or a licence that is not here."""
 
@@ -41,7 +45,9 @@ class SolverUnavailableError(EqbenchError):
 def nearest(word: str, known: Iterable[str]) -> str:
     """Hint at the known words closest to `word`; all of them if nothing is close."""
     known = sorted(known)
-    close = difflib.get_close_matches(word, known, n=3, cutoff=0.5)
+    by_lower = {name.lower(): name for name in known}
+    found = difflib.get_close_matches(word.lower(), by_lower, n=3, cutoff=0.5)
+    close = [by_lower[name] for name in found]
     if close:
         return f"did you mean {' or '.join(close)}?"
     return f"known: {', '.join(known)}" if known else "none are known"

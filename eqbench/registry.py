@@ -143,7 +143,7 @@ class Registry:
             if not isinstance(tree, GameTree):
                 raise TypeError(f"build() returned {type(tree).__name__}, not a GameTree")
         except Exception as error:
-            if entry.builtin or isinstance(error, EqbenchError | MemoryError):
+            if entry.builtin or isinstance(error, MemoryError):
                 raise
             _fail(entry, error)
         return Game(canonical, tree)

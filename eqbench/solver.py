@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
+from eqbench.errors import UsageError
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import FloatArray
 
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 
 Claim = Literal["iterate", "average", "equilibrium", "complete list"]
 CLAIMS: tuple[Claim, ...] = ("iterate", "average", "equilibrium", "complete list")
+ENDINGS = ("converged", "limit", "not_found", "failed")
+DEFAULT_TARGET = 1e-10
 CHUNK_S = 0.05
 SCHEDULED_POINTS = 60
 OVERHEAD_SHARE = 0.1
@@ -52,16 +55,33 @@ class Budget:
     ----------
     time_s : seconds of solving, monitor time not counted
     iterations : iterations of the method
-    target : max regret in payoff units at which an iterative solver may stop; 0 never
+    target : max regret in payoff units at which an iterative solver may stop
+        None means 1e-10 of the payoff range, 0 never.
     threads : threads that the solver may use
     memory_bytes : summed resident memory, enforced by the harness
     """
 
     time_s: float = 10.0
     iterations: int | None = None
-    target: float = 0.0
+    target: float | None = None
     threads: int = 1
     memory_bytes: int = 4 * 2**30
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.time_s) and self.time_s > 0):
+            raise UsageError(f"time_s={self.time_s}; give a positive number of seconds")
+        if self.iterations is not None and self.iterations < 0:
+            raise UsageError(f"iterations={self.iterations}; give a number >= 0, or None")
+        if self.target is not None and not (math.isfinite(self.target) and self.target >= 0):
+            raise UsageError(f"target={self.target}; give a max regret >= 0, or None")
+        if self.threads < 1 or self.memory_bytes < 1:
+            raise UsageError(
+                f"threads={self.threads}, memory_bytes={self.memory_bytes}; give positive numbers"
+            )
+
+    def target_for(self, payoff_range: float) -> float:
+        """The target in payoff units, for a game of this payoff range."""
+        return DEFAULT_TARGET * payoff_range if self.target is None else self.target
 
 
 @dataclass(frozen=True)
@@ -95,6 +115,13 @@ class Termination:
     reason: Literal["converged", "limit", "not_found", "failed"]
     detail: str = ""
 
+    def __post_init__(self) -> None:
+        if self.reason not in ENDINGS or not isinstance(self.detail, str):
+            raise ValueError(
+                f"Termination({self.reason!r}, {self.detail!r}): the reason is one of "
+                f"{', '.join(ENDINGS)}, the detail is text"
+            )
+
 
 @dataclass(frozen=True)
 class Availability:
@@ -124,14 +151,25 @@ def refusal_of(solver: Any, game: Game) -> str | None:
     """
     ask = getattr(solver, "supports", None)
     answer = ask(game) if ask else True
-    if answer is True:
-        return None
-    return answer if isinstance(answer, str) and answer else "the solver does not support this game"
+    if isinstance(answer, str):
+        return answer or "the solver does not support this game"
+    return None if answer else "the solver does not support this game"
+
+
+def check_termination(answer: Any) -> Termination:
+    """What `solve` returned; TypeError with advice if it is no Termination."""
+    if not isinstance(answer, Termination):
+        raise TypeError(
+            f"solve() returned {type(answer).__name__}; it must return a Termination, for "
+            "example monitor.termination()"
+        )
+    return answer
 
 
 def is_deterministic(solver: Any) -> bool:
     """Whether all seeds give the same result; False unless the solver says so."""
-    return bool(getattr(solver, "deterministic", False))
+    answer = getattr(solver, "deterministic", False)
+    return bool(answer() if callable(answer) else answer)
 
 
 def warm_up(game: Game) -> None:
@@ -169,6 +207,7 @@ class Monitor:
 
     def __init__(self, game: Game, budget: Budget, sink: Callable[[Report], None]) -> None:
         self.budget = budget
+        self.target = budget.target_for(game.tree.payoff_range)
         self.statistics: dict[str, Any] = {}
         self.work = 0
         self.overhead_s = 0.0
@@ -176,7 +215,7 @@ class Monitor:
         self._game, self._sink = game, sink
         self._model: PayoffModel | None = None
         self._overhead_cpu_s = 0.0
-        self._calls, self._due = 0, False
+        self._calls, self._due, self._chunked = 0, False, False
         self._scheduled = set(snapshot_points())
         self._start, self._cpu_start = time.perf_counter(), time.process_time()
 
@@ -202,7 +241,7 @@ class Monitor:
         iterations; only how the stretches between them are cut follows the clock, so cutting
         does not change a result.
         """
-        size, last = 1, self.budget.iterations
+        size, last, self._chunked = 1, self.budget.iterations, True
         for point in snapshot_points():
             point = point if last is None else min(point, last)
             while self.work < point:
@@ -232,16 +271,16 @@ class Monitor:
         """
         self._calls += 1
         self.work = self.work if work is None else int(work)
-        scheduled = self._due or self._calls in self._scheduled
+        # cuts between due points follow the clock, so counting calls would follow it too
+        scheduled = self._due if self._chunked else self._calls in self._scheduled
         if not scheduled and self.overhead_s > OVERHEAD_SHARE * self.elapsed_s:
             return
         with _Overhead(self) as (elapsed, cpu):
             made = profile() if callable(profile) else profile
             candidate = made if isinstance(made, Candidate) else self._candidate(made, "iterate")
             self._report("snapshot", candidate, elapsed, cpu)
-            if scheduled and self.budget.target > 0:
-                regret = float(self._regrets(candidate).max())
-                self.reached_target = regret <= self.budget.target
+            if scheduled and self.target > 0:
+                self.reached_target = float(self._regrets(candidate).max()) <= self.target
 
     def candidate(
         self,
@@ -262,10 +301,12 @@ class Monitor:
     def termination(self) -> Termination:
         """`converged` if the target was reached, otherwise the bound that was hit."""
         if self.reached_target:
-            return Termination("converged", f"max regret reached {self.budget.target:.3g}")
+            return Termination("converged", f"max regret reached {self.target:.3g}")
         if self.budget.iterations is not None and self.work >= self.budget.iterations:
             return Termination("limit", f"stopped after {self.budget.iterations:,} iterations")
-        return Termination("limit", f"stopped after {self.budget.time_s:g} s")
+        if self.remaining_s <= 0:
+            return Termination("limit", f"stopped after {self.budget.time_s:g} s")
+        return Termination("limit", "stopped before its budget was used up")
 
     def _candidate(
         self, profile: Any, claim: Claim, claimed_regret: float | None = None

@@ -7,7 +7,6 @@ showdown (Kuhn 1950; three players: Abou Risk and Szafron 2010, Szafron et al. 2
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,11 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.errors import SpecError
-from eqbench.model.dealt import DealtRules, build_dealt
+from eqbench.model.dealt import DealtRules, all_deals, build_dealt
 from eqbench.model.tree import GameTree, Payoffs
 
 Reduction = Literal["none", "dominated21", "dominated22", "billingham", "dominated25"]
 LETTERS = {"check": "K", "bet": "B", "fold": "F", "call": "C"}
+LARGEST_POT = 1e15  # beyond that a bet of one unit is lost in rounding
 OPENING, ANSWERING = ("check", "bet"), ("fold", "call")
 
 
@@ -59,6 +59,8 @@ class Kuhn:
                 f"cards={cards} is fewer than players={self.players}; "
                 "every player needs a card, so choose cards >= players"
             )
+        if pot > LARGEST_POT:
+            raise SpecError(f"the pot is too large; choose a pot up to {LARGEST_POT:.0e}")
         if pot < 0:
             raise SpecError(f"pot={pot} is negative; choose a pot >= 0")
         if self.reduce != "none" and self.players != 3:
@@ -91,11 +93,9 @@ def build_kuhn(
     players: int, cards: int, pot: Fraction, allowed: Callable[[str, int], tuple[str, ...]]
 ) -> GameTree:
     """Tree of Kuhn poker with the actions that `allowed(history, card)` leaves."""
-    deck = range(1, cards + 1)
-    deals = np.array(list(itertools.permutations(deck, players)), dtype=np.int64)
     rules = DealtRules(
         players=[f"P{p + 1}" for p in range(players)],
-        deals=deals,
+        deals=all_deals(cards, players),
         turn=lambda history: turn(history, players),
         letter=LETTERS.__getitem__,
         allowed=allowed,

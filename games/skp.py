@@ -8,7 +8,7 @@ from fractions import Fraction
 from eqbench.errors import SpecError
 from eqbench.model.tree import GameTree
 
-from .kuhn import build_kuhn
+from .kuhn import LARGEST_POT, build_kuhn
 
 J, Q, K, A = 1, 2, 3, 4
 
@@ -26,6 +26,9 @@ class SimplifiedKuhn:
     def __post_init__(self) -> None:
         if self.pot < 2:
             raise SpecError(f"pot={self.pot} is below 2; nobody bets then, so choose a pot >= 2")
+
+        if self.pot > LARGEST_POT:
+            raise SpecError(f"the pot is too large; choose a pot up to {LARGEST_POT:.0e}")
 
     def build(self) -> GameTree:
         """Game tree labeled as Kuhn poker with three players and four cards."""

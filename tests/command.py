@@ -19,6 +19,7 @@ class Ended:
     code: int
     out: str
     err: str
+    folder: Path
 
     @property
     def json(self) -> Any:
@@ -40,4 +41,4 @@ def eqbench(*arguments: str | Path, cwd: Path, stdin: str | None = None) -> Ende
         timeout=110,
         check=False,
     )
-    return Ended(done.returncode, done.stdout, done.stderr)
+    return Ended(done.returncode, done.stdout, done.stderr, cwd)

@@ -6,6 +6,7 @@ import importlib
 import sys
 
 import click
+from click.utils import PacifyFlushWrapper
 
 _COMMANDS = {
     "run": "eqbench.cli.run:run",
@@ -15,6 +16,7 @@ _COMMANDS = {
     "doctor": "eqbench.cli.doctor:doctor",
 }
 USAGE_ERROR = 2
+CLOSED_PIPE = 141
 
 
 class _Commands(click.Group):
@@ -67,7 +69,8 @@ def main() -> None:
     except EqbenchError as error:
         click.echo(f"Error: {error}", err=True)
         sys.exit(USAGE_ERROR if isinstance(error, UsageError) else 1)
-    except BrokenPipeError:
-        sys.stderr.close()  # whoever read our output has gone; nothing more to say
-        sys.exit(0)
+    except SystemExit as stop:
+        # click ends with 1 when the reader of a pipe has gone; to us 1 means something else
+        gone = type(sys.stdout) is PacifyFlushWrapper
+        sys.exit(CLOSED_PIPE if gone else stop.code)
     sys.exit(code if isinstance(code, int) else 0)

@@ -50,7 +50,7 @@ def info(spec: str, plugins: tuple[str, ...], as_json: bool) -> None:
     """Say what a game or a solver is: its options, and the sizes of a game."""
     from eqbench.errors import SpecError, nearest
     from eqbench.registry import default_registry
-    from eqbench.spec import parse_spec
+    from eqbench.spec import format_value, parse_spec
 
     registry = default_registry().with_plugins(plugins)
     name = parse_spec(spec).name
@@ -66,7 +66,11 @@ def info(spec: str, plugins: tuple[str, ...], as_json: bool) -> None:
         facts |= {"spec": game.spec, "sizes": _sizes(game.tree)}
     else:
         facts |= {"spec": registry.load_solver(spec).spec, **_solver_facts(entry)}
-    facts["options"] = [_option(option) for option in registry.options(entry)]
+    values = dict(parse_spec(facts["spec"]).options)
+    facts["options"] = [
+        _option(option) | {"value": format_value(values[option.name])}
+        for option in registry.options(entry)
+    ]
     if as_json:
         click.echo(json.dumps(facts, indent=2))
     else:
@@ -110,11 +114,19 @@ def _print(facts: dict[str, Any]) -> None:
     click.echo(f"{facts['name']}: {facts['summary']}")
     click.echo(f"  spec  {facts['spec']}")
     for name, value in facts.get("sizes", {}).items():
-        text = f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else value
-        click.echo(f"  {name:<17} {text}")
+        if value is not None:
+            click.echo(f"  {name:<17} {_text(value)}")
     if facts["options"]:
         click.echo("options")
     for option in facts["options"]:
-        click.echo(f"  {option['name']} = {option['default']}  ({option['type']})")
+        click.echo(f"  {option['name']} = {option['value']}  ({option['type']})")
         if option["doc"]:
             click.echo(f"      {option['doc']}")
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, str):
+        return value
+    return f"{value:,}" if isinstance(value, int) else f"{value:g}"

@@ -39,7 +39,8 @@ def _checks() -> list[dict[str, Any]]:
         ),
     ]
     split = environment.split_installation()
-    checks.append(_check("installation", "broken" if split else "good", split or "one checkout"))
+    place = str(environment.installation())
+    checks.append(_check("installation", "broken" if split else "good", split or place))
     for name, version in facts["packages"].items():
         state = "good" if version else "broken"
         checks.append(_check(name, state, version or f"missing: pip install {name}"))
@@ -54,7 +55,7 @@ def _optional(extra: str, module: str, distribution: str) -> dict[str, Any]:
     from eqbench.harness.environment import version_of
 
     if importlib.util.find_spec(module) is None:
-        return _check(extra, "absent", f"optional: pip install 'eqbench[{extra}]'")
+        return _check(extra, "absent", f"optional: install eqbench with its extra {extra!r}")
     return _check(extra, "good", f"{distribution} {version_of(distribution) or ''}".strip())
 
 
@@ -68,14 +69,18 @@ def _cache() -> dict[str, Any]:
 
 
 def _results() -> dict[str, Any]:
-    import os
+    import tempfile
     from pathlib import Path
 
     folder = Path("results")
-    place = folder if folder.exists() else Path.cwd()
-    if os.access(place, os.W_OK):
-        return _check("results", "good", f"{folder.resolve()} can be written")
-    return _check("results", "absent", f"{place.resolve()} is not writable: use run --out DIR")
+    place = folder if folder.is_dir() else Path.cwd()
+    try:
+        with tempfile.TemporaryFile(dir=place):
+            pass
+    except OSError as error:
+        detail = f"{place.resolve()} cannot be written ({error.strerror}): use run --out DIR"
+        return _check("results", "absent", detail)
+    return _check("results", "good", f"{folder.resolve()} can be written")
 
 
 def _check(name: str, state: str, detail: str) -> dict[str, Any]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Callable
 from typing import Any
 
 import click
 
 _UNITS = {"": 1, "b": 1, "kib": 2**10, "mib": 2**20, "gib": 2**30, "kb": 10**3, "mb": 10**6}
 _UNITS["gb"] = 10**9
+SMALLEST_MEMORY = 64 * 2**20
 
 
 class MemorySize(click.ParamType):
@@ -21,9 +24,50 @@ class MemorySize(click.ParamType):
             return value
         match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", value)
         unit = _UNITS.get(match[2].lower()) if match else None
-        if match is None or unit is None or float(match[1]) <= 0:
+        if match is None or unit is None:
             self.fail(f"{value!r} is not a size; write for example 500MB or 2GiB", param, ctx)
-        return int(float(match[1]) * unit)
+        size = int(float(match[1]) * unit)
+        if size < SMALLEST_MEMORY:
+            self.fail(
+                f"{value!r} is less than the interpreter itself needs; give at least 64MiB, for "
+                "example 500MB or 2GiB",
+                param,
+                ctx,
+            )
+        return size
+
+
+class FiniteNumber(click.ParamType):
+    """A finite number that is not negative, or positive."""
+
+    name = "number"
+
+    def __init__(self, *, positive: bool = False) -> None:
+        self.positive = positive
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> float:
+        try:
+            number = float(value)
+        except ValueError:
+            number = math.nan
+        if not math.isfinite(number) or number < 0 or (self.positive and number == 0):
+            wanted = "positive" if self.positive else "not negative"
+            self.fail(f"{value!r} is no finite number that is {wanted}", param, ctx)
+        return number
+
+
+def spec_completion(kind: str) -> Callable[[Any, Any, str], list[str]]:
+    """Shell completion with the names of the games or the solvers."""
+
+    def complete(ctx: Any, param: Any, incomplete: str) -> list[str]:
+        from eqbench.registry import default_registry
+
+        registry = default_registry()
+        entries = registry.games() if kind == "game" else registry.solvers()
+        names = [entry.name for entry in entries] + ["all"] * (kind == "solver")
+        return [name for name in names if name.startswith(incomplete)]
+
+    return complete
 
 
 plugin_option = click.option(

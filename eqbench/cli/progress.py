@@ -58,10 +58,10 @@ class Progress:
 
 
 def _display(console: Any) -> Any:
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     return Progress(
-        BarColumn(bar_width=24),
+        TextColumn("cell"),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
         TextColumn("{task.description}", markup=False),

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import click
 
-from eqbench.cli.options import MemorySize, json_option, plugin_option
+from eqbench.cli.options import (
+    FiniteNumber,
+    MemorySize,
+    json_option,
+    plugin_option,
+    spec_completion,
+)
 
 NOTHING_RAN = 4
 INTERRUPTED = 130
@@ -21,6 +28,7 @@ _NEVER_RAN = ("unsupported", "unavailable")
     multiple=True,
     required=True,
     metavar="SPEC",
+    shell_complete=spec_completion("game"),
     help="Game, for example kuhn3 or 'kuhn(players=3, pot=3.2)'; may be given several times.",
 )
 @click.option(
@@ -29,6 +37,7 @@ _NEVER_RAN = ("unsupported", "unavailable")
     multiple=True,
     required=True,
     metavar="SPEC",
+    shell_complete=spec_completion("solver"),
     help="Solver, several separated by commas, or 'all'; may be given several times.",
 )
 @click.option(
@@ -41,14 +50,14 @@ _NEVER_RAN = ("unsupported", "unavailable")
 @click.option(
     "--timeout",
     default=10.0,
-    type=click.FloatRange(0, min_open=True),
+    type=FiniteNumber(positive=True),
     show_default=True,
-    help="Seconds of solving per cell; killed one second later.",
+    help="Seconds of solving per cell; what still runs a second later is killed.",
 )
 @click.option(
     "--setup-timeout",
     default=120.0,
-    type=click.FloatRange(0, min_open=True),
+    type=FiniteNumber(positive=True),
     show_default=True,
     help="Seconds for imports, conversion and compilation per cell.",
 )
@@ -61,14 +70,14 @@ _NEVER_RAN = ("unsupported", "unavailable")
 @click.option(
     "--target",
     default=None,
-    type=click.FloatRange(0),
+    type=FiniteNumber(),
     help="Max regret at which iterative solvers stop; 0 uses the whole budget.  "
     "[default: 1e-10 of the payoff range]",
 )
 @click.option(
     "--tolerance",
     default=1e-6,
-    type=click.FloatRange(0),
+    type=FiniteNumber(),
     show_default=True,
     help="Share of the payoff range above which a claimed equilibrium is refuted.",
 )
@@ -77,7 +86,7 @@ _NEVER_RAN = ("unsupported", "unavailable")
     default="4GiB",
     type=MemorySize(),
     show_default=True,
-    help="Resident memory per cell.",
+    help="Resident memory per cell, that of Python itself (about 150 MiB) included.",
 )
 @click.option(
     "--threads", default=1, type=click.IntRange(1), show_default=True, help="Threads per cell."
@@ -103,35 +112,34 @@ def run(ctx: click.Context, /, **options: Any) -> None:
     import signal
     from pathlib import Path
 
+    from eqbench.errors import StoreError
     from eqbench.harness.environment import manifest
     from eqbench.harness.pipeline import Run
     from eqbench.harness.plan import Request
     from eqbench.registry import default_registry
-    from eqbench.store.run_folder import RunFolder, default_run_path
+    from eqbench.store.run_folder import RunFolder, new_run_path
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # end as after Ctrl-C
     registry = default_registry().with_plugins(options["plugins"])
     request = _request(Request, options)
+    failure: BaseException | None = None
     with Run(request, registry) as job:
-        path = (
-            Path(options["out"])
-            if options["out"]
-            else default_run_path(Path("results"), "-".join(options["games"]))
-        )
+        out = options["out"]
+        path = Path(out) if out else new_run_path(Path("results"), "-".join(options["games"]))
         folder = RunFolder.create(path, manifest(request, job.cells))
-        observer = _observer(options)
-        interrupted = False
         try:
-            with observer:
+            with _observer(options) as observer:
                 job.execute(folder, observer)
-        except KeyboardInterrupt:
-            interrupted = True
-    records = list(folder.cells())
-    _print(records, folder, as_json=options["as_json"], quiet=options["quiet"])
-    if interrupted:
-        click.echo(f"interrupted after {len(records)} of {len(job.cells)} cells", err=True)
+        except (KeyboardInterrupt, StoreError) as error:
+            failure = error
+    _print(job.records, folder, as_json=options["as_json"], quiet=options["quiet"])
+    if isinstance(failure, KeyboardInterrupt):
+        done = sum(record.status != "interrupted" for record in job.records)
+        click.echo(f"interrupted after {done} of {len(job.cells)} cells", err=True)
         ctx.exit(INTERRUPTED)
-    ctx.exit(exit_code([record.status for record in records]))
+    if failure is not None:
+        raise failure
+    ctx.exit(exit_code([record.status for record in job.records]))
 
 
 def exit_code(statuses: list[str]) -> int:
@@ -165,21 +173,32 @@ def _observer(options: dict[str, Any]) -> Any:
 
 def _print(records: list[Any], folder: Any, *, as_json: bool, quiet: bool) -> None:
     if as_json:
-        import json
-
-        from eqbench.store.schema import SCHEMA
-
-        cells = [record.to_json() for record in records]
-        document = {"schema": SCHEMA, "run": str(folder.path), "cells": cells}
-        click.echo(json.dumps(document, indent=2, allow_nan=False))
+        _print_json(records, folder)
         return
     from rich.console import Console
 
     from eqbench.report.terminal import print_comparison
 
     console = Console()
-    if not console.is_terminal:
-        console = Console(width=max(console.width, 120))
-    print_comparison(records, console)
+    if console.is_terminal:
+        print_comparison(records, console)
+    else:
+        if "COLUMNS" not in os.environ:
+            console = Console(width=120)
+        with console.capture() as capture:
+            print_comparison(records, console)
+        click.echo("\n".join(line.rstrip() for line in capture.get().splitlines()))
     if not quiet:
         click.echo(f"results in {folder.path}", err=True)
+
+
+def _print_json(records: list[Any], folder: Any) -> None:
+    import json
+
+    from eqbench.store.schema import SCHEMA
+
+    finished = [record.to_json() for record in records if record.status != "interrupted"]
+    document = {"schema": SCHEMA, "run": str(folder.path), "cells": finished}
+    if len(finished) < len(records):
+        document["interrupted"] = records[-1].to_json()
+    click.echo(json.dumps(document, indent=2, allow_nan=False))

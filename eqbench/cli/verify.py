@@ -6,9 +6,10 @@ from typing import Any
 
 import click
 
-from eqbench.cli.options import json_option, plugin_option
+from eqbench.cli.options import FiniteNumber, json_option, plugin_option
 
 SCHEMA = "eqbench.verify/1"
+ROUNDING = 1e-13
 
 
 @click.command()
@@ -30,7 +31,7 @@ SCHEMA = "eqbench.verify/1"
 @click.option(
     "--max-regret",
     default=None,
-    type=click.FloatRange(0),
+    type=FiniteNumber(),
     metavar="X",
     help="Exit with 1 if the max regret exceeds X.",
 )
@@ -52,6 +53,8 @@ def verify(
     A profile is {"behavior": {PLAYER: {INFOSET: {ACTION: number or "p/q"}}}}.
     Exit code: 0 measured, 1 above --max-regret, 2 usage.
     """
+    import sys
+
     from eqbench.errors import UsageError
     from eqbench.model.profile import parse_profile, profile_from_json
     from eqbench.registry import default_registry
@@ -68,6 +71,7 @@ def verify(
     document = {"schema": SCHEMA, **_figures(measured, float), "identity": None}
     worst: Any = measured.max_regret
     if exact:
+        sys.set_int_max_str_digits(0)  # exact results may be longer than Python likes to print
         certified = verify_exactly(tree, candidate)
         document["exact"] = _figures(certified, str)
         worst = certified.max_regret
@@ -129,3 +133,5 @@ def _print(players: tuple[str, ...], document: dict[str, Any]) -> None:
     ):
         more = f"   exactly {exact[key]}" if exact else ""
         console.print(f"{name}: {document[key]:.6e}{more}", highlight=False)
+    if not exact and any(0 < abs(value) < ROUNDING for value in document["regrets"]):
+        console.print("Regrets around 1e-16 are rounding; --exact tells.", style="dim")

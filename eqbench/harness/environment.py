@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from eqbench.harness.plan import Cell, Request
-from eqbench.store.schema import SCHEMA
+if TYPE_CHECKING:
+    from eqbench.harness.plan import Cell, Request
 
 CORE = ("numpy", "scipy", "numba", "pandas", "matplotlib", "click", "rich", "psutil")
 OPTIONAL = {
@@ -27,6 +27,8 @@ OPTIONAL = {
 
 def manifest(request: Request, cells: Sequence[Cell]) -> dict[str, Any]:
     """What a run was asked for and where it ran, as JSON values."""
+    from eqbench.store.schema import SCHEMA
+
     return {
         "schema": SCHEMA,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -37,16 +39,14 @@ def manifest(request: Request, cells: Sequence[Cell]) -> dict[str, Any]:
 
 
 def environment() -> dict[str, Any]:
-    """Platform and package versions, as JSON values."""
-    import psutil
-
+    """Platform and package versions, as JSON values; does not need any package itself."""
     return {
         "eqbench": version_of("eqbench"),
         "python": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",
         "processor": _processor(),
         "cores": os.cpu_count(),
-        "memory_bytes": int(psutil.virtual_memory().total),
+        "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         "packages": {name: version_of(name) for name in CORE},
     }
 
@@ -57,6 +57,11 @@ def version_of(package: str) -> str | None:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
         return None
+
+
+def installation() -> Path:
+    """Folder that holds the package."""
+    return Path(__file__).resolve().parents[2]
 
 
 def split_installation() -> str | None:

@@ -1,15 +1,21 @@
-"""Solve one game in this very process: no isolation, no kill, the same verified record."""
+"""Solve or verify in this very process: no isolation, no kill, the same verified figures."""
 
 from __future__ import annotations
 
 import time
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from eqbench.harness.evidence import ending, first_refutation, measure, metrics
+from eqbench.errors import ProfileError
+from eqbench.harness.evidence import measure, metrics
+from eqbench.harness.figures import plain_figures
+from eqbench.harness.verdict import ending, first_refutation
 from eqbench.model.game import Game
+from eqbench.model.profile import BehaviorProfile, parse_profile, profile_from_json
+from eqbench.model.tree import GameTree
 from eqbench.registry import default_registry
 from eqbench.solver import (
     Budget,
@@ -17,12 +23,13 @@ from eqbench.solver import (
     Report,
     Termination,
     availability_of,
+    check_termination,
     is_deterministic,
     refusal_of,
     warm_up,
 )
 from eqbench.store.schema import CellRecord
-from eqbench.verification import DEFAULT_TOLERANCE, Verifier
+from eqbench.verification import DEFAULT_TOLERANCE, Verification, Verifier, verify_exactly
 
 
 def solve(game: Game | str, solver: Any, budget: Budget | None = None, seed: int = 0) -> CellRecord:
@@ -49,8 +56,7 @@ def solve(game: Game | str, solver: Any, budget: Budget | None = None, seed: int
     started = time.perf_counter()
     loaded_game = default_registry().load_game(game) if isinstance(game, str) else game
     instance, spec = _load_solver(solver)
-    if budget is None:
-        budget = Budget(target=1e-10 * loaded_game.tree.payoff_range)
+    budget = budget or Budget()
     record = CellRecord(
         key="",
         game=game if isinstance(game, str) else game.spec,
@@ -58,6 +64,7 @@ def solve(game: Game | str, solver: Any, budget: Budget | None = None, seed: int
         game_spec=loaded_game.spec,
         solver_spec=spec,
         seed=None if is_deterministic(instance) else seed,
+        target=budget.target_for(loaded_game.tree.payoff_range),
         status="crashed",
     )
     available = availability_of(instance)
@@ -74,7 +81,7 @@ def solve(game: Game | str, solver: Any, budget: Budget | None = None, seed: int
     rng = np.random.default_rng(seed)
     setup_s = time.perf_counter() - started
     monitor = Monitor(loaded_game, budget, reports.append)
-    termination = instance.solve(loaded_game, monitor, rng)
+    termination = check_termination(instance.solve(loaded_game, monitor, rng))
     record = replace(
         record,
         setup_s=setup_s,
@@ -82,9 +89,9 @@ def solve(game: Game | str, solver: Any, budget: Budget | None = None, seed: int
         cpu_s=monitor.cpu_s,
         overhead_s=monitor.overhead_s,
         iterations=monitor.work,
-        statistics=monitor.statistics,
+        statistics=plain_figures(monitor.statistics),
     )
-    return _judged(record, loaded_game, reports, termination, budget.target)
+    return _judged(record, loaded_game, reports, termination, monitor.target)
 
 
 def _load_solver(solver: Any) -> tuple[Any, str]:
@@ -98,7 +105,6 @@ def _judged(
     record: CellRecord, game: Game, reports: list[Report], termination: Termination, target: float
 ) -> CellRecord:
     verifier = Verifier(game.tree)
-    handed = [report for report in reports if report.kind == "candidate"] or reports[-1:]
     findings = [
         measure(
             report.candidate,
@@ -107,14 +113,54 @@ def _judged(
             work=report.work,
             elapsed_s=report.elapsed_s,
         )
-        for report in handed
+        for report in reports
     ]
-    status, reason = ending(termination.reason, termination.detail, findings, target)
+    found = [
+        finding
+        for finding, report in zip(findings, reports, strict=True)
+        if report.kind == "candidate"
+    ]
+    handed = found or findings[-1:]
+    status, reason = ending(
+        termination.reason,
+        termination.detail,
+        handed,
+        target=target,
+        payoff_range=game.tree.payoff_range,
+    )
     if refuted := first_refutation(findings):
         status, reason = "refuted", refuted
     return replace(
         record,
         status=status,
         reason=reason,
-        **metrics(findings, lambda rank, finding: finding.candidate.profile),
+        **metrics(handed, lambda rank, finding: finding.candidate.profile),
     )
+
+
+def verify(game: Game | GameTree | str, profile: Any, *, exact: bool = False) -> Verification:
+    """Measured payoffs and regrets of a profile; Fractions if `exact`.
+
+    Parameters
+    ----------
+    game : Game, tree or spec
+    profile : BehaviorProfile, the interchange form as a dict, or the path of its JSON file
+
+    Raises
+    ------
+    SpecError, ProfileError
+        If the spec is wrong, or the profile does not fit the game.
+    """
+    if isinstance(game, str):
+        game = default_registry().load_game(game)
+    tree = game.tree if isinstance(game, Game) else game
+    if isinstance(profile, str | Path):
+        profile = parse_profile(Path(profile).read_text(encoding="utf-8"))
+    if isinstance(profile, dict):
+        profile = profile_from_json(tree, profile)
+    if not isinstance(profile, BehaviorProfile):
+        raise ProfileError(
+            f"cannot verify {type(profile).__name__}; give a BehaviorProfile (for example "
+            "BehaviorProfile.of(game.tree, frequencies)), a dict or the path of a JSON file"
+        )
+    return verify_exactly(tree, profile) if exact else Verifier(tree).verify(profile)

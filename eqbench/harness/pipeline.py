@@ -8,24 +8,18 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from eqbench.harness.child import Guardian, Limits, Outcome, run_child
-from eqbench.harness.evidence import (
-    Finding,
-    SnapshotBuffer,
-    curve,
-    judge,
-    measure_frame,
-    metrics,
-)
-from eqbench.harness.frames import Frame
+from eqbench.errors import EqbenchError, StoreError
+from eqbench.harness.child import Limits, Outcome, run_child
+from eqbench.harness.evidence import Evidence, Finding, curve, measure_frame, metrics
+from eqbench.harness.guard import Guardian
+from eqbench.harness.interrupts import interrupts_held
 from eqbench.harness.plan import Cell, Request, make_plan
-from eqbench.model.profile import profile_to_json
+from eqbench.harness.verdict import judge
+from eqbench.model.profile import profile_text
 from eqbench.registry import Registry
 from eqbench.store.run_folder import RunFolder, file_name
 from eqbench.store.schema import CellRecord
 from eqbench.verification import Verifier
-
-_CLOCKS = ("elapsed_s", "cpu_s", "overhead_s", "iterations", "work", "statistics")
 
 
 class Observer(Protocol):
@@ -39,11 +33,18 @@ class Observer(Protocol):
 
 
 class Run:
-    """A planned run; children and scratch files are gone when the ``with`` ends."""
+    """A planned run; children and scratch files are gone when the ``with`` ends.
+
+    Attributes
+    ----------
+    cells : what is planned
+    records : what came of it so far; an interrupted cell is the last one
+    """
 
     def __init__(self, request: Request, registry: Registry) -> None:
         self.request, self.registry = request, registry
         self.cells: list[Cell] = []
+        self.records: list[CellRecord] = []
 
     def __enter__(self) -> Run:
         self._workspace = tempfile.TemporaryDirectory(prefix="eqbench-")
@@ -61,49 +62,79 @@ class Run:
         self._workspace.cleanup()
         self._guardian.close()
 
-    def execute(self, folder: RunFolder, observer: Observer) -> list[CellRecord]:
-        """Records of all cells, each stored as soon as it is finished."""
-        records = []
+    def execute(self, folder: RunFolder, observer: Observer) -> None:
+        """Run all cells, each stored as soon as it is finished.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            After what the running cell had reported was stored as interrupted.
+        StoreError
+            If the folder can no longer be written.
+        """
         observer.planned(self.cells)
         for cell in self.cells:
             observer.started(cell)
-            record = self._run_cell(cell, folder)
-            folder.append(record)
+            evidence = Evidence()
+            outcome = self._outcome(cell, evidence)
+            with interrupts_held():
+                record = self._record(cell, outcome, evidence, folder)
+            self.records.append(record)
+            if record.status == "interrupted":
+                raise KeyboardInterrupt
             observer.finished(record)
-            records.append(record)
-        return records
 
-    def _run_cell(self, cell: Cell, folder: RunFolder) -> CellRecord:
+    def _outcome(self, cell: Cell, evidence: Evidence) -> Outcome | None:
+        """How the child of a cell ended; None if its solver cannot even be loaded."""
         if cell.solver.problem is not None:
+            return None
+        return run_child(_job(cell), _limits(cell), self._guardian, evidence.add)
+
+    def _record(
+        self, cell: Cell, outcome: Outcome | None, evidence: Evidence, folder: RunFolder
+    ) -> CellRecord:
+        """Stored record of a cell. What a child sent must not be able to stop the run."""
+        try:
+            record = self._judged(cell, outcome, evidence, folder)
+            folder.append(record)
+        except (EqbenchError, ValueError, TypeError, KeyError, ArithmeticError) as error:
+            if isinstance(error, StoreError):
+                raise
+            reason = f"what the solver sent cannot be used: {error}"
+            record = replace(_names(cell), status="crashed", reason=reason)
+            folder.append(record)
+        return record
+
+    def _judged(
+        self, cell: Cell, outcome: Outcome | None, evidence: Evidence, folder: RunFolder
+    ) -> CellRecord:
+        if outcome is None:
+            assert cell.solver.problem is not None
             status, reason = cell.solver.problem
             return replace(_names(cell), status=status, reason=reason)
-        limits = Limits(
-            cell.setup_timeout_s,
-            cell.budget.time_s,
-            cell.budget.memory_bytes,
-            cell.budget.threads,
-        )
-        snapshots, candidates = SnapshotBuffer(), list[Frame]()
-
-        def on_frame(frame: Frame) -> None:
-            if frame.kind == "snapshot":
-                snapshots.add(frame)
-            elif frame.kind == "candidate":
-                candidates.append(frame)
-
-        outcome = run_child(_job(cell), limits, self._guardian, on_frame)
         verifier = self._verifier(cell)
-        path = [measure_frame(frame, verifier, cell.tolerance) for frame in snapshots.frames]
-        found = [measure_frame(frame, verifier, cell.tolerance) for frame in candidates]
-        status, reason = judge(outcome, found + path, limits, target=cell.budget.target)
+        path = [measure_frame(frame, verifier, cell.tolerance) for frame in evidence.snapshots]
+        found = [measure_frame(frame, verifier, cell.tolerance) for frame in evidence.candidates]
+        handed = found or path[-1:]
+        status, reason = judge(
+            outcome,
+            handed,
+            path,
+            _limits(cell),
+            target=cell.target,
+            payoff_range=verifier.tree.payoff_range,
+        )
+        if evidence.dropped:
+            reason += f"; {evidence.dropped:,} further candidates were dropped"
         return replace(
             _names(cell),
             status=status,
             reason=reason,
             peak_memory_bytes=outcome.peak_memory_bytes,
             trace=folder.write_trace(_file(cell), curve(path)) if path else None,
+            log=_write_log(cell, outcome, folder),
             **_clocks(cell, outcome),
-            **metrics(found or path[-1:], lambda k, finding: _save(cell, k, finding, folder)),
+            **metrics(handed, lambda rank, finding: _save(cell, rank, finding, folder)),
         )
 
     def _verifier(self, cell: Cell) -> Verifier:
@@ -124,7 +155,13 @@ def _names(cell: Cell) -> CellRecord:
         solver_spec=cell.solver.spec,
         seed=cell.seed,
         status="crashed",
+        target=cell.target,
     )
+
+
+def _limits(cell: Cell) -> Limits:
+    budget = cell.budget
+    return Limits(cell.setup_timeout_s, budget.time_s, budget.memory_bytes, budget.threads)
 
 
 def _clocks(cell: Cell, outcome: Outcome) -> dict[str, Any]:
@@ -132,27 +169,32 @@ def _clocks(cell: Cell, outcome: Outcome) -> dict[str, Any]:
 
     Set-up counts from the start of the child, and includes building the game.
     """
-    fields: dict[str, Any] = {}
-    for frame in outcome.frames:
-        fields |= {k: v for k, v in frame.fields.items() if k in _CLOCKS}
-    killed = outcome.last is None and "elapsed_s" in fields
-    started = any(frame.kind == "ready" for frame in outcome.frames)
+    clocks = outcome.clocks
+    fields = {} if outcome.last is None else outcome.last.fields
     elapsed_s = fields.get("elapsed_s")
-    if started and (killed or elapsed_s is None):
-        elapsed_s = outcome.solve_s - fields.get("overhead_s", 0.0)
+    if elapsed_s is None and outcome.ready:
+        elapsed_s = outcome.solve_s - clocks.get("overhead_s", 0.0)
     return {
         "setup_s": outcome.setup_s + cell.game.build_s,
         "elapsed_s": elapsed_s,
-        "cpu_s": fields.get("cpu_s"),
-        "overhead_s": fields.get("overhead_s"),
-        "iterations": fields.get("iterations", fields.get("work")),
+        "cpu_s": clocks.get("cpu_s"),
+        "overhead_s": clocks.get("overhead_s"),
+        "iterations": clocks.get("work"),
         "statistics": fields.get("statistics", {}),
     }
 
 
 def _save(cell: Cell, rank: int, finding: Finding, folder: RunFolder) -> str:
-    profile = profile_to_json(cell.game.game.tree, finding.candidate.profile, cell.game.game.spec)
-    return folder.write_profile(f"{_file(cell)}-{rank}", profile)
+    game = cell.game.game
+    text = profile_text(game.tree, finding.candidate.profile, game.spec)
+    return folder.write_profile(f"{_file(cell)}-{rank}", text)
+
+
+def _write_log(cell: Cell, outcome: Outcome, folder: RunFolder) -> str | None:
+    """Keep what the solver printed, and the traceback of what it raised."""
+    raised = "" if outcome.last is None else outcome.last.fields.get("traceback", "")
+    text = "\n".join(part for part in (outcome.log, raised) if part)
+    return folder.write_log(_file(cell), text) if text else None
 
 
 def _file(cell: Cell) -> str:

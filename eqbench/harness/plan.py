@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from eqbench.errors import EqbenchError, UsageError
-from eqbench.harness.child import Guardian, Limits, Outcome, run_child
+from eqbench.errors import UsageError
+from eqbench.harness.child import Limits, Outcome, run_child
+from eqbench.harness.guard import Guardian
 from eqbench.model.game import Game
 from eqbench.model.tree_files import content_hash, load_tree, save_tree
 from eqbench.registry import Registry
@@ -71,10 +72,16 @@ class Cell:
     tolerance: float
     key: str = field(init=False)
 
+    @property
+    def target(self) -> float:
+        """Max regret in payoff units at which an iterative solver may stop."""
+        return self.budget.target_for(self.game.game.tree.payoff_range)
+
     def __post_init__(self) -> None:
         identity = {
             "game": self.game.content,
             "solver": self.solver.spec,
+            "source": [_digest(file) for file in self.solver.plugins],
             "seed": self.seed,
             "budget": asdict(self.budget),
             "tolerance": self.tolerance,
@@ -103,13 +110,16 @@ def make_plan(
         _plan_game(text, request, registry, guardian, workspace)
         for text in dict.fromkeys(part for text in request.games for part in split_specs(text))
     ]
+    if not games:
+        raise UsageError("no game given; name one, for example --game kuhn3")
     cells = []
-    for game in games:
-        target = request.target
-        if target is None:
-            target = 1e-10 * game.game.tree.payoff_range
+    for game in _different(games):
         budget = Budget(
-            request.timeout_s, request.iterations, target, request.threads, request.memory_bytes
+            request.timeout_s,
+            request.iterations,
+            request.target,
+            request.threads,
+            request.memory_bytes,
         )
         for solver in solvers:
             seeds = [None] if solver.deterministic or solver.problem else range(request.seeds)
@@ -118,6 +128,18 @@ def make_plan(
                 for seed in seeds
             ]
     return cells
+
+
+def _digest(file: str) -> str:
+    return hashlib.sha256(Path(file).read_bytes()).hexdigest()
+
+
+def _different(games: list[PlannedGame]) -> list[PlannedGame]:
+    """The first of all names of each game; more would only repeat its rows."""
+    different: dict[str, PlannedGame] = {}
+    for game in games:
+        different.setdefault(game.content, game)
+    return list(different.values())
 
 
 def _plan_solver(
@@ -144,6 +166,8 @@ def _plan_solver(
 
 def _problem(outcome: Outcome, setup_timeout_s: float) -> tuple[Status, str]:
     """Status of all cells of a solver that could not even be described."""
+    if outcome.ended == "interrupted":
+        raise KeyboardInterrupt
     if outcome.ended == "setup timeout":
         return "timeout", f"loading it took more than {setup_timeout_s:g} s"
     if outcome.ended == "memory":
@@ -189,5 +213,7 @@ def _build_in_child(
         return Game(last.fields["spec"], load_tree(folder))
     if last is not None and last.fields.get("usage"):
         raise UsageError(last.fields["message"])
+    if outcome.ended == "interrupted":
+        raise KeyboardInterrupt
     reason = outcome.ended if last is None else last.fields["message"]
-    raise EqbenchError(f"the game {text} could not be built: {reason}")
+    raise UsageError(f"the game {text} could not be built: {reason}")

@@ -11,7 +11,6 @@ one of `done`, `refused`, `error`; or `described`, `built`.
 from __future__ import annotations
 
 import json
-import math
 import os
 import sys
 import traceback
@@ -85,9 +84,18 @@ def _solve(job: dict[str, Any], send: Any) -> None:
     import numpy as np
 
     from eqbench.errors import SolverUnavailableError
+    from eqbench.harness.figures import plain_figures
     from eqbench.model.game import Game
     from eqbench.model.tree_files import load_tree
-    from eqbench.solver import Budget, Monitor, Report, availability_of, refusal_of, warm_up
+    from eqbench.solver import (
+        Budget,
+        Monitor,
+        Report,
+        availability_of,
+        check_termination,
+        refusal_of,
+        warm_up,
+    )
 
     try:
         solver = _load(job).instance
@@ -126,41 +134,26 @@ def _solve(job: dict[str, Any], send: Any) -> None:
     budget = Budget(**job["budget"])
     send("ready")
     monitor = Monitor(game, budget, sink)
-    termination = solver.solve(game, monitor, rng)
-    elapsed_s, cpu_s = monitor.elapsed_s, monitor.cpu_s
+    kind, ending = "error", dict[str, Any]()
+    try:
+        ending = asdict(check_termination(solver.solve(game, monitor, rng)))
+        kind = "done"
+    except Exception as error:
+        ending = describe_error(error)
+    clocks = {"elapsed_s": monitor.elapsed_s, "cpu_s": monitor.cpu_s}
     send(
-        "done",
-        **asdict(termination),
-        elapsed_s=elapsed_s,
-        cpu_s=cpu_s,
+        kind,
+        **ending,
+        **clocks,
         overhead_s=monitor.overhead_s,
-        iterations=monitor.work,
-        statistics=_plain(monitor.statistics),
+        work=monitor.work,
+        statistics=plain_figures(monitor.statistics),
         memory_bytes=_resident_bytes(),
     )
 
 
 def _number(value: Any) -> float | None:
     return None if value is None else float(value)
-
-
-def _plain(figures: dict[str, Any]) -> dict[str, Any]:
-    """Figures of a method as JSON values; what JSON has no word for becomes text."""
-
-    def plain(value: Any) -> Any:
-        if hasattr(value, "tolist"):
-            value = value.tolist()
-        if isinstance(value, float):
-            return value if math.isfinite(value) else str(value)
-        if isinstance(value, bool | int | str) or value is None:
-            return value
-        if isinstance(value, list | tuple):
-            return [plain(item) for item in value]
-        if isinstance(value, dict):
-            return {str(key): plain(item) for key, item in value.items()}
-        return str(value)
-
-    return {str(key): plain(value) for key, value in figures.items()}
 
 
 def _resident_bytes() -> int:

@@ -184,7 +184,7 @@ def _check_chance(parent: NDArray, player: NDArray, chance: NDArray, denominator
         node = int(nodes[off][0])
         raise GameFormatError(
             f"the chance probabilities at node {node} sum to "
-            f"{total[off][0]}/{denominator}; they must sum to 1"
+            f"{f'{total[off][0]}/{denominator}' if exact else total[off][0]}; they must sum to 1"
         )
 
 

@@ -36,10 +36,10 @@ def kernel(function: Callable) -> Callable:
 @cache
 def cache_folder() -> Path | None:
     """Folder for machine code of these very sources; None if no folder can be written."""
-    folder = _cache_root() / f"kernels-{source_hash(kernel_sources())}"
     try:
+        folder = _cache_root() / f"kernels-{source_hash(kernel_sources())}"
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
+    except (OSError, RuntimeError):  # RuntimeError: this user has no home folder
         return None
     return folder if os.access(folder, os.W_OK) else None
 

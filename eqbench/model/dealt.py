@@ -6,6 +6,8 @@ level with NumPy, so that 3.3 million nodes take about a second.
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -17,6 +19,27 @@ from eqbench.model.assemble import InfosetTable, assemble
 from eqbench.model.tree import CHANCE, TERMINAL, GameTree, IntArray, Payoffs
 
 Turn = tuple[int, tuple[str, ...]]  # who moves, and the actions that the rules allow
+
+
+MAX_DEALS = 2_000_000
+
+
+def all_deals(cards: int, players: int) -> NDArray[np.int64]:
+    """All ways to deal one of the cards 1..C to each player, int64 (D, N), in order.
+
+    Raises
+    ------
+    GameFormatError
+        If there are more than two million; this is known before any is listed.
+    """
+    count = math.perm(cards, players)
+    if count > MAX_DEALS:
+        raise GameFormatError(
+            f"{cards} cards for {players} players are {count:,} deals; at most {MAX_DEALS:,} "
+            "can be built, so choose fewer cards or players"
+        )
+    deals = itertools.chain.from_iterable(itertools.permutations(range(1, cards + 1), players))
+    return np.fromiter(deals, dtype=np.int64, count=count * players).reshape(count, players)
 
 
 @dataclass(frozen=True)

@@ -50,6 +50,12 @@ class PayoffModel:
         return np.ascontiguousarray(matrix[n:, n:])
 
     def _extended(self, behavior: NDArray) -> FloatArray:
+        """Vector over sequences; compiled kernels do not check bounds, so this does."""
+        if np.shape(behavior) != (self.form.n_actions,):
+            raise ValueError(
+                f"behavior has shape {np.shape(behavior)}; this game has {self.form.n_actions} "
+                "frequencies"
+            )
         return np.concatenate((np.ones(self.form.n_players), behavior))
 
     def _values(self, behavior: NDArray) -> tuple[FloatArray, FloatArray, FloatArray]:

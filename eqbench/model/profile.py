@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from numbers import Rational
 from typing import Any, NoReturn
@@ -19,6 +20,7 @@ from eqbench.model.rational import rational
 from eqbench.model.tree import FloatArray, GameTree
 
 ROW_SUM_TOLERANCE = 1e-9
+_DECIMAL = "decimal:"  # marks text that is written as a JSON number
 # Fraction("1e999999999") would fill the memory.
 LARGEST_EXPONENT = 4000
 
@@ -37,6 +39,10 @@ class BehaviorProfile:
 
     probabilities: FloatArray
     exact: tuple[Fraction, ...] | None = None
+
+    def __repr__(self) -> str:
+        known = ", known exactly" if self.exact is not None else ""
+        return f"<BehaviorProfile: {len(self.probabilities)} frequencies{known}>"
 
     @classmethod
     def of(cls, tree: GameTree, probabilities: NDArray | Sequence[float]) -> BehaviorProfile:
@@ -100,6 +106,33 @@ def profile_to_json(tree: GameTree, profile: BehaviorProfile, game: str | None =
             action: values[start + a] for a, action in enumerate(tree.infoset_actions[i])
         }
     return ({"game": game} if game is not None else {}) | {"behavior": behavior}
+
+
+def profile_text(tree: GameTree, profile: BehaviorProfile, game: str | None = None) -> str:
+    """JSON text of a profile, such that every row of numbers sums to exactly 1.
+
+    Floats are written as the decimals that they print as. Where these miss 1 by rounding, the
+    largest one is written as what is left of 1, with all its digits; read as a float it is
+    the same up to one rounding. So a stored profile can be verified exactly.
+    """
+    data = profile_to_json(tree, profile, game)
+    for sets in data["behavior"].values():
+        for row in sets.values():
+            _complete_row(row)
+    return re.sub(f'"{_DECIMAL}([^"]*)"', r"\1", json.dumps(data, allow_nan=False))
+
+
+def _complete_row(row: dict[str, Any]) -> None:
+    """Replace the largest float of a row by the exact decimal complement of the others."""
+    if any(isinstance(value, str) for value in row.values()):
+        return
+    digits = {action: Decimal(repr(value)) for action, value in row.items()}
+    largest = max(digits, key=digits.__getitem__)
+    with localcontext() as context:
+        context.prec = 2000  # floats have up to 1,100 digits
+        rest = 1 - sum(value for action, value in digits.items() if action != largest)
+        if rest != digits[largest]:
+            row[largest] = f"{_DECIMAL}{rest:f}"
 
 
 def parse_profile(text: str) -> Any:

@@ -56,7 +56,7 @@ class Payoffs:
 
     @cached_property
     def table(self) -> FloatArray:
-        """Payoffs as float64 (Z, N), each rounded once from the exact value where possible."""
+        """Payoffs as float64 (Z, N); rounded once while all integers are below 2**53."""
         if self.slope is None:
             table = self.base / self.denominator
         else:
@@ -83,7 +83,7 @@ class Payoffs:
         p, q = self.value.numerator, self.value.denominator
         base, slope = self.base, self.slope
         largest = max(int(np.abs(base).max()) * q, int(np.abs(slope).max()) * abs(p), 1)
-        if 2 * largest >= INT64_SAFE:
+        if 2 * max(largest, q, abs(p)) >= INT64_SAFE:
             base, slope = base.astype(object), slope.astype(object)
         return base * q + slope * p, self.denominator * q
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from rich.console import Console
 from rich.measure import Measurement
@@ -12,53 +12,86 @@ from rich.text import Text
 from eqbench.store.schema import CellRecord
 
 _STYLES = {"ok": "green", "limit": "yellow", "timeout": "yellow", "memory": "yellow"}
-_ALARMING = {"failed", "crashed", "refuted"}
+_ALARMING = {"failed", "crashed", "refuted", "interrupted"}
+_SHORT_CLAIMS = {"iterate": "last", "complete list": "list"}
+# Two lines where space is short. The last two of the wide table follow from the others.
+_HEADERS = {
+    "solver": "solver",
+    "seed": "seed",
+    "status": "status",
+    "max regret": "max\nregret",
+    "NashConv": "NashConv",
+    "exploitability": "exploit-\nability",
+    "payoffs": "payoffs",
+    "profile": "profile",
+    "iterations": "iterations",
+    "time": "time",
+    "memory": "memory",
+}
+_LEFT = ("solver", "status", "profile")
+_LEFT_OUT_WHEN_NARROW = ("exploitability", "profile")
 
 
 def print_comparison(records: Sequence[CellRecord], console: Console) -> None:
     """One table per game, in the order of the records, with notes below."""
     for game_spec in dict.fromkeys(record.game_spec for record in records):
         rows = [record for record in records if record.game_spec == game_spec]
-        table = _table(rows, narrow=False)
-        unbounded = console.options.update(max_width=10_000)
-        if Measurement.get(console, unbounded, table).maximum > console.width:
-            table = _table(rows, narrow=True)
         console.print(Text(_title(rows[0]), style="bold"))
-        console.print(table)
+        _print_rows(rows, console)
         for note in _notes(rows):
             console.print(Text(note, style="dim"))
         console.print()
+    for note in _legend(records):
+        console.print(Text(note, style="dim"))
+
+
+def _print_rows(rows: Sequence[CellRecord], console: Console) -> None:
+    """The widest form that fits; a number is never cut off."""
+    names = [name for name in _HEADERS if name != "seed" or _several_seeds(rows)]
+    narrow = [name for name in names if name not in _LEFT_OUT_WHEN_NARROW]
+    unbounded = console.options.update(max_width=10_000)
+    for table in (_table(rows, names, stacked=False), _table(rows, narrow, stacked=True)):
+        if Measurement.get(console, unbounded, table).maximum <= console.width:
+            console.print(table)
+            return
+    for row in rows:
+        cells = _cells(row, between_payoffs=" ")
+        facts = [f"{name} {cells[name].plain}" for name in names if name not in ("solver", "seed")]
+        console.print(cells["solver"], style="bold")
+        console.print(Text("  " + ", ".join(facts)))
 
 
 def _title(row: CellRecord) -> str:
     return row.game_spec if row.game == row.game_spec else f"{row.game} = {row.game_spec}"
 
 
-def _table(rows: Sequence[CellRecord], *, narrow: bool) -> Table:
-    """The table of one game; a narrow one breaks headers and stacks the payoffs."""
-    several_seeds = _several_seeds(rows)
+def _table(rows: Sequence[CellRecord], names: Sequence[str], *, stacked: bool) -> Table:
     table = Table(box=None, padding=(0, 1, 0, 0))
-    table.add_column("solver", no_wrap=True)
-    if several_seeds:
-        table.add_column("seed", justify="right")
-    table.add_column("status", no_wrap=True)
-    for name in ("max\nregret", "NashConv", "exploit-\nability", "payoffs", "time", "memory"):
-        header = name if narrow else name.replace("-\n", "").replace("\n", " ")
-        table.add_column(header, justify="right", no_wrap=True)
+    for name in names:
+        header = _HEADERS[name] if stacked else name
+        table.add_column(header, justify="left" if name in _LEFT else "right", no_wrap=True)
     for row in rows:
-        seed = [] if not several_seeds else [Text("" if row.seed is None else str(row.seed))]
-        table.add_row(
-            Text(row.solver),
-            *seed,
-            Text(row.status, style=_style(row.status)),
-            _small(row.max_regret),
-            _small(row.nash_conv),
-            _small(row.exploitability),
-            _payoffs(row.payoffs, "\n" if narrow else " "),
-            seconds(row.elapsed_s),
-            mebibytes(row.peak_memory_bytes),
-        )
+        cells = _cells(row, between_payoffs="\n" if stacked else " ")
+        table.add_row(*(cells[name] for name in names))
     return table
+
+
+def _cells(row: CellRecord, *, between_payoffs: str) -> dict[str, Text]:
+    claim = row.equilibria[0].claim if row.equilibria else None
+    texts = {
+        "solver": row.solver,
+        "seed": "" if row.seed is None else str(row.seed),
+        "max regret": _small(row.max_regret),
+        "NashConv": _small(row.nash_conv),
+        "exploitability": _small(row.exploitability),
+        "payoffs": _payoffs(row.payoffs, between_payoffs),
+        "profile": "–" if claim is None else _SHORT_CLAIMS.get(claim, claim),
+        "iterations": "–" if row.iterations is None else f"{row.iterations:,}",
+        "time": seconds(row.elapsed_s),
+        "memory": mebibytes(row.peak_memory_bytes),
+    }
+    cells = {name: Text(text) for name, text in texts.items()}
+    return cells | {"status": Text(row.status, style=_style(row.status))}
 
 
 def _several_seeds(rows: Sequence[CellRecord]) -> bool:
@@ -66,19 +99,37 @@ def _several_seeds(rows: Sequence[CellRecord]) -> bool:
 
 
 def _notes(rows: Sequence[CellRecord]) -> list[str]:
-    notes = []
+    """Reasons of what is not ok, each with all rows that share it, and the target."""
+    shared: dict[tuple[str, str, str | None], list[str]] = {}
     for row in rows:
-        if row.status != "ok" and row.reason:
+        if row.status != "ok":
             seed = f" (seed {row.seed})" if row.seed is not None and _several_seeds(rows) else ""
-            notes.append(f"{row.solver}{seed}: {row.status}, {row.reason}")
-    players = max((len(row.regrets) for row in rows if row.regrets), default=0)
-    if players:
-        notes.append(
-            "Regrets are in payoff units, measured on the tree. NashConv is their sum over the "
-            f"{players} players, exploitability is NashConv / {players}. Time is solving time "
-            "without set-up."
-        )
+            log = row.log if row.status in _ALARMING else None
+            shared.setdefault((row.status, row.reason, log), []).append(row.solver + seed)
+    notes = [
+        f"{status}: {', '.join(names)}" + (f" – {reason}" if reason else "") + _see(log)
+        for (status, reason, log), names in shared.items()
+    ]
+    targets = {row.target for row in rows if row.target}
+    if targets:
+        notes.append(f"target: max regret {' or '.join(f'{t:.1e}' for t in sorted(targets))}")
     return notes
+
+
+def _see(log: str | None) -> str:
+    return "" if log is None else f" (see {log})"
+
+
+def _legend(records: Iterable[CellRecord]) -> list[str]:
+    players = {len(record.regrets) for record in records if record.regrets}
+    if not players:
+        return []
+    count = str(players.pop()) if len(players) == 1 else "players"
+    return [
+        "Regrets are in payoff units, measured on the tree; NashConv is their sum, "
+        f"exploitability is NashConv\u00a0/\u00a0{count}. "
+        "Time is solving time; memory includes Python itself."
+    ]
 
 
 def _style(status: str) -> str:
@@ -91,17 +142,17 @@ def _small(value: float | None) -> str:
 
 
 def _payoffs(values: Sequence[float] | None, between: str) -> str:
-    return "–" if values is None else between.join(f"{value:+.5f}" for value in values)
+    return "–" if values is None else between.join(f"{value:+z.5f}" for value in values)
 
 
 def seconds(value: float | None) -> str:
-    """A duration with three digits and its unit."""
+    """A duration with its unit."""
     if value is None:
         return "–"
     if value < 1e-3:
         return f"{value * 1e6:.0f} µs"
     if value < 1:
-        return f"{value * 1e3:.3g} ms"
+        return f"{value * 1e3:.1f} ms"
     return f"{value:.1f} s" if value < 100 else f"{value:.0f} s"
 
 

@@ -7,10 +7,13 @@ most one torn line, which is cut off when the folder is opened again.
 
 from __future__ import annotations
 
+import errno
+import io
 import json
 import os
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,14 +21,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eqbench.errors import UsageError
+from eqbench.errors import StoreError, UsageError
 from eqbench.store.schema import CellRecord
 
-MANIFEST, LINES = "manifest.json", "runs.jsonl"
+MANIFEST, LINES, INTERRUPTED = "manifest.json", "runs.jsonl", "interrupted.jsonl"
 
 
 class RunFolder:
-    """An open run: ``manifest.json``, ``runs.jsonl``, ``profiles/`` and ``traces/``."""
+    """An open run: manifest, lines, and the folders ``profiles``, ``traces``, ``logs``."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -39,17 +42,19 @@ class RunFolder:
         UsageError
             If the folder holds a run already or cannot be written.
         """
+        text = json.dumps(manifest, indent=2, allow_nan=False)
         try:
-            (path / "profiles").mkdir(parents=True, exist_ok=True)
-            (path / "traces").mkdir(exist_ok=True)
-            if (path / MANIFEST).exists():
-                raise UsageError(f"{path} already holds a run; choose another folder with --out")
-            _write_file(path / MANIFEST, json.dumps(manifest, indent=2, allow_nan=False).encode())
-        except OSError as error:
+            for part in ("profiles", "traces", "logs"):
+                with _reported(path):
+                    (path / part).mkdir(parents=True, exist_ok=True)
+            _write_file(path / MANIFEST, text.encode(), "xb")
+        except FileExistsError:
             raise UsageError(
-                f"cannot write results to {path}: {error.strerror}; choose a writable folder "
+                f"{path} already holds a run, or a file of that name; choose another folder "
                 "with --out"
             ) from None
+        except StoreError as error:
+            raise UsageError(str(error)) from None
         return cls(path)
 
     @classmethod
@@ -71,58 +76,86 @@ class RunFolder:
     def manifest(self) -> dict[str, Any]:
         return json.loads((self.path / MANIFEST).read_text(encoding="utf-8"))
 
-    def write_profile(self, name: str, profile: dict[str, Any]) -> str:
-        """Write a profile and return its path relative to the run."""
+    def write_profile(self, name: str, text: str) -> str:
+        """Write the JSON text of a profile and return its path relative to the run."""
         relative = f"profiles/{name}.json"
-        _write_file(self.path / relative, json.dumps(profile, allow_nan=False).encode())
+        _write_file(self.path / relative, text.encode())
+        return relative
+
+    def write_log(self, name: str, text: str) -> str:
+        """Write what a solver printed or raised and return the path relative to the run."""
+        relative = f"logs/{name}.txt"
+        _write_file(self.path / relative, text.encode())
         return relative
 
     def write_trace(self, name: str, arrays: dict[str, NDArray]) -> str:
         """Write the anytime curve of a cell and return its path relative to the run."""
         relative = f"traces/{name}.npz"
-        with open(self.path / relative, "wb") as file:
-            np.savez(file, **arrays)  # type: ignore[arg-type]
-            file.flush()
-            os.fsync(file.fileno())
+        buffer = io.BytesIO()
+        np.savez(buffer, **arrays)  # type: ignore[arg-type]
+        _write_file(self.path / relative, buffer.getvalue())
         return relative
 
     def append(self, record: CellRecord) -> None:
-        """Append a finished cell, as one line in one write."""
+        """Append a cell, as one line in one write; an interrupted one to a file of its own."""
+        name = INTERRUPTED if record.status == "interrupted" else LINES
         line = json.dumps(record.to_json(), allow_nan=False) + "\n"
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
-        descriptor = os.open(self.path / LINES, flags, 0o644)
-        try:
-            os.write(descriptor, line.encode())
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        with _reported(self.path / name):
+            descriptor = os.open(self.path / name, flags, 0o644)
+            try:
+                if os.write(descriptor, line.encode()) != len(line.encode()):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
 
     def cells(self) -> Iterator[CellRecord]:
         """Finished cells in the order in which they ended."""
-        lines = self.path / LINES
+        yield from self._records(LINES)
+
+    def interrupted(self) -> Iterator[CellRecord]:
+        """Cells that were running when the run was interrupted, as far as they got."""
+        yield from self._records(INTERRUPTED)
+
+    def _records(self, name: str) -> Iterator[CellRecord]:
+        lines = self.path / name
         if lines.exists():
             for line in lines.read_text(encoding="utf-8").splitlines():
                 yield CellRecord.from_json(json.loads(line))
 
     def _heal(self) -> None:
-        lines = self.path / LINES
-        if not lines.exists():
-            return
-        data = lines.read_bytes()
-        if data and not data.endswith(b"\n"):
-            with open(lines, "r+b") as file:
-                file.truncate(data.rfind(b"\n") + 1)
+        for name in (LINES, INTERRUPTED):
+            lines = self.path / name
+            data = lines.read_bytes() if lines.exists() else b""
+            if data and not data.endswith(b"\n"):
+                with open(lines, "r+b") as file:
+                    file.truncate(data.rfind(b"\n") + 1)
 
 
-def default_run_path(root: Path, slug: str) -> Path:
-    """``<root>/<UTC time>-<slug>``, made unique by a number if it exists."""
+def new_run_path(root: Path, slug: str) -> Path:
+    """``<root>/<UTC time>-<slug>``, created; a number is added if another run took the name.
+
+    Raises
+    ------
+    UsageError
+        If it cannot be created.
+    """
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
-    name = f"{stamp}-{file_name(slug)[:60]}"
-    path, count = root / name, 1
-    while path.exists():
-        count += 1
-        path = root / f"{name}-{count}"
-    return path
+    name, count = f"{stamp}-{file_name(slug)[:60]}", 1
+    while True:
+        path = root / (name if count == 1 else f"{name}-{count}")
+        try:
+            path.mkdir(parents=True)
+        except FileExistsError:
+            count += 1
+        except OSError as error:
+            raise UsageError(
+                f"cannot write results to {path}: {error.strerror}; choose a writable folder "
+                "with --out"
+            ) from None
+        else:
+            return path
 
 
 def file_name(text: str) -> str:
@@ -130,8 +163,22 @@ def file_name(text: str) -> str:
     return re.sub(r"[^\w.-]+", "-", text).strip("-.") or "run"
 
 
-def _write_file(path: Path, data: bytes) -> None:
-    with open(path, "wb") as file:
+def _write_file(path: Path, data: bytes, mode: str = "wb") -> None:
+    with _reported(path), open(path, mode) as file:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
+
+
+@contextmanager
+def _reported(path: Path) -> Iterator[None]:
+    """Turn an error of the file system into one that says what to do."""
+    try:
+        yield
+    except FileExistsError:
+        raise
+    except OSError as error:
+        raise StoreError(
+            f"cannot write results to {path}: {error.strerror}; choose a writable folder with "
+            "--out, or free some space"
+        ) from None

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 SCHEMA = "eqbench.run/1"
 
+# `interrupted` stands only in interrupted.jsonl: such a cell is not finished
 Status = Literal[
     "ok",
     "limit",
@@ -18,6 +19,7 @@ Status = Literal[
     "unsupported",
     "unavailable",
     "refuted",
+    "interrupted",
 ]
 
 
@@ -41,7 +43,8 @@ class CellRecord:
     """Everything that is known about a finished cell; times in seconds.
 
     The metrics are those of the candidate with the smallest max regret, None without one.
-    `equilibria` holds all verified candidates, best first.
+    `equilibria` holds all verified candidates, best first. `target` is the max regret at
+    which an iterative solver may stop. `trace` and `log` are paths relative to the run.
     """
 
     key: str
@@ -51,6 +54,7 @@ class CellRecord:
     solver_spec: str
     seed: int | None
     status: Status
+    target: float | None = None
     reason: str = ""
     elapsed_s: float | None = None
     cpu_s: float | None = None
@@ -66,6 +70,7 @@ class CellRecord:
     exploitability: float | None = None
     equilibria: list[EquilibriumRecord] = field(default_factory=list)
     trace: str | None = None
+    log: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values."""

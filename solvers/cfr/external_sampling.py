@@ -33,9 +33,11 @@ class ExternalSampling:
     Parameters
     ----------
     averaging : weight of iteration t in the average profile, constant or t or t squared
+    start : frequencies of the first iteration, uniform or drawn from all simplices
     """
 
     averaging: Literal["uniform", "linear", "quadratic"] = "uniform"
+    start: Literal["uniform", "random"] = "uniform"
 
     deterministic: ClassVar[bool] = False
 
@@ -51,9 +53,12 @@ class ExternalSampling:
 
     def solve(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> Termination:
         """Iterate until the budget or the target ends; all draws come from `rng`."""
+        from eqbench.model.profile import random_profile
+
         from . import iteration
 
-        state = iteration.begin(game.sequence_form)
+        first = random_profile(game.tree, rng) if self.start == "random" else None
+        state = iteration.begin(game.sequence_form, first)
         return iteration.iterate(game, monitor, state, self._walker(game, state, rng))
 
     def _walker(

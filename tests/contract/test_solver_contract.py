@@ -47,7 +47,9 @@ def test_solver_leaves_the_game_untouched(solver: str, game: str) -> None:
 @pytest.mark.parametrize("game", GAMES)
 def test_same_seed_gives_the_same_bits(solver: str, game: str) -> None:
     loaded = eqbench.load_game(game)
-    first, again = (solve(solver, loaded, Budget(iterations=30), seed=3)[1] for _ in range(2))
+    first, again = (
+        solve(solver, loaded, Budget(iterations=30, target=0), seed=3)[1] for _ in range(2)
+    )
     assert len(first) == len(again) > 0
     for one, other in zip(first, again, strict=True):
         assert (one.kind, one.work) == (other.kind, other.work)
@@ -69,14 +71,16 @@ def test_deterministic_means_that_seeds_do_not_matter(solver: str) -> None:
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_iteration_budget_is_honored_exactly(solver: str) -> None:
-    termination, reports = solve(solver, eqbench.load_game("kuhn2"), Budget(iterations=37))
+    termination, reports = solve(
+        solver, eqbench.load_game("kuhn2"), Budget(iterations=37, target=0)
+    )
     assert termination.reason == "limit"
     assert reports[-1].work == 37
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_time_budget_ends_the_solver_with_something_in_hand(solver: str) -> None:
-    termination, reports = solve(solver, eqbench.load_game("kuhn2"), Budget(time_s=0.05))
+    termination, reports = solve(solver, eqbench.load_game("kuhn2"), Budget(time_s=0.05, target=0))
     assert termination.reason == "limit"
     assert any(report.kind == "candidate" for report in reports)
 

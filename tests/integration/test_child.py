@@ -13,9 +13,10 @@ import pytest
 from command import PLUGINS
 
 import eqbench
-from eqbench.harness.child import Guardian, Limits, Outcome, _Child, run_child
-from eqbench.harness.evidence import MAX_SNAPSHOTS, SnapshotBuffer
+from eqbench.harness.child import Limits, Outcome, _Child, run_child
+from eqbench.harness.evidence import MAX_CANDIDATES, MAX_SNAPSHOTS, Evidence
 from eqbench.harness.frames import Frame
+from eqbench.harness.guard import Guardian
 from eqbench.model.tree_files import save_tree
 from eqbench.solver import Budget
 
@@ -81,19 +82,24 @@ def test_deadline_test_notices_a_deadline_that_does_not_hold(
 def test_frames_and_exit_code_of_an_aborting_child_are_kept(
     folder: Path, guardian: Guardian
 ) -> None:
-    outcome = run_child(job(folder, "aborts"), LIMITS, guardian)
-    assert [frame.kind for frame in outcome.frames] == ["ready", "snapshot"]
+    kinds: list[str] = []
+    outcome = run_child(
+        job(folder, "aborts"), LIMITS, guardian, lambda frame: kinds.append(frame.kind)
+    )
+    assert kinds == ["ready", "snapshot"]
     assert outcome.exit_code == -6
     assert outcome.last is None
 
 
 def test_every_frame_of_a_flood_arrives_in_order(folder: Path, guardian: Guardian) -> None:
-    outcome = run_child(job(folder, "floods"), Limits(setup_s=30, time_s=60), guardian)
-    work = [frame.fields["work"] for frame in outcome.frames if frame.kind == "snapshot"]
+    frames: list[Frame] = []
+    limits = Limits(setup_s=30, time_s=60)
+    outcome = run_child(job(folder, "floods"), limits, guardian, frames.append)
+    work = [frame.fields["work"] for frame in frames if frame.kind == "snapshot"]
     assert work == sorted(work)
     assert outcome.last is not None
     assert outcome.last.kind == "done"
-    assert outcome.last.fields["iterations"] == 20000
+    assert outcome.last.fields["work"] == 20000
 
 
 def test_no_process_is_left_when_a_child_has_ended(folder: Path, guardian: Guardian) -> None:
@@ -102,12 +108,29 @@ def test_no_process_is_left_when_a_child_has_ended(folder: Path, guardian: Guard
     assert {process.pid for process in psutil.Process().children(recursive=True)} == before
 
 
-def test_snapshot_buffer_keeps_at_most_64_and_always_the_newest() -> None:
-    buffer = SnapshotBuffer()
+def test_guardian_that_was_killed_is_replaced(folder: Path, guardian: Guardian) -> None:
+    guardian._process.kill()
+    guardian._process.wait()
+    outcome = run_child(job(folder, "raises"), LIMITS, guardian)
+    assert outcome.last is not None
+    assert outcome.last.kind == "error"
+    assert guardian._process.poll() is None
+
+
+def test_evidence_keeps_at_most_64_snapshots_and_always_the_newest() -> None:
+    evidence = Evidence()
     for work in range(1, 1001):
-        buffer.add(Frame("snapshot", {"work": work}))
-        assert len(buffer.frames) <= MAX_SNAPSHOTS
-        assert buffer.frames[-1].fields["work"] == work
-    kept = [frame.fields["work"] for frame in buffer.frames]
+        evidence.add(Frame("snapshot", {"work": work}))
+        assert len(evidence.snapshots) <= MAX_SNAPSHOTS
+        assert evidence.snapshots[-1].fields["work"] == work
+    kept = [frame.fields["work"] for frame in evidence.snapshots]
     assert kept == sorted(set(kept))
     assert kept[0] == 1
+
+
+def test_evidence_counts_the_candidates_that_it_drops() -> None:
+    evidence = Evidence()
+    for work in range(MAX_CANDIDATES + 5):
+        evidence.add(Frame("candidate", {"work": work}))
+    assert len(evidence.candidates) == MAX_CANDIDATES
+    assert evidence.dropped == 5

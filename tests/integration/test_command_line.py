@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -59,6 +61,58 @@ def test_stored_profile_verifies_to_the_reported_figures(tmp_path: Path) -> None
         assert again["schema"] == "eqbench.verify/1"
         for name in ("payoffs", "regrets", "nash_conv", "max_regret"):
             assert again[name] == pytest.approx(item[name], abs=1e-15)
+
+
+def test_every_stored_profile_can_be_verified_exactly(tmp_path: Path) -> None:
+    done = eqbench(
+        *("run", "--game", "kuhn2", "--game", "rock_paper_scissors", "--solver", "all", "--json"),
+        *("--iterations", "77", "--target", "0"),
+        cwd=tmp_path,
+    )
+    items = [item for cell in done.json["cells"] for item in cell["equilibria"]]
+    assert len(items) == 24
+    for item in items[::3]:
+        profile = tmp_path / done.json["run"] / item["profile"]
+        again = eqbench("verify", "--profile", profile, "--exact", "--json", cwd=tmp_path)
+        assert again.code == 0, again.err
+        exact = float(Fraction(again.json["exact"]["max_regret"]))
+        assert exact == pytest.approx(item["max_regret"], abs=1e-15)
+
+
+def test_two_names_of_one_game_are_one_game(tmp_path: Path) -> None:
+    done = eqbench(
+        *("run", "--game", "kuhn2", "--game", "kuhn(players=2)", "--solver", "mccfr", "--json"),
+        *("--iterations", "5"),
+        cwd=tmp_path,
+    )
+    assert [cell["game"] for cell in done.json["cells"]] == ["kuhn2"]
+
+
+def test_closed_pipe_is_not_reported_as_a_crash(tmp_path: Path) -> None:
+    done = subprocess.run(
+        f"{sys.executable} -m eqbench list games | true; exit ${{PIPESTATUS[0]}}",
+        shell=True,
+        executable="/bin/bash",
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode in (0, 141)
+    assert done.stderr.count("Traceback") == 0
+
+
+def test_completion_knows_games_and_solvers(tmp_path: Path) -> None:
+    variables = {"_EQBENCH_COMPLETE": "bash_complete", "COMP_WORDS": "eqbench run --game sk"}
+    done = subprocess.run(
+        [sys.executable, "-c", "from eqbench.cli import app; app(prog_name='eqbench')"],
+        env=os.environ | variables | {"COMP_CWORD": "3"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.split() == ["plain,skp"]
 
 
 def test_verify_reports_exact_rationals_and_judges_by_them(tmp_path: Path) -> None:

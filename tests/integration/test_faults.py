@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -15,8 +16,8 @@ from command import PLUGINS, Ended, eqbench
 
 FAULTS = PLUGINS / "faults.py"
 EXPECTED = {
-    "loops_in_native_code": ("timeout", "killed after 2 s"),
-    "ignores_sigterm": ("timeout", "killed after 2 s"),
+    "loops_in_native_code": ("timeout", "still running 2 s after its start"),
+    "ignores_sigterm": ("timeout", "still running 2 s after its start"),
     "aborts": ("crashed", "SIGABRT"),
     "exhausts_memory": ("memory", "above the limit of 600 MiB"),
     "raises": ("crashed", "ArithmeticError: the matrix is singular"),
@@ -28,8 +29,14 @@ EXPECTED = {
     "hangs_on_import": ("timeout", "loading it took more than 5 s"),
     "floods": ("limit", "flooded"),
     "needs_a_licence": ("unavailable", "licence: no licence file found"),
-    "two_players_only": ("ok", ""),
-    "well_behaved": ("ok", ""),
+    "claims_too_little": ("limit", "above the target"),
+    "meets_target_only_on_the_way": ("limit", "above the target"),
+    "ends_with_nonsense": ("crashed", "the reason is one of converged, limit"),
+    "returns_nothing": ("crashed", "it must return a Termination"),
+    "sends_what_is_no_profile": ("crashed", "cannot be used"),
+    "dies_of_a_nameless_signal": ("crashed", "signal 40"),
+    "two_players_only": ("limit", "did its best"),
+    "well_behaved": ("limit", "did its best"),
 }
 STREAMED_BEFORE_DEATH = (
     "loops_in_native_code",
@@ -64,6 +71,17 @@ def test_what_was_streamed_before_death_is_kept_and_measured(ended: Ended, solve
     assert cell["nash_conv"] == pytest.approx(11 / 12)
     assert cell["iterations"] == 7
     assert [item["claim"] for item in cell["equilibria"]] == ["iterate"]
+
+
+def test_traceback_and_output_of_a_crash_are_kept(ended: Ended) -> None:
+    log = Path(ended.json["run"]) / ended.cell("raises")["log"]
+    text = (ended.folder / log).read_text()
+    assert "about to fail" in text
+    assert 'raise ArithmeticError("the matrix is singular")' in text
+
+
+def test_clock_of_a_crash_runs_until_the_crash(ended: Ended) -> None:
+    assert ended.cell("raises")["elapsed_s"] > 0.05
 
 
 def test_crash_and_refutation_end_the_run_with_code_1(ended: Ended) -> None:
@@ -155,9 +173,14 @@ def test_interrupt_keeps_finished_cells_and_ends_with_code_130(tmp_path: Path) -
     run.send_signal(signal.SIGINT)
     out, err = run.communicate(timeout=30)
     assert run.returncode == 130
-    assert [cell["solver"] for cell in Ended(130, out, err).json["cells"]] == ["well_behaved"]
+    document = json.loads(out)
+    assert [cell["solver"] for cell in document["cells"]] == ["well_behaved"]
     assert "1 of 2 cells" in err
     assert "Traceback" not in err
+    stopped = document["interrupted"]
+    assert stopped["status"] == "interrupted"
+    assert stopped["nash_conv"] == pytest.approx(11 / 12), "what it had streamed is kept"
+    assert (tmp_path / document["run"] / stopped["equilibria"][0]["profile"]).exists()
     family = [int(word) for word in pids.read_text().split()]
     assert _wait_for(lambda: not any(map(_alive, family)), seconds=10)
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import eqbench
+from eqbench.errors import ProfileError, UsageError
+from eqbench.model.profile import profile_text
 
 SCRIPT = """
 import eqbench
@@ -82,3 +86,33 @@ def test_unsupported_and_unavailable_solvers_say_why() -> None:
         "unavailable",
         "licence_size: 249 columns, 200 allowed",
     )
+
+
+def test_verify_takes_specs_trees_dictionaries_and_files(tmp_path: Path) -> None:
+    game = eqbench.load_game("kuhn2")
+    uniform = eqbench.BehaviorProfile.uniform(game.tree)
+    text = profile_text(game.tree, uniform)
+    file = tmp_path / "uniform.json"
+    file.write_text(text)
+    for target in (game, game.tree, "kuhn2"):
+        for profile in (uniform, json.loads(text), file):
+            assert eqbench.verify(target, profile).nash_conv == pytest.approx(11 / 12)
+    assert eqbench.verify(game, file, exact=True).nash_conv == Fraction(11, 12)
+    with pytest.raises(ProfileError, match="cannot verify list; give a BehaviorProfile"):
+        eqbench.verify(game, [0.5])
+
+
+def test_default_budget_has_the_default_target() -> None:
+    for budget in (None, eqbench.Budget(time_s=5)):
+        assert eqbench.solve("rock_paper_scissors", "cfr", budget).status == "ok"
+    forever = eqbench.Budget(iterations=20, target=0)
+    assert eqbench.solve("rock_paper_scissors", "cfr", forever).status == "limit"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"time_s": -1}, {"time_s": float("nan")}, {"iterations": -1}, {"target": -1}, {"threads": 0}],
+)
+def test_budget_refuses_what_makes_no_sense(wrong: dict[str, float]) -> None:
+    with pytest.raises(UsageError, match=next(iter(wrong))):
+        eqbench.Budget(**wrong)

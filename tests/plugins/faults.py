@@ -22,8 +22,8 @@ def uniform(game):
 @dataclass(frozen=True)
 class WellBehaved:
     def solve(self, game, monitor, rng):
-        monitor.candidate(uniform(game), claim="iterate", claimed_regret=10.0)
-        return Termination("converged")
+        monitor.candidate(uniform(game), claim="iterate")
+        return Termination("limit", "did its best")
 
 
 @eqbench.register_solver("loops_in_native_code")
@@ -79,6 +79,8 @@ class ExhaustsMemory:
 class Raises:
     def solve(self, game, monitor, rng):
         monitor.snapshot(uniform(game).probabilities, work=7)
+        sys.stdout.write("about to fail\n")
+        time.sleep(0.1)
         raise ArithmeticError("the matrix is singular")
 
 
@@ -96,6 +98,60 @@ class LiesAboutRegret:
     def solve(self, game, monitor, rng):
         monitor.candidate(uniform(game), claim="average", claimed_regret=1e-12)
         return Termination("converged")
+
+
+@eqbench.register_solver("claims_too_little")
+@dataclass(frozen=True)
+class ClaimsTooLittle:
+    """An equilibrium up to a regret that says nothing."""
+
+    def solve(self, game, monitor, rng):
+        monitor.candidate(uniform(game), claim="equilibrium", claimed_regret=1e9)
+        return Termination("converged")
+
+
+@eqbench.register_solver("meets_target_only_on_the_way")
+@dataclass(frozen=True)
+class MeetsTargetOnlyOnTheWay:
+    def solve(self, game, monitor, rng):
+        result = eqbench.solve(game, "cfr_plus", eqbench.Budget(iterations=100, target=0))
+        monitor.snapshot(result.equilibria[0].profile.probabilities, work=1)
+        monitor.candidate(uniform(game), claim="iterate")
+        return Termination("converged")
+
+
+@eqbench.register_solver("ends_with_nonsense")
+@dataclass(frozen=True)
+class EndsWithNonsense:
+    def solve(self, game, monitor, rng):
+        return Termination("ok")
+
+
+@eqbench.register_solver("returns_nothing")
+@dataclass(frozen=True)
+class ReturnsNothing:
+    def solve(self, game, monitor, rng):
+        monitor.candidate(uniform(game), claim="iterate")
+
+
+@eqbench.register_solver("sends_what_is_no_profile")
+@dataclass(frozen=True)
+class SendsWhatIsNoProfile:
+    """Floats of one profile with the rationals of another, which has too few."""
+
+    def solve(self, game, monitor, rng):
+        profile = uniform(game)
+        lie = eqbench.BehaviorProfile(profile.probabilities, profile.exact[:-1])
+        monitor.candidate(lie, claim="iterate")
+        return Termination("limit")
+
+
+@eqbench.register_solver("dies_of_a_nameless_signal")
+@dataclass(frozen=True)
+class DiesOfANamelessSignal:
+    def solve(self, game, monitor, rng):
+        os.kill(os.getpid(), 40)
+        time.sleep(10)
 
 
 @eqbench.register_solver("says_converged")
@@ -155,5 +211,5 @@ class TwoPlayersOnly:
         return True if game.tree.n_players == 2 else "it is for two players"
 
     def solve(self, game, monitor, rng):
-        monitor.candidate(uniform(game), claim="iterate", claimed_regret=10.0)
-        return Termination("converged")
+        monitor.candidate(uniform(game), claim="iterate")
+        return Termination("limit", "did its best")

@@ -130,7 +130,7 @@ def test_target_ends_the_chunks_at_a_scheduled_point(game, uniform, clock: Clock
 
 def test_target_zero_uses_the_whole_budget(game, clock: Clock) -> None:
     equilibrium = np.array(eqbench.BehaviorProfile.uniform(game.tree).probabilities)
-    monitor = Monitor(game, Budget(iterations=50), lambda report: None)
+    monitor = Monitor(game, Budget(iterations=50, target=0), lambda report: None)
     for start, count, due in monitor.chunks():
         if due:
             monitor.snapshot(equilibrium, work=start + count)

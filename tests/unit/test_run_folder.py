@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from eqbench.errors import UsageError
-from eqbench.store.run_folder import RunFolder, default_run_path, file_name
+from eqbench.errors import StoreError, UsageError
+from eqbench.store.run_folder import RunFolder, file_name, new_run_path
 from eqbench.store.schema import CellRecord, EquilibriumRecord
 
 
@@ -70,7 +72,7 @@ def test_folder_without_a_run_is_refused(tmp_path: Path) -> None:
 
 def test_profiles_and_traces_are_found_by_relative_paths(tmp_path: Path) -> None:
     folder = RunFolder.create(tmp_path / "run", {})
-    profile = folder.write_profile("p", {"behavior": {}})
+    profile = folder.write_profile("p", '{"behavior": {}}')
     trace = folder.write_trace("t", {"work": np.arange(3)})
     assert json.loads((folder.path / profile).read_text()) == {"behavior": {}}
     assert np.load(folder.path / trace)["work"].tolist() == [0, 1, 2]
@@ -78,6 +80,22 @@ def test_profiles_and_traces_are_found_by_relative_paths(tmp_path: Path) -> None
 
 def test_names_become_file_names(tmp_path: Path) -> None:
     assert file_name('../kuhn(players=3, name="x/y")') == "kuhn-players-3-name-x-y"
-    first = default_run_path(tmp_path, "kuhn3")
-    first.mkdir()
-    assert default_run_path(tmp_path, "kuhn3") != first
+    first, second = (new_run_path(tmp_path, "kuhn3") for _ in range(2))
+    assert first != second
+    assert first.is_dir()
+    assert second.is_dir()
+
+
+def test_interrupted_cell_is_kept_apart_from_the_finished_ones(tmp_path: Path) -> None:
+    folder = RunFolder.create(tmp_path / "run", {})
+    folder.append(record("a"))
+    folder.append(replace(record("b"), status="interrupted"))
+    assert [cell.key for cell in folder.cells()] == ["a"]
+    assert [cell.key for cell in folder.interrupted()] == ["b"]
+
+
+def test_folder_that_vanishes_is_reported_with_advice(tmp_path: Path) -> None:
+    folder = RunFolder.create(tmp_path / "run", {})
+    shutil.rmtree(folder.path)
+    with pytest.raises(StoreError, match=r"cannot write results to .*--out"):
+        folder.append(record("a"))

@@ -37,12 +37,12 @@ def printed(*records: CellRecord, width: int = 120) -> str:
     return buffer.getvalue()
 
 
-@pytest.mark.parametrize("width", [80, 100, 200])
-def test_nothing_is_cut_off_at_usual_widths(width: int) -> None:
+@pytest.mark.parametrize("width", [40, 60, 80, 100, 200])
+def test_nothing_is_cut_off_at_any_width(width: int) -> None:
     text = printed(cell("cfr_linear"), cell(status="unavailable"), width=width)
     assert "…" not in text
     for word in ("cfr_linear", "unavailable", "-0.03120", "+0.05210", "2.0e-12", "128 MiB"):
-        assert word in text
+        assert word in " ".join(text.split())
     assert max(map(len, text.splitlines())) <= width
 
 
@@ -52,15 +52,36 @@ def test_names_are_not_read_as_markup() -> None:
 
 def test_reason_of_what_is_not_ok_is_printed_below() -> None:
     text = printed(cell(), cell("mccfr", status="refuted", reason="claimed [too] much"))
-    assert "mccfr: refuted, claimed [too] much" in text
-    assert "cfr: ok" not in text
+    assert "refuted: mccfr – claimed [too] much" in text
+    assert "ok: cfr" not in text
+
+
+def test_shared_reason_is_printed_once() -> None:
+    rows = [cell(name, status="limit", reason="stopped after 10 s") for name in ("a", "b")]
+    assert printed(*rows).count("stopped after 10 s") == 1
+    assert "limit: a, b – stopped after 10 s" in printed(*rows)
+
+
+def test_log_of_a_crash_is_pointed_at() -> None:
+    crashed = cell(status="crashed", reason="ValueError: no", log="logs/cfr-k.txt")
+    assert "(see logs/cfr-k.txt)" in printed(crashed)
+
+
+def test_target_and_iterations_are_shown() -> None:
+    text = printed(cell(target=6e-10, iterations=1234567))
+    assert "target: max regret 6.0e-10" in text
+    assert "1,234,567" in text
+
+
+def test_payoff_that_rounds_to_zero_has_no_minus() -> None:
+    assert "+0.00000" in printed(cell(payoffs=[-1e-17, 1.0, -1.0]))
 
 
 def test_seeds_get_a_column_only_when_they_differ() -> None:
     assert "seed" not in printed(cell("mccfr", seed=0))
     both = printed(cell("mccfr", seed=0), cell("mccfr", seed=1, status="limit", reason="time"))
     assert "seed" in both
-    assert "mccfr (seed 1): limit, time" in both
+    assert "limit: mccfr (seed 1) – time" in both
 
 
 def test_cell_without_figures_shows_dashes() -> None:
@@ -68,12 +89,19 @@ def test_cell_without_figures_shows_dashes() -> None:
         ("payoffs", "regrets", "nash_conv", "max_regret", "exploitability", "elapsed_s")
     )
     line = next(row for row in printed(cell(**empty)).splitlines() if row.startswith("cfr"))
-    assert line.split() == ["cfr", "ok", "–", "–", "–", "–", "–", "128", "MiB"]
+    assert line.split() == ["cfr", "ok", *"–––––––", "128", "MiB"]
 
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(None, "–"), (2e-6, "2 µs"), (0.0123, "12.3 ms"), (1.25, "1.2 s"), (130.4, "130 s")],
+    [
+        (None, "–"),
+        (2e-6, "2 µs"),
+        (0.0123, "12.3 ms"),
+        (0.0012, "1.2 ms"),
+        (1.25, "1.2 s"),
+        (130.4, "130 s"),
+    ],
 )
 def test_durations_carry_their_unit(value: float | None, text: str) -> None:
     assert seconds(value) == text

@@ -1,0 +1,112 @@
+"""The status of a cell: how the child ended, held against what was measured."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Sequence
+
+from eqbench.harness.child import Limits, Outcome
+from eqbench.harness.evidence import Finding
+from eqbench.solver import ENDINGS
+from eqbench.store.schema import Status
+
+Verdict = tuple[Status, str]
+# A solver may stop at a regret of its own, but not call anything converged.
+OWN_REGRET_SHARE = 1e-3
+
+
+def judge(
+    outcome: Outcome,
+    handed: Sequence[Finding],
+    path: Sequence[Finding],
+    limits: Limits,
+    *,
+    target: float,
+    payoff_range: float,
+) -> Verdict:
+    """Status and reason of a cell.
+
+    Parameters
+    ----------
+    handed : candidates, whose figures the cell will show
+    path : snapshots on the way; they can be refuted, but they do not bear out convergence
+    """
+    refuted = first_refutation([*handed, *path])
+    if refuted is not None:
+        return "refuted", refuted
+    if outcome.ended != "exit":
+        return _cut_short(outcome, limits)
+    last = outcome.last
+    if last is None:
+        return "crashed", _crash(outcome)
+    fields = last.fields
+    if last.kind == "error":
+        if fields["memory"]:
+            return "memory", "the solver ran out of memory (MemoryError)"
+        return "crashed", f"{fields['type']}: {fields['message']}"
+    if last.kind == "refused":
+        return fields["status"], fields["reason"]
+    return ending(
+        fields["reason"], fields["detail"], handed, target=target, payoff_range=payoff_range
+    )
+
+
+def first_refutation(findings: Sequence[Finding]) -> str | None:
+    """Why the first refuted candidate is refuted, or None."""
+    return next((finding.refuted for finding in findings if finding.refuted), None)
+
+
+def ending(
+    reason: str, detail: str, handed: Sequence[Finding], *, target: float, payoff_range: float
+) -> Verdict:
+    """What an orderly end is worth: `ok` needs a candidate that bears out the convergence.
+
+    That is a claimed equilibrium that stands, or a measured max regret within the target.
+    """
+    if reason not in ENDINGS:
+        return "crashed", f"the solver ended with an unknown reason: {reason!r}"
+    if reason != "converged":
+        return reason, detail  # type: ignore[return-value]
+    if not handed:
+        return "not_found", detail or "the solver handed over no profile"
+    best = min(finding.max_regret for finding in handed)
+    # kernels and verifier agree to rounding, so a target that was just met may be just missed
+    if best <= target * (1 + 1e-6) + 1e-15:
+        return "ok", detail
+    claimed = [item for item in handed if item.candidate.claim in ("equilibrium", "complete list")]
+    if any(item.max_regret <= OWN_REGRET_SHARE * payoff_range for item in claimed):
+        return "ok", detail
+    return "limit", (
+        f"the solver stopped at a measured max regret of {best:.3g}, above the target {target:.3g}"
+    )
+
+
+def _cut_short(outcome: Outcome, limits: Limits) -> Verdict:
+    if outcome.ended == "setup timeout":
+        return "timeout", f"set-up took more than {limits.setup_s:g} s"
+    if outcome.ended == "timeout":
+        return "timeout", f"still running {limits.time_s:g} s after its start, so it was killed"
+    if outcome.ended == "memory":
+        return "memory", (
+            f"killed at {outcome.peak_memory_bytes / 2**20:,.0f} MiB, above the limit of "
+            f"{limits.memory_bytes / 2**20:,.0f} MiB"
+        )
+    if outcome.ended == "interrupted":
+        return "interrupted", "the run was interrupted"
+    return "crashed", "it wrote into the channel to the harness"
+
+
+def _crash(outcome: Outcome) -> str:
+    code = outcome.exit_code
+    how = f"exit code {code}"
+    if code is not None and code < 0:
+        how = f"signal {_signal_name(-code)}"
+    tail = outcome.log.splitlines()[-1:] if outcome.log else []
+    return ": ".join([f"the process ended with {how}", *tail])
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # real-time signals have no name
+        return str(number)
