@@ -10,6 +10,7 @@ from eqbench.cli.options import FiniteNumber, json_option, plugin_option
 
 SCHEMA = "eqbench.verify/1"
 ROUNDING = 1e-13
+LONGEST_FRACTION = 40
 
 
 @click.command()
@@ -106,6 +107,13 @@ def _figures(measured: Any, number: Any) -> dict[str, Any]:
     }
 
 
+def _short(fraction: str) -> str:
+    """A fraction, if a person can read it."""
+    if len(fraction) <= LONGEST_FRACTION:
+        return fraction
+    return f"({len(fraction)} digits)"
+
+
 def _print(players: tuple[str, ...], document: dict[str, Any]) -> None:
     from rich.console import Console
     from rich.table import Table
@@ -122,7 +130,7 @@ def _print(players: tuple[str, ...], document: dict[str, Any]) -> None:
         for name, layout in (("payoffs", "+.10f"), ("regrets", ".3e")):
             row.append(format(document[name][p], layout))
             if exact:
-                row.append(exact[name][p])
+                row.append(_short(exact[name][p]))
         table.add_row(*row)
     console = Console()
     console.print(table)
@@ -131,7 +139,9 @@ def _print(players: tuple[str, ...], document: dict[str, Any]) -> None:
         ("max_regret", "max regret"),
         ("exploitability", f"exploitability (NashConv / {len(players)})"),
     ):
-        more = f"   exactly {exact[key]}" if exact else ""
+        more = f"   exactly {_short(exact[key])}" if exact else ""
         console.print(f"{name}: {document[key]:.6e}{more}", highlight=False)
+    if exact and any(len(fraction) > LONGEST_FRACTION for fraction in exact["regrets"]):
+        console.print("Long fractions are printed by --json.", style="dim")
     if not exact and any(0 < abs(value) < ROUNDING for value in document["regrets"]):
         console.print("Regrets around 1e-16 are rounding; --exact tells.", style="dim")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -31,6 +32,33 @@ def test_plugin_of_the_readme_appears_in_the_table(tmp_path: Path) -> None:
     assert done.code == 0, done.err
     rows = [line.split()[:2] for line in done.out.splitlines()]
     assert ["hedge", "limit"] in rows
+
+
+def test_game_of_the_readme_runs(tmp_path: Path) -> None:
+    (tmp_path / "smuggling.py").write_text(block("python", "register_game"))
+    command = shlex.split(block("sh", "--plugin smuggling.py"))
+    done = eqbench(*command[1:], "--iterations", "2000", "--json", cwd=tmp_path)
+    assert done.code == 0, done.err
+    cells = done.json["cells"]
+    assert cells[0]["game_spec"] == "smuggling(fine=3)"
+    assert min(cell["max_regret"] for cell in cells) < 1e-3
+
+
+def test_hedge_of_the_readme_gets_better(tmp_path: Path) -> None:
+    (tmp_path / "hedge.py").write_text(block("python", "register_solver"))
+    regrets = []
+    for iterations in ("20", "2000"):
+        done = eqbench(
+            *("run", "--game", "kuhn2", "--solver", "hedge", "--plugin", "hedge.py"),
+            *("--iterations", iterations, "--json"),
+            cwd=tmp_path,
+        )
+        regrets.append(done.json["cells"][0]["max_regret"])
+    assert regrets[1] < 0.1 * regrets[0]
+
+
+def test_no_placeholder_is_left_in_the_readme() -> None:
+    assert not re.search(r"SETUP_|SPEEDUP|TABLE|TODO", README)
 
 
 def test_listing_shows_the_summary_of_a_plugin_without_running_it(tmp_path: Path) -> None:
@@ -63,7 +91,5 @@ def test_python_example_of_the_readme_runs(tmp_path: Path) -> None:
     ],
 )
 def test_run_commands_of_the_readme_are_accepted(tmp_path: Path, line: str) -> None:
-    import shlex
-
     done = eqbench(*shlex.split(line)[1:], "--iterations", "5", cwd=tmp_path)
     assert done.code == 0, done.err
