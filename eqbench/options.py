@@ -117,8 +117,12 @@ def canonical_text(name: str, instance: Any) -> str:
     TypeError
         If a field holds a value that no spec can express.
     """
-    fields = [field.name for field, _ in _fields(type(instance))]
-    values = [f"{field}={_written(field, getattr(instance, field))}" for field in fields]
+    values = []
+    for field, hint in _fields(type(instance)):
+        value = getattr(instance, field.name)
+        if hint is float and isinstance(value, int):
+            value = float(value)  # a default may be written 1 where 1.0 is meant
+        values.append(f"{field.name}={_written(field.name, value)}")
     return f"{name}({','.join(values)})" if values else name
 
 

@@ -43,7 +43,7 @@ CLAIMS: tuple[Claim, ...] = ("iterate", "average", "equilibrium", "complete list
 ENDINGS = ("converged", "limit", "not_found", "failed")
 DEFAULT_TARGET = 1e-10
 CHUNK_S = 0.05
-SCHEDULED_POINTS = 60
+SCHEDULED_DOUBLINGS = 60
 OVERHEAD_SHARE = 0.1
 
 
@@ -192,7 +192,7 @@ class Report:
 def snapshot_points() -> Iterator[int]:
     """The fixed schedule of iterations 1, 2, 3, 4, 6, 8, 12, …: about two per doubling."""
     last = 0
-    for k in range(2 * SCHEDULED_POINTS):
+    for k in range(2 * SCHEDULED_DOUBLINGS):
         point = math.ceil(2 ** (k / 2))
         if point > last:
             yield point

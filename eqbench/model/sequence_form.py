@@ -101,13 +101,6 @@ class SequenceForm:
         return _frozen(payoffs)
 
     @cached_property
-    def sequence_player(self) -> IntArray:
-        """Owner of each sequence, int32 (S,)."""
-        counts = np.diff(self.block_start)
-        owner = np.repeat(self.infoset_player, counts)
-        return _frozen(np.concatenate((np.arange(self.n_players), owner)).astype(np.int32))
-
-    @cached_property
     def sequence_infoset(self) -> IntArray:
         """Information set in which each sequence ends, int32 (S,); -1 for empty ones."""
         inside = np.repeat(np.arange(self.n_infosets), np.diff(self.block_start))
@@ -148,7 +141,7 @@ class SequenceForm:
     def at(self, value: float) -> SequenceForm:
         """Same form with another value of the payoff parameter; structure is shared."""
         form = replace(self, value=value)
-        for name in ("sequence_player", "sequence_infoset", "_entries"):
+        for name in ("sequence_infoset", "_entries"):
             if name in self.__dict__:
                 form.__dict__[name] = self.__dict__[name]
         return form

@@ -10,7 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from command import eqbench
+from command import PLUGINS, eqbench
 
 CELL_FIELDS = {
     *("game", "solver", "game_spec", "solver_spec", "seed", "status", "reason"),
@@ -146,12 +146,15 @@ def test_all_runs_every_default_solver(tmp_path: Path) -> None:
     assert rows == [entry["name"] for entry in listed if entry["default_row"]]
 
 
+@pytest.mark.parametrize("solver", ["cfr(start=random)", "replicator_like"])
 @pytest.mark.parametrize("game", ["shapley", "jordan"])
-def test_a_method_that_does_not_converge_is_never_called_ok(tmp_path: Path, game: str) -> None:
+def test_a_method_that_does_not_converge_is_never_called_ok(
+    tmp_path: Path, game: str, solver: str
+) -> None:
     """In Shapley's (1964) and Jordan's (1993) games learning from other starts can cycle."""
     done = eqbench(
-        *("run", "--game", game, "--solver", "cfr(start=random)", "--json"),
-        *("--iterations", "20000"),
+        *("run", "--game", game, "--solver", solver, "--json", "--iterations", "20000"),
+        *("--plugin", PLUGINS / "replicator_like.py"),
         cwd=tmp_path,
     )
     (cell,) = done.json["cells"]

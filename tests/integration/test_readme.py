@@ -54,7 +54,7 @@ def test_hedge_of_the_readme_gets_better(tmp_path: Path) -> None:
             cwd=tmp_path,
         )
         regrets.append(done.json["cells"][0]["max_regret"])
-    assert regrets[1] < 0.1 * regrets[0]
+    assert regrets[1] < 0.3 * regrets[0]
 
 
 def test_no_placeholder_is_left_in_the_readme() -> None:

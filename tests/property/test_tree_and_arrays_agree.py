@@ -105,8 +105,8 @@ def test_counterfactual_value_times_own_reach_is_a_payoff_derivative(spec: str) 
     values, reach = model.counterfactual_values(behavior), reference.realization(form, behavior)
     for action in rng.choice(tree.n_actions, min(tree.n_actions, 12), replace=False):
         sequence = action + form.n_players
-        owner = form.sequence_player[sequence]
-        above = reach[form.parent[form.sequence_infoset[sequence]]]
+        infoset = form.sequence_infoset[sequence]
+        owner, above = form.infoset_player[infoset], reach[form.parent[infoset]]
         shift = np.zeros_like(behavior)
         shift[action] = 0.5
         rise = model.expected_payoffs(behavior + shift) - model.expected_payoffs(behavior - shift)
