@@ -21,7 +21,9 @@ def interrupts_held() -> Iterator[None]:
         return
     arrived: list[int] = []
     before = {number: signal.getsignal(number) for number in _SIGNALS}
-    for number in _SIGNALS:
+    # a handler that was not installed from Python could not be put back
+    before = {number: handler for number, handler in before.items() if handler is not None}
+    for number in before:
         signal.signal(number, lambda number, frame: arrived.append(number))
     try:
         yield

@@ -57,7 +57,7 @@ def _print_rows(rows: Sequence[CellRecord], console: Console) -> None:
     for row in rows:
         cells = _cells(row, between_payoffs=" ")
         facts = [f"{name} {cells[name].plain}" for name in names if name not in ("solver", "seed")]
-        console.print(cells["solver"], style="bold")
+        console.print(Text(_name(row, rows), style="bold"))
         console.print(Text("  " + ", ".join(facts)))
 
 
@@ -98,14 +98,19 @@ def _several_seeds(rows: Sequence[CellRecord]) -> bool:
     return len({row.seed for row in rows if row.seed is not None}) > 1
 
 
+def _name(row: CellRecord, rows: Sequence[CellRecord]) -> str:
+    """Solver of a row, with its seed where that tells rows apart."""
+    seed = f" (seed {row.seed})" if row.seed is not None and _several_seeds(rows) else ""
+    return row.solver + seed
+
+
 def _notes(rows: Sequence[CellRecord]) -> list[str]:
     """Reasons of what is not ok, each with all rows that share it, and the target."""
     shared: dict[tuple[str, str, str | None], list[str]] = {}
     for row in rows:
         if row.status != "ok":
-            seed = f" (seed {row.seed})" if row.seed is not None and _several_seeds(rows) else ""
             log = row.log if row.status in _ALARMING else None
-            shared.setdefault((row.status, row.reason, log), []).append(row.solver + seed)
+            shared.setdefault((row.status, row.reason, log), []).append(_name(row, rows))
     notes = [
         f"{status}: {', '.join(names)}" + (f" – {reason}" if reason else "") + _see(log)
         for (status, reason, log), names in shared.items()

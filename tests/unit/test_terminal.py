@@ -109,3 +109,9 @@ def test_durations_carry_their_unit(value: float | None, text: str) -> None:
 
 def test_sizes_are_in_mebibytes() -> None:
     assert mebibytes(3 * 2**20) == "3 MiB"
+
+
+def test_blocks_of_a_very_narrow_terminal_tell_seeds_apart() -> None:
+    text = printed(cell("mccfr", seed=0), cell("mccfr", seed=1), width=50)
+    assert "mccfr (seed 0)" in text
+    assert "mccfr (seed 1)" in text
