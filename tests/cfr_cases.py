@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+import eqbench
 from eqbench.model.builder import TreeBuilder
 from eqbench.model.game import Game
 from eqbench.solver import Budget, Monitor, Report, Termination
@@ -16,24 +17,18 @@ from eqbench.solver import Budget, Monitor, Report, Termination
 cfr = importlib.import_module("eqbench.solvers.cfr")
 PLUS = {"regrets": "clipped", "averaging": "linear"}
 FULL_WIDTH = {
-    "cfr": cfr.CFR(),
-    "cfr_plus": cfr.CFR(**PLUS),
-    "cfr_linear": cfr.CFR(regrets="discounted", alpha=1.0, beta=1.0, averaging="linear"),
-    "dcfr": cfr.CFR(regrets="discounted", averaging="quadratic"),
-    "pcfr_plus": cfr.CFR(
-        regrets="clipped", predictive=True, averaging="quadratic", alternating=False
-    ),
+    name: eqbench.load_solver(name)
+    for name in ("cfr", "cfr_plus", "cfr_linear", "dcfr", "pcfr_plus")
 }
-ALL = FULL_WIDTH | {"mccfr": cfr.ExternalSampling()}
+ALL = FULL_WIDTH | {"mccfr": eqbench.load_solver("mccfr")}
 
 
 def kuhn(players: int) -> Game:
-    module = importlib.import_module("eqbench.games.kuhn")
-    return Game(f"kuhn(players={players})", module.Kuhn(players=players).build())
+    return eqbench.load_game(f"kuhn(players={players})")
 
 
 def matrix(name: str) -> Game:
-    return Game(name, importlib.import_module("eqbench.games.matrix").Matrix(name).build())
+    return eqbench.load_game(name)
 
 
 def lottery() -> Game:

@@ -6,25 +6,23 @@ and trajectories part for good.
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 import numpy as np
 import pytest
 
+import eqbench
 from eqbench.model.game import Game
 from eqbench.solver import Budget, Monitor
 
 pyspiel = pytest.importorskip("pyspiel")
 
-cfr = importlib.import_module("eqbench.solvers.cfr")
 LETTERS = {False: {"p": "K", "b": "B"}, True: {"p": "F", "b": "C"}}
 
 
 @pytest.fixture(scope="module", params=[2, 3], ids=["kuhn2", "kuhn3"])
 def game(request) -> Game:
-    module = importlib.import_module("eqbench.games.kuhn")
-    return Game(f"kuhn{request.param}", module.Kuhn(players=request.param).build())
+    return eqbench.load_game(f"kuhn(players={request.param})")
 
 
 def our_label(theirs: str) -> str:
@@ -56,57 +54,44 @@ def their_frequencies(game: Game, policy: Any) -> np.ndarray:
     return frequencies
 
 
-def our_frequencies(solver: Any, game: Game, iterations: int) -> list[np.ndarray]:
+def our_frequencies(solver: str, game: Game, iterations: int) -> list[np.ndarray]:
     """Average and last iterate."""
     reports: list[Any] = []
     monitor = Monitor(game, Budget(time_s=60, iterations=iterations), reports.append)
-    solver.solve(game, monitor, np.random.default_rng(0))
+    eqbench.load_solver(solver).solve(game, monitor, np.random.default_rng(0))
     return [report.candidate.profile.probabilities for report in reports[-2:]]
+
+
+def assert_same_profiles(ours: str, theirs: Any, game: Game, iterations: int) -> None:
+    """Average and last iterate agree after equally many iterations."""
+    for _ in range(iterations):
+        theirs.evaluate_and_update_policy()
+    average, last = our_frequencies(ours, game, iterations)
+    expected = [theirs.average_policy(), theirs.current_policy()]
+    for mine, policy in zip((average, last), expected, strict=True):
+        np.testing.assert_allclose(mine, their_frequencies(game, policy), atol=1e-10)
 
 
 @pytest.mark.parametrize("iterations", [1, 2, 5, 30])
 @pytest.mark.parametrize(
     ("ours", "theirs"),
-    [
-        (cfr.CFR(), "CFRSolver"),
-        (cfr.CFR(regrets="clipped", averaging="linear"), "CFRPlusSolver"),
-    ],
-    ids=["cfr", "cfr_plus"],
+    [("cfr", "CFRSolver"), ("cfr_plus", "CFRPlusSolver")],
 )
 def test_trajectories_of_the_cpp_solvers_agree(ours, theirs, iterations, game):
     solver = getattr(pyspiel, theirs)(
         pyspiel.load_game(f"kuhn_poker(players={game.tree.n_players})")
     )
-    for _ in range(iterations):
-        solver.evaluate_and_update_policy()
-    average, last = our_frequencies(ours, game, iterations)
-    np.testing.assert_allclose(
-        average, their_frequencies(game, solver.average_policy()), atol=1e-10
-    )
-    np.testing.assert_allclose(last, their_frequencies(game, solver.current_policy()), atol=1e-10)
+    assert_same_profiles(ours, solver, game, iterations)
 
 
 @pytest.mark.parametrize("iterations", [1, 2, 5, 30])
 @pytest.mark.parametrize(
     ("ours", "theirs"),
-    [
-        (cfr.CFR(regrets="discounted", averaging="quadratic"), "DCFRSolver"),
-        (
-            cfr.CFR(regrets="discounted", alpha=1.0, beta=1.0, averaging="linear"),
-            "LCFRSolver",
-        ),
-    ],
-    ids=["dcfr", "cfr_linear"],
+    [("dcfr", "DCFRSolver"), ("cfr_linear", "LCFRSolver")],
 )
 def test_trajectories_of_the_discounted_solvers_agree(ours, theirs, iterations, game):
     discounted = pytest.importorskip("open_spiel.python.algorithms.discounted_cfr")
     solver = getattr(discounted, theirs)(
         pyspiel.load_game(f"kuhn_poker(players={game.tree.n_players})")
     )
-    for _ in range(iterations):
-        solver.evaluate_and_update_policy()
-    average, last = our_frequencies(ours, game, iterations)
-    np.testing.assert_allclose(
-        average, their_frequencies(game, solver.average_policy()), atol=1e-10
-    )
-    np.testing.assert_allclose(last, their_frequencies(game, solver.current_policy()), atol=1e-10)
+    assert_same_profiles(ours, solver, game, iterations)
