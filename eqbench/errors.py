@@ -9,6 +9,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+MOST_LABELS = 60
+
 
 class EqbenchError(Exception):
     """Base of all errors that a user, a game or a solver can cause."""
@@ -44,10 +46,25 @@ class SolverUnavailableError(EqbenchError):
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """Hint at the known words closest to `word`; all of them if nothing is close."""
-    known = sorted(known)
-    by_lower = {name.lower(): name for name in known}
-    found = difflib.get_close_matches(word.lower(), by_lower, n=3, cutoff=0.5)
-    close = [by_lower[name] for name in found]
+    close, known = _close(word, known)
     if close:
         return f"did you mean {' or '.join(close)}?"
     return f"known: {', '.join(known)}" if known else "none are known"
+
+
+def known_labels(word: str, known: Iterable[str]) -> str:
+    """Hint at the labels closest to `word`, then list all; long lists are cut short."""
+    close, others = _close(word, known)
+    ordered = close + [label for label in others if label not in close]
+    more = len(ordered) - MOST_LABELS
+    shown = ", ".join(repr(label) for label in ordered[:MOST_LABELS])
+    hint = f"did you mean {' or '.join(close)}? " if close else ""
+    return f"{hint}known: {shown}" + (f" and {more} more" if more > 0 else "")
+
+
+def _close(word: str, known: Iterable[str]) -> tuple[list[str], list[str]]:
+    """The known words closest to `word`, and all of them, sorted."""
+    known = sorted(known)
+    by_lower = {name.lower(): name for name in known}
+    found = difflib.get_close_matches(word.lower(), by_lower, n=3, cutoff=0.5)
+    return [by_lower[name] for name in found], known

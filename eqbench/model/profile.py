@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from eqbench.errors import ProfileError, nearest
+from eqbench.errors import ProfileError, known_labels
 from eqbench.model.rational import rational
 from eqbench.model.tree import FloatArray, GameTree
 
@@ -178,7 +178,7 @@ def profile_from_json(tree: GameTree, data: Any) -> BehaviorProfile:
     for player_label, sets in behavior.items():
         if player_label not in tree.players:
             raise ProfileError(
-                f"unknown player {player_label!r}: {nearest(player_label, tree.players)}"
+                f"unknown player {player_label!r}: {known_labels(player_label, tree.players)}"
             )
         player = tree.players.index(player_label)
         for label, row in _items(sets, f"player {player_label}"):
@@ -204,7 +204,7 @@ def _read_row(
         known = [tree.infoset_labels[i] for i in tree.infosets_of(player)]
         raise ProfileError(
             f"player {tree.players[player]} has no information set {label!r}: "
-            f"{nearest(label, known)}"
+            f"{known_labels(label, known)}"
         ) from None
     start, actions = int(tree.action_start[index]), tree.infoset_actions[index]
     values[start : start + len(actions)] = [Fraction(0)] * len(actions)
@@ -214,7 +214,8 @@ def _read_row(
             values[start + actions.index(action)] = frequency
         else:
             raise ProfileError(
-                f"unknown action {action!r} at {_place(tree, index)}: {nearest(action, actions)}"
+                f"unknown action {action!r} at {_place(tree, index)}: "
+                f"{known_labels(action, actions)}"
             )
 
 

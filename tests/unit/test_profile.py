@@ -66,7 +66,7 @@ def test_information_set_of_the_other_player_is_unknown(tree: GameTree, data: di
 def test_unknown_action_is_refused_with_the_known_ones(tree: GameTree, data: dict) -> None:
     with pytest.raises(ProfileError, match=r"unknown action 'bett' at .* did you mean bet\?"):
         profile_from_json(tree, spoiled(data, "P1", "1:", {"bett": 1}))
-    with pytest.raises(ProfileError, match=r"'raise' at .* known: bet, check"):
+    with pytest.raises(ProfileError, match=r"'raise' at .* known: 'bet', 'check'"):
         profile_from_json(tree, spoiled(data, "P1", "1:", {"raise": 1}))
 
 
