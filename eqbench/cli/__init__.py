@@ -69,6 +69,9 @@ def main() -> None:
     except EqbenchError as error:
         click.echo(f"Error: {error}", err=True)
         sys.exit(USAGE_ERROR if isinstance(error, UsageError) else 1)
+    except OSError as error:
+        click.echo(f"Error: {error}", err=True)
+        sys.exit(1)
     except SystemExit as stop:
         # click ends with 1 when the reader of a pipe has gone; to us 1 means something else
         gone = type(sys.stdout) is PacifyFlushWrapper

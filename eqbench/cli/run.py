@@ -132,6 +132,9 @@ def run(ctx: click.Context, /, **options: Any) -> None:
                 job.execute(folder, observer)
         except (KeyboardInterrupt, StoreError) as error:
             failure = error
+            # whoever presses again and again shall still get the table
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
     _print(job.records, folder, as_json=options["as_json"], quiet=options["quiet"])
     if isinstance(failure, KeyboardInterrupt):
         done = sum(record.status != "interrupted" for record in job.records)

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from eqbench.harness.family import Family
-from eqbench.harness.frames import Frame, FrameDecoder
+from eqbench.harness.frames import CLOCKS, Frame, FrameDecoder
 from eqbench.harness.guard import Guardian
 from eqbench.harness.interrupts import interrupts_held
 
@@ -30,7 +30,6 @@ POLL_S = 0.05
 EXIT_S = 2.0
 LOG_BYTES = 20_000
 LAST_FRAMES = frozenset({"done", "refused", "error", "described", "built"})
-CLOCKS = ("elapsed_s", "cpu_s", "overhead_s", "work")
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
@@ -103,9 +102,12 @@ def run_child(
             child.outcome.ended = "interrupted"
         finally:
             if child is not None:
-                with interrupts_held():
-                    child.end()
-                    guardian.release(child.process.pid)
+                try:
+                    with interrupts_held():
+                        child.end()
+                        guardian.release(child.process.pid)
+                except KeyboardInterrupt:  # a second one; what was streamed must survive it
+                    child.outcome.ended = "interrupted"
         log.seek(max(0, log.seek(0, os.SEEK_END) - LOG_BYTES))
         child.outcome.log = log.read().decode(errors="replace").strip()
     return child.outcome

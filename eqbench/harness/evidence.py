@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -13,7 +14,6 @@ from numpy.typing import NDArray
 from eqbench.errors import ProfileError
 from eqbench.harness.frames import Frame
 from eqbench.model.profile import BehaviorProfile
-from eqbench.model.tree import GameTree
 from eqbench.solver import CLAIMS, Candidate
 from eqbench.store.schema import EquilibriumRecord
 from eqbench.verification import Verification, Verifier, refutation
@@ -72,6 +72,7 @@ class Evidence:
             self.snapshots.append(frame)
         elif frame.kind == "candidate":
             self._bytes += sum(array.nbytes for array in frame.arrays.values())
+            self._bytes += sum(map(len, frame.fields.get("exact") or ()))
             if len(self.candidates) < MAX_CANDIDATES and self._bytes <= MAX_CANDIDATE_BYTES:
                 self.candidates.append(frame)
             else:
@@ -88,6 +89,9 @@ def measure(
     ProfileError
         If its profile is no profile of this game.
     """
+    exact = candidate.profile.exact
+    if exact is not None:  # what is known exactly is what counts; the floats follow from it
+        candidate = replace(candidate, profile=BehaviorProfile.of_exact(verifier.tree, exact))
     measured = verifier.verify(candidate.profile)
     refuted = refutation(
         float(measured.max_regret),
@@ -108,21 +112,27 @@ def measure_frame(frame: Frame, verifier: Verifier, tolerance: float) -> Finding
         If the frame does not hold a profile of this game with a claim.
     """
     try:
-        candidate = _candidate(verifier.tree, frame)
+        candidate = _candidate(frame)
         work, elapsed_s = int(frame.fields["work"]), float(frame.fields["elapsed_s"])
     except (KeyError, TypeError, ValueError, ArithmeticError) as error:
         raise ProfileError(f"a message that holds no candidate ({error!r})") from None
     return measure(candidate, verifier, tolerance=tolerance, work=work, elapsed_s=elapsed_s)
 
 
-def _candidate(tree: GameTree, frame: Frame) -> Candidate:
-    """Candidate in a frame; what is known exactly is what counts, the floats follow from it."""
+def _candidate(frame: Frame) -> Candidate:
+    """Candidate in a frame; its profile is not checked yet."""
     exact = frame.fields["exact"]
-    if exact is None:
-        profile = BehaviorProfile.of(tree, frame.arrays["profile"])
-    else:
-        profile = BehaviorProfile.of_exact(tree, [Fraction(value) for value in exact])
+    profile = BehaviorProfile(
+        frame.arrays["profile"], None if exact is None else tuple(map(_fraction, exact))
+    )
     return Candidate(profile, frame.fields["claim"], frame.fields["claimed_regret"])
+
+
+def _fraction(text: str) -> Fraction:
+    """Rational from ``p/q``; a power of ten could take forever to write out."""
+    if not re.fullmatch(r"-?\d{1,4000}(/\d{1,4000})?", text):
+        raise ValueError(f"{text[:20]!r} is no fraction p/q")
+    return Fraction(text)
 
 
 def curve(findings: Sequence[Finding]) -> dict[str, NDArray]:

@@ -7,6 +7,7 @@ the header, and the arrays one after the other as C-ordered bytes.
 from __future__ import annotations
 
 import json
+import math
 import os
 import struct
 from collections.abc import Iterator
@@ -18,6 +19,8 @@ from numpy.typing import NDArray
 
 MAGIC = b"EQB1"
 _PREFIX = struct.Struct("<4sIQ")
+MAX_HEADER, MAX_BODY = 64 * 2**20, 2**30
+CLOCKS = ("elapsed_s", "cpu_s", "overhead_s", "work")
 
 
 @dataclass(frozen=True)
@@ -56,21 +59,36 @@ class FrameDecoder:
 
         Raises
         ------
-        ValueError
+        ValueError, KeyError, TypeError
             If the bytes are not frames, for example because a solver wrote into the pipe.
         """
         self._buffer += data
         while len(self._buffer) >= _PREFIX.size:
             magic, header_size, body_size = _PREFIX.unpack_from(self._buffer)
-            if magic != MAGIC:
+            if magic != MAGIC or header_size > MAX_HEADER or body_size > MAX_BODY:
                 raise ValueError("the child's messages are garbled")
             end = _PREFIX.size + header_size + body_size
             if len(self._buffer) < end:
                 return
-            header = json.loads(self._buffer[_PREFIX.size : _PREFIX.size + header_size])
+            header = _header(bytes(self._buffer[_PREFIX.size : _PREFIX.size + header_size]))
             body = bytes(self._buffer[_PREFIX.size + header_size : end])
             del self._buffer[:end]
             yield Frame(header["kind"], header["fields"], _arrays(header["arrays"], body))
+
+
+def _header(data: bytes) -> dict[str, Any]:
+    """Header with fields of the expected types; what arrives need not come from our code."""
+    header = json.loads(data)
+    fields = header["fields"]
+    if not isinstance(header["kind"], str) or not isinstance(fields, dict):
+        raise ValueError(f"a message with the kind {header['kind']!r} is garbled")
+    for name in (*CLOCKS, "memory_bytes"):
+        value = fields.get(name, 0)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise ValueError(f"a message with {name}={value!r} is garbled")
+        if not math.isfinite(value):
+            raise ValueError(f"a message with {name}={value!r} is garbled")
+    return header
 
 
 def _arrays(layout: list, body: bytes) -> dict[str, NDArray]:

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+CLOSE_S = 2.0
+
 
 class Guardian:
     """A tiny process that cleans up if we are killed: our children and a scratch folder."""
@@ -39,7 +41,11 @@ class Guardian:
         assert stdin is not None
         with contextlib.suppress(OSError):
             stdin.close()
-        self._process.wait()
+        try:
+            self._process.wait(timeout=CLOSE_S)
+        except subprocess.TimeoutExpired:  # something has stopped it
+            self._process.kill()
+            self._process.wait()
 
     def _start(self) -> None:
         script = str(Path(__file__).with_name("guardian.py"))

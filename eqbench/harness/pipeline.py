@@ -79,7 +79,7 @@ class Run:
             outcome = self._outcome(cell, evidence)
             with interrupts_held():
                 record = self._record(cell, outcome, evidence, folder)
-            self.records.append(record)
+                self.records.append(record)
             if record.status == "interrupted":
                 raise KeyboardInterrupt
             observer.finished(record)
@@ -97,9 +97,9 @@ class Run:
         try:
             record = self._judged(cell, outcome, evidence, folder)
             folder.append(record)
-        except (EqbenchError, ValueError, TypeError, KeyError, ArithmeticError) as error:
-            if isinstance(error, StoreError):
-                raise
+        except StoreError:
+            raise
+        except (EqbenchError, ValueError, TypeError, LookupError, AttributeError) as error:
             reason = f"what the solver sent cannot be used: {error}"
             record = replace(_names(cell), status="crashed", reason=reason)
             folder.append(record)

@@ -44,8 +44,8 @@ def judge(
         if fields["memory"]:
             return "memory", "the solver ran out of memory (MemoryError)"
         return "crashed", f"{fields['type']}: {fields['message']}"
-    if last.kind == "refused":
-        return fields["status"], fields["reason"]
+    if last.kind == "refused" and fields["status"] in ("unsupported", "unavailable"):
+        return fields["status"], str(fields["reason"])
     return ending(
         fields["reason"], fields["detail"], handed, target=target, payoff_range=payoff_range
     )
@@ -63,8 +63,8 @@ def ending(
 
     That is a claimed equilibrium that stands, or a measured max regret within the target.
     """
-    if reason not in ENDINGS:
-        return "crashed", f"the solver ended with an unknown reason: {reason!r}"
+    if reason not in ENDINGS or not isinstance(detail, str):
+        return "crashed", f"the solver ended with an unknown reason: {reason!r}, {detail!r}"
     if reason != "converged":
         return reason, detail  # type: ignore[return-value]
     if not handed:

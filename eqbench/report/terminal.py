@@ -39,7 +39,7 @@ def print_comparison(records: Sequence[CellRecord], console: Console) -> None:
         console.print(Text(_title(rows[0]), style="bold"))
         _print_rows(rows, console)
         for note in _notes(rows):
-            console.print(Text(note, style="dim"))
+            console.print(Text(_printable(note), style="dim"))
         console.print()
     for note in _legend(records):
         console.print(Text(note, style="dim"))
@@ -119,6 +119,11 @@ def _notes(rows: Sequence[CellRecord]) -> list[str]:
     if targets:
         notes.append(f"target: max regret {' or '.join(f'{t:.1e}' for t in sorted(targets))}")
     return notes
+
+
+def _printable(text: str) -> str:
+    """Text without line breaks and escape codes; reasons come from solvers."""
+    return "".join(char if char.isprintable() else " " for char in text)
 
 
 def _see(log: str | None) -> str:

@@ -38,3 +38,17 @@ def test_torn_frame_is_not_delivered() -> None:
 def test_garbage_is_refused() -> None:
     with pytest.raises(ValueError, match="garbled"):
         list(FrameDecoder().feed(b"print('hello') from some solver"))
+
+
+@pytest.mark.parametrize(
+    "fields", [{"work": "many"}, {"overhead_s": float("nan")}, {"memory_bytes": True}, None]
+)
+def test_message_with_a_clock_that_is_no_number_is_refused(fields) -> None:
+    with pytest.raises(ValueError, match="garbled"):
+        list(FrameDecoder().feed(encode(Frame("done", fields))))
+
+
+def test_message_that_announces_an_absurd_size_is_refused_at_once() -> None:
+    prefix = b"EQB1" + (10).to_bytes(4, "little") + (2**60).to_bytes(8, "little")
+    with pytest.raises(ValueError, match="garbled"):
+        list(FrameDecoder().feed(prefix))
