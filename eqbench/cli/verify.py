@@ -57,7 +57,7 @@ def verify(
     import sys
 
     from eqbench.errors import UsageError
-    from eqbench.model.profile import parse_profile, profile_from_json
+    from eqbench.model.profile_json import parse_profile, profile_from_json
     from eqbench.registry import default_registry
     from eqbench.verification import verify as measure
     from eqbench.verification import verify_exactly

@@ -14,7 +14,8 @@ from eqbench.harness.evidence import measure, metrics
 from eqbench.harness.figures import plain_figures
 from eqbench.harness.verdict import ending, first_refutation
 from eqbench.model.game import Game
-from eqbench.model.profile import BehaviorProfile, parse_profile, profile_from_json
+from eqbench.model.profile import BehaviorProfile
+from eqbench.model.profile_json import parse_profile, profile_from_json
 from eqbench.model.tree import GameTree
 from eqbench.registry import default_registry
 from eqbench.solver import (

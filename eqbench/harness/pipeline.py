@@ -15,7 +15,7 @@ from eqbench.harness.guard import Guardian
 from eqbench.harness.interrupts import interrupts_held
 from eqbench.harness.plan import Cell, Request, make_plan
 from eqbench.harness.verdict import judge
-from eqbench.model.profile import profile_text
+from eqbench.model.profile_json import profile_text
 from eqbench.registry import Registry
 from eqbench.store.run_folder import RunFolder, file_name
 from eqbench.store.schema import CellRecord

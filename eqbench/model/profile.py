@@ -1,28 +1,20 @@
-"""Behavior profiles: frequencies per information set, and their JSON form."""
+"""Behavior profiles: frequencies per information set."""
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from decimal import Decimal, localcontext
 from fractions import Fraction
-from numbers import Rational
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eqbench.errors import ProfileError, known_labels
+from eqbench.errors import ProfileError
 from eqbench.model.rational import rational
 from eqbench.model.tree import FloatArray, GameTree
 
 ROW_SUM_TOLERANCE = 1e-9
-_DECIMAL = "decimal:"  # marks text that is written as a JSON number
-# Fraction("1e999999999") would fill the memory.
-LARGEST_EXPONENT = 4000
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +75,7 @@ def check_exact_rows(tree: GameTree, exact: Sequence[Fraction]) -> None:
         total = sum(exact[tree.action_start[i] : tree.action_start[i + 1]], Fraction(0))
         if total != 1:
             raise ProfileError(
-                f"the frequencies at {_place(tree, i)} sum to {total}, not exactly 1; exact "
+                f"the frequencies at {place_of(tree, i)} sum to {total}, not exactly 1; exact "
                 'mode reads numbers as exact decimals, so write them as "p/q" strings'
             )
 
@@ -92,168 +84,6 @@ def random_profile(tree: GameTree, rng: np.random.Generator) -> FloatArray:
     """Frequencies float64 (A,) drawn uniformly from the simplex at every information set."""
     draws = rng.standard_exponential(tree.n_actions)
     return draws / np.add.reduceat(draws, tree.action_start[:-1])[_row_of_action(tree)]
-
-
-def profile_to_json(tree: GameTree, profile: BehaviorProfile, game: str | None = None) -> dict:
-    """The interchange form: player, information set, action -> number or ``"p/q"``."""
-    values: Sequence[Any] = profile.probabilities.tolist()
-    if profile.exact is not None:
-        values = [str(value) for value in profile.exact]
-    behavior: dict[str, dict[str, dict[str, Any]]] = {label: {} for label in tree.players}
-    for i, (player, label) in enumerate(zip(tree.infoset_player, tree.infoset_labels, strict=True)):
-        start = tree.action_start[i]
-        behavior[tree.players[player]][label] = {
-            action: values[start + a] for a, action in enumerate(tree.infoset_actions[i])
-        }
-    return ({"game": game} if game is not None else {}) | {"behavior": behavior}
-
-
-def profile_text(tree: GameTree, profile: BehaviorProfile, game: str | None = None) -> str:
-    """JSON text of a profile, such that every row of numbers sums to exactly 1.
-
-    Floats are written as the decimals that they print as. Where these miss 1 by rounding, the
-    largest one is written as what is left of 1, with all its digits; read as a float it is
-    the same up to one rounding. So a stored profile can be verified exactly.
-    """
-    data = profile_to_json(tree, profile, game)
-    for sets in data["behavior"].values():
-        for row in sets.values():
-            _complete_row(row)
-    return re.sub(f'"{_DECIMAL}([^"]*)"', r"\1", json.dumps(data, allow_nan=False))
-
-
-def _complete_row(row: dict[str, Any]) -> None:
-    """Replace the largest float of a row by the exact decimal complement of the others."""
-    if any(isinstance(value, str) for value in row.values()):
-        return
-    digits = {action: Decimal(repr(value)) for action, value in row.items()}
-    largest = max(digits, key=digits.__getitem__)
-    with localcontext() as context:
-        context.prec = 2000  # floats have up to 1,100 digits
-        rest = 1 - sum(value for action, value in digits.items() if action != largest)
-        if rest != digits[largest]:
-            row[largest] = f"{_DECIMAL}{rest:f}"
-
-
-def parse_profile(text: str) -> Any:
-    """Read the JSON text of a profile with every number kept exactly, as a Fraction.
-
-    Raises
-    ------
-    ProfileError
-        If the text is not JSON, repeats a key or has a number that is not finite.
-    """
-    try:
-        return json.loads(
-            text,
-            parse_float=_parse_number,
-            parse_int=_parse_number,
-            parse_constant=_refuse_constant,
-            object_pairs_hook=_unique_keys,
-        )
-    except json.JSONDecodeError as error:
-        raise ProfileError(f"not valid JSON: {error}") from None
-    except RecursionError:
-        raise ProfileError("not a profile: its JSON is nested too deeply") from None
-
-
-def profile_from_json(tree: GameTree, data: Any) -> BehaviorProfile:
-    """Profile of `tree` from its interchange form.
-
-    A missing action is 0; a missing information set is an error unless it has one action.
-    Python's floats mean the decimals that they print as, as in the JSON text.
-
-    Raises
-    ------
-    ProfileError
-        If a label is unknown, a set is missing, or a row is not a distribution.
-    """
-    behavior = data.get("behavior") if isinstance(data, dict) else None
-    if not isinstance(behavior, dict):
-        raise ProfileError(
-            'a profile is {"behavior": {PLAYER: {INFOSET: {ACTION: number or "p/q"}}}}; '
-            "the key 'behavior' is missing"
-        )
-    values: list[Fraction | None] = [None] * tree.n_actions
-    for player_label, sets in behavior.items():
-        if player_label not in tree.players:
-            raise ProfileError(
-                f"unknown player {player_label!r}: {known_labels(player_label, tree.players)}"
-            )
-        player = tree.players.index(player_label)
-        for label, row in _items(sets, f"player {player_label}"):
-            _read_row(tree, player, label, row, values)
-    for i in range(tree.n_infosets):
-        start, stop = tree.action_start[i], tree.action_start[i + 1]
-        if values[start] is None and stop - start > 1:
-            raise ProfileError(
-                f"the profile does not say what to do at {_place(tree, i)}; "
-                f"give frequencies for {', '.join(tree.infoset_actions[i])}"
-            )
-        if values[start] is None:
-            values[start] = Fraction(1)
-    return BehaviorProfile.of_exact(tree, [value for value in values if value is not None])
-
-
-def _read_row(
-    tree: GameTree, player: int, label: str, row: Any, values: list[Fraction | None]
-) -> None:
-    try:
-        index = tree.infoset_of(player, label)
-    except KeyError:
-        known = [tree.infoset_labels[i] for i in tree.infosets_of(player)]
-        raise ProfileError(
-            f"player {tree.players[player]} has no information set {label!r}: "
-            f"{known_labels(label, known)}"
-        ) from None
-    start, actions = int(tree.action_start[index]), tree.infoset_actions[index]
-    values[start : start + len(actions)] = [Fraction(0)] * len(actions)
-    for action, value in _items(row, _place(tree, index)):
-        frequency = _frequency(value, f"{action!r} at {_place(tree, index)}")
-        if action in actions:
-            values[start + actions.index(action)] = frequency
-        else:
-            raise ProfileError(
-                f"unknown action {action!r} at {_place(tree, index)}: "
-                f"{known_labels(action, actions)}"
-            )
-
-
-def _items(data: Any, where: str) -> Any:
-    if not isinstance(data, dict):
-        raise ProfileError(f"{where}: expected an object in braces, got {data!r}")
-    return data.items()
-
-
-def _frequency(value: Any, where: str) -> Fraction:
-    exact = None
-    if isinstance(value, str):
-        exact = _fraction(value)
-    elif isinstance(value, Rational | float) and not isinstance(value, bool):
-        with suppress(ValueError):
-            exact = rational(value)
-    if exact is not None:
-        return exact
-    raise ProfileError(f'the frequency of {where} is {value!r}; write a number or "p/q"')
-
-
-def _fraction(text: str) -> Fraction | None:
-    """Rational of a decimal or ``p/q``; None if there is none, or none of reasonable size."""
-    exponent = re.search(r"[eE]([+-]?\d+)\s*$", text)
-    try:
-        if exponent and abs(int(exponent[1])) > LARGEST_EXPONENT:
-            return None
-        return Fraction(text)
-    except (ValueError, ZeroDivisionError):
-        return None
-
-
-def _parse_number(text: str) -> Fraction:
-    value = _fraction(text)
-    if value is None:
-        shown = text if len(text) <= 40 else f"{text[:40]}…"
-        raise ProfileError(f"the profile contains {shown}, a number out of any reasonable size")
-    return value
 
 
 def _check_distributions(tree: GameTree, values: FloatArray) -> None:
@@ -272,8 +102,8 @@ def _check_distributions(tree: GameTree, values: FloatArray) -> None:
     if off.any():
         i = int(np.flatnonzero(off)[0])
         raise ProfileError(
-            f"the frequencies at {_place(tree, i)} sum to {float(total[i])!r}; they must sum to 1 "
-            "within 1e-9 (a missing action counts as 0, nothing is renormalized)"
+            f"the frequencies at {place_of(tree, i)} sum to {float(total[i])!r}; they must sum "
+            "to 1 within 1e-9 (a missing action counts as 0, nothing is renormalized)"
         )
 
 
@@ -284,27 +114,15 @@ def _refuse_entry(tree: GameTree, action: int, value: float | Fraction) -> NoRet
     if len(shown) > 60:
         shown = "negative" if value < 0 else "above 1"
     raise ProfileError(
-        f"the frequency of {label!r} at {_place(tree, i)} is {shown}; frequencies lie in [0, 1]"
+        f"the frequency of {label!r} at {place_of(tree, i)} is {shown}; frequencies lie in [0, 1]"
     )
 
 
-def _place(tree: GameTree, infoset: int) -> str:
+def place_of(tree: GameTree, infoset: int) -> str:
+    """How messages name an information set: by its label and player."""
     player = tree.players[tree.infoset_player[infoset]]
     return f"information set {tree.infoset_labels[infoset]!r} of {player}"
 
 
 def _row_of_action(tree: GameTree) -> NDArray:
     return np.repeat(np.arange(tree.n_infosets), np.diff(tree.action_start))
-
-
-def _refuse_constant(word: str) -> Any:
-    raise ProfileError(f"the profile contains {word}; frequencies are finite numbers")
-
-
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    seen: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in seen:
-            raise ProfileError(f"the profile has the key {key!r} twice in one place")
-        seen[key] = value
-    return seen

@@ -13,7 +13,7 @@ import pytest
 
 import eqbench
 from eqbench.errors import ProfileError, UsageError
-from eqbench.model.profile import profile_text
+from eqbench.model.profile_json import profile_text
 
 SCRIPT = """
 import eqbench

@@ -10,7 +10,8 @@ from three_player_kuhn import SITUATIONS, SKP_VARIABLES
 
 import eqbench
 from eqbench.errors import SpecError
-from eqbench.model.profile import BehaviorProfile, profile_from_json
+from eqbench.model.profile import BehaviorProfile
+from eqbench.model.profile_json import profile_from_json
 from eqbench.model.tree import CHANCE, TERMINAL, GameTree
 from eqbench.verification import verify_exactly
 

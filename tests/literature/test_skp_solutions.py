@@ -19,7 +19,7 @@ from three_player_kuhn import SKP_VARIABLES, skp_profile
 
 import eqbench
 from eqbench.model.game import Game
-from eqbench.model.profile import profile_from_json
+from eqbench.model.profile_json import profile_from_json
 from eqbench.verification import Verification, verify, verify_exactly
 
 SOLUTIONS = load_solutions()

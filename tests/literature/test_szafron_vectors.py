@@ -18,7 +18,8 @@ from three_player_kuhn import szafron_profile
 from tree_walk import TreeWalk
 
 import eqbench
-from eqbench.model.profile import BehaviorProfile, profile_from_json
+from eqbench.model.profile import BehaviorProfile
+from eqbench.model.profile_json import profile_from_json
 from eqbench.model.tree import GameTree
 from eqbench.verification import verify, verify_exactly
 

@@ -20,13 +20,8 @@ import eqbench
 from eqbench.errors import UsageError
 from eqbench.model import kernels, reference
 from eqbench.model.game import Game
-from eqbench.model.profile import (
-    BehaviorProfile,
-    parse_profile,
-    profile_from_json,
-    profile_to_json,
-    random_profile,
-)
+from eqbench.model.profile import BehaviorProfile, random_profile
+from eqbench.model.profile_json import parse_profile, profile_from_json, profile_to_json
 from eqbench.model.tree import GameTree
 from eqbench.verification import verify, verify_exactly
 

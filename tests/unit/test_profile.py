@@ -13,13 +13,8 @@ import pytest
 
 import eqbench
 from eqbench.errors import ProfileError
-from eqbench.model.profile import (
-    BehaviorProfile,
-    parse_profile,
-    profile_from_json,
-    profile_to_json,
-    random_profile,
-)
+from eqbench.model.profile import BehaviorProfile, random_profile
+from eqbench.model.profile_json import parse_profile, profile_from_json, profile_to_json
 from eqbench.model.tree import GameTree
 from eqbench.verification import verify, verify_exactly
 
