@@ -104,7 +104,7 @@ def nash_convs(solver: Any, game: Any, their_name: str) -> dict[str, Any]:
     repeat(theirs, COMPARED_ITERATIONS)
     return {
         "iterations": COMPARED_ITERATIONS,
-        "ours": float(verify(game, solve(solver, game, COMPARED_ITERATIONS)).nash_conv),
+        "ours": float(verify(game.tree, solve(solver, game, COMPARED_ITERATIONS)).nash_conv),
         "theirs": pyspiel.nash_conv(their_game, theirs.average_policy()),
     }
 

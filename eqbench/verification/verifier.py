@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,13 +47,6 @@ class Verification:
         return self.nash_conv / len(self.regrets)
 
 
-class HasTree(Protocol):
-    """A game, as :class:`eqbench.model.game.Game`."""
-
-    @property
-    def tree(self) -> GameTree: ...
-
-
 class Verifier:
     """Measures many profiles of one game in floating point."""
 
@@ -78,12 +70,12 @@ class Verifier:
         return Verification(tuple(payoffs.tolist()), tuple((best - payoffs).tolist()))
 
 
-def verify(game: GameTree | HasTree, profile: BehaviorProfile) -> Verification:
-    """Measured payoffs and regrets of one profile of a game or tree, in floating point."""
-    return Verifier(_tree(game)).verify(profile)
+def verify(tree: GameTree, profile: BehaviorProfile) -> Verification:
+    """Measured payoffs and regrets of one profile, in floating point."""
+    return Verifier(tree).verify(profile)
 
 
-def verify_exactly(game: GameTree | HasTree, profile: BehaviorProfile) -> Verification:
+def verify_exactly(tree: GameTree, profile: BehaviorProfile) -> Verification:
     """Payoffs and regrets as Fractions, computed in integers.
 
     Floating-point frequencies count as the rationals that they are.
@@ -95,7 +87,6 @@ def verify_exactly(game: GameTree | HasTree, profile: BehaviorProfile) -> Verifi
     UsageError
         If the game itself is not known exactly.
     """
-    tree = _tree(game)
     if not tree.exact:
         raise UsageError(
             "this game has floating-point payoffs or chances, so nothing about it is exact; "
@@ -116,10 +107,6 @@ def verify_exactly(game: GameTree | HasTree, profile: BehaviorProfile) -> Verifi
         Fraction(int(value), everyone // denominators[p]) - means[p] for p, value in enumerate(best)
     ]
     return Verification(tuple(means), tuple(gains))
-
-
-def _tree(game: GameTree | HasTree) -> GameTree:
-    return game if isinstance(game, GameTree) else game.tree
 
 
 def _integers(sweep: TreeSweep, exact: Sequence[Fraction]) -> tuple[Numbers, list[int]]:

@@ -10,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import psutil
 import pytest
 from command import PLUGINS, Ended, eqbench
@@ -93,6 +94,15 @@ def test_refuted_candidate_is_marked_but_still_measured(ended: Ended) -> None:
     (item,) = ended.cell("claims_wrong_equilibrium")["equilibria"]
     assert item["refuted"]
     assert item["nash_conv"] == pytest.approx(11 / 12)
+
+
+def test_flood_is_thinned_to_64_snapshots_and_its_cost_kept_apart(ended: Ended) -> None:
+    cell = ended.cell("floods")
+    trace = np.load(ended.folder / ended.json["run"] / cell["trace"])
+    assert cell["iterations"] == 20000, "the flood was not cut short"
+    assert 0 < len(trace["work"]) <= 64
+    assert trace["work"][0] == 1
+    assert cell["overhead_s"] > 0
 
 
 def test_memory_peak_of_the_killed_cell_is_recorded(ended: Ended) -> None:

@@ -39,7 +39,7 @@ def kuhn3() -> Game:
 def test_better_profile_of_two_player_kuhn_has_the_value_of_the_game(name, bound, kuhn2):
     result = run(FULL_WIDTH[name], kuhn2, 20_000)
     last_snapshot = [r.candidate for r in result.reports if r.kind == "snapshot"][-1]
-    measured = verify(kuhn2, last_snapshot.profile)
+    measured = verify(kuhn2.tree, last_snapshot.profile)
     assert measured.max_regret <= bound
     assert measured.payoffs[0] == pytest.approx(-1 / 18, abs=2 * bound)
 
