@@ -82,7 +82,7 @@ def solve(solver: Any, game: Any, iterations: int) -> Any:
     from eqbench.solver import Budget, Monitor
 
     reports: list[Any] = []
-    monitor = Monitor(game, Budget(time_s=600, iterations=iterations), reports.append)
+    monitor = Monitor(game, Budget(time_s=600, iterations=iterations, target=0), reports.append)
     solver.solve(game, monitor, np.random.default_rng(0))
     return next(r.candidate.profile for r in reversed(reports) if r.candidate.claim == "average")
 

@@ -69,7 +69,7 @@ def run(solver: Any, game: Any, seed: int, iterations: int, target: float) -> di
         "seed": seed,
         "iterations": monitor.work,
         "elapsed_s": elapsed_s,
-        "max_regret": float(verify(game, last.profile).max_regret),
+        "max_regret": float(verify(game.tree, last.profile).max_regret),
     }
 
 
