@@ -32,6 +32,10 @@ class GameFormatError(UsageError):
     """A game breaks a rule of the model, or a game file cannot be read."""
 
 
+class GameTooLargeError(GameFormatError):
+    """A game has more nodes than are allowed."""
+
+
 class ImperfectRecallError(GameFormatError):
     """A player forgets in some information set what they did or knew before."""
 

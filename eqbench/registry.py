@@ -18,7 +18,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from eqbench.builtin import BUILTIN, BUILTIN_GAMES, BUILTIN_SOLVERS
-from eqbench.errors import EqbenchError, SolverUnavailableError, SpecError, UsageError, nearest
+from eqbench.errors import (
+    EqbenchError,
+    GameTooLargeError,
+    SolverUnavailableError,
+    SpecError,
+    UsageError,
+    nearest,
+)
+from eqbench.model.size_limit import DEFAULT_MAX_NODES, check_expected_nodes, node_limit
 from eqbench.options import Option, canonical_text, construct, list_options
 from eqbench.plugins import (
     Entry,
@@ -36,6 +44,7 @@ from eqbench.spec import Spec, parse_spec, split_specs
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
+    from eqbench.model.tree import GameTree
 
 __all__ = [
     "BUILTIN_GAMES",
@@ -124,29 +133,35 @@ class Registry:
         """
         return list_options(_usable_class(entry), entry.preset)
 
-    def load_game(self, spec: str | Spec) -> Game:
-        """Game with its canonical spec; builds the tree.
+    def load_game(self, spec: str | Spec, *, max_nodes: int = DEFAULT_MAX_NODES) -> Game:
+        """Game with its canonical spec; builds the tree, or reads a large one from the cache.
+
+        A game may say in advance how many nodes it will have, by a method
+        ``expected_nodes() -> int``; then one that is too large is refused at once.
 
         Raises
         ------
         SpecError
             If the spec cannot be read, names something unknown, or the game refuses a value.
+        GameTooLargeError
+            If the game has more than `max_nodes` nodes.
         UsageError
             If the game cannot be loaded or built.
         """
         from eqbench.model.game import Game
-        from eqbench.model.tree import GameTree
+        from eqbench.model.game_cache import CACHED_FROM, cached_game
 
         instance, canonical, entry = self._load("game", spec)
         try:
-            tree = instance.build()
-            if not isinstance(tree, GameTree):
-                raise TypeError(f"build() returned {type(tree).__name__}, not a GameTree")
+            with node_limit(max_nodes):
+                expected = _expected_nodes(canonical, instance)
+                if entry.builtin and expected >= CACHED_FROM:
+                    return cached_game(canonical, lambda: _build(instance))
+                return Game(canonical, _build(instance))
         except Exception as error:
-            if entry.builtin or isinstance(error, MemoryError):
+            if entry.builtin or isinstance(error, MemoryError | GameTooLargeError):
                 raise
             _fail(entry, error)
-        return Game(canonical, tree)
 
     def load_solver(self, spec: str | Spec) -> LoadedSolver:
         """Solver instance with its canonical spec and entry.
@@ -213,9 +228,9 @@ def default_registry() -> Registry:
     return Registry()
 
 
-def load_game(spec: str | Spec) -> Game:
+def load_game(spec: str | Spec, *, max_nodes: int = DEFAULT_MAX_NODES) -> Game:
     """Game of a spec, as :meth:`Registry.load_game`."""
-    return default_registry().load_game(spec)
+    return default_registry().load_game(spec, max_nodes=max_nodes)
 
 
 def load_solver(spec: str | Spec) -> Any:
@@ -259,6 +274,23 @@ def _decorated(kind: Kind) -> list[Entry]:
     """What is registered in this process; a plugin file that failed half-way does not count."""
     mine = (entry for entry in _registered.values() if entry.kind == kind)
     return [entry for entry in mine if entry.origin != "plugin" or entry.module in sys.modules]
+
+
+def _expected_nodes(spec: str, game: Any) -> int:
+    """Number of nodes that a game announces, 0 if it does not; refused if it is too large."""
+    announce = getattr(game, "expected_nodes", None)
+    expected = announce() if announce else 0
+    check_expected_nodes(spec, expected)
+    return expected
+
+
+def _build(game: Any) -> GameTree:
+    from eqbench.model.tree import GameTree
+
+    tree = game.build()
+    if not isinstance(tree, GameTree):
+        raise TypeError(f"build() returned {type(tree).__name__}, not a GameTree")
+    return tree
 
 
 def _usable_class(entry: Entry) -> type:

@@ -56,6 +56,27 @@ class FiniteNumber(click.ParamType):
         return number
 
 
+class Statuses(click.ParamType):
+    """Statuses of cells, separated by commas."""
+
+    name = "statuses"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[str, ...]:
+        if isinstance(value, tuple):
+            return value
+        from typing import get_args
+
+        from eqbench.errors import nearest
+        from eqbench.store.schema import Status
+
+        known = [status for status in get_args(Status) if status != "interrupted"]
+        names = tuple(name.strip() for name in value.split(",") if name.strip())
+        for name in names:
+            if name not in known:
+                self.fail(f"{name!r} is no status: {nearest(name, known)}", param, ctx)
+        return names
+
+
 def spec_completion(kind: str) -> Callable[[Any, Any, str], list[str]]:
     """Shell completion with the names of the games or the solvers."""
 
@@ -79,3 +100,12 @@ plugin_option = click.option(
     help="Python file that registers games or solvers; may be given several times.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+max_nodes_option = click.option(
+    "--max-nodes",
+    # the default of eqbench.model.size_limit, which is not imported for a help text
+    default=10_000_000,
+    type=click.IntRange(1),
+    show_default=True,
+    metavar="N",
+    help="Refuse games with more nodes than this.",
+)

@@ -30,9 +30,9 @@ class Progress:
         if self.display is not None:
             self.display.stop()
 
-    def planned(self, cells: Sequence[Any]) -> None:
+    def planned(self, cells: Sequence[Any], finished: int) -> None:
         if self.display is not None:
-            self.task = self.display.add_task("", total=len(cells))
+            self.task = self.display.add_task("", total=len(cells), completed=finished)
 
     def started(self, cell: Any) -> None:
         if self.display is not None:

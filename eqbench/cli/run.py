@@ -10,10 +10,13 @@ import click
 from eqbench.cli.options import (
     FiniteNumber,
     MemorySize,
+    Statuses,
     json_option,
+    max_nodes_option,
     plugin_option,
     spec_completion,
 )
+from eqbench.cli.resume import begin, request_of, resumed_folder
 
 NOTHING_RAN = 4
 INTERRUPTED = 130
@@ -26,7 +29,6 @@ _NEVER_RAN = ("unsupported", "unavailable")
     "--game",
     "games",
     multiple=True,
-    required=True,
     metavar="SPEC",
     shell_complete=spec_completion("game"),
     help="Game, for example kuhn3 or 'kuhn(players=3, pot=3.2)'; may be given several times.",
@@ -35,7 +37,6 @@ _NEVER_RAN = ("unsupported", "unavailable")
     "--solver",
     "solvers",
     multiple=True,
-    required=True,
     metavar="SPEC",
     shell_complete=spec_completion("solver"),
     help="Solver, several separated by commas, or 'all'; may be given several times.",
@@ -91,11 +92,38 @@ _NEVER_RAN = ("unsupported", "unavailable")
 @click.option(
     "--threads", default=1, type=click.IntRange(1), show_default=True, help="Threads per cell."
 )
+@max_nodes_option
+@click.option(
+    "-j",
+    "--jobs",
+    default=1,
+    type=click.IntRange(1),
+    show_default=True,
+    help="Cells that run at the same time; more than there are cores spoils the times.",
+)
 @click.option(
     "--out",
     default=None,
     type=click.Path(),
     help="Folder for the results.  [default: results/<UTC time>-<games>]",
+)
+@click.option(
+    "--resume",
+    default=None,
+    type=click.Path(),
+    metavar="DIR",
+    help="Go on with the run in this folder: only what it does not have is run, and what "
+    "crashed, failed or was unavailable. Options that are given again replace those of the run.",
+)
+@click.option(
+    "--retry",
+    default=(),
+    type=Statuses(),
+    metavar="STATUS,…",
+    help="With --resume: run cells that ended like this once more, for example timeout,memory.",
+)
+@click.option(
+    "--dry-run", is_flag=True, help="Show what would be run and what is there already; run nothing."
 )
 @plugin_option
 @json_option
@@ -106,43 +134,66 @@ def run(ctx: click.Context, /, **options: Any) -> None:
     """Run solvers on games and compare what they find.
 
     Every cell runs in a process of its own and every profile is measured by the independent
-    verifier. Exit code: 0 ran, 1 some cell crashed or was refuted, 2 usage, 4 nothing could
+    verifier. A run that was interrupted goes on with --resume; several runners may share one
+    folder. Exit code: 0 ran, 1 some cell crashed or was refuted, 2 usage, 4 nothing could
     run, 130 interrupted.
     """
     import signal
-    from pathlib import Path
 
-    from eqbench.errors import StoreError
-    from eqbench.harness.environment import manifest
-    from eqbench.harness.pipeline import Run
-    from eqbench.harness.plan import Request
+    from eqbench.harness.pipeline import NEVER_CACHED, Run
     from eqbench.registry import default_registry
-    from eqbench.store.run_folder import RunFolder, new_run_path
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # end as after Ctrl-C
-    registry = default_registry().with_plugins(options["plugins"])
-    request = _request(Request, options)
-    failure: BaseException | None = None
-    with Run(request, registry) as job:
-        out = options["out"]
-        path = Path(out) if out else new_run_path(Path("results"), "-".join(options["games"]))
-        folder = RunFolder.create(path, manifest(request, job.cells))
-        try:
-            with _observer(options) as observer:
-                job.execute(folder, observer)
-        except (KeyboardInterrupt, StoreError) as error:
-            failure = error
-            # whoever presses again and again shall still get the table
-            signal.signal(signal.SIGINT, signal.SIG_IGN)
-            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    folder = resumed_folder(options)
+    request = request_of(ctx, options, folder)
+    again = {*NEVER_CACHED, *options["retry"]}
+    with Run(request, default_registry().with_plugins(request.plugins)) as job:
+        if options["dry_run"]:
+            from eqbench.cli.dry_run import print_plan
+
+            finished = job.finished_in(folder, again) if folder else set()
+            print_plan(job.cells, finished, request, as_json=options["as_json"])
+            return
+        folder = begin(job, folder, options, again)
+        failure = _execute(job, folder, options, again)
     _print(job.records, folder, as_json=options["as_json"], quiet=options["quiet"])
-    if isinstance(failure, KeyboardInterrupt):
-        done = sum(record.status != "interrupted" for record in job.records)
-        click.echo(f"interrupted after {done} of {len(job.cells)} cells", err=True)
-        ctx.exit(INTERRUPTED)
     if failure is not None:
+        _say_how_to_go_on(job, folder)
+        if isinstance(failure, KeyboardInterrupt):
+            ctx.exit(INTERRUPTED)
         raise failure
     ctx.exit(exit_code([record.status for record in job.records]))
+
+
+def _execute(
+    job: Any, folder: Any, options: dict[str, Any], again: set[str]
+) -> BaseException | None:
+    """Run what is missing; what stopped it, if something did."""
+    import signal
+
+    from eqbench.cli.progress import Progress
+    from eqbench.errors import StoreError
+
+    try:
+        with Progress(quiet=options["quiet"], verbose=options["verbose"]) as observer:
+            job.execute(folder, observer, again)
+    except (KeyboardInterrupt, StoreError) as error:
+        # whoever presses again and again shall still get the table
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        return error
+    return None
+
+
+def _say_how_to_go_on(job: Any, folder: Any) -> None:
+    import shlex
+
+    done = sum(record.status != "interrupted" for record in job.records)
+    click.echo(
+        f"interrupted after {done} of {len(job.cells)} cells; go on with:\n"
+        f"  eqbench run --resume {shlex.quote(str(folder.path))}",
+        err=True,
+    )
 
 
 def exit_code(statuses: list[str]) -> int:
@@ -150,28 +201,6 @@ def exit_code(statuses: list[str]) -> int:
     if any(status in _BAD for status in statuses):
         return 1
     return NOTHING_RAN if all(status in _NEVER_RAN for status in statuses) else 0
-
-
-def _request(kind: Any, options: dict[str, Any]) -> Any:
-    return kind(
-        games=options["games"],
-        solvers=options["solvers"],
-        seeds=options["seeds"],
-        timeout_s=options["timeout"],
-        setup_timeout_s=options["setup_timeout"],
-        iterations=options["iterations"],
-        target=options["target"],
-        memory_bytes=options["memory"],
-        threads=options["threads"],
-        tolerance=options["tolerance"],
-        plugins=options["plugins"],
-    )
-
-
-def _observer(options: dict[str, Any]) -> Any:
-    from eqbench.cli.progress import Progress
-
-    return Progress(quiet=options["quiet"], verbose=options["verbose"])
 
 
 def _print(records: list[Any], folder: Any, *, as_json: bool, quiet: bool) -> None:
@@ -203,5 +232,6 @@ def _print_json(records: list[Any], folder: Any) -> None:
     finished = [record.to_json() for record in records if record.status != "interrupted"]
     document = {"schema": SCHEMA, "run": str(folder.path), "cells": finished}
     if len(finished) < len(records):
-        document["interrupted"] = records[-1].to_json()
+        stopped = [record.to_json() for record in records if record.status == "interrupted"]
+        document["interrupted"] = stopped
     click.echo(json.dumps(document, indent=2, allow_nan=False))

@@ -82,17 +82,19 @@ def run_child(
     limits: Limits,
     guardian: Guardian,
     on_frame: Callable[[Frame], None] = lambda frame: None,
+    stop: threading.Event | None = None,
 ) -> Outcome:
     """Outcome of a job; never raises for anything that the child does.
 
     `on_frame` sees every frame as it arrives and must not block. An interrupt ends the child
-    and becomes an outcome as well; it is up to the caller to go on with it.
+    and becomes an outcome as well; it is up to the caller to go on with it. Only the main
+    thread is interrupted; elsewhere the event `stop` does the same.
     """
     child: _Child | None = None
     with tempfile.TemporaryFile() as log:
         try:
             with interrupts_held():
-                child = _Child(limits, log, on_frame)
+                child = _Child(limits, log, on_frame, stop or threading.Event())
                 guardian.watch(child.process.pid)
             child.send(job)
             child.watch()
@@ -114,8 +116,14 @@ def run_child(
 
 
 class _Child:
-    def __init__(self, limits: Limits, log: Any, on_frame: Callable[[Frame], None]) -> None:
-        self.limits, self.on_frame = limits, on_frame
+    def __init__(
+        self,
+        limits: Limits,
+        log: Any,
+        on_frame: Callable[[Frame], None],
+        stop: threading.Event,
+    ) -> None:
+        self.limits, self.on_frame, self.stop = limits, on_frame, stop
         self.outcome = Outcome()
         receiver, sender = os.pipe()
         try:
@@ -195,6 +203,8 @@ class _Child:
         return self.ready_at + self.limits.time_s + GRACE_S + overhead
 
     def _exceeded(self, now: float, deadline: float) -> str | None:
+        if self.stop.is_set():
+            return "interrupted"
         if self.outcome.peak_memory_bytes > self.limits.memory_bytes:
             return "memory"
         if now >= deadline:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 CLOSE_S = 2.0
@@ -16,23 +17,25 @@ class Guardian:
     def __init__(self, scratch: str | None = None) -> None:
         self._scratch = scratch
         self._groups: set[int] = set()
+        self._lock = threading.Lock()
         self._start()
 
     def watch(self, group: int) -> None:
         """Have a process group killed if we die; a guardian that is gone is replaced."""
-        self._groups.add(group)
-        try:
-            self._tell(f"+{group}\n")
-        except OSError:
-            self.close()
-            self._start()
-            for known in self._groups:
-                self._tell(f"+{known}\n")
+        with self._lock:
+            self._groups.add(group)
+            try:
+                self._tell(f"+{group}\n")
+            except OSError:
+                self.close()
+                self._start()
+                for known in self._groups:
+                    self._tell(f"+{known}\n")
 
     def release(self, group: int) -> None:
         """Forget a process group that is gone."""
-        self._groups.discard(group)
-        with contextlib.suppress(OSError):
+        with self._lock, contextlib.suppress(OSError):
+            self._groups.discard(group)
             self._tell(f"-{group}\n")
 
     def close(self) -> None:

@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
-from dataclasses import asdict, replace
+import threading
+from collections.abc import Collection, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Protocol
 
-from eqbench.errors import EqbenchError, StoreError
-from eqbench.harness.child import Limits, Outcome, run_child
-from eqbench.harness.evidence import Evidence, Finding, curve, measure_frame, metrics
+from eqbench.harness.child import run_child
+from eqbench.harness.crew import Crew
+from eqbench.harness.evidence import Evidence
 from eqbench.harness.guard import Guardian
-from eqbench.harness.interrupts import interrupts_held
 from eqbench.harness.plan import Cell, Request, make_plan
-from eqbench.harness.verdict import judge
-from eqbench.model.profile_json import profile_text
+from eqbench.harness.recorder import Recorder, limits_of
 from eqbench.registry import Registry
-from eqbench.store.run_folder import RunFolder, file_name
-from eqbench.store.schema import CellRecord
-from eqbench.verification import Verifier
+from eqbench.store.json_lines import LineReader
+from eqbench.store.run_folder import LINES, RunFolder
+from eqbench.store.schema import CellRecord, Status
+
+# What a resumed run does again: it says more about that day than about the solver.
+NEVER_CACHED: tuple[Status, ...] = ("crashed", "failed", "unavailable")
 
 
 class Observer(Protocol):
-    """Who watches a run, for example a progress display."""
+    """Who watches a run, for example a progress display; called from several threads."""
 
-    def planned(self, cells: Sequence[Cell]) -> None: ...
+    def planned(self, cells: Sequence[Cell], finished: int) -> None: ...
 
     def started(self, cell: Cell) -> None: ...
 
@@ -38,18 +40,16 @@ class Run:
     Attributes
     ----------
     cells : what is planned
-    records : what came of it so far; an interrupted cell is the last one
     """
 
     def __init__(self, request: Request, registry: Registry) -> None:
         self.request, self.registry = request, registry
         self.cells: list[Cell] = []
-        self.records: list[CellRecord] = []
+        self._records: dict[str, CellRecord] = {}
 
     def __enter__(self) -> Run:
         self._workspace = tempfile.TemporaryDirectory(prefix="eqbench-")
         self._guardian = Guardian(self._workspace.name)
-        self._verifiers: dict[str, Verifier] = {}
         try:
             workspace = Path(self._workspace.name)
             self.cells = make_plan(self.request, self.registry, self._guardian, workspace)
@@ -62,143 +62,62 @@ class Run:
         self._workspace.cleanup()
         self._guardian.close()
 
-    def execute(self, folder: RunFolder, observer: Observer) -> None:
-        """Run all cells, each stored as soon as it is finished.
+    @property
+    def records(self) -> list[CellRecord]:
+        """What came of the cells so far, in the order of the plan; interrupted ones as well."""
+        return [self._records[cell.key] for cell in self.cells if cell.key in self._records]
+
+    def finished_in(self, folder: RunFolder, again: Collection[Status] = NEVER_CACHED) -> set[str]:
+        """Keys of the planned cells that a folder has, but for those that ended as in `again`."""
+        planned = {cell.key for cell in self.cells}
+        stored = {record.key: record for record in folder.cells() if record.key in planned}
+        return {key for key, record in stored.items() if record.status not in again}
+
+    def execute(
+        self, folder: RunFolder, observer: Observer, again: Collection[Status] = NEVER_CACHED
+    ) -> None:
+        """Run all cells that the folder does not have, each stored as soon as it is finished.
+
+        Several runners may do so in the same folder at the same time; each takes what no other
+        has taken. All stored records of the plan are in `records` afterwards.
+
+        Parameters
+        ----------
+        again : statuses of stored cells that are run once more
 
         Raises
         ------
         KeyboardInterrupt
-            After what the running cell had reported was stored as interrupted.
+            After what the running cells had reported was stored as interrupted.
         StoreError
             If the folder can no longer be written.
         """
-        observer.planned(self.cells)
-        for cell in self.cells:
-            observer.started(cell)
-            evidence = Evidence()
-            outcome = self._outcome(cell, evidence)
-            with interrupts_held():
-                record = self._record(cell, outcome, evidence, folder)
-                self.records.append(record)
-            if record.status == "interrupted":
-                raise KeyboardInterrupt
-            observer.finished(record)
+        lines = LineReader(folder.path / LINES)
+        for _ in lines.new():  # what is there now is judged by its status, what comes is done
+            pass
+        done = self.finished_in(folder, again)
+        observer.planned(self.cells, finished=len(done))
+        crew = Crew([cell for cell in self.cells if cell.key not in done], folder, lines)
+        recorder, lock = Recorder(folder), threading.Lock()
 
-    def _outcome(self, cell: Cell, evidence: Evidence) -> Outcome | None:
-        """How the child of a cell ended; None if its solver cannot even be loaded."""
-        if cell.solver.problem is not None:
-            return None
-        return run_child(_job(cell), _limits(cell), self._guardian, evidence.add)
+        def do(cell: Cell) -> None:
+            with lock:
+                observer.started(cell)
+            evidence, outcome = Evidence(), None
+            if cell.solver.problem is None:
+                outcome = run_child(
+                    _job(cell), limits_of(cell), self._guardian, evidence.add, crew.stop
+                )
+            record = recorder.record(cell, outcome, evidence)
+            with lock:
+                self._records[cell.key] = record
+                observer.finished(record)
 
-    def _record(
-        self, cell: Cell, outcome: Outcome | None, evidence: Evidence, folder: RunFolder
-    ) -> CellRecord:
-        """Stored record of a cell. What a child sent must not be able to stop the run."""
         try:
-            record = self._judged(cell, outcome, evidence, folder)
-            folder.append(record)
-        except StoreError:
-            raise
-        except (EqbenchError, ValueError, TypeError, LookupError, AttributeError) as error:
-            reason = f"what the solver sent cannot be used: {error}"
-            record = replace(_names(cell), status="crashed", reason=reason)
-            folder.append(record)
-        return record
-
-    def _judged(
-        self, cell: Cell, outcome: Outcome | None, evidence: Evidence, folder: RunFolder
-    ) -> CellRecord:
-        if outcome is None:
-            assert cell.solver.problem is not None
-            status, reason = cell.solver.problem
-            return replace(_names(cell), status=status, reason=reason)
-        verifier = self._verifier(cell)
-        path = [measure_frame(frame, verifier, cell.tolerance) for frame in evidence.snapshots]
-        found = [measure_frame(frame, verifier, cell.tolerance) for frame in evidence.candidates]
-        handed = found or path[-1:]
-        status, reason = judge(
-            outcome,
-            handed,
-            path,
-            _limits(cell),
-            target=cell.target,
-            payoff_range=verifier.tree.payoff_range,
-        )
-        if evidence.dropped:
-            reason += f"; {evidence.dropped:,} further candidates were dropped"
-        return replace(
-            _names(cell),
-            status=status,
-            reason=reason,
-            peak_memory_bytes=outcome.peak_memory_bytes,
-            trace=folder.write_trace(_file(cell), curve(path)) if path else None,
-            log=_write_log(cell, outcome, folder),
-            **_clocks(cell, outcome),
-            **metrics(handed, lambda rank, finding: _save(cell, rank, finding, folder)),
-        )
-
-    def _verifier(self, cell: Cell) -> Verifier:
-        """Verifiers are kept: preparing one costs more than a measurement."""
-        content = cell.game.content
-        if content not in self._verifiers:
-            self._verifiers = {content: Verifier(cell.game.game.tree)}
-        return self._verifiers[content]
-
-
-def _names(cell: Cell) -> CellRecord:
-    """A record that says only which cell it is; status and figures are filled in later."""
-    return CellRecord(
-        key=cell.key,
-        game=cell.game.typed,
-        solver=cell.solver.typed,
-        game_spec=cell.game.game.spec,
-        solver_spec=cell.solver.spec,
-        seed=cell.seed,
-        status="crashed",
-        target=cell.target,
-    )
-
-
-def _limits(cell: Cell) -> Limits:
-    budget = cell.budget
-    return Limits(cell.setup_timeout_s, budget.time_s, budget.memory_bytes, budget.threads)
-
-
-def _clocks(cell: Cell, outcome: Outcome) -> dict[str, Any]:
-    """Times and work: as the solver's clocks gave them, or as seen from outside if it died.
-
-    Set-up counts from the start of the child, and includes building the game.
-    """
-    clocks = outcome.clocks
-    fields = {} if outcome.last is None else outcome.last.fields
-    elapsed_s = fields.get("elapsed_s")
-    if elapsed_s is None and outcome.ready:
-        elapsed_s = outcome.solve_s - clocks.get("overhead_s", 0.0)
-    return {
-        "setup_s": outcome.setup_s + cell.game.build_s,
-        "elapsed_s": elapsed_s,
-        "cpu_s": clocks.get("cpu_s"),
-        "overhead_s": clocks.get("overhead_s"),
-        "iterations": clocks.get("work"),
-        "statistics": fields.get("statistics", {}),
-    }
-
-
-def _save(cell: Cell, rank: int, finding: Finding, folder: RunFolder) -> str:
-    game = cell.game.game
-    text = profile_text(game.tree, finding.candidate.profile, game.spec)
-    return folder.write_profile(f"{_file(cell)}-{rank}", text)
-
-
-def _write_log(cell: Cell, outcome: Outcome, folder: RunFolder) -> str | None:
-    """Keep what the solver printed, and the traceback of what it raised."""
-    raised = "" if outcome.last is None else outcome.last.fields.get("traceback", "")
-    text = "\n".join(part for part in (outcome.log, raised) if part)
-    return folder.write_log(_file(cell), text) if text else None
-
-
-def _file(cell: Cell) -> str:
-    return f"{file_name(cell.solver.typed)[:40]}-{cell.key}"
+            crew.work(do, self.request.jobs)
+        finally:
+            mine = self._records
+            self._records = {record.key: record for record in folder.cells()} | mine
 
 
 def _job(cell: Cell) -> dict[str, Any]:

@@ -13,8 +13,11 @@ from pathlib import Path
 from eqbench.errors import UsageError
 from eqbench.harness.child import Limits, Outcome, run_child
 from eqbench.harness.guard import Guardian
+from eqbench.harness.versions import solver_version
 from eqbench.model.game import Game
-from eqbench.model.tree_files import content_hash, load_tree, save_tree
+from eqbench.model.game_cache import CACHED_FROM, store_game
+from eqbench.model.size_limit import DEFAULT_MAX_NODES
+from eqbench.model.tree_files import content_hash, load_tree, save_form
 from eqbench.registry import Registry
 from eqbench.solver import Budget, is_deterministic
 from eqbench.spec import split_specs
@@ -23,7 +26,10 @@ from eqbench.store.schema import Status
 
 @dataclass(frozen=True)
 class Request:
-    """What the user asked for. `target` None means 1e-10 of each game's payoff range."""
+    """What the user asked for. `target` None means 1e-10 of each game's payoff range.
+
+    `jobs` is the number of cells that run at the same time.
+    """
 
     games: Sequence[str]
     solvers: Sequence[str]
@@ -35,6 +41,8 @@ class Request:
     memory_bytes: int = 4 * 2**30
     threads: int = 1
     tolerance: float = 1e-6
+    max_nodes: int = DEFAULT_MAX_NODES
+    jobs: int = 1
     plugins: Sequence[str] = ()
 
 
@@ -56,13 +64,19 @@ class PlannedSolver:
     typed: str
     spec: str
     deterministic: bool
+    version: str
     plugins: tuple[str, ...] = ()
     problem: tuple[Status, str] | None = None
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One piece of work: a game, a solver and a seed (None for deterministic solvers)."""
+    """One piece of work: a game, a solver and a seed (None for deterministic solvers).
+
+    Its key is a hash of all that a result may depend on: the content of the game, the solver
+    with its options and version, the seed and the limits. Cells with equal keys need not be
+    run twice.
+    """
 
     game: PlannedGame
     solver: PlannedSolver
@@ -81,9 +95,10 @@ class Cell:
         identity = {
             "game": self.game.content,
             "solver": self.solver.spec,
-            "source": [_digest(file) for file in self.solver.plugins],
+            "version": self.solver.version,
             "seed": self.seed,
             "budget": asdict(self.budget),
+            "setup_timeout_s": self.setup_timeout_s,
             "tolerance": self.tolerance,
         }
         text = json.dumps(identity, sort_keys=True)
@@ -130,10 +145,6 @@ def make_plan(
     return cells
 
 
-def _digest(file: str) -> str:
-    return hashlib.sha256(Path(file).read_bytes()).hexdigest()
-
-
 def _different(games: list[PlannedGame]) -> list[PlannedGame]:
     """The first of all names of each game; more would only repeat its rows."""
     different: dict[str, PlannedGame] = {}
@@ -146,9 +157,10 @@ def _plan_solver(
     text: str, request: Request, registry: Registry, guardian: Guardian
 ) -> PlannedSolver:
     entry = registry.solver_entry(text)
+    version = solver_version(entry)
     if entry.builtin:
         loaded = registry.load_solver(text)
-        return PlannedSolver(text, loaded.spec, is_deterministic(loaded.instance))
+        return PlannedSolver(text, loaded.spec, is_deterministic(loaded.instance), version)
     plugins = (entry.plugin,) if entry.plugin else ()
     outcome = run_child(
         {"do": "describe", "solver": text, "plugins": plugins},
@@ -158,10 +170,11 @@ def _plan_solver(
     last = outcome.last
     if last is not None and last.kind == "described":
         fields = last.fields
-        return PlannedSolver(text, fields["spec"], fields["deterministic"], plugins)
+        return PlannedSolver(text, fields["spec"], fields["deterministic"], version, plugins)
     if last is not None and last.fields.get("usage"):
         raise UsageError(last.fields["message"])
-    return PlannedSolver(text, text, True, plugins, _problem(outcome, request.setup_timeout_s))
+    problem = _problem(outcome, request.setup_timeout_s)
+    return PlannedSolver(text, text, True, version, plugins, problem)
 
 
 def _problem(outcome: Outcome, setup_timeout_s: float) -> tuple[Status, str]:
@@ -187,12 +200,15 @@ def _plan_game(
     started = time.perf_counter()
     entry = registry.game_entry(text)
     if entry.builtin:
-        game = registry.load_game(text)
-        save_tree(game.tree, folder)
+        game = registry.load_game(text, max_nodes=request.max_nodes)
+        if game.folder is None:
+            store_game(game, folder)
     else:
         game = _build_in_child(text, entry.plugin, request, guardian, folder)
+        if game.tree.n_nodes >= CACHED_FROM:
+            save_form(game.sequence_form, folder)
     build_s = time.perf_counter() - started
-    return PlannedGame(text, game, folder, build_s, content_hash(game.tree))
+    return PlannedGame(text, game, game.folder or folder, build_s, content_hash(game.tree))
 
 
 def _build_in_child(
@@ -204,6 +220,7 @@ def _build_in_child(
             "game": text,
             "plugins": (plugin,) if plugin else (),
             "folder": str(folder),
+            "max_nodes": request.max_nodes,
         },
         Limits(setup_s=request.setup_timeout_s, memory_bytes=request.memory_bytes),
         guardian,

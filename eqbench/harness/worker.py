@@ -75,7 +75,7 @@ def _build(job: dict[str, Any], send: Any) -> None:
     from eqbench.registry import default_registry
 
     registry = default_registry().with_plugins(job["plugins"])
-    game = registry.load_game(job["game"])
+    game = registry.load_game(job["game"], max_nodes=job["max_nodes"])
     save_tree(game.tree, Path(job["folder"]))
     send("built", spec=game.spec)
 
@@ -102,7 +102,8 @@ def _solve(job: dict[str, Any], send: Any) -> None:
     except SolverUnavailableError as error:
         send("refused", status="unavailable", reason=f"missing: {error}")
         return
-    game = Game(job["game_spec"], load_tree(Path(job["folder"])))
+    folder = Path(job["folder"])
+    game = Game(job["game_spec"], load_tree(folder), folder)
     available = availability_of(solver)
     if available.state != "available":
         send("refused", status="unavailable", reason=f"{available.state}: {available.reason}")

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from eqbench.errors import GameFormatError
 from eqbench.model.assemble import InfosetTable, assemble
 from eqbench.model.rational import rational
+from eqbench.model.size_limit import max_nodes, too_large
 from eqbench.model.tree import CHANCE, INT64_SAFE, TERMINAL, GameTree, Payoffs
 
 Number = int | float | Fraction
@@ -35,9 +36,9 @@ class TreeBuilder:
     >>> tree = builder.tree()
     """
 
-    def __init__(self, players: Sequence[str], *, max_nodes: int = 5_000_000) -> None:
+    def __init__(self, players: Sequence[str]) -> None:
         self.players = list(players)
-        self.max_nodes = max_nodes
+        self._max_nodes = max_nodes()
         self._place: list[tuple[int, int]] = []
         self._player: list[int] = []
         self._infoset: list[int] = []
@@ -135,10 +136,8 @@ class TreeBuilder:
 
     def _add(self, place: Place, player: int, infoset: int) -> int:
         node = len(self._place)
-        if node >= self.max_nodes:
-            raise GameFormatError(
-                f"the game has more than {self.max_nodes:,} nodes; choose smaller options"
-            )
+        if node >= self._max_nodes:
+            raise too_large()
         if (place is None) != (node == 0):
             raise GameFormatError("exactly the first node has the place None: it is the root")
         if place is not None and not 0 <= place[0] < node:

@@ -7,15 +7,15 @@ everything is compiled afresh.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numba
+
+from eqbench.model.cache import cache_root, package_sources, source_hash
 
 
 def kernel(function: Callable) -> Callable:
@@ -37,7 +37,9 @@ def kernel(function: Callable) -> Callable:
 def cache_folder() -> Path | None:
     """Folder for machine code of these very sources; None if no folder can be written."""
     try:
-        folder = _cache_root() / f"kernels-{source_hash(kernel_sources())}"
+        compiler = f"numba {numba.__version__} {sys.version}"
+        name = f"kernels-{source_hash(kernel_sources(), compiler)}"
+        folder = cache_root() / name
         folder.mkdir(parents=True, exist_ok=True)
     except (OSError, RuntimeError):  # RuntimeError: this user has no home folder
         return None
@@ -46,27 +48,4 @@ def cache_folder() -> Path | None:
 
 def kernel_sources() -> list[Path]:
     """All Python files of the model and of the built-in solvers, in a fixed order."""
-    import importlib.util
-
-    folders = [Path(__file__).parent]
-    solvers = importlib.util.find_spec("eqbench.solvers")
-    if solvers is not None and solvers.submodule_search_locations:
-        folders += [Path(folder) for folder in solvers.submodule_search_locations]
-    return sorted(file for folder in folders for file in folder.rglob("*.py"))
-
-
-def source_hash(files: list[Path]) -> str:
-    """Hash of the contents of `files` and of the compiler's version."""
-    digest = hashlib.sha256(f"numba {numba.__version__} {sys.version}".encode())
-    for file in files:
-        digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
-    return digest.hexdigest()[:16]
-
-
-def _cache_root() -> Path:
-    if chosen := os.environ.get("NUMBA_CACHE_DIR"):
-        return Path(chosen) / "eqbench"
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "eqbench"
-    base: Any = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "eqbench"
+    return package_sources("eqbench.model", "eqbench.solvers")

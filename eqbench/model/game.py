@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from eqbench.errors import UsageError
 from eqbench.model.rational import rational
 from eqbench.model.sequence_form import SequenceForm, compile_sequence_form
 from eqbench.model.tree import GameTree
+from eqbench.model.tree_files import load_form
 from eqbench.spec import parse_spec
 
 if TYPE_CHECKING:
@@ -26,15 +28,19 @@ class Game:
     spec : str
         Canonical spec, for example ``kuhn(players=3,cards=4,pot=3,reduce=none)``.
     tree : GameTree
+    folder : Path or None
+        Where the arrays of the game are kept, if they are; their form need not be compiled.
     """
 
     spec: str
     tree: GameTree
+    folder: Path | None = None
 
     @cached_property
     def sequence_form(self) -> SequenceForm:
         """The sequence form; shared by all who hold this game."""
-        return compile_sequence_form(self.tree)
+        stored = load_form(self.folder) if self.folder else None
+        return stored or compile_sequence_form(self.tree)
 
     def payoff_model(self) -> PayoffModel:
         """Values, best responses and derivatives on compiled kernels."""

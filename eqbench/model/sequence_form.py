@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 
 from eqbench.model.tree import FloatArray, GameTree, IntArray
 
+_ENTRY_ARRAYS = ("entry_start", "entry_opponents", "entry_source")
+
 
 class FormArrays(NamedTuple):
     """What the kernels read; every array is C-contiguous and read-only.
@@ -137,6 +139,14 @@ class SequenceForm:
             _frozen(weight),
             (0,) * (self.n_players - 1),
         )
+
+    def entry_arrays(self) -> dict[str, NDArray]:
+        """What takes longest to compile, by name, for a file; see `take_entry_arrays`."""
+        return dict(zip(_ENTRY_ARRAYS, self._entries, strict=True))
+
+    def take_entry_arrays(self, arrays: dict[str, NDArray]) -> None:
+        """Use what `entry_arrays` gave, instead of compiling it again."""
+        self.__dict__["_entries"] = tuple(arrays[name] for name in _ENTRY_ARRAYS)
 
     def at(self, value: float) -> SequenceForm:
         """Same form with another value of the payoff parameter; structure is shared."""

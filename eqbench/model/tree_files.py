@@ -1,4 +1,8 @@
-"""Game trees as folders of plain arrays, so that several processes can map one copy."""
+"""Games as folders of plain arrays, so that several processes can map one copy.
+
+The tree always; the sequence form only of large games, for which compiling it takes longer
+than reading it.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +14,22 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from eqbench.model.sequence_form import SequenceForm
 from eqbench.model.tree import GameTree, Payoffs
 
 _NODE_ARRAYS = ("parent", "move", "player", "infoset", "chance", "infoset_player", "infoset_parent")
 _LABELS = "labels.json"
+_FORM = "form"
+_FORM_ARRAYS = (
+    "block_start",
+    "parent",
+    "infoset_start",
+    "infoset_player",
+    "columns",
+    "chance",
+    "base",
+    "slope",
+)
 
 
 def save_tree(tree: GameTree, folder: Path) -> None:
@@ -42,6 +58,30 @@ def load_tree(folder: Path) -> GameTree:
         infoset_actions=tuple(map(tuple, labels["actions"])),
         **arrays,
     )
+
+
+def save_form(form: SequenceForm, folder: Path) -> None:
+    """Write a sequence form into the folder of its tree."""
+    place = folder / _FORM
+    place.mkdir()
+    arrays = {name: getattr(form, name) for name in _FORM_ARRAYS} | form.entry_arrays()
+    for name, array in arrays.items():
+        if array is not None:
+            np.save(place / f"{name}.npy", array, allow_pickle=False)
+    header = {"n_players": form.n_players, "value": form.value}
+    (place / _LABELS).write_text(json.dumps(header), encoding="utf-8")
+
+
+def load_form(folder: Path) -> SequenceForm | None:
+    """Sequence form beside a tree, its arrays mapped read-only; None if there is none."""
+    place = folder / _FORM
+    if not (place / _LABELS).exists():
+        return None
+    header = json.loads((place / _LABELS).read_text(encoding="utf-8"))
+    arrays: dict = {file.stem: _map(file) for file in place.glob("*.npy")}
+    form = SequenceForm(**header, **{name: arrays.pop(name, None) for name in _FORM_ARRAYS})
+    form.take_entry_arrays(arrays)
+    return form
 
 
 def content_hash(tree: GameTree) -> str:

@@ -1,17 +1,17 @@
 """Write and read the folder of a run.
 
 A cell's arrays go to their own files and to the disk first; then one single write appends its
-JSON line. So a line never promises more than is there, and a run that is killed leaves at
-most one torn line, which is cut off when the folder is opened again.
+JSON line. So a line never promises more than is there, and whoever reads the folder while it
+is written, or after its runner was killed, sees whole cells only.
 """
 
 from __future__ import annotations
 
-import errno
 import io
 import json
 import os
 import re
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -22,13 +22,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.errors import StoreError, UsageError
-from eqbench.store.schema import CellRecord
+from eqbench.store.claims import Claims
+from eqbench.store.json_lines import append_line, read_lines
+from eqbench.store.schema import SCHEMA, CellRecord
 
 MANIFEST, LINES, INTERRUPTED = "manifest.json", "runs.jsonl", "interrupted.jsonl"
+RESUMED, CLAIMS = "resumed.jsonl", "claims"
 
 
 class RunFolder:
-    """An open run: manifest, lines, and the folders ``profiles``, ``traces``, ``logs``."""
+    """A run on disk: manifest, lines, and the folders ``profiles``, ``traces``, ``logs``."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -47,11 +50,11 @@ class RunFolder:
             for part in ("profiles", "traces", "logs"):
                 with _reported(path):
                     (path / part).mkdir(parents=True, exist_ok=True)
-            _write_file(path / MANIFEST, text.encode(), "xb")
+            _write_file(path / MANIFEST, text.encode(), new=True)
         except FileExistsError:
             raise UsageError(
                 f"{path} already holds a run, or a file of that name; choose another folder "
-                "with --out"
+                f"with --out, or go on with that run by --resume {path}"
             ) from None
         except StoreError as error:
             raise UsageError(str(error)) from None
@@ -59,22 +62,54 @@ class RunFolder:
 
     @classmethod
     def open(cls, path: Path) -> RunFolder:
-        """Existing folder; a torn last line is cut off.
+        """Existing folder; nothing in it is changed.
 
         Raises
         ------
         UsageError
-            If there is no run in the folder.
+            If there is no run in the folder, or one of another version.
         """
         if not (path / MANIFEST).is_file():
-            raise UsageError(f"{path} holds no run: there is no {MANIFEST} in it")
+            raise UsageError(
+                f"{path} holds no run: there is no {MANIFEST} in it; name a folder that "
+                "`eqbench run` wrote, for example one below results/"
+            )
         folder = cls(path)
-        folder._heal()
+        try:
+            schema = folder.manifest.get("schema")
+        except (ValueError, AttributeError):
+            raise UsageError(f"{path / MANIFEST} is damaged: it is no JSON object") from None
+        if schema != SCHEMA:
+            raise UsageError(
+                f"{path} was written in the format {schema!r}; this version reads {SCHEMA!r}"
+            )
         return folder
 
     @property
     def manifest(self) -> dict[str, Any]:
+        """What the run was asked for when it began, and where."""
         return json.loads((self.path / MANIFEST).read_text(encoding="utf-8"))
+
+    @property
+    def plan(self) -> dict[str, Any]:
+        """What the run is asked for now: the manifest, or what it was last resumed with."""
+        return [self.manifest, *read_lines(self.path / RESUMED)][-1]
+
+    def resumed(self, manifest: dict[str, Any]) -> None:
+        """Note that the run goes on, with the requests and in the environment of `manifest`."""
+        with _reported(self.path / RESUMED):
+            append_line(self.path / RESUMED, manifest)
+
+    def claims(self) -> Claims:
+        """Locks on cells, for runners that share this folder.
+
+        Raises
+        ------
+        StoreError
+            If the folder cannot be written.
+        """
+        with _reported(self.path / CLAIMS):
+            return Claims(self.path / CLAIMS)
 
     def write_profile(self, name: str, text: str) -> str:
         """Write the JSON text of a profile and return its path relative to the run."""
@@ -99,38 +134,28 @@ class RunFolder:
     def append(self, record: CellRecord) -> None:
         """Append a cell, as one line in one write; an interrupted one to a file of its own."""
         name = INTERRUPTED if record.status == "interrupted" else LINES
-        line = json.dumps(record.to_json(), allow_nan=False) + "\n"
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
         with _reported(self.path / name):
-            descriptor = os.open(self.path / name, flags, 0o644)
-            try:
-                if os.write(descriptor, line.encode()) != len(line.encode()):
-                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
+            append_line(self.path / name, record.to_json())
 
-    def cells(self) -> Iterator[CellRecord]:
-        """Finished cells in the order in which they ended."""
-        yield from self._records(LINES)
+    def cells(self) -> list[CellRecord]:
+        """Finished cells in the order in which they ended; of a repeated one the last try."""
+        return self._records(LINES)
 
-    def interrupted(self) -> Iterator[CellRecord]:
-        """Cells that were running when the run was interrupted, as far as they got."""
-        yield from self._records(INTERRUPTED)
+    def interrupted(self) -> list[CellRecord]:
+        """Cells that were running when the run was interrupted, as far as they got.
 
-    def _records(self, name: str) -> Iterator[CellRecord]:
-        lines = self.path / name
-        if lines.exists():
-            for line in lines.read_text(encoding="utf-8").splitlines():
-                yield CellRecord.from_json(json.loads(line))
+        Those that were finished later are left out.
+        """
+        finished = {record.key for record in self.cells()}
+        return [record for record in self._records(INTERRUPTED) if record.key not in finished]
 
-    def _heal(self) -> None:
-        for name in (LINES, INTERRUPTED):
-            lines = self.path / name
-            data = lines.read_bytes() if lines.exists() else b""
-            if data and not data.endswith(b"\n"):
-                with open(lines, "r+b") as file:
-                    file.truncate(data.rfind(b"\n") + 1)
+    def _records(self, name: str) -> list[CellRecord]:
+        records: dict[str, CellRecord] = {}
+        for data in read_lines(self.path / name):
+            record = CellRecord.from_json(data)
+            records.pop(record.key, None)
+            records[record.key] = record
+        return list(records.values())
 
 
 def new_run_path(root: Path, slug: str) -> Path:
@@ -170,11 +195,22 @@ def file_name(text: str) -> str:
     return re.sub(r"[^\w.-]+", "-", text).strip("-.") or "run"
 
 
-def _write_file(path: Path, data: bytes, mode: str = "wb") -> None:
-    with _reported(path), open(path, mode) as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
+def _write_file(path: Path, data: bytes, *, new: bool = False) -> None:
+    """Put a whole file in place, or nothing; FileExistsError if it must be new and is not."""
+    # several runners may write the same file, and one of them may be killed at any moment
+    draft = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}")
+    with _reported(path):
+        try:
+            with open(draft, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            if new:
+                os.link(draft, path)
+            else:
+                os.replace(draft, path)
+        finally:
+            draft.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -71,6 +71,7 @@ class CellRecord:
     equilibria: list[EquilibriumRecord] = field(default_factory=list)
     trace: str | None = None
     log: str | None = None
+    solver_version: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values."""

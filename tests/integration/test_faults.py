@@ -186,8 +186,9 @@ def test_interrupt_keeps_finished_cells_and_ends_with_code_130(tmp_path: Path) -
     document = json.loads(out)
     assert [cell["solver"] for cell in document["cells"]] == ["well_behaved"]
     assert "1 of 2 cells" in err
+    assert f"eqbench run --resume {document['run']}" in err
     assert "Traceback" not in err
-    stopped = document["interrupted"]
+    (stopped,) = document["interrupted"]
     assert stopped["status"] == "interrupted"
     assert stopped["nash_conv"] == pytest.approx(11 / 12), "what it had streamed is kept"
     assert (tmp_path / document["run"] / stopped["equilibria"][0]["profile"]).exists()

@@ -67,7 +67,8 @@ def test_edit_of_a_callee_is_never_served_from_a_stale_cache(checkout: Path) -> 
 
 
 def test_every_kernel_source_is_part_of_the_cache_name(checkout: Path) -> None:
-    from eqbench.model.compiled import kernel_sources, source_hash
+    from eqbench.model.cache import source_hash
+    from eqbench.model.compiled import kernel_sources
 
     names = {file.parent.name + "/" + file.name for file in kernel_sources()}
     assert {"model/kernels.py", "cfr/kernels.py"} <= names

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from eqbench.errors import GameFormatError, ImperfectRecallError
+from eqbench.errors import GameFormatError, GameTooLargeError, ImperfectRecallError
 from eqbench.model.assemble import InfosetTable, assemble
 from eqbench.model.builder import TreeBuilder
+from eqbench.model.size_limit import node_limit
 from eqbench.model.tree import CHANCE, TERMINAL, Payoffs
 
 
@@ -267,8 +268,9 @@ def test_second_root_is_refused() -> None:
 
 
 def test_node_limit_is_kept() -> None:
-    builder = TreeBuilder(["P1"], max_nodes=2)
-    root = builder.decision(None, 0, "x", ["a", "b"])
-    builder.terminal((root, 0), [0])
-    with pytest.raises(GameFormatError, match="more than 2 nodes"):
-        builder.terminal((root, 1), [0])
+    with node_limit(2):
+        builder = TreeBuilder(["P1"])
+        root = builder.decision(None, 0, "x", ["a", "b"])
+        builder.terminal((root, 0), [0])
+        with pytest.raises(GameTooLargeError, match=r"more than 2 nodes.*--max-nodes"):
+            builder.terminal((root, 1), [0])

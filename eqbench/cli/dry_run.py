@@ -1,0 +1,64 @@
+"""What `eqbench run --dry-run` prints: the cells of a plan, and what they may cost."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import click
+
+from eqbench.harness.child import GRACE_S
+
+
+def print_plan(
+    cells: Sequence[Any], finished: Collection[str], request: Any, *, as_json: bool
+) -> None:
+    """Print planned cells; `finished` are the keys of those that need not be run."""
+    rows = [_row(cell, finished) for cell in cells]
+    if as_json:
+        document = {"schema": "eqbench.plan/1", "cells": rows}
+        click.echo(json.dumps(document, indent=2, allow_nan=False))
+        return
+    shown = ("key", "game", "solver", "seed", "state")
+    table = [shown, *([_text(row[name]) for name in shown] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    for line in table:
+        texts = (text.ljust(width) for text, width in zip(line, widths, strict=True))
+        click.echo("  ".join(texts).rstrip())
+    missing = sum(cell.key not in finished for cell in cells)
+    click.echo(f"\n{len(cells)} cells, {missing} to run" + _longest(missing, request))
+
+
+def _row(cell: Any, finished: Collection[str]) -> dict[str, Any]:
+    return {
+        "key": cell.key,
+        "game": cell.game.typed,
+        "game_spec": cell.game.game.spec,
+        "nodes": cell.game.game.tree.n_nodes,
+        "solver": cell.solver.typed,
+        "solver_spec": cell.solver.spec,
+        "seed": cell.seed,
+        "state": "finished" if cell.key in finished else "to run",
+    }
+
+
+def _text(value: Any) -> str:
+    return "–" if value is None else str(value)
+
+
+def _longest(missing: int, request: Any) -> str:
+    """How long it takes if every cell uses up its time, set-up not counted."""
+    if not missing:
+        return ""
+    rounds = math.ceil(missing / request.jobs)
+    seconds = rounds * (request.timeout_s + GRACE_S)
+    at_once = f", {request.jobs} at a time" if request.jobs > 1 else ""
+    return f"{at_once}: at most {_duration(seconds)} of solving"
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

@@ -1,0 +1,141 @@
+"""From how a child ended and what it sent to the stored record of its cell."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from typing import Any
+
+from eqbench.errors import EqbenchError, StoreError
+from eqbench.harness.child import Limits, Outcome
+from eqbench.harness.evidence import Evidence, Finding, curve, measure_frame, metrics
+from eqbench.harness.plan import Cell
+from eqbench.harness.verdict import judge
+from eqbench.model.profile_json import profile_text
+from eqbench.store.run_folder import RunFolder, file_name
+from eqbench.store.schema import CellRecord
+from eqbench.verification import Verifier
+
+
+class Recorder:
+    """Measures, judges and stores cells; several threads may share it."""
+
+    def __init__(self, folder: RunFolder) -> None:
+        self.folder = folder
+        self._verifiers: dict[str, Verifier] = {}
+        self._lock = threading.Lock()
+
+    def record(self, cell: Cell, outcome: Outcome | None, evidence: Evidence) -> CellRecord:
+        """Stored record of a cell; `outcome` is None if its solver could not even be loaded.
+
+        What a child sent must not be able to stop the run.
+
+        Raises
+        ------
+        StoreError
+            If it cannot be stored.
+        """
+        try:
+            record = self._judged(cell, outcome, evidence)
+            self.folder.append(record)
+        except StoreError:
+            raise
+        except (EqbenchError, ValueError, TypeError, LookupError, AttributeError) as error:
+            reason = f"what the solver sent cannot be used: {error}"
+            record = replace(_names(cell), status="crashed", reason=reason)
+            self.folder.append(record)
+        return record
+
+    def _judged(self, cell: Cell, outcome: Outcome | None, evidence: Evidence) -> CellRecord:
+        if outcome is None:
+            assert cell.solver.problem is not None
+            status, reason = cell.solver.problem
+            return replace(_names(cell), status=status, reason=reason)
+        verifier = self._verifier(cell)
+        path = [measure_frame(frame, verifier, cell.tolerance) for frame in evidence.snapshots]
+        found = [measure_frame(frame, verifier, cell.tolerance) for frame in evidence.candidates]
+        handed = found or path[-1:]
+        status, reason = judge(
+            outcome,
+            handed,
+            path,
+            limits_of(cell),
+            target=cell.target,
+            payoff_range=verifier.tree.payoff_range,
+        )
+        if evidence.dropped:
+            reason += f"; {evidence.dropped:,} further candidates were dropped"
+        return replace(
+            _names(cell),
+            status=status,
+            reason=reason,
+            peak_memory_bytes=outcome.peak_memory_bytes,
+            trace=self.folder.write_trace(_file(cell), curve(path)) if path else None,
+            log=self._write_log(cell, outcome),
+            **_clocks(cell, outcome),
+            **metrics(handed, lambda rank, finding: self._save(cell, rank, finding)),
+        )
+
+    def _verifier(self, cell: Cell) -> Verifier:
+        """Verifiers are kept for the game at hand: preparing one costs more than a measurement."""
+        content = cell.game.content
+        with self._lock:
+            if content not in self._verifiers:
+                self._verifiers = {content: Verifier(cell.game.game.tree)}
+            return self._verifiers[content]
+
+    def _save(self, cell: Cell, rank: int, finding: Finding) -> str:
+        game = cell.game.game
+        text = profile_text(game.tree, finding.candidate.profile, game.spec)
+        return self.folder.write_profile(f"{_file(cell)}-{rank}", text)
+
+    def _write_log(self, cell: Cell, outcome: Outcome) -> str | None:
+        """Keep what the solver printed, and the traceback of what it raised."""
+        raised = "" if outcome.last is None else outcome.last.fields.get("traceback", "")
+        text = "\n".join(part for part in (outcome.log, raised) if part)
+        return self.folder.write_log(_file(cell), text) if text else None
+
+
+def limits_of(cell: Cell) -> Limits:
+    """Bounds of the child of a cell."""
+    budget = cell.budget
+    return Limits(cell.setup_timeout_s, budget.time_s, budget.memory_bytes, budget.threads)
+
+
+def _names(cell: Cell) -> CellRecord:
+    """A record that says only which cell it is; status and figures are filled in later."""
+    return CellRecord(
+        key=cell.key,
+        game=cell.game.typed,
+        solver=cell.solver.typed,
+        game_spec=cell.game.game.spec,
+        solver_spec=cell.solver.spec,
+        solver_version=cell.solver.version,
+        seed=cell.seed,
+        status="crashed",
+        target=cell.target,
+    )
+
+
+def _clocks(cell: Cell, outcome: Outcome) -> dict[str, Any]:
+    """Times and work: as the solver's clocks gave them, or as seen from outside if it died.
+
+    Set-up counts from the start of the child, and includes building the game.
+    """
+    clocks = outcome.clocks
+    fields = {} if outcome.last is None else outcome.last.fields
+    elapsed_s = fields.get("elapsed_s")
+    if elapsed_s is None and outcome.ready:
+        elapsed_s = outcome.solve_s - clocks.get("overhead_s", 0.0)
+    return {
+        "setup_s": outcome.setup_s + cell.game.build_s,
+        "elapsed_s": elapsed_s,
+        "cpu_s": clocks.get("cpu_s"),
+        "overhead_s": clocks.get("overhead_s"),
+        "iterations": clocks.get("work"),
+        "statistics": fields.get("statistics", {}),
+    }
+
+
+def _file(cell: Cell) -> str:
+    return f"{file_name(cell.solver.typed)[:40]}-{cell.key}"

@@ -1,0 +1,48 @@
+"""Which version of a solver gave a result: part of the identity of a cell."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+from pathlib import Path
+
+from eqbench.harness.environment import version_of
+from eqbench.model.cache import package_sources, source_hash
+from eqbench.plugins import Entry
+
+_DISTRIBUTION = "distribution "
+
+
+def solver_version(entry: Entry) -> str:
+    """Version and source of what defines a solver, as far as it can be told from outside.
+
+    Built-in solvers count with the sources of the model, of their own package and of the
+    modules beside it; plugin files with their content; both with the optional packages that
+    they announce.
+    """
+    if entry.builtin:
+        own = f"eqbench {version_of('eqbench')} {_builtin_source(entry)}"
+    elif entry.plugin:
+        own = hashlib.sha256(Path(entry.plugin).read_bytes()).hexdigest()[:16]
+    else:
+        name = entry.source.removeprefix(_DISTRIBUTION)
+        own = f"{name} {version_of(name)}"
+    packages = [f"{name} {_version_of_module(name)}" for name in entry.requires]
+    return ", ".join([own, *packages])
+
+
+def _builtin_source(entry: Entry) -> str:
+    package, _, module = entry.module.rpartition(".")
+    spec = importlib.util.find_spec(package)
+    folders = list(spec.submodule_search_locations or ()) if spec else []
+    files = package_sources("eqbench.model")
+    for folder in map(Path, folders):
+        files += [*folder.glob("*.py"), *(folder / module).rglob("*.py")]
+    return source_hash(sorted(files))
+
+
+def _version_of_module(name: str) -> str | None:
+    from importlib.metadata import packages_distributions
+
+    found = packages_distributions().get(name, [name])
+    return version_of(found[0])

@@ -1,0 +1,93 @@
+"""Large games on disk, built and compiled once for all runs and all processes."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from eqbench.model.cache import cache_root, package_sources, source_hash
+from eqbench.model.game import Game
+from eqbench.model.tree import GameTree
+from eqbench.model.tree_files import load_tree, save_form, save_tree
+
+CACHED_FROM = 50_000  # nodes; smaller games are built as fast as they are read
+MAX_BYTES = 4 * 2**30
+SPARED_S = 24 * 3600.0  # a game that was used so recently may be in use
+
+
+def game_cache_folder() -> Path | None:
+    """Folder of all cached games; None if it cannot be written."""
+    try:
+        folder = cache_root() / "games"
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, RuntimeError):
+        return None
+    return folder if os.access(folder, os.W_OK) else None
+
+
+def cached_game(spec: str, build: Callable[[], GameTree]) -> Game:
+    """Game of a canonical spec, from the cache or built and put there.
+
+    The entry depends on the sources of the model and of the built-in games, so that no edit
+    of either meets an old game. Without a writable cache the game is just built.
+    """
+    root = game_cache_folder()
+    if root is None:
+        return Game(spec, build())
+    sources = source_hash(package_sources("eqbench.model", "eqbench.games"))
+    folder = root / hashlib.sha256(f"{sources} {spec}".encode()).hexdigest()[:24]
+    game = _read(spec, folder)
+    if game is None:
+        built = build()
+        _write(Game(spec, built), root, folder)
+        _drop_old(root)
+        game = _read(spec, folder) or Game(spec, built)
+    return game
+
+
+def store_game(game: Game, folder: Path) -> None:
+    """Write the tree of a game into an existing folder, and the form if the game is large."""
+    save_tree(game.tree, folder)
+    if game.tree.n_nodes >= CACHED_FROM:
+        save_form(game.sequence_form, folder)
+
+
+def _read(spec: str, folder: Path) -> Game | None:
+    try:
+        game = Game(spec, load_tree(folder), folder)
+        os.utime(folder)
+    except (OSError, ValueError, KeyError, TypeError):  # not there, or damaged
+        return None
+    return game
+
+
+def _write(game: Game, root: Path, folder: Path) -> None:
+    """Put a game in place at once, or leave the cache as it is."""
+    draft = Path(tempfile.mkdtemp(prefix=".draft-", dir=root))
+    try:
+        store_game(game, draft)
+        shutil.rmtree(folder, ignore_errors=True)
+        draft.rename(folder)
+    except OSError:  # no space, or another process was faster
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def _drop_old(root: Path) -> None:
+    """Remove the games that were not used for longest until the rest is small enough."""
+    entries = []
+    for entry in root.iterdir():
+        with contextlib.suppress(OSError):
+            size = sum(file.stat().st_size for file in entry.rglob("*") if file.is_file())
+            entries.append((entry.stat().st_mtime, size, entry))
+    total = sum(size for _, size, _ in entries)
+    for used, size, entry in sorted(entries):
+        if total <= MAX_BYTES or time.time() - used < SPARED_S:
+            return
+        shutil.rmtree(entry, ignore_errors=True)
+        total -= size

@@ -1,0 +1,185 @@
+"""Runs that are killed, resumed and shared: every cell once, nothing finished is lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from command import PLUGINS, Ended, eqbench
+
+CELLS = 6
+REQUEST = [
+    *("--game", "kuhn2", "--game", "matching_pennies", "--solver", "cfr_plus,mccfr"),
+    *("--seeds", "2", "--iterations", "50", "--target", "0"),
+]
+LONGEST_RUN_S = 6.0
+MOMENTS = 20
+
+
+def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "eqbench", "run", *arguments],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def lines(run: Path) -> list[str]:
+    file = run / "runs.jsonl"
+    return file.read_text().splitlines() if file.exists() else []
+
+
+def check_whole(ended: Ended, run: Path) -> None:
+    """All cells are there once, and what they name is there as well."""
+    assert ended.code == 0, ended.err
+    cells = ended.json["cells"]
+    assert len({cell["key"] for cell in cells}) == len(cells) == CELLS
+    assert sorted(json.loads(line)["key"] for line in lines(run)) == sorted(
+        cell["key"] for cell in cells
+    )
+    for cell in cells:
+        assert (cell["status"], cell["iterations"]) == ("limit", 50)
+        for found in cell["equilibria"]:
+            assert json.loads((run / found["profile"]).read_text())["behavior"]
+
+
+@pytest.mark.parametrize("moment", range(MOMENTS))
+def test_killed_run_is_resumed_without_loss_or_repetition(tmp_path: Path, moment: int) -> None:
+    run = tmp_path / "run"
+    runner = start(tmp_path, *REQUEST, "--out", str(run))
+    while not (run / "manifest.json").exists():
+        time.sleep(0.01)
+    # one random moment in each twentieth of a run
+    time.sleep(LONGEST_RUN_S * random.Random(moment).uniform(moment, moment + 1) / MOMENTS)
+    runner.send_signal(signal.SIGKILL)
+    runner.communicate()
+    before = lines(run)
+    ended = eqbench("run", "--resume", run, "-j", "2", "--json", cwd=tmp_path)
+    check_whole(ended, run)
+    assert lines(run)[: len(before)] == before, "what was finished stays as it was"
+
+
+def test_torn_last_line_is_run_again(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    eqbench("run", *REQUEST, "--out", run, "-j", "2", cwd=tmp_path)
+    file = run / "runs.jsonl"
+    file.write_bytes(file.read_bytes()[:-100])
+    assert eqbench("run", "--resume", run, "--dry-run", cwd=tmp_path).out.count("to run") == 2
+    check_whole(eqbench("run", "--resume", run, "--json", cwd=tmp_path), run)
+
+
+def test_two_runners_share_a_folder(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    first = start(tmp_path, *REQUEST, "--out", str(run), "--json")
+    while not (run / "manifest.json").exists():
+        time.sleep(0.01)
+    second = eqbench("run", "--resume", run, "--json", cwd=tmp_path)
+    out, err = first.communicate(timeout=60)
+    check_whole(second, run)
+    check_whole(Ended(first.returncode, out, err, tmp_path), run)
+
+
+def test_cells_of_a_runner_that_dies_are_taken_over(tmp_path: Path) -> None:
+    pids, run = tmp_path / "pids", tmp_path / "run"
+    first = start(
+        tmp_path,
+        *("--game", "kuhn2", "--solver", f'ignores_sigterm(pids="{pids}"),cfr'),
+        *("--timeout", "40", "--iterations", "50", "--plugin", str(PLUGINS / "faults.py")),
+        *("--out", str(run)),
+    )
+    while not pids.exists():
+        time.sleep(0.01)
+    second = start(tmp_path, "--resume", str(run), "--json")
+    deadline = time.monotonic() + 30
+    while len(lines(run)) < 1 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert [json.loads(line)["solver"] for line in lines(run)] == ["cfr"], "the free one first"
+    pids.unlink()
+    first.kill()
+    first.communicate()
+    while not pids.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert pids.exists(), "the second runner has begun the cell of the dead one"
+    second.send_signal(signal.SIGINT)
+    out, err = second.communicate(timeout=30)
+    assert second.returncode == 130, err
+    (stopped,) = json.loads(out)["interrupted"]
+    assert stopped["solver"].startswith("ignores_sigterm")
+
+
+def test_failures_are_run_again_and_results_only_when_asked_for(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    eqbench(
+        *("run", "--game", "kuhn2", "--solver", "raises,says_converged,cfr", "--out", run),
+        *("--iterations", "20", "--plugin", PLUGINS / "faults.py"),
+        cwd=tmp_path,
+    )
+
+    def run_again(*arguments: str) -> list[str]:
+        before = len(lines(run))
+        eqbench("run", "--resume", run, *arguments, cwd=tmp_path)
+        return sorted(json.loads(line)["solver"] for line in lines(run)[before:])
+
+    assert run_again() == ["raises"]
+    assert run_again("--retry", "limit") == ["cfr", "raises", "says_converged"]
+    assert run_again("--retry", "timeout,memory") == ["raises"]
+
+
+def test_options_that_are_given_again_add_what_is_missing(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    eqbench("run", *REQUEST, "--out", run, "-j", "2", cwd=tmp_path)
+    ended = eqbench("run", "--resume", run, "--seeds", "3", "--json", cwd=tmp_path)
+    assert len(ended.json["cells"]) == CELLS + 2
+    assert len(lines(run)) == CELLS + 2
+    plan = eqbench("run", "--resume", run, "--dry-run", "--json", cwd=tmp_path).json
+    assert {cell["state"] for cell in plan["cells"]} == {"finished"}
+    assert len(plan["cells"]) == CELLS + 2
+
+
+def test_dry_run_writes_nothing(tmp_path: Path) -> None:
+    ended = eqbench("run", *REQUEST, "--dry-run", "-j", "2", cwd=tmp_path)
+    assert ended.code == 0
+    assert f"{CELLS} cells, {CELLS} to run, 2 at a time: at most 33 s" in ended.out
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_edited_plugin_makes_other_cells(tmp_path: Path) -> None:
+    plugin, run = tmp_path / "faults.py", tmp_path / "run"
+    plugin.write_text((PLUGINS / "faults.py").read_text())
+    request = ("--game", "kuhn2", "--solver", "well_behaved", "--plugin", plugin)
+    eqbench("run", *request, "--out", run, cwd=tmp_path)
+    plugin.write_text(plugin.read_text() + "\n# another version\n")
+    ended = eqbench("run", "--resume", run, "--json", cwd=tmp_path)
+    assert "another version" in ended.err
+    assert len(ended.json["cells"]) == 1
+    assert len(lines(run)) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--retry", "ok", "--game", "kuhn2", "--solver", "cfr"], "--resume"),
+        (["--resume", "nowhere"], "holds no run"),
+        (["--resume", "nowhere", "--retry", "timeouts"], "did you mean timeout?"),
+        (["--resume", "nowhere", "--out", "x"], "either --resume or --out"),
+        (["--game", "kuhn2"], "Missing option '--solver'"),
+        (["--solver", "cfr"], "Missing option '--game'"),
+    ],
+)
+def test_what_cannot_be_resumed_is_refused(
+    tmp_path: Path, arguments: list[str], complaint: str
+) -> None:
+    ended = eqbench("run", *arguments, cwd=tmp_path)
+    assert ended.code == 2
+    assert complaint in ended.err
+    assert "Traceback" not in ended.err
+    assert os.listdir(tmp_path) == []

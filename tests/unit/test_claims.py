@@ -1,0 +1,81 @@
+"""Cells of a run that several processes share: one of them at a time, and none for ever."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from eqbench.store.claims import Claims
+from eqbench.store.json_lines import append_line, read_lines
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from eqbench.store.claims import Claims
+claims = Claims(Path(sys.argv[1]))
+print(claims.take(sys.argv[2]), flush=True)
+time.sleep(60)
+"""
+WRITE = """
+import sys
+from pathlib import Path
+from eqbench.store.json_lines import append_line
+for number in range(200):
+    append_line(Path(sys.argv[1]), {"writer": sys.argv[2], "number": number, "text": "x" * 5000})
+"""
+
+
+def start(script: str, *arguments: object) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", script, *map(str, arguments)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+def test_cell_of_another_process_is_taken_only_after_its_death(tmp_path: Path) -> None:
+    file, key = tmp_path / "claims", "00ff00ff00ff00ff"
+    other = start(HOLD, file, key)
+    try:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "True\n"
+        claims = Claims(file)
+        assert not claims.take(key)
+        assert claims.take("ff00ff00ff00ff00"), "other cells are free"
+    finally:
+        other.send_signal(signal.SIGKILL)
+        other.wait()
+        if other.stdout:
+            other.stdout.close()
+    assert claims.take(key)
+    claims.close()
+
+
+def test_released_cell_can_be_taken_by_another_process(tmp_path: Path) -> None:
+    file, key = tmp_path / "claims", "00ff00ff00ff00ff"
+    claims = Claims(file)
+    assert claims.take(key)
+    claims.release(key)
+    with start(HOLD, file, key) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "True\n"
+        other.kill()
+    claims.close()
+
+
+def test_writers_that_append_at_the_same_time_and_are_killed_leave_whole_lines(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "lines"
+    writers = [start(WRITE, file, name) for name in "ab"]
+    while not file.exists() or file.stat().st_size < 200_000:
+        pass
+    writers[0].kill()
+    for writer in writers:
+        writer.communicate()
+    append_line(file, {"writer": "c", "number": 0})
+    lines = list(read_lines(file))
+    assert len(lines) == len(file.read_bytes().splitlines())
+    for name in "abc":
+        numbers = [line["number"] for line in lines if line["writer"] == name]
+        assert numbers == list(range(len(numbers)))
+    assert sum(line["writer"] == "b" for line in lines) == 200
