@@ -163,6 +163,16 @@ class Registry:
                 raise
             _fail(entry, error)
 
+    def describe_game(self, spec: str | Spec) -> tuple[Any, str, Entry]:
+        """Instance of a game's dataclass, its canonical spec and entry; builds nothing.
+
+        Raises
+        ------
+        SpecError, UsageError
+            As `load_game`.
+        """
+        return self._load("game", spec)
+
     def load_solver(self, spec: str | Spec) -> LoadedSolver:
         """Solver instance with its canonical spec and entry.
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from eqbench.cli.options import json_option, plugin_option
+from eqbench.cli.options import json_option, max_nodes_option, plugin_option
 
 
 @click.command("list")
@@ -44,9 +44,10 @@ def list_(what: str, plugins: tuple[str, ...], as_json: bool) -> None:
 
 @click.command()
 @click.argument("spec")
+@max_nodes_option
 @plugin_option
 @json_option
-def info(spec: str, plugins: tuple[str, ...], as_json: bool) -> None:
+def info(spec: str, max_nodes: int, plugins: tuple[str, ...], as_json: bool) -> None:
     """Say what a game or a solver is: its options, and the sizes of a game."""
     from eqbench.errors import SpecError, nearest
     from eqbench.registry import default_registry
@@ -62,7 +63,7 @@ def info(spec: str, plugins: tuple[str, ...], as_json: bool) -> None:
     facts: dict[str, Any] = {"schema": "eqbench.info/1", "name": name, "kind": entry.kind}
     facts |= {"summary": entry.summary, "source": entry.source}
     if entry.kind == "game":
-        game = registry.load_game(spec)
+        game = registry.load_game(spec, max_nodes=max_nodes)
         facts |= {"spec": game.spec, "sizes": _sizes(game.tree)}
     else:
         facts |= {"spec": registry.load_solver(spec).spec, **_solver_facts(entry)}

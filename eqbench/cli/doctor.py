@@ -46,7 +46,7 @@ def _checks() -> list[dict[str, Any]]:
         checks.append(_check(name, state, version or f"missing: pip install {name}"))
     for extra, (module, distribution) in environment.OPTIONAL.items():
         checks.append(_optional(extra, module, distribution))
-    return [*checks, _cache(), _results()]
+    return [*checks, _cache(), _game_cache(), _results()]
 
 
 def _optional(extra: str, module: str, distribution: str) -> dict[str, Any]:
@@ -66,6 +66,16 @@ def _cache() -> dict[str, Any]:
     if folder is None:
         return _check("kernel cache", "absent", "not writable: every process compiles afresh")
     return _check("kernel cache", "good", str(folder))
+
+
+def _game_cache() -> dict[str, Any]:
+    from eqbench.model.game_cache import game_cache_folder
+
+    folder = game_cache_folder()
+    if folder is None:
+        return _check("game cache", "absent", "not writable: large games are built every time")
+    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+    return _check("game cache", "good", f"{folder} ({size / 2**20:,.0f} MiB)")
 
 
 def _results() -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from eqbench.cli.options import FiniteNumber, json_option, plugin_option
+from eqbench.cli.options import FiniteNumber, json_option, max_nodes_option, plugin_option
 
 SCHEMA = "eqbench.verify/1"
 ROUNDING = 1e-13
@@ -36,6 +36,7 @@ LONGEST_FRACTION = 40
     metavar="X",
     help="Exit with 1 if the max regret exceeds X.",
 )
+@max_nodes_option
 @plugin_option
 @json_option
 @click.pass_context
@@ -46,6 +47,7 @@ def verify(
     profile: str,
     exact: bool,
     max_regret: float | None,
+    max_nodes: int,
     plugins: tuple[str, ...],
     as_json: bool,
 ) -> None:
@@ -66,7 +68,8 @@ def verify(
     game = game or (data.get("game") if isinstance(data, dict) else None)
     if not isinstance(game, str):
         raise UsageError('which game? give --game SPEC, or put "game": SPEC into the profile')
-    tree = default_registry().with_plugins(plugins).load_game(game).tree
+    registry = default_registry().with_plugins(plugins)
+    tree = registry.load_game(game, max_nodes=max_nodes).tree
     candidate = profile_from_json(tree, data)
     measured = measure(tree, candidate)
     document = {"schema": SCHEMA, **_figures(measured, float), "identity": None}

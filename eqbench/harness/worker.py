@@ -14,6 +14,7 @@ import json
 import os
 import sys
 import traceback
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -33,11 +34,19 @@ def main() -> int:
         arrays = fields.pop("arrays", {})
         write_frame(descriptor, Frame(kind, fields, arrays))
 
+    perform(job, send)
+    return 0
+
+
+def perform(job: dict[str, Any], send: Callable[..., None]) -> None:
+    """Do a job and report by ``send(kind, **fields)``, whose `arrays` are arrays by name.
+
+    Whatever goes wrong is reported as well.
+    """
     try:
         {"solve": _solve, "describe": _describe, "build": _build}[job["do"]](job, send)
     except Exception as error:
         send("error", **describe_error(error))
-    return 0
 
 
 def describe_error(error: BaseException) -> dict[str, Any]:
@@ -67,7 +76,24 @@ def _describe(job: dict[str, Any], send: Any) -> None:
     from eqbench.solver import is_deterministic
 
     loaded = _load(job)
-    send("described", spec=loaded.spec, deterministic=is_deterministic(loaded.instance))
+    send(
+        "described",
+        spec=loaded.spec,
+        deterministic=is_deterministic(loaded.instance),
+        **_form(loaded.entry, type(loaded.instance), job),
+    )
+
+
+def _form(entry: Any, cls: type, job: dict[str, Any]) -> dict[str, Any]:
+    """How a plugin presents itself: whether it is frozen and documented."""
+    from eqbench.registry import default_registry
+
+    options = default_registry().with_plugins(job["plugins"]).options(entry)
+    parameters = getattr(cls, "__dataclass_params__", None)
+    return {
+        "frozen": bool(parameters and parameters.frozen),
+        "undocumented": [option.name for option in options if not option.doc],
+    }
 
 
 def _build(job: dict[str, Any], send: Any) -> None:
@@ -77,7 +103,14 @@ def _build(job: dict[str, Any], send: Any) -> None:
     registry = default_registry().with_plugins(job["plugins"])
     game = registry.load_game(job["game"], max_nodes=job["max_nodes"])
     save_tree(game.tree, Path(job["folder"]))
-    send("built", spec=game.spec)
+    instance, _, entry = registry.describe_game(job["game"])
+    expected = getattr(instance, "expected_nodes", None)
+    send(
+        "built",
+        spec=game.spec,
+        expected_nodes=expected() if expected else None,
+        **_form(entry, type(instance), job),
+    )
 
 
 def _solve(job: dict[str, Any], send: Any) -> None:

@@ -1,9 +1,6 @@
-"""Every built-in solver on small games: what the contract promises to users and harness."""
+"""What holds for the built-in solvers beyond the contract suite that all solvers pass."""
 
 from __future__ import annotations
-
-import dataclasses
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,9 +9,11 @@ import eqbench
 from eqbench.model.game import Game
 from eqbench.model.tree_files import content_hash
 from eqbench.registry import default_registry
-from eqbench.solver import Budget, Monitor, Report, Termination
+from eqbench.solver import Budget, Monitor, Report, Termination, refusal_of
 
 SOLVERS = [entry.name for entry in default_registry().solvers() if entry.builtin]
+# They refine a profile for as long as they may.
+ITERATIVE = ["cfr", "cfr_plus", "cfr_linear", "dcfr", "pcfr_plus", "mccfr", "fictitious_play"]
 GAMES = ["kuhn2", "kuhn3_reduced", "skp", "rock_paper_scissors", "jordan"]
 
 
@@ -37,39 +36,14 @@ def form_arrays(game: Game) -> list[np.ndarray]:
 def test_solver_leaves_the_game_untouched(solver: str, game: str) -> None:
     loaded = eqbench.load_game(game)
     before, arrays = content_hash(loaded.tree), form_arrays(loaded)
-    solve(solver, loaded, Budget(iterations=20))
+    if refusal_of(default_registry().load_solver(solver).instance, loaded) is None:
+        solve(solver, loaded, Budget(iterations=20))
     assert content_hash(loaded.tree) == before
     for old, new in zip(arrays, form_arrays(loaded), strict=True):
         assert np.array_equal(old, new)
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("game", GAMES)
-def test_same_seed_gives_the_same_bits(solver: str, game: str) -> None:
-    loaded = eqbench.load_game(game)
-    first, again = (
-        solve(solver, loaded, Budget(iterations=30, target=0), seed=3)[1] for _ in range(2)
-    )
-    assert len(first) == len(again) > 0
-    for one, other in zip(first, again, strict=True):
-        assert (one.kind, one.work) == (other.kind, other.work)
-        assert np.array_equal(
-            one.candidate.profile.probabilities, other.candidate.profile.probabilities
-        )
-
-
-@pytest.mark.parametrize("solver", SOLVERS)
-def test_deterministic_means_that_seeds_do_not_matter(solver: str) -> None:
-    loaded = eqbench.load_game("kuhn2")
-    instance = default_registry().load_solver(solver).instance
-    results = [
-        solve(solver, loaded, Budget(iterations=30), seed)[1][-1].candidate.profile.probabilities
-        for seed in (0, 1)
-    ]
-    assert np.array_equal(*results) == instance.deterministic
-
-
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("solver", ITERATIVE)
 def test_iteration_budget_is_honored_exactly(solver: str) -> None:
     termination, reports = solve(
         solver, eqbench.load_game("kuhn2"), Budget(iterations=37, target=0)
@@ -78,7 +52,7 @@ def test_iteration_budget_is_honored_exactly(solver: str) -> None:
     assert reports[-1].work == 37
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("solver", ITERATIVE)
 def test_time_budget_ends_the_solver_with_something_in_hand(solver: str) -> None:
     termination, reports = solve(solver, eqbench.load_game("kuhn2"), Budget(time_s=0.05, target=0))
     assert termination.reason == "limit"
@@ -91,38 +65,3 @@ def test_target_is_reached_and_reported_as_converged(solver: str) -> None:
     assert result.status == "ok", result.reason
     assert result.max_regret is not None
     assert result.max_regret <= 0.05
-
-
-@pytest.mark.parametrize("solver", SOLVERS)
-def test_candidates_are_distributions_with_a_claim(solver: str) -> None:
-    for game in GAMES:
-        loaded = eqbench.load_game(game)
-        for report in solve(solver, loaded, Budget(iterations=10))[1]:
-            rows = np.add.reduceat(
-                report.candidate.profile.probabilities, loaded.tree.action_start[:-1]
-            )
-            assert rows == pytest.approx(1.0, abs=1e-12)
-            assert report.candidate.claim in ("average", "iterate")
-
-
-@pytest.mark.parametrize("solver", SOLVERS)
-def test_solver_is_a_documented_frozen_dataclass(solver: str) -> None:
-    registry = default_registry()
-    loaded = registry.load_solver(solver)
-    instance: Any = loaded.instance
-    assert dataclasses.is_dataclass(instance)
-    assert type(instance).__dataclass_params__.frozen
-    assert type(instance).__doc__
-    for option in registry.options(loaded.entry):
-        assert option.doc, f"{solver}: the option {option.name} has no description"
-
-
-@pytest.mark.parametrize("solver", SOLVERS)
-def test_canonical_spec_names_all_options_and_loads_the_same_solver(solver: str) -> None:
-    registry = default_registry()
-    loaded = registry.load_solver(solver)
-    again = registry.load_solver(loaded.spec)
-    assert again.spec == loaded.spec
-    assert again.instance == loaded.instance
-    for field in dataclasses.fields(loaded.instance):
-        assert f"{field.name}=" in loaded.spec

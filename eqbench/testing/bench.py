@@ -1,0 +1,109 @@
+"""Where suites try plugins out: in child processes with limits, or in this very process."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from eqbench.harness.child import Limits, Outcome, run_child
+from eqbench.harness.frames import Frame
+from eqbench.harness.guard import Guardian
+from eqbench.harness.worker import perform
+from eqbench.model.game import Game
+from eqbench.model.tree_files import load_tree
+from eqbench.testing.promises import BrokenPromiseError
+
+SETUP_S = 120.0
+
+
+@dataclass
+class Trial:
+    """How one job went: its frames, and how the process ended."""
+
+    frames: list[Frame] = field(default_factory=list)
+    ended: str = "exit"
+    log: str = ""
+
+    @property
+    def last(self) -> Frame | None:
+        """The frame that closes the job, None if it was cut short."""
+        return self.frames[-1] if self.frames else None
+
+    @property
+    def found(self) -> list[Frame]:
+        """Snapshots and candidates in order."""
+        return [frame for frame in self.frames if frame.kind in ("snapshot", "candidate")]
+
+
+class Bench:
+    """Tries jobs of plugins out.
+
+    Parameters
+    ----------
+    plugins : files that register what is tried out
+    guardian : watches the children; without one everything runs in this process
+    scratch : folder for trees
+    """
+
+    def __init__(self, plugins: Sequence[str], guardian: Guardian | None, scratch: Path) -> None:
+        self.plugins = tuple(str(Path(file).absolute()) for file in plugins)
+        self.guardian, self.scratch = guardian, scratch
+
+    def attempt(self, do: str, *, time_s: float = 10.0, **job: Any) -> Trial:
+        """How a job goes; a broken one is a trial as well."""
+        job |= {"do": do, "plugins": self.plugins}
+        trial = Trial()
+        if self.guardian is None:
+
+            def send(kind: str, **fields: Any) -> None:
+                arrays = fields.pop("arrays", {})
+                trial.frames.append(Frame(kind, fields, arrays))
+
+            perform(job, send)
+            return trial
+        limits = Limits(setup_s=SETUP_S, time_s=time_s)
+        outcome: Outcome = run_child(job, limits, self.guardian, trial.frames.append)
+        trial.ended, trial.log = outcome.ended, outcome.log
+        if outcome.ended == "interrupted":
+            raise KeyboardInterrupt
+        return trial
+
+    def build(self, spec: str) -> tuple[Game, dict[str, Any]]:
+        """A game, and how it presents itself.
+
+        Raises
+        ------
+        BrokenPromiseError
+            If it cannot be built.
+        """
+        folder = Path(tempfile.mkdtemp(dir=self.scratch))
+        trial = self.attempt("build", game=spec, folder=str(folder), max_nodes=10_000_000)
+        last = trial.last
+        if last is None or last.kind != "built":
+            raise BrokenPromiseError(f"{spec} cannot be built: {complaint(trial)}")
+        return Game(last.fields["spec"], load_tree(folder), folder), last.fields
+
+
+def complaint(trial: Trial) -> str:
+    """Why a trial did not end in an orderly way."""
+    last = trial.last
+    if last is not None and last.kind == "error":
+        return f"{last.fields['type']}: {last.fields['message']}"
+    tail = trial.log.splitlines()[-1:]
+    return ": ".join([f"the process ended early ({trial.ended})", *tail])
+
+
+@contextmanager
+def open_bench(plugins: Sequence[str], *, isolated: bool) -> Iterator[Bench]:
+    """A bench and its scratch folder, both gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="eqbench-check-") as scratch:
+        guardian = Guardian(scratch) if isolated else None
+        try:
+            yield Bench(plugins, guardian, Path(scratch))
+        finally:
+            if guardian is not None:
+                guardian.close()

@@ -1,0 +1,52 @@
+"""A suite is a list of promises; each is kept, broken, or does not apply."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+S = TypeVar("S")
+Promise = Callable[[S], str | None]
+
+
+@dataclass(frozen=True)
+class Result:
+    """What became of one promise.
+
+    Attributes
+    ----------
+    promise : in words
+    passed : True, False, or None if the promise does not apply
+    detail : what was seen, and what to do about it if it failed
+    """
+
+    promise: str
+    passed: bool | None
+    detail: str = ""
+
+    def __str__(self) -> str:
+        state = {True: "passed", False: "FAILED", None: "–"}[self.passed]
+        return f"{state}: {self.promise}" + (f" ({self.detail})" if self.detail else "")
+
+
+class BrokenPromiseError(Exception):
+    """Says how a promise is broken and what to do."""
+
+
+class NotApplicableError(Exception):
+    """Says why a promise does not apply."""
+
+
+def keep(promises: Sequence[Promise[S]], subject: S) -> Iterator[Result]:
+    """Results of all promises, in order; the first line of a promise's docstring is its name."""
+    for promise in promises:
+        name = (promise.__doc__ or "").partition("\n")[0].rstrip(".")
+        try:
+            detail = promise(subject)
+        except BrokenPromiseError as broken:
+            yield Result(name, False, str(broken))
+        except NotApplicableError as reason:
+            yield Result(name, None, str(reason))
+        else:
+            yield Result(name, True, detail or "")

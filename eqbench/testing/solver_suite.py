@@ -1,0 +1,310 @@
+"""What every solver promises to users and to the harness."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from eqbench.errors import ProfileError
+from eqbench.harness.evidence import Finding, measure_frame
+from eqbench.harness.frames import Frame
+from eqbench.harness.verdict import ending
+from eqbench.model.game import Game
+from eqbench.model.tree_files import content_hash, load_tree
+from eqbench.solver import ENDINGS, Budget
+from eqbench.testing.bench import Bench, Trial, complaint, open_bench
+from eqbench.testing.promises import BrokenPromiseError, NotApplicableError, Result, keep
+from eqbench.verification import DEFAULT_TOLERANCE, Verifier
+
+# Two and three players, zero-sum and not, with chance, and with sets of a single action.
+GAMES = ("matching_pennies", "prisoners_dilemma", "kuhn2", "jordan", "kuhn3_reduced")
+ITERATIONS = 40
+TIME_S = 0.5
+# A solver need not look at the clock more often than this.
+LATE_S = 1.0
+
+
+def check_solver(
+    spec: str,
+    *,
+    games: Sequence[str] = GAMES,
+    plugins: Sequence[str] = (),
+    isolated: bool = False,
+) -> Iterator[Result]:
+    """Results of the contract suite for a solver.
+
+    Parameters
+    ----------
+    spec : of the solver
+    games : specs of small games to try it on
+    plugins : files that register the solver or the games
+    isolated : whether every attempt has a process of its own, which survives crashes and hangs
+    """
+    with open_bench(plugins, isolated=isolated) as bench:
+        yield from keep(_PROMISES, _Subject(bench, spec, games))
+
+
+@dataclass
+class _Subject:
+    """The solver on the bench; attempts are kept, since several promises look at them."""
+
+    bench: Bench
+    spec: str
+    games: Sequence[str]
+    _built: dict[str, Game] = field(default_factory=dict)
+    _tried: dict[tuple, Trial] = field(default_factory=dict)
+    _facts: dict[str, Any] | None = None
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        if self._facts is None:
+            trial = self.bench.attempt("describe", solver=self.spec)
+            last = trial.last
+            if last is None or last.kind != "described":
+                raise BrokenPromiseError(f"it cannot be loaded: {complaint(trial)}")
+            self._facts = last.fields
+        return self._facts
+
+    def game(self, spec: str) -> Game:
+        if spec not in self._built:
+            self._built[spec] = self.bench.build(spec)[0]
+        return self._built[spec]
+
+    def attempt(self, game: str, budget: Budget, seed: int = 0, again: int = 0) -> Trial:
+        """One attempt; other values of `again` repeat it."""
+        key = (game, budget, seed, again)
+        if key not in self._tried:
+            loaded = self.game(game)
+            self._tried[key] = self.bench.attempt(
+                "solve",
+                time_s=budget.time_s,
+                solver=self.spec,
+                game_spec=loaded.spec,
+                folder=str(loaded.folder),
+                seed=seed,
+                budget=asdict(budget),
+            )
+        return self._tried[key]
+
+    def plain(self, game: str) -> Trial:
+        return self.attempt(game, Budget(iterations=ITERATIONS))
+
+    def supported(self) -> list[str]:
+        """Games that the solver takes.
+
+        Raises
+        ------
+        NotApplicableError
+            If there is none, for example because a licence is missing.
+        """
+        refusals = {}
+        for game in self.games:
+            last = self.plain(game).last
+            if last is not None and last.kind == "refused":
+                refusals[game] = last.fields["reason"]
+        taken = [game for game in self.games if game not in refusals]
+        if not taken:
+            raise NotApplicableError(f"it takes none of the games: {next(iter(refusals.values()))}")
+        return taken
+
+    def findings(self, game: str) -> list[Finding]:
+        """Measured snapshots and candidates of the plain attempt."""
+        verifier = Verifier(self.game(game).tree)
+        found = []
+        for frame in self.plain(game).found:
+            try:
+                found.append(measure_frame(frame, verifier, DEFAULT_TOLERANCE))
+            except ProfileError as error:
+                raise BrokenPromiseError(f"on {game} it reports no profile: {error}") from None
+        return found
+
+
+def _is_presentable(subject: _Subject) -> str | None:
+    """it is a frozen dataclass, and its docstring describes every option."""
+    if not subject.facts["frozen"]:
+        raise BrokenPromiseError("decorate the class with @dataclass(frozen=True)")
+    if missing := subject.facts["undocumented"]:
+        raise BrokenPromiseError(
+            f"no description of {', '.join(missing)}; write `name : text` under Parameters in "
+            "the class docstring"
+        )
+    return None
+
+
+def _has_a_canonical_spec(subject: _Subject) -> str:
+    """its canonical spec names the same solver."""
+    spec = subject.facts["spec"]
+    trial = subject.bench.attempt("describe", solver=spec)
+    last = trial.last
+    if last is None or last.kind != "described":
+        raise BrokenPromiseError(f"{spec} cannot be loaded: {complaint(trial)}")
+    if last.fields["spec"] != spec:
+        raise BrokenPromiseError(
+            f"{spec} reads back as {last.fields['spec']}; are options changed?"
+        )
+    return spec
+
+
+def _solves_or_refuses(subject: _Subject) -> str:
+    """it solves a game or refuses it with a reason, and never raises."""
+    refused = []
+    for game in subject.games:
+        trial = subject.plain(game)
+        last = trial.last
+        if last is not None and last.kind == "refused":
+            refused.append(f"{game}: {last.fields['reason']}")
+        elif last is None or last.kind != "done":
+            raise BrokenPromiseError(f"on {game}: {complaint(trial)}")
+        elif last.fields["reason"] not in ENDINGS:
+            raise BrokenPromiseError(f"on {game} it ended with {last.fields['reason']!r}")
+    return f"refused {'; '.join(refused)}" if refused else ""
+
+
+def _hands_over_profiles(subject: _Subject) -> str | None:
+    """it hands over behavior profiles with a known claim."""
+    for game in subject.supported():
+        last = subject.plain(game).last
+        empty_handed = last is not None and last.fields.get("reason") in ("not_found", "failed")
+        if not subject.findings(game) and not empty_handed:
+            raise BrokenPromiseError(
+                f"on {game} it reported nothing; call monitor.candidate(profile, claim=…)"
+            )
+    return None
+
+
+def _claims_hold(subject: _Subject) -> str | None:
+    """the verifier contradicts none of its claims."""
+    for game in subject.supported():
+        for finding in subject.findings(game):
+            if finding.refuted:
+                raise BrokenPromiseError(f"on {game}: {finding.refuted}")
+    return None
+
+
+def _converged_is_borne_out(subject: _Subject) -> str | None:
+    """where it says that it has converged, a profile of it bears that out."""
+    said = 0
+    for game in subject.supported():
+        last = subject.plain(game).last
+        if last is None or last.fields.get("reason") != "converged":
+            continue
+        said += 1
+        tree = subject.game(game).tree
+        candidates = [f for f in subject.plain(game).found if f.kind == "candidate"]
+        verifier = Verifier(tree)
+        handed = [measure_frame(f, verifier, DEFAULT_TOLERANCE) for f in candidates]
+        status, reason = ending(
+            "converged",
+            "",
+            handed or subject.findings(game)[-1:],
+            target=Budget().target_for(tree.payoff_range),
+            payoff_range=tree.payoff_range,
+        )
+        if status != "ok":
+            raise BrokenPromiseError(f"on {game}: {reason}")
+    if not said:
+        raise NotApplicableError(f"it did not within {ITERATIONS} iterations")
+    return None
+
+
+def _is_reproducible(subject: _Subject) -> str | None:
+    """the same seed gives the same bits."""
+    budget = Budget(iterations=ITERATIONS, target=0)
+    for game in subject.supported():
+        first, again = (subject.attempt(game, budget, seed=3, again=k) for k in (0, 1))
+        if not _same(first.found, again.found):
+            raise BrokenPromiseError(
+                f"on {game} two attempts with one seed differ; draw all randomness, seeds of "
+                "native code included, from the generator that solve() is given"
+            )
+    return None
+
+
+def _deterministic_is_true(subject: _Subject) -> str:
+    """if it calls itself deterministic, seeds do not matter."""
+    budget = Budget(iterations=ITERATIONS, target=0)
+    same = all(
+        _same(
+            subject.attempt(game, budget, seed=3).found, subject.attempt(game, budget, seed=4).found
+        )
+        for game in subject.supported()
+    )
+    if subject.facts["deterministic"] and not same:
+        raise BrokenPromiseError("two seeds give different results; deterministic must not be True")
+    if same and not subject.facts["deterministic"]:
+        return "seeds seem not to matter; with `deterministic = True` it is run only once"
+    return ""
+
+
+def _keeps_to_its_iterations(subject: _Subject) -> str | None:
+    """it does not do more iterations than allowed."""
+    budget = Budget(iterations=ITERATIONS, target=0)
+    for game in subject.supported():
+        last = subject.attempt(game, budget, seed=3).last
+        work = 0 if last is None else last.fields.get("work", 0)
+        if work > ITERATIONS:
+            raise BrokenPromiseError(
+                f"on {game} it did {work:,} of {ITERATIONS} iterations; loop over "
+                "monitor.chunks(), or look at monitor.budget.iterations"
+            )
+    return None
+
+
+def _ends_in_time(subject: _Subject) -> str:
+    """it ends when its time is up, with something in hand."""
+    game = subject.supported()[-1]
+    trial = subject.attempt(game, Budget(time_s=TIME_S, target=0))
+    last = trial.last
+    if last is None or last.kind != "done":
+        raise BrokenPromiseError(f"with {TIME_S} s for {game}: {complaint(trial)}")
+    elapsed_s = last.fields["elapsed_s"]
+    if elapsed_s > TIME_S + LATE_S:
+        raise BrokenPromiseError(
+            f"with {TIME_S} s for {game} it took {elapsed_s:.2f} s; loop over monitor.chunks(), "
+            "or look at monitor.remaining_s"
+        )
+    if not trial.found and last.fields["reason"] != "not_found":
+        raise BrokenPromiseError(f"with {TIME_S} s for {game} it reported nothing")
+    return f"{elapsed_s:.2f} s of {TIME_S} s"
+
+
+def _leaves_the_game_alone(subject: _Subject) -> str | None:
+    """it does not change the game."""
+    for game in subject.supported():
+        loaded = subject.game(game)
+        assert loaded.folder is not None  # a bench keeps the games that it builds
+        if content_hash(load_tree(Path(loaded.folder))) != content_hash(
+            subject.bench.build(game)[0].tree
+        ):
+            raise BrokenPromiseError(f"{game} is another game afterwards; its arrays are read-only")
+    return None
+
+
+def _same(first: list[Frame], second: list[Frame]) -> bool:
+    if len(first) != len(second):
+        return False
+    return all(
+        (a.kind, a.fields["work"], a.fields["claim"])
+        == (b.kind, b.fields["work"], b.fields["claim"])
+        and np.array_equal(a.arrays["profile"], b.arrays["profile"])
+        for a, b in zip(first, second, strict=True)
+    )
+
+
+_PROMISES = (
+    _is_presentable,
+    _has_a_canonical_spec,
+    _solves_or_refuses,
+    _hands_over_profiles,
+    _claims_hold,
+    _converged_is_borne_out,
+    _is_reproducible,
+    _deterministic_is_true,
+    _keeps_to_its_iterations,
+    _ends_in_time,
+    _leaves_the_game_alone,
+)

@@ -1,0 +1,106 @@
+"""The contract suites: every built-in passes them, and each promise can be broken."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from command import PLUGINS, eqbench
+
+from eqbench.registry import default_registry
+from eqbench.testing import Result, check_game, check_solver
+
+BREAKERS = [str(PLUGINS / "breakers.py")]
+SOLVERS = [entry.name for entry in default_registry().solvers() if entry.builtin]
+GAMES = [entry.name for entry in default_registry().games() if entry.builtin]
+# Options that keep the suite short, for games whose defaults are large.
+SMALLER = {
+    "leduc": "leduc(ranks=2)",
+    "leduc3": "leduc(players=3,ranks=2,raises=1)",
+    "liars_dice": "liars_dice(sides=3)",
+}
+
+BROKEN_BY_SOLVER = {
+    "is_not_frozen": "frozen dataclass",
+    "documents_nothing": "frozen dataclass",
+    "changes_its_options": "canonical spec",
+    "raises_on_three_players": "never raises",
+    "reports_nothing": "hands over behavior profiles",
+    "claims_everything": "contradicts none of its claims",
+    "calls_anything_converged": "says that it has converged",
+    "draws_elsewhere": "the same bits",
+    "denies_its_randomness": "calls itself deterministic",
+    "ignores_iterations": "more iterations than allowed",
+    "ignores_time": "its time is up",
+    "writes_into_the_game": "does not change the game",
+}
+BROKEN_BY_GAME = {
+    "is_no_game": "can be built",
+    "is_not_frozen_game": "frozen dataclass",
+    "changes_every_time": "the same game again",
+    "announces_too_little": "as many nodes as it has",
+}
+
+
+def broken(results: list[Result]) -> list[str]:
+    return [result.promise for result in results if result.passed is False]
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_builtin_solver_keeps_every_promise(solver: str) -> None:
+    results = list(check_solver(solver))
+    assert [str(result) for result in results if result.passed is False] == []
+    assert any(result.passed for result in results)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_builtin_game_keeps_every_promise(game: str) -> None:
+    results = list(check_game(SMALLER.get(game, game)))
+    assert [str(result) for result in results if result.passed is False] == []
+    announced = next(result for result in results if "as many nodes" in result.promise)
+    assert announced.passed, "built-in games announce their size"
+
+
+@pytest.mark.parametrize("solver", BROKEN_BY_SOLVER)
+def test_broken_promise_of_a_solver_is_noticed(solver: str) -> None:
+    games = ["matching_pennies", "prisoners_dilemma", "jordan"]
+    found = broken(list(check_solver(solver, games=games, plugins=BREAKERS)))
+    assert any(BROKEN_BY_SOLVER[solver] in promise for promise in found), found
+
+
+@pytest.mark.parametrize("game", BROKEN_BY_GAME)
+def test_broken_promise_of_a_game_is_noticed(game: str) -> None:
+    found = broken(list(check_game(game, plugins=BREAKERS)))
+    assert any(BROKEN_BY_GAME[game] in promise for promise in found), found
+
+
+def test_command_reports_a_solver_that_crashes_and_lives_on(tmp_path: Path) -> None:
+    ended = eqbench(
+        *("check", "solver", "aborts", "--game", "matching_pennies", "--json"),
+        *("--plugin", PLUGINS / "faults.py"),
+        cwd=tmp_path,
+    )
+    assert ended.code == 1
+    promises = {item["promise"]: item for item in ended.json["promises"]}
+    crashed = promises["it solves a game or refuses it with a reason, and never raises"]
+    assert crashed["passed"] is False
+    assert "the process ended early" in crashed["detail"]
+
+
+def test_command_ends_with_0_where_all_promises_are_kept(tmp_path: Path) -> None:
+    game = eqbench("check", "game", "skp(pot=3.2)", cwd=tmp_path)
+    assert (game.code, "0 broken" in game.out) == (0, True), game.out
+    solver = eqbench("check", "solver", "cfr", "--game", "matching_pennies", cwd=tmp_path)
+    assert (solver.code, "0 broken" in solver.out) == (0, True), solver.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [(("solver", "cfrr"), "did you mean cfr"), (("game", "kuhn33"), "did you mean kuhn3")],
+)
+def test_command_refuses_unknown_names(
+    tmp_path: Path, arguments: tuple[str, ...], complaint: str
+) -> None:
+    ended = eqbench("check", *arguments, cwd=tmp_path)
+    assert ended.code == 2
+    assert complaint in ended.err
