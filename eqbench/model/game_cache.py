@@ -62,7 +62,7 @@ def _read(spec: str, folder: Path) -> Game | None:
     try:
         game = Game(spec, load_tree(folder), folder)
         os.utime(folder)
-    except (OSError, ValueError, KeyError, TypeError):  # not there, or damaged
+    except (OSError, EOFError, ValueError, KeyError, TypeError):  # not there, or damaged
         return None
     return game
 

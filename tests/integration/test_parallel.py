@@ -1,0 +1,75 @@
+"""`-j N`: cells run at the same time, and the results are those of one after the other."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from command import PLUGINS, eqbench
+
+PARTNERS = str(PLUGINS / "partners.py")
+
+
+def partners(folder: Path) -> str:
+    return ",".join(
+        f'waits_for_partner(folder="{folder}",me={me},partner={partner})'
+        for me, partner in ("ab", "ba")
+    )
+
+
+@pytest.mark.parametrize(("jobs", "reason"), [("2", "met"), ("1", "alone")])
+def test_as_many_cells_run_at_once_as_jobs_are_allowed(
+    tmp_path: Path, jobs: str, reason: str
+) -> None:
+    ended = eqbench(
+        *("run", "--game", "kuhn2", "--solver", partners(tmp_path), "--plugin", PARTNERS),
+        *("-j", jobs, "--timeout", "30" if jobs == "2" else "2", "--out", "run", "--json"),
+        cwd=tmp_path,
+    )
+    assert ended.code == 0, ended.err
+    assert ended.json["cells"][0]["reason"] == reason
+
+
+def test_table_is_in_the_order_of_the_plan_and_results_do_not_depend_on_jobs(
+    tmp_path: Path,
+) -> None:
+    request = ("--game", "kuhn2", "--game", "jordan", "--solver", "mccfr,cfr", "--seeds", "2")
+    results = [
+        eqbench(
+            *("run", *request, "--iterations", "40", "--target", "0", "-j", jobs),
+            *("--out", f"run{jobs}", "--json"),
+            cwd=tmp_path,
+        ).json["cells"]
+        for jobs in ("1", "3")
+    ]
+    names = ("key", "game", "solver", "seed", "status", "regrets", "payoffs", "iterations")
+    one, three = ([[cell[name] for name in names] for cell in cells] for cells in results)
+    assert one == three
+    assert [cell[1:4] for cell in one[:3]] == [
+        ["kuhn2", "mccfr", 0],
+        ["kuhn2", "mccfr", 1],
+        ["kuhn2", "cfr", None],
+    ]
+
+
+def test_interrupt_keeps_what_all_running_cells_had_reported(tmp_path: Path) -> None:
+    """Partners who miss each other run until the interrupt."""
+    solvers = ",".join(
+        f'waits_for_partner(folder="{tmp_path}",me={me},partner=nobody)' for me in "ab"
+    )
+    command = [sys.executable, "-m", "eqbench", "run", "--game", "kuhn2", "--solver", solvers]
+    command += ["--plugin", PARTNERS, "-j", "2", "--timeout", "60", "--out", "run"]
+    run = subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    while not ((tmp_path / "a").exists() and (tmp_path / "b").exists()):
+        assert run.poll() is None
+    run.send_signal(signal.SIGINT)
+    out, err = run.communicate(timeout=30)
+    assert run.returncode == 130
+    assert out.count("interrupted") >= 2
+    assert "interrupted after 0 of 2 cells" in err
+    assert "eqbench run --resume run" in err
