@@ -75,10 +75,26 @@ def bulk_games(data: dict[str, Any]) -> str:
     return table(header, rows) + f"\n{where(data)}.\n"
 
 
+def best_of_starts(data: dict[str, Any]) -> str:
+    """Max regret to be expected of the best of k starts, a share of the payoff range."""
+    from best_of_starts import SOLVERS, counts_of, curve
+
+    counts = counts_of(data["starts"])
+    rows = [
+        [f"{group['title']}, `{solver}`"]
+        + [f"{regret:.1e}" for regret in curve(group, solver, counts)]
+        for group in data["groups"]
+        for solver in SOLVERS
+    ]
+    header = ["games, solver", *(f"k = {count}" for count in counts)]
+    return table(header, rows) + f"\n{where(data)}.\n"
+
+
 TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "cfr_vs_openspiel": cfr_vs_openspiel,
     "random_starts": random_starts,
     "bulk_games": bulk_games,
+    "best_of_starts": best_of_starts,
 }
 
 

@@ -9,8 +9,6 @@ from typing import Any
 
 import click
 
-from eqbench.harness.child import GRACE_S
-
 
 def print_plan(
     cells: Sequence[Any], finished: Collection[str], request: Any, *, as_json: bool
@@ -50,6 +48,8 @@ def _text(value: Any) -> str:
 
 def _longest(missing: int, request: Any) -> str:
     """How long it takes if every cell uses up its time, set-up not counted."""
+    from eqbench.harness.child import GRACE_S
+
     if not missing:
         return ""
     rounds = math.ceil(missing / request.jobs)

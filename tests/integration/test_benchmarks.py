@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import itertools
 import shutil
 from pathlib import Path
 from types import ModuleType
@@ -37,6 +38,27 @@ def test_large_games_are_built_and_verified(script) -> None:
     row = script("bulk_games").measure(4)
     assert row["nodes"] == 601
     assert all(len(row[name]) > 0 for name in ("build_s", "verify_s", "exact_s"))
+
+
+def test_best_of_starts_is_measured_and_drawn(script, tmp_path: Path) -> None:
+    benchmark = script("best_of_starts")
+    data = benchmark.measure(starts=2, games=1, iterations=20)
+    rows = [row for group in data["groups"] for row in group["rows"]]
+    assert len(rows) == 2 * len(benchmark.SOLVERS)
+    assert all(len(row["max_regrets"]) == 2 and min(row["max_regrets"]) >= 0 for row in rows)
+    figures = [tmp_path / name for name in ("one.svg", "other.svg")]
+    for figure in figures:
+        benchmark.draw(data, figure)
+    assert "<svg" in figures[0].read_text()
+    assert figures[0].read_bytes() == figures[1].read_bytes()
+
+
+def test_expected_best_is_the_mean_over_all_sets_of_starts(script) -> None:
+    regrets = [0.3, 0.1, 0.7, 0.1, 0.0]
+    for k in range(1, 6):
+        sets = [min(chosen) for chosen in itertools.combinations(regrets, k)]
+        expected = script("best_of_starts").expected_best(regrets, k)
+        assert expected == pytest.approx(sum(sets) / len(sets))
 
 
 def test_page_is_made_from_the_committed_results(

@@ -1,0 +1,111 @@
+"""Compiled iterations of fictitious play on the sequence form.
+
+Vectors over sequences have length S; entries of the empty sequences come first.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eqbench.model.compiled import kernel
+from eqbench.model.kernels import direct_values
+from eqbench.model.sequence_form import FormArrays
+from eqbench.model.tree import FloatArray
+
+from ..cfr.kernels import inlined
+
+
+class Rule(NamedTuple):
+    """How to respond, as the kernels read it.
+
+    Attributes
+    ----------
+    negligible : values that differ by at most this are equally good
+    alternating : whether a player faces averages that others changed in this iteration
+    """
+
+    negligible: float
+    alternating: bool
+
+
+class State(NamedTuple):
+    """What iterations change; the arrays belong to one call of `solve`.
+
+    Attributes
+    ----------
+    plans : float64 (S,)
+        Sum of all realization plans so far; at a player's empty sequence their number. Best
+        responses are pure, so these are whole numbers if the first plans are pure too.
+    values : float64 (S,)
+        Scratch.
+    choice : uint32 (I,)
+        Sequence that the last best response takes at each information set.
+    played : float64 (S,)
+        Realization plans of the last best responses.
+    """
+
+    plans: FloatArray
+    values: FloatArray
+    choice: NDArray[np.uint32]
+    played: FloatArray
+
+
+_direct_values = inlined(direct_values)
+
+
+@inlined
+def respond(form: FormArrays, rule: Rule, player: int, state: State) -> None:
+    """Best response of one player to the sums of the others' plans, into `state.choice`.
+
+    Values stand against sums, not averages, so they grow with the number of plans, and so
+    does what counts as a tie.
+    """
+    values = state.values
+    _direct_values(form, player, state.plans, values)
+    tie = rule.negligible
+    for other in range(len(form.others) + 1):
+        if other != player:
+            tie *= state.plans[other]
+    start, stop = form.infoset_start[player], form.infoset_start[player + 1]
+    for back in range(stop - start):
+        i = stop - 1 - back
+        first, last = form.block_start[i], form.block_start[i + 1]
+        best = -np.inf
+        for s in range(first, last):
+            best = max(best, values[s])
+        chosen = first
+        while values[chosen] < best - tie:
+            chosen += np.uint32(1)
+        state.choice[i] = chosen
+        values[form.parent[i]] += best
+
+
+@inlined
+def add_response(form: FormArrays, player: int, state: State) -> None:
+    """Add the realization plan of the last best response to the sum of the player's plans."""
+    plans, played = state.plans, state.played
+    played[player] = 1.0
+    plans[player] += 1.0
+    for i in range(form.infoset_start[player], form.infoset_start[player + 1]):
+        for s in range(form.block_start[i], form.block_start[i + 1]):
+            played[s] = 0.0
+        chosen = state.choice[i]
+        played[chosen] = played[form.parent[i]]
+        plans[chosen] += played[chosen]
+
+
+@kernel
+def advance(form: FormArrays, rule: Rule, count: int, state: State) -> None:
+    """Do `count` iterations, in place."""
+    players = len(form.others) + 1
+    for _ in range(count):
+        for player in range(players):
+            respond(form, rule, player, state)
+            if rule.alternating:
+                add_response(form, player, state)
+        if not rule.alternating:
+            for player in range(players):
+                add_response(form, player, state)

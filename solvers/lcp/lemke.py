@@ -1,0 +1,139 @@
+"""Lemke's algorithm for two-player games in extensive form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from eqbench.errors import ProfileError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from eqbench.model.game import Game
+    from eqbench.model.tree import FloatArray
+    from eqbench.solver import Monitor, Termination
+
+# Building the tableau takes up to twice its own memory beside it.
+MEMORY_FACTOR = 3
+# A solved basis is exact to rounding. More regret than this share of the payoff range, and
+# this share of the largest payoff for the rounding of the regret itself, means a wrong basis.
+LARGEST_REGRET, ROUNDING = 1e-9, 1e-14
+
+
+@dataclass(frozen=True)
+class LCP:
+    """One equilibrium of a two-player game by Lemke's algorithm on its sequence form.
+
+    The linear complementarity problem is that of Koller, Megiddo and von Stengel 1996, for any
+    payoffs and perfect recall. The covering vector is that of von Stengel, van den Elzen and
+    Talman 2002: the path starts at a prior with both players' best responses to it, and moves
+    along profiles in which both best-respond to the mixture of the other's plan, with weight
+    lambda, and the prior. At lambda = 1 it has arrived at an equilibrium.
+
+    An iteration is a pivot on a dense tableau, with one row and one column for each sequence.
+    Ties are broken lexicographically, so that degenerate games do not cycle. The last basis is
+    solved anew from the payoffs. If the budget ends the path, the mixtures where it stands are
+    handed over; regrets need not fall along it, so there are no snapshots before the end.
+
+    Priors of all starts are completely mixed, which makes the equilibrium normal-form perfect
+    (von Stengel et al. 2002). Differs from the papers in that variables without a sign are
+    eliminated, and in that numbers are floating-point.
+
+    Parameters
+    ----------
+    start : prior of the path, uniform or drawn from all simplices
+        Other priors may lead to other equilibria.
+    """
+
+    start: Literal["uniform", "random"] = "uniform"
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether all seeds give the same result."""
+        return self.start == "uniform"
+
+    def supports(self, game: Game) -> bool | str:
+        """True for two players, otherwise the reason why not."""
+        players = game.tree.n_players
+        if players == 2:
+            return True
+        return f"lcp solves two-player games; this game has {players} player{'s'[: players != 1]}"
+
+    def prepare(self, game: Game) -> None:
+        """Compile everything that `solve` runs; keeps nothing but the machine code."""
+        from . import complementarity, kernels
+
+        kernels.advance(complementarity.empty_tableau(), 0)
+
+    def solve(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> Termination:
+        """Follow the path within the budget; `rng` only draws random priors."""
+        from eqbench.solver import Termination
+
+        size, limit = game.sequence_form.n_sequences, monitor.budget.memory_bytes
+        needed = MEMORY_FACTOR * 8 * size * (size + 2)
+        if needed > limit:
+            return Termination(
+                "failed",
+                f"the tableau of {size:,} sequences and its construction need "
+                f"{needed / 2**20:,.0f} MiB, more than the memory limit of "
+                f"{limit / 2**20:,.0f} MiB; give the solver more memory or a smaller game",
+            )
+        return self._follow(game, monitor, rng)
+
+    def _follow(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> Termination:
+        """Path from the prior to an equilibrium, or to the end of the budget."""
+        from numpy.linalg import LinAlgError
+
+        from eqbench.model.profile import BehaviorProfile, random_profile
+        from eqbench.model.realization import RealizationPlan
+        from eqbench.solver import Termination
+
+        from .complementarity import Problem
+        from .kernels import RAY, RUNNING, SOLVED, advance
+
+        form, status = game.sequence_form, RUNNING
+        if self.start == "random":
+            prior = random_profile(game.tree, rng)
+        else:
+            prior = BehaviorProfile.uniform(game.tree).probabilities
+        problem = Problem.of(form, RealizationPlan.of(form, prior).weights)
+        tableau = problem.first_tableau()
+        monitor.record(rows=tableau.entries.shape[0], columns=tableau.entries.shape[1])
+        for start, count, _ in monitor.chunks():
+            done, status = advance(tableau, count)
+            monitor.work = start + done
+            if status != RUNNING:
+                break
+        monitor.record(pivots=monitor.work)
+        if status == RAY:
+            return Termination(
+                "failed", "the path ended in a ray: rounding has spoiled the tableau"
+            )
+        try:
+            plans = problem.solution(tableau) if status == SOLVED else problem.plans(tableau)
+            behavior = RealizationPlan(plans).to_behavior(form)
+        except (ProfileError, LinAlgError) as error:
+            return Termination("failed", f"rounding has spoiled the tableau: {error}")
+        if status == RUNNING:
+            monitor.candidate(behavior, claim="iterate")
+            return monitor.termination()
+        return _hand_over(game, monitor, behavior)
+
+
+def _hand_over(game: Game, monitor: Monitor, behavior: FloatArray) -> Termination:
+    """Claim an equilibrium, unless the regrets say that rounding led to a wrong basis."""
+    from eqbench.model.profile import BehaviorProfile
+    from eqbench.solver import Candidate, Termination
+
+    regret = float(game.payoff_model().regrets(behavior).max())
+    rounding = ROUNDING * float(abs(game.tree.payoffs.table).max())
+    if regret > LARGEST_REGRET * game.tree.payoff_range + rounding:
+        monitor.candidate(behavior, claim="iterate")
+        return Termination(
+            "failed", f"rounding led to a basis that is no equilibrium: max regret {regret:.3g}"
+        )
+    found = Candidate(BehaviorProfile.of(game.tree, behavior), "equilibrium")
+    monitor.snapshot(found)
+    monitor.candidate(found)
+    return Termination("converged", f"arrived at an equilibrium after {monitor.work:,} pivots")

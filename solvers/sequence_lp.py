@@ -1,0 +1,90 @@
+"""Two-player constant-sum games by linear programming over realization plans."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from eqbench.errors import ProfileError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from eqbench.model.game import Game
+    from eqbench.model.sequence_form import SequenceForm
+    from eqbench.solver import Monitor, Termination
+
+# Share of the largest payoff by which sums of payoffs may differ and count as constant.
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class SequenceLP:
+    """Linear program over realization plans (von Stengel 1996; Koller et al. 1996).
+
+    For two players whose payoffs sum to a constant, in expectation over chance for every pair
+    of sequences. One program, solved by the dual simplex method of HiGHS, gives the plans of
+    both: that of the first player as its primal and that of the second as its dual solution.
+    Both are vertices, so the profile is exact to rounding, but only one of the equilibria.
+    At information sets that the own plan does not reach, frequencies are uniform.
+
+    An iteration is one of the simplex method. Nothing is handed over before the last one.
+    """
+
+    deterministic: ClassVar[bool] = True
+
+    def supports(self, game: Game) -> bool | str:
+        """True for two players and constant sum, otherwise the reason why not."""
+        if game.tree.n_players != 2:
+            return (
+                "sequence_lp solves two-player constant-sum games; this game has "
+                f"{game.tree.n_players} player{'s'[: game.tree.n_players != 1]}"
+            )
+        lowest, highest = _payoff_sums(game.sequence_form)
+        if highest - lowest > ROUNDING * abs(game.tree.payoffs.table).max():
+            return (
+                "sequence_lp solves two-player constant-sum games; here the sum of the payoffs "
+                f"varies by {highest - lowest:.6g}, from {lowest:.6g} to {highest:.6g} (lcp solves "
+                "such games)"
+            )
+        return True
+
+    def prepare(self, game: Game) -> None:
+        """Import what `solve` uses."""
+        from . import maximin  # noqa: F401
+
+    def solve(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> Termination:
+        """Solve the program within the budget; `rng` is not used."""
+        import numpy as np
+
+        from eqbench.model.profile import BehaviorProfile
+        from eqbench.model.realization import RealizationPlan
+        from eqbench.solver import Candidate, Termination
+
+        from .maximin import MaximinProgram
+
+        form = game.sequence_form
+        program = MaximinProgram.of(game.tree, 0)
+        solution = program.solve(monitor.remaining_s, monitor.budget.iterations)
+        monitor.record(**program.size, simplex_iterations=solution.iterations)
+        if solution.ending is not None:
+            return solution.ending
+        weights = np.ones(form.n_sequences)
+        weights[program.own.action[1:] + form.n_players] = solution.plan[1:]
+        weights[program.others.action[1:] + form.n_players] = solution.answer[1:]
+        try:
+            behavior = RealizationPlan(weights).to_behavior(form)
+        except ProfileError as error:
+            return Termination("failed", f"HiGHS returned no realization plans: {error}")
+        monitor.record(value=solution.value)
+        found = Candidate(BehaviorProfile.of(game.tree, behavior), "equilibrium")
+        monitor.snapshot(found, work=solution.iterations)
+        monitor.candidate(found)
+        return Termination("converged", f"value of the game to P1: {solution.value:.12g}")
+
+
+def _payoff_sums(form: SequenceForm) -> tuple[float, float]:
+    """Smallest and largest sum of both players' payoffs over the columns that chance allows."""
+    possible = form.chance > 0
+    sums = form.payoffs[possible].sum(axis=1) / form.chance[possible]
+    return float(sums.min()), float(sums.max())

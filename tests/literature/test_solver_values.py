@@ -1,0 +1,109 @@
+"""What is published about games and methods, found again by the solvers."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from solver_cases import bimatrix, run
+
+# -- values of games ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("solver", ["sequence_lp", "lcp"])
+def test_value_of_two_player_kuhn_poker_is_minus_one_eighteenth(solver: str) -> None:
+    """Kuhn 1950; in all equilibria P1 bets the lowest card a third as often as the highest."""
+    result = run(solver, "kuhn2")
+    assert result.max_regret <= 1e-12
+    payoffs = result.game.payoff_model().expected_payoffs(result.behavior)
+    np.testing.assert_allclose(payoffs, [-1 / 18, 1 / 18], atol=1e-14)
+    tree = result.game.tree
+    bet = {
+        card: result.behavior[tree.action_start[tree.infoset_of(0, f"{card}:")] + 1]
+        for card in (1, 3)
+    }
+    assert bet[1] == pytest.approx(bet[3] / 3, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("game", "value"),
+    [
+        # the test suite of OpenSpiel (Lanctot et al. 2019) has it to twelve digits
+        ("leduc", -0.085606424078),
+        # symmetric, so the value is 0
+        ("goofspiel", 0),
+    ],
+)
+def test_linear_program_finds_the_value_of_larger_games(game: str, value: float) -> None:
+    result = run("sequence_lp", game)
+    assert result.max_regret <= 1e-9
+    assert result.monitor.statistics["value"] == pytest.approx(value, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("game", "value"),
+    [
+        # either player is sure of 2/3 by the other's favorite in two thirds of the cases
+        ("battle_of_sexes", 2 / 3),
+        ("matching_pennies", 0),
+        ("rock_paper_scissors", 0),
+        ("prisoners_dilemma", 1),
+        ("shapley", 1 / 3),
+        # each player wants to match or to miss one other, who need only randomize
+        ("jordan", 0),
+    ],
+)
+def test_maximin_values_of_classics(game: str, value: float) -> None:
+    """By hand; Ganzfried 2022 starts fictitious play from such plans."""
+    result = run("fictitious_play(start=maximin)", game, iterations=0)
+    values = result.monitor.statistics["maximin_values"]
+    assert values == pytest.approx([value] * result.game.tree.n_players, abs=1e-12)
+
+
+# -- methods ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("alternating", ["false", "true"])
+@pytest.mark.parametrize("game", ["rock_paper_scissors", "matching_pennies"])
+def test_fictitious_play_converges_in_zero_sum_games(game: str, alternating: str) -> None:
+    """Robinson 1951: the averages approach the value from any start."""
+    spec = f"fictitious_play(start=random,alternating={alternating})"
+    for seed in range(5):
+        early, late = (run(spec, game, seed, iterations=n).max_regret for n in (100, 100_000))
+        assert late < 1e-2
+        assert late < early
+
+
+def test_fictitious_play_cycles_in_the_game_of_shapley() -> None:
+    """Shapley 1964: pairs of actions are played ever longer, and the averages never settle.
+
+    They stay away from the only equilibrium, and while time grows by a factor of four some
+    frequency changes by more than a tenth.
+    """
+    times = 1000 * 4 ** np.arange(5)
+    for spec, seed in (("fictitious_play", 0), ("fictitious_play(start=random)", 1)):
+        path = [run(spec, "shapley", seed, iterations=int(time)) for time in times]
+        assert min(result.max_regret for result in path) > 0.1
+        for before, after in itertools.pairwise(path):
+            assert np.abs(after.behavior - before.behavior).max() > 0.1
+
+
+def test_most_random_starts_lead_to_the_cycle_of_shapley() -> None:
+    """Some converge: there each player's three actions come round in turn, none ever longer."""
+    spec = "fictitious_play(start=random)"
+    regrets = [run(spec, "shapley", seed, iterations=10_000).max_regret for seed in range(12)]
+    assert sum(regret > 0.1 for regret in regrets) == 11
+    assert min(regrets) < 1e-4
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_path_from_a_completely_mixed_prior_ends_in_a_perfect_equilibrium(seed: int) -> None:
+    """von Stengel, van den Elzen and Talman 2002: never in the dominated second actions.
+
+    Both second actions are an equilibrium too, but one that no small mistake survives.
+    """
+    game = bimatrix([[1, 0], [0, 0]], [[1, 0], [0, 0]])
+    assert game.payoff_model().regrets(np.array([0.0, 1, 0, 1])).max() == 0
+    result = run("lcp(start=random)", game, seed)
+    np.testing.assert_array_equal(result.behavior, [1, 0, 1, 0])

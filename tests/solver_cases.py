@@ -1,0 +1,113 @@
+"""What the tests of several solvers share: small games, and a way to run a solver."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from random_trees import random_tree
+
+import eqbench
+from eqbench.model.builder import TreeBuilder
+from eqbench.model.game import Game
+from eqbench.model.tree import Payoffs
+from eqbench.solver import Budget, Monitor, Report, Termination
+from eqbench.verification import verify
+
+
+@dataclasses.dataclass
+class Result:
+    """A run of `solve`, not judged by anybody."""
+
+    game: Game
+    monitor: Monitor
+    reports: list[Report]
+    termination: Termination
+
+    @property
+    def candidates(self) -> list[Any]:
+        return [report.candidate for report in self.reports if report.kind == "candidate"]
+
+    @property
+    def behavior(self) -> np.ndarray:
+        """Frequencies (A,) of the only candidate."""
+        (candidate,) = self.candidates
+        return candidate.profile.probabilities
+
+    @property
+    def max_regret(self) -> float:
+        """Max regret of the only candidate, measured on the tree."""
+        (candidate,) = self.candidates
+        return float(verify(self.game.tree, candidate.profile).max_regret)
+
+
+def run(solver: str, game: str | Game, seed: int = 0, **budget: Any) -> Result:
+    """Run a solver, by default for at most a minute and whatever regret it reaches."""
+    game = eqbench.load_game(game) if isinstance(game, str) else game
+    reports: list[Report] = []
+    monitor = Monitor(game, Budget(**{"time_s": 60, "target": 0.0} | budget), reports.append)
+    instance = eqbench.load_solver(solver)
+    termination = instance.solve(game, monitor, np.random.default_rng(seed))
+    return Result(game, monitor, reports, termination)
+
+
+def bimatrix(rows: Any, columns: Any) -> Game:
+    """Two-player game in strategic form, from both payoff matrices."""
+    builder = TreeBuilder(["P1", "P2"])
+    height, width = np.shape(rows)
+    root = builder.decision(None, 0, "", [f"r{i}" for i in range(height)])
+    for i in range(height):
+        node = builder.decision((root, i), 1, "", [f"c{j}" for j in range(width)])
+        for j in range(width):
+            builder.terminal((node, j), [rows[i][j], columns[i][j]])
+    return Game(f"bimatrix {height}x{width}", builder.tree())
+
+
+def random_two_player_game(seed: int, *, depth: int = 6) -> Game:
+    """Random tree of two players with perfect recall and any payoffs."""
+    return Game(f"random {seed}", random_tree(1 + 4 * seed, depth=depth))
+
+
+def with_payoffs(game: Game, payoffs: Sequence[Any], denominator: int = 1) -> Game:
+    """The same tree with the integer or float payoffs (Z, N) over one denominator."""
+    tree = dataclasses.replace(game.tree, payoffs=Payoffs(np.array(payoffs), denominator))
+    return Game(f"{game.spec}, other payoffs", tree)
+
+
+def constant_sum(game: Game, total: int = 0) -> Game:
+    """The same tree with the first player's payoffs, and the second getting the rest."""
+    payoffs = game.tree.payoffs
+    first = payoffs.base[:, 0]
+    both = np.stack((first, total * payoffs.denominator - first), axis=1)
+    return with_payoffs(game, both, payoffs.denominator)
+
+
+def odd_games() -> dict[str, Game]:
+    """Legal two-player games without one thing or another that most games have."""
+    nobody = TreeBuilder(["P1", "P2"])
+    coin = nobody.chance(None, [Fraction(1, 3), Fraction(2, 3)])
+    nobody.terminal((coin, 0), [3, -3])
+    nobody.terminal((coin, 1), [0, 0])
+
+    alone = TreeBuilder(["P1", "P2"])
+    start = alone.decision(None, 1, "only P2 moves", ["bad", "good", "worse"])
+    for move, payoff in enumerate((1, -2, 3)):
+        alone.terminal((start, move), [payoff, -payoff])
+
+    forced = TreeBuilder(["P1", "P2"])
+    first = forced.decision(None, 0, "no choice", ["go"])
+    second = forced.decision((first, 0), 1, "a choice", ["left", "right"])
+    third = forced.decision((second, 0), 0, "again none", ["go"])
+    forced.terminal((third, 0), [1, -1])
+    forced.terminal((second, 1), [2, -2])
+
+    return {
+        "no information sets": Game("nobody", nobody.tree()),
+        "a player without information sets": Game("alone", alone.tree()),
+        "information sets with one action": Game("forced", forced.tree()),
+        "all payoffs zero": bimatrix(np.zeros((2, 3), int), np.zeros((2, 3), int)),
+        "all payoffs equal": bimatrix(np.full((2, 2), 7), np.full((2, 2), -5)),
+    }

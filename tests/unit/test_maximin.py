@@ -1,0 +1,149 @@
+"""Maximin plans, and the joint player against whom they are computed."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import numpy as np
+import pytest
+from cfr_cases import lottery
+from random_trees import random_tree
+from solver_cases import bimatrix, run, with_payoffs
+
+import eqbench
+from eqbench.model import reference
+from eqbench.model.builder import TreeBuilder
+from eqbench.model.game import Game
+from eqbench.model.profile import random_profile
+from eqbench.model.tree import CHANCE, TERMINAL, GameTree
+
+joint = importlib.import_module("eqbench.solvers.joint_player")
+maximin = importlib.import_module("eqbench.solvers.maximin")
+THREE_PLAYERS = [f"random {seed}" for seed in range(8)] + ["skp", "jordan"]
+
+
+def load(name: str) -> Game:
+    """A game, or a random tree with three players."""
+    if name.startswith("random"):
+        return Game(name, random_tree(2 + 4 * int(name.split()[1]), depth=5))
+    return eqbench.load_game(name)
+
+
+def merged(tree: GameTree, player: int) -> Game:
+    """The two-player zero-sum game of a player against all others acting as one.
+
+    Built node by node: the others' information set is the list of all information sets that
+    they moved in on the way, with their moves, and the one that the mover is in.
+    """
+    builder = TreeBuilder(["alone", "all others"])
+
+    def grow(node: int, place: Any, others: tuple) -> None:
+        children = np.flatnonzero(tree.parent == node)
+        children = children[children > 0]
+        mover, infoset = int(tree.player[node]), int(tree.infoset[node])
+        if mover == TERMINAL:
+            row = int(np.searchsorted(tree.terminals, node))
+            payoff = float(tree.payoffs.table[row, player])
+            builder.terminal(place, [payoff, -payoff])
+            return
+        if mover == CHANCE:
+            here = builder.chance(place, [float(tree.chance_probability[c]) for c in children])
+        else:
+            label = str(infoset) if mover == player else str((others, infoset))
+            here = builder.decision(
+                place, int(mover != player), label, tree.infoset_actions[infoset]
+            )
+        for move, child in enumerate(children):
+            known = others
+            if mover not in (CHANCE, player):
+                known = (*others, (infoset, move))
+            grow(int(child), (here, move), known)
+
+    grow(0, None, ())
+    return Game("merged", builder.tree())
+
+
+# -- the joint player ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["kuhn2", "kuhn3", "skp", "jordan", "random 3"])
+def test_single_player_has_the_sequences_of_the_sequence_form(name: str) -> None:
+    game = load(name)
+    form, tree = game.sequence_form, game.tree
+    for player in range(tree.n_players):
+        own = joint.joint_player(tree, [player])
+        ends_in = form.sequence_infoset[form.n_players :]
+        actions = np.flatnonzero(form.infoset_player[ends_in] == player)
+        np.testing.assert_array_equal(np.sort(own.action[1:]), actions)
+        assert own.n_infosets == np.sum(tree.infoset_player == player)
+        weights = reference.realization(form, random_profile(tree, np.random.default_rng(0)))
+        plan = np.append(1.0, weights[own.action[1:] + form.n_players])
+        right = np.eye(1, own.n_infosets + 1)[0]
+        np.testing.assert_allclose(own.flow() @ plan, right, atol=1e-15)
+
+
+def test_joint_player_knows_what_its_members_saw_and_did() -> None:
+    """Second and third player of three-player Kuhn poker: their cards, once both have moved."""
+    tree = eqbench.load_game("kuhn3").tree
+    both = joint.joint_player(tree, [1, 2])
+    alone = [joint.joint_player(tree, [player]) for player in (1, 2)]
+    # P2 moves first, with 4 cards after K and after B, and cannot know what P3 holds
+    assert np.sum(both.parent == 0) == 8
+    assert both.n_infosets == merged(tree, 0).tree.infoset_player.tolist().count(1)
+    assert both.n_infosets > sum(player.n_infosets for player in alone)
+
+
+def test_joint_player_without_members_does_nothing() -> None:
+    nobody = joint.joint_player(lottery().tree, [])
+    assert (nobody.n_sequences, nobody.n_infosets) == (1, 0)
+
+
+# -- values -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", THREE_PLAYERS)
+def test_value_is_that_of_the_zero_sum_game_against_all_others(name: str) -> None:
+    game = load(name)
+    for player in range(3):
+        solution = maximin.MaximinProgram.of(game.tree, player).solve(60)
+        against = merged(game.tree, player)
+        assert run("sequence_lp", against).max_regret <= 1e-12
+        value = against.payoff_model().expected_payoffs(run("sequence_lp", against).behavior)[0]
+        assert solution.value == pytest.approx(value, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", THREE_PLAYERS)
+def test_plans_make_sure_of_the_values_against_any_profile_of_the_others(name: str) -> None:
+    game = load(name)
+    result = run("fictitious_play(start=maximin)", game, iterations=0)
+    values = np.array(result.monitor.statistics["maximin_values"])
+    owner = game.sequence_form.infoset_player[game.sequence_form.sequence_infoset[3:]]
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        others = random_profile(game.tree, rng)
+        for player in range(3):
+            profile = np.where(owner == player, result.behavior, others)
+            payoff = game.payoff_model().expected_payoffs(profile)[player]
+            assert payoff >= values[player] - 1e-12
+
+
+def test_player_alone_with_chance_is_sure_of_the_best_expectation() -> None:
+    result = run("fictitious_play(start=maximin)", lottery(), iterations=0)
+    assert result.monitor.statistics["maximin_values"] == pytest.approx([4 / 3])
+    np.testing.assert_array_equal(result.behavior, [1, 0, 1, 0])
+
+
+@pytest.mark.parametrize(("factor", "shift"), [(1e-9, 0.0), (1e6, 0.0), (1.0, 1e5)])
+def test_value_follows_the_units_of_the_payoffs(factor: float, shift: float) -> None:
+    game = bimatrix([[2, 0], [0, 1]], [[1, 0], [0, 2]])
+    changed = with_payoffs(game, factor * game.tree.payoffs.table + shift)
+    for player in range(2):
+        solution = maximin.MaximinProgram.of(changed.tree, player).solve(60)
+        assert solution.value == pytest.approx(factor * 2 / 3 + shift, rel=1e-12)
+
+
+def test_time_limit_ends_the_start() -> None:
+    result = run("fictitious_play(start=maximin)", "kuhn(players=2,cards=30)", time_s=1e-6)
+    assert result.termination.reason == "limit"
+    assert "linear program" in result.termination.detail
