@@ -1,4 +1,4 @@
-"""CPU time of one CFR+ iteration: `cfr_plus` beside OpenSpiel's C++ CFRPlusSolver.
+"""CPU time of CFR+ iterations and of NashConv, beside OpenSpiel's C++ code.
 
     python benchmarks/cfr_vs_openspiel.py
 
@@ -18,14 +18,25 @@ from typing import Any
 
 from measuring import use_one_thread, write_results
 
+
+def goofspiel(cards: int) -> str:
+    """OpenSpiel's name of our goofspiel."""
+    options = f"imp_info=True,num_cards={cards},points_order=descending"
+    return f"turn_based_simultaneous_game(game=goofspiel({options}))"
+
+
 SOLVER = "cfr_plus(regrets=clipped,averaging=linear,alternating=true)"
-# Iterations a repetition, ours and theirs: a few hundredths of a second, and kuhn4 more.
+# Iterations a repetition, ours and theirs: a few hundredths of a second, large games more.
 GAMES = {
     "kuhn2": ("kuhn_poker(players=2)", 400_000, 2_000),
     "kuhn3": ("kuhn_poker(players=3)", 60_000, 200),
     "kuhn4": ("kuhn_poker(players=4)", 6_000, 40),
+    "leduc": ("leduc_poker", 5_000, 10),
+    "goofspiel": (goofspiel(4), 30_000, 60),
+    "goofspiel(cards=5)": (goofspiel(5), 2_000, 4),
+    "liars_dice": ("liars_dice", 400, 1),
 }
-COMPARED_ITERATIONS = 100
+COMPARED_ITERATIONS = {"goofspiel(cards=5)": 30, "liars_dice": 10}
 
 
 def main() -> None:
@@ -64,7 +75,8 @@ def compare(name: str, repetitions: int) -> dict[str, Any]:
         "their_iterations": their_iterations,
         "ours_us": ours_us,
         "theirs_us": theirs_us,
-        "nash_conv": nash_convs(solver, game, their_name),
+        "nash_conv": nash_convs(solver, game, name),
+        "nash_conv_us": nash_conv_times(game, their_name, repetitions),
     }
 
 
@@ -93,18 +105,40 @@ def repeat(solver: Any, iterations: int) -> None:
         solver.evaluate_and_update_policy()
 
 
-def nash_convs(solver: Any, game: Any, their_name: str) -> dict[str, Any]:
+def nash_conv_times(game: Any, their_name: str, repetitions: int) -> dict[str, list[float]]:
+    """CPU microseconds of NashConv of the uniform profile: our kernels, and OpenSpiel."""
+    import pyspiel
+
+    from eqbench.model.profile import BehaviorProfile
+
+    model = game.payoff_model()
+    uniform = BehaviorProfile.uniform(game.tree).probabilities
+    model.regrets(uniform)
+    their_game = pyspiel.load_game(their_name)
+    theirs = pyspiel.UniformRandomPolicy(their_game)
+    times: dict[str, list[float]] = {"ours": [], "theirs": []}
+    count = max(5, 3_000_000 // game.tree.n_nodes)
+    for _ in range(repetitions):
+        times["ours"].append(
+            per_iteration_us(lambda n: [model.regrets(uniform) for _ in range(n)], count)
+        )
+        times["theirs"].append(per_iteration_us(lambda n: pyspiel.nash_conv(their_game, theirs), 1))
+    return times
+
+
+def nash_convs(solver: Any, game: Any, name: str) -> dict[str, Any]:
     """NashConv of both averages, ours by our verifier and OpenSpiel's by OpenSpiel."""
     import pyspiel
 
     from eqbench.verification import verify
 
-    their_game = pyspiel.load_game(their_name)
+    iterations = COMPARED_ITERATIONS.get(name, 100)
+    their_game = pyspiel.load_game(GAMES[name][0])
     theirs = pyspiel.CFRPlusSolver(their_game)
-    repeat(theirs, COMPARED_ITERATIONS)
+    repeat(theirs, iterations)
     return {
-        "iterations": COMPARED_ITERATIONS,
-        "ours": float(verify(game.tree, solve(solver, game, COMPARED_ITERATIONS)).nash_conv),
+        "iterations": iterations,
+        "ours": float(verify(game.tree, solve(solver, game, iterations)).nash_conv),
         "theirs": pyspiel.nash_conv(their_game, theirs.average_policy()),
     }
 

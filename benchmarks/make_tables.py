@@ -25,22 +25,27 @@ def cfr_vs_openspiel(data: dict[str, Any]) -> str:
     """CPU time per CFR+ iteration, and NashConv after equally many iterations."""
     rows = []
     for row in data["rows"]:
-        ours, theirs = statistics.median(row["ours_us"]), statistics.median(row["theirs_us"])
         gap = row["nash_conv"]
         rows.append(
             [
                 row["game"],
-                f"{ours:.2f}",
-                f"{theirs:,.1f}",
-                f"{theirs / ours:.0f}×",
+                *beside(row["ours_us"], row["theirs_us"]),
                 f"{gap['iterations']}",
                 f"{gap['ours']:.6e}",
                 f"{gap['theirs']:.6e}",
+                *beside(row["nash_conv_us"]["ours"], row["nash_conv_us"]["theirs"]),
             ]
         )
     header = ["game", "eqbench µs", "OpenSpiel µs", "ratio"]
     header += ["compared after", "NashConv eqbench", "NashConv OpenSpiel"]
+    header += ["one NashConv: eqbench µs", "OpenSpiel µs", "ratio"]
     return table(header, rows) + f"\n{where(data)}, OpenSpiel {data['open_spiel']}.\n"
+
+
+def beside(ours: list[float], theirs: list[float]) -> list[str]:
+    """Medians of two measurements, and how many times the second is of the first."""
+    mine, other = statistics.median(ours), statistics.median(theirs)
+    return [f"{mine:,.2f}", f"{other:,.0f}", f"{other / mine:,.0f}×"]
 
 
 def random_starts(data: dict[str, Any]) -> str:
@@ -90,11 +95,51 @@ def best_of_starts(data: dict[str, Any]) -> str:
     return table(header, rows) + f"\n{where(data)}.\n"
 
 
+def large_games(data: dict[str, Any]) -> str:
+    """Cost of large games; memory with and without Python itself."""
+    rows = [
+        [
+            f"`{row['game']}`" + (" node by node" if row["imported"] else ""),
+            f"{row['nodes']:,}",
+            f"{row['terminals']:,}",
+            f"{row['infosets']:,}",
+            f"{row['build_s']:.2f}",
+            f"{row['compile_s']:.2f}",
+            milliseconds(row["iteration_s"]),
+            f"{row['python_bytes'] / 2**20:,.0f}",
+            f"{row['peak_bytes'] / 2**20:,.0f}",
+        ]
+        for row in data["rows"]
+    ]
+    header = ["game", "nodes", "terminals", "information sets", "build s", "compile s"]
+    header += ["CFR+ ms an iteration", "MiB before", "MiB at most"]
+    return table(header, rows) + f"\n{where(data)}.\n"
+
+
+def leduc_accuracy(data: dict[str, Any]) -> str:
+    """CPU time of the CFR presets to a given NashConv."""
+    rows = [
+        [
+            f"`{row['solver'].partition('(')[0]}`",
+            f"{sum(value <= data['nash_conv'] for value in row['nash_conv'])} "
+            f"of {len(row['nash_conv'])}",
+            f"{statistics.median(row['iterations']):,.0f}",
+            f"{statistics.median(row['cpu_s']):.2f}",
+            f"{statistics.median(row['nash_conv']):.1e}",
+        ]
+        for row in data["rows"]
+    ]
+    header = ["solver", f"NashConv ≤ {data['nash_conv']:g}", "iterations", "CPU s", "NashConv"]
+    return table(header, rows) + f"\nGame {data['game']}. {where(data)}.\n"
+
+
 TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "cfr_vs_openspiel": cfr_vs_openspiel,
     "random_starts": random_starts,
     "bulk_games": bulk_games,
     "best_of_starts": best_of_starts,
+    "large_games": large_games,
+    "leduc_accuracy": leduc_accuracy,
 }
 
 

@@ -172,16 +172,19 @@ def _over_one_denominator(values: Sequence[Number]) -> tuple[NDArray, int]:
 
     A float is no exact source, though it is a rational: three times 1/3 would not sum to 1.
     """
-    rationals = [value for value in values if isinstance(value, Rational)]
-    if len(rationals) < len(values):
+    if not all(issubclass(kind, Rational) for kind in {type(value) for value in values}):
         return _floats(values), 1
-    exact = [rational(value) for value in rationals]
-    denominator = math.lcm(1, *(part.denominator for part in exact))
+    # large games have few different payoffs and probabilities
+    exact = {value: rational(value) for value in set(values)}
+    denominator = math.lcm(1, *(part.denominator for part in exact.values()))
     if denominator < INT64_SAFE:
-        numerators = [part.numerator * (denominator // part.denominator) for part in exact]
-        if max(map(abs, numerators), default=0) < INT64_SAFE:
-            return np.array(numerators, dtype=np.int64), denominator
-    return _floats(exact), 1
+        numerator = {
+            value: part.numerator * (denominator // part.denominator)
+            for value, part in exact.items()
+        }
+        if max(map(abs, numerator.values()), default=0) < INT64_SAFE:
+            return np.array([numerator[value] for value in values], dtype=np.int64), denominator
+    return _floats(values), 1
 
 
 def _floats(values: Sequence[Number]) -> NDArray[np.float64]:

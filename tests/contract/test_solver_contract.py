@@ -13,7 +13,8 @@ from eqbench.solver import Budget, Monitor, Report, Termination, refusal_of
 
 SOLVERS = [entry.name for entry in default_registry().solvers() if entry.builtin]
 # They refine a profile for as long as they may.
-ITERATIVE = ["cfr", "cfr_plus", "cfr_linear", "dcfr", "pcfr_plus", "mccfr", "fictitious_play"]
+EXACT = ["sequence_lp", "lcp"]
+ITERATIVE = [solver for solver in SOLVERS if solver not in EXACT]
 GAMES = ["kuhn2", "kuhn3_reduced", "skp", "rock_paper_scissors", "jordan"]
 
 

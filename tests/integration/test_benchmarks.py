@@ -40,6 +40,24 @@ def test_large_games_are_built_and_verified(script) -> None:
     assert all(len(row[name]) > 0 for name in ("build_s", "verify_s", "exact_s"))
 
 
+def test_leduc_preset_reaches_its_target_by_the_verifiers_measure(script) -> None:
+    row = script("leduc_accuracy").measure("pcfr_plus_alternating", repetitions=1)
+    assert row["status"] == ["ok"]
+    assert row["nash_conv"][0] <= 1e-6
+
+
+@pytest.mark.parametrize("imported", [False, True])
+def test_cost_of_a_game_is_measured_bulk_or_node_by_node(
+    script, monkeypatch: pytest.MonkeyPatch, imported: bool
+) -> None:
+    benchmark = script("large_games")
+    game = "random_tree(depth=5,seed=1)"
+    monkeypatch.setattr(benchmark, "IMPORTED" if imported else "GAMES", {game: 5})
+    row = benchmark.measure(game)
+    assert (row["nodes"], row["imported"]) == (63, imported)
+    assert row["peak_bytes"] >= row["compiled_bytes"] >= row["python_bytes"] > 0
+
+
 def test_best_of_starts_is_measured_and_drawn(script, tmp_path: Path) -> None:
     benchmark = script("best_of_starts")
     data = benchmark.measure(starts=2, games=1, iterations=20)
