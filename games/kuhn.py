@@ -3,10 +3,13 @@
 Each player antes an equal share of the pot and is dealt one card. In turn everybody checks
 or bets one unit; after a bet the others in turn fold or call, and the play ends with a
 showdown (Kuhn 1950; three players: Abou Risk and Szafron 2010, Szafron et al. 2013, §2).
+With the option `raises` whoever faces a bet may also raise it by one unit.
 """
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,13 +19,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.errors import SpecError
-from eqbench.model.dealt import DealtRules, all_deals, build_dealt
+from eqbench.model.deals import all_deals
+from eqbench.model.dealt import DealtRules, build_dealt
 from eqbench.model.tree import GameTree, Payoffs
 
+from .betting import LETTERS, check_raises, play_round, round_nodes
+
 Reduction = Literal["none", "dominated21", "dominated22", "billingham", "dominated25"]
-LETTERS = {"check": "K", "bet": "B", "fold": "F", "call": "C"}
 LARGEST_POT = 1e15  # beyond that a bet of one unit is lost in rounding
 OPENING, ANSWERING = ("check", "bet"), ("fold", "call")
+Allowed = Callable[[str, int], tuple[str, ...]]  # (history, card) -> actions
 
 
 @dataclass(frozen=True)
@@ -40,12 +46,14 @@ class Kuhn:
         also, player 3 bets the highest card after two checks (the 415-node tree of
         Ganzfried 2025). `billingham` (three players): the 22 frequencies that Billingham
         2018, §2 fixes. `dominated25` (four cards): these and the opening bets with card 3.
+    raises : how often a bet may be raised in a hand, by one unit each time; 0 to 100
     """
 
     players: int = 2
     cards: int | None = None
     pot: Fraction | None = None
     reduce: Reduction = "none"
+    raises: int = 0
 
     def __post_init__(self) -> None:
         if not 2 <= self.players <= 6:
@@ -73,72 +81,93 @@ class Kuhn:
                 f"reduce={self.reduce} is defined for 4 cards, not {cards}; "
                 "use reduce=billingham or reduce=none"
             )
+        check_raises(self.raises, 0)
+        if self.raises and self.reduce != "none":
+            raise SpecError(
+                f"reduce={self.reduce} with raises={self.raises}: what is dominated is known "
+                "only without raises; use reduce=none or raises=0"
+            )
+
+    def expected_nodes(self) -> int:
+        """Number of nodes of the tree, known without building it."""
+        assert self.cards is not None
+        if self.reduce != "none":
+            return reduced_nodes(self.cards, self._allowed)
+        hand = round_nodes(self.players, 1 + self.raises, [1] * (self.players + 1))
+        return 1 + math.perm(self.cards, self.players) * hand
 
     def build(self) -> GameTree:
         """Game tree with information sets ``"<card>:<history>"``."""
-        deletions = _REDUCTIONS[self.reduce]
-        cards, pot = self.cards, self.pot
-        assert cards is not None  # __post_init__ filled both in
-        assert pot is not None
+        assert self.cards is not None  # __post_init__ filled both in
+        assert self.pot is not None
+        allowed = None if self.reduce == "none" else self._allowed
+        return build_kuhn(self.players, self.cards, self.pot, allowed, raises=self.raises)
 
-        def allowed(history: str, card: int) -> tuple[str, ...]:
-            deleted = deletions(history, card, cards)
-            actions = ANSWERING if "B" in history else OPENING
-            return tuple(action for action in actions if action not in deleted)
-
-        return build_kuhn(self.players, cards, pot, allowed)
+    def _allowed(self, history: str, card: int) -> tuple[str, ...]:
+        assert self.cards is not None
+        deleted = _REDUCTIONS[self.reduce](history, card, self.cards)
+        actions = ANSWERING if "B" in history else OPENING
+        return tuple(action for action in actions if action not in deleted)
 
 
 def build_kuhn(
-    players: int, cards: int, pot: Fraction, allowed: Callable[[str, int], tuple[str, ...]]
+    players: int, cards: int, pot: Fraction, allowed: Allowed | None, *, raises: int = 0
 ) -> GameTree:
     """Tree of Kuhn poker with the actions that `allowed(history, card)` leaves."""
     rules = DealtRules(
         players=[f"P{p + 1}" for p in range(players)],
         deals=all_deals(cards, players),
-        turn=lambda history: turn(history, players),
-        letter=LETTERS.__getitem__,
-        allowed=allowed,
+        turn=lambda history: play_round(history, players, range(players)).turn(1 + raises),
+        after=lambda history, action: history + LETTERS[action],
         payoffs=showdown,
+        allowed=allowed,
     )
     return build_dealt(
         rules, lambda base, slope: Payoffs(base, players, slope, "pot", Fraction(pot))
     )
 
 
-def turn(history: str, players: int) -> tuple[int, tuple[str, ...]] | None:
-    """Who acts after a history and with which actions; None when the hand is over."""
-    opener = history.find("B")
-    if opener < 0:
-        return (len(history), OPENING) if len(history) < players else None
-    answers = len(history) - opener - 1
-    if answers == players - 1:
-        return None
-    return (opener + 1 + answers) % players, ANSWERING
-
-
-def showdown(history: str, deals: NDArray[np.int64]) -> tuple[NDArray, NDArray]:
+def showdown(history: str, cards: NDArray[np.int64]) -> tuple[NDArray, NDArray]:
     """Net profits at the end of a hand, times the number of players.
 
     Returns base and slope, int64 (D, N): the profit is ``(base + slope * pot) / players``.
     """
-    players = deals.shape[1]
-    opener = history.find("B")
-    stake = np.zeros(players, dtype=np.int64)
-    if opener >= 0:
-        stake[opener] = 1
-        for k, answer in enumerate(history[opener + 1 :]):
-            stake[(opener + 1 + k) % players] = answer == "C"
-        contending = np.where(stake > 0, deals, 0)
-    else:
-        contending = deals
-    wins = np.arange(players) == contending.argmax(axis=1)[:, None]
-    base = players * (wins * stake.sum() - stake)
-    return base, players * wins - 1
+    players = cards.shape[1]
+    end = play_round(history, players, range(players))
+    stakes, contending = np.array(end.stakes), list(end.contending)
+    best = np.array(contending)[cards[:, contending].argmax(axis=1)]
+    wins = np.arange(players) == best[:, None]
+    return players * (wins * stakes.sum() - stakes), players * wins - 1
 
 
-def _keep_all(history: str, card: int, cards: int) -> tuple[str, ...]:
-    return ()
+def reduced_nodes(cards: int, allowed: Allowed) -> int:
+    """Number of nodes of a three-player tree from which actions were deleted.
+
+    Only with the two lowest and the two highest cards may actions be deleted.
+    """
+    special = {1, 2, cards - 1, cards}
+
+    def count(history: str, absent: tuple[frozenset[int], ...]) -> int:
+        """Nodes from a history on; with the cards in `absent` players are not there."""
+        total = _three_player_deals(cards, absent)
+        turn = play_round(history, 3, range(3)).turn(1)
+        if turn is not None:
+            player, actions = turn
+            for action in actions:
+                gone = {card for card in special if action not in allowed(history, card)}
+                changed = absent[player] | gone
+                rest = (*absent[:player], changed, *absent[player + 1 :])
+                total += count(history + LETTERS[action], rest)
+        return total
+
+    return 1 + count("", (frozenset(),) * 3)
+
+
+def _three_player_deals(cards: int, absent: tuple[frozenset[int], ...]) -> int:
+    """Deals of distinct cards in which nobody has an absent one, by inclusion and exclusion."""
+    a, b, c = (cards - len(own) for own in absent)
+    ab, ac, bc = (cards - len(x | y) for x, y in itertools.combinations(absent, 2))
+    return a * b * c - ab * c - ac * b - bc * a + 2 * (cards - len(frozenset().union(*absent)))
 
 
 def _dominated21(history: str, card: int, cards: int) -> tuple[str, ...]:
@@ -163,7 +192,6 @@ def _dominated25(history: str, card: int, cards: int) -> tuple[str, ...]:
 
 # With four cards Billingham's 22 deletions are the 21 and the bet with the highest card.
 _REDUCTIONS = {
-    "none": _keep_all,
     "dominated21": _dominated21,
     "dominated22": _billingham,
     "billingham": _billingham,

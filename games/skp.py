@@ -8,7 +8,7 @@ from fractions import Fraction
 from eqbench.errors import SpecError
 from eqbench.model.tree import GameTree
 
-from .kuhn import LARGEST_POT, build_kuhn
+from .kuhn import LARGEST_POT, build_kuhn, reduced_nodes
 
 J, Q, K, A = 1, 2, 3, 4
 
@@ -19,6 +19,10 @@ class SimplifiedKuhn:
 
     J is passive. Q may bluff and never calls. K never opens, and calls only if nobody called
     before. A always calls, and player 3 bets it after two checks (Billingham 2017, §2).
+
+    Parameters
+    ----------
+    pot : sum of the antes; at least 2
     """
 
     pot: Fraction = Fraction(3)
@@ -26,9 +30,12 @@ class SimplifiedKuhn:
     def __post_init__(self) -> None:
         if self.pot < 2:
             raise SpecError(f"pot={self.pot} is below 2; nobody bets then, so choose a pot >= 2")
-
         if self.pot > LARGEST_POT:
             raise SpecError(f"the pot is too large; choose a pot up to {LARGEST_POT:.0e}")
+
+    def expected_nodes(self) -> int:
+        """Number of nodes of the tree, known without building it."""
+        return reduced_nodes(4, _allowed)
 
     def build(self) -> GameTree:
         """Game tree labeled as Kuhn poker with three players and four cards."""

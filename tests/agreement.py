@@ -1,15 +1,19 @@
-"""All ways to measure a profile, side by side, and the profiles to measure."""
+"""All ways to measure a profile, side by side, the profiles, and the same game in OpenSpiel."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
+from tree_path import children
 from tree_walk import TreeWalk
 
 from eqbench.model import reference
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile, random_profile
-from eqbench.model.tree import GameTree
+from eqbench.model.tree import CHANCE, TERMINAL, GameTree
 from eqbench.verification import verify
 
 KINDS = ("random", "near-pure", "pure")
@@ -50,3 +54,42 @@ def disagreement(game: Game, behavior: NDArray[np.float64]) -> dict[str, float]:
         for name, values in found.items()
         if name != "walk"
     }
+
+
+def matched_moves(tree: GameTree, node: int, state: Any) -> Iterator[tuple[int, Any]]:
+    """Pairs of a node below `node` and OpenSpiel's state below `state`, matched by position.
+
+    Asserts that both are the same decision or chance move, or that both pay the same.
+    """
+    player, below = int(tree.player[node]), children(tree, node)
+    if player == TERMINAL:
+        row = np.searchsorted(tree.terminals, node)
+        assert state.is_terminal()
+        assert np.abs(tree.payoffs.table[row] - state.returns()).max() <= 1e-15
+        return
+    assert state.current_player() == player, "OpenSpiel's chance player is -1, as ours is"
+    moves = state.legal_actions()
+    assert len(moves) == len(below)
+    if player == CHANCE:
+        theirs = [probability for _, probability in state.chance_outcomes()]
+        assert np.abs(tree.chance_probability[list(below)] - theirs).max() <= 1e-15
+    yield from ((child, state.child(move)) for child, move in zip(below, moves, strict=True))
+
+
+def openspiel_decisions(tree: GameTree, root: Any) -> list[tuple[str, list[int]]]:
+    """OpenSpiel's text and actions for each information set, found by playing both through.
+
+    Asserts that the games are the same, node by node, and that each tells apart what the other
+    does.
+    """
+    found: dict[int, tuple[str, list[int]]] = {}
+    stack = [(0, root)]
+    while stack:
+        node, state = stack.pop()
+        infoset = int(tree.infoset[node])
+        if infoset >= 0:
+            decision = (state.information_state_string(), state.legal_actions())
+            assert found.setdefault(infoset, decision) == decision
+        stack += matched_moves(tree, node, state)
+    assert len({text for text, _ in found.values()}) == len(found) == tree.n_infosets
+    return [found[infoset] for infoset in range(tree.n_infosets)]

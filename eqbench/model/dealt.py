@@ -1,4 +1,4 @@
-"""Build dealt games in bulk: chance deals private cards once, then play is public.
+"""Build dealt games in bulk: chance deals private cards, then play is public.
 
 Such a tree is a product of a small public tree and the list of deals. It is laid out level by
 level with NumPy, so that 3.3 million nodes take about a second.
@@ -6,7 +6,6 @@ level with NumPy, so that 3.3 million nodes take about a second.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,203 +13,237 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from eqbench.errors import GameFormatError
 from eqbench.model.assemble import InfosetTable, assemble
+from eqbench.model.deals import Deals, dealing
+from eqbench.model.size_limit import max_nodes, too_large
 from eqbench.model.tree import CHANCE, TERMINAL, GameTree, IntArray, Payoffs
 
-Turn = tuple[int, tuple[str, ...]]  # who moves, and the actions that the rules allow
+Turn = tuple[int, tuple[str, ...]]  # who moves, and the moves that the rules allow
 
 
-MAX_DEALS = 2_000_000
+@dataclass(frozen=True)
+class PublicChance:
+    """Cards that chance turns up for all to see, such as the board in poker.
 
-
-def all_deals(cards: int, players: int) -> NDArray[np.int64]:
-    """All ways to deal one of the cards 1..C to each player, int64 (D, N), in order.
-
-    Raises
-    ------
-    GameFormatError
-        If there are more than two million; this is known before any is listed.
+    Attributes
+    ----------
+    outcomes : int
+        How many cards are possible at each of these moves, whatever was dealt; all of them
+        are equally likely.
+    possible : (card, cards of the deals) -> bool (D,)
+        In which deals the card can still come up.
     """
-    count = math.perm(cards, players)
-    if count > MAX_DEALS:
-        raise GameFormatError(
-            f"{cards} cards for {players} players are {count:,} deals; at most {MAX_DEALS:,} "
-            "can be built, so choose fewer cards or players"
-        )
-    deals = itertools.chain.from_iterable(itertools.permutations(range(1, cards + 1), players))
-    return np.fromiter(deals, dtype=np.int64, count=count * players).reshape(count, players)
+
+    outcomes: int
+    possible: Callable[[str, NDArray[np.int64]], NDArray[np.bool_]]
 
 
 @dataclass(frozen=True)
 class DealtRules:
-    """The rules of a dealt game. A history is the string of public action letters so far.
+    """The rules of a dealt game. A history is a text that tells all public moves so far.
 
     Attributes
     ----------
     players : labels of the players
-    deals : int (D, N)
-        The card of each player in every deal; all deals are equally likely. Cards are 1..C.
-    turn : history -> (player, actions), or None when the play is over
-    letter : action -> its letter in histories
-    allowed : (history, card) -> the actions that remain for that card, in order
-    payoffs : (history, deals) -> (base, slope), two int64 (D, N)
-        Payoff numerators at a terminal: ``(base + slope * parameter) / denominator``.
+    deals : what chance hands out at first
+    turn : history -> (player or CHANCE, moves), or None when the play is over
+    after : (history, move) -> the history with that move; the first history is empty
+    payoffs : (history, cards of the deals) -> one or two int64 (D, N)
+        Payoff numerators at a terminal: base, and slope if there is a parameter.
+    allowed : (history, card) -> the moves that remain with that card, in their order
+        None if no card takes any away.
+    card_name : card -> its name in labels
+    public_chance : None if chance only deals
     """
 
     players: Sequence[str]
-    deals: NDArray[np.int64]
+    deals: Deals
     turn: Callable[[str], Turn | None]
-    letter: Callable[[str], str]
-    allowed: Callable[[str, int], tuple[str, ...]]
-    payoffs: Callable[[str, NDArray[np.int64]], tuple[NDArray, NDArray]]
+    after: Callable[[str, str], str]
+    payoffs: Callable[[str, NDArray[np.int64]], tuple[NDArray, ...]]
+    allowed: Callable[[str, int], tuple[str, ...]] | None = None
+    card_name: Callable[[int], str] = str
+    public_chance: PublicChance | None = None
+
+
+_COLUMNS = {
+    "parent": np.int32,
+    "move": np.int32,
+    "player": np.int8,
+    "infoset": np.int32,
+    "chance": np.int64,
+}
 
 
 @dataclass(frozen=True)
 class _PublicNode:
     history: str
-    parent: int  # position in the level above
-    action: str  # that led here
+    turn: Turn | None
+
+
+@dataclass(frozen=True)
+class _Level:
+    """The nodes at one depth: public node j in deal d is the tree node at [d, j], if alive."""
+
+    public: list[_PublicNode]
+    alive: NDArray[np.bool_]
+    above: IntArray  # node number of the parent
+    move: IntArray
+    chance: NDArray[np.int64]
 
 
 def build_dealt(
     rules: DealtRules,
-    payoffs: Callable[[NDArray, NDArray], Payoffs],
-    *,
-    max_nodes: int = 50_000_000,
+    payoffs: Callable[..., Payoffs],
 ) -> GameTree:
     """Game tree of a dealt game, information sets labeled ``"<card>:<history>"``.
 
     Parameters
     ----------
     payoffs : callable
-        Makes the :class:`Payoffs` from the stacked base and slope numerators (Z, N).
+        Makes the :class:`Payoffs` from the stacked numerators that the rules give, (Z, N) each.
 
     Raises
     ------
-    GameFormatError
-        If the game would have more than `max_nodes` nodes.
+    GameTooLargeError
+        If the game would have more nodes than are allowed.
     """
-    return _Layout(rules, max_nodes).build(payoffs)
+    return _Layout(rules).build(payoffs)
 
 
 class _Layout:
     """Nodes of one level stand deal by deal, which makes the whole order breadth-first."""
 
-    def __init__(self, rules: DealtRules, max_nodes: int) -> None:
-        self.rules, self.max_nodes = rules, max_nodes
-        self.n_cards = int(rules.deals.max())
+    def __init__(self, rules: DealtRules) -> None:
+        self.rules, self.max_nodes = rules, max_nodes()
+        self.cards = rules.deals.cards
+        self.n_cards = int(self.cards.max())
         self.table = InfosetTable([], [], [])
-        self.columns: dict[str, list[NDArray]] = {
-            name: [] for name in ("parent", "move", "player", "infoset", "chance")
-        }
-        self.base: list[NDArray] = []
-        self.slope: list[NDArray] = []
-        self.placed = 1
+        self.columns: dict[str, list[NDArray]] = {name: [] for name in _COLUMNS}
+        self.numerators: list[list[NDArray]] = []
+        self.placed = 0
+        self.dealt, denominator = dealing(rules.deals)
+        outcomes = rules.public_chance.outcomes if rules.public_chance else 1
+        self.chance_denominator = math.lcm(denominator, outcomes)
+        self.dealt_factor = self.chance_denominator // denominator
+        self.outcome_numerator = self.chance_denominator // outcomes  # of public chance
 
-    def build(self, payoffs: Callable[[NDArray, NDArray], Payoffs]) -> GameTree:
-        n_deals = len(self.rules.deals)
-        level = [_PublicNode("", 0, "")]
-        alive = np.ones((n_deals, 1), dtype=bool)
-        above = np.zeros((n_deals, 1), dtype=np.int32)  # node number of the parent
-        move = np.arange(n_deals, dtype=np.int32)[:, None]
-        chance = 1
-        while level:
-            number = self._place(level, alive, above, move, chance)
-            level, alive, above, move = self._descend(level, alive, number)
-            chance = 0
-        root = {"parent": -1, "move": -1, "player": CHANCE, "infoset": -1, "chance": 0}
-        nodes = {
-            name: np.concatenate([np.array([root[name]], dtype=parts[0].dtype), *parts])
-            for name, parts in self.columns.items()
-        }
+    def build(self, payoffs: Callable[..., Payoffs]) -> GameTree:
+        level: _Level | None = self._deal()
+        while level is not None:
+            level = self._descend(level, self._place(level))
+        nodes = {name: np.concatenate(parts) for name, parts in self.columns.items()}
         return assemble(
             self.rules.players,
             nodes,
             self.table,
-            payoffs(np.concatenate(self.base), np.concatenate(self.slope)),
-            chance_denominator=n_deals,
+            payoffs(*(np.concatenate(parts) for parts in zip(*self.numerators, strict=True))),
+            chance_denominator=self.chance_denominator,
         )
 
-    def _place(
-        self, level: list[_PublicNode], alive: NDArray, above: NDArray, move: NDArray, chance: int
-    ) -> IntArray:
+    def _deal(self) -> _Level:
+        """Store the chance nodes of the dealing, and return the level below them."""
+        above = 0
+        for level in self.dealt[:-1]:
+            self._store(
+                parent=level.parent + above,
+                move=level.move,
+                player=np.full(len(level.parent), CHANCE),
+                infoset=np.full(len(level.parent), -1),
+                chance=level.chance * self.dealt_factor,
+            )
+            above, self.placed = self.placed, self.placed + len(level.parent)
+        last = self.dealt[-1]
+        return _Level(
+            public=[_PublicNode("", self.rules.turn(""))],
+            alive=np.ones((len(self.cards), 1), dtype=bool),
+            above=(last.parent + above).astype(np.int32)[:, None],
+            move=last.move.astype(np.int32)[:, None],
+            chance=(last.chance * self.dealt_factor)[:, None],
+        )
+
+    def _place(self, level: _Level) -> IntArray:
         """Number the living nodes of a level and store their columns."""
+        alive = level.alive
         count = int(np.count_nonzero(alive))
         if self.placed + count > self.max_nodes:
-            raise GameFormatError(
-                f"the game has more than {self.max_nodes:,} nodes; choose fewer cards or players"
-            )
+            raise too_large()
         number = (np.cumsum(alive, dtype=np.int32) + (self.placed - 1)).reshape(alive.shape)
-        number = number.astype(np.int32, copy=False)
         self.placed += count
-        player = np.empty(len(level), dtype=np.int8)
+        player = np.full(len(level.public), TERMINAL, dtype=np.int8)
         infoset = np.full(alive.shape, -1, dtype=np.int32)
-        over: list[int] = []
-        for j, node in enumerate(level):
-            turn = self.rules.turn(node.history)
-            if turn is None:
-                player[j] = TERMINAL
-                over.append(j)
-            else:
-                player[j] = turn[0]
-                cards = self.rules.deals[:, turn[0]]
-                infoset[:, j] = self._infosets(node.history, turn[0], cards[alive[:, j]])[cards]
-        shape = alive.shape
-        values = {
-            "parent": above,
-            "move": move,
-            "player": np.broadcast_to(player, shape),
-            "infoset": infoset,
-            "chance": np.full(shape, chance, dtype=np.int64),
-        }
-        for name, array in values.items():
-            self.columns[name].append(array[alive])
-        self._payoffs([level[j].history for j in over], alive[:, over])
-        return number
+        for j, node in enumerate(level.public):
+            if node.turn is not None:
+                player[j] = node.turn[0]
+                if node.turn[0] != CHANCE:
+                    cards = self.cards[:, node.turn[0]]
+                    infoset[:, j] = self._infosets(node, node.turn, cards[alive[:, j]])[cards]
+        self._store(
+            parent=level.above[alive],
+            move=level.move[alive],
+            player=np.broadcast_to(player, alive.shape)[alive],
+            infoset=infoset[alive],
+            chance=level.chance[alive],
+        )
+        self._pay(level)
+        return number.astype(np.int32, copy=False)
 
-    def _infosets(self, history: str, player: int, cards: NDArray) -> IntArray:
+    def _store(self, **columns: NDArray) -> None:
+        for name, dtype in _COLUMNS.items():
+            self.columns[name].append(columns[name].astype(dtype, copy=False))
+
+    def _infosets(self, node: _PublicNode, turn: Turn, cards: NDArray) -> IntArray:
         """Information set by card, int32 (C+1,); -1 for cards that cannot be here."""
         ids = np.full(self.n_cards + 1, -1, dtype=np.int32)
-        for card in np.unique(cards).tolist():
+        for card in np.flatnonzero(np.bincount(cards)).tolist():
             ids[card] = len(self.table.label)
-            self.table.player.append(player)
-            self.table.label.append(f"{card}:{history}")
-            self.table.actions.append(self.rules.allowed(history, card))
+            self.table.player.append(turn[0])
+            self.table.label.append(f"{self.rules.card_name(card)}:{node.history}")
+            self.table.actions.append(self._allowed(node.history, turn, card))
         return ids
 
-    def _payoffs(self, histories: list[str], alive: NDArray) -> None:
-        if not histories:
-            return
-        pairs = [self.rules.payoffs(history, self.rules.deals) for history in histories]
-        self.base.append(np.stack([base for base, _ in pairs], axis=1)[alive])
-        self.slope.append(np.stack([slope for _, slope in pairs], axis=1)[alive])
+    def _allowed(self, history: str, turn: Turn, card: int) -> tuple[str, ...]:
+        return self.rules.allowed(history, card) if self.rules.allowed else turn[1]
 
-    def _descend(
-        self, level: list[_PublicNode], alive: NDArray, number: IntArray
-    ) -> tuple[list[_PublicNode], NDArray, NDArray, NDArray]:
-        """Children of a level: public nodes, which deals reach them, parents and moves."""
-        children: list[_PublicNode] = []
-        columns: list[tuple[NDArray, NDArray, NDArray]] = []
-        for j, node in enumerate(level):
-            turn = self.rules.turn(node.history)
-            if turn is None:
+    def _pay(self, level: _Level) -> None:
+        """Store the payoff numerators of the terminals of a level."""
+        over = [j for j, node in enumerate(level.public) if node.turn is None]
+        if over:
+            alive = level.alive[:, over]
+            paid = [self.rules.payoffs(level.public[j].history, self.cards) for j in over]
+            parts = zip(*paid, strict=True)
+            self.numerators.append([np.stack(part, axis=1)[alive] for part in parts])
+
+    def _descend(self, level: _Level, number: IntArray) -> _Level | None:
+        """Return the level below, None if the play is over everywhere."""
+        public: list[_PublicNode] = []
+        columns: list[tuple[NDArray, ...]] = []
+        for j, node in enumerate(level.public):
+            if node.turn is None:
                 continue
-            cards = self.rules.deals[:, turn[0]]
-            for action in turn[1]:
-                place = self._positions(node.history, action)[cards]
-                children.append(_PublicNode(node.history + self.rules.letter(action), j, action))
-                columns.append((alive[:, j] & (place >= 0), number[:, j], place))
-        if not children:
-            return [], alive, number, number
-        alive, above, move = (np.stack(part, axis=1) for part in zip(*columns, strict=True))
-        return children, alive, above, move
+            numerator = self.outcome_numerator if node.turn[0] == CHANCE else 0
+            chance = np.full(len(self.cards), numerator, dtype=np.int64)
+            places = self._positions(node.history, node.turn)
+            for move, place in zip(node.turn[1], places, strict=True):
+                history = self.rules.after(node.history, move)
+                public.append(_PublicNode(history, self.rules.turn(history)))
+                columns.append((level.alive[:, j] & (place >= 0), number[:, j], place, chance))
+        if not public:
+            return None
+        return _Level(public, *(np.stack(part, axis=1) for part in zip(*columns, strict=True)))
 
-    def _positions(self, history: str, action: str) -> IntArray:
-        """Position of an action among those allowed with each card, -1 where it is deleted."""
-        places = np.full(self.n_cards + 1, -1, dtype=np.int32)
-        for card in range(1, self.n_cards + 1):
-            allowed = self.rules.allowed(history, card)
-            if action in allowed:
-                places[card] = allowed.index(action)
-        return places
+    def _positions(self, history: str, turn: Turn) -> IntArray:
+        """Position of every move among those of each deal, int32 (moves, D); -1 for none."""
+        player, moves = turn
+        if player == CHANCE:
+            assert self.rules.public_chance is not None
+            possible = self.rules.public_chance.possible
+            there = np.stack([possible(move, self.cards) for move in moves])
+        elif self.rules.allowed is None:
+            there = np.ones((len(moves), len(self.cards)), dtype=bool)
+        else:
+            every = range(1, self.n_cards + 1)
+            kept = [self.rules.allowed(history, card) for card in every]
+            there = np.array([[False, *(move in some for some in kept)] for move in moves])
+            there = there[:, self.cards[:, player]]
+        return np.where(there, np.cumsum(there, axis=0, dtype=np.int32) - 1, -1)

@@ -26,7 +26,7 @@ class Game:
     Attributes
     ----------
     spec : str
-        Canonical spec, for example ``kuhn(players=3,cards=4,pot=3,reduce=none)``.
+        Canonical spec, for example ``kuhn(players=3,cards=4,pot=3,reduce=none,raises=0)``.
     tree : GameTree
     folder : Path or None
         Where the arrays of the game are kept, if they are; their form need not be compiled.

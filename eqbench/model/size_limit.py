@@ -9,8 +9,9 @@ from contextvars import ContextVar
 from eqbench.errors import GameTooLargeError
 
 DEFAULT_MAX_NODES = 10_000_000
-# While it is built; 160 measured with the node-by-node builder, 130 with the one for dealt games.
-BUILDING_BYTES_PER_NODE = 200
+# Peak while a large dealt game is built and compiled (benchmarks/large_games.py); games that are
+# put together node by node take up to 600.
+BUILDING_BYTES_PER_NODE = 220
 
 _max_nodes: ContextVar[int] = ContextVar("max_nodes", default=DEFAULT_MAX_NODES)
 
@@ -39,8 +40,8 @@ def check_expected_nodes(name: str, expected: int) -> None:
     """
     if expected > max_nodes():
         raise GameTooLargeError(
-            f"{name} has about {_rounded(expected)} nodes, for which some "
-            f"{_memory(expected * BUILDING_BYTES_PER_NODE)} would be needed; allowed are "
+            f"{name} has about {_rounded(expected)} nodes, which take about "
+            f"{_memory(expected * BUILDING_BYTES_PER_NODE)} to build; allowed are "
             f"{max_nodes():,} nodes. Choose smaller options, or allow more with --max-nodes"
         )
 
@@ -54,8 +55,10 @@ def too_large() -> GameTooLargeError:
 
 
 def _rounded(count: int) -> str:
-    return f"{count:,}" if count < 10**12 else f"{count:.1e}" if count < 10**300 else "over 1e300"
+    if count < 10**12:
+        return f"{count:,}"
+    return f"10^{len(str(count)) - 1}" if count < 10**4000 else "10^4000 or more"
 
 
 def _memory(size: int) -> str:
-    return f"{size / 2**30:,.1f} GiB" if size < 2**50 else "more memory than machines have"
+    return f"{size / 2**30:,.1f} GiB" if size < 2**50 else "more memory than any machine has"

@@ -41,7 +41,8 @@ def test_game_of_the_readme_runs(tmp_path: Path) -> None:
     assert done.code == 0, done.err
     cells = done.json["cells"]
     assert cells[0]["game_spec"] == "smuggling(fine=3)"
-    assert min(cell["max_regret"] for cell in cells) < 1e-3
+    measured = [cell["max_regret"] for cell in cells if cell["status"] != "unsupported"]
+    assert min(measured) < 1e-3
 
 
 def test_hedge_of_the_readme_gets_better(tmp_path: Path) -> None:

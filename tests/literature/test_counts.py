@@ -161,9 +161,9 @@ def test_two_player_labels_follow_the_history() -> None:
 
 def test_aliases_share_the_canonical_spec_of_their_family() -> None:
     for alias, spec in {
-        "kuhn2": "kuhn(players=2,cards=3,pot=2,reduce=none)",
-        "kuhn3": "kuhn(players=3,cards=4,pot=3,reduce=none)",
-        "kuhn3_reduced": "kuhn(players=3,cards=4,pot=3,reduce=dominated22)",
+        "kuhn2": "kuhn(players=2,cards=3,pot=2,reduce=none,raises=0)",
+        "kuhn3": "kuhn(players=3,cards=4,pot=3,reduce=none,raises=0)",
+        "kuhn3_reduced": "kuhn(players=3,cards=4,pot=3,reduce=dominated22,raises=0)",
     }.items():
         assert eqbench.load_game(alias).spec == spec
         assert eqbench.load_game(spec).spec == spec

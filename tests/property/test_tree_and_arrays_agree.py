@@ -210,7 +210,7 @@ def test_pot_may_be_any_sort_of_number(number: float) -> None:
     assert value == 3
     assert isinstance(value, Fraction)
     assert type(value.numerator) is int, "NumPy's integers would overflow in exact mode"
-    assert moved.spec == "kuhn(players=2,cards=3,pot=3,reduce=none)"
+    assert moved.spec == "kuhn(players=2,cards=3,pot=3,reduce=none,raises=0)"
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])

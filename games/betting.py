@@ -1,0 +1,99 @@
+"""Rounds of limit betting: who acts, with which actions, and what everybody has put in.
+
+A round is a text with one letter per action: K check, B bet, F fold, C call, R raise. In turn
+the players check or bet; whoever faces a bet folds, calls or, while raises are left, raises by
+one more bet. All others in the hand answer a bet or a raise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from eqbench.errors import SpecError
+
+LETTERS = {"check": "K", "bet": "B", "fold": "F", "call": "C", "raise": "R"}
+MAX_RAISES = 100
+
+
+@dataclass(frozen=True)
+class BettingRound:
+    """Where a round of betting stands.
+
+    Attributes
+    ----------
+    bets : number of bets and raises so far
+    stakes : bets that each player has put in, 0 for those who are not in the round
+    contending : players who have not folded, in playing order
+    waiting : players who must still act, the next one first
+    """
+
+    bets: int
+    stakes: tuple[int, ...]
+    contending: tuple[int, ...]
+    waiting: tuple[int, ...]
+
+    def turn(self, limit: int) -> tuple[int, tuple[str, ...]] | None:
+        """Who acts and how, with at most `limit` bets and raises; None after the round."""
+        if not self.waiting:
+            return None
+        more = self.bets < limit
+        if self.bets == 0:
+            return self.waiting[0], ("check", "bet") if more else ("check",)
+        return self.waiting[0], ("fold", "call", "raise") if more else ("fold", "call")
+
+
+def play_round(letters: str, players: int, seats: Sequence[int]) -> BettingRound:
+    """State of a round after some actions.
+
+    Parameters
+    ----------
+    players : number of players at the table
+    seats : those who are in the hand when the round begins, in playing order
+    """
+    bets, stakes = 0, [0] * players
+    contending, waiting = list(seats), list(seats)
+    for letter in letters:
+        player = waiting.pop(0)
+        if letter in "BR":
+            bets += 1
+            place = contending.index(player)
+            waiting = contending[place + 1 :] + contending[:place]
+        if letter == "F":
+            contending.remove(player)
+        elif letter != "K":
+            stakes[player] = bets
+    return BettingRound(bets, tuple(stakes), tuple(contending), tuple(waiting))
+
+
+def round_nodes(seats: int, limit: int, end: Sequence[int]) -> int:
+    """Number of nodes of a round of betting, with what follows it.
+
+    Parameters
+    ----------
+    seats : number of players who are in the hand when the round begins
+    limit : at most so many bets and raises
+    end : for every number of players 0..seats who have not folded, the number of nodes from
+        the end of the round on
+    """
+    below_bet = [0] * (seats + 1)  # by contenders, when no bet is left
+    for _ in range(limit):  # each time there is one more bet left
+        facing: list[list[int]] = [[]]  # by contenders and by how many of them must answer
+        for n in range(1, seats + 1):
+            row = [end[n]]
+            for m in range(1, n):
+                row.append(1 + facing[n - 1][m - 1] + row[m - 1] + below_bet[n])
+            facing.append(row)
+        below_bet = [row[-1] if row else 0 for row in facing]
+    return end[seats] + seats * (1 + below_bet[seats])
+
+
+def check_raises(raises: int, least: int) -> None:
+    """Refuse a number of raises below `least`, and one that no machine could play out.
+
+    Raises
+    ------
+    SpecError
+    """
+    if not least <= raises <= MAX_RAISES:
+        raise SpecError(f"raises={raises}; allowed are {least} to {MAX_RAISES}")

@@ -1,0 +1,151 @@
+"""Goofspiel with hidden bids (Ross 1971; variant as in Lanctot et al. 2019, OpenSpiel).
+
+A prize is turned up in each round, and everybody bids one of the own cards, all at once. The
+highest bid wins the prize's points; if several are highest, nobody does. Players learn who won,
+not what was bid. Whoever has most points in the end has won.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eqbench.errors import SpecError
+from eqbench.model.assemble import InfosetTable, assemble
+from eqbench.model.tree import TERMINAL, GameTree, Payoffs
+
+Prizes = Literal["descending", "ascending"]
+NOBODY = "="
+
+
+@dataclass(frozen=True)
+class Goofspiel:
+    """Goofspiel; information sets ``"<own bids>:<winners>"``, a digit for each past round.
+
+    ``"31:2="`` is 3 bid first and then 1, player 2 the first winner, and no second one. Players
+    move in turn without seeing the bids of the round, and the last card is not a decision. The
+    winners share a payoff of 1, the losers one of -1; if all have equal points, nobody wins.
+
+    Parameters
+    ----------
+    cards : cards of each player and prizes, 1..cards, 2 to 9
+    players : 2 to 6
+    prizes : order in which the prizes come, known to all
+    """
+
+    cards: int = 4
+    players: int = 2
+    prizes: Prizes = "descending"
+
+    def __post_init__(self) -> None:
+        for name, least, most in (("cards", 2, 9), ("players", 2, 6)):
+            value = getattr(self, name)
+            if not least <= value <= most:
+                raise SpecError(f"{name}={value}; allowed are {least} to {most}")
+
+    def expected_nodes(self) -> int:
+        """Number of nodes of the tree, known without building it."""
+        nodes, begun = 0, 1
+        for left in range(self.cards, 1, -1):
+            nodes += begun * sum(left**k for k in range(self.players))
+            begun *= left**self.players
+        return nodes + begun
+
+    def build(self) -> GameTree:
+        """Game tree, laid out level by level."""
+        layout = _Layout(self.players, self.cards)
+        prizes = range(1, self.cards + 1)
+        for prize in prizes if self.prizes == "ascending" else reversed(prizes):
+            layout.play_round(prize)
+        return layout.tree()
+
+
+class _Layout:
+    """All nodes above the present level, and what the play was before each of its M nodes.
+
+    Past bids and winners are the decimal digits of a number, one for each round, so that they
+    are easily put together to a key. A round that nobody won has the digit 0.
+    """
+
+    def __init__(self, players: int, cards: int) -> None:
+        self.players, self.cards = players, cards
+        self.holds = np.ones((1, players, cards), dtype=bool)
+        self.bid = np.zeros((1, players), dtype=np.int64)  # in this round
+        self.bids = np.zeros((1, players), dtype=np.int64)
+        self.winners = np.zeros(1, dtype=np.int64)
+        self.points = np.zeros((1, players), dtype=np.int64)
+        self.parent, self.move = np.array([-1]), np.array([-1])
+        self.table = InfosetTable([], [], [])
+        self.nodes: dict[str, list[NDArray]] = {
+            name: [] for name in ("parent", "move", "player", "infoset", "chance")
+        }
+        self.placed = 0
+
+    def play_round(self, prize: int) -> None:
+        """Let everybody bid, which takes no decision with the last card, and pay the prize."""
+        if self.holds[0, 0].sum() > 1:
+            for player in range(self.players):
+                self._decide(player)
+        else:
+            self.bid = self.holds.argmax(axis=2) + 1
+        top = self.bid == self.bid.max(axis=1, keepdims=True)
+        won = top & (top.sum(axis=1, keepdims=True) == 1)
+        self.points += prize * won
+        self.bids = 10 * self.bids + self.bid
+        self.winners = 10 * self.winners + np.where(won.any(axis=1), won.argmax(axis=1) + 1, 0)
+
+    def tree(self) -> GameTree:
+        """Game tree in which the play is over at the present level."""
+        self._place(TERMINAL, np.full(len(self.parent), -1))
+        wins = self.points == self.points.max(axis=1, keepdims=True)
+        winners = wins.sum(axis=1, keepdims=True)
+        losers = self.players - winners
+        parts = math.lcm(*range(1, self.players))
+        base = np.where(wins, parts // winners, -parts // np.maximum(losers, 1)) * (losers > 0)
+        return assemble(
+            [f"P{p + 1}" for p in range(self.players)],
+            {name: np.concatenate(columns) for name, columns in self.nodes.items()},
+            self.table,
+            Payoffs(base, parts),
+            chance_denominator=1,
+        )
+
+    def _decide(self, player: int) -> None:
+        """Make the present level decisions of a player, and go down to the level below."""
+        keys, infoset = np.unique(self.bids[:, player] * 10**9 + self.winners, return_inverse=True)
+        self._place(player, infoset + len(self.table.label))
+        for key in keys.tolist():
+            self._add_infoset(player, *divmod(key, 10**9))
+        row, card = np.nonzero(self.holds[:, player])
+        self.parent = row + (self.placed - len(self.parent))
+        self.move = np.arange(len(row)) - np.searchsorted(row, row)
+        for name in ("holds", "bid", "bids", "winners", "points"):
+            setattr(self, name, getattr(self, name)[row])
+        self.holds[np.arange(len(row)), player, card] = False
+        self.bid[:, player] = card + 1
+
+    def _add_infoset(self, player: int, bids: int, winners: int) -> None:
+        own = str(bids or "")
+        past = str(winners).zfill(len(own)).replace("0", NOBODY) if own else ""
+        held = (str(card) for card in range(1, self.cards + 1))
+        self.table.player.append(player)
+        self.table.label.append(f"{own}:{past}")
+        self.table.actions.append(tuple(card for card in held if card not in own))
+
+    def _place(self, player: int, infoset: NDArray[np.int64]) -> None:
+        """Store the nodes of the present level, all of which are one player's."""
+        count = len(self.parent)
+        columns = {
+            "parent": self.parent,
+            "move": self.move,
+            "player": np.full(count, player),
+            "infoset": infoset,
+            "chance": np.zeros(count, dtype=np.int64),
+        }
+        for name, column in columns.items():
+            self.nodes[name].append(column)
+        self.placed += count

@@ -1,0 +1,161 @@
+"""Large games are kept on disk: the same game comes back, compiled, and never an old one."""
+
+from __future__ import annotations
+
+import os
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import eqbench
+from eqbench.errors import GameTooLargeError
+from eqbench.model import game_cache
+from eqbench.model.game import Game
+from eqbench.model.game_cache import cached_game, game_cache_folder
+from eqbench.model.tree import GameTree
+from eqbench.model.tree_files import content_hash, load_form, load_tree, save_form, save_tree
+from eqbench.registry import Registry, default_registry
+
+KUHN = "kuhn(players=3,cards=5)"
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(game_cache, "CACHED_FROM", 100)
+    folder = game_cache_folder()
+    assert folder is not None
+    assert tmp_path in folder.parents
+    return folder
+
+
+class Builds:
+    """Counts how often a game is built."""
+
+    def __init__(self, spec: str = KUHN) -> None:
+        # by its class, because loading it would put it into the cache
+        instance, _, _ = default_registry().describe_game(spec)
+        self.tree, self.count = instance.build(), 0
+
+    def __call__(self) -> GameTree:
+        self.count += 1
+        return self.tree
+
+
+def same_form(one: Game, other: Game) -> bool:
+    mine, theirs = one.sequence_form, other.sequence_form
+    arrays = [*mine.arrays[:-1], mine.columns, mine.chance, mine.base]
+    others = [*theirs.arrays[:-1], theirs.columns, theirs.chance, theirs.base]
+    return all(map(np.array_equal, arrays, others)) and mine.value == theirs.value
+
+
+def test_second_time_the_game_is_read_and_the_same() -> None:
+    builds = Builds()
+    first, second = (cached_game(KUHN, builds) for _ in range(2))
+    assert builds.count == 1
+    assert content_hash(first.tree) == content_hash(second.tree) == content_hash(builds.tree)
+    assert same_form(second, Game(KUHN, builds.tree))
+    assert same_form(second.at(pot=5), Game(KUHN, builds.tree.at(Fraction(5))))
+
+
+def test_other_spec_is_another_entry() -> None:
+    one, other = Builds(), Builds("kuhn2")
+    cached_game("one", one)
+    assert cached_game("other", other).tree.n_players == 2
+
+
+def test_edited_sources_are_another_entry(monkeypatch: pytest.MonkeyPatch) -> None:
+    builds = Builds()
+    cached_game("some spec", builds)
+    monkeypatch.setattr(game_cache, "source_hash", lambda files: "edited")
+    cached_game("some spec", builds)
+    assert builds.count == 2
+
+
+def test_damaged_entry_is_built_anew(cache: Path) -> None:
+    builds = Builds()
+    cached_game("some spec", builds)
+    (entry,) = cache.iterdir()
+    (entry / "parent.npy").write_bytes(b"")
+    game = cached_game("some spec", builds)
+    assert builds.count == 2
+    assert content_hash(game.tree) == content_hash(builds.tree)
+
+
+def test_without_a_writable_cache_games_are_just_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null")
+    builds = Builds()
+    for _ in range(2):
+        assert cached_game("some spec", builds).folder is None
+    assert builds.count == 2
+
+
+def test_games_not_used_for_longest_make_room(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    builds = Builds()
+    for spec in ("old", "new"):
+        cached_game(spec, builds)
+    (old, new) = sorted(cache.iterdir(), key=lambda entry: entry.stat().st_mtime)
+    for entry, day in ((old, 1), (new, 2)):
+        os.utime(entry, (day * 1e5, day * 1e5))
+    size = sum(file.stat().st_size for file in new.rglob("*") if file.is_file())
+    monkeypatch.setattr(game_cache, "MAX_BYTES", int(2.5 * size))
+    cached_game("newest", builds)
+    assert not old.exists()
+    assert new.exists()
+
+
+def test_form_beside_a_tree_is_used_instead_of_compiling(tmp_path: Path) -> None:
+    game = eqbench.load_game("kuhn3")
+    folder = tmp_path / "game"
+    folder.mkdir()
+    save_tree(game.tree, folder)
+    assert load_form(folder) is None
+    save_form(game.sequence_form, folder)
+    mapped = Game(game.spec, load_tree(folder), folder)
+    assert same_form(mapped, game)
+    assert not mapped.sequence_form.columns.flags.writeable
+    payoffs = [
+        g.payoff_model().expected_payoffs(np.full(g.tree.n_actions, 0.5)) for g in (mapped, game)
+    ]
+    assert np.array_equal(*payoffs)
+
+
+@pytest.mark.parametrize(
+    ("spec", "size"),
+    [
+        ("kuhn(players=3,cards=100)", "about 24,255,001 nodes, which take about 5.0 GiB"),
+        ("kuhn(players=6,cards=40)", r"about 10\^12 nodes, which take about [\d,.]+ GiB"),
+        ("liars_dice(dice=20)", "more memory than any machine has"),
+    ],
+)
+def test_game_that_is_too_large_is_refused_at_once_with_its_size(spec: str, size: str) -> None:
+    with pytest.raises(GameTooLargeError, match=size):
+        eqbench.load_game(spec)
+
+
+def test_limit_is_that_of_the_caller() -> None:
+    with pytest.raises(GameTooLargeError, match=r"about 601 nodes.*allowed are 600 nodes"):
+        eqbench.load_game("kuhn3", max_nodes=600)
+    assert eqbench.load_game("kuhn3", max_nodes=601).tree.n_nodes == 601
+
+
+def test_game_that_announces_nothing_is_refused_while_it_is_built(tmp_path: Path) -> None:
+    plugin = tmp_path / "endless.py"
+    plugin.write_text(
+        "from dataclasses import dataclass\n"
+        "import eqbench\n"
+        "@eqbench.register_game('endless')\n"
+        "@dataclass(frozen=True)\n"
+        "class Endless:\n"
+        "    def build(self):\n"
+        "        builder = eqbench.TreeBuilder(['P1'])\n"
+        "        node = builder.decision(None, 0, 'x', ['on'])\n"
+        "        while True:\n"
+        "            node = builder.decision((node, 0), 0, f'x{node}', ['on'])\n"
+    )
+    registry = Registry().with_plugins([plugin])
+    with pytest.raises(GameTooLargeError, match="more than 1,000 nodes"):
+        registry.load_game("endless", max_nodes=1000)

@@ -1,0 +1,153 @@
+"""Kuhn poker with raises, against the rules played out hand by hand in the test."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+
+import pytest
+from tree_path import label_at, payoffs_at
+
+import eqbench
+from eqbench.errors import GameTooLargeError, SpecError
+from eqbench.model.game import Game
+from eqbench.model.profile import BehaviorProfile
+from eqbench.verification import verify_exactly
+
+ACTIONS = {"K": "check", "B": "bet", "F": "fold", "C": "call", "R": "raise"}
+# players, cards, raises
+GAMES = [(2, 3, 0), (3, 4, 0), (2, 3, 1), (2, 4, 2), (2, 3, 5), (3, 4, 1), (3, 4, 2), (4, 5, 1)]
+
+
+class Hands:
+    """All hands of Kuhn poker; the player to act goes round the table until it is settled."""
+
+    def __init__(self, players: int, cards: int, raises: int, pot: Fraction) -> None:
+        self.players, self.raises, self.pot = players, raises, pot
+        self.nodes, self.terminals = 1, 0
+        self.infosets: dict[tuple[int, str], tuple[str, ...]] = {}
+        deals = list(itertools.permutations(range(1, cards + 1), players))
+        worth = [self.play(deal, "", (0,) * players, frozenset(), 0, None) for deal in deals]
+        self.payoffs = tuple(sum(own) / len(deals) for own in zip(*worth, strict=True))
+
+    def play(
+        self,
+        deal: tuple[int, ...],
+        history: str,
+        stakes: tuple[int, ...],
+        folded: frozenset[int],
+        player: int,
+        aggressor: int | None,
+    ) -> list[Fraction]:
+        """Payoffs if everybody picks each action with the same probability."""
+        while player in folded:
+            player = (player + 1) % self.players
+        self.nodes += 1
+        if player == aggressor or (aggressor is None and len(history) == self.players):
+            self.terminals += 1
+            return self.showdown(deal, stakes, folded)
+        level = max(stakes)
+        letters = "KB" if level == 0 else "FCR" if level <= self.raises else "FC"
+        actions = tuple(ACTIONS[letter] for letter in letters)
+        assert self.infosets.setdefault((player, f"{deal[player]}:{history}"), actions) == actions
+        worth = []
+        for letter in letters:
+            new = {"K": 0, "F": stakes[player], "C": level}.get(letter, level + 1)
+            worth.append(
+                self.play(
+                    deal,
+                    history + letter,
+                    (*stakes[:player], new, *stakes[player + 1 :]),
+                    folded | {player} if letter == "F" else folded,
+                    (player + 1) % self.players,
+                    player if letter in "BR" else aggressor,
+                )
+            )
+        return [sum(own) / Fraction(len(letters)) for own in zip(*worth, strict=True)]
+
+    def showdown(
+        self, deal: tuple[int, ...], stakes: tuple[int, ...], folded: frozenset[int]
+    ) -> list[Fraction]:
+        winner = max(set(range(self.players)) - folded, key=deal.__getitem__)
+        profit = [-self.pot / self.players - stake for stake in stakes]
+        profit[winner] += self.pot + sum(stakes)
+        return profit
+
+
+Played = tuple[Hands, Game]
+
+
+@pytest.fixture(scope="module", params=GAMES, ids=str)
+def played(request: pytest.FixtureRequest) -> Played:
+    players, cards, raises = request.param
+    spec = f"kuhn(players={players}, cards={cards}, raises={raises}, pot=7/2)"
+    return Hands(players, cards, raises, Fraction(7, 2)), eqbench.load_game(spec)
+
+
+def test_tree_has_the_nodes_and_information_sets_of_the_rules(played: Played) -> None:
+    hands, game = played
+    tree = game.tree
+    rows = zip(tree.infoset_player.tolist(), tree.infoset_labels, tree.infoset_actions, strict=True)
+    assert {(player, label): actions for player, label, actions in rows} == hands.infosets
+    assert (tree.n_nodes, tree.n_terminals) == (hands.nodes, hands.terminals)
+
+
+def test_uniform_play_is_worth_what_the_rules_say(played: Played) -> None:
+    hands, game = played
+    measured = verify_exactly(game.tree, BehaviorProfile.uniform(game.tree))
+    assert measured.payoffs == hands.payoffs
+
+
+def test_whoever_faces_a_bet_may_raise_until_the_raises_are_used_up() -> None:
+    tree = eqbench.load_game("kuhn(raises=2)").tree
+    answers = ("fold", "call", "raise")
+    assert label_at(tree, [0, "bet"]) == ("P2", "2:B", answers)
+    assert label_at(tree, [0, "check", "bet", "raise"]) == ("P2", "2:KBR", answers)
+    assert label_at(tree, [0, "bet", "raise", "raise"]) == ("P2", "2:BRR", answers[:2])
+
+
+@pytest.mark.parametrize(
+    ("moves", "profits"),
+    [
+        (["bet", "call", "raise", "fold", "fold"], (-2, -2, 4)),
+        (["bet", "call", "raise", "call", "fold"], (-3, -2, 5)),
+        (["bet", "raise", "fold", "call"], (-3, 4, -1)),
+        (["check", "bet", "raise", "fold", "fold"], (-1, -2, 3)),
+    ],
+)
+def test_callers_of_the_bet_must_match_the_raise_or_lose_their_stake(
+    moves: list[str], profits: tuple[int, ...]
+) -> None:
+    tree = eqbench.load_game("kuhn3(raises=1)").tree  # the first deal is 1, 2, 3
+    assert payoffs_at(tree, [0, *moves]) == list(profits)
+
+
+def test_payoffs_stay_affine_in_the_pot() -> None:
+    game = eqbench.load_game("kuhn3(raises=1)")
+    assert payoffs_at(game.at(pot=9).tree, [0, "bet", "raise", "fold", "call"]) == [-5, 8, -3]
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("kuhn3(reduce=billingham, raises=1)", "use reduce=none or raises=0"),
+        ("kuhn3_reduced(raises=1)", "use reduce=none or raises=0"),
+        ("kuhn(raises=-1)", "raises=-1; allowed are 0 to 100"),
+        ("kuhn(raises=101)", "raises=101; allowed are 0 to 100"),
+    ],
+)
+def test_impossible_raises_are_refused(spec: str, message: str) -> None:
+    with pytest.raises(SpecError, match=message):
+        eqbench.load_game(spec)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "players=6, cards=40, raises=100",
+        "players=3, cards=1000000000, reduce=billingham",
+    ],
+)
+def test_absurd_sizes_are_refused_before_anything_is_dealt(options: str) -> None:
+    with pytest.raises(GameTooLargeError, match="nodes"):
+        eqbench.load_game(f"kuhn({options})")

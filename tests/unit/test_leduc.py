@@ -1,0 +1,133 @@
+"""Leduc poker: rules, labels and refusals."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from tree_path import children, follow, label_at, payoffs_at
+
+import eqbench
+from eqbench.errors import GameTooLargeError, SpecError
+from eqbench.model.tree import CHANCE, TERMINAL, GameTree
+
+# Moves of chance: with two players the cards are 1a 1b 2a 2b 3a 3b, less those already dealt.
+LOW_AND_HIGH = (0, 4)  # P1 holds 1a, P2 holds 3b
+
+
+@pytest.fixture(scope="module")
+def two() -> GameTree:
+    return eqbench.load_game("leduc").tree
+
+
+@pytest.fixture(scope="module")
+def three() -> GameTree:
+    return eqbench.load_game("leduc(players=3, ranks=2, suits=3, raises=1)").tree
+
+
+def test_private_cards_are_dealt_one_after_another(two: GameTree) -> None:
+    assert [len(children(two, node)) for node in (0, 1)] == [6, 5]
+    assert two.player[1] == CHANCE
+    assert two.chance_probability[1:12].tolist() == [1 / 6] * 6 + [1 / 5] * 5
+
+
+def test_labels_tell_card_betting_and_public_card(two: GameTree) -> None:
+    deal = LOW_AND_HIGH
+    assert label_at(two, deal) == ("P1", "1a:", ("check", "bet"))
+    assert label_at(two, [*deal, "check"]) == ("P2", "3b:K", ("check", "bet"))
+    assert label_at(two, [*deal, "bet"])[1:] == ("3b:B", ("fold", "call", "raise"))
+    assert label_at(two, [*deal, "bet", "raise"])[1:] == ("1a:BR", ("fold", "call"))
+    board_1b = [*deal, "bet", "call", 0]
+    assert label_at(two, board_1b) == ("P1", "1a:BC/1b:", ("check", "bet"))
+    assert label_at(two, [*board_1b, "check", "bet"])[1] == "1a:BC/1b:KB"
+
+
+def test_public_card_is_one_of_those_left(two: GameTree) -> None:
+    chance = follow(two, [*LOW_AND_HIGH, "check", "check"])
+    boards = children(two, chance)
+    assert two.player[chance] == CHANCE
+    assert two.chance_probability[list(boards)].tolist() == [1 / 4] * 4
+    labels = [two.infoset_labels[two.infoset[node]] for node in boards]
+    assert labels == ["1a:KK/1b:", "1a:KK/2a:", "1a:KK/2b:", "1a:KK/3a:"]
+
+
+@pytest.mark.parametrize(
+    ("moves", "first"),
+    [
+        (["bet", "fold"], 1),
+        (["check", "bet", "fold"], -1),
+        (["bet", "raise", "fold"], -3),
+        (["check", "check", 1, "check", "check"], -1),
+        (["bet", "call", 1, "bet", "call"], -7),
+        (["bet", "raise", "call", 1, "bet", "raise", "call"], -13),
+        (["bet", "raise", "call", 1, "check", "bet", "fold"], -5),
+        (["check", "check", 0, "bet", "call"], 5),
+    ],
+)
+def test_bets_are_two_and_then_four_chips(two: GameTree, moves: list, first: int) -> None:
+    """1a against 3b: the higher card wins but for the board 1b, which makes a pair of ones."""
+    assert payoffs_at(two, [*LOW_AND_HIGH, *moves]) == [first, -first]
+
+
+def test_equal_ranks_split_the_pot(two: GameTree) -> None:
+    assert payoffs_at(two, [0, 0, "bet", "call", 3, "check", "check"]) == [0, 0]
+
+
+def test_folders_pay_for_those_who_split(three: GameTree) -> None:
+    """1a, 2a, 2b; P1 calls and folds later, the twos share the pot: their stakes and P1's 3."""
+    moves = [0, 2, 2, "bet", "call", "call", 0, "check", "bet", "call", "fold"]
+    assert payoffs_at(three, moves) == [-3, Fraction(3, 2), Fraction(3, 2)]
+
+
+def test_round_two_begins_with_the_first_player_in_the_hand(three: GameTree) -> None:
+    moves = [0, 2, 2, "check", "bet", "call", "fold", 0]
+    assert label_at(three, moves) == ("P2", "2a:KBCF/1b:", ("check", "bet"))
+
+
+def test_hand_ends_when_one_player_is_left(three: GameTree) -> None:
+    moves = [0, 2, 2, "bet", "fold", "fold"]
+    assert three.player[follow(three, moves)] == TERMINAL
+    assert payoffs_at(three, moves) == [2, -1, -1]
+
+
+@pytest.mark.parametrize("raises", [1, 2, 3])
+def test_a_round_has_at_most_so_many_bets_and_raises(raises: int) -> None:
+    labels = eqbench.load_game(f"leduc(ranks=2, raises={raises})").tree.infoset_labels
+    rounds = [letters for label in labels for letters in label.replace("/", ":").split(":")]
+    assert max(sum(text.count(letter) for letter in "BR") for text in rounds) == raises
+
+
+def test_suits_do_not_change_what_a_hand_is_worth() -> None:
+    """Swapping the suits of all cards maps the game onto itself, so rows come in equal pairs."""
+    tree = eqbench.load_game("leduc(ranks=2)").tree
+    swap = str.maketrans("ab", "ba")
+    known = set(zip(tree.infoset_player, tree.infoset_labels, strict=True))
+    assert {(player, label.translate(swap)) for player, label in known} == known
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("leduc(players=1)", "players=1; allowed are 2 to 6"),
+        ("leduc(players=7)", "players=7; allowed are 2 to 6"),
+        ("leduc(ranks=0)", "choose ranks >= 1"),
+        ("leduc(suits=0)", "suits=0; allowed are 1 to 26"),
+        ("leduc(suits=27)", "suits=27; allowed are 1 to 26"),
+        ("leduc(ranks=2, suits=1)", "2 players and the public card need 3"),
+        ("leduc(raises=0)", "raises=0; allowed are 1 to 100"),
+        ("leduc(raises=101)", "raises=101; allowed are 1 to 100"),
+    ],
+)
+def test_impossible_decks_and_rules_are_refused(spec: str, message: str) -> None:
+    with pytest.raises(SpecError, match=message):
+        eqbench.load_game(spec)
+
+
+def test_absurd_sizes_are_refused_before_anything_is_dealt() -> None:
+    with pytest.raises(GameTooLargeError, match="nodes"):
+        eqbench.load_game("leduc(players=6, ranks=1000000000, raises=100)")
+
+
+def test_payoffs_sum_to_zero(three: GameTree) -> None:
+    assert not np.any(three.payoffs.base.sum(axis=1))

@@ -1,0 +1,90 @@
+"""Liar's dice: rules, labels and refusals."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+from itertools import product
+
+import pytest
+from tree_path import children, follow, label_at, payoffs_at
+
+import eqbench
+from eqbench.errors import GameTooLargeError, SpecError
+from eqbench.model.tree import TERMINAL, GameTree
+
+
+@pytest.fixture(scope="module")
+def tree() -> GameTree:
+    return eqbench.load_game("liars_dice(sides=3)").tree
+
+
+def test_labels_tell_roll_and_claims(tree: GameTree) -> None:
+    claims = ("1x1", "1x2", "1x3", "2x1", "2x2", "2x3")
+    assert label_at(tree, [5]) == ("P1", "2:", claims)  # rolls 11 12 13 21 22 23
+    assert label_at(tree, [5, "1x2"]) == ("P2", "3:1x2", (*claims[2:], "liar"))
+    assert label_at(tree, [5, "1x2", "2x1"]) == ("P1", "2:1x2,2x1", ("2x2", "2x3", "liar"))
+
+
+def test_highest_claim_can_only_be_called(tree: GameTree) -> None:
+    assert label_at(tree, [0, "2x3"]) == ("P2", "1:2x3", ("liar",))
+
+
+def test_a_call_ends_the_play(tree: GameTree) -> None:
+    assert tree.player[follow(tree, [0, "1x1", "liar"])] == TERMINAL
+
+
+@pytest.mark.parametrize(
+    ("roll", "claim", "holds"),
+    [
+        (5, "1x1", True),  # 2 and 3: the three is wild
+        (5, "2x2", True),
+        (5, "1x3", True),
+        (5, "2x3", False),  # others do not count for the wild face
+        (5, "2x1", False),
+        (0, "2x1", True),  # 1 and 1
+        (0, "1x2", False),
+        (0, "1x3", False),
+    ],
+)
+def test_highest_face_counts_for_every_other(
+    tree: GameTree, roll: int, claim: str, holds: bool
+) -> None:
+    assert payoffs_at(tree, [roll, claim, "liar"]) == ([1, -1] if holds else [-1, 1])
+
+
+def test_second_player_is_paid_for_an_own_claim(tree: GameTree) -> None:
+    assert payoffs_at(tree, [0, "1x1", "2x1", "liar"]) == [-1, 1]
+
+
+def test_rolls_of_several_dice_are_unordered_with_their_probabilities() -> None:
+    tree = eqbench.load_game("liars_dice(dice=2, sides=3)").tree
+    orders = Counter(tuple(sorted(roll)) for roll in product((1, 2, 3), repeat=2))
+    expected = [
+        Fraction(first * second, 81)
+        for first, second in product([orders[roll] for roll in sorted(orders)], repeat=2)
+    ]
+    numerators = tree.chance[list(children(tree, 0))].tolist()
+    assert [Fraction(value, tree.chance_denominator) for value in numerators] == expected
+    assert label_at(tree, [0, "1x2"])[1] == "1,1:1x2"
+    assert label_at(tree, [6])[1] == "1,2:"
+
+
+def test_three_players_pay_only_caller_and_claimant() -> None:
+    tree = eqbench.load_game("liars_dice(sides=2, players=3)").tree
+    assert label_at(tree, [0, "1x1", "2x1"]) == ("P3", "1:1x1,2x1", ("2x2", "3x1", "3x2", "liar"))
+    assert payoffs_at(tree, [0, "3x1", "liar"]) == [1, -1, 0]
+    assert payoffs_at(tree, [0, "1x1", "3x2", "liar"]) == [0, -1, 1]
+    assert payoffs_at(tree, [0, "1x1", "2x1", "3x1", "liar"]) == [-1, 0, 1]
+
+
+@pytest.mark.parametrize("options", ["dice=0", "dice=101", "sides=1", "sides=101", "players=7"])
+def test_impossible_numbers_are_refused(options: str) -> None:
+    with pytest.raises(SpecError, match=f"{options}; allowed are"):
+        eqbench.load_game(f"liars_dice({options})")
+
+
+@pytest.mark.parametrize("options", ["dice=5", "dice=100, sides=100, players=6"])
+def test_absurd_sizes_are_refused_before_anything_is_rolled(options: str) -> None:
+    with pytest.raises(GameTooLargeError, match="nodes"):
+        eqbench.load_game(f"liars_dice({options})")
