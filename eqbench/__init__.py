@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from eqbench.model.tree import GameTree
     from eqbench.registry import load_game, load_solver, register_game, register_solver
     from eqbench.solver import Availability, Budget, Candidate, Termination
+    from eqbench.store.results import load_equilibria, load_results, load_traces
 
     __version__: str
 
@@ -28,8 +29,11 @@ __all__ = [
     "Termination",
     "TreeBuilder",
     "__version__",
+    "load_equilibria",
     "load_game",
+    "load_results",
     "load_solver",
+    "load_traces",
     "register_game",
     "register_solver",
     "solve",
@@ -45,8 +49,11 @@ _MODULES = {
     "GameTree": "eqbench.model.tree",
     "Termination": "eqbench.solver",
     "TreeBuilder": "eqbench.model.builder",
+    "load_equilibria": "eqbench.store.results",
     "load_game": "eqbench.registry",
+    "load_results": "eqbench.store.results",
     "load_solver": "eqbench.registry",
+    "load_traces": "eqbench.store.results",
     "register_game": "eqbench.registry",
     "register_solver": "eqbench.registry",
     "solve": "eqbench.harness.inprocess",

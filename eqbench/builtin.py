@@ -61,6 +61,16 @@ BUILTIN_GAMES = _table(
     _kuhn("kuhn3", "Kuhn poker, three players, four cards", players=3),
     _kuhn("kuhn4", "Kuhn poker, four players, five cards", players=4),
     _kuhn("kuhn3_reduced", "kuhn3 less 22 dominated actions", players=3, reduce="dominated22"),
+    _game("leduc", "leduc:Leduc", "Leduc poker, two to six players (Southey et al. 2005)"),
+    _game(
+        "leduc3",
+        "leduc:Leduc",
+        "Leduc poker, three players, eight cards",
+        {"players": 3},
+        family="leduc",
+    ),
+    _game("goofspiel", "goofspiel:Goofspiel", "Goofspiel with hidden bids"),
+    _game("liars_dice", "liars_dice:LiarsDice", "liar's dice, the highest face wild"),
     _game("skp", "skp:SimplifiedKuhn", "simplified three-player Kuhn poker (Billingham 2017)"),
     _game("matrix", "matrix:Matrix", "a named classic in strategic form"),
     _classic("rock_paper_scissors", "rock, paper, scissors"),
@@ -69,6 +79,13 @@ BUILTIN_GAMES = _table(
     _classic("battle_of_sexes", "the battle of the sexes"),
     _classic("shapley", "3x3 game in which fictitious play cycles (Shapley 1964)"),
     _classic("jordan", "three-player matching pennies (Jordan 1993)"),
+    _game("random", "random_games:RandomGame", "strategic form with uniform random payoffs"),
+    _game("covariance", "random_games:CovarianceGame", "normal payoffs with a given covariance"),
+    _game("dispersion", "gamut:Dispersion", "common payoffs that reward spreading over actions"),
+    _game("minimum_effort", "gamut:MinimumEffort", "weakest link (Van Huyck et al. 1990)"),
+    _game("majority_voting", "gamut:MajorityVoting", "votes for candidates of random utility"),
+    _game("travelers_dilemma", "gamut:TravelersDilemma", "the traveler's dilemma (Basu 1994)"),
+    _game("random_tree", "random_tree:RandomTree", "random extensive form with perfect recall"),
 )
 
 BUILTIN_SOLVERS = _table(
@@ -104,9 +121,30 @@ BUILTIN_SOLVERS = _table(
         },
     ),
     _solver(
+        "pcfr_plus_alternating",
+        "cfr:CFR",
+        "predictive CFR+ with players in turn; for two players with constant sum",
+        {"regrets": "clipped", "predictive": True, "averaging": "quadratic"},
+    ),
+    _solver(
         "mccfr",
         "cfr:ExternalSampling",
         "Monte Carlo CFR with external sampling (Lanctot et al. 2009)",
+    ),
+    _solver(
+        "fictitious_play",
+        "fictitious_play:FictitiousPlay",
+        "fictitious play in realization plans (Brown 1951; Heinrich et al. 2015)",
+    ),
+    _solver(
+        "sequence_lp",
+        "sequence_lp:SequenceLP",
+        "linear program for two players with constant sum (von Stengel 1996)",
+    ),
+    _solver(
+        "lcp",
+        "lcp:LCP",
+        "Lemke's algorithm for two players (Koller, Megiddo and von Stengel 1996)",
     ),
 )
 

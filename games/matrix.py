@@ -1,15 +1,16 @@
-"""Games in strategic form: every player moves once, without seeing the others."""
+"""Classics in strategic form."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import Literal
+from typing import Any, Literal
 
-from eqbench.model.builder import TreeBuilder
+import numpy as np
+
 from eqbench.model.tree import GameTree
+
+from .strategic import strategic_form, strategic_form_nodes
 
 Name = Literal[
     "rock_paper_scissors",
@@ -19,7 +20,6 @@ Name = Literal[
     "shapley",
     "jordan",
 ]
-Payoff = tuple[int | Fraction, ...]
 
 
 @dataclass(frozen=True)
@@ -28,78 +28,54 @@ class Matrix:
 
     `shapley` is the 3x3 game of Shapley 1964 in which fictitious play cycles; `jordan` the
     three-player matching pennies of Jordan 1993, whose only equilibrium repels many dynamics.
+
+    Parameters
+    ----------
+    name : which of the classics
     """
 
     name: Name = "rock_paper_scissors"
 
+    def expected_nodes(self) -> int:
+        """Number of nodes of the tree, known without building it."""
+        return strategic_form_nodes([len(own) for own in _GAMES[self.name][0]])
+
     def build(self) -> GameTree:
         """Game tree of the named game."""
         actions, payoffs = _GAMES[self.name]
-        return strategic_form(actions, payoffs)
+        return strategic_form(actions, np.array(payoffs, dtype=np.int64))
 
 
-def strategic_form(
-    actions: Sequence[Sequence[str]], payoffs: Mapping[tuple[int, ...], Payoff]
-) -> GameTree:
-    """Game tree of a strategic form: players move in order, each at one information set."""
-    builder = TreeBuilder([f"P{p + 1}" for p in range(len(actions))])
-    nodes: dict[tuple[int, ...], int] = {}
-    for player, own in enumerate(actions):
-        for before in itertools.product(*(range(len(a)) for a in actions[:player])):
-            place = (nodes[before[:-1]], before[-1]) if before else None
-            nodes[before] = builder.decision(place, player, "", own)
-    for profile in itertools.product(*(range(len(a)) for a in actions)):
-        builder.terminal((nodes[profile[:-1]], profile[-1]), payoffs[profile])
-    return builder.tree()
-
-
-def _bimatrix(rows: Sequence[Sequence[Payoff]]) -> dict[tuple[int, ...], Payoff]:
-    return {(i, j): cell for i, row in enumerate(rows) for j, cell in enumerate(row)}
-
-
-def _jordan() -> dict[tuple[int, ...], Payoff]:
+def _jordan_payoffs(a: int, b: int, c: int) -> tuple[int, ...]:
     """Player i wants to match player i + 1, except that player 3 wants to differ from 1."""
-    cells: dict[tuple[int, ...], Payoff] = {}
-    for a, b, c in itertools.product((0, 1), repeat=3):
-        wins = (a == b, b == c, c != a)
-        cells[a, b, c] = tuple(1 if win else -1 for win in wins)
-    return cells
+    return tuple(1 if win else -1 for win in (a == b, b == c, c != a))
 
 
 _RPS = ("rock", "paper", "scissors")
 _COIN = ("heads", "tails")
-_GAMES: dict[str, tuple[list[tuple[str, ...]], dict[tuple[int, ...], Payoff]]] = {
+# Actions of each player, and payoffs indexed by the actions of all and then by player.
+_GAMES: dict[Name, tuple[list[tuple[str, ...]], Sequence[Any]]] = {
     "rock_paper_scissors": (
         [_RPS, _RPS],
-        _bimatrix(
-            [
-                [(0, 0), (-1, 1), (1, -1)],
-                [(1, -1), (0, 0), (-1, 1)],
-                [(-1, 1), (1, -1), (0, 0)],
-            ]
-        ),
+        [
+            [(0, 0), (-1, 1), (1, -1)],
+            [(1, -1), (0, 0), (-1, 1)],
+            [(-1, 1), (1, -1), (0, 0)],
+        ],
     ),
-    "matching_pennies": (
-        [_COIN, _COIN],
-        _bimatrix([[(1, -1), (-1, 1)], [(-1, 1), (1, -1)]]),
-    ),
-    "prisoners_dilemma": (
-        [("cooperate", "defect")] * 2,
-        _bimatrix([[(3, 3), (0, 5)], [(5, 0), (1, 1)]]),
-    ),
-    "battle_of_sexes": (
-        [("opera", "football")] * 2,
-        _bimatrix([[(2, 1), (0, 0)], [(0, 0), (1, 2)]]),
-    ),
+    "matching_pennies": ([_COIN, _COIN], [[(1, -1), (-1, 1)], [(-1, 1), (1, -1)]]),
+    "prisoners_dilemma": ([("cooperate", "defect")] * 2, [[(3, 3), (0, 5)], [(5, 0), (1, 1)]]),
+    "battle_of_sexes": ([("opera", "football")] * 2, [[(2, 1), (0, 0)], [(0, 0), (1, 2)]]),
     "shapley": (
         [("top", "middle", "bottom"), ("left", "center", "right")],
-        _bimatrix(
-            [
-                [(1, 0), (0, 0), (0, 1)],
-                [(0, 1), (1, 0), (0, 0)],
-                [(0, 0), (0, 1), (1, 0)],
-            ]
-        ),
+        [
+            [(1, 0), (0, 0), (0, 1)],
+            [(0, 1), (1, 0), (0, 0)],
+            [(0, 0), (0, 1), (1, 0)],
+        ],
     ),
-    "jordan": ([_COIN] * 3, _jordan()),
+    "jordan": (
+        [_COIN] * 3,
+        [[[_jordan_payoffs(a, b, c) for c in (0, 1)] for b in (0, 1)] for a in (0, 1)],
+    ),
 }

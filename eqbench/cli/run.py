@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import click
@@ -207,19 +206,10 @@ def _print(records: list[Any], folder: Any, *, as_json: bool, quiet: bool) -> No
     if as_json:
         _print_json(records, folder)
         return
-    from rich.console import Console
-
+    from eqbench.cli.output import print_formatted
     from eqbench.report.terminal import print_comparison
 
-    console = Console()
-    if console.is_terminal:
-        print_comparison(records, console)
-    else:
-        if "COLUMNS" not in os.environ:
-            console = Console(width=120)
-        with console.capture() as capture:
-            print_comparison(records, console)
-        click.echo("\n".join(line.rstrip() for line in capture.get().splitlines()))
+    print_formatted(lambda console: print_comparison(records, console))
     if not quiet:
         click.echo(f"results in {folder.path}", err=True)
 

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from eqbench.cli.options import FiniteNumber, json_option, max_nodes_option, plugin_option
+from eqbench.cli.profile_file import read_profile
 
 SCHEMA = "eqbench.verify/1"
 ROUNDING = 1e-13
@@ -59,12 +60,12 @@ def verify(
     import sys
 
     from eqbench.errors import UsageError
-    from eqbench.model.profile_json import parse_profile, profile_from_json
+    from eqbench.model.profile_json import profile_from_json
     from eqbench.registry import default_registry
     from eqbench.verification import verify as measure
     from eqbench.verification import verify_exactly
 
-    data = parse_profile(_read(profile))
+    data = read_profile(profile)
     game = game or (data.get("game") if isinstance(data, dict) else None)
     if not isinstance(game, str):
         raise UsageError('which game? give --game SPEC, or put "game": SPEC into the profile')
@@ -87,17 +88,6 @@ def verify(
         _print(tree.players, document)
     if max_regret is not None and worst > max_regret:
         ctx.exit(1)
-
-
-def _read(profile: str) -> str:
-    from eqbench.errors import UsageError
-
-    try:
-        with click.open_file(profile, encoding="utf-8") as file:
-            return file.read()
-    except (OSError, UnicodeDecodeError) as error:
-        what = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise UsageError(f"cannot read the profile {profile}: {what}") from None
 
 
 def _figures(measured: Any, number: Any) -> dict[str, Any]:

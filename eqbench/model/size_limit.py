@@ -40,7 +40,7 @@ def check_expected_nodes(name: str, expected: int) -> None:
     """
     if expected > max_nodes():
         raise GameTooLargeError(
-            f"{name} has about {_rounded(expected)} nodes, which take about "
+            f"{name} has about {_rounded(expected)} nodes, which take "
             f"{_memory(expected * BUILDING_BYTES_PER_NODE)} to build; allowed are "
             f"{max_nodes():,} nodes. Choose smaller options, or allow more with --max-nodes"
         )
@@ -61,4 +61,4 @@ def _rounded(count: int) -> str:
 
 
 def _memory(size: int) -> str:
-    return f"{size / 2**30:,.1f} GiB" if size < 2**50 else "more memory than any machine has"
+    return f"about {size / 2**30:,.1f} GiB" if size < 2**50 else "more memory than any machine has"

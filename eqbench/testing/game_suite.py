@@ -19,7 +19,13 @@ from eqbench.model.tree import FloatArray
 from eqbench.model.tree_files import content_hash
 from eqbench.spec import parse_spec
 from eqbench.testing.bench import Bench, open_bench
-from eqbench.testing.promises import BrokenPromiseError, NotApplicableError, Result, keep
+from eqbench.testing.promises import (
+    BrokenPromiseError,
+    NotApplicableError,
+    Result,
+    keep,
+    presentable,
+)
 from eqbench.verification import Verifier, verify_exactly
 
 TOLERANCE = 1e-12
@@ -92,16 +98,9 @@ def _can_be_built(subject: _Subject) -> str:
     return f"{tree.n_nodes:,} nodes, {tree.n_infosets:,} information sets"
 
 
-def _is_presentable(subject: _Subject) -> str | None:
-    """it is a frozen dataclass, and its docstring describes every option."""
-    if not subject.facts["frozen"]:
-        raise BrokenPromiseError("decorate the class with @dataclass(frozen=True)")
-    if missing := subject.facts["undocumented"]:
-        raise BrokenPromiseError(
-            f"no description of {', '.join(missing)}; write `name : text` under Parameters in "
-            "the class docstring"
-        )
-    return None
+def _is_presentable(subject: _Subject) -> str:
+    """it is a frozen dataclass."""
+    return presentable(subject.facts)
 
 
 def _is_reproducible(subject: _Subject) -> str:

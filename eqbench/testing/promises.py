@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 S = TypeVar("S")
 Promise = Callable[[S], str | None]
@@ -36,6 +36,24 @@ class BrokenPromiseError(Exception):
 
 class NotApplicableError(Exception):
     """Says why a promise does not apply."""
+
+
+def presentable(facts: Mapping[str, Any]) -> str:
+    """Advice on how a plugin presents itself; options without a description break nothing.
+
+    Raises
+    ------
+    BrokenPromiseError
+        If it is not frozen.
+    """
+    if not facts["frozen"]:
+        raise BrokenPromiseError("decorate the class with @dataclass(frozen=True)")
+    if missing := facts["undocumented"]:
+        return (
+            f"no description of {', '.join(missing)}: write `name : text` under Parameters in the "
+            "class docstring, and `eqbench info` shows it"
+        )
+    return ""
 
 
 def keep(promises: Sequence[Promise[S]], subject: S) -> Iterator[Result]:

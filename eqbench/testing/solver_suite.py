@@ -17,7 +17,13 @@ from eqbench.model.game import Game
 from eqbench.model.tree_files import content_hash, load_tree
 from eqbench.solver import ENDINGS, Budget
 from eqbench.testing.bench import Bench, Trial, complaint, open_bench
-from eqbench.testing.promises import BrokenPromiseError, NotApplicableError, Result, keep
+from eqbench.testing.promises import (
+    BrokenPromiseError,
+    NotApplicableError,
+    Result,
+    keep,
+    presentable,
+)
 from eqbench.verification import DEFAULT_TOLERANCE, Verifier
 
 # Two and three players, zero-sum and not, with chance, and with sets of a single action.
@@ -123,16 +129,9 @@ class _Subject:
         return found
 
 
-def _is_presentable(subject: _Subject) -> str | None:
-    """it is a frozen dataclass, and its docstring describes every option."""
-    if not subject.facts["frozen"]:
-        raise BrokenPromiseError("decorate the class with @dataclass(frozen=True)")
-    if missing := subject.facts["undocumented"]:
-        raise BrokenPromiseError(
-            f"no description of {', '.join(missing)}; write `name : text` under Parameters in "
-            "the class docstring"
-        )
-    return None
+def _is_presentable(subject: _Subject) -> str:
+    """it is a frozen dataclass."""
+    return presentable(subject.facts)
 
 
 def _has_a_canonical_spec(subject: _Subject) -> str:

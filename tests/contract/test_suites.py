@@ -22,7 +22,6 @@ SMALLER = {
 
 BROKEN_BY_SOLVER = {
     "is_not_frozen": "frozen dataclass",
-    "documents_nothing": "frozen dataclass",
     "changes_its_options": "canonical spec",
     "raises_on_three_players": "never raises",
     "reports_nothing": "hands over behavior profiles",
@@ -51,12 +50,14 @@ def test_builtin_solver_keeps_every_promise(solver: str) -> None:
     results = list(check_solver(solver))
     assert [str(result) for result in results if result.passed is False] == []
     assert any(result.passed for result in results)
+    assert "no description" not in results[0].detail
 
 
 @pytest.mark.parametrize("game", GAMES)
 def test_builtin_game_keeps_every_promise(game: str) -> None:
     results = list(check_game(SMALLER.get(game, game)))
     assert [str(result) for result in results if result.passed is False] == []
+    assert not any("no description" in result.detail for result in results)
     announced = next(result for result in results if "as many nodes" in result.promise)
     assert announced.passed, "built-in games announce their size"
 
@@ -72,6 +73,13 @@ def test_broken_promise_of_a_solver_is_noticed(solver: str) -> None:
 def test_broken_promise_of_a_game_is_noticed(game: str) -> None:
     found = broken(list(check_game(game, plugins=BREAKERS)))
     assert any(BROKEN_BY_GAME[game] in promise for promise in found), found
+
+
+def test_option_without_a_description_is_remarked_on() -> None:
+    results = check_solver("documents_nothing", games=["kuhn2"], plugins=BREAKERS)
+    first = next(iter(results))
+    assert first.passed
+    assert "no description of step" in first.detail
 
 
 def test_command_reports_a_solver_that_crashes_and_lives_on(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def assert_refused(done: Ended, *words: str) -> None:
         (("--game", "kuhn3", "--target", "nan"), ("'nan'", "no finite number")),
         (("--game", "kuhn3", "--memory", "10"), ("64MiB",)),
         (("--game", "kuhn3(pot=1e400)"), ("pot is too large",)),
-        (("--game", "kuhn(players=6,cards=60)"), ("60 cards for 6 players", "2,000,000")),
+        (("--game", "kuhn(players=6,cards=60)"), ("about 10^13 nodes", "--max-nodes")),
         (("--game", ""), ("no game",)),
         (("--game", "kuhn3", "--plugin", "nowhere.py"), ("nowhere.py",)),
         (("--game", "no_such.efg"), ("no_such.efg",)),

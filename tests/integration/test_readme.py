@@ -26,7 +26,7 @@ def test_plugin_of_the_readme_appears_in_the_table(tmp_path: Path) -> None:
     code = [line for line in plugin.splitlines() if line.strip()]
     assert len(code) <= 25, "the README promises a short plugin"
     (tmp_path / "hedge.py").write_text(plugin)
-    command = block("sh", "--plugin hedge.py").split()
+    command = block("sh", "cfr_plus,hedge").split()
     assert command[0] == "eqbench"
     done = eqbench(*command[1:], "--iterations", "2000", cwd=tmp_path)
     assert done.code == 0, done.err
@@ -36,7 +36,7 @@ def test_plugin_of_the_readme_appears_in_the_table(tmp_path: Path) -> None:
 
 def test_game_of_the_readme_runs(tmp_path: Path) -> None:
     (tmp_path / "smuggling.py").write_text(block("python", "register_game"))
-    command = shlex.split(block("sh", "--plugin smuggling.py"))
+    command = shlex.split(block("sh", "smuggling(fine=3)"))
     done = eqbench(*command[1:], "--iterations", "2000", "--json", cwd=tmp_path)
     assert done.code == 0, done.err
     cells = done.json["cells"]
@@ -56,6 +56,29 @@ def test_hedge_of_the_readme_gets_better(tmp_path: Path) -> None:
         )
         regrets.append(done.json["cells"][0]["max_regret"])
     assert regrets[1] < 0.3 * regrets[0]
+
+
+@pytest.mark.parametrize(
+    ("kind", "decorator"), [("solver", "register_solver"), ("game", "register_game")]
+)
+def test_plugins_of_the_readme_pass_their_suites(tmp_path: Path, kind: str, decorator: str) -> None:
+    command = shlex.split(block("sh", f"eqbench check {kind}"))
+    (tmp_path / command[-1]).write_text(block("python", decorator))
+    done = eqbench(*command[1:], cwd=tmp_path)
+    assert done.code == 0, done.out + done.err
+    assert "0 broken" in done.out
+
+
+def test_commands_on_runs_of_the_readme_are_accepted(tmp_path: Path) -> None:
+    request = ("--game", "kuhn3", "--solver", "pcfr_plus", "--iterations", "5")
+    eqbench("run", *request, "--out", "results/20261121T120000Z-kuhn3", cwd=tmp_path)
+    lines = block("sh", "eqbench run --resume") + block("sh", "eqbench report")
+    commands = [line.split("#")[0].strip() for line in lines.splitlines()]
+    assert len(commands) == 6
+    for command in commands:
+        words = shlex.split(command.replace("2026*", "20261121T120000Z"))
+        done = eqbench(*words[1:], cwd=tmp_path)
+        assert done.code == 0, (command, done.err)
 
 
 def test_no_placeholder_is_left_in_the_readme() -> None:

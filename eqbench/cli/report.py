@@ -1,0 +1,117 @@
+"""`eqbench report`: stored runs to comparison tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+_SUFFIXES = {"terminal": "txt", "md": "md", "csv": "csv", "tex": "tex"}
+
+
+@click.command()
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@click.option(
+    "--format",
+    "formats",
+    default="terminal",
+    show_default=True,
+    metavar="FORMATS",
+    help="One or more of terminal, md, csv and tex, separated by commas.",
+)
+@click.option(
+    "--out",
+    default=None,
+    type=click.Path(file_okay=False),
+    metavar="DIR",
+    help="Write report.txt, .md, .csv and .tex into DIR instead of printing.",
+)
+@click.option(
+    "--summary",
+    "summarize",
+    is_flag=True,
+    help="One row per game and solver over all seeds: best, median and worst max regret, times.",
+)
+def report(runs: tuple[str, ...], formats: str, out: str | None, *, summarize: bool) -> None:
+    """Compare the results of runs, one table per game.
+
+    RUN is the folder of a run, or `latest` for the newest one in results. A run may still be
+    going on. Of several runs each table shows all.
+    """
+    from eqbench.cli.output import print_formatted
+    from eqbench.report.document import report_on
+    from eqbench.report.terminal import print_report
+    from eqbench.store.stored_run import read_run
+
+    wanted = _formats(formats, several=out is not None)
+    stored = [read_run(run_folder(run)) for run in dict.fromkeys(runs)]
+    tables = report_on(stored, summarize=summarize)
+    if out is not None:
+        for name in wanted:
+            _write(Path(out), name, _text(name, tables, stored, summarize=summarize))
+    elif wanted == ["terminal"]:
+        print_formatted(lambda console: print_report(tables, console))
+    else:
+        click.echo(_text(wanted[0], tables, stored, summarize=summarize), nl=False)
+
+
+def run_folder(text: str) -> Path:
+    """Folder that an argument RUN names.
+
+    Raises
+    ------
+    UsageError
+        If it is `latest` and there is no run yet.
+    """
+    from eqbench.store.stored_run import newest_run
+
+    path = Path(text)
+    return newest_run(Path("results")) if text == "latest" and not path.exists() else path
+
+
+def _formats(text: str, *, several: bool) -> list[str]:
+    from eqbench.errors import UsageError, nearest
+
+    names = list(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+    for name in names:
+        if name not in _SUFFIXES:
+            raise UsageError(f"unknown format {name!r}: {nearest(name, _SUFFIXES)}")
+    if not names:
+        raise UsageError(f"no format given; choose of {', '.join(_SUFFIXES)}")
+    if len(names) > 1 and not several:
+        raise UsageError(
+            f"{', '.join(names)} are several formats; name a folder for their files with --out "
+            "DIR, or choose one format"
+        )
+    return names
+
+
+def _text(name: str, tables: Any, stored: Any, *, summarize: bool) -> str:
+    from eqbench.report.delimited import results_csv, summary_csv
+    from eqbench.report.latex import latex
+    from eqbench.report.markdown import markdown
+    from eqbench.report.terminal import plain_text, print_report
+
+    texts: dict[str, Callable[[], str]] = {
+        "terminal": lambda: plain_text(lambda console: print_report(tables, console)),
+        "md": lambda: markdown(tables),
+        "csv": lambda: (summary_csv if summarize else results_csv)(stored),
+        "tex": lambda: latex(tables),
+    }
+    return texts[name]()
+
+
+def _write(folder: Path, name: str, text: str) -> None:
+    file = folder / f"report.{_SUFFIXES[name]}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8", newline="")
+    except OSError as error:
+        from eqbench.errors import UsageError
+
+        raise UsageError(
+            f"cannot write {file}: {error.strerror}; choose another folder with --out"
+        ) from None
+    click.echo(f"wrote {file}", err=True)

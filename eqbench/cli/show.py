@@ -1,0 +1,82 @@
+"""`eqbench show`: one stored profile, information set by information set."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from eqbench.cli.options import json_option, plugin_option
+
+
+@click.command()
+@click.argument("run")
+@click.argument("cell")
+@click.option(
+    "--rank",
+    default=0,
+    type=click.IntRange(0),
+    show_default=True,
+    metavar="K",
+    help="Which candidate of the cell; 0 is the one with the smallest max regret.",
+)
+@click.option(
+    "--all", "show_all", is_flag=True, help="Print all information sets, however many there are."
+)
+@plugin_option
+@json_option
+def show(
+    run: str, cell: str, rank: int, *, show_all: bool, plugins: tuple[str, ...], as_json: bool
+) -> None:
+    """Show what a profile plays, what is reached and which actions are indifferent.
+
+    RUN is the folder of a run, or `latest`. CELL is the beginning of a key, or a solver, or
+    GAME/SOLVER/SEED as far as it takes to tell cells apart. JSON always holds all information
+    sets.
+    """
+    from eqbench.cli.report import run_folder
+    from eqbench.report.profile_facts import cell_facts, play_facts
+    from eqbench.store.stored_run import read_run
+
+    stored = read_run(run_folder(run))
+    record = stored.cell(cell)
+    facts = cell_facts(stored, record, rank)
+    if facts["candidate"] is not None:
+        game = _game(stored, record, plugins)
+        facts |= play_facts(game, _profile(stored, facts["candidate"], game))
+    if as_json:
+        import json
+
+        click.echo(json.dumps(facts, indent=2, allow_nan=False))
+        return
+    from eqbench.cli.output import print_formatted
+    from eqbench.report.profile_view import print_profile
+
+    print_formatted(lambda console: print_profile(facts, console, show_all=show_all))
+
+
+def _game(stored: Any, record: Any, plugins: tuple[str, ...]) -> Any:
+    """Game of a cell, whatever size the run allowed."""
+    from eqbench.errors import SpecError
+    from eqbench.registry import default_registry
+
+    request = stored.plan["request"]
+    limit = {"max_nodes": request["max_nodes"]} if request.get("max_nodes") else {}
+    try:
+        return default_registry().with_plugins(plugins).load_game(record.game_spec, **limit)
+    except SpecError as error:
+        files = request.get("plugins") or ["FILE"]
+        hint = " ".join(f"--plugin {file}" for file in files)
+        raise SpecError(f"{error}; if a plugin brought this game, add {hint}") from None
+
+
+def _profile(stored: Any, candidate: dict[str, Any], game: Any) -> Any:
+    from eqbench.errors import UsageError
+    from eqbench.model.profile_json import parse_profile, profile_from_json
+
+    file = stored.path / candidate["profile"]
+    try:
+        text = file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot read the profile {file}: {error.strerror}") from None
+    return profile_from_json(game.tree, parse_profile(text))

@@ -1,0 +1,89 @@
+"""How a profile is played: what it reaches, and what the actions there are worth.
+
+Symbols: M nodes, N players, I information sets, A actions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eqbench.model.game import Game
+from eqbench.model.tree import FloatArray, GameTree
+
+
+@dataclass(frozen=True, eq=False)
+class Inspection:
+    """Reach and action values of a profile.
+
+    Attributes
+    ----------
+    reach : float64 (I,)
+        Probability that play reaches each information set: chance and all players.
+    own_reach : float64 (I,)
+        The owner's part of it, as if everybody else played to get there.
+    counterfactual_reach : float64 (I,)
+        The part of chance and the other players, as if the owner played to get there.
+    gaps : float64 (A,)
+        Value of the best action at the information set minus that of each action, in payoff
+        units, given that the information set is reached when the owner plays to get there
+        and plays the profile afterwards; NaN where the counterfactual reach is 0.
+    """
+
+    reach: FloatArray
+    own_reach: FloatArray
+    counterfactual_reach: FloatArray
+    gaps: FloatArray
+
+
+def inspect_profile(game: Game, behavior: NDArray) -> Inspection:
+    """Reach and action values of the frequencies `behavior`, float64 (A,)."""
+    tree = game.tree
+    counterfactual = np.zeros(tree.n_infosets)
+    for player in range(tree.n_players):
+        own = slice(*np.searchsorted(tree.infoset_player, [player, player + 1]))
+        counterfactual[own] = _reach(tree, behavior, but=player)[own]
+    values = game.payoff_model().counterfactual_values(behavior)
+    return Inspection(
+        reach=_reach(tree, behavior),
+        own_reach=_own_reach(tree, behavior),
+        counterfactual_reach=counterfactual,
+        gaps=_gaps(tree, values, counterfactual),
+    )
+
+
+def _reach(tree: GameTree, behavior: NDArray, but: int = -1) -> FloatArray:
+    """Reach of all information sets, where the moves of player `but` count as certain; (I,)."""
+    reach = tree.chance_probability.copy()
+    made = tree.incoming >= 0
+    if but >= 0:
+        made &= tree.player[tree.parent] != but
+    reach[made] = behavior[tree.incoming[made]]
+    for level in tree.levels[1:]:
+        reach[level] *= reach[tree.parent[level]]
+    inside = tree.infoset >= 0
+    weights = reach[inside]
+    return np.bincount(tree.infoset[inside], weights, tree.n_infosets).astype(np.float64)
+
+
+def _own_reach(tree: GameTree, behavior: NDArray) -> FloatArray:
+    """Product of the owner's frequencies on the way to each information set, (I,)."""
+    row = np.repeat(np.arange(tree.n_infosets), np.diff(tree.action_start))
+    reach = np.ones(tree.n_infosets)
+    for i, action in enumerate(tree.infoset_parent):  # parents come first
+        if action >= 0:
+            reach[i] = reach[row[action]] * behavior[action]
+    return reach
+
+
+def _gaps(tree: GameTree, values: FloatArray, counterfactual: FloatArray) -> FloatArray:
+    """Distance of each action from the best one of its information set, (A,)."""
+    if tree.n_infosets == 0:
+        return np.zeros(0)
+    row = np.repeat(np.arange(tree.n_infosets), np.diff(tree.action_start))
+    best = np.maximum.reduceat(values, tree.action_start[:-1])
+    reached = counterfactual[row] > 0
+    weight = np.where(reached, counterfactual[row], 1.0)
+    return np.where(reached, (best[row] - values) / weight, np.nan)

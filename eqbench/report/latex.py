@@ -1,0 +1,114 @@
+"""Tables as a LaTeX fragment that needs nothing but the package booktabs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from eqbench.report.rows import Column, Kind, Report, Row, Table, printable, three_digits
+
+_ESCAPES = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "_": r"\_",
+    "%": r"\%",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "|": r"\textbar{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "`": r"\textasciigrave{}",
+    "-": r"-{}",
+    "–": "--",
+    "\u00a0": "~",
+}
+# Two hyphens in a row would become a dash.
+_SPECIAL = re.compile(r"[\\{}$&#_%^~|<>`]|-(?=-)|[^\x20-\x7e]")
+
+
+def latex(report: Report) -> str:
+    r"""Fragment to ``\input``: one table per game.
+
+    Columns that follow from others are left out, since a page is narrow.
+    """
+    head = "% Needs \\usepackage{booktabs}; \\input this file where the tables shall stand.\n"
+    if not report.tables:
+        return head + "".join(f"{escaped(note)}\\par\n" for note in report.notes)
+    return "\n".join([head, *(_environment(table, report.notes) for table in report.tables)])
+
+
+def escaped(text: str) -> str:
+    """Text in which no character means anything to LaTeX.
+
+    Characters that pdfTeX may not know are named by their code points.
+    """
+    return _SPECIAL.sub(
+        lambda match: _ESCAPES.get(match[0], f"[U+{ord(match[0]):04X}]"), printable(text)
+    )
+
+
+def _environment(table: Table, notes: Sequence[str]) -> str:
+    table = table.without_optional().with_payoff_columns()
+    alignment = "".join("r" if column.numeric else "l" for column in table.columns)
+    # a spec has no spaces where its line could be broken
+    title = escaped(table.title).replace(",", r",\allowbreak{}")
+    caption = f"\\texttt{{{title}}}. {escaped(table.legend)}".strip()
+    lines = [
+        r"\begin{table}",
+        r"\centering",
+        rf"\caption{{{caption}}}",
+        r"\scriptsize",
+        r"\setlength{\tabcolsep}{3pt}",
+        rf"\begin{{tabular}}{{@{{}}{alignment}@{{}}}}",
+        r"\toprule",
+        *map(_line, zip(*map(_heading, table.columns), strict=True)),
+        r"\midrule",
+        *(_line(_cell(row, column) for column in table.columns) for row in table.rows),
+        r"\bottomrule",
+        r"\end{tabular}",
+        *(
+            rf"\par\smallskip\parbox{{\linewidth}}{{\raggedright {escaped(note)}}}"
+            for note in (*table.notes, *notes)
+        ),
+        r"\end{table}",
+    ]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _line(cells: Iterable[str]) -> str:
+    return " & ".join(cells) + r" \\"
+
+
+def _heading(column: Column) -> tuple[str, str]:
+    """Heading in two lines, the unit on the second."""
+    title = escaped(column.title)
+    first, _, second = title.rpartition(" ")
+    return (title, column.unit.strip()) if column.unit else (first, second)
+
+
+def _cell(row: Row, column: Column) -> str:
+    value = row.values.get(column.title)
+    if value is None:
+        return "" if column.identifies else "--"
+    return _FORMATS.get(column.kind, escaped)(value)
+
+
+def _power_of_ten(text: str) -> str:
+    """Number in Python's notation, such as 1.3e-11, in that of a book."""
+    digits, _, exponent = text.partition("e")
+    power = rf"\times10^{{{int(exponent)}}}" if exponent and int(exponent) else ""
+    return f"${digits}{power}$"
+
+
+_FORMATS: dict[Kind, Callable[[Any], str]] = {
+    "count": "{:,}".format,
+    "small": lambda value: _power_of_ten(f"{value:.1e}"),
+    "payoff": lambda value: f"${value:+z.5f}$",
+    "seconds": lambda value: _power_of_ten(three_digits(value)),
+    "bytes": lambda value: f"{value / 2**20:.0f}",
+}

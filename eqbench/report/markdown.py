@@ -1,0 +1,59 @@
+"""Tables in GitHub's Markdown, aligned so that they are readable as plain text too."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from rich.cells import cell_len
+
+from eqbench.report.rows import Column, Kind, Report, Row, Table, printable, three_digits
+
+# An underscore inside a word never means anything.
+_SPECIAL = re.compile(r"[\\`*\[\]{}<>#|~&$]|(?<![^\W_])_|_(?![^\W_])")
+_FORMATS: dict[Kind, Callable[[Any], str]] = {
+    "count": "{:,}".format,
+    "small": "{:.1e}".format,
+    "payoff": "{:+z.5f}".format,
+    "seconds": three_digits,
+    "bytes": lambda value: f"{value / 2**20:.0f}",
+}
+
+
+def markdown(report: Report) -> str:
+    """Text of a report: one section per game, notes as a list below each table."""
+    sections = [_section(table.with_payoff_columns()) for table in report.tables]
+    sections += [f"{escaped(note)}\n" for note in (report.legend, *report.notes) if note]
+    return "\n".join(sections)
+
+
+def escaped(text: str) -> str:
+    """Text in which no character means anything to Markdown."""
+    return _SPECIAL.sub(lambda match: "\\" + match[0], printable(text))
+
+
+def _section(table: Table) -> str:
+    head = [escaped(column.title) + column.unit for column in table.columns]
+    body = [[_cell(row, column) for column in table.columns] for row in table.rows]
+    widths = [max(3, *map(cell_len, cells)) for cells in zip(head, *body, strict=True)]
+    right = [column.numeric for column in table.columns]
+    rule = ["-" * (width - r) + ":" * r for width, r in zip(widths, right, strict=True)]
+    lines = [_line(cells, widths, right) for cells in (head, rule, *body)]
+    notes = [f"- {escaped(note)}" for note in table.notes]
+    return "\n".join([f"### {escaped(table.title)}", "", *lines, "", *notes, *([""] * bool(notes))])
+
+
+def _line(cells: list[str], widths: list[int], right: list[bool]) -> str:
+    padded = []
+    for cell, width, at_right in zip(cells, widths, right, strict=True):
+        space = " " * (width - cell_len(cell))
+        padded.append(space + cell if at_right else cell + space)
+    return f"| {' | '.join(padded)} |"
+
+
+def _cell(row: Row, column: Column) -> str:
+    value = row.values.get(column.title)
+    if value is None:
+        return "" if column.identifies else "–"
+    return _FORMATS[column.kind](value) if column.kind in _FORMATS else escaped(value)

@@ -1,0 +1,117 @@
+"""What there is to say about one stored profile, as JSON values."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict
+from typing import Any
+
+from eqbench.errors import UsageError
+from eqbench.model.game import Game
+from eqbench.model.inspection import inspect_profile
+from eqbench.model.profile import BehaviorProfile
+from eqbench.spec import parse_spec
+from eqbench.store.schema import CellRecord, EquilibriumRecord
+from eqbench.store.stored_run import StoredRun
+
+SCHEMA = "eqbench.show/1"
+
+# Szafron, Gibson and Sturtevant 2013, §2: player and situations 1 to 4 of each letter.
+SITUATIONS = {
+    "a": ("P1", ("", "KKB", "KBF", "KBC")),
+    "b": ("P2", ("K", "B", "KKBF", "KKBC")),
+    "c": ("P3", ("KK", "KB", "BF", "BC")),
+}
+CARDS = range(1, 5)
+
+
+def candidate_of(cell: CellRecord, rank: int) -> EquilibriumRecord | None:
+    """Candidate of a cell by its rank, 0 for the best; None if the cell has none at all.
+
+    Raises
+    ------
+    UsageError
+        If the cell has candidates, but fewer.
+    """
+    if not cell.equilibria:
+        return None
+    if rank >= len(cell.equilibria):
+        raise UsageError(
+            f"the cell has {len(cell.equilibria)} candidates, so --rank is 0 (the best) to "
+            f"{len(cell.equilibria) - 1}; got {rank}"
+        )
+    return cell.equilibria[rank]
+
+
+def cell_facts(run: StoredRun, cell: CellRecord, rank: int) -> dict[str, Any]:
+    """Facts on a cell and one of its candidates, without what it plays."""
+    candidate = candidate_of(cell, rank)
+    record = asdict(cell)
+    del record["equilibria"]
+    return {
+        "schema": SCHEMA,
+        "run": str(run.path),
+        "cell": record,
+        "candidates": len(cell.equilibria),
+        "rank": None if candidate is None else rank,
+        "candidate": None if candidate is None else asdict(candidate),
+        "players": [],
+        "information_sets": [],
+        "szafron": None,
+    }
+
+
+def play_facts(game: Game, profile: BehaviorProfile) -> dict[str, Any]:
+    """Facts on what a profile plays: every information set, and Szafron's grid for its game."""
+    tree, behavior = game.tree, profile.probabilities
+    seen = inspect_profile(game, behavior)
+    sets = []
+    for i, (label, actions) in enumerate(
+        zip(tree.infoset_labels, tree.infoset_actions, strict=True)
+    ):
+        start = int(tree.action_start[i])
+        sets.append(
+            {
+                "player": tree.players[tree.infoset_player[i]],
+                "label": label,
+                "reach": float(seen.reach[i]),
+                "own_reach": float(seen.own_reach[i]),
+                "counterfactual_reach": float(seen.counterfactual_reach[i]),
+                "actions": [
+                    {
+                        "action": action,
+                        "frequency": float(behavior[start + a]),
+                        "gap": _number(float(seen.gaps[start + a])),
+                    }
+                    for a, action in enumerate(actions)
+                ],
+            }
+        )
+    grid = _szafron_grid(sets) if _is_szafron_game(game.spec) else None
+    return {"players": list(tree.players), "information_sets": sets, "szafron": grid}
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def _is_szafron_game(spec: str) -> bool:
+    """Whether it is three-player Kuhn poker with four cards and no raises."""
+    parsed = parse_spec(spec)
+    options = dict(parsed.options)
+    sizes = (options.get("players"), options.get("cards"), options.get("raises", 0))
+    return parsed.name == "kuhn" and sizes == (3, 4, 0)
+
+
+def _szafron_grid(sets: list[dict[str, Any]]) -> dict[str, list[list[float]]]:
+    """Probability of bet or call by letter, card (rows) and situation (columns)."""
+    aggressive = {
+        (item["player"], item["label"]): sum(
+            action["frequency"] for action in item["actions"] if action["action"] in ("bet", "call")
+        )
+        for item in sets
+    }
+    return {
+        letter: [[aggressive[player, f"{card}:{k}"] for k in situations] for card in CARDS]
+        for letter, (player, situations) in SITUATIONS.items()
+    }

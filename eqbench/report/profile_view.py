@@ -1,0 +1,154 @@
+"""One stored profile as a person reads it, for a terminal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from eqbench.report.profile_facts import CARDS, SITUATIONS
+from eqbench.report.rows import printable
+from eqbench.report.terminal import fits, mebibytes, seconds, small, status_text
+
+MOST_SETS = 400
+_LEGEND = (
+    "reach: probability that play gets there; own reach: the player's own part of it. "
+    "gap: value of the best action minus that of this one, in payoff units, once play is there; "
+    "where gaps are 0 the player is indifferent. – where chance and the others never lead there."
+)
+
+
+def print_profile(facts: dict[str, Any], console: Console, *, show_all: bool) -> None:
+    """Print a cell, its candidate and what it plays; the most reached sets unless `show_all`."""
+    _print_cell(facts, console)
+    if facts["candidate"] is None:
+        console.print("the cell has no profile")
+        return
+    _print_candidate(facts, console)
+    sets = facts["information_sets"]
+    shown = sets if show_all else _most_reached(sets)
+    for player in dict.fromkeys(item["player"] for item in shown):
+        console.print()
+        console.print(Text(player, style="bold"))
+        _print_sets([item for item in shown if item["player"] == player], console)
+    console.print()
+    if len(shown) < len(sets):
+        console.print(
+            f"These are the {len(shown)} most reached of {len(sets):,} information sets; "
+            "--all prints all.",
+            highlight=False,
+        )
+    console.print(Text(_LEGEND, style="dim"))
+    if facts["szafron"] is not None:
+        _print_grid(facts["szafron"], console)
+
+
+def _print_cell(facts: dict[str, Any], console: Console) -> None:
+    cell = facts["cell"]
+    seed = "" if cell["seed"] is None else f", seed {cell['seed']},"
+    game = "" if cell["game"] == cell["game_spec"] else f" = {cell['game_spec']}"
+    console.print(Text(f"{cell['solver']}{seed} on {cell['game']}{game}", style="bold"))
+    reason = f" – {printable(cell['reason'])}" if cell["reason"] else ""
+    console.print(status_text(cell["status"]) + Text(reason))
+    iterations = "" if cell["iterations"] is None else f"{cell['iterations']:,} iterations, "
+    time, memory = seconds(cell["elapsed_s"]), mebibytes(cell["peak_memory_bytes"])
+    console.print(Text(f"{iterations}time {time}, memory {memory}, key {cell['key']}"))
+
+
+def _print_candidate(facts: dict[str, Any], console: Console) -> None:
+    found = facts["candidate"]
+    which = f"rank {facts['rank']} (the best is 0) of {facts['candidates']}"
+    console.print(Text(f"{which}: {found['claim']}, {found['profile']}"))
+    if found["refuted"] is not None:
+        console.print(Text(f"refuted: {printable(found['refuted'])}", style="red"))
+    if found["identity"] is not None:
+        console.print(Text(f"identity: {found['identity'].get('name')}"))
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    table.add_column("player")
+    for heading in ("payoff", "regret"):
+        table.add_column(heading, justify="right")
+    for label, payoff, regret in zip(
+        facts["players"], found["payoffs"], found["regrets"], strict=True
+    ):
+        table.add_row(Text(label), f"{payoff:+z.5f}", small(regret))
+    console.print(table)
+    players = len(found["regrets"])
+    console.print(
+        f"NashConv {small(found['nash_conv'])}, max regret {small(found['max_regret'])}, "
+        f"exploitability (NashConv / {players}) {small(found['nash_conv'] / players)}",
+        highlight=False,
+    )
+
+
+def _most_reached(sets: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The sets that are reached most, in their old order."""
+    order = sorted(range(len(sets)), key=lambda i: -sets[i]["reach"])
+    return [sets[i] for i in sorted(order[:MOST_SETS])]
+
+
+def _print_sets(sets: list[dict[str, Any]], console: Console) -> None:
+    """Print with as many actions side by side as fit."""
+    for abreast in range(max(len(item["actions"]) for item in sets), 0, -1):
+        table = _sets_table(sets, abreast)
+        if abreast == 1 or fits(table, console):
+            console.print(table)
+            return
+
+
+def _sets_table(sets: list[dict[str, Any]], abreast: int) -> Table:
+    table = Table(box=None, padding=(0, 1, 0, 0))
+    table.add_column("information\nset", overflow="fold")
+    for heading in ("reach", "own\nreach"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for _ in range(abreast):
+        table.add_column(" action", overflow="fold")
+        table.add_column("fre-\nquency", justify="right", no_wrap=True)
+        table.add_column("gap", justify="right", no_wrap=True)
+    for item in sets:
+        unreached = item["reach"] == 0
+        reach = "unreached" if unreached else _probability(item["reach"])
+        start = [_label(item["label"]), reach, _probability(item["own_reach"])]
+        for first in range(0, len(item["actions"]), abreast):
+            line = [Text(printable(text)) for text in start]
+            for action in item["actions"][first : first + abreast]:
+                gap = action["gap"]
+                line += [
+                    Text(" " + printable(action["action"])),
+                    Text(_probability(action["frequency"])),
+                    Text("–" if gap is None else "0" if gap == 0 else _number(gap)),
+                ]
+            table.add_row(*line, style="dim" if unreached else None)
+            start = ["", "", ""]
+    return table
+
+
+def _print_grid(grid: dict[str, list[list[float]]], console: Console) -> None:
+    console.print()
+    console.print(
+        Text("Probability of bet or call with card j in situation k (Szafron et al. 2013)")
+    )
+    for letter, (player, situations) in SITUATIONS.items():
+        table = Table(box=None, padding=(0, 2, 0, 0))
+        table.add_column(f"{letter}_jk ({player})")
+        for k, history in enumerate(situations, start=1):
+            table.add_column(f"{k}: {_label(history)}", justify="right", no_wrap=True)
+        for card, row in zip(CARDS, grid[letter], strict=True):
+            table.add_row(f"card {card}", *map(_probability, row))
+        console.print()
+        console.print(table)
+
+
+def _label(text: str) -> str:
+    """Label of an information set or a history; empty ones are common."""
+    return text or '""'
+
+
+def _probability(value: float) -> str:
+    return f"{value:.0f}" if value in (0, 1) else _number(value)
+
+
+def _number(value: float) -> str:
+    """A number with five decimals, or by its size where these would hide it."""
+    return small(value) if value < 1e-4 else f"{value:.5f}"

@@ -1,0 +1,257 @@
+"""What the tables of a report hold, whatever they are printed as.
+
+A table has raw values; the module of each format lays them out. Values of the kind `payoffs`
+are lists with one number per player.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from eqbench.store.schema import CellRecord
+
+Kind = Literal["text", "status", "count", "small", "payoffs", "payoff", "seconds", "bytes"]
+
+ALARMING = frozenset({"failed", "crashed", "refuted", "interrupted"})
+_SHORT_CLAIMS = {"iterate": "last", "complete list": "list"}
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column; its title is also the key of its values.
+
+    Attributes
+    ----------
+    stacked : str
+        Heading in two lines, for where space is short; the title unless given.
+    identifies : bool
+        Whether it says which row this is.
+    optional : bool
+        Whether it follows from other columns, so that it may be left out.
+    """
+
+    title: str
+    kind: Kind = "text"
+    stacked: str = ""
+    identifies: bool = False
+    optional: bool = False
+
+    @property
+    def numeric(self) -> bool:
+        """Whether it holds numbers, which stand at the right."""
+        return self.kind not in ("text", "status")
+
+    @property
+    def unit(self) -> str:
+        """Unit for the heading, where the cells are bare numbers."""
+        return {"seconds": " (s)", "bytes": " (MiB)"}.get(self.kind, "")
+
+
+@dataclass(frozen=True)
+class Row:
+    """Values of one row by column; `label` is its name in notes."""
+
+    label: str
+    values: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Table:
+    """The rows of one game.
+
+    Attributes
+    ----------
+    title : str
+        The game as typed and in canonical form.
+    notes : tuple of str
+        What has to be said about single rows.
+    legend : str
+        What the figures are; empty if no row has any.
+    players : int
+        Number of players, 0 if no row has figures.
+    """
+
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...]
+    legend: str
+    players: int
+
+    def without_optional(self) -> Table:
+        """Same table without the columns that follow from others."""
+        return replace(self, columns=tuple(c for c in self.columns if not c.optional))
+
+    def with_payoff_columns(self) -> Table:
+        """Same table with one column per player in place of lists of payoffs."""
+        titles = [f"payoff P{p + 1}" for p in range(self.players)]
+        columns: list[Column] = []
+        for column in self.columns:
+            split = [Column(title, "payoff") for title in titles]
+            columns += split if column.kind == "payoffs" else [column]
+        rows = tuple(
+            Row(row.label, {**row.values, **dict(zip(titles, row.values["payoffs"], strict=True))})
+            if row.values.get("payoffs")
+            else row
+            for row in self.rows
+        )
+        return replace(self, columns=tuple(columns), rows=rows)
+
+
+@dataclass(frozen=True)
+class Report:
+    """Tables in the order of their games, with what is to be said about all of them.
+
+    Attributes
+    ----------
+    legend : str
+        What the figures of all tables are.
+    notes : tuple of str
+        What is missing.
+    """
+
+    tables: tuple[Table, ...]
+    legend: str
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A record and the name of its run, which is empty where there is one run only."""
+
+    run: str
+    record: CellRecord
+
+
+def comparison(entries: Sequence[Entry]) -> Report:
+    """One table per game, in the order of the entries, with one row per cell."""
+    tables = tuple(_table(group) for group in by_game(entries))
+    return Report(tables, _legend({table.players for table in tables}))
+
+
+def by_game(entries: Iterable[Entry]) -> list[list[Entry]]:
+    """Entries of each game, the games in the order in which they first occur."""
+    groups: dict[str, list[Entry]] = {}
+    for entry in entries:
+        groups.setdefault(entry.record.game_spec, []).append(entry)
+    return list(groups.values())
+
+
+def title_of(record: CellRecord) -> str:
+    """Title of the table of a game."""
+    same = record.game == record.game_spec
+    return record.game_spec if same else f"{record.game} = {record.game_spec}"
+
+
+def three_digits(value: float) -> str:
+    """A duration in seconds as a bare number."""
+    return f"{value:.0f}" if value >= 100 else f"{value:#.3g}"
+
+
+def printable(text: str) -> str:
+    """Text without line breaks and escape codes; reasons come from solvers."""
+    return "".join(char if char.isprintable() or char == "\u00a0" else " " for char in text)
+
+
+RUN = Column("run", identifies=True)
+SOLVER = Column("solver", identifies=True)
+
+
+def _columns(entries: Sequence[Entry]) -> tuple[Column, ...]:
+    return (
+        *([RUN] if entries[0].run else []),
+        SOLVER,
+        *([Column("seed", "count", identifies=True)] if _several_seeds(entries) else []),
+        Column("status", "status"),
+        Column("max regret", "small", "max\nregret"),
+        Column("NashConv", "small"),
+        Column("exploitability", "small", "exploit-\nability", optional=True),
+        Column("payoffs", "payoffs"),
+        Column("profile", optional=True),
+        Column("iterations", "count"),
+        Column("time", "seconds"),
+        Column("memory", "bytes"),
+    )
+
+
+def _table(entries: Sequence[Entry]) -> Table:
+    players = max(len(entry.record.regrets or ()) for entry in entries)
+    rows = tuple(Row(_label(entry, entries), _values(entry)) for entry in entries)
+    return Table(
+        title=title_of(entries[0].record),
+        columns=_columns(entries),
+        rows=rows,
+        notes=tuple(_notes(entries)),
+        legend=_legend({players}),
+        players=players,
+    )
+
+
+def _values(entry: Entry) -> dict[str, Any]:
+    record = entry.record
+    claim = record.equilibria[0].claim if record.equilibria else None
+    return {
+        "run": entry.run,
+        "solver": record.solver,
+        "seed": record.seed,
+        "status": record.status,
+        "max regret": record.max_regret,
+        "NashConv": record.nash_conv,
+        "exploitability": record.exploitability,
+        "payoffs": record.payoffs,
+        "profile": None if claim is None else _SHORT_CLAIMS.get(claim, claim),
+        "iterations": record.iterations,
+        "time": record.elapsed_s,
+        "memory": record.peak_memory_bytes,
+    }
+
+
+def _several_seeds(entries: Sequence[Entry]) -> bool:
+    return len({entry.record.seed for entry in entries} - {None}) > 1
+
+
+def _label(entry: Entry, entries: Sequence[Entry]) -> str:
+    """Solver of a row, with its seed and run where they tell rows apart."""
+    seed = entry.record.seed
+    more = [f"seed {seed}"] if seed is not None and _several_seeds(entries) else []
+    more += [entry.run] if entry.run else []
+    return entry.record.solver + (f" ({', '.join(more)})" if more else "")
+
+
+def _notes(entries: Sequence[Entry]) -> list[str]:
+    """Reasons of what is not ok, each with all rows that share it, and the target."""
+    shared: dict[tuple[str, str, str], list[str]] = {}
+    for entry in entries:
+        record = entry.record
+        if record.status != "ok":
+            reason = (record.status, record.reason, _see(entry))
+            shared.setdefault(reason, []).append(_label(entry, entries))
+    notes = [
+        f"{status}: {', '.join(names)}" + (f" – {reason}" if reason else "") + see
+        for (status, reason, see), names in shared.items()
+    ]
+    targets = sorted({entry.record.target for entry in entries if entry.record.target})
+    if targets:
+        notes.append(f"target: max regret {' or '.join(f'{target:.1e}' for target in targets)}")
+    return [printable(note) for note in notes]
+
+
+def _see(entry: Entry) -> str:
+    log = entry.record.log
+    if log is None or entry.record.status not in ALARMING:
+        return ""
+    return f" (see {entry.run}/{log})" if entry.run else f" (see {log})"
+
+
+def _legend(numbers_of_players: set[int]) -> str:
+    players = numbers_of_players - {0}
+    if not players:
+        return ""
+    count = str(*players) if len(players) == 1 else "players"
+    return (
+        "Regrets are in payoff units, measured on the tree; NashConv is their sum, "
+        f"exploitability is NashConv\u00a0/\u00a0{count}. "
+        "Time is solving time; memory includes Python itself."
+    )

@@ -1,0 +1,99 @@
+"""One row per game and solver over its seeds."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from eqbench.report.rows import (
+    RUN,
+    SOLVER,
+    Column,
+    Entry,
+    Report,
+    Row,
+    Table,
+    by_game,
+    title_of,
+)
+
+_COLUMNS = (
+    SOLVER,
+    Column("cells", "count"),
+    Column("ok", "count"),
+    Column("best max regret", "small", "best\nmax regret"),
+    Column("median max regret", "small", "median\nmax regret"),
+    Column("worst max regret", "small", "worst\nmax regret"),
+    Column("median time", "seconds", "median\ntime"),
+    Column("PAR-2 time", "seconds", "PAR-2\ntime"),
+)
+# The columns of the machine-readable form, and those above that they hold.
+CSV_COLUMNS = {
+    "cells": "cells",
+    "ok": "ok",
+    "best_max_regret": "best max regret",
+    "median_max_regret": "median max regret",
+    "worst_max_regret": "worst max regret",
+    "median_elapsed_s": "median time",
+    "par2_elapsed_s": "PAR-2 time",
+}
+_LEGEND = (
+    "Best, median and worst max regret are over the cells (seeds) that have a measured profile, "
+    "in payoff units; median time is over the cells that solved at all. PAR-2 time (penalized "
+    "average runtime) is the mean over all cells of the solving time of a cell that is ok, and "
+    "of twice the timeout of any other."
+)
+
+
+def summary(entries: Sequence[Entry], timeouts: Mapping[str, float]) -> Report:
+    """One table per game with one row per solver and run; interrupted cells are left out.
+
+    Parameters
+    ----------
+    timeouts : seconds of solving that a cell had, by run
+    """
+    finished = [entry for entry in entries if entry.record.status != "interrupted"]
+    tables = tuple(_table(group, timeouts) for group in by_game(finished))
+    return Report(tables, _LEGEND if tables else "")
+
+
+def by_solver(entries: Sequence[Entry]) -> list[list[Entry]]:
+    """Entries of each solver of each run, in the order in which they first occur."""
+    groups: dict[tuple[str, str], list[Entry]] = {}
+    for entry in entries:
+        groups.setdefault((entry.run, entry.record.solver), []).append(entry)
+    return list(groups.values())
+
+
+def statistics_of(group: Sequence[Entry], timeout_s: float) -> dict[str, Any]:
+    """Statistics of the cells of one game and solver, by column; None where none has a figure."""
+    records = [entry.record for entry in group]
+    regrets = [record.max_regret for record in records if record.max_regret is not None]
+    times = [record.elapsed_s for record in records if record.elapsed_s is not None]
+    return {
+        "cells": len(records),
+        "ok": sum(record.status == "ok" for record in records),
+        "best max regret": min(regrets, default=None),
+        "median max regret": statistics.median(regrets) if regrets else None,
+        "worst max regret": max(regrets, default=None),
+        "median time": statistics.median(times) if times else None,
+        "PAR-2 time": statistics.fmean(
+            record.elapsed_s
+            if record.status == "ok" and record.elapsed_s is not None
+            else 2 * timeout_s
+            for record in records
+        ),
+    }
+
+
+def _table(entries: Sequence[Entry], timeouts: Mapping[str, float]) -> Table:
+    rows = []
+    for group in by_solver(entries):
+        run, solver = group[0].run, group[0].record.solver
+        values = {"run": run, "solver": solver, **statistics_of(group, timeouts[run])}
+        rows.append(Row(f"{solver} ({run})" if run else solver, values))
+    columns = ((RUN,) if entries[0].run else ()) + _COLUMNS
+    limits = sorted({timeouts[entry.run] for entry in entries})
+    note = f"timeout: {' or '.join(f'{limit:g} s' for limit in limits)}"
+    return Table(title_of(entries[0].record), columns, tuple(rows), (note,), _LEGEND, players=0)

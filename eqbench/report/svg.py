@@ -1,0 +1,89 @@
+"""Elements of SVG pictures of games: texts, and the marks of chance and the players."""
+
+from __future__ import annotations
+
+import math
+import re
+import xml.etree.ElementTree as ET
+
+from eqbench.model.tree import CHANCE
+from eqbench.report.tree_layout import FONT_SIZE, RADIUS, text_width
+
+INK, GRAY, PALE = "#1f2933", "#6b7280", "#9aa1ab"
+# A player's number stands in white on the color; shapes tell players apart without color.
+COLORS = ("#0072b2", "#c04f00", "#007a5a", "#a34d80", "#6b5500", "#4b4b9f")
+# Corners in units of the radius; none: a circle.
+SHAPES = (
+    (),
+    ((-0.88, -0.88), (0.88, -0.88), (0.88, 0.88), (-0.88, 0.88)),
+    ((0.0, -1.25), (1.25, 0.0), (0.0, 1.25), (-1.25, 0.0)),
+    ((0.0, -1.35), (1.2, 0.8), (-1.2, 0.8)),
+    tuple((1.1 * math.cos(k * math.pi / 3), 1.1 * math.sin(k * math.pi / 3)) for k in range(6)),
+    ((0.0, 1.35), (1.2, -0.8), (-1.2, -0.8)),
+)
+
+
+def add(parent: ET.Element, tag: str, **attributes: str | float) -> ET.Element:
+    """New child of `parent`; underscores in names of attributes become hyphens."""
+    written = {name.replace("_", "-"): _written(value) for name, value in attributes.items()}
+    return ET.SubElement(parent, tag, written)
+
+
+def add_text(
+    parent: ET.Element, text: str, x: float, y: float, **attributes: str | float
+) -> ET.Element:
+    """New text of one line with its baseline at `y`."""
+    element = add(parent, "text", x=x, y=y, **attributes)
+    element.text = clean(text)
+    return element
+
+
+def add_on_white(parent: ET.Element, text: str, x: float, y: float, **attributes: str) -> None:
+    """New text that covers what is below it; ``text_anchor="end"`` as in :func:`add_text`."""
+    if text:
+        width = text_width(text)
+        left = x - width if attributes.get("text_anchor") == "end" else x
+        size = {"width": width, "height": FONT_SIZE}
+        add(parent, "rect", x=left, y=y - FONT_SIZE + 2, **size, fill="white", fill_opacity=0.85)
+        add_text(parent, text, x, y, **attributes)
+
+
+def add_mark(
+    parent: ET.Element, mover: int, x: float, y: float, *, pale: bool = False
+) -> ET.Element:
+    """New mark of a player, with the player's number, or of chance."""
+    mark = add(parent, "g")
+    if mover == CHANCE:
+        ring = PALE if pale else INK
+        add(mark, "circle", cx=x, cy=y, r=0.6 * RADIUS, fill="white", stroke=ring, stroke_width=1.6)
+        return mark
+    corners = SHAPES[mover % len(SHAPES)]
+    shape = add(mark, "polygon" if corners else "circle", fill=color_of(mover, pale=pale))
+    if corners:
+        points = [f"{x + RADIUS * across:.2f},{y + RADIUS * down:.2f}" for across, down in corners]
+        shape.set("points", " ".join(points))
+    else:
+        shape.attrib |= {"cx": _written(x), "cy": _written(y), "r": _written(RADIUS)}
+    number = add_text(mark, str(mover + 1), x, y + 4, font_size=FONT_SIZE - 1, text_anchor="middle")
+    number.attrib |= {"font-weight": "bold", "fill": INK if pale else "white"}
+    return mark
+
+
+def color_of(mover: int, *, pale: bool = False) -> str:
+    """Color of what belongs to a player or to chance."""
+    if mover == CHANCE:
+        return GRAY
+    color = COLORS[mover % len(COLORS)]
+    if not pale:
+        return color
+    channels = (int(color[k : k + 2], 16) for k in (1, 3, 5))
+    return "#" + "".join(f"{(channel + 2 * 255) // 3:02x}" for channel in channels)
+
+
+def clean(text: str) -> str:
+    """Text without the characters that XML does not allow."""
+    return re.sub("[\x00-\x1f\x7f\ud800-\udfff\ufffe\uffff]", "\ufffd", text)
+
+
+def _written(value: str | float) -> str:
+    return value if isinstance(value, str) else f"{value:.2f}".rstrip("0").rstrip(".")

@@ -1,0 +1,237 @@
+"""A game tree as an SVG picture, by itself or with a profile."""
+
+from __future__ import annotations
+
+import textwrap
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from eqbench.errors import UsageError
+from eqbench.model.profile import BehaviorProfile
+from eqbench.model.tree import CHANCE, TERMINAL, GameTree
+from eqbench.report.svg import (
+    GRAY,
+    INK,
+    PALE,
+    add,
+    add_mark,
+    add_on_white,
+    add_text,
+    clean,
+    color_of,
+)
+from eqbench.report.tree_layout import (
+    FONT_SIZE,
+    MARGIN,
+    PADDING,
+    RADIUS,
+    Layout,
+    Texts,
+    lay_out,
+    text_width,
+)
+from eqbench.report.tree_play import Play, number_text, payoff_rows, play_of
+
+MAX_NODES = 1500
+LONGEST_LABEL = 28
+NEGLIGIBLE = 1e-6  # averages of iterative methods become small, but never zero
+NARROWEST = 480.0  # captions need some width however small the tree is
+LINE_HEIGHT = 18.0
+MARK_LINE_HEIGHT = 28.0
+TITLE_SIZE = 15.0
+
+
+def draw_tree(tree: GameTree, spec: str, profile: BehaviorProfile | None = None) -> str:
+    """SVG text of a game tree.
+
+    Players differ in color, shape and number. Information sets are labeled, and those of
+    several nodes joined by dashed lines. With a profile, edges are as wide as their frequency,
+    and what is played or reached with less than 1e-6 is dotted and pale.
+
+    Parameters
+    ----------
+    spec : what the caption calls the game
+
+    Raises
+    ------
+    UsageError
+        If the tree has more than 1,500 nodes.
+    """
+    if tree.n_nodes > MAX_NODES:
+        raise UsageError(
+            f"{spec} has {tree.n_nodes:,} nodes; a drawing has at most {MAX_NODES:,}. Draw a "
+            "smaller game of its kind, with fewer players, cards or actions"
+        )
+    play = play_of(tree, profile)
+    texts = _texts(tree, play)
+    return _Drawing(tree, play, texts, lay_out(tree, texts)).svg(spec)
+
+
+def _texts(tree: GameTree, play: Play) -> Texts:
+    edge, label = [], [""] * tree.n_nodes
+    for node, frequency in enumerate(play.frequency):
+        words = [] if frequency is None else [number_text(frequency)]
+        if tree.incoming[node] >= 0:
+            actions = tree.infoset_actions[tree.infoset[tree.parent[node]]]
+            words.insert(0, _short(actions[tree.move[node]]))
+        edge.append(" ".join(words))
+        if tree.player[node] >= 0:
+            label[node] = _short(tree.infoset_labels[tree.infoset[node]])
+    for node, payoffs in zip(tree.terminals.tolist(), payoff_rows(tree), strict=True):
+        label[node] = f"({', '.join(map(number_text, payoffs))})"
+    return Texts(edge, label)
+
+
+def _short(label: str) -> str:
+    return label if len(label) <= LONGEST_LABEL else f"{label[: LONGEST_LABEL - 1]}…"
+
+
+@dataclass(frozen=True)
+class _Drawing:
+    tree: GameTree
+    play: Play
+    texts: Texts
+    layout: Layout
+
+    def svg(self, spec: str) -> str:
+        width = max(self.layout.width, NARROWEST, text_width(spec, TITLE_SIZE) + 2 * MARGIN)
+        root = ET.Element("svg", {"xmlns": "http://www.w3.org/2000/svg", "role": "img"})
+        root.set("font-family", "Helvetica, Arial, sans-serif")
+        root.set("font-size", f"{FONT_SIZE:g}")
+        add(root, "title").text = clean(spec)
+        add(root, "rect", width="100%", height="100%", fill="white")
+        top = self._caption(add(root, "g"), spec, width - 2 * MARGIN)
+        height = top + self.layout.height
+        root.set("viewBox", f"0 0 {width:.0f} {height:.0f}")
+        root.set("width", f"{width:.0f}")
+        root.set("height", f"{height:.0f}")
+        body = add(root, "g", transform=f"translate(0 {top:.0f})")
+        self._joins(add(body, "g", fill="none", stroke_width=1.4, stroke_dasharray="5 4"))
+        edges = add(body, "g", fill="none", stroke_linejoin="round")
+        for node in range(1, self.tree.n_nodes):
+            self._edge(edges, node)
+        self._junctions(body)
+        for node in range(self.tree.n_nodes):
+            self._node(body, node)
+        ET.indent(root)
+        # other characters are written as references, so that any terminal can pass them on
+        return ET.tostring(root, encoding="us-ascii").decode() + "\n"
+
+    # -- the caption ----------------------------------------------------------------------
+
+    def _caption(self, group: ET.Element, spec: str, width: float) -> float:
+        """Write the caption; return the y below it."""
+        y = MARGIN + TITLE_SIZE
+        add_text(group, spec, MARGIN, y, font_size=TITLE_SIZE, font_weight="bold", fill=INK)
+        y = self._legend(group, y + MARK_LINE_HEIGHT, width)
+        for note in self._notes():
+            for line in textwrap.wrap(note, int(width / text_width("n"))):
+                add_text(group, line, MARGIN, y, fill=INK)
+                y += LINE_HEIGHT
+        return y
+
+    def _legend(self, group: ET.Element, y: float, width: float) -> float:
+        """Write the marks of chance and the players; return the y of the next line."""
+        chance = [CHANCE] * bool((self.tree.player == CHANCE).any())
+        x = 0.0
+        for mover in [*chance, *range(self.tree.n_players)]:
+            name = "chance" if mover == CHANCE else _short(self.tree.players[mover])
+            room = 2 * RADIUS + text_width(name) + 3 * PADDING
+            if x > 0 and x + room > width:
+                x, y = 0.0, y + MARK_LINE_HEIGHT
+            add_mark(group, mover, MARGIN + x + RADIUS, y - 4)
+            add_text(group, name, MARGIN + x + 2 * RADIUS + PADDING, y, fill=INK)
+            x += room
+        return y + MARK_LINE_HEIGHT
+
+    def _notes(self) -> Iterator[str]:
+        names = [_short(label) for label in self.tree.players]
+        yield f"Payoffs in parentheses: {', '.join(names)}."
+        if self.layout.joins:
+            dots = not all(join.through for join in self.layout.joins)
+            aside = ", where others are between by dots on the edges that lead to them"
+            yield f"Dashed lines join the nodes of one information set{aside if dots else ''}."
+        if self.play.expected is not None:
+            values = map(number_text, self.play.expected)
+            pairs = [f"{name} {value}" for name, value in zip(names, values, strict=True)]
+            yield f"Expected payoffs: {', '.join(pairs)}."
+            if any(self._is_off(node) for node in range(self.tree.n_nodes)):
+                yield "Dotted: played or reached with a probability below 1e-6."
+
+    # -- the tree -------------------------------------------------------------------------
+
+    def _is_off(self, node: int) -> bool:
+        """Whether play under the profile does not come to a node."""
+        reach = self.play.reach
+        # A likely move below an unlikely node is off too, and so is the reverse.
+        return reach is not None and min(reach[node], self._frequency(node)) < NEGLIGIBLE
+
+    def _frequency(self, node: int) -> float:
+        value = self.play.frequency[node]
+        return 1.0 if value is None else float(value)
+
+    def _joins(self, group: ET.Element) -> None:
+        tree, x, y = self.tree, self.layout.x, self.layout.y
+        for join in self.layout.joins:
+            color = color_of(int(tree.infoset_player[join.infoset]))
+            line = {"d": f"M{join.x:.2f} {y[join.nodes[0]]:.2f}V{y[join.nodes[-1]]:.2f}"}
+            add(group, "path", **line, stroke=color)
+        for infoset, player in enumerate(tree.infoset_player.tolist()):
+            for above, below in pairwise(np.flatnonzero(tree.infoset == infoset).tolist()):
+                if x[above] < x[below]:  # the set goes on at another depth
+                    ends = {"x1": x[above], "y1": y[above], "x2": x[below], "y2": y[below]}
+                    add(group, "line", **ends, stroke=color_of(player))
+
+    def _junctions(self, group: ET.Element) -> None:
+        """Dots where a line beside the nodes of an information set meets their edges."""
+        for join in self.layout.joins:
+            color = color_of(int(self.tree.infoset_player[join.infoset]))
+            for node in () if join.through else join.nodes:
+                y = self.layout.y[node]
+                add(group, "circle", cx=join.x, cy=y, r=3.4, fill=color, stroke="white")
+
+    def _edge(self, group: ET.Element, node: int) -> None:
+        parent = int(self.tree.parent[node])
+        x, y = self.layout.x, self.layout.y
+        line = (
+            f"M{x[parent]:.2f} {y[parent]:.2f}L{self._bend(node):.2f} {y[node]:.2f}H{x[node]:.2f}"
+        )
+        if self._is_off(node):
+            style = {"stroke_dasharray": "0.1 4", "stroke_linecap": "round", "stroke": PALE}
+            add(group, "path", d=line, stroke_width=1.6, **style)
+        else:
+            width = 1.4 if self.play.reach is None else 1 + 4 * self._frequency(node)
+            color = color_of(int(self.tree.player[parent]))
+            add(group, "path", d=line, stroke_width=width, stroke=color)
+
+    def _bend(self, node: int) -> float:
+        """Where the edge that leads to a node becomes horizontal."""
+        return self.layout.bend[self.layout.depth[node] - 1]
+
+    def _node(self, group: ET.Element, node: int) -> None:
+        x, y, off = self.layout.x[node], self.layout.y[node], self._is_off(node)
+        player, label = int(self.tree.player[node]), self.texts.label[node]
+        ink = GRAY if off else INK
+        if self.texts.edge[node]:
+            add_text(group, self.texts.edge[node], self._bend(node), y - 4.5, fill=ink)
+        if player == TERMINAL:
+            add(group, "circle", cx=x, cy=y, r=3, fill=PALE if off else INK)
+            add_on_white(group, label, x + 2 * PADDING - 3, y + 4, fill=ink)
+            return
+        mark = add_mark(group, player, x, y, pale=off)
+        add(mark, "title").text = clean(self._title(node))
+        add_on_white(group, label, x - RADIUS - 4, y + 14, fill=ink, text_anchor="end")
+
+    def _title(self, node: int) -> str:
+        """What viewers show when one points at a node; labels are not shortened here."""
+        player, name = int(self.tree.player[node]), "chance"
+        if player >= 0:
+            label = self.tree.infoset_labels[self.tree.infoset[node]]
+            name = f"{self.tree.players[player]}, information set {label!r}"
+        if self.play.reach is None:
+            return name
+        return f"{name}, reached with probability {number_text(self.play.reach[node])}"

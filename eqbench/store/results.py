@@ -1,0 +1,199 @@
+"""The results of runs as tidy tables: rows of plain values, and data frames of them.
+
+pandas is imported when a data frame is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+import numpy as np
+
+from eqbench.errors import UsageError
+from eqbench.store.schema import CellRecord, EquilibriumRecord, Status
+from eqbench.store.stored_run import StoredRun, read_run
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Runs = str | Path | Iterable[str | Path]
+
+_TEXTS = (
+    *("run", "key", "game", "solver", "game_spec", "solver_spec", "reason", "claim"),
+    *("refutation", "profile", "identity", "trace", "log"),
+)
+_COUNTS = ("seed", "iterations", "peak_memory_bytes", "candidates", "rank", "work")
+_CELL = ("run", "key", "game", "solver", "game_spec", "solver_spec", "seed")
+_COSTS = ("elapsed_s", "cpu_s", "setup_s", "overhead_s", "peak_memory_bytes", "iterations")
+_QUALITY = ("nash_conv", "max_regret")
+_RESULT_COLUMNS = (*_CELL, "status", "reason", "target", *_COSTS, "candidates", "claim")
+_CANDIDATE_COLUMNS = (*_CELL, "rank", "claim", "claimed_regret", "refuted", "refutation")
+_TRACE_COLUMNS = (*_CELL, "work", "elapsed_s", "claim", *_QUALITY)
+
+
+def load_results(runs: Runs) -> pd.DataFrame:
+    """All cells of one or several runs as a data frame, one row per cell.
+
+    Rows stand in the order of the runs and of their plans. `status` is categorical, in the
+    order in which statuses are documented; counts are nullable integers; times are seconds;
+    `payoff_P1` … and `regret_P1` … belong to the candidate with the smallest max regret and
+    are missing beyond the players of a game; `trace` and `log` are absolute paths;
+    `statistics` holds the solver's own figures as dictionaries.
+
+    Parameters
+    ----------
+    runs : folder of a run, or several
+
+    Raises
+    ------
+    UsageError
+        If a folder holds no run that this version reads.
+    """
+    stored = _read(runs)
+    rows = result_rows(stored)
+    statistics = [cell.statistics for run in stored for cell in run.cells]
+    columns = [*result_columns(stored), "statistics"]
+    return _frame(
+        [row | {"statistics": own} for row, own in zip(rows, statistics, strict=True)], columns
+    )
+
+
+def load_equilibria(runs: Runs) -> pd.DataFrame:
+    """All verified candidates of one or several runs as a data frame, best first in each cell.
+
+    `refuted` says whether the measurement contradicts the claim and `refutation` how. `profile`
+    is an absolute path that :func:`eqbench.verify` takes, and `identity` the name of a known
+    equilibrium, where there is one. Parameters, errors and types as in :func:`load_results`.
+    """
+    stored = _read(runs)
+    rows = [
+        _cell(run, cell) | _candidate(run, rank, item)
+        for run in stored
+        for cell in run.cells
+        for rank, item in enumerate(cell.equilibria)
+    ]
+    per_player = _player_columns(_players(stored))
+    return _frame(
+        rows, [*_CANDIDATE_COLUMNS, *per_player, *_QUALITY, "exploitability", "profile", "identity"]
+    )
+
+
+def load_traces(runs: Runs) -> pd.DataFrame:
+    """Anytime curves of one or several runs as a data frame, one row per measured snapshot.
+
+    `work` counts iterations and `elapsed_s` seconds of solving. Parameters, errors and types
+    as in :func:`load_results`.
+    """
+    rows = [
+        _cell(run, cell) | point
+        for run in _read(runs)
+        for cell in run.cells
+        if cell.trace
+        for point in _curve(run.path / cell.trace)
+    ]
+    return _frame(rows, _TRACE_COLUMNS)
+
+
+def result_columns(runs: Sequence[StoredRun]) -> list[str]:
+    """Names of the columns of :func:`result_rows`."""
+    per_player = _player_columns(_players(runs))
+    return [*_RESULT_COLUMNS, *per_player, *_QUALITY, "exploitability", "trace", "log"]
+
+
+def result_rows(runs: Sequence[StoredRun]) -> list[dict[str, Any]]:
+    """One row of plain values per cell; None where something is not known."""
+    return [_result(run, cell) for run in runs for cell in run.cells]
+
+
+def _result(run: StoredRun, cell: CellRecord) -> dict[str, Any]:
+    return (
+        _cell(run, cell)
+        | {name: getattr(cell, name) for name in ("status", "reason", "target", *_COSTS)}
+        | {"candidates": len(cell.equilibria)}
+        | {"claim": cell.equilibria[0].claim if cell.equilibria else None}
+        | _by_player(cell)
+        | {name: getattr(cell, name) for name in (*_QUALITY, "exploitability")}
+        | {"trace": _path(run, cell.trace), "log": _path(run, cell.log)}
+    )
+
+
+def _cell(run: StoredRun, cell: CellRecord) -> dict[str, Any]:
+    names = {name: getattr(cell, name) for name in _CELL if name != "run"}
+    return {"run": str(run.path.absolute())} | names
+
+
+def _candidate(run: StoredRun, rank: int, item: EquilibriumRecord) -> dict[str, Any]:
+    return {
+        "rank": rank,
+        "claim": item.claim,
+        "claimed_regret": item.claimed_regret,
+        "refuted": item.refuted is not None,
+        "refutation": item.refuted,
+        **_by_player(item),
+        "nash_conv": item.nash_conv,
+        "max_regret": item.max_regret,
+        "exploitability": item.nash_conv / len(item.regrets),
+        "profile": _path(run, item.profile),
+        "identity": (item.identity or {}).get("name"),
+    }
+
+
+def _curve(file: Path) -> list[dict[str, Any]]:
+    try:
+        with np.load(file, allow_pickle=False) as arrays:
+            regrets = arrays["regrets"]
+            columns = {
+                "work": arrays["work"],
+                "elapsed_s": arrays["elapsed_s"],
+                "claim": arrays["claim"],
+                "nash_conv": regrets.sum(axis=1),
+                "max_regret": regrets.max(axis=1),
+            }
+    except (OSError, ValueError, KeyError) as error:
+        raise UsageError(f"cannot read the anytime curve {file}: {error}") from None
+    values = zip(*(column.tolist() for column in columns.values()), strict=True)
+    return [dict(zip(columns, point, strict=True)) for point in values]
+
+
+def _by_player(item: CellRecord | EquilibriumRecord) -> dict[str, float]:
+    payoffs, regrets = item.payoffs or [], item.regrets or []
+    names = _player_columns(max(len(payoffs), len(regrets)))
+    return dict(zip(names, [*payoffs, *regrets], strict=True))
+
+
+def _player_columns(players: int) -> list[str]:
+    return [f"{what}_P{p + 1}" for what in ("payoff", "regret") for p in range(players)]
+
+
+def _players(runs: Sequence[StoredRun]) -> int:
+    """Largest number of players of any game in the runs that has figures."""
+    return max((len(cell.regrets or ()) for run in runs for cell in run.cells), default=0)
+
+
+def _path(run: StoredRun, relative: str | None) -> str | None:
+    return None if relative is None else str(run.path.absolute() / relative)
+
+
+def _read(runs: Runs) -> list[StoredRun]:
+    return [read_run(run) for run in ([runs] if isinstance(runs, str | Path) else runs)]
+
+
+def _frame(rows: list[dict[str, Any]], columns: Sequence[str]) -> pd.DataFrame:
+    """Data frame whose types depend on the columns alone, also without rows."""
+    import pandas as pd
+
+    frame = pd.DataFrame(rows, columns=list(columns), dtype=object)
+    types: dict[str, Any] = {name: _type(name) for name in columns}
+    if "status" in types:
+        types["status"] = pd.CategoricalDtype(list(get_args(Status)), ordered=True)
+    return frame.astype(types)
+
+
+def _type(column: str) -> str:
+    if column in _TEXTS:
+        return "string"
+    if column in _COUNTS:
+        return "Int64"
+    return {"refuted": "bool", "statistics": "object"}.get(column, "float64")

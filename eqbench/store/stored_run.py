@@ -1,0 +1,154 @@
+"""Read runs back, also while they are being written, and find a cell by a few words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from eqbench.errors import UsageError
+from eqbench.store.run_folder import MANIFEST, RunFolder
+from eqbench.store.schema import CellRecord
+
+MOST_CELLS = 60
+
+
+@dataclass(frozen=True)
+class StoredRun:
+    """A run as its folder holds it now.
+
+    Attributes
+    ----------
+    path : Path
+        As given; what the records name is relative to it.
+    plan : dict
+        What was asked for, when the run began or was last resumed, and where it ran.
+    cells : tuple of CellRecord
+        In the order of the plan. Cells that were interrupted are among them, with that status,
+        unless they finished later.
+    outdated : int
+        Number of further stored cells, which the plan no longer has.
+    """
+
+    path: Path
+    plan: dict[str, Any]
+    cells: tuple[CellRecord, ...]
+    outdated: int = 0
+
+    @property
+    def finished(self) -> tuple[CellRecord, ...]:
+        """Cells without the interrupted ones."""
+        return tuple(cell for cell in self.cells if cell.status != "interrupted")
+
+    @property
+    def planned(self) -> int:
+        """Number of cells that the run was to have."""
+        return len(self.plan["cells"])
+
+    @property
+    def missing(self) -> int:
+        """Number of planned cells that have not finished."""
+        return self.planned - len(self.finished)
+
+    @property
+    def timeout_s(self) -> float:
+        """Seconds of solving that each cell had."""
+        return float(self.plan["request"]["timeout_s"])
+
+    def cell(self, text: str) -> CellRecord:
+        """The only cell that `text` names.
+
+        It may be the solver, the game, ``game/solver`` with the seed after another slash where
+        that tells cells apart, or the beginning of the cell's key.
+
+        Raises
+        ------
+        UsageError
+            If no cell or several cells are meant; the message lists them.
+        """
+        wanted = "".join(text.split())
+        found = [cell for cell in self.cells if wanted in _names(cell)]
+        found = found or [cell for cell in self.cells if wanted and cell.key.startswith(wanted)]
+        if len(found) == 1:
+            return found[0]
+        if not self.cells:
+            raise UsageError(f"{self.path} holds no cells yet, so there is no {text!r} in it")
+        if found:
+            raise UsageError(f"{text!r} fits several cells; give one of\n{_listing(found)}")
+        raise UsageError(
+            f"{self.path} has no cell {text!r}; give the beginning of a key, or the name of a "
+            f"cell\n{_listing(self.cells)}"
+        )
+
+
+def read_run(path: str | Path) -> StoredRun:
+    """Run in a folder, also while it goes on; nothing on disk is changed.
+
+    Raises
+    ------
+    UsageError
+        If there is no run in the folder, another version wrote it, or it is damaged.
+    StoreError
+        If a line of it is damaged.
+    """
+    folder = RunFolder.open(Path(path))
+    plan = _plan(folder)
+    try:
+        # in this order: a cell may finish just now
+        stored = [*folder.interrupted(), *folder.cells()]
+    except (TypeError, KeyError) as error:
+        raise UsageError(
+            f"{path} holds records that this version of eqbench does not know ({error}); read it "
+            "with the version that wrote it"
+        ) from None
+    by_key = {cell.key: cell for cell in stored}
+    cells = tuple(by_key[key] for key in plan["cells"] if key in by_key)
+    return StoredRun(folder.path, plan, cells, outdated=len(by_key) - len(cells))
+
+
+def newest_run(root: Path) -> Path:
+    """Folder below `root` with the run that was started last.
+
+    Raises
+    ------
+    UsageError
+        If there is none.
+    """
+    manifests = list(root.glob(f"*/{MANIFEST}"))
+    if not manifests:
+        raise UsageError(f"there is no run in {root.absolute()}; give the folder of a run")
+    return max(manifests, key=lambda file: (file.stat().st_mtime_ns, file.parent.name)).parent
+
+
+def cell_name(cell: CellRecord) -> str:
+    """``game/solver``, with the seed after another slash if there is one."""
+    seed = "" if cell.seed is None else f"/{cell.seed}"
+    return f"{cell.game}/{cell.solver}{seed}"
+
+
+def _names(cell: CellRecord) -> set[str]:
+    """All names that may mean a cell; a solver without a seed also answers to seed 0."""
+    games, solvers = (cell.game, cell.game_spec), (cell.solver, cell.solver_spec)
+    pairs = [*games, *solvers, *(f"{game}/{solver}" for game in games for solver in solvers)]
+    names = {*pairs, *(f"{name}/{cell.seed or 0}" for name in pairs)}
+    return {"".join(name.split()) for name in names}
+
+
+def _listing(cells: tuple[CellRecord, ...] | list[CellRecord]) -> str:
+    lines = [f"  {cell.key}  {cell_name(cell)}  ({cell.status})" for cell in cells[:MOST_CELLS]]
+    if len(cells) > MOST_CELLS:
+        lines.append(f"  and {len(cells) - MOST_CELLS} more")
+    return "\n".join(lines)
+
+
+def _plan(folder: RunFolder) -> dict[str, Any]:
+    """Plan of a run, with the entries that are read here later."""
+    try:
+        plan = folder.plan
+        keys = dict.fromkeys(plan["cells"])
+        float(plan["request"]["timeout_s"])
+    except (ValueError, TypeError, KeyError) as error:
+        raise UsageError(
+            f"the plan in {folder.path} is damaged ({error!r}); give another run"
+        ) from None
+    return plan | {"cells": list(keys)}

@@ -1,0 +1,269 @@
+"""Games by generators: their payoffs are those of the published definitions."""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import eqbench
+from eqbench.errors import GameTooLargeError, SpecError
+from eqbench.model.builder import TreeBuilder
+from eqbench.model.profile import BehaviorProfile
+from eqbench.registry import BUILTIN_GAMES
+
+SPECS = [
+    *("random", "random(players=3,actions=20)", "random(players=5,actions=5,seed=3)"),
+    *("covariance", "covariance(players=3,actions=4,rho=-1/2)", "dispersion"),
+    *("dispersion(players=4,actions=5,seed=2)", "minimum_effort", "minimum_effort(players=4,c=0)"),
+    *("majority_voting", "majority_voting(players=5,candidates=4)", "travelers_dilemma"),
+    *("travelers_dilemma(players=3,highest=12,reward=5/2)", "shapley", "jordan", "random_tree"),
+    "random_tree(players=4,depth=5,actions=3)",
+]
+
+
+def table(spec: str) -> NDArray:
+    """Payoffs (A_1, ..., A_N, N) of a game in strategic form."""
+    tree = eqbench.load_game(spec).tree
+    shape = [len(tree.infoset_actions[i]) for i in range(tree.n_infosets)]
+    return tree.payoffs.table.reshape(*shape, tree.n_players)
+
+
+def exact_payoffs(spec: str, actions: tuple[str, ...]) -> tuple[Fraction, ...]:
+    """Exact payoffs of a profile of actions, by their labels."""
+    tree = eqbench.load_game(spec).tree
+    chosen = [tree.infoset_actions[p].index(label) for p, label in enumerate(actions)]
+    shape = [len(labels) for labels in tree.infoset_actions]
+    numerators, denominator = tree.payoffs.rational()
+    row = numerators[np.ravel_multi_index(chosen, shape)]
+    return tuple(Fraction(int(value), denominator) for value in row)
+
+
+def pure_equilibria(payoffs: NDArray) -> list[tuple[int, ...]]:
+    """Profiles at which no player gains by another action, by comparing all of them."""
+    stable = np.ones(payoffs.shape[:-1], dtype=bool)
+    for player in range(payoffs.shape[-1]):
+        own = payoffs[..., player]
+        stable &= own == own.max(axis=player, keepdims=True)
+    return [tuple(profile) for profile in np.argwhere(stable).tolist()]
+
+
+# -- all families ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_announced_number_of_nodes_is_that_of_the_tree(spec: str) -> None:
+    game = eqbench.load_game(spec)
+    name, _, _ = game.spec.partition("(")
+    module, _, cls = BUILTIN_GAMES[name].target.partition(":")
+    options: dict[str, Any] = dict(eqbench.spec.parse_spec(game.spec).options)
+    options = {key: None if value == "none" else value for key, value in options.items()}
+    instance = getattr(importlib.import_module(module), cls)(**options)
+    assert instance.expected_nodes() == game.tree.n_nodes
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_a_spec_is_always_the_same_game(spec: str) -> None:
+    first, second = eqbench.load_game(spec), eqbench.load_game(spec)
+    assert first.tree.payoffs.table.tobytes() == second.tree.payoffs.table.tobytes()
+    assert first.tree.infoset_labels == second.tree.infoset_labels
+
+
+@pytest.mark.parametrize(
+    "name", ["random", "covariance", "majority_voting", "random_tree", "dispersion"]
+)
+def test_another_seed_is_another_game(name: str) -> None:
+    one, two = (eqbench.load_game(f"{name}(seed={seed})").tree for seed in (1, 2))
+    assert one.payoffs.table.shape == two.payoffs.table.shape
+    assert not np.array_equal(one.payoffs.table, two.payoffs.table)
+
+
+def test_tree_is_the_one_that_the_builder_makes_node_by_node() -> None:
+    tree = eqbench.load_game("travelers_dilemma(players=3,highest=4)").tree
+    builder = TreeBuilder(tree.players)
+    nodes: dict[tuple[int, ...], int] = {}
+    for player in range(3):
+        for before in itertools.product(range(3), repeat=player):
+            place = (nodes[before[:-1]], before[-1]) if before else None
+            nodes[before] = builder.decision(place, player, "", ["2", "3", "4"])
+    for profile in itertools.product(range(3), repeat=3):
+        labels = tuple(str(move + 2) for move in profile)
+        payoffs = exact_payoffs("travelers_dilemma(players=3,highest=4)", labels)
+        builder.terminal((nodes[profile[:-1]], profile[-1]), payoffs)
+    again = builder.tree()
+    for name in ("parent", "move", "player", "infoset", "chance", "infoset_parent"):
+        ours, theirs = getattr(tree, name), getattr(again, name)
+        assert (ours.dtype, ours.tolist()) == (theirs.dtype, theirs.tolist()), name
+    assert tree.payoffs.base.tolist() == again.payoffs.base.tolist()
+    assert tree.infoset_actions == again.infoset_actions
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("random(players=1)", "players=1; allowed are 2 to 20"),
+        ("random(players=21)", "players=21; allowed are 2 to 20"),
+        ("random(actions=1)", "actions=1 is too small; choose actions >= 2"),
+        ("random(seed=-1)", "seed=-1 is too small"),
+        ("covariance(rho=1.01)", "rho=101/100 is no covariance of 2 players; .* -1 to 1"),
+        ("covariance(players=4,rho=-0.34)", "of 4 players; allowed are -1/3 to 1"),
+        ("dispersion(players=16)", "players=16; allowed are 2 to 15"),
+        ("dispersion(actions=0)", "actions=0 is too small"),
+        ("dispersion(seed=-3)", "seed=-3 is too small"),
+        ("minimum_effort(efforts=1)", "efforts=1 is too small"),
+        ("minimum_effort(b=1,c=1)", "b=1, c=1; the game needs 0 <= c < b"),
+        ("minimum_effort(c=-1)", "c=-1; the game needs 0 <= c < b"),
+        ("minimum_effort(a=1e40)", "more than 62 bits"),
+        ("majority_voting(candidates=1)", "candidates=1 is too small"),
+        ("travelers_dilemma(lowest=5,highest=5)", "highest=5 is too small; choose highest >= 6"),
+        ("travelers_dilemma(lowest=-1)", "lowest=-1 is too small"),
+        ("travelers_dilemma(reward=0)", "reward=0, .*; choose reward > 0"),
+        ("travelers_dilemma(penalty=-1)", "penalty=-1; choose .* penalty >= 0"),
+        ("travelers_dilemma(reward=1e-30)", "more than 62 bits"),
+    ],
+)
+def test_nonsense_is_refused(spec: str, message: str) -> None:
+    with pytest.raises(SpecError, match=message):
+        eqbench.load_game(spec)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    ["random(players=20,actions=1000000)", "dispersion(players=15)", "random_tree(depth=60)"],
+)
+def test_what_would_be_too_large_is_refused_before_it_is_built(spec: str) -> None:
+    with pytest.raises(GameTooLargeError):
+        eqbench.load_game(spec)
+
+
+# -- random payoffs -------------------------------------------------------------------------
+
+
+def test_random_payoffs_are_uniform_in_the_unit_interval() -> None:
+    payoffs = table("random(players=3,actions=20)").ravel()
+    assert payoffs.min() >= 0
+    assert payoffs.max() <= 1
+    # 24,000 draws: the distance from the distribution function exceeds this once in 10^8
+    distance = np.abs(np.sort(payoffs) - np.linspace(0, 1, len(payoffs))).max()
+    assert distance < 0.02
+
+
+def test_random_payoffs_are_the_same_everywhere() -> None:
+    """The first numbers of NumPy's PCG64 generator with seed 0."""
+    assert table("random").ravel()[:3].tolist() == [
+        0.6369616873214543,
+        0.2697867137638703,
+        0.04097352393619469,
+    ]
+
+
+@pytest.mark.parametrize("rho", ["-1/2", "0", "1/2", "1"])
+def test_covariance_is_as_given_at_each_profile(rho: str) -> None:
+    """CovariantGame of GAMUT (Nudelman et al. 2004): unit variances, covariance rho."""
+    payoffs = table(f"covariance(players=3,actions=20,rho={rho})").reshape(-1, 3)
+    wanted = np.where(np.eye(3) == 1, 1.0, float(Fraction(rho)))
+    # 8,000 draws: the standard error of a covariance is below 0.016
+    assert np.abs(np.cov(payoffs.T) - wanted).max() < 0.07
+    assert np.abs(payoffs.mean(axis=0)).max() < 0.05
+
+
+def test_extreme_covariances_are_common_interest_and_zero_sum() -> None:
+    common = table("covariance(players=3,actions=5,rho=1)")
+    assert np.ptp(common, axis=-1).max() == 0
+    zero_sum = table("covariance(players=3,actions=5,rho=-1/2)")
+    assert np.abs(zero_sum.sum(axis=-1)).max() < 1e-14
+    assert np.ptp(zero_sum, axis=-1).min() > 0
+
+
+# -- GAMUT's families -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", ["none", "7"])
+def test_dispersion_pays_all_the_same_and_more_for_more_entropy(seed: str) -> None:
+    players, actions = 5, 4
+    payoffs = table(f"dispersion(players={players},actions={actions},seed={seed})")
+    assert np.ptp(payoffs, axis=-1).max() == 0
+    found: dict[float, set[float]] = {}
+    for profile in itertools.product(range(actions), repeat=players):
+        shares = [profile.count(action) / players for action in set(profile)]
+        entropy = round(-sum(share * math.log(share) for share in shares), 9)
+        found.setdefault(entropy, set()).add(payoffs[profile][0])
+    assert [len(values) for values in found.values()] == [1] * len(found)
+    values = [found[entropy].pop() for entropy in sorted(found)]
+    assert values == sorted(set(values))
+    # 5000, 4100, 3200, 3110, 2210, 2111
+    assert len(values) == 6
+    if seed == "none":
+        assert values == [0, 1, 2, 3, 4, 5]
+
+
+def test_dispersion_treats_equal_entropies_alike() -> None:
+    """Of eight players, 4+1+1+1+1 and 2+2+2+2 are equally dispersed: 4**4 == (2**2)**4."""
+    payoffs = table("dispersion(players=8,actions=5)")
+    assert payoffs[0, 0, 0, 0, 1, 2, 3, 4][0] == payoffs[0, 0, 1, 1, 2, 2, 3, 3][0]
+    assert payoffs[0, 0, 0, 1, 1, 2, 3, 4][0] > payoffs[0, 0, 0, 0, 1, 2, 3, 4][0]
+
+
+def test_most_dispersed_profiles_are_the_pure_equilibria() -> None:
+    assert sorted(pure_equilibria(table("dispersion(players=3,actions=3)"))) == sorted(
+        itertools.permutations(range(3))
+    )
+
+
+def test_minimum_effort_pays_as_in_the_experiment() -> None:
+    """Van Huyck, Battalio and Beil 1990, payoff table A, in dollars."""
+    assert exact_payoffs("minimum_effort", ("7", "7")) == (Fraction(13, 10),) * 2
+    assert exact_payoffs("minimum_effort", ("1", "1")) == (Fraction(7, 10),) * 2
+    assert exact_payoffs("minimum_effort", ("7", "1")) == (Fraction(1, 10), Fraction(7, 10))
+    assert exact_payoffs("minimum_effort(players=3)", ("4", "2", "3")) == (
+        Fraction(6, 10),
+        Fraction(8, 10),
+        Fraction(7, 10),
+    )
+
+
+def test_common_efforts_are_the_pure_equilibria() -> None:
+    found = pure_equilibria(table("minimum_effort(players=3,efforts=4,a=0,b=3,c=2)"))
+    assert found == [(effort,) * 3 for effort in range(4)]
+
+
+def test_candidate_with_most_votes_wins_and_ties_go_to_the_lowest_number() -> None:
+    payoffs = table("majority_voting(players=4,candidates=3,seed=5)")
+    utility = np.array([payoffs[winner, winner, winner, winner] for winner in range(3)])
+    for votes in itertools.product(range(3), repeat=4):
+        winner = max(range(3), key=lambda candidate: (votes.count(candidate), -candidate))
+        assert payoffs[votes].tolist() == utility[winner].tolist()
+    assert utility.min() >= 0
+    assert utility.max() <= 1
+    assert len(set(utility.ravel())) == 12
+
+
+def test_travelers_are_paid_as_by_basu() -> None:
+    """Basu 1994: both get the lower claim, its author 2 more and the other 2 less."""
+    assert exact_payoffs("travelers_dilemma", ("100", "100")) == (100, 100)
+    assert exact_payoffs("travelers_dilemma", ("99", "100")) == (101, 97)
+    assert exact_payoffs("travelers_dilemma", ("100", "2")) == (0, 4)
+
+
+def test_lowest_claims_are_the_only_pure_equilibrium_of_travelers() -> None:
+    payoffs = table("travelers_dilemma")
+    assert payoffs.shape == (99, 99, 2)
+    assert pure_equilibria(payoffs) == [(0, 0)]
+    tree = eqbench.load_game("travelers_dilemma").tree
+    lowest = BehaviorProfile.of_exact(tree, [int(action % 99 == 0) for action in range(198)])
+    assert eqbench.verify(eqbench.load_game("travelers_dilemma"), lowest).max_regret == 0
+
+
+def test_among_many_travelers_only_a_single_lowest_claim_is_rewarded() -> None:
+    """GAMUT's TravelersDilemma has no penalty and rewards no ties."""
+    gamut = "travelers_dilemma(players=3,lowest=1,highest=9,reward=5/2,penalty=0)"
+    assert exact_payoffs(gamut, ("3", "3", "7")) == (3, 3, 3)
+    assert exact_payoffs(gamut, ("3", "4", "7")) == (Fraction(11, 2), 3, 3)
+    strict = "travelers_dilemma(players=3,lowest=1,highest=9,reward=5/2)"
+    assert exact_payoffs(strict, ("3", "3", "7")) == (3, 3, Fraction(1, 2))

@@ -1,0 +1,330 @@
+"""Drawn game trees: valid SVG, nothing on top of anything else, and true to tree and play."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import pytest
+from random_trees import random_tree, spread_infosets
+
+import eqbench
+from eqbench.errors import UsageError
+from eqbench.model.builder import TreeBuilder
+from eqbench.model.profile import BehaviorProfile
+from eqbench.model.profile_json import profile_from_json
+from eqbench.model.tree import CHANCE, TERMINAL, GameTree
+from eqbench.report.tree_drawing import draw_tree
+from eqbench.report.tree_layout import text_width
+from eqbench.report.tree_play import number_text
+
+SVG = "{http://www.w3.org/2000/svg}"
+GAMES = [
+    *("matching_pennies", "prisoners_dilemma", "jordan", "kuhn2", "kuhn3", "kuhn3_reduced"),
+    *("skp", "random_tree(players=6,depth=6,seed=3)", "random_tree(depth=4,actions=4)"),
+    "travelers_dilemma(highest=9)",
+]
+
+
+@dataclass(frozen=True)
+class Box:
+    """What a text or a mark covers."""
+
+    what: str
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    def overlaps(self, other: Box) -> bool:
+        across = min(self.right, other.right) - max(self.left, other.left)
+        down = min(self.bottom, other.bottom) - max(self.top, other.top)
+        return across > 0 and down > 0
+
+
+def drawn(
+    tree: GameTree, profile: BehaviorProfile | None = None, spec: str = "a game"
+) -> ET.Element:
+    return ET.fromstring(draw_tree(tree, spec, profile))
+
+
+def tree_of(spec: str) -> GameTree:
+    return eqbench.load_game(spec).tree
+
+
+def texts(root: ET.Element) -> list[str]:
+    return [element.text or "" for element in root.iter(f"{SVG}text")]
+
+
+def body(root: ET.Element) -> ET.Element:
+    """The group of the tree, without the caption."""
+    (found,) = [group for group in root.findall(f"{SVG}g") if "transform" in group.attrib]
+    return found
+
+
+def boxes(group: ET.Element, size: float = 12.0) -> Iterator[Box]:
+    """Texts, and the marks of players as their numbers in a square."""
+    for element in group.iter(f"{SVG}text"):
+        x, y = float(element.get("x", "")), float(element.get("y", ""))
+        here = float(element.get("font-size", size))
+        text = element.text or ""
+        if element.get("text-anchor") == "middle":
+            yield Box(f"mark {text}", x - 9, y - 13, x + 9, y + 5)
+            continue
+        width = text_width(text, here)
+        left = x - width if element.get("text-anchor") == "end" else x
+        yield Box(text, left, y - 0.75 * here, left + width, y + 0.2 * here)
+
+
+def paths(root: ET.Element) -> list[ET.Element]:
+    """The edges, in the order of the nodes that they lead to."""
+    groups = [group for group in body(root).findall(f"{SVG}g") if group.get("stroke-linejoin")]
+    (edges,) = groups
+    return edges.findall(f"{SVG}path")
+
+
+def joins(root: ET.Element) -> list[ET.Element]:
+    (group,) = [g for g in body(root).findall(f"{SVG}g") if g.get("stroke-dasharray")]
+    return list(group)
+
+
+def behaves(tree: GameTree, player: int, row: list[Fraction]) -> BehaviorProfile:
+    """Everybody plays uniformly, but `player` plays `row` everywhere."""
+    frequencies = list(BehaviorProfile.uniform(tree).exact or ())
+    for infoset in tree.infosets_of(player):
+        start = tree.action_start[infoset]
+        frequencies[start : start + len(row)] = row
+    return BehaviorProfile.of_exact(tree, frequencies)
+
+
+# -- layout ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("spec", GAMES)
+@pytest.mark.parametrize("with_profile", [False, True])
+def test_no_text_or_mark_lies_on_another_or_leaves_the_picture(
+    spec: str, with_profile: bool
+) -> None:
+    tree = tree_of(spec)
+    profile = BehaviorProfile.uniform(tree) if with_profile else None
+    root = drawn(tree, profile, spec)
+    _, _, width, height = map(float, root.get("viewBox", "").split())
+    check_apart(list(boxes(body(root))))
+    top = float(re.sub(r"translate\(0 (.*)\)", r"\1", body(root).get("transform", "")))
+    for box in boxes(root):
+        assert box.left >= 0, box
+        assert box.right <= width, box
+        assert box.top >= 0, box
+    assert max(box.bottom for box in boxes(body(root))) + top <= height
+    caption = [box for box in boxes(root.findall(f"{SVG}g")[0]) if not box.what.startswith("mark")]
+    check_apart(caption)
+    assert max(box.bottom for box in caption) < top + min(box.top for box in boxes(body(root)))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_irregular_trees_are_drawn_without_overlap_too(seed: int) -> None:
+    """Terminals at all depths, single moves, and information sets across depths."""
+    tree = random_tree(seed, depth=4)
+    assert tree.n_nodes <= 1500
+    check_apart(list(boxes(body(drawn(tree)))))
+
+
+def check_apart(found: list[Box]) -> None:
+    found = sorted(found, key=lambda box: box.top)
+    for k, box in enumerate(found):
+        for other in found[k + 1 :]:
+            if other.top >= box.bottom:
+                break
+            assert not box.overlaps(other), (box, other)
+
+
+def test_a_tree_of_one_terminal_is_drawn() -> None:
+    builder = TreeBuilder(["P1"])
+    builder.terminal(None, [Fraction(1, 3)])
+    assert texts(drawn(builder.tree()))[-1] == "(1/3)"
+
+
+# -- content --------------------------------------------------------------------------------
+
+
+def test_everything_of_the_game_is_written() -> None:
+    tree = tree_of("kuhn2(pot=5/2)")
+    root = drawn(tree, spec="kuhn2(pot=5/2)")
+    written = texts(root)
+    assert written[0] == "kuhn2(pot=5/2)"
+    assert written.count("1/6") == 6
+    assert written.count("bet") == 12
+    assert written.count("3:KB") == 2
+    assert written.count("(-5/4, 5/4)") == 9
+    assert written.count("(-9/4, 9/4)") == 6
+    assert len(paths(root)) == tree.n_nodes - 1
+
+
+def test_drawing_is_always_the_same_and_plain_ascii() -> None:
+    tree = tree_of("kuhn3_reduced")
+    uniform = BehaviorProfile.uniform(tree)
+    first = draw_tree(tree, "kuhn3_reduced", uniform)
+    assert first == draw_tree(tree_of("kuhn3_reduced"), "kuhn3_reduced", uniform)
+    assert first.isascii()
+
+
+def test_players_differ_in_shape_and_number_not_only_in_color() -> None:
+    root = drawn(tree_of("random_tree(players=6,depth=6,chance=0)"))
+    shapes, colors = {}, {}
+    for group in root.iter(f"{SVG}g"):
+        number = group.find(f"{SVG}text")
+        if number is not None and number.get("text-anchor") == "middle":
+            shape = next(iter(group))
+            corners = [point.split(",") for point in shape.get("points", "").split()]
+            at = np.array(corners, dtype=float).reshape(-1, 2)
+            middle = (float(number.get("x", "")), float(number.get("y", "")) - 4)
+            shapes.setdefault(number.text, set()).add(tuple((at - middle).round(1).ravel()))
+            colors.setdefault(number.text, set()).add(shape.get("fill"))
+    assert list(shapes) == ["1", "2", "3", "4", "5", "6"]
+    assert [len(found) for found in shapes.values()] == [1] * 6
+    for one, other in combinations("123456", 2):
+        assert shapes[one] != shapes[other]
+        assert colors[one] != colors[other]
+
+
+def test_information_sets_of_several_nodes_are_joined() -> None:
+    root = drawn(tree_of("matching_pennies"))
+    assert len(joins(root)) == 1
+    root = drawn(tree_of("kuhn2"))
+    assert len(joins(root)) == 12
+    # P1's openings are joined through the nodes; the nine others beside them, with two dots each
+    dots = [circle for circle in body(root) if circle.get("stroke") == "white"]
+    assert len(dots) == 18
+    lanes: dict[str, list[tuple[float, float]]] = {}
+    for line in joins(root):
+        x, top, bottom = map(float, re.findall(r"[\d.]+", line.get("d", "")))
+        lanes.setdefault(f"{x}", []).append((top, bottom))
+    for spans in lanes.values():
+        for (_, end), (start, _) in combinations(sorted(spans), 2):
+            assert end < start, "two information sets share a line"
+
+
+def test_information_set_across_depths_is_joined() -> None:
+    trees = (random_tree(seed, depth=4) for seed in range(8))
+    spread = next(tree for tree in trees if spread_infosets(tree))
+    assert [line for line in joins(drawn(spread)) if line.tag == f"{SVG}line"]
+    assert not [line for line in joins(drawn(tree_of("kuhn2"))) if line.tag == f"{SVG}line"]
+
+
+def test_labels_are_escaped_and_long_ones_cut() -> None:
+    long = "an action with a name that nobody would want to read in a picture"
+    builder = TreeBuilder(['<"P&1">', "日本"])
+    root = builder.decision(None, 0, "a\x00<b>&'c'", [long, "</text>"])
+    builder.terminal((root, 0), [0.1, 1e-9])
+    builder.terminal((root, 1), [2 / 3, 12345678])
+    found = drawn(builder.tree(), spec="<&>")
+    written = texts(found)
+    assert written[0] == "<&>"
+    assert {'<"P&1">', "日本", "a\ufffd<b>&'c'", "</text>"} <= set(written)
+    assert "an action with a name that …" in written
+    assert {"(0.1, 1e-09)", "(0.6667, 1.235e+07)"} <= set(written)
+    check_apart(list(boxes(body(found))))
+
+
+def test_large_tree_is_refused_with_its_size() -> None:
+    tree = tree_of("kuhn4")
+    with pytest.raises(UsageError, match="kuhn4 has 7,801 nodes; a drawing has at most 1,500"):
+        draw_tree(tree, "kuhn4")
+
+
+# -- play -----------------------------------------------------------------------------------
+
+
+def equilibrium_of_kuhn2() -> tuple[GameTree, BehaviorProfile]:
+    """Kuhn 1950: the equilibrium in which P1 bets a third of the lowest cards."""
+    tree = tree_of("kuhn2")
+    first = {
+        **{"1:": {"check": "2/3", "bet": "1/3"}, "2:": {"check": 1}, "3:": {"bet": 1}},
+        **{"1:KB": {"fold": 1}, "2:KB": {"fold": "1/3", "call": "2/3"}, "3:KB": {"call": 1}},
+    }
+    second = {
+        **{"1:K": {"check": "2/3", "bet": "1/3"}, "2:K": {"check": 1}, "3:K": {"bet": 1}},
+        **{"1:B": {"fold": 1}, "2:B": {"fold": "2/3", "call": "1/3"}, "3:B": {"call": 1}},
+    }
+    return tree, profile_from_json(tree, {"behavior": {"P1": first, "P2": second}})
+
+
+def test_frequencies_and_expected_payoffs_are_written() -> None:
+    tree, profile = equilibrium_of_kuhn2()
+    written = texts(drawn(tree, profile))
+    assert "Expected payoffs: P1 -1/18, P2 1/18." in written
+    assert written.count("bet 1/3") == 4
+    assert written.count("bet 0") == 4
+    assert written.count("call 2/3") == 2
+
+
+def test_edges_are_as_wide_as_frequent_and_unreached_ones_dotted() -> None:
+    tree, profile = equilibrium_of_kuhn2()
+    edges = paths(drawn(tree, profile))
+    reach = np.ones(tree.n_nodes)
+    for node in range(1, tree.n_nodes):
+        parent, action = tree.parent[node], tree.incoming[node]
+        move = 1 / 6 if tree.player[parent] == CHANCE else profile.probabilities[action]
+        reach[node] = reach[parent] * move
+        edge = edges[node - 1]
+        if reach[node] == 0:
+            assert "stroke-dasharray" in edge.attrib
+        else:
+            assert "stroke-dasharray" not in edge.attrib
+            assert float(edge.get("stroke-width", "")) == pytest.approx(1 + 4 * move, abs=0.01)
+    assert (reach == 0).sum() == 24
+    assert any("Dotted" in text for text in texts(drawn(tree, profile)))
+
+
+def test_what_is_never_reached_is_dotted_even_if_it_would_be_played() -> None:
+    tree = tree_of("prisoners_dilemma")
+    profile = behaves(tree, 0, [Fraction(1), Fraction(0)])
+    edges = paths(drawn(tree, profile))
+    dotted = ["stroke-dasharray" in edge.attrib for edge in edges]
+    assert dotted == [False, True, False, False, True, True]
+
+
+def test_nothing_is_dotted_where_all_is_played() -> None:
+    tree = tree_of("kuhn2")
+    root = drawn(tree, BehaviorProfile.uniform(tree))
+    assert not any("stroke-dasharray" in edge.attrib for edge in paths(root))
+    assert not any("Dotted" in text for text in texts(root))
+
+
+def test_frequencies_of_floats_have_four_digits() -> None:
+    tree = tree_of("matching_pennies")
+    written = texts(drawn(tree, BehaviorProfile.of(tree, [1 / 3, 2 / 3, 1e-7, 1 - 1e-7])))
+    assert {"heads 0.3333", "tails 0.6667", "heads 1e-07", "tails 1"} <= set(written)
+    assert "Expected payoffs: P1 0.3333, P2 -0.3333." in written
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (Fraction(-1, 18), "-1/18"),
+        (Fraction(3), "3"),
+        (Fraction(33333, 100000), "0.3333"),
+        (0.1, "0.1"),
+        (1234567.0, "1.235e+06"),
+    ],
+)
+def test_numbers_are_fractions_or_have_four_digits(value: Fraction | float, text: str) -> None:
+    assert number_text(value) == text
+
+
+def test_every_terminal_has_a_dot_and_every_other_node_a_mark_with_its_name() -> None:
+    tree = tree_of("kuhn3_reduced")
+    group = body(drawn(tree))
+    titles = [title.text or "" for title in group.iter(f"{SVG}title")]
+    assert titles.count("chance") == 1
+    # six deals, but player 2 does not call with card 1
+    assert titles.count("P3, information set '3:BC'") == 4
+    assert len(titles) == (tree.player != TERMINAL).sum()
+    assert len([dot for dot in group.findall(f"{SVG}circle") if dot.get("r") == "3"]) == (
+        tree.n_terminals
+    )
