@@ -10,7 +10,7 @@ import click
 
 
 def print_formatted(render: Callable[[Any], None]) -> None:
-    """Let `render` print to a console: as wide as the terminal, or 120 columns without colors."""
+    """Let `render` print to a console: as wide as the terminal, or 140 columns without colors."""
     from rich.console import Console
 
     from eqbench.report.terminal import TEXT_WIDTH, plain_text

@@ -29,7 +29,7 @@ class Column:
     identifies : bool
         Whether it says which row this is.
     optional : bool
-        Whether it follows from other columns, so that it may be left out.
+        Whether it may be left out where space is short.
     """
 
     title: str
@@ -80,9 +80,10 @@ class Table:
     legend: str
     players: int
 
-    def without_optional(self) -> Table:
-        """Same table without the columns that follow from others."""
-        return replace(self, columns=tuple(c for c in self.columns if not c.optional))
+    def without_optional(self, count: int | None = None) -> Table:
+        """Same table without the first `count` columns that may be left out, or without all."""
+        dropped = [column for column in self.columns if column.optional][:count]
+        return replace(self, columns=tuple(c for c in self.columns if c not in dropped))
 
     def with_payoff_columns(self) -> Table:
         """Same table with one column per player in place of lists of payoffs."""

@@ -14,7 +14,7 @@ from rich.text import Text
 from eqbench.report.rows import ALARMING, Column, Entry, Kind, Report, Row, Table, comparison
 from eqbench.store.schema import CellRecord
 
-TEXT_WIDTH = 120
+TEXT_WIDTH = 140
 _STYLES = {"ok": "green", "limit": "yellow", "timeout": "yellow", "memory": "yellow"}
 
 
@@ -51,8 +51,8 @@ def fits(table: RichTable, console: Console) -> bool:
 
 def _print_rows(table: Table, console: Console) -> None:
     """The widest form that fits; a number is never cut off."""
-    narrow = table.without_optional()
-    for form in (_table(table), _table(narrow), _table(narrow, stacked=True)):
+    forms = [_table(table.without_optional(count)) for count in range(3)]
+    for form in (*forms, _table(table.without_optional(), stacked=True)):
         if fits(form, console):
             console.print(form)
             return
