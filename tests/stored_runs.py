@@ -1,0 +1,79 @@
+"""Runs on disk with made-up records, for tests of what reads them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from eqbench.store.run_folder import RunFolder
+from eqbench.store.schema import SCHEMA, CellRecord, EquilibriumRecord
+
+SPECIAL = r"""a_b%c&d#e$f{g}h~i^j\k|l`m"n*o[p]q<r>s--t-u"""
+
+
+def cell(key: str, **fields: Any) -> CellRecord:
+    """A cell that is ok, with one candidate; `fields` replaces what shall differ."""
+    record = CellRecord(
+        key=key,
+        game="kuhn2",
+        solver="cfr_plus",
+        game_spec="kuhn(players=2,cards=3)",
+        solver_spec="cfr_plus(start=uniform)",
+        seed=None,
+        status="ok",
+        target=4e-10,
+        elapsed_s=0.0123456789,
+        cpu_s=0.01,
+        setup_s=1.5,
+        overhead_s=0.001,
+        peak_memory_bytes=157 * 2**20,
+        iterations=1_234_567,
+        statistics={"pivots": 3},
+    )
+    return with_candidate(replace(record, **fields)) if "regrets" not in fields else record
+
+
+def with_candidate(record: CellRecord, scale: float = 1.0) -> CellRecord:
+    """The record with the figures of one measured candidate."""
+    payoffs, regrets = [-1 / 18, 1 / 18], [1.2e-11 * scale, 3e-12 * scale]
+    found = EquilibriumRecord(
+        claim="average",
+        payoffs=payoffs,
+        regrets=regrets,
+        nash_conv=sum(regrets),
+        max_regret=max(regrets),
+        profile=f"profiles/{record.key}-0.json",
+    )
+    return replace(
+        record,
+        payoffs=payoffs,
+        regrets=regrets,
+        nash_conv=found.nash_conv,
+        max_regret=found.max_regret,
+        exploitability=found.nash_conv / 2,
+        equilibria=[found],
+    )
+
+
+def without_figures(key: str, **fields: Any) -> CellRecord:
+    """A cell that never ran, for example because its solver does not support the game."""
+    return CellRecord(
+        key=key,
+        game="kuhn2",
+        solver=fields.pop("solver", "sequence_lp"),
+        game_spec="kuhn(players=2,cards=3)",
+        solver_spec="sequence_lp",
+        seed=None,
+        **fields,
+    )
+
+
+def write_run(path: Path, *records: CellRecord, planned: list[str] | None = None) -> Path:
+    """Folder of a run with these records; its plan has their keys unless `planned` is given."""
+    keys = [record.key for record in records] if planned is None else planned
+    manifest = {"schema": SCHEMA, "cells": keys, "request": {"timeout_s": 10.0}}
+    folder = RunFolder.create(path, manifest)
+    for record in records:
+        folder.append(record)
+    return path
