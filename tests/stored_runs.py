@@ -13,7 +13,7 @@ SPECIAL = r"""a_b%c&d#e$f{g}h~i^j\k|l`m"n*o[p]q<r>s--t-u"""
 
 
 def cell(key: str, **fields: Any) -> CellRecord:
-    """A cell that is ok, with one candidate; `fields` replaces what shall differ."""
+    """A cell that is ok, with one candidate; `fields` says what shall differ."""
     record = CellRecord(
         key=key,
         game="kuhn2",
@@ -31,7 +31,7 @@ def cell(key: str, **fields: Any) -> CellRecord:
         iterations=1_234_567,
         statistics={"pivots": 3},
     )
-    return with_candidate(replace(record, **fields)) if "regrets" not in fields else record
+    return with_candidate(replace(record, **fields))
 
 
 def with_candidate(record: CellRecord, scale: float = 1.0) -> CellRecord:

@@ -34,7 +34,9 @@ def show(
     GAME/SOLVER/SEED as far as it takes to tell cells apart. JSON always holds all information
     sets.
     """
+    from eqbench.cli.profile_file import read_profile
     from eqbench.cli.report import run_folder
+    from eqbench.model.profile_json import profile_from_json
     from eqbench.report.profile_facts import cell_facts, play_facts
     from eqbench.store.stored_run import read_run
 
@@ -43,7 +45,8 @@ def show(
     facts = cell_facts(stored, record, rank)
     if facts["candidate"] is not None:
         game = _game(stored, record, plugins)
-        facts |= play_facts(game, _profile(stored, facts["candidate"], game))
+        data = read_profile(str(stored.path / facts["candidate"]["profile"]))
+        facts |= play_facts(game, profile_from_json(game.tree, data))
     if as_json:
         import json
 
@@ -68,15 +71,3 @@ def _game(stored: Any, record: Any, plugins: tuple[str, ...]) -> Any:
         files = request.get("plugins") or ["FILE"]
         hint = " ".join(f"--plugin {file}" for file in files)
         raise SpecError(f"{error}; if a plugin brought this game, add {hint}") from None
-
-
-def _profile(stored: Any, candidate: dict[str, Any], game: Any) -> Any:
-    from eqbench.errors import UsageError
-    from eqbench.model.profile_json import parse_profile, profile_from_json
-
-    file = stored.path / candidate["profile"]
-    try:
-        text = file.read_text(encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"cannot read the profile {file}: {error.strerror}") from None
-    return profile_from_json(game.tree, parse_profile(text))

@@ -1,101 +1,258 @@
-"""Data frames of runs: tidy, typed, and true to the store."""
+"""Runs read back as stored, and their data frames have fixed columns and types."""
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pandas as pd
 import pytest
-from stored_runs import cell, without_figures, write_run
+from stored_runs import cell, with_candidate, without_figures, write_run
 
 import eqbench
 from eqbench.errors import UsageError
 from eqbench.store.run_folder import RunFolder
+from eqbench.store.schema import CellRecord, EquilibriumRecord, Status
+from eqbench.store.stored_run import newest_run, read_run
+
+
+def three_players(key: str) -> CellRecord:
+    """A cell with two candidates, the second of them refuted."""
+    good = EquilibriumRecord(
+        "equilibrium",
+        [0.1, 0.2, -0.3],
+        [0.0, 1e-12, 0.0],
+        1e-12,
+        1e-12,
+        claimed_regret=1e-9,
+        profile="profiles/a-0.json",
+        identity={"name": "szafron:c11=0"},
+    )
+    bad = replace(good, nash_conv=0.5, max_regret=0.5, regrets=[0.5, 0.0, 0.0])
+    bad = replace(bad, refuted="claimed too much", profile="profiles/a-1.json", identity=None)
+    return CellRecord(
+        key=key,
+        game="kuhn3",
+        solver="ncp",
+        game_spec="kuhn(players=3)",
+        solver_spec="ncp",
+        seed=7,
+        status="refuted",
+        payoffs=good.payoffs,
+        regrets=good.regrets,
+        nash_conv=1e-12,
+        max_regret=1e-12,
+        exploitability=1e-12 / 3,
+        equilibria=[good, bad],
+        log="logs/a.txt",
+    )
 
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
     return write_run(
         tmp_path / "run",
-        cell("02", seed=1, solver="mccfr"),
-        without_figures("01", status="unsupported", reason="two players only"),
-        planned=["01", "02", "03"],
+        three_players("0a"),
+        cell("0b"),
+        without_figures("0c", status="unsupported", reason="two players only"),
+        planned=["0c", "0b", "0a"],
     )
 
 
-def test_results_have_one_row_per_cell_in_the_order_of_the_plan(run: Path) -> None:
+# -- data frames --------------------------------------------------------------------------------
+
+
+def test_results_are_one_row_per_cell_in_the_order_of_the_plan(run: Path) -> None:
     frame = eqbench.load_results(run)
-    assert frame["key"].tolist() == ["01", "02"]
-    assert frame["status"].tolist() == ["unsupported", "ok"]
-    assert frame.loc[1, "elapsed_s"] == 0.0123456789
-    assert frame.loc[1, "payoff_P1"] == -1 / 18
-    assert frame.loc[1, "statistics"] == {"pivots": 3}
-    assert pd.isna(frame.loc[0, "max_regret"])
-    assert pd.isna(frame.loc[0, "seed"])
+    assert frame["key"].tolist() == ["0c", "0b", "0a"]
+    assert frame["status"].tolist() == ["unsupported", "ok", "refuted"]
+    assert frame["candidates"].tolist() == [0, 1, 2]
+    assert frame["payoff_P3"].isna().tolist() == [True, True, False]
+    assert frame["regret_P1"][1:].tolist() == [1.2e-11, 0.0]
+    assert frame["elapsed_s"][1] == 0.0123456789
+    assert frame["statistics"][1] == {"pivots": 3}
+    assert frame["log"][2] == str(run / "logs/a.txt")
 
 
-def test_types_do_not_depend_on_the_rows(run: Path, tmp_path: Path) -> None:
-    full, empty = (
-        eqbench.load_results(path) for path in (run, write_run(tmp_path / "empty", planned=["01"]))
-    )
-    assert len(empty) == 0
-    shared = [name for name in empty.columns if name in full.columns]
-    assert (full[shared].dtypes == empty[shared].dtypes).all()
-    assert full["seed"].dtype == "Int64"
-    assert full["elapsed_s"].dtype == "float64"
-    assert full["status"].cat.ordered
-    assert full["status"].cat.categories[0] == "ok"
+def test_types_of_columns_do_not_depend_on_the_rows(run: Path, tmp_path: Path) -> None:
+    empty = write_run(tmp_path / "empty", planned=["0d"])
+    for load in (eqbench.load_results, eqbench.load_equilibria, eqbench.load_traces):
+        full, none = load(run).dtypes, load(empty).dtypes
+        assert len(load(empty)) == 0
+        assert full[none.index].to_dict() == none.to_dict()
+        assert (none["seed"], none["max_regret"], none["run"]) == ("Int64", "float64", "string")
+    results = eqbench.load_results(empty).dtypes
+    assert results["iterations"] == "Int64"
+    assert list(results["status"].categories) == list(get_args(Status))
+    assert results["status"].ordered
 
 
-def test_equilibria_have_one_row_per_candidate_with_a_profile_that_verifies(
-    tmp_path: Path,
-) -> None:
-    uniform = eqbench.BehaviorProfile.uniform(eqbench.load_game("kuhn2").tree)
-    from eqbench.model.profile_json import profile_text
-
-    path = write_run(tmp_path / "run", cell("01"))
-    tree = eqbench.load_game("kuhn2").tree
-    RunFolder.open(path).write_profile("01-0", profile_text(tree, uniform, "kuhn2"))
-    frame = eqbench.load_equilibria(path)
-    (row,) = frame.to_dict("records")
-    assert (row["rank"], row["claim"], row["refuted"]) == (0, "average", False)
-    assert Path(row["profile"]).is_absolute()
-    assert eqbench.verify("kuhn2", row["profile"]).nash_conv == pytest.approx(11 / 12)
-    assert row["regret_P1"] == 1.2e-11
+def test_equilibria_are_one_row_per_candidate_best_first(run: Path) -> None:
+    frame = eqbench.load_equilibria(run)
+    assert frame[["key", "rank"]].to_numpy().tolist() == [["0b", 0], ["0a", 0], ["0a", 1]]
+    assert frame["refuted"].tolist() == [False, False, True]
+    assert frame["refutation"][2] == "claimed too much"
+    assert frame["identity"].isna().tolist() == [True, False, True]
+    assert frame["identity"][1] == "szafron:c11=0"
+    assert frame["claimed_regret"][1] == 1e-9
+    assert frame["regret_P1"][2] == 0.5
+    assert frame["exploitability"][2] == pytest.approx(0.5 / 3)
+    assert frame["profile"][2] == str(run / "profiles/a-1.json")
 
 
-def test_traces_have_one_row_per_snapshot(tmp_path: Path) -> None:
-    path = write_run(tmp_path / "run", cell("01", trace="traces/01.npz"))
-    RunFolder.open(path).write_trace(
-        "01",
+def test_traces_are_one_row_per_snapshot(tmp_path: Path) -> None:
+    path = write_run(tmp_path / "run", cell("0b"), replace(cell("0a"), trace="traces/a.npz"))
+    RunFolder(path).write_trace(
+        "a",
         {
             "work": np.array([1, 2]),
             "elapsed_s": np.array([0.1, 0.2]),
             "claim": np.array(["average", "iterate"]),
-            "regrets": np.array([[0.5, 0.25], [0.25, 0.125]]),
+            "regrets": np.array([[0.5, 0.25], [0.125, 0.5]]),
             "payoffs": np.zeros((2, 2)),
         },
     )
     frame = eqbench.load_traces(path)
+    assert frame["key"].tolist() == ["0a", "0a"]
     assert frame["work"].tolist() == [1, 2]
-    assert frame["nash_conv"].tolist() == [0.75, 0.375]
-    assert frame["max_regret"].tolist() == [0.5, 0.25]
+    assert frame["claim"].tolist() == ["average", "iterate"]
+    assert frame["nash_conv"].tolist() == [0.75, 0.625]
+    assert frame["max_regret"].tolist() == [0.5, 0.5]
+    (path / "traces/a.npz").write_bytes(b"PK")
+    with pytest.raises(UsageError, match=r"cannot read the anytime curve .*a\.npz"):
+        eqbench.load_traces(path)
 
 
-def test_several_runs_make_one_frame(run: Path, tmp_path: Path) -> None:
-    other = write_run(tmp_path / "other", cell("09"))
-    frame = eqbench.load_results([run, other])
-    assert frame["run"].tolist() == [str(run), str(run), str(other)]
+def test_several_runs_are_stacked_in_the_order_given(run: Path, tmp_path: Path) -> None:
+    other = write_run(tmp_path / "other", cell("0b"))
+    frame = eqbench.load_results([other, str(run)])
+    assert frame["run"].tolist() == [str(other)] + [str(run)] * 3
+    assert isinstance(frame.index, pd.RangeIndex)
 
 
-def test_folder_without_a_run_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="holds no run"):
+def test_profiles_of_a_real_run_verify_to_their_row(tmp_path: Path) -> None:
+    solved = eqbench.solve("kuhn2", "cfr_plus", eqbench.Budget(iterations=50))
+    game = eqbench.load_game("kuhn2")
+    from eqbench.model.profile_json import profile_text
+
+    best = solved.equilibria[0]
+    path = write_run(
+        tmp_path / "run", replace(solved, key="0a", equilibria=[replace(best, profile="p.json")])
+    )
+    profile: object = best.profile
+    assert isinstance(profile, eqbench.BehaviorProfile)
+    (path / "p.json").write_text(profile_text(game.tree, profile, game.spec))
+    row = eqbench.load_equilibria(path).iloc[0]
+    measured = eqbench.verify(row["game_spec"], row["profile"])
+    assert float(measured.max_regret) == pytest.approx(row["max_regret"], abs=1e-15)
+
+
+# -- reading ------------------------------------------------------------------------------------
+
+
+def test_finished_try_of_a_cell_replaces_an_interrupted_one(tmp_path: Path) -> None:
+    path = write_run(
+        tmp_path / "run", cell("0a", status="interrupted"), cell("0b", status="interrupted")
+    )
+    RunFolder(path).append(cell("0a", status="limit"))
+    run = read_run(path)
+    assert [record.status for record in run.cells] == ["limit", "interrupted"]
+    assert [record.key for record in run.finished] == ["0a"]
+    assert (run.planned, run.missing) == (2, 1)
+
+
+def test_cells_that_a_resumed_run_no_longer_has_are_only_counted(tmp_path: Path) -> None:
+    path = write_run(tmp_path / "run", cell("0a"), cell("0b"))
+    folder = RunFolder(path)
+    folder.resumed(folder.manifest | {"cells": ["0b", "0c"], "request": {"timeout_s": 3}})
+    run = read_run(path)
+    assert [record.key for record in run.cells] == ["0b"]
+    assert (run.missing, run.outdated, run.timeout_s) == (1, 1, 3.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (None, "holds no run"),
+        ("{", "damaged"),
+        ('{"schema": "eqbench.run/9"}', r"eqbench\.run/9.*this version reads"),
+        ('{"schema": "eqbench.run/1"}', "plan .* is damaged"),
+        ('{"schema": "eqbench.run/1", "cells": 3, "request": {}}', "plan .* is damaged"),
+        ('{"schema": "eqbench.run/1", "cells": [], "request": {}}', "plan .* is damaged"),
+    ],
+)
+def test_what_is_no_run_of_this_version_is_refused(
+    tmp_path: Path, text: str | None, message: str
+) -> None:
+    if text is not None:
+        (tmp_path / "manifest.json").write_text(text)
+    with pytest.raises(UsageError, match=message):
         eqbench.load_results(tmp_path)
 
 
-def test_damaged_trace_is_named(tmp_path: Path) -> None:
-    path = write_run(tmp_path / "run", cell("01", trace="traces/01.npz"))
-    (path / "traces" / "01.npz").write_bytes(b"PK")
-    with pytest.raises(UsageError, match=r"01\.npz"):
-        eqbench.load_traces(path)
+def test_record_with_fields_of_another_version_is_refused(tmp_path: Path) -> None:
+    path = write_run(tmp_path / "run", cell("0a"))
+    line = cell("0b").to_json() | {"mood": "good"}
+    with (path / "runs.jsonl").open("a") as file:
+        file.write(json.dumps(line) + "\n")
+    with pytest.raises(UsageError, match=r"does not know \(.*mood"):
+        read_run(path)
+
+
+def test_newest_run_is_the_one_that_began_last(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="there is no run in"):
+        newest_run(tmp_path)
+    write_run(tmp_path / "20260101T000000Z-b", cell("0a"))
+    second = write_run(tmp_path / "20260102T000000Z-a", cell("0a"))
+    assert newest_run(tmp_path) == second
+
+
+# -- finding a cell -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def mixed(tmp_path: Path) -> Path:
+    return write_run(
+        tmp_path / "mixed",
+        cell("c0ffee01", solver="cfr_plus"),
+        cell("c0ffee02", solver="cfr(alpha=1/2, start=random)", seed=0),
+        cell("beef0003", solver="cfr(alpha=1/2, start=random)", seed=1),
+        with_candidate(cell("beef0004", solver="mccfr", game="kuhn3", game_spec="kuhn(players=3)")),
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("cfr_plus", "c0ffee01"),
+        ("kuhn2/cfr_plus", "c0ffee01"),
+        ("kuhn2/cfr_plus/0", "c0ffee01"),
+        ("cfr(alpha=1/2,start=random)/1", "beef0003"),
+        ("kuhn2/cfr(alpha=1/2, start=random)/0", "c0ffee02"),
+        ("kuhn3", "beef0004"),
+        ("kuhn(players=3)/mccfr", "beef0004"),
+        ("c0ffee02", "c0ffee02"),
+        ("beef0003", "beef0003"),
+    ],
+)
+def test_cell_is_found_by_words_or_by_its_key(mixed: Path, text: str, key: str) -> None:
+    assert read_run(mixed).cell(text).key == key
+
+
+def test_cell_that_is_ambiguous_or_unknown_lists_what_there_is(mixed: Path) -> None:
+    run = read_run(mixed)
+    with pytest.raises(UsageError, match="fits several cells") as several:
+        run.cell("c0ff")
+    assert [line.split()[0] for line in str(several.value).splitlines()[1:]] == [
+        "c0ffee01",
+        "c0ffee02",
+    ]
+    with pytest.raises(UsageError, match="no cell 'gurobi'") as unknown:
+        run.cell("gurobi")
+    assert "beef0003  kuhn2/cfr(alpha=1/2, start=random)/1  (ok)" in str(unknown.value)
+    for nothing in ("", " "):
+        with pytest.raises(UsageError, match="has no cell"):
+            run.cell(nothing)
