@@ -58,15 +58,14 @@ def with_candidate(record: CellRecord, scale: float = 1.0) -> CellRecord:
 
 def without_figures(key: str, **fields: Any) -> CellRecord:
     """A cell that never ran, for example because its solver does not support the game."""
-    return CellRecord(
-        key=key,
-        game="kuhn2",
-        solver=fields.pop("solver", "sequence_lp"),
-        game_spec="kuhn(players=2,cards=3)",
-        solver_spec="sequence_lp",
-        seed=None,
-        **fields,
-    )
+    names: dict[str, Any] = {
+        "game": "kuhn2",
+        "solver": "sequence_lp",
+        "game_spec": "kuhn(players=2,cards=3)",
+        "solver_spec": "sequence_lp",
+        "seed": None,
+    }
+    return CellRecord(key=key, **(names | fields))
 
 
 def write_run(path: Path, *records: CellRecord, planned: list[str] | None = None) -> Path:

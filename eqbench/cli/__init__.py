@@ -10,10 +10,10 @@ from click.utils import PacifyFlushWrapper
 
 _COMMANDS = {
     "run": "eqbench.cli.run:run",
-    "verify": "eqbench.cli.verify:verify",
-    "draw": "eqbench.cli.draw:draw",
     "report": "eqbench.cli.report:report",
     "show": "eqbench.cli.show:show",
+    "verify": "eqbench.cli.verify:verify",
+    "draw": "eqbench.cli.draw:draw",
     "list": "eqbench.cli.catalog:list_",
     "info": "eqbench.cli.catalog:info",
     "check": "eqbench.cli.check:check",

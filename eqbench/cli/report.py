@@ -46,7 +46,8 @@ def report(runs: tuple[str, ...], formats: str, out: str | None, *, summarize: b
     from eqbench.store.stored_run import read_run
 
     wanted = _formats(formats, several=out is not None)
-    stored = [read_run(run_folder(run)) for run in dict.fromkeys(runs)]
+    folders = {folder.resolve(): folder for folder in map(run_folder, runs)}
+    stored = [read_run(folder) for folder in folders.values()]
     tables = report_on(stored, summarize=summarize)
     if out is not None:
         for name in wanted:

@@ -152,9 +152,9 @@ class _Drawing:
         names = [_short(label) for label in self.tree.players]
         yield f"Payoffs in parentheses: {', '.join(names)}."
         if self.layout.joins:
-            dots = not all(join.through for join in self.layout.joins)
-            aside = ", where others are between by dots on the edges that lead to them"
-            yield f"Dashed lines join the nodes of one information set{aside if dots else ''}."
+            beside = not all(join.through for join in self.layout.joins)
+            dots = "; dots mark the edges that lead to them" if beside else ""
+            yield f"Dashed lines join the nodes of one information set{dots}."
         if self.play.expected is not None:
             values = map(number_text, self.play.expected)
             pairs = [f"{name} {value}" for name, value in zip(names, values, strict=True)]

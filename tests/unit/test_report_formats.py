@@ -13,7 +13,7 @@ from stored_runs import SPECIAL, cell, with_candidate, without_figures, write_ru
 
 from eqbench.report.delimited import results_csv, summary_csv
 from eqbench.report.document import report_on
-from eqbench.report.latex import latex
+from eqbench.report.latex import escaped, latex
 from eqbench.report.markdown import markdown
 from eqbench.report.terminal import plain_text, print_report
 from eqbench.store.stored_run import StoredRun, read_run
@@ -226,6 +226,19 @@ def test_the_reader_of_these_tests_notices_what_would_not_compile(
     assert good in text
     with pytest.raises(LatexError):
         check_latex(text.replace(good, bad, 1))
+
+
+def test_latex_names_characters_that_pdftex_need_not_know() -> None:
+    assert escaped("λ – 1\u00a0s --resume") == "[U+03BB] -- 1~s -{}-resume"
+
+
+def test_text_of_a_solver_cannot_break_a_line_or_color_a_terminal(tmp_path: Path) -> None:
+    record = cell("01", status="failed", reason="two\nlines \x1b[31m and\ttabs")
+    report = report_on([read_run(write_run(tmp_path / "run", record))])
+    for text in (markdown(report), latex(report), plain_text(lambda c: print_report(report, c))):
+        assert "two lines" in text
+        assert "\x1b" not in text
+        assert "\t" not in text
 
 
 # -- over seeds, over runs ----------------------------------------------------------------------

@@ -1,0 +1,97 @@
+"""`eqbench report` on real runs: what `run` printed again, and in the other formats."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+from command import eqbench
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """Folder with one run in ``results/first``, and the table that the run printed."""
+    cwd = tmp_path_factory.mktemp("place")
+    done = eqbench(
+        *("run", "--game", "kuhn2", "--game", "kuhn3", "--solver", "cfr_plus,mccfr"),
+        *("--seeds", "2", "--iterations", "300", "--out", "results/first"),
+        cwd=cwd,
+    )
+    assert done.code == 0, done.err
+    return cwd, done.out
+
+
+def test_report_prints_the_table_of_the_run(place: tuple[Path, str]) -> None:
+    cwd, printed = place
+    for name in ("results/first", "latest"):
+        done = eqbench("report", name, cwd=cwd)
+        assert (done.code, done.out) == (0, printed)
+
+
+def test_run_that_is_named_twice_is_reported_once(place: tuple[Path, str]) -> None:
+    cwd, printed = place
+    assert eqbench("report", "latest", "results/../results/first", cwd=cwd).out == printed
+
+
+def test_every_format_goes_to_a_file_of_its_own(place: tuple[Path, str]) -> None:
+    cwd, _ = place
+    done = eqbench(
+        *("report", "latest", "--format", "terminal,md,csv,tex", "--out", "deep/report"), cwd=cwd
+    )
+    assert (done.code, done.out) == (0, "")
+    folder = cwd / "deep/report"
+    for suffix in ("txt", "md", "csv", "tex"):
+        assert f"wrote deep/report/report.{suffix}" in done.err
+    text = (folder / "report.txt").read_text()
+    assert text.count("max regret NashConv exploitability") == 2, "whatever terminal it is"
+    assert (folder / "report.tex").read_text().count(r"\begin{table}") == 2
+    for name in ("md", "csv", "tex"):
+        alone = eqbench("report", "latest", "--format", name, cwd=cwd)
+        assert alone.out == (folder / f"report.{name}").read_text()
+    rows = list(csv.DictReader(io.StringIO((folder / "report.csv").read_text())))
+    assert [(row["game"], row["solver"], row["seed"]) for row in rows] == [
+        (game, solver, seed)
+        for game in ("kuhn2", "kuhn3")
+        for solver, seed in (("cfr_plus", ""), ("mccfr", "0"), ("mccfr", "1"))
+    ]
+    assert all(row["iterations"] == "300" for row in rows)
+
+
+def test_summary_has_one_row_per_game_and_solver(place: tuple[Path, str]) -> None:
+    done = eqbench("report", "latest", "--summary", "--format", "csv", cwd=place[0])
+    rows = list(csv.DictReader(io.StringIO(done.out)))
+    assert [(row["game"], row["solver"], row["cells"]) for row in rows] == [
+        ("kuhn2", "cfr_plus", "1"),
+        ("kuhn2", "mccfr", "2"),
+        ("kuhn3", "cfr_plus", "1"),
+        ("kuhn3", "mccfr", "2"),
+    ]
+    assert all(float(row["par2_elapsed_s"]) == 20 for row in rows), "none of them converged"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere"], "nowhere holds no run"),
+        (["latest", "--format", "md,csv"], "--out DIR"),
+        (["latest", "--format", "markdwon"], "unknown format 'markdwon'"),
+        (["latest", "--format", ","], "no format given"),
+        ([], "Missing argument 'RUN...'"),
+        (["latest", "--out", "results/first/runs.jsonl/x"], "cannot write"),
+    ],
+)
+def test_what_cannot_be_reported_is_a_usage_error(
+    place: tuple[Path, str], arguments: list[str], message: str
+) -> None:
+    done = eqbench("report", *arguments, cwd=place[0])
+    assert done.code == 2
+    assert message in done.err
+    assert "Traceback" not in done.err
+
+
+def test_latest_without_any_run_is_a_usage_error(tmp_path: Path) -> None:
+    done = eqbench("report", "latest", cwd=tmp_path)
+    assert done.code == 2
+    assert "there is no run in" in done.err

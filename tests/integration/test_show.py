@@ -1,0 +1,252 @@
+"""`eqbench show`: reach, frequencies and gaps of stored profiles, as their definitions say."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from command import eqbench
+from stored_runs import cell, without_figures, write_run
+from three_player_kuhn import SITUATIONS
+
+from eqbench import BehaviorProfile, load_game
+from eqbench.model.inspection import inspect_profile
+from eqbench.model.profile import random_profile
+from eqbench.model.profile_json import profile_text
+from eqbench.model.tree import CHANCE, TERMINAL, GameTree
+
+PLUGIN = """
+from dataclasses import dataclass
+
+import eqbench
+
+
+@eqbench.register_game("smuggling")
+@dataclass(frozen=True)
+class Smuggling:
+    fine: int = 4
+
+    def build(self):
+        tree = eqbench.TreeBuilder(["smuggler", "inspector"])
+        root = tree.decision(None, 0, "coast", ["smuggle", "stay"])
+        for move, caught in enumerate([[-self.fine, 1], [0, -1]]):
+            node = tree.decision((root, move), 1, "patrol", ["inspect", "rest"])
+            tree.terminal((node, 0), caught)
+            tree.terminal((node, 1), [1, -1] if move == 0 else [0, 0])
+        return tree.tree()
+"""
+
+
+# -- reach and gaps against the definitions ------------------------------------------------------
+
+
+def walked(tree: GameTree, behavior: np.ndarray) -> dict[str, np.ndarray]:
+    """Reach and action values by walking node by node, from their definitions."""
+    children: list[list[int]] = [[] for _ in range(tree.n_nodes)]
+    for node in range(1, tree.n_nodes):
+        children[tree.parent[node]].append(node)
+    payoffs = dict(zip(tree.terminals.tolist(), tree.payoffs.table, strict=True))
+
+    def edge(node: int) -> float:
+        if tree.player[tree.parent[node]] == CHANCE:
+            return tree.chance[node] / tree.chance_denominator
+        return behavior[tree.incoming[node]]
+
+    def value(node: int) -> np.ndarray:
+        if tree.player[node] == TERMINAL:
+            return payoffs[node]
+        return sum((edge(child) * value(child) for child in children[node]), np.zeros(3))
+
+    reach = np.zeros(tree.n_infosets)
+    weight = np.zeros(tree.n_infosets)
+    values = np.zeros(tree.n_actions)
+    for node in range(tree.n_nodes):
+        player = tree.player[node]
+        if player < 0:
+            continue
+        path = [node]
+        while path[-1]:
+            path.append(int(tree.parent[path[-1]]))
+        steps = path[:-1]
+        others = math.prod(edge(s) for s in steps if tree.player[tree.parent[s]] != player)
+        i = tree.infoset[node]
+        reach[i] += math.prod(edge(s) for s in steps)
+        weight[i] += others
+        for child in children[node]:
+            values[tree.incoming[child]] += others * value(child)[player]
+    return {"reach": reach, "counterfactual_reach": weight, "values": values}
+
+
+@pytest.mark.parametrize("pure", [False, True])
+def test_reach_and_gaps_are_those_of_their_definitions(pure: bool) -> None:
+    game = load_game("kuhn3")
+    behavior = random_profile(game.tree, np.random.default_rng(4))
+    if pure:  # everybody checks and folds: whole branches are never reached
+        behavior = np.tile([1.0, 0.0], game.tree.n_infosets)
+    expected, seen = walked(game.tree, behavior), inspect_profile(game, behavior)
+    np.testing.assert_allclose(seen.reach, expected["reach"], atol=1e-15)
+    weight = expected["counterfactual_reach"]
+    np.testing.assert_allclose(seen.counterfactual_reach, weight, atol=1e-15)
+    np.testing.assert_allclose(seen.reach, seen.own_reach * weight, atol=1e-15)
+    values = expected["values"].reshape(-1, 2)
+    with np.errstate(invalid="ignore"):
+        gaps = (values.max(axis=1, keepdims=True) - values) / weight[:, None]
+    np.testing.assert_allclose(seen.gaps, gaps.ravel(), atol=1e-13)
+    assert bool(np.isnan(seen.gaps).any()) is pure
+
+
+# -- the command ---------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder with a real run in ``run``."""
+    cwd = tmp_path_factory.mktemp("place")
+    done = eqbench(
+        *("run", "--game", "kuhn3", "--game", "kuhn2", "--solver", "cfr_plus,mccfr"),
+        *("--iterations", "1000", "--out", "run"),
+        cwd=cwd,
+    )
+    assert done.code == 0, done.err
+    return cwd
+
+
+def shown(place: Path, *arguments: str) -> dict[str, Any]:
+    done = eqbench("show", "run", *arguments, "--json", cwd=place)
+    assert done.code == 0, done.err
+    return done.json
+
+
+def test_json_has_the_cell_its_candidate_and_every_information_set(place: Path) -> None:
+    facts = shown(place, "kuhn3/cfr_plus")
+    assert facts["schema"] == "eqbench.show/1"
+    stored = [json.loads(line) for line in (place / "run/runs.jsonl").read_text().splitlines()]
+    assert facts["cell"]["key"] == stored[0]["key"]
+    assert facts["candidate"] == stored[0]["equilibria"][0]
+    assert (facts["rank"], facts["candidates"]) == (0, 2)
+    profile = json.loads((place / "run" / facts["candidate"]["profile"]).read_text())["behavior"]
+    sets = facts["information_sets"]
+    assert len(sets) == 48
+    for item in sets:
+        row = profile[item["player"]][item["label"]]
+        assert {a["action"]: a["frequency"] for a in item["actions"]} == pytest.approx(row)
+        gaps = [action["gap"] for action in item["actions"]]
+        assert min(gaps) == 0
+    for label, (player, situations) in SITUATIONS.items():
+        for j, row in enumerate(facts["szafron"][label], start=1):
+            for history, value in zip(situations, row, strict=True):
+                actions = profile[player][f"{j}:{history}"]
+                assert value == pytest.approx(actions.get("bet", actions.get("call")))
+    assert shown(place, "kuhn2/cfr_plus")["szafron"] is None
+
+
+def test_rank_chooses_the_candidate(place: Path) -> None:
+    best, second = (shown(place, "kuhn2/mccfr/0", "--rank", rank) for rank in "01")
+    assert (best["rank"], second["rank"]) == (0, 1)
+    assert best["candidate"]["max_regret"] == best["cell"]["max_regret"]
+    assert second["candidate"]["max_regret"] > best["candidate"]["max_regret"]
+    assert second["information_sets"] != best["information_sets"]
+    done = eqbench("show", "run", "kuhn2/mccfr", "--rank", "2", cwd=place)
+    assert done.code == 2
+    assert "0 (the best) to 1" in done.err
+
+
+def test_text_shows_tables_and_grid(place: Path) -> None:
+    done = eqbench("show", "run", "kuhn3/cfr_plus", cwd=place)
+    assert done.code == 0, done.err
+    assert {"P1", "P2", "P3", "4:KKBF", "gap"} <= set(done.out.split())
+    for text in ("a_jk (P1)", "b_jk (P2)", "c_jk (P3)", '1: ""', "4: KKBC", "limit – stopped"):
+        assert text in done.out
+    assert "\x1b" not in done.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["run", "mccfr"], "fits several cells"),
+        (["run", "gurobi"], "has no cell 'gurobi'"),
+        (["nowhere", "cfr"], "holds no run"),
+        (["run", "kuhn2/mccfr", "--rank", "-1"], "--rank"),
+    ],
+)
+def test_what_cannot_be_shown_is_a_usage_error(
+    place: Path, arguments: list[str], message: str
+) -> None:
+    done = eqbench("show", *arguments, cwd=place)
+    assert done.code == 2
+    assert message in done.err
+    assert "Traceback" not in done.err
+
+
+def write_profile(path: Path, spec: str, behavior: list[float]) -> None:
+    tree = load_game(spec).tree
+    (path / "profiles/0a-0.json").write_text(
+        profile_text(tree, BehaviorProfile.of(tree, behavior), spec)
+    )
+
+
+def test_unreached_sets_say_so_and_have_no_gap_where_nobody_leads(tmp_path: Path) -> None:
+    spec = load_game("kuhn2").spec
+    path = write_run(tmp_path / "run", cell("0a", game_spec=spec))
+    # everybody checks and folds, so that a bet is never answered
+    write_profile(path, spec, [1.0, 0.0] * 12)
+    done = eqbench("show", "run", "0a", cwd=tmp_path)
+    rows = {line.split()[0]: line.split() for line in done.out.splitlines() if ":" in line}
+    assert rows["1:K"][1:3] == ["0.33333", "1"]
+    assert rows["1:KB"][1:] == ["unreached", "1", "fold", "1", "–", "call", "0", "–"]
+    assert rows["3:B"][1:3] == ["unreached", "1"]
+    facts = eqbench("show", "run", "0a", "--json", cwd=tmp_path).json
+    by_label = {item["label"]: item for item in facts["information_sets"]}
+    assert [action["gap"] for action in by_label["1:KB"]["actions"]] == [None, None]
+
+
+def test_large_profile_is_cut_to_the_most_reached_sets(tmp_path: Path) -> None:
+    spec = load_game("kuhn(players=2, cards=110)").spec
+    tree = load_game(spec).tree
+    path = write_run(tmp_path / "run", cell("0a", game_spec=spec))
+    behavior = np.tile([0.9, 0.1], tree.n_infosets).tolist()
+    write_profile(path, spec, behavior)
+    done = eqbench("show", "run", "0a", cwd=tmp_path)
+    assert "the 400 most reached of 440 information sets" in " ".join(done.out.split())
+    assert "110:K " in done.out
+    labels = {line.split()[0] for line in done.out.splitlines() if ":" in line}
+    all_of_it = eqbench("show", "run", "0a", "--all", cwd=tmp_path)
+    more = {line.split()[0] for line in all_of_it.out.splitlines() if ":" in line}
+    assert len(more & set(tree.infoset_labels)) == 440
+    assert len(labels & set(tree.infoset_labels)) == 400
+
+
+def test_cell_without_a_profile_is_shown_with_its_reason(tmp_path: Path) -> None:
+    write_run(
+        tmp_path / "run",
+        without_figures("0a", status="unsupported", reason="three players", game="unheard_of"),
+    )
+    done = eqbench("show", "run", "sequence_lp", cwd=tmp_path)
+    assert done.code == 0, done.err
+    assert "unsupported – three players" in done.out
+    assert "no profile" in done.out
+    facts = eqbench("show", "run", "0a", "--json", cwd=tmp_path).json
+    assert (facts["candidate"], facts["information_sets"]) == (None, [])
+
+
+def test_game_of_a_plugin_needs_its_file(tmp_path: Path) -> None:
+    path = write_run(tmp_path / "run", cell("0a", game_spec="smuggling(fine=4)"))
+    behavior = {
+        "smuggler": {"coast": {"smuggle": "1/8", "stay": "7/8"}},
+        "inspector": {"patrol": {"inspect": "1/4", "rest": "3/4"}},
+    }
+    (path / "profiles/0a-0.json").write_text(json.dumps({"behavior": behavior}))
+    (tmp_path / "smuggling.py").write_text(PLUGIN)
+    done = eqbench("show", "run", "0a", cwd=tmp_path)
+    assert done.code == 2
+    assert "unknown game 'smuggling'" in done.err
+    assert "add --plugin FILE" in done.err
+    done = eqbench("show", "run", "0a", "--plugin", "smuggling.py", cwd=tmp_path)
+    assert done.code == 0, done.err
+    rows = [line.split() for line in done.out.splitlines()]
+    # smuggling loses 4 with probability 1/4 and wins 1 otherwise
+    assert ["coast", "1", "1", "smuggle", "0.12500", "0.25000", "stay", "0.87500", "0"] in rows
