@@ -2,7 +2,8 @@
 
 All numbers come from ``numpy.random.default_rng(seed)``: with one version of NumPy a seed is
 the same game on every platform. GAMUT (Nudelman et al. 2004) has other streams of numbers, so
-its games are not these, though they follow the same distributions.
+its games are not these, though they follow the same distributions, but for the interval of the
+payoffs.
 """
 
 from __future__ import annotations

@@ -26,7 +26,8 @@ def print_plan(
         texts = (text.ljust(width) for text, width in zip(line, widths, strict=True))
         click.echo("  ".join(texts).rstrip())
     missing = sum(cell.key not in finished for cell in cells)
-    click.echo(f"\n{len(cells)} cells, {missing} to run" + _longest(missing, request))
+    count = f"{len(cells)} cell{'s'[: len(cells) != 1]}"
+    click.echo(f"\n{count}, {missing} to run" + _longest(missing, request))
 
 
 def _row(cell: Any, finished: Collection[str]) -> dict[str, Any]:

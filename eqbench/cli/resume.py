@@ -82,10 +82,17 @@ def begin(job: Any, folder: Any, options: dict[str, Any], again: set[str]) -> An
         path = Path(out) if out else new_run_path(Path("results"), "-".join(options["games"]))
         return RunFolder.create(path, plan)
     finished, before = job.finished_in(folder, again), folder.plan
-    if before["request"] == plan["request"] and before["cells"] != plan["cells"]:
-        changed = len(set(before["cells"]) - set(plan["cells"]))
+    given_up = len(set(before["cells"]) - set(plan["cells"]))
+    if before["request"] != plan["request"] and given_up:
         click.echo(
-            f"{changed} of {len(plan['cells'])} cells belong to another version of their game, "
+            f"{given_up} of {len(before['cells'])} cells of the run so far are not among those "
+            "asked for now, because a game, solver, seed or limit differs; they stay in the "
+            "folder, but tables no longer show them",
+            err=True,
+        )
+    if before["request"] == plan["request"] and before["cells"] != plan["cells"]:
+        click.echo(
+            f"{given_up} of {len(plan['cells'])} cells belong to another version of their game, "
             "solver or packages than what is here now; they are run anew",
             err=True,
         )

@@ -30,7 +30,8 @@ _NEVER_RAN = ("unsupported", "unavailable")
     multiple=True,
     metavar="SPEC",
     shell_complete=spec_completion("game"),
-    help="Game, for example kuhn3 or 'kuhn(players=3, pot=3.2)'; may be given several times.",
+    help="Game, for example kuhn3 or 'kuhn(players=3, pot=3.2)', or several separated by commas; "
+    "may be given several times.",
 )
 @click.option(
     "--solver",
@@ -157,7 +158,7 @@ def run(ctx: click.Context, /, **options: Any) -> None:
         failure = _execute(job, folder, options, again)
     _print(job.records, folder, as_json=options["as_json"], quiet=options["quiet"])
     if failure is not None:
-        _say_how_to_go_on(job, folder)
+        _say_how_to_go_on(job, folder, options["retry"])
         if isinstance(failure, KeyboardInterrupt):
             ctx.exit(INTERRUPTED)
         raise failure
@@ -176,7 +177,7 @@ def _execute(
     try:
         with Progress(quiet=options["quiet"], verbose=options["verbose"]) as observer:
             job.execute(folder, observer, again)
-    except (KeyboardInterrupt, StoreError) as error:
+    except (KeyboardInterrupt, StoreError, OSError) as error:
         # whoever presses again and again shall still get the table
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -184,13 +185,14 @@ def _execute(
     return None
 
 
-def _say_how_to_go_on(job: Any, folder: Any) -> None:
+def _say_how_to_go_on(job: Any, folder: Any, retry: tuple[str, ...]) -> None:
     import shlex
 
     done = sum(record.status != "interrupted" for record in job.records)
     click.echo(
         f"interrupted after {done} of {len(job.cells)} cells; go on with:\n"
-        f"  eqbench run --resume {shlex.quote(str(folder.path))}",
+        f"  eqbench run --resume {shlex.quote(str(folder.path))}"
+        + (f" --retry {','.join(retry)}" if retry else ""),
         err=True,
     )
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from eqbench.errors import ProfileError
+from eqbench.errors import ProfileError, UsageError
 from eqbench.harness.evidence import measure, metrics
 from eqbench.harness.figures import plain_figures
 from eqbench.harness.verdict import ending, first_refutation
@@ -51,13 +51,18 @@ def solve(game: Game | str, solver: Any, budget: Budget | None = None, seed: int
 
     Raises
     ------
-    SpecError
-        If a spec is wrong. What the solver raises passes through.
+    SpecError, UsageError
+        If a spec is wrong or the budget is none. What the solver raises passes through.
     """
     started = time.perf_counter()
     loaded_game = default_registry().load_game(game) if isinstance(game, str) else game
     instance, spec = _load_solver(solver)
     budget = budget or Budget()
+    if not isinstance(budget, Budget):
+        raise UsageError(
+            f"the budget is {budget!r}; give an eqbench.Budget, for example "
+            "eqbench.Budget(time_s=10)"
+        )
     record = CellRecord(
         key="",
         game=game if isinstance(game, str) else game.spec,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import tempfile
 import threading
 from collections.abc import Collection, Sequence
@@ -103,6 +105,8 @@ class Run:
         def do(cell: Cell) -> None:
             with lock:
                 observer.started(cell)
+            with contextlib.suppress(OSError):
+                os.utime(cell.game.folder)  # it may be in the cache, where old games make room
             evidence, outcome = Evidence(), None
             if cell.solver.problem is None:
                 outcome = run_child(
@@ -116,8 +120,8 @@ class Run:
         try:
             crew.work(do, self.request.jobs)
         finally:
-            mine = self._records
-            self._records = {record.key: record for record in folder.cells()} | mine
+            # what is stored counts: a try that was interrupted does not undo an earlier one
+            self._records |= {record.key: record for record in folder.cells()}
 
 
 def _job(cell: Cell) -> dict[str, Any]:
@@ -125,6 +129,7 @@ def _job(cell: Cell) -> dict[str, Any]:
         "do": "solve",
         "solver": cell.solver.spec,
         "plugins": cell.solver.plugins,
+        "version": cell.solver.version,
         "game_spec": cell.game.game.spec,
         "folder": str(cell.game.folder),
         "seed": cell.seed or 0,

@@ -142,7 +142,7 @@ def make_plan(
                 Cell(game, solver, seed, budget, request.setup_timeout_s, request.tolerance)
                 for seed in seeds
             ]
-    return cells
+    return list({cell.key: cell for cell in cells}.values())  # a spec may be given twice
 
 
 def _different(games: list[PlannedGame]) -> list[PlannedGame]:
@@ -167,6 +167,7 @@ def _plan_solver(
         Limits(setup_s=request.setup_timeout_s, memory_bytes=request.memory_bytes),
         guardian,
     )
+    _go_on_unless_interrupted(outcome)
     last = outcome.last
     if last is not None and last.kind == "described":
         fields = last.fields
@@ -177,10 +178,14 @@ def _plan_solver(
     return PlannedSolver(text, text, True, version, plugins, problem)
 
 
-def _problem(outcome: Outcome, setup_timeout_s: float) -> tuple[Status, str]:
-    """Status of all cells of a solver that could not even be described."""
+def _go_on_unless_interrupted(outcome: Outcome) -> None:
+    """An interrupt that ended a child is meant for the run, whatever the child had answered."""
     if outcome.ended == "interrupted":
         raise KeyboardInterrupt
+
+
+def _problem(outcome: Outcome, setup_timeout_s: float) -> tuple[Status, str]:
+    """Status of all cells of a solver that could not even be described."""
     if outcome.ended == "setup timeout":
         return "timeout", f"loading it took more than {setup_timeout_s:g} s"
     if outcome.ended == "memory":
@@ -225,12 +230,11 @@ def _build_in_child(
         Limits(setup_s=request.setup_timeout_s, memory_bytes=request.memory_bytes),
         guardian,
     )
+    _go_on_unless_interrupted(outcome)
     last = outcome.last
     if last is not None and last.kind == "built":
         return Game(last.fields["spec"], load_tree(folder))
     if last is not None and last.fields.get("usage"):
         raise UsageError(last.fields["message"])
-    if outcome.ended == "interrupted":
-        raise KeyboardInterrupt
     reason = outcome.ended if last is None else last.fields["message"]
     raise UsageError(f"the game {text} could not be built: {reason}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import threading
 from dataclasses import replace
 from typing import Any
@@ -51,7 +52,7 @@ class Recorder:
             assert cell.solver.problem is not None
             status, reason = cell.solver.problem
             return replace(_names(cell), status=status, reason=reason)
-        verifier = self._verifier(cell)
+        verifier, name = self._verifier(cell), _file(cell)
         path = [measure_frame(frame, verifier, cell.tolerance) for frame in evidence.snapshots]
         found = [measure_frame(frame, verifier, cell.tolerance) for frame in evidence.candidates]
         handed = found or path[-1:]
@@ -70,10 +71,10 @@ class Recorder:
             status=status,
             reason=reason,
             peak_memory_bytes=outcome.peak_memory_bytes,
-            trace=self.folder.write_trace(_file(cell), curve(path)) if path else None,
-            log=self._write_log(cell, outcome),
+            trace=self._write_trace(name, path, handed),
+            log=self._write_log(name, outcome),
             **_clocks(cell, outcome),
-            **metrics(handed, lambda rank, finding: self._save(cell, rank, finding)),
+            **metrics(handed, lambda rank, finding: self._save(cell, f"{name}-{rank}", finding)),
         )
 
     def _verifier(self, cell: Cell) -> Verifier:
@@ -84,16 +85,24 @@ class Recorder:
                 self._verifiers = {content: Verifier(cell.game.game.tree)}
             return self._verifiers[content]
 
-    def _save(self, cell: Cell, rank: int, finding: Finding) -> str:
+    def _write_trace(self, name: str, path: list[Finding], handed: list[Finding]) -> str | None:
+        """Write the anytime curve, which ends with the profile that the cell shows."""
+        if not path:
+            return None
+        best = min(handed, key=lambda finding: finding.max_regret)
+        end = [best] if best.work > path[-1].work else []
+        return self.folder.write_trace(name, curve([*path, *end]))
+
+    def _save(self, cell: Cell, name: str, finding: Finding) -> str:
         game = cell.game.game
         text = profile_text(game.tree, finding.candidate.profile, game.spec)
-        return self.folder.write_profile(f"{_file(cell)}-{rank}", text)
+        return self.folder.write_profile(name, text)
 
-    def _write_log(self, cell: Cell, outcome: Outcome) -> str | None:
+    def _write_log(self, name: str, outcome: Outcome) -> str | None:
         """Keep what the solver printed, and the traceback of what it raised."""
         raised = "" if outcome.last is None else outcome.last.fields.get("traceback", "")
         text = "\n".join(part for part in (outcome.log, raised) if part)
-        return self.folder.write_log(_file(cell), text) if text else None
+        return self.folder.write_log(name, text) if text else None
 
 
 def limits_of(cell: Cell) -> Limits:
@@ -138,4 +147,5 @@ def _clocks(cell: Cell, outcome: Outcome) -> dict[str, Any]:
 
 
 def _file(cell: Cell) -> str:
-    return f"{file_name(cell.solver.typed)[:40]}-{cell.key}"
+    """Name for the files of one try; a further try must leave those of a stored one alone."""
+    return f"{file_name(cell.solver.typed)[:40]}-{cell.key}-{secrets.token_hex(2)}"

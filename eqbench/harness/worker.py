@@ -66,9 +66,17 @@ def describe_error(error: BaseException) -> dict[str, Any]:
 
 def _load(job: dict[str, Any]) -> Any:
     """The solver of the job with its canonical spec; imports the plugin that brings it."""
+    from eqbench.errors import UsageError
+    from eqbench.harness.versions import solver_version
     from eqbench.registry import default_registry
 
     registry = default_registry().with_plugins(job["plugins"])
+    entry = registry.solver_entry(job["solver"])
+    if entry.plugin and job.get("version", solver_version(entry)) != solver_version(entry):
+        raise UsageError(
+            f"{entry.plugin} was edited while the run was going on; resume the run to use it as "
+            "it is now"
+        )
     return registry.load_solver(job["solver"])
 
 

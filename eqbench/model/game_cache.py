@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import os
 import shutil
 import tempfile
 import time
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from eqbench.model.tree import GameTree
 from eqbench.model.tree_files import load_tree, save_form, save_tree
 
 CACHED_FROM = 50_000  # nodes; smaller games are built as fast as they are read
+CHECKSUMS = "checksums.json"
 MAX_BYTES = 4 * 2**30
 SPARED_S = 24 * 3600.0  # a game that was used so recently may be in use
 
@@ -59,12 +62,14 @@ def store_game(game: Game, folder: Path) -> None:
 
 
 def _read(spec: str, folder: Path) -> Game | None:
+    """The game in an entry, None if it is not there or damaged."""
     try:
-        game = Game(spec, load_tree(folder), folder)
+        if json.loads((folder / CHECKSUMS).read_text(encoding="utf-8")) != _checksums(folder):
+            return None
         os.utime(folder)
-    except (OSError, EOFError, ValueError, KeyError, TypeError):  # not there, or damaged
+        return Game(spec, load_tree(folder), folder)
+    except (OSError, ValueError):
         return None
-    return game
 
 
 def _write(game: Game, root: Path, folder: Path) -> None:
@@ -72,10 +77,24 @@ def _write(game: Game, root: Path, folder: Path) -> None:
     draft = Path(tempfile.mkdtemp(prefix=".draft-", dir=root))
     try:
         store_game(game, draft)
-        shutil.rmtree(folder, ignore_errors=True)
+        (draft / CHECKSUMS).write_text(json.dumps(_checksums(draft)), encoding="utf-8")
+        if folder.exists() and _read(game.spec, folder) is None:
+            # by renaming, so that nobody meets half an entry
+            damaged = Path(tempfile.mkdtemp(prefix=".damaged-", dir=root))
+            folder.rename(damaged / "game")
+            shutil.rmtree(damaged, ignore_errors=True)
         draft.rename(folder)
     except OSError:  # no space, or another process was faster
         shutil.rmtree(draft, ignore_errors=True)
+
+
+def _checksums(folder: Path) -> dict[str, int]:
+    """Checksum of every file of an entry but that of the checksums."""
+    return {
+        str(file.relative_to(folder)): zlib.crc32(file.read_bytes())
+        for file in sorted(folder.rglob("*"))
+        if file.is_file() and file.name != CHECKSUMS
+    }
 
 
 def _drop_old(root: Path) -> None:

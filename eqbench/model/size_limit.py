@@ -61,4 +61,6 @@ def _rounded(count: int) -> str:
 
 
 def _memory(size: int) -> str:
+    if size < 2**30:
+        return f"about {size / 2**20:,.0f} MiB"
     return f"about {size / 2**30:,.1f} GiB" if size < 2**50 else "more memory than any machine has"

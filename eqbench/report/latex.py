@@ -27,6 +27,8 @@ _ESCAPES = {
     "–": "--",
     "\u00a0": "~",
 }
+# Columns that a page has no space for: exploitability follows from NashConv.
+PAGE_RANK = 2
 # Two hyphens in a row would become a dash.
 _SPECIAL = re.compile(r"[\\{}$&#_%^~|<>`]|-(?=-)|[^\x20-\x7e]")
 
@@ -53,7 +55,7 @@ def escaped(text: str) -> str:
 
 
 def _environment(table: Table, notes: Sequence[str]) -> str:
-    table = table.without_optional().with_payoff_columns()
+    table = table.without(PAGE_RANK).with_payoff_columns()
     alignment = "".join("r" if column.numeric else "l" for column in table.columns)
     # a spec has no spaces where its line could be broken
     title = escaped(table.title).replace(",", r",\allowbreak{}")

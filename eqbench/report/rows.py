@@ -28,15 +28,16 @@ class Column:
         Heading in two lines, for where space is short; the title unless given.
     identifies : bool
         Whether it says which row this is.
-    optional : bool
-        Whether it may be left out where space is short.
+    dispensable : int
+        Where space is short the columns with 1 are left out first, then those with 2, and so
+        on; those with 0 never.
     """
 
     title: str
     kind: Kind = "text"
     stacked: str = ""
     identifies: bool = False
-    optional: bool = False
+    dispensable: int = 0
 
     @property
     def numeric(self) -> bool:
@@ -80,10 +81,10 @@ class Table:
     legend: str
     players: int
 
-    def without_optional(self, count: int | None = None) -> Table:
-        """Same table without the first `count` columns that may be left out, or without all."""
-        dropped = [column for column in self.columns if column.optional][:count]
-        return replace(self, columns=tuple(c for c in self.columns if c not in dropped))
+    def without(self, rank: int) -> Table:
+        """Same table without the columns that are dispensable up to a rank."""
+        kept = tuple(c for c in self.columns if not 0 < c.dispensable <= rank)
+        return replace(self, columns=kept)
 
     def with_payoff_columns(self) -> Table:
         """Same table with one column per player in place of lists of payoffs."""
@@ -162,18 +163,18 @@ SOLVER = Column("solver", identifies=True)
 
 def _columns(entries: Sequence[Entry]) -> tuple[Column, ...]:
     return (
-        *([RUN] if entries[0].run else []),
+        *([RUN] if _several_runs(entries) else []),
         SOLVER,
         *([Column("seed", "count", identifies=True)] if _several_seeds(entries) else []),
         Column("status", "status"),
         Column("max regret", "small", "max\nregret"),
-        Column("NashConv", "small"),
-        Column("exploitability", "small", "exploit-\nability", optional=True),
+        Column("NashConv", "small", dispensable=5),
+        Column("exploitability", "small", "exploit-\nability", dispensable=1),
         Column("payoffs", "payoffs"),
-        Column("profile", optional=True),
-        Column("iterations", "count"),
+        Column("profile", dispensable=2),
+        Column("iterations", "count", dispensable=4),
         Column("time", "seconds"),
-        Column("memory", "bytes"),
+        Column("memory", "bytes", dispensable=3),
     )
 
 
@@ -213,11 +214,15 @@ def _several_seeds(entries: Sequence[Entry]) -> bool:
     return len({entry.record.seed for entry in entries} - {None}) > 1
 
 
+def _several_runs(entries: Sequence[Entry]) -> bool:
+    return len({entry.run for entry in entries}) > 1
+
+
 def _label(entry: Entry, entries: Sequence[Entry]) -> str:
     """Solver of a row, with its seed and run where they tell rows apart."""
     seed = entry.record.seed
     more = [f"seed {seed}"] if seed is not None and _several_seeds(entries) else []
-    more += [entry.run] if entry.run else []
+    more += [entry.run] if _several_runs(entries) else []
     return entry.record.solver + (f" ({', '.join(more)})" if more else "")
 
 

@@ -38,11 +38,12 @@ CSV_COLUMNS = {
     "median_elapsed_s": "median time",
     "par2_elapsed_s": "PAR-2 time",
 }
+_NEVER_TRIED = ("unsupported", "unavailable")
 _LEGEND = (
     "Best, median and worst max regret are over the cells (seeds) that have a measured profile, "
     "in payoff units; median time is over the cells that solved at all. PAR-2 time (penalized "
-    "average runtime) is the mean over all cells of the solving time of a cell that is ok, and "
-    "of twice the timeout of any other."
+    "average runtime) is the mean of the solving time of the cells that are ok, and of twice the "
+    "timeout of the others, without those that are unsupported or unavailable."
 )
 
 
@@ -71,6 +72,7 @@ def statistics_of(group: Sequence[Entry], timeout_s: float) -> dict[str, Any]:
     records = [entry.record for entry in group]
     regrets = [record.max_regret for record in records if record.max_regret is not None]
     times = [record.elapsed_s for record in records if record.elapsed_s is not None]
+    tried = [record for record in records if record.status not in _NEVER_TRIED]
     return {
         "cells": len(records),
         "ok": sum(record.status == "ok" for record in records),
@@ -82,8 +84,10 @@ def statistics_of(group: Sequence[Entry], timeout_s: float) -> dict[str, Any]:
             record.elapsed_s
             if record.status == "ok" and record.elapsed_s is not None
             else 2 * timeout_s
-            for record in records
-        ),
+            for record in tried
+        )
+        if tried
+        else None,
     }
 
 

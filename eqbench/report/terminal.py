@@ -8,6 +8,7 @@ from typing import Any
 
 from rich.console import Console
 from rich.measure import Measurement
+from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
 
@@ -15,6 +16,9 @@ from eqbench.report.rows import ALARMING, Column, Entry, Kind, Report, Row, Tabl
 from eqbench.store.schema import CellRecord
 
 TEXT_WIDTH = 140
+# The forms of a table, the widest first: up to which rank columns are left out, and whether
+# headings and payoffs are stacked.
+FORMS = (*((rank, False) for rank in (0, 1, 2)), *((rank, True) for rank in (2, 3, 4, 5)))
 _STYLES = {"ok": "green", "limit": "yellow", "timeout": "yellow", "memory": "yellow"}
 
 
@@ -51,10 +55,12 @@ def fits(table: RichTable, console: Console) -> bool:
 
 def _print_rows(table: Table, console: Console) -> None:
     """The widest form that fits; a number is never cut off."""
-    forms = [_table(table.without_optional(count)) for count in range(3)]
-    for form in (*forms, _table(table.without_optional(), stacked=True)):
+    for rank, stacked in FORMS:
+        kept = table.without(rank)
+        form = _table(kept, stacked=stacked)
         if fits(form, console):
             console.print(form)
+            _say_what_is_left_out(table, kept, console)
             return
     for row in table.rows:
         facts = [
@@ -63,7 +69,13 @@ def _print_rows(table: Table, console: Console) -> None:
             if not column.identifies
         ]
         console.print(Text(row.label, style="bold"))
-        console.print(Text("  " + ", ".join(facts)))
+        console.print(Padding(Text(", ".join(facts)), (0, 0, 0, 2)))
+
+
+def _say_what_is_left_out(table: Table, kept: Table, console: Console) -> None:
+    missing = [column.title for column in table.columns if column not in kept.columns]
+    if missing:
+        console.print(Text(f"not shown at this width: {', '.join(missing)}", style="dim"))
 
 
 def _table(table: Table, *, stacked: bool = False) -> RichTable:

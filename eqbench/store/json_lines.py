@@ -17,7 +17,7 @@ from typing import Any
 
 from eqbench.errors import StoreError
 
-_NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP)
+NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP)
 
 
 def append_line(path: Path, value: Any) -> None:
@@ -100,6 +100,6 @@ def _locked(descriptor: int) -> Iterator[None]:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
     except OSError as error:
-        if error.errno not in _NO_LOCKS:
+        if error.errno not in NO_LOCKS:
             raise
     yield  # closing the descriptor releases the lock

@@ -47,9 +47,7 @@ class RunFolder:
         """
         text = json.dumps(manifest, indent=2, allow_nan=False)
         try:
-            for part in ("profiles", "traces", "logs"):
-                with _reported(path):
-                    (path / part).mkdir(parents=True, exist_ok=True)
+            _make_folders(path)
             _write_file(path / MANIFEST, text.encode(), new=True)
         except FileExistsError:
             raise UsageError(
@@ -92,8 +90,23 @@ class RunFolder:
 
     @property
     def plan(self) -> dict[str, Any]:
-        """What the run is asked for now: the manifest, or what it was last resumed with."""
-        return [self.manifest, *read_lines(self.path / RESUMED)][-1]
+        """What the run is asked for now: the manifest, or what it was last resumed with.
+
+        Raises
+        ------
+        UsageError
+            If it has no list of cells or no request.
+        """
+        plan = [self.manifest, *read_lines(self.path / RESUMED)][-1]
+        kinds = {"cells": list, "request": dict}
+        if not isinstance(plan, dict) or not all(
+            isinstance(plan.get(name), kind) for name, kind in kinds.items()
+        ):
+            raise UsageError(
+                f"the plan in {self.path} is damaged: it lacks the cells or the request; restore "
+                f"{MANIFEST} and {RESUMED}, or begin a new run"
+            )
+        return plan
 
     def resumed(self, manifest: dict[str, Any]) -> None:
         """Note that the run goes on, with the requests and in the environment of `manifest`."""
@@ -101,13 +114,14 @@ class RunFolder:
             append_line(self.path / RESUMED, manifest)
 
     def claims(self) -> Claims:
-        """Locks on cells, for runners that share this folder.
+        """Locks on cells, for runners that share this folder; it is made ready for them.
 
         Raises
         ------
         StoreError
             If the folder cannot be written.
         """
+        _make_folders(self.path)
         with _reported(self.path / CLAIMS):
             return Claims(self.path / CLAIMS)
 
@@ -152,7 +166,13 @@ class RunFolder:
     def _records(self, name: str) -> list[CellRecord]:
         records: dict[str, CellRecord] = {}
         for data in read_lines(self.path / name):
-            record = CellRecord.from_json(data)
+            try:
+                record = CellRecord.from_json(data)
+            except (KeyError, TypeError, AttributeError) as error:
+                raise UsageError(
+                    f"{self.path / name} holds a record that this version does not know "
+                    f"({error!r}); read the run with the version that wrote it"
+                ) from None
             records.pop(record.key, None)
             records[record.key] = record
         return list(records.values())
@@ -193,6 +213,12 @@ def _unwritable(path: Path, error: OSError) -> UsageError:
 def file_name(text: str) -> str:
     """Letters, digits, dots and dashes of a text, fit for a file name."""
     return re.sub(r"[^\w.-]+", "-", text).strip("-.") or "run"
+
+
+def _make_folders(path: Path) -> None:
+    for part in ("profiles", "traces", "logs"):
+        with _reported(path):
+            (path / part).mkdir(parents=True, exist_ok=True)
 
 
 def _write_file(path: Path, data: bytes, *, new: bool = False) -> None:

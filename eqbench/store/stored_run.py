@@ -58,8 +58,8 @@ class StoredRun:
     def cell(self, text: str) -> CellRecord:
         """The only cell that `text` names.
 
-        It may be the solver, the game, ``game/solver`` with the seed after another slash where
-        that tells cells apart, or the beginning of the cell's key.
+        It may be the solver, with or without its options, the game, ``game/solver`` with the
+        seed after another slash where that tells cells apart, or the beginning of the key.
 
         Raises
         ------
@@ -68,6 +68,7 @@ class StoredRun:
         """
         wanted = "".join(text.split())
         found = [cell for cell in self.cells if wanted in _names(cell)]
+        found = found or [cell for cell in self.cells if wanted == _bare(cell.solver)]
         found = found or [cell for cell in self.cells if wanted and cell.key.startswith(wanted)]
         if len(found) == 1:
             return found[0]
@@ -93,14 +94,8 @@ def read_run(path: str | Path) -> StoredRun:
     """
     folder = RunFolder.open(Path(path))
     plan = _plan(folder)
-    try:
-        # in this order: a cell may finish just now
-        stored = [*folder.interrupted(), *folder.cells()]
-    except (TypeError, KeyError) as error:
-        raise UsageError(
-            f"{path} holds records that this version of eqbench does not know ({error}); read it "
-            "with the version that wrote it"
-        ) from None
+    # in this order: a cell may finish just now
+    stored = [*folder.interrupted(), *folder.cells()]
     by_key = {cell.key: cell for cell in stored}
     cells = tuple(by_key[key] for key in plan["cells"] if key in by_key)
     return StoredRun(folder.path, plan, cells, outdated=len(by_key) - len(cells))
@@ -134,6 +129,11 @@ def _names(cell: CellRecord) -> set[str]:
     return {"".join(name.split()) for name in names}
 
 
+def _bare(spec: str) -> str:
+    """Name in a spec."""
+    return spec.partition("(")[0].strip()
+
+
 def _listing(cells: tuple[CellRecord, ...] | list[CellRecord]) -> str:
     lines = [f"  {cell.key}  {cell_name(cell)}  ({cell.status})" for cell in cells[:MOST_CELLS]]
     if len(cells) > MOST_CELLS:
@@ -143,8 +143,8 @@ def _listing(cells: tuple[CellRecord, ...] | list[CellRecord]) -> str:
 
 def _plan(folder: RunFolder) -> dict[str, Any]:
     """Plan of a run, with the entries that are read here later."""
+    plan = folder.plan
     try:
-        plan = folder.plan
         keys = dict.fromkeys(plan["cells"])
         float(plan["request"]["timeout_s"])
     except (ValueError, TypeError, KeyError) as error:

@@ -45,7 +45,8 @@ class CFR:
         `plain` keeps them, `clipped` sets negative ones to zero, `discounted` multiplies
         positive ones by t^alpha / (t^alpha + 1) and negative ones by t^beta / (t^beta + 1)
         after iteration t.
-    alpha, beta : exponents of discounted regrets; 1.5 and 0 unless given, none otherwise
+    alpha : exponent of positive regrets where regrets=discounted, 1.5 unless given
+    beta : exponent of negative regrets where regrets=discounted, 0 unless given
     predictive : whether the last regret counts once more for the next frequencies
     averaging : weight of iteration t in the average profile, constant or t or t squared
     alternating : whether players move in turn, each facing the others' newest frequencies

@@ -80,6 +80,10 @@ class FictitiousPlay:
             profile = BehaviorProfile.of(game.tree, _average(form, state))
             return Candidate(profile, claim="average")
 
+        monitor.snapshot(average, work=0)
+        if monitor.reached_target:
+            monitor.candidate(average())
+            return monitor.termination()
         for start, count, due in monitor.chunks():
             advance(form.arrays, rule, count, state)
             if due:

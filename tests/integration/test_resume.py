@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -132,6 +133,92 @@ def test_failures_are_run_again_and_results_only_when_asked_for(tmp_path: Path) 
     assert run_again() == ["raises"]
     assert run_again("--retry", "limit") == ["cfr", "raises", "says_converged"]
     assert run_again("--retry", "timeout,memory") == ["raises"]
+
+
+def test_retry_that_is_interrupted_leaves_the_stored_result_as_it_was(tmp_path: Path) -> None:
+    pids, run = tmp_path / "pids", tmp_path / "run"
+    request = ("--game", "kuhn2", "--solver", f'ignores_sigterm(pids="{pids}")')
+    plugin = ("--plugin", str(PLUGINS / "faults.py"))
+    eqbench("run", *request, *plugin, "--timeout", "1", "--out", run, cwd=tmp_path)
+    (line,) = lines(run)
+    stored = json.loads(line)
+    assert stored["status"] == "timeout"
+    profile = run / stored["equilibria"][0]["profile"]
+    before = (profile.read_bytes(), profile.stat().st_mtime_ns)
+    pids.unlink()
+    again = start(tmp_path, "--resume", str(run), "--retry", "timeout,limit", "--json")
+    while not pids.exists():
+        assert again.poll() is None
+    again.send_signal(signal.SIGINT)
+    out, err = again.communicate(timeout=30)
+    assert again.returncode == 130
+    assert "--retry timeout,limit" in err
+    assert [cell["status"] for cell in json.loads(out)["cells"]] == ["timeout"]
+    assert (profile.read_bytes(), profile.stat().st_mtime_ns) == before
+    assert lines(run) == [line]
+
+
+def test_solver_that_is_spelled_twice_is_run_once(tmp_path: Path) -> None:
+    solvers = "cfr_plus,cfr_plus(averaging=linear)"
+    request = ("--game", "kuhn2", "--solver", solvers, "--iterations", "20", "-j", "2")
+    ended = eqbench("run", *request, "--out", "run", "--json", cwd=tmp_path)
+    assert len(ended.json["cells"]) == 1
+    assert len(lines(tmp_path / "run")) == 1
+
+
+def test_plugin_that_is_edited_during_the_run_is_not_taken_for_the_old_one(
+    tmp_path: Path,
+) -> None:
+    plugin, run = tmp_path / "faults.py", tmp_path / "run"
+    plugin.write_text((PLUGINS / "faults.py").read_text())
+    pids = tmp_path / "pids"
+    runner = start(
+        tmp_path,
+        *("--game", "kuhn2", "--solver", f'ignores_sigterm(pids="{pids}"),well_behaved'),
+        *("--timeout", "1", "--plugin", str(plugin), "--out", str(run)),
+    )
+    while not pids.exists():
+        assert runner.poll() is None
+    plugin.write_text(plugin.read_text() + "\n# another version\n")
+    runner.communicate(timeout=60)
+    last = json.loads(lines(run)[-1])
+    assert (last["solver"], last["status"]) == ("well_behaved", "crashed")
+    assert "was edited while the run was going on" in last["reason"]
+
+
+def test_folder_that_lost_its_profiles_is_made_ready_again(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    eqbench("run", *REQUEST, "--out", run, "-j", "2", cwd=tmp_path)
+    (run / "runs.jsonl").unlink()
+    shutil.rmtree(run / "profiles")
+    check_whole(eqbench("run", "--resume", run, "-j", "2", "--json", cwd=tmp_path), run)
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("runs.jsonl", "{}"),
+        ("runs.jsonl", "null"),
+        ("runs.jsonl", '{"key": "x", "equilibria": []}'),
+        ("resumed.jsonl", "{}"),
+        ("manifest.json", '{"schema": "eqbench.run/1"}'),
+    ],
+)
+def test_record_of_another_shape_is_refused_without_a_traceback(
+    tmp_path: Path, file: str, text: str
+) -> None:
+    manifest = {
+        "schema": "eqbench.run/1",
+        "cells": [],
+        "request": {"games": ["kuhn2"], "solvers": ["cfr"], "timeout_s": 1.0},
+    }
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest))
+    (tmp_path / file).write_text(text + "\n")
+    for command in (("run", "--resume"), ("report",)):
+        ended = eqbench(*command, tmp_path, cwd=tmp_path)
+        assert ended.code == 2, ended.err
+        assert "Traceback" not in ended.err
+        assert str(tmp_path) in ended.err
 
 
 def test_options_that_are_given_again_add_what_is_missing(tmp_path: Path) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import signal
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 from eqbench.store.claims import Claims
 from eqbench.store.json_lines import append_line, read_lines
@@ -79,3 +82,19 @@ def test_writers_that_append_at_the_same_time_and_are_killed_leave_whole_lines(
         numbers = [line["number"] for line in lines if line["writer"] == name]
         assert numbers == list(range(len(numbers)))
     assert sum(line["writer"] == "b" for line in lines) == 200
+
+
+def test_without_locks_in_the_file_system_one_runner_can_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_locks(*arguments: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("fcntl.lockf", no_locks)
+    monkeypatch.setattr("fcntl.flock", no_locks)
+    claims = Claims(tmp_path / "claims")
+    assert claims.take("00ff")
+    claims.release("00ff")
+    claims.close()
+    append_line(tmp_path / "lines", {"key": "00ff"})
+    assert list(read_lines(tmp_path / "lines")) == [{"key": "00ff"}]

@@ -75,14 +75,48 @@ def test_edited_sources_are_another_entry(monkeypatch: pytest.MonkeyPatch) -> No
     assert builds.count == 2
 
 
-def test_damaged_entry_is_built_anew(cache: Path) -> None:
+@pytest.mark.parametrize(
+    ("file", "damage"),
+    [
+        ("parent.npy", "emptied"),
+        ("base.npy", "zeroed"),
+        ("form/columns.npy", "emptied"),
+        ("form/slope.npy", "removed"),
+        ("checksums.json", "removed"),
+    ],
+)
+def test_damaged_entry_is_built_anew(cache: Path, file: str, damage: str) -> None:
     builds = Builds()
     cached_game("some spec", builds)
     (entry,) = cache.iterdir()
-    (entry / "parent.npy").write_bytes(b"")
+    place = entry / file
+    if damage == "removed":
+        place.unlink()
+    else:
+        data = place.read_bytes()
+        place.write_bytes(b"" if damage == "emptied" else data[:128] + bytes(len(data) - 128))
     game = cached_game("some spec", builds)
     assert builds.count == 2
     assert content_hash(game.tree) == content_hash(builds.tree)
+    assert same_form(game, Game("some spec", builds.tree))
+    assert cached_game("some spec", builds).folder == entry
+    assert builds.count == 2, "the entry is whole again"
+
+
+def test_entry_that_another_process_was_faster_to_write_stays(cache: Path) -> None:
+    builds = Builds()
+
+    def build_while_another_does() -> GameTree:
+        cached_game("some spec", builds)
+        (entry,) = cache.iterdir()
+        entries.append((entry, entry.stat().st_ino))
+        return builds()
+
+    entries: list[tuple[Path, int]] = []
+    game = cached_game("some spec", build_while_another_does)
+    ((entry, inode),) = entries
+    assert (game.folder, entry.stat().st_ino) == (entry, inode)
+    assert list(cache.iterdir()) == [entry]
 
 
 def test_without_a_writable_cache_games_are_just_built(monkeypatch: pytest.MonkeyPatch) -> None:

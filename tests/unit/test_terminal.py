@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 
 import pytest
 from rich.console import Console
@@ -41,8 +42,10 @@ def printed(*records: CellRecord, width: int = 120) -> str:
 def test_nothing_is_cut_off_at_any_width(width: int) -> None:
     text = printed(cell("cfr_linear"), cell(status="unavailable"), width=width)
     assert "…" not in text
-    for word in ("cfr_linear", "unavailable", "-0.03120", "+0.05210", "2.0e-12", "128 MiB"):
-        assert word in " ".join(text.split())
+    words = " ".join(text.split())
+    for word in ("cfr_linear", "unavailable", "-0.03120", "+0.05210", "2.0e-12"):
+        assert word in words
+    assert "128 MiB" in words or re.search(r"not shown at this width: [\w, ]*memory", words)
     assert max(map(len, text.splitlines())) <= width
 
 
@@ -112,6 +115,6 @@ def test_sizes_are_in_mebibytes() -> None:
 
 
 def test_blocks_of_a_very_narrow_terminal_tell_seeds_apart() -> None:
-    text = printed(cell("mccfr", seed=0), cell("mccfr", seed=1), width=50)
+    text = printed(cell("mccfr", seed=0), cell("mccfr", seed=1), width=40)
     assert "mccfr (seed 0)" in text
     assert "mccfr (seed 1)" in text
