@@ -1,0 +1,65 @@
+"""Planning and recording: interrupts are obeyed, and curves end with what the cell shows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from command import PLUGINS
+from stored_runs import write_run
+
+from eqbench.harness import plan
+from eqbench.harness.child import Outcome
+from eqbench.harness.frames import Frame
+from eqbench.harness.plan import Request, make_plan
+from eqbench.harness.recorder import Recorder
+from eqbench.registry import default_registry
+from eqbench.store.run_folder import RunFolder
+
+
+@pytest.mark.parametrize(
+    ("request_", "answer"),
+    [
+        (Request(["kuhn2"], ["well_behaved"]), "described"),
+        (Request(["is_not_frozen_game"], ["cfr"]), "built"),
+    ],
+)
+def test_interrupt_during_planning_ends_it_even_if_the_child_has_answered(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, request_: Request, answer: str
+) -> None:
+    outcome = Outcome(last=Frame(answer, {"spec": "x", "deterministic": True}), ended="interrupted")
+    monkeypatch.setattr(plan, "run_child", lambda *arguments: outcome)
+    files = [PLUGINS / "faults.py", PLUGINS / "breakers.py"]
+    registry: Any = default_registry().with_plugins(files)
+    guardian: Any = None
+    with pytest.raises(KeyboardInterrupt):
+        make_plan(request_, registry, guardian, tmp_path)
+
+
+def finding(work: int, regret: float, claim: str) -> Any:
+    return SimpleNamespace(
+        work=work,
+        elapsed_s=work / 10,
+        max_regret=regret,
+        candidate=SimpleNamespace(claim=claim),
+        measured=SimpleNamespace(regrets=(regret, 0.0), payoffs=(1.0, -1.0)),
+    )
+
+
+@pytest.mark.parametrize(("last", "works"), [(12, [4, 8, 12]), (8, [4, 8])])
+def test_anytime_curve_ends_with_the_profile_that_the_cell_shows(
+    tmp_path: Path, last: int, works: list[int]
+) -> None:
+    recorder = Recorder(RunFolder(write_run(tmp_path / "run")))
+    path = [finding(4, 0.5, "average"), finding(8, 0.25, "average")]
+    handed = [finding(last, 0.2, "iterate"), finding(last, 0.1, "average")]
+    place = recorder._write_trace("name", path, handed)
+    assert place is not None
+    with np.load(tmp_path / "run" / place) as arrays:
+        assert arrays["work"].tolist() == works
+        if last == 12:
+            assert arrays["regrets"][-1].tolist() == [0.1, 0.0]
+            assert arrays["claim"][-1] == "average"
