@@ -63,3 +63,55 @@ def test_anytime_curve_ends_with_the_profile_that_the_cell_shows(
         if last == 12:
             assert arrays["regrets"][-1].tolist() == [0.1, 0.0]
             assert arrays["claim"][-1] == "average"
+
+
+def keys(tmp_path: Path, **changes: Any) -> list[str]:
+    request = Request(**({"games": ["kuhn2"], "solvers": ["mccfr"]} | changes))
+    guardian: Any = None  # built-in plugins need no child
+    return [cell.key for cell in make_plan(request, default_registry(), guardian, tmp_path)]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"games": ["kuhn2(pot=3)"]},
+        {"solvers": ["mccfr(start=random)"]},
+        {"solvers": ["cfr"]},
+        {"timeout_s": 11.0},
+        {"setup_timeout_s": 60.0},
+        {"iterations": 7},
+        {"target": 0.5},
+        {"memory_bytes": 2**30},
+        {"threads": 2},
+        {"tolerance": 1e-3},
+    ],
+)
+def test_key_depends_on_all_that_a_result_may_depend_on(
+    tmp_path: Path, change: dict[str, Any]
+) -> None:
+    assert keys(tmp_path) != keys(tmp_path, **change)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"games": ["kuhn(players=2, cards=3)"]},
+        {"jobs": 4},
+        {"max_nodes": 10**6},
+        {"games": ["kuhn2", "jordan"], "solvers": ["cfr", "mccfr"], "seeds": 3},
+    ],
+)
+def test_key_does_not_depend_on_spelling_company_or_order(
+    tmp_path: Path, change: dict[str, Any]
+) -> None:
+    (key,) = keys(tmp_path)
+    assert key in keys(tmp_path, **change)
+
+
+def test_key_depends_on_the_version_of_the_solver(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = keys(tmp_path)
+    assert keys(tmp_path) == before
+    monkeypatch.setattr(plan, "solver_version", lambda entry: "another version")
+    assert keys(tmp_path) != before
