@@ -12,23 +12,20 @@ import os
 
 os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 
-import json
 import statistics
 import time
 from collections.abc import Callable
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+from measuring import write_results
 
 import eqbench
-from eqbench.harness.environment import environment
 from eqbench.model.profile import random_profile
 from eqbench.registry import default_registry
 from eqbench.verification import verify_exactly
 
-RESULTS = Path(__file__).parent / "results" / "bulk_games.json"
 REPETITIONS = 5
 EXACT_UP_TO = 26
 
@@ -83,9 +80,7 @@ def main() -> None:
             for name in ("build_s", "verify_s", "exact_s")
         }
         print(row["game"], f"{row['nodes']:,} nodes", medians)
-    RESULTS.parent.mkdir(exist_ok=True)
-    document = {"environment": environment(), "rows": rows}
-    RESULTS.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    write_results("bulk_games", {"rows": rows})
 
 
 if __name__ == "__main__":

@@ -63,7 +63,6 @@ def measure(name: str) -> dict[str, Any]:
     form = game.sequence_form
     _ = form.arrays
     compile_s = time.perf_counter() - start
-    compiled = peak_bytes()
     iterations = GAMES.get(name) or IMPORTED[name]
     solver = load_solver("cfr_plus")
     iteration_s = [iterate(solver, game, iterations) for _ in range(REPETITIONS)]
@@ -77,7 +76,6 @@ def measure(name: str) -> dict[str, Any]:
         "compile_s": compile_s,
         "iteration_s": iteration_s,
         "python_bytes": before,
-        "compiled_bytes": compiled,
         "peak_bytes": peak_bytes(),
     }
 

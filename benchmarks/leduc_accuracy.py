@@ -3,8 +3,8 @@
     python benchmarks/leduc_accuracy.py
 
 Every repetition is one whole `solve` in this process on one thread; NashConv is that of the
-profile handed over, by the verifier. Snapshots stand about 41 % apart, so a solver may
-overshoot the target by that much.
+profile handed over, by the verifier. Snapshots stand about 41 % apart, so a solver may do
+that many more iterations than it needs.
 """
 
 from __future__ import annotations

@@ -26,7 +26,13 @@ from eqbench.errors import (
     UsageError,
     nearest,
 )
-from eqbench.model.size_limit import DEFAULT_MAX_NODES, check_expected_nodes, node_limit
+from eqbench.model.size_limit import (
+    DEFAULT_MAX_NODES,
+    check_expected_nodes,
+    max_nodes,
+    node_limit,
+    too_large,
+)
 from eqbench.options import Option, canonical_text, construct, list_options
 from eqbench.plugins import (
     Entry,
@@ -300,6 +306,8 @@ def _build(game: Any) -> GameTree:
     tree = game.build()
     if not isinstance(tree, GameTree):
         raise TypeError(f"build() returned {type(tree).__name__}, not a GameTree")
+    if tree.n_nodes > max_nodes():  # not every game comes from a builder that looks
+        raise too_large()
     return tree
 
 

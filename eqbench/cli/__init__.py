@@ -6,7 +6,6 @@ import importlib
 import sys
 
 import click
-from click.utils import PacifyFlushWrapper
 
 _COMMANDS = {
     "run": "eqbench.cli.run:run",
@@ -77,7 +76,8 @@ def main() -> None:
         click.echo(f"Error: {error}", err=True)
         sys.exit(1)
     except SystemExit as stop:
-        # click ends with 1 when the reader of a pipe has gone; to us 1 means something else
-        gone = type(sys.stdout) is PacifyFlushWrapper
+        # click ends with 1 when the reader of a pipe has gone; to us 1 means something else. It
+        # leaves a wrapper behind, whose class is not public.
+        gone = type(sys.stdout).__name__ == "PacifyFlushWrapper"
         sys.exit(CLOSED_PIPE if gone else stop.code)
     sys.exit(code if isinstance(code, int) else 0)

@@ -10,7 +10,10 @@ import click
 
 
 def print_formatted(render: Callable[[Any], None]) -> None:
-    """Let `render` print to a console: as wide as the terminal, or 140 columns without colors."""
+    """Let `render` print to a console, as wide as the terminal.
+
+    Elsewhere it is as wide as COLUMNS says, or 140 columns, and without colors.
+    """
     from rich.console import Console
 
     from eqbench.report.terminal import TEXT_WIDTH, plain_text

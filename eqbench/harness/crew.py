@@ -23,7 +23,7 @@ class Crew:
 
     Attributes
     ----------
-    stop : event that ends the work; it is set by an interrupt
+    stop : event that ends the work; set by an interrupt or an error
     """
 
     def __init__(self, cells: Sequence[Cell], folder: RunFolder, lines: LineReader) -> None:

@@ -1,8 +1,9 @@
 """The child process of one job: ``python -m eqbench.harness.worker DESCRIPTOR``.
 
 Reads the job as JSON on standard input and answers with frames on the given descriptor. Jobs
-are `solve` (one cell), `describe` (what a third-party solver is) and `build` (the tree of a
-third-party game), so that foreign code never runs in the parent.
+are `solve` (one cell), `describe` (what a solver is) and `build` (the tree of a game). A run
+gives all third-party code to such children; the contract suites may also call `perform` in
+their own process.
 
 Frames: `ready` when set-up is over and the clock starts, then `snapshot` and `candidate`, and
 one of `done`, `refused`, `error`; or `described`, `built`.

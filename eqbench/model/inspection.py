@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.model.game import Game
+from eqbench.model.realization import RealizationPlan
 from eqbench.model.tree import FloatArray, GameTree
 
 
@@ -46,9 +47,10 @@ def inspect_profile(game: Game, behavior: NDArray) -> Inspection:
         own = slice(*np.searchsorted(tree.infoset_player, [player, player + 1]))
         counterfactual[own] = _reach(tree, behavior, but=player)[own]
     values = game.payoff_model().counterfactual_values(behavior)
+    form = game.sequence_form
     return Inspection(
         reach=_reach(tree, behavior),
-        own_reach=_own_reach(tree, behavior),
+        own_reach=RealizationPlan.of(form, behavior).weights[form.parent],
         counterfactual_reach=counterfactual,
         gaps=_gaps(tree, values, counterfactual),
     )
@@ -66,16 +68,6 @@ def _reach(tree: GameTree, behavior: NDArray, but: int = -1) -> FloatArray:
     inside = tree.infoset >= 0
     weights = reach[inside]
     return np.bincount(tree.infoset[inside], weights, tree.n_infosets).astype(np.float64)
-
-
-def _own_reach(tree: GameTree, behavior: NDArray) -> FloatArray:
-    """Product of the owner's frequencies on the way to each information set, (I,)."""
-    row = np.repeat(np.arange(tree.n_infosets), np.diff(tree.action_start))
-    reach = np.ones(tree.n_infosets)
-    for i, action in enumerate(tree.infoset_parent):  # parents come first
-        if action >= 0:
-            reach[i] = reach[row[action]] * behavior[action]
-    return reach
 
 
 def _gaps(tree: GameTree, values: FloatArray, counterfactual: FloatArray) -> FloatArray:

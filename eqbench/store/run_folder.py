@@ -248,6 +248,6 @@ def _reported(path: Path) -> Iterator[None]:
         raise
     except OSError as error:
         raise StoreError(
-            f"cannot write results to {path}: {error.strerror}; choose a writable folder with "
-            "--out, or free some space"
+            f"cannot write results to {path}: {error.strerror}; free some space or make the folder "
+            "writable and go on with --resume, or choose another folder with --out"
         ) from None

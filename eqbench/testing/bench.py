@@ -14,6 +14,7 @@ from eqbench.harness.frames import Frame
 from eqbench.harness.guard import Guardian
 from eqbench.harness.worker import perform
 from eqbench.model.game import Game
+from eqbench.model.size_limit import DEFAULT_MAX_NODES
 from eqbench.model.tree_files import load_tree
 from eqbench.testing.promises import BrokenPromiseError
 
@@ -81,7 +82,7 @@ class Bench:
             If it cannot be built.
         """
         folder = Path(tempfile.mkdtemp(dir=self.scratch))
-        trial = self.attempt("build", game=spec, folder=str(folder), max_nodes=10_000_000)
+        trial = self.attempt("build", game=spec, folder=str(folder), max_nodes=DEFAULT_MAX_NODES)
         last = trial.last
         if last is None or last.kind != "built":
             raise BrokenPromiseError(f"{spec} cannot be built: {complaint(trial)}")

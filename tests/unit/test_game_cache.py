@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 
 import eqbench
+from eqbench.cli.options import max_nodes_option
 from eqbench.errors import GameTooLargeError
 from eqbench.model import game_cache
 from eqbench.model.game import Game
 from eqbench.model.game_cache import cached_game, game_cache_folder
+from eqbench.model.size_limit import DEFAULT_MAX_NODES
 from eqbench.model.tree import GameTree
 from eqbench.model.tree_files import content_hash, load_form, load_tree, save_form, save_tree
 from eqbench.registry import Registry, default_registry
@@ -174,6 +176,26 @@ def test_limit_is_that_of_the_caller() -> None:
     with pytest.raises(GameTooLargeError, match=r"about 601 nodes.*allowed are 600 nodes"):
         eqbench.load_game("kuhn3", max_nodes=600)
     assert eqbench.load_game("kuhn3", max_nodes=601).tree.n_nodes == 601
+
+
+def test_limit_holds_for_games_that_come_from_no_builder(tmp_path: Path) -> None:
+    plugin = tmp_path / "borrowed.py"
+    plugin.write_text(
+        "from dataclasses import dataclass\n"
+        "import eqbench\n"
+        "@eqbench.register_game('borrowed')\n"
+        "@dataclass(frozen=True)\n"
+        "class Borrowed:\n"
+        "    def build(self):\n"
+        "        return eqbench.load_game('kuhn2').tree\n"
+    )
+    registry = Registry().with_plugins([plugin])
+    with pytest.raises(GameTooLargeError, match="more than 10 nodes"):
+        registry.load_game("borrowed", max_nodes=10)
+
+
+def test_commands_allow_as_many_nodes_as_the_library() -> None:
+    assert max_nodes_option(lambda: None).__click_params__[0].default == DEFAULT_MAX_NODES
 
 
 def test_game_that_announces_nothing_is_refused_while_it_is_built(tmp_path: Path) -> None:
