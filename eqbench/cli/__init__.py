@@ -77,7 +77,7 @@ def main() -> None:
         sys.exit(1)
     except SystemExit as stop:
         # click ends with 1 when the reader of a pipe has gone; to us 1 means something else. It
-        # leaves a wrapper behind, whose class is not public.
-        gone = type(sys.stdout).__name__ == "PacifyFlushWrapper"
+        # leaves a wrapper behind, whose class is not public and was renamed.
+        gone = type(sys.stdout).__name__.endswith("PacifyFlushWrapper")
         sys.exit(CLOSED_PIPE if gone else stop.code)
     sys.exit(code if isinstance(code, int) else 0)
