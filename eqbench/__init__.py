@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from eqbench.harness.inprocess import solve, verify
+    from eqbench.harness.inprocess import identify, solve, verify
     from eqbench.model.builder import TreeBuilder
     from eqbench.model.game import Game
     from eqbench.model.profile import BehaviorProfile
@@ -29,6 +29,7 @@ __all__ = [
     "Termination",
     "TreeBuilder",
     "__version__",
+    "identify",
     "load_equilibria",
     "load_game",
     "load_results",
@@ -49,6 +50,7 @@ _MODULES = {
     "GameTree": "eqbench.model.tree",
     "Termination": "eqbench.solver",
     "TreeBuilder": "eqbench.model.builder",
+    "identify": "eqbench.harness.inprocess",
     "load_equilibria": "eqbench.store.results",
     "load_game": "eqbench.registry",
     "load_results": "eqbench.store.results",

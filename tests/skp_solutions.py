@@ -15,7 +15,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from expressions import Relation, alternatives, evaluate
+from eqbench.equilibria.expressions import Relation, alternatives, evaluate
 
 TOLERANCE = 1e-12  # of constraints in floating point; exact ones hold exactly
 

@@ -48,7 +48,10 @@ def list_(what: str, plugins: tuple[str, ...], as_json: bool) -> None:
 @plugin_option
 @json_option
 def info(spec: str, max_nodes: int, plugins: tuple[str, ...], as_json: bool) -> None:
-    """Say what a game or a solver is: its options, and the sizes of a game."""
+    """Say what a game or a solver is: its options, and of a game its sizes and equilibria."""
+    from dataclasses import asdict
+
+    from eqbench.equilibria import known_equilibria
     from eqbench.errors import SpecError, nearest
     from eqbench.registry import default_registry
     from eqbench.spec import format_value, parse_spec
@@ -65,6 +68,7 @@ def info(spec: str, max_nodes: int, plugins: tuple[str, ...], as_json: bool) -> 
     if entry.kind == "game":
         game = registry.load_game(spec, max_nodes=max_nodes)
         facts |= {"spec": game.spec, "sizes": _sizes(game.tree)}
+        facts["equilibria"] = [asdict(known) for known in known_equilibria(game)]
     else:
         facts |= {"spec": registry.load_solver(spec).spec, **_solver_facts(entry)}
     values = dict(parse_spec(facts["spec"]).options)
@@ -123,6 +127,22 @@ def _print(facts: dict[str, Any]) -> None:
         click.echo(f"  {option['name']} = {option['value']}  ({option['type']})")
         if option["doc"]:
             click.echo(f"      {option['doc']}")
+    _print_equilibria(facts.get("equilibria", []))
+
+
+def _print_equilibria(known: list[dict[str, Any]]) -> None:
+    if known:
+        click.echo(f"published equilibria ({known[0]['source']})")
+    for facts in known:
+        click.echo(f"  {facts['name']}")
+        for title, text in (
+            ("parameters", ", ".join(facts["parameters"])),
+            ("constraints", "; ".join(facts["constraints"])),
+            ("payoffs", ", ".join(facts["payoffs"])),
+            ("transfer", facts["transfer"]),
+        ):
+            if text:
+                click.echo(f"      {title:<12} {text}")
 
 
 def _text(value: Any) -> str:

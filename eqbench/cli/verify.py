@@ -59,6 +59,7 @@ def verify(
     """
     import sys
 
+    from eqbench.equilibria import Identifier
     from eqbench.errors import UsageError
     from eqbench.model.profile_json import profile_from_json
     from eqbench.registry import default_registry
@@ -70,10 +71,16 @@ def verify(
     if not isinstance(game, str):
         raise UsageError('which game? give --game SPEC, or put "game": SPEC into the profile')
     registry = default_registry().with_plugins(plugins)
-    tree = registry.load_game(game, max_nodes=max_nodes).tree
+    loaded = registry.load_game(game, max_nodes=max_nodes)
+    tree = loaded.tree
     candidate = profile_from_json(tree, data)
     measured = measure(tree, candidate)
-    document = {"schema": SCHEMA, **_figures(measured, float), "identity": None}
+    identity = Identifier(loaded).identify(candidate, float(measured.max_regret))
+    document = {
+        "schema": SCHEMA,
+        **_figures(measured, float),
+        "identity": None if identity is None else identity.to_json(),
+    }
     worst: Any = measured.max_regret
     if exact:
         sys.set_int_max_str_digits(0)  # exact results may be longer than Python likes to print

@@ -37,7 +37,7 @@ class Finding:
     def max_regret(self) -> float:
         return float(self.measured.max_regret)
 
-    def record(self, profile: Any) -> EquilibriumRecord:
+    def record(self, profile: Any, identity: dict[str, Any] | None) -> EquilibriumRecord:
         """Record of the finding; `profile` is where its profile is kept."""
         return EquilibriumRecord(
             claim=self.candidate.claim,
@@ -48,6 +48,7 @@ class Finding:
             claimed_regret=self.candidate.claimed_regret,
             refuted=self.refuted,
             profile=profile,
+            identity=identity,
         )
 
 
@@ -147,15 +148,23 @@ def curve(findings: Sequence[Finding]) -> dict[str, NDArray]:
     }
 
 
-def metrics(findings: Sequence[Finding], keep: Callable[[int, Finding], Any]) -> dict[str, Any]:
+def metrics(
+    findings: Sequence[Finding],
+    *,
+    keep: Callable[[int, Finding], Any],
+    name: Callable[[Finding], dict[str, Any] | None],
+) -> dict[str, Any]:
     """Fields of a cell that follow from its measured candidates, best first.
 
-    `keep(rank, finding)` puts a profile somewhere and says where.
+    `keep(rank, finding)` puts a profile somewhere and says where; `name(finding)` says which
+    equilibrium it is.
     """
     if not findings:
         return {}
     ordered = sorted(findings, key=lambda finding: finding.max_regret)
-    records = [finding.record(keep(rank, finding)) for rank, finding in enumerate(ordered)]
+    records = [
+        finding.record(keep(rank, finding), name(finding)) for rank, finding in enumerate(ordered)
+    ]
     best = records[0]
     return {
         "payoffs": best.payoffs,

@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from eqbench.equilibria import Identifier, Identity
 from eqbench.errors import ProfileError, UsageError
 from eqbench.harness.evidence import measure, metrics
 from eqbench.harness.figures import plain_figures
+from eqbench.harness.naming import identity_of
 from eqbench.harness.verdict import ending, first_refutation
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
@@ -136,11 +138,16 @@ def _judged(
     )
     if refuted := first_refutation(findings):
         status, reason = "refuted", refuted
+    identifier = Identifier(game)
     return replace(
         record,
         status=status,
         reason=reason,
-        **metrics(handed, lambda rank, finding: finding.candidate.profile),
+        **metrics(
+            handed,
+            keep=lambda rank, finding: finding.candidate.profile,
+            name=lambda finding: identity_of(identifier, finding),
+        ),
     )
 
 
@@ -160,13 +167,33 @@ def verify(game: Game | GameTree | str, profile: Any, *, exact: bool = False) ->
     if isinstance(game, str):
         game = default_registry().load_game(game)
     tree = game.tree if isinstance(game, Game) else game
+    profile = _profile(tree, profile)
+    return verify_exactly(tree, profile) if exact else Verifier(tree).verify(profile)
+
+
+def identify(game: Game | str, profile: Any) -> Identity | None:
+    """Which known equilibrium a profile is, or is nearest to; None if nothing known is near.
+
+    Parameters and errors as in :func:`verify`. Whether it is an equilibrium at all is for the
+    regrets of :func:`verify` to say; they are measured here to tell what is near from what is
+    something else.
+    """
+    if isinstance(game, str):
+        game = default_registry().load_game(game)
+    profile = _profile(game.tree, profile)
+    max_regret = float(Verifier(game.tree).verify(profile).max_regret)
+    return Identifier(game).identify(profile, max_regret)
+
+
+def _profile(tree: GameTree, profile: Any) -> BehaviorProfile:
+    """Profile of a game from any of its forms."""
     if isinstance(profile, str | Path):
         profile = parse_profile(Path(profile).read_text(encoding="utf-8"))
     if isinstance(profile, dict):
         profile = profile_from_json(tree, profile)
     if not isinstance(profile, BehaviorProfile):
         raise ProfileError(
-            f"cannot verify {type(profile).__name__}; give a BehaviorProfile (for example "
-            "BehaviorProfile.of(game.tree, frequencies)), a dict or the path of a JSON file"
+            f"cannot read {type(profile).__name__} as a profile; give a BehaviorProfile (for "
+            "example BehaviorProfile.of(game.tree, frequencies)), a dict or the path of a JSON file"
         )
-    return verify_exactly(tree, profile) if exact else Verifier(tree).verify(profile)
+    return profile

@@ -15,6 +15,7 @@ from eqbench.harness.child import run_child
 from eqbench.harness.crew import Crew
 from eqbench.harness.evidence import Evidence
 from eqbench.harness.guard import Guardian
+from eqbench.harness.naming import name_clusters
 from eqbench.harness.plan import Cell, Request, make_plan
 from eqbench.harness.recorder import Recorder, limits_of
 from eqbench.registry import Registry
@@ -120,8 +121,17 @@ class Run:
         try:
             crew.work(do, self.request.jobs)
         finally:
-            # what is stored counts: a try that was interrupted does not undo an earlier one
-            self._records |= {record.key: record for record in folder.cells()}
+            try:
+                self._name_clusters(folder)
+            finally:
+                # what is stored counts: a try that was interrupted does not undo an earlier one
+                self._records |= {record.key: record for record in folder.cells()}
+
+    def _name_clusters(self, folder: RunFolder) -> None:
+        stored = {record.key: record for record in folder.cells()}
+        planned = [stored[cell.key] for cell in self.cells if cell.key in stored]
+        games = {cell.game.game.spec: cell.game.game for cell in self.cells}
+        name_clusters(folder, planned, games, self.request.tolerance)
 
 
 def _job(cell: Cell) -> dict[str, Any]:

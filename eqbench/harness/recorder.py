@@ -7,9 +7,11 @@ import threading
 from dataclasses import replace
 from typing import Any
 
+from eqbench.equilibria import Identifier
 from eqbench.errors import EqbenchError, StoreError
 from eqbench.harness.child import Limits, Outcome
 from eqbench.harness.evidence import Evidence, Finding, curve, measure_frame, metrics
+from eqbench.harness.naming import identity_of
 from eqbench.harness.plan import Cell
 from eqbench.harness.verdict import judge
 from eqbench.model.profile_json import profile_text
@@ -23,7 +25,7 @@ class Recorder:
 
     def __init__(self, folder: RunFolder) -> None:
         self.folder = folder
-        self._verifiers: dict[str, Verifier] = {}
+        self._kits: dict[str, tuple[Verifier, Identifier]] = {}
         self._lock = threading.Lock()
 
     def record(self, cell: Cell, outcome: Outcome | None, evidence: Evidence) -> CellRecord:
@@ -52,7 +54,7 @@ class Recorder:
             assert cell.solver.problem is not None
             status, reason = cell.solver.problem
             return replace(_names(cell), status=status, reason=reason)
-        verifier, name = self._verifier(cell), _file(cell)
+        (verifier, identifier), name = self._kit(cell), _file(cell)
         path = [measure_frame(frame, verifier, cell.tolerance) for frame in evidence.snapshots]
         found = [measure_frame(frame, verifier, cell.tolerance) for frame in evidence.candidates]
         handed = found or path[-1:]
@@ -74,16 +76,20 @@ class Recorder:
             trace=self._write_trace(name, path, handed),
             log=self._write_log(name, outcome),
             **_clocks(cell, outcome),
-            **metrics(handed, lambda rank, finding: self._save(cell, f"{name}-{rank}", finding)),
+            **metrics(
+                handed,
+                keep=lambda rank, finding: self._save(cell, f"{name}-{rank}", finding),
+                name=lambda finding: identity_of(identifier, finding),
+            ),
         )
 
-    def _verifier(self, cell: Cell) -> Verifier:
-        """Verifiers are kept for the game at hand: preparing one costs more than a measurement."""
-        content = cell.game.content
+    def _kit(self, cell: Cell) -> tuple[Verifier, Identifier]:
+        """They are kept for the game at hand: preparing them costs more than a measurement."""
+        content, game = cell.game.content, cell.game.game
         with self._lock:
-            if content not in self._verifiers:
-                self._verifiers = {content: Verifier(cell.game.game.tree)}
-            return self._verifiers[content]
+            if content not in self._kits:
+                self._kits = {content: (Verifier(game.tree), Identifier(game))}
+            return self._kits[content]
 
     def _write_trace(self, name: str, path: list[Finding], handed: list[Finding]) -> str | None:
         """Write the anytime curve, which ends with the profile that the cell shows."""

@@ -45,18 +45,18 @@ def inspect_profile(game: Game, behavior: NDArray) -> Inspection:
     counterfactual = np.zeros(tree.n_infosets)
     for player in range(tree.n_players):
         own = slice(*np.searchsorted(tree.infoset_player, [player, player + 1]))
-        counterfactual[own] = _reach(tree, behavior, but=player)[own]
+        counterfactual[own] = infoset_reach(tree, behavior, but=player)[own]
     values = game.payoff_model().counterfactual_values(behavior)
     form = game.sequence_form
     return Inspection(
-        reach=_reach(tree, behavior),
+        reach=infoset_reach(tree, behavior),
         own_reach=RealizationPlan.of(form, behavior).weights[form.parent],
         counterfactual_reach=counterfactual,
         gaps=_gaps(tree, values, counterfactual),
     )
 
 
-def _reach(tree: GameTree, behavior: NDArray, but: int = -1) -> FloatArray:
+def infoset_reach(tree: GameTree, behavior: NDArray, but: int = -1) -> FloatArray:
     """Reach of all information sets, where the moves of player `but` count as certain; (I,)."""
     reach = tree.chance_probability.copy()
     made = tree.incoming >= 0

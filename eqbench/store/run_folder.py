@@ -14,6 +14,7 @@ import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,7 @@ from eqbench.store.json_lines import append_line, read_lines
 from eqbench.store.schema import SCHEMA, CellRecord
 
 MANIFEST, LINES, INTERRUPTED = "manifest.json", "runs.jsonl", "interrupted.jsonl"
-RESUMED, CLAIMS = "resumed.jsonl", "claims"
+RESUMED, CLAIMS, CLUSTERS = "resumed.jsonl", "claims", "clusters.json"
 
 
 class RunFolder:
@@ -151,6 +152,15 @@ class RunFolder:
         with _reported(self.path / name):
             append_line(self.path / name, record.to_json())
 
+    def write_clusters(self, identities: dict[str, dict[str, Any]]) -> None:
+        """Write the identities of equilibria that were recognized by comparing cells.
+
+        They are found by the path of the profile. They are derived from the cells, and replace
+        what was written before.
+        """
+        text = json.dumps(identities, indent=1, allow_nan=False)
+        _write_file(self.path / CLUSTERS, text.encode())
+
     def cells(self) -> list[CellRecord]:
         """Finished cells in the order in which they ended; of a repeated one the last try."""
         return self._records(LINES)
@@ -165,9 +175,10 @@ class RunFolder:
 
     def _records(self, name: str) -> list[CellRecord]:
         records: dict[str, CellRecord] = {}
+        clusters = self._clusters()
         for data in read_lines(self.path / name):
             try:
-                record = CellRecord.from_json(data)
+                record = _with_clusters(CellRecord.from_json(data), clusters)
             except (KeyError, TypeError, AttributeError) as error:
                 raise UsageError(
                     f"{self.path / name} holds a record that this version does not know "
@@ -176,6 +187,27 @@ class RunFolder:
             records.pop(record.key, None)
             records[record.key] = record
         return list(records.values())
+
+    def _clusters(self) -> dict[str, Any]:
+        file = self.path / CLUSTERS
+        try:
+            return dict(json.loads(file.read_text(encoding="utf-8"))) if file.exists() else {}
+        except (ValueError, TypeError):
+            raise UsageError(
+                f"{file} is damaged; delete it and write it anew with "
+                f"eqbench run --resume {self.path}"
+            ) from None
+
+
+def _with_clusters(record: CellRecord, clusters: dict[str, Any]) -> CellRecord:
+    """Record whose equilibria have the identities that comparing cells gave them."""
+    if not any(item.profile in clusters for item in record.equilibria):
+        return record
+    equilibria = [
+        replace(item, identity=item.identity or clusters.get(item.profile or ""))
+        for item in record.equilibria
+    ]
+    return replace(record, equilibria=equilibria)
 
 
 def new_run_path(root: Path, slug: str) -> Path:

@@ -1,0 +1,27 @@
+"""Which equilibrium is it: published sets, and clusters and continua of what is not published.
+
+Whether a profile is an equilibrium is measured elsewhere; here it is only recognized.
+"""
+
+from eqbench.equilibria.catalog import KnownEquilibria, known_equilibria
+from eqbench.equilibria.clusters import cluster_identities
+from eqbench.equilibria.components import Component, connected_components
+from eqbench.equilibria.corners import known_corners
+from eqbench.equilibria.dimension import Dimension, local_dimension
+from eqbench.equilibria.identity import Identifier, Identity
+from eqbench.equilibria.reference import KnownSet, known_sets
+
+__all__ = [
+    "Component",
+    "Dimension",
+    "Identifier",
+    "Identity",
+    "KnownEquilibria",
+    "KnownSet",
+    "cluster_identities",
+    "connected_components",
+    "known_corners",
+    "known_equilibria",
+    "known_sets",
+    "local_dimension",
+]

@@ -1,0 +1,111 @@
+"""How many dimensions the set of equilibria has around one of them.
+
+Symbols in shapes: A actions, I information sets, D free directions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eqbench.model.game import Game
+from eqbench.model.inspection import infoset_reach
+from eqbench.model.tree import FloatArray, GameTree
+
+IN_SUPPORT = 1e-6  # smallest frequency of an action that counts as played
+REACHED = 1e-9
+RANK_TOLERANCE = 1e-6  # of singular values, against the largest possible of unit rows
+LARGEST_GAME = 2_000  # actions; the Jacobian is a dense square matrix of this size
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """Dimension of the set of equilibria with the same actions in use.
+
+    Attributes
+    ----------
+    total : frequencies that can move independently without anybody beginning to gain
+    on_path : dimension of their outcome distributions
+    """
+
+    total: int
+    on_path: int
+
+
+def local_dimension(game: Game, behavior: FloatArray) -> Dimension | None:
+    """Dimension of the set of equilibria around the equilibrium `behavior`, float64 (A,).
+
+    The actions that are in use where play leads must stay equally good. The Jacobian of these
+    conditions by all frequencies in use has a null space, and that is the tangent space of the
+    set. Off the path of play those directions do not count that change no other player's value of
+    anything, such as what a player does at information sets that their own moves avoid.
+    At the border of the set this is only an estimate: there fewer actions may be in use, and
+    conditions that just hold for actions out of use are not looked at.
+
+    None if the game is too large for the dense Jacobian.
+    """
+    tree = game.tree
+    if tree.n_actions > LARGEST_GAME:
+        return None
+    model = game.payoff_model()
+    jacobian = model.jacobian(behavior)
+    supports = _supports(tree, behavior)
+    if not any(len(support) > 1 for support in supports):
+        return Dimension(0, 0)
+    directions = _directions(tree, supports)
+    reached = infoset_reach(tree, behavior) > REACHED
+    conditions = [
+        jacobian[other] - jacobian[support[0]]
+        for support, here in zip(supports, reached, strict=True)
+        if here
+        for other in support[1:]
+    ]
+    tangent = _null_space(np.reshape(conditions, (-1, tree.n_actions)) @ directions)
+    idle = sum(
+        _idle_directions(tree, jacobian, i, supports[i]) for i in np.flatnonzero(~reached).tolist()
+    )
+    moved = (directions @ tangent)[np.repeat(reached, np.diff(tree.action_start))]
+    return Dimension(tangent.shape[1] - idle, _rank(moved))
+
+
+def _supports(tree: GameTree, behavior: FloatArray) -> list[NDArray[np.int64]]:
+    """Actions in use at each information set."""
+    blocks = np.split(behavior, tree.action_start[1:-1])
+    return [
+        first + np.flatnonzero(block > IN_SUPPORT)
+        for first, block in zip(tree.action_start, blocks, strict=False)
+    ]
+
+
+def _directions(tree: GameTree, supports: list[NDArray[np.int64]]) -> FloatArray:
+    """Moves of a frequency from one action in use to another, (A, D)."""
+    matrix = np.zeros((tree.n_actions, sum(len(support) - 1 for support in supports)))
+    column = 0
+    for support in supports:
+        for other in support[1:]:
+            matrix[other, column], matrix[support[0], column] = 1.0, -1.0
+            column += 1
+    return matrix
+
+
+def _idle_directions(
+    tree: GameTree, jacobian: FloatArray, infoset: int, support: NDArray[np.int64]
+) -> int:
+    """Directions at an information set that change no other player's value of any action."""
+    owner = np.repeat(tree.infoset_player, np.diff(tree.action_start))
+    others = jacobian[owner != tree.infoset_player[infoset]]
+    return len(support) - 1 - _rank(others[:, support[1:]] - others[:, support[:1]])
+
+
+def _null_space(matrix: FloatArray) -> FloatArray:
+    """Orthonormal basis in columns; rows count by their direction, however short they are."""
+    lengths = np.linalg.norm(matrix, axis=1)
+    rows = matrix[lengths > RANK_TOLERANCE**2] / lengths[lengths > RANK_TOLERANCE**2, None]
+    _, singular, right = np.linalg.svd(rows, full_matrices=True)
+    return right[int((singular > RANK_TOLERANCE).sum()) :].T
+
+
+def _rank(matrix: FloatArray) -> int:
+    return int(np.linalg.matrix_rank(matrix, tol=RANK_TOLERANCE)) if matrix.size else 0

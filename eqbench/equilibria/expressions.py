@@ -1,0 +1,133 @@
+"""Arithmetic texts such as ``(3+sqrt(97))/4``, read by a whitelist of syntax and never evaluated.
+
+An expression is compiled to a function of named values, which are Fractions or floats. With
+Fractions a square root that is irrational is refused.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any, Literal, NamedTuple
+
+Expression = Callable[[Mapping[str, Any]], Any]
+Sign = Literal["<=", ">=", "==", "<", ">"]
+
+_OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+}
+_SIGNS: dict[type, Sign] = {
+    ast.LtE: "<=",
+    ast.GtE: ">=",
+    ast.Eq: "==",
+    ast.Lt: "<",
+    ast.Gt: ">",
+}
+
+
+class IrrationalError(ArithmeticError):
+    """A square root is not rational, so the exact value does not exist."""
+
+
+class Relation(NamedTuple):
+    """A relation between two expressions."""
+
+    left: ast.expr
+    sign: Sign
+    right: ast.expr
+
+
+class Arithmetic(NamedTuple):
+    """What differs between exact numbers and floats."""
+
+    constant: Callable[[int], Any]
+    divide: Callable[[Any, Any], Any]
+    root: Callable[[Any], Any]
+
+
+def compile_expression(text: str | ast.expr, *, exact: bool = False) -> Expression:
+    """Function from a mapping of names to the value of an arithmetic expression.
+
+    Integers, names, ``+ - * /``, whole powers and ``sqrt`` are allowed.
+
+    Parameters
+    ----------
+    text : the expression, or its syntax tree
+    exact : whether to compute in Fractions; else in floats, where a division by zero gives NaN
+
+    Raises
+    ------
+    ValueError
+        If the syntax is anything but arithmetic. The function raises KeyError for a name that
+        it is not given, and if `exact` IrrationalError for an irrational square root and
+        ZeroDivisionError.
+    """
+    node = ast.parse(text, mode="eval").body if isinstance(text, str) else text
+    return _compile(node, _EXACT if exact else _FLOAT)
+
+
+def evaluate(text: str | ast.expr, names: Mapping[str, Any], *, exact: bool = True) -> Any:
+    """Fraction, or float unless `exact`, of an expression; errors as in the other functions."""
+    return compile_expression(text, exact=exact)(names)
+
+
+def alternatives(constraint: str) -> list[Relation]:
+    """The relations of a constraint, of which one must hold: several if it says ``or``.
+
+    Raises
+    ------
+    ValueError
+        If it is anything else than a relation or relations joined by ``or``.
+    """
+    node = ast.parse(constraint, mode="eval").body
+    parts = node.values if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or) else [node]
+    return [_relation(part) for part in parts]
+
+
+def _relation(node: ast.expr) -> Relation:
+    match node:
+        case ast.Compare(left=left, ops=[sign], comparators=[right]) if type(sign) in _SIGNS:
+            return Relation(left, _SIGNS[type(sign)], right)
+    raise ValueError(f"not a relation: {ast.unparse(node)}")
+
+
+def _compile(node: ast.expr, number: Arithmetic) -> Expression:
+    match node:
+        case ast.Constant(value=value) if type(value) is int:
+            constant = number.constant(value)
+            return lambda names: constant
+        case ast.Name(id=name):
+            return lambda names: names[name]
+        case ast.BinOp(op=ast.Pow(), left=base, right=ast.Constant(value=power)):
+            if type(power) is int:
+                inner = _compile(base, number)
+                return lambda names: inner(names) ** power
+        case ast.BinOp(op=op, left=left, right=right):
+            if combine := number.divide if isinstance(op, ast.Div) else _OPERATORS.get(type(op)):
+                first, second = _compile(left, number), _compile(right, number)
+                return lambda names: combine(first(names), second(names))
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            inner = _compile(operand, number)
+            return lambda names: -inner(names)
+        case ast.Call(func=ast.Name(id="sqrt"), args=[argument], keywords=[]):
+            inner = _compile(argument, number)
+            return lambda names: number.root(inner(names))
+    raise ValueError(f"not an arithmetic expression: {ast.unparse(node)}")
+
+
+def _exact_root(value: Fraction) -> Fraction:
+    if value < 0:
+        raise IrrationalError(f"sqrt({value})")
+    root = Fraction(math.isqrt(value.numerator), math.isqrt(value.denominator))
+    if root**2 != value:
+        raise IrrationalError(f"sqrt({value})")
+    return root
+
+
+_EXACT = Arithmetic(Fraction, operator.truediv, _exact_root)
+_FLOAT = Arithmetic(float, lambda left, right: left / right if right else math.nan, math.sqrt)
