@@ -133,6 +133,26 @@ def leduc_accuracy(data: dict[str, Any]) -> str:
     return table(header, rows) + f"\nGame {data['game']}. {where(data)}.\n"
 
 
+def identification(data: dict[str, Any]) -> str:
+    """Time of one identification by kind of profile, and what was recognized."""
+    rows = []
+    for row in data["rows"]:
+        found = [identity for identity in row["identities"] if identity]
+        times = row["elapsed_ms"]
+        rows.append(
+            [
+                row["kind"],
+                f"{statistics.median(times):.1f}",
+                f"{max(times):.1f}",
+                *(f"{sum(identity[i] for identity in found)}" for i in (2, 1)),
+                f"{sum(not identity[1] for identity in found)}",
+                f"{len(row['identities']) - len(found)}",
+            ]
+        )
+    header = ["profiles", "median ms", "largest ms", "strict", "on the path", "near", "nothing"]
+    return table(header, rows) + f"\nGame {data['game']}. {where(data)}.\n"
+
+
 TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "cfr_vs_openspiel": cfr_vs_openspiel,
     "random_starts": random_starts,
@@ -140,6 +160,7 @@ TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "best_of_starts": best_of_starts,
     "large_games": large_games,
     "leduc_accuracy": leduc_accuracy,
+    "identification": identification,
 }
 
 

@@ -56,6 +56,35 @@ def with_candidate(record: CellRecord, scale: float = 1.0) -> CellRecord:
     )
 
 
+def identity(name: str, **fields: Any) -> dict[str, Any]:
+    """An identity as the harness records it: strict and on the path; `fields` may differ.
+
+    Its first parameter is the leading one.
+    """
+    known = {
+        "name": name,
+        "also": [],
+        "parameters": {},
+        "leading": next(iter(fields.get("parameters", {})), None),
+        "on_path": True,
+        "strict": True,
+        "distance": 1e-9,
+        "off_path": {},
+        "dimension": None,
+    }
+    return known | fields
+
+
+def identified(record: CellRecord, *identities: dict[str, Any] | None) -> CellRecord:
+    """The record with one candidate for each identity, best first."""
+    best = record.equilibria[0]
+    found = [
+        replace(best, max_regret=best.max_regret * (rank + 1), identity=each)
+        for rank, each in enumerate(identities)
+    ]
+    return replace(record, equilibria=found)
+
+
 def without_figures(key: str, **fields: Any) -> CellRecord:
     """A cell that never ran, for example because its solver does not support the game."""
     names: dict[str, Any] = {

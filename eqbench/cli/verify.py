@@ -118,6 +118,8 @@ def _print(players: tuple[str, ...], document: dict[str, Any]) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    from eqbench.report.profile_view import print_identity
+
     exact = document.get("exact")
     table = Table(box=None)
     table.add_column("player")
@@ -141,6 +143,7 @@ def _print(players: tuple[str, ...], document: dict[str, Any]) -> None:
     ):
         more = f"   exactly {_short(exact[key])}" if exact else ""
         console.print(f"{name}: {document[key]:.6e}{more}", highlight=False)
+    print_identity(document["identity"], console)
     if exact and any(len(fraction) > LONGEST_FRACTION for fraction in exact["regrets"]):
         console.print("Long fractions are printed by --json.", style="dim")
     if not exact and any(0 < abs(value) < ROUNDING for value in document["regrets"]):

@@ -5,6 +5,7 @@ Symbols in shapes: A actions of the game, V named frequencies, Z columns of the 
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
@@ -23,10 +24,8 @@ from eqbench.model.tree import FloatArray
 from eqbench.verification import DEFAULT_TOLERANCE
 
 # Up to this difference of outcomes a profile is said to be near a set; random profiles are ten
-# times as far away. Iterates on their way to an equilibrium were up to a few hundred times as
-# far from it as their regret is a share of the payoff range.
+# times as far away.
 NEAR = 1e-3
-NEAR_PER_REGRET = 1e4
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,8 @@ class Identity:
     ----------
     name : of the set that it belongs to, or is nearest to; ``cluster:k`` if it is in none
     also : names of further sets that it belongs to
-    parameters : figures of the nearest member by name, the leading one first
+    parameters : figures of the nearest member by name
+    leading : name of the figure that tells members of this set apart best, if there is one
     on_path : whether its outcome distribution agrees with a member's within 1e-7
     strict : whether every published constraint holds within 1e-7, off the path of play too
     distance : largest difference of an outcome's probability to the nearest member, or to the
@@ -51,6 +51,7 @@ class Identity:
     name: str
     also: tuple[str, ...] = ()
     parameters: dict[str, float] = field(default_factory=dict)
+    leading: str | None = None
     on_path: bool = True
     strict: bool = False
     distance: float = 0.0
@@ -114,6 +115,7 @@ class Identifier:
             name=best.known.name,
             also=tuple(m.known.name for m in matches.values() if m is not best and m.on_path),
             parameters=best.known.shown(best.parameters),
+            leading=best.known.leading,
             on_path=best.on_path,
             strict=best.strict,
             distance=best.distance,
@@ -128,9 +130,14 @@ class Identifier:
         return local_dimension(self.game, profile.probabilities)
 
     def _near(self, max_regret: float | None) -> float:
+        """Distance that a profile with such a regret may have from the equilibrium it is near.
+
+        Away from an equilibrium regret grows in proportion to the distance, or with its square
+        where two conditions meet.
+        """
         if max_regret is None:
             return NEAR
-        return min(NEAR, NEAR_PER_REGRET * max(max_regret, 0.0) / self.game.tree.payoff_range)
+        return min(NEAR, math.sqrt(max(max_regret, 0.0) / self.game.tree.payoff_range))
 
 
 class _Profile:

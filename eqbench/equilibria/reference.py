@@ -51,6 +51,8 @@ class KnownSet:
     source : where it was published
     parameters : names of the K parameters
     idle : positions of parameters that change nobody's payoff, whatever one player does
+    leading : the shown figure that tells members apart best, for example because payoffs follow
+        it; None if there is none
     layout : where the V frequencies stand in the game
     formulas : values, constraints and payoffs as functions of the parameters
     exact : the same in Fractions
@@ -61,6 +63,7 @@ class KnownSet:
     source: str
     parameters: tuple[str, ...]
     idle: tuple[int, ...]
+    leading: str | None
     layout: Layout
     formulas: Formulas
     exact: Formulas
@@ -82,7 +85,7 @@ class KnownSet:
         return np.array([violation(names) for violation in self.formulas.violations])
 
     def shown(self, parameters: NDArray) -> dict[str, float]:
-        """The figures by which people name a member, the leading one first."""
+        """The figures by which people name a member."""
         names = self._names(parameters)
         return {name: float(value(names)) for name, value in self.formulas.shown.items()}
 
@@ -175,6 +178,7 @@ def _sets(document: Mapping[str, Any], layout: Layout, constants: Mapping[str, F
                 source=document["source"],
                 parameters=parameters,
                 idle=tuple(parameters.index(p) for p in document.get("idle", ())),
+                leading=entry.get("leading"),
                 layout=layout,
                 formulas=_compile(document, entry, constraints, constants, exact=False),
                 exact=_compile(document, entry, constraints, constants, exact=True),

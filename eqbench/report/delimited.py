@@ -4,22 +4,45 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from eqbench.report.rows import Entry, by_game
-from eqbench.report.summary import CSV_COLUMNS, by_solver, statistics_of
+from eqbench.report.equilibria import counts
+from eqbench.report.rows import Entry, by_game, by_solver
+from eqbench.report.summary import CSV_COLUMNS, statistics_of
 from eqbench.store.results import result_columns, result_rows
+from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun
+
+_FACTS = ("on_path", "strict", "distance")
 
 
 def results_csv(runs: Sequence[StoredRun]) -> str:
-    """One row per cell, as in :func:`eqbench.load_results`; empty where nothing is known."""
-    return _csv(result_columns(runs), result_rows(runs))
+    """One row per cell, as in :func:`eqbench.load_results`; empty where nothing is known.
+
+    More on the equilibrium follows, with its parameters as JSON.
+    """
+    cells = [cell for run in runs for cell in run.cells]
+    rows = [row | _identity(cell) for row, cell in zip(result_rows(runs), cells, strict=True)]
+    more = [f"equilibrium_{name}" for name in (*_FACTS, "parameters")]
+    return _csv([*result_columns(runs), *more], rows)
+
+
+def _identity(cell: CellRecord) -> dict[str, Any]:
+    """What is known of the equilibrium of the best candidate beside its name."""
+    identity = cell.equilibria[0].identity if cell.equilibria else None
+    if identity is None:
+        return {}
+    facts = {f"equilibrium_{name}": identity[name] for name in _FACTS}
+    return facts | {"equilibrium_parameters": json.dumps(identity["parameters"])}
 
 
 def summary_csv(runs: Sequence[StoredRun]) -> str:
-    """One row per run, game and solver, with statistics over the seeds."""
+    """One row per run, game and solver, with statistics over the seeds.
+
+    `equilibria` is JSON: how many cells found each.
+    """
     names = ("game", "solver", "game_spec", "solver_spec")
     rows = []
     for run in runs:
@@ -30,8 +53,9 @@ def summary_csv(runs: Sequence[StoredRun]) -> str:
                     {"run": str(run.path.absolute())}
                     | {name: getattr(record, name) for name in names}
                     | {name: values[title] for name, title in CSV_COLUMNS.items()}
+                    | {"equilibria": json.dumps(counts(group))}
                 )
-    return _csv(["run", *names, *CSV_COLUMNS], rows)
+    return _csv(["run", *names, *CSV_COLUMNS, "equilibria"], rows)
 
 
 def _csv(columns: Sequence[str], rows: Iterable[dict[str, Any]]) -> str:

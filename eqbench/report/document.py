@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from eqbench.report.equilibria import with_matrices
 from eqbench.report.rows import Entry, Report, comparison
 from eqbench.report.summary import summary
 from eqbench.store.stored_run import StoredRun
@@ -24,7 +25,10 @@ def report_on(runs: Sequence[StoredRun], *, summarize: bool = False) -> Report:
         Entry(name, cell) for name, run in zip(names, runs, strict=True) for cell in run.cells
     ]
     timeouts = {name: run.timeout_s for name, run in zip(names, runs, strict=True)}
-    report = summary(entries, timeouts) if summarize else comparison(entries)
+    if summarize:
+        report = summary(entries, timeouts)
+    else:
+        report = with_matrices(comparison(entries), entries)
     return replace(report, notes=tuple(note for run in runs for note in _missing(run)))
 
 

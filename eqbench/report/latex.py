@@ -26,6 +26,10 @@ _ESCAPES = {
     "-": r"-{}",
     "–": "--",
     "\u00a0": "~",
+    "×": r"$\times$",
+    "≈": r"$\approx$",
+    "α": r"$\alpha$",
+    "β": r"$\beta$",
 }
 # Columns that a page has no space for: exploitability follows from NashConv.
 PAGE_RANK = 2
@@ -59,7 +63,8 @@ def _environment(table: Table, notes: Sequence[str]) -> str:
     alignment = "".join("r" if column.numeric else "l" for column in table.columns)
     # a spec has no spaces where its line could be broken
     title = escaped(table.title).replace(",", r",\allowbreak{}")
-    caption = f"\\texttt{{{title}}}. {escaped(table.legend)}".strip()
+    topic = f": {escaped(table.topic)}" if table.topic else ""
+    caption = f"\\texttt{{{title}}}{topic}. {escaped(table.legend)}".strip()
     lines = [
         r"\begin{table}",
         r"\centering",
@@ -68,14 +73,14 @@ def _environment(table: Table, notes: Sequence[str]) -> str:
         r"\setlength{\tabcolsep}{3pt}",
         rf"\begin{{tabular}}{{@{{}}{alignment}@{{}}}}",
         r"\toprule",
-        *map(_line, zip(*map(_heading, table.columns), strict=True)),
+        *(_line(row) for row in zip(*map(_heading, table.columns), strict=True) if any(row)),
         r"\midrule",
         *(_line(_cell(row, column) for column in table.columns) for row in table.rows),
         r"\bottomrule",
         r"\end{tabular}",
         *(
             rf"\par\smallskip\parbox{{\linewidth}}{{\raggedright {escaped(note)}}}"
-            for note in (*table.notes, *notes)
+            for note in (*table.remarks, *notes)
         ),
         r"\end{table}",
     ]
@@ -108,6 +113,7 @@ def _power_of_ten(text: str) -> str:
 
 
 _FORMATS: dict[Kind, Callable[[Any], str]] = {
+    "words": lambda words: escaped(" ".join(words)),
     "count": "{:,}".format,
     "small": lambda value: _power_of_ten(f"{value:.1e}"),
     "payoff": lambda value: f"${value:+z.5f}$",

@@ -12,13 +12,6 @@ from eqbench.report.rows import Column, Kind, Report, Row, Table, printable, thr
 
 # An underscore inside a word never means anything.
 _SPECIAL = re.compile(r"[\\`*\[\]{}<>#|~&$]|(?<![^\W_])_|_(?![^\W_])")
-_FORMATS: dict[Kind, Callable[[Any], str]] = {
-    "count": "{:,}".format,
-    "small": "{:.1e}".format,
-    "payoff": "{:+z.5f}".format,
-    "seconds": three_digits,
-    "bytes": lambda value: f"{value / 2**20:.0f}",
-}
 
 
 def markdown(report: Report) -> str:
@@ -40,8 +33,9 @@ def _section(table: Table) -> str:
     right = [column.numeric for column in table.columns]
     rule = ["-" * (width - r) + ":" * r for width, r in zip(widths, right, strict=True)]
     lines = [_line(cells, widths, right) for cells in (head, rule, *body)]
-    notes = [f"- {escaped(note)}" for note in table.notes]
-    return "\n".join([f"### {escaped(table.title)}", "", *lines, "", *notes, *([""] * bool(notes))])
+    notes = [f"- {escaped(note)}" for note in table.remarks]
+    title = table.title + (f": {table.topic}" if table.topic else "")
+    return "\n".join([f"### {escaped(title)}", "", *lines, "", *notes, *([""] * bool(notes))])
 
 
 def _line(cells: list[str], widths: list[int], right: list[bool]) -> str:
@@ -56,4 +50,14 @@ def _cell(row: Row, column: Column) -> str:
     value = row.values.get(column.title)
     if value is None:
         return "" if column.identifies else "–"
-    return _FORMATS[column.kind](value) if column.kind in _FORMATS else escaped(value)
+    return _FORMATS.get(column.kind, escaped)(value)
+
+
+_FORMATS: dict[Kind, Callable[[Any], str]] = {
+    "words": lambda words: escaped(" ".join(words)),
+    "count": "{:,}".format,
+    "small": "{:.1e}".format,
+    "payoff": "{:+z.5f}".format,
+    "seconds": three_digits,
+    "bytes": lambda value: f"{value / 2**20:.0f}",
+}

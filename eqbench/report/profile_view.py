@@ -5,14 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from eqbench.report.naming import decimal, is_cluster
 from eqbench.report.profile_facts import CARDS, SITUATIONS
 from eqbench.report.rows import printable
 from eqbench.report.terminal import fits, mebibytes, seconds, small, status_text
 
 MOST_SETS = 400
+MOST_DIFFERENCES = 5
 _LEGEND = (
     "reach: probability that play gets there; own reach: the player's own part of it. "
     "gap: value of the best action minus that of this one, in payoff units, once play is there; "
@@ -63,8 +66,7 @@ def _print_candidate(facts: dict[str, Any], console: Console) -> None:
     console.print(Text(f"{which}: {found['claim']}, {found['profile']}"))
     if found["refuted"] is not None:
         console.print(Text(f"refuted: {printable(found['refuted'])}", style="red"))
-    if found["identity"] is not None:
-        console.print(Text(f"identity: {found['identity'].get('name')}"))
+    print_identity(found["identity"], console)
     table = Table(box=None, padding=(0, 2, 0, 0))
     table.add_column("player")
     for heading in ("payoff", "regret"):
@@ -80,6 +82,43 @@ def _print_candidate(facts: dict[str, Any], console: Console) -> None:
         f"exploitability (NashConv / {players}) {small(found['nash_conv'] / players)}",
         highlight=False,
     )
+
+
+def print_identity(identity: dict[str, Any] | None, console: Console) -> None:
+    """Print which equilibrium a candidate is, where in its set, and how it differs."""
+    if identity is None:
+        console.print("equilibrium: not identified")
+        return
+    also = f" (also {', '.join(identity['also'])})" if identity["also"] else ""
+    console.print(Text(f"equilibrium: {identity['name']}{also}", style="bold"))
+    lines = [f"{_closeness(identity)}; distance {small(identity['distance'])}"]
+    if identity["parameters"]:
+        values = (f"{name}={decimal(value, 6)}" for name, value in identity["parameters"].items())
+        lines.append(f"parameters: {', '.join(values)}")
+    if identity["dimension"] is not None:
+        lines.append(f"dimension of the equilibria around it: {identity['dimension']}")
+    if identity["off_path"]:
+        lines.append(f"off the path of play: {_largest(identity['off_path'])}")
+    for line in lines:
+        console.print(Padding(Text(line), (0, 0, 0, 2)))
+
+
+def _closeness(identity: dict[str, Any]) -> str:
+    if is_cluster(identity["name"]):
+        return "not a known equilibrium, numbered within the run"
+    if not identity["on_path"]:
+        return "not on its path of play, only the nearest known equilibrium"
+    if not identity["strict"]:
+        return "on its path of play, but not every published condition holds"
+    return "on its path of play, and every published condition holds"
+
+
+def _largest(differences: dict[str, float]) -> str:
+    """The largest differences, and how many more there are."""
+    order = sorted(differences, key=lambda place: -abs(differences[place]))
+    shown = [f"{place} by {decimal(differences[place], 6)}" for place in order[:MOST_DIFFERENCES]]
+    more = len(order) - len(shown)
+    return ", ".join(shown) + (f", and {more} more" if more else "")
 
 
 def _most_reached(sets: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -1,7 +1,8 @@
 """What the tables of a report hold, whatever they are printed as.
 
 A table has raw values; the module of each format lays them out. Values of the kind `payoffs`
-are lists with one number per player.
+are lists with one number per player, those of the kind `words` texts that a space joins, or a
+line break where space is short.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from eqbench.report.naming import label, marks
 from eqbench.store.schema import CellRecord
 
-Kind = Literal["text", "status", "count", "small", "payoffs", "payoff", "seconds", "bytes"]
+Kind = Literal["text", "words", "status", "count", "small", "payoffs", "payoff", "seconds", "bytes"]
 
 ALARMING = frozenset({"failed", "crashed", "refuted", "interrupted"})
 _SHORT_CLAIMS = {"iterate": "last", "complete list": "list"}
@@ -31,6 +33,8 @@ class Column:
     dispensable : int
         Where space is short the columns with 1 are left out first, then those with 2, and so
         on; those with 0 never.
+    notes : tuple of str
+        What has to be said where it is shown.
     """
 
     title: str
@@ -38,11 +42,12 @@ class Column:
     stacked: str = ""
     identifies: bool = False
     dispensable: int = 0
+    notes: tuple[str, ...] = ()
 
     @property
     def numeric(self) -> bool:
         """Whether it holds numbers, which stand at the right."""
-        return self.kind not in ("text", "status")
+        return self.kind not in ("text", "words", "status")
 
     @property
     def unit(self) -> str:
@@ -72,6 +77,8 @@ class Table:
         What the figures are; empty if no row has any.
     players : int
         Number of players, 0 if no row has figures.
+    topic : str
+        What the table shows of the game; empty for its cells.
     """
 
     title: str
@@ -80,6 +87,12 @@ class Table:
     notes: tuple[str, ...]
     legend: str
     players: int
+    topic: str = ""
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Its notes and those of its columns."""
+        return (*self.notes, *(note for column in self.columns for note in column.notes))
 
     def without(self, rank: int) -> Table:
         """Same table without the columns that are dispensable up to a rank."""
@@ -141,6 +154,24 @@ def by_game(entries: Iterable[Entry]) -> list[list[Entry]]:
     return list(groups.values())
 
 
+def by_solver(entries: Iterable[Entry]) -> list[list[Entry]]:
+    """Entries of each solver of each run, in the order in which they first occur."""
+    groups: dict[tuple[str, str], list[Entry]] = {}
+    for entry in entries:
+        groups.setdefault((entry.run, entry.record.solver), []).append(entry)
+    return list(groups.values())
+
+
+def several_seeds(entries: Sequence[Entry]) -> bool:
+    """Whether a seed tells cells apart."""
+    return len({entry.record.seed for entry in entries} - {None}) > 1
+
+
+def several_runs(entries: Sequence[Entry]) -> bool:
+    """Whether the entries are of more than one run."""
+    return len({entry.run for entry in entries}) > 1
+
+
 def title_of(record: CellRecord) -> str:
     """Title of the table of a game."""
     same = record.game == record.game_spec
@@ -162,15 +193,18 @@ SOLVER = Column("solver", identifies=True)
 
 
 def _columns(entries: Sequence[Entry]) -> tuple[Column, ...]:
+    found = [words for entry in entries if (words := label(entry.record))]
+    equilibrium = Column("equilibrium", "words", dispensable=6, notes=tuple(marks(found)))
     return (
-        *([RUN] if _several_runs(entries) else []),
+        *([RUN] if several_runs(entries) else []),
         SOLVER,
-        *([Column("seed", "count", identifies=True)] if _several_seeds(entries) else []),
+        *([Column("seed", "count", identifies=True)] if several_seeds(entries) else []),
         Column("status", "status"),
         Column("max regret", "small", "max\nregret"),
         Column("NashConv", "small", dispensable=5),
         Column("exploitability", "small", "exploit-\nability", dispensable=1),
         Column("payoffs", "payoffs"),
+        *([equilibrium] if found else []),
         Column("profile", dispensable=2),
         Column("iterations", "count", dispensable=4),
         Column("time", "seconds"),
@@ -203,6 +237,7 @@ def _values(entry: Entry) -> dict[str, Any]:
         "NashConv": record.nash_conv,
         "exploitability": record.exploitability,
         "payoffs": record.payoffs,
+        "equilibrium": label(record) or None,
         "profile": None if claim is None else _SHORT_CLAIMS.get(claim, claim),
         "iterations": record.iterations,
         "time": record.elapsed_s,
@@ -210,19 +245,11 @@ def _values(entry: Entry) -> dict[str, Any]:
     }
 
 
-def _several_seeds(entries: Sequence[Entry]) -> bool:
-    return len({entry.record.seed for entry in entries} - {None}) > 1
-
-
-def _several_runs(entries: Sequence[Entry]) -> bool:
-    return len({entry.run for entry in entries}) > 1
-
-
 def _label(entry: Entry, entries: Sequence[Entry]) -> str:
     """Solver of a row, with its seed and run where they tell rows apart."""
     seed = entry.record.seed
-    more = [f"seed {seed}"] if seed is not None and _several_seeds(entries) else []
-    more += [entry.run] if _several_runs(entries) else []
+    more = [f"seed {seed}"] if seed is not None and several_seeds(entries) else []
+    more += [entry.run] if several_runs(entries) else []
     return entry.record.solver + (f" ({', '.join(more)})" if more else "")
 
 

@@ -6,6 +6,8 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from eqbench.report.equilibria import counted, with_matrices
+from eqbench.report.naming import marks
 from eqbench.report.rows import (
     RUN,
     SOLVER,
@@ -15,6 +17,7 @@ from eqbench.report.rows import (
     Row,
     Table,
     by_game,
+    by_solver,
     title_of,
 )
 
@@ -56,15 +59,7 @@ def summary(entries: Sequence[Entry], timeouts: Mapping[str, float]) -> Report:
     """
     finished = [entry for entry in entries if entry.record.status != "interrupted"]
     tables = tuple(_table(group, timeouts) for group in by_game(finished))
-    return Report(tables, _LEGEND if tables else "")
-
-
-def by_solver(entries: Sequence[Entry]) -> list[list[Entry]]:
-    """Entries of each solver of each run, in the order in which they first occur."""
-    groups: dict[tuple[str, str], list[Entry]] = {}
-    for entry in entries:
-        groups.setdefault((entry.run, entry.record.solver), []).append(entry)
-    return list(groups.values())
+    return with_matrices(Report(tables, _LEGEND if tables else ""), finished, always=True)
 
 
 def statistics_of(group: Sequence[Entry], timeout_s: float) -> dict[str, Any]:
@@ -96,8 +91,12 @@ def _table(entries: Sequence[Entry], timeouts: Mapping[str, float]) -> Table:
     for group in by_solver(entries):
         run, solver = group[0].run, group[0].record.solver
         values = {"run": run, "solver": solver, **statistics_of(group, timeouts[run])}
+        values["equilibria"] = counted(group) or None
         rows.append(Row(f"{solver} ({run})" if run else solver, values))
-    columns = ((RUN,) if entries[0].run else ()) + _COLUMNS
+    found = [words for row in rows if (words := row.values["equilibria"])]
+    # dispensable, since the matrix below has these numbers too
+    equilibria = Column("equilibria", "words", dispensable=3, notes=tuple(marks(found)))
+    columns = ((RUN,) if entries[0].run else ()) + _COLUMNS + ((equilibria,) if found else ())
     limits = sorted({timeouts[entry.run] for entry in entries})
     note = f"timeout: {' or '.join(f'{limit:g} s' for limit in limits)}"
     return Table(title_of(entries[0].record), columns, tuple(rows), (note,), _LEGEND, players=0)

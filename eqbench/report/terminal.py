@@ -12,27 +12,35 @@ from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from eqbench.report.equilibria import with_matrices
+from eqbench.report.naming import broken
 from eqbench.report.rows import ALARMING, Column, Entry, Kind, Report, Row, Table, comparison
 from eqbench.store.schema import CellRecord
 
 TEXT_WIDTH = 140
-# The forms of a table, the widest first: up to which rank columns are left out, and whether
-# headings and payoffs are stacked.
-FORMS = (*((rank, False) for rank in (0, 1, 2)), *((rank, True) for rank in (2, 3, 4, 5)))
+# The forms of a table, the widest first: up to which rank columns are left out, and what is
+# stacked: nothing, headings and payoffs, or names of equilibria too.
+FORMS = (
+    *((rank, 0) for rank in (0, 1, 2)),
+    *((rank, 1) for rank in (2, 3, 4, 5)),
+    *((rank, 2) for rank in (5, 6)),
+)
 _STYLES = {"ok": "green", "limit": "yellow", "timeout": "yellow", "memory": "yellow"}
 
 
 def print_comparison(records: Sequence[CellRecord], console: Console) -> None:
     """One table per game, in the order of the records, with notes below."""
-    print_report(comparison([Entry("", record) for record in records]), console)
+    entries = [Entry("", record) for record in records]
+    print_report(with_matrices(comparison(entries), entries), console)
 
 
 def print_report(report: Report, console: Console) -> None:
     """Print all tables, each with its notes below, then what is to be said of all."""
     for table in report.tables:
-        console.print(Text(table.title, style="bold"))
-        _print_rows(table, console)
-        for note in table.notes:
+        topic = f": {table.topic}" if table.topic else ""
+        console.print(Text(table.title + topic, style="bold"))
+        shown = _print_rows(table, console)
+        for note in shown.remarks:
             console.print(Text(note, style="dim"))
         console.print()
     for note in (report.legend, *report.notes):
@@ -53,23 +61,27 @@ def fits(table: RichTable, console: Console) -> bool:
     return Measurement.get(console, unbounded, table).maximum <= console.width
 
 
-def _print_rows(table: Table, console: Console) -> None:
-    """The widest form that fits; a number is never cut off."""
+def _print_rows(table: Table, console: Console) -> Table:
+    """Print the widest form that fits; return the table with the columns that it has.
+
+    A number is never cut off.
+    """
     for rank, stacked in FORMS:
         kept = table.without(rank)
-        form = _table(kept, stacked=stacked)
+        form = _table(kept, stacked)
         if fits(form, console):
             console.print(form)
             _say_what_is_left_out(table, kept, console)
-            return
+            return kept
     for row in table.rows:
         facts = [
-            f"{column.title} {_cell(row, column, ' ').plain}"
+            f"{column.title} {_cell(row, column).plain}"
             for column in table.columns
             if not column.identifies
         ]
         console.print(Text(row.label, style="bold"))
         console.print(Padding(Text(", ".join(facts)), (0, 0, 0, 2)))
+    return table
 
 
 def _say_what_is_left_out(table: Table, kept: Table, console: Console) -> None:
@@ -78,24 +90,28 @@ def _say_what_is_left_out(table: Table, kept: Table, console: Console) -> None:
         console.print(Text(f"not shown at this width: {', '.join(missing)}", style="dim"))
 
 
-def _table(table: Table, *, stacked: bool = False) -> RichTable:
+def _table(table: Table, stacked: int) -> RichTable:
     form = RichTable(box=None, padding=(0, 1, 0, 0))
     for column in table.columns:
         header = column.stacked if stacked and column.stacked else column.title
         form.add_column(header, justify="right" if column.numeric else "left", no_wrap=True)
     for row in table.rows:
-        form.add_row(*(_cell(row, column, "\n" if stacked else " ") for column in table.columns))
+        form.add_row(*(_cell(row, column, stacked) for column in table.columns))
     return form
 
 
-def _cell(row: Row, column: Column, between_payoffs: str) -> Text:
+def _cell(row: Row, column: Column, stacked: int = 0) -> Text:
     value = row.values[column.title]
     if value is None:
         return Text("" if column.identifies else "–")
     if column.kind == "status":
         return status_text(value)
+    between = "\n" if stacked else " "
     if column.kind == "payoffs":
-        return Text(between_payoffs.join(f"{payoff:+z.5f}" for payoff in value))
+        return Text(between.join(f"{payoff:+z.5f}" for payoff in value))
+    if column.kind == "words":
+        words = between.join(value)
+        return Text(broken(words) if stacked > 1 else words)
     return Text(_FORMATS[column.kind](value))
 
 

@@ -22,14 +22,16 @@ Runs = str | Path | Iterable[str | Path]
 
 _TEXTS = (
     *("run", "key", "game", "solver", "game_spec", "solver_spec", "reason", "claim"),
-    *("refutation", "profile", "identity", "trace", "log"),
+    *("refutation", "profile", "equilibrium", "identity", "trace", "log"),
 )
+_OBJECTS = ("statistics", "also", "parameters")
 _COUNTS = ("seed", "iterations", "peak_memory_bytes", "candidates", "rank", "work")
 _CELL = ("run", "key", "game", "solver", "game_spec", "solver_spec", "seed")
 _COSTS = ("elapsed_s", "cpu_s", "setup_s", "overhead_s", "peak_memory_bytes", "iterations")
 _QUALITY = ("nash_conv", "max_regret")
 _RESULT_COLUMNS = (*_CELL, "status", "reason", "target", *_COSTS, "candidates", "claim")
 _CANDIDATE_COLUMNS = (*_CELL, "rank", "claim", "claimed_regret", "refuted", "refutation")
+_IDENTITY_COLUMNS = ("identity", "also", "on_path", "strict", "distance", "parameters")
 _TRACE_COLUMNS = (*_CELL, "work", "elapsed_s", "claim", *_QUALITY)
 
 
@@ -39,7 +41,8 @@ def load_results(runs: Runs) -> pd.DataFrame:
     Rows stand in the order of the runs and of their plans. `status` is categorical, in the
     order in which statuses are documented; counts are nullable integers; times are seconds;
     `payoff_P1` … and `regret_P1` … belong to the candidate with the smallest max regret and
-    are missing beyond the players of a game; `trace` and `log` are absolute paths;
+    are missing beyond the players of a game; `equilibrium` is the name of what that candidate
+    is or is nearest to, as in :func:`load_equilibria`; `trace` and `log` are absolute paths;
     `statistics` holds the solver's own figures as dictionaries.
 
     Parameters
@@ -65,7 +68,11 @@ def load_equilibria(runs: Runs) -> pd.DataFrame:
 
     `refuted` says whether the measurement contradicts the claim and `refutation` how. `profile`
     is an absolute path that :func:`eqbench.verify` takes, and `identity` the name of a known
-    equilibrium, where there is one. Parameters, errors and types as in :func:`load_results`.
+    equilibrium, or of a cluster of the run, where there is one. `on_path` says whether the
+    profile is on its path of play (if not, it is only the nearest), `strict` whether every
+    published condition holds, off the path too, and `distance` is the largest difference of an
+    outcome's probability. `also` holds lists of further names, and `parameters` dictionaries of
+    numbers. Parameters, errors and types as in :func:`load_results`.
     """
     stored = _read(runs)
     rows = [
@@ -75,9 +82,8 @@ def load_equilibria(runs: Runs) -> pd.DataFrame:
         for rank, item in enumerate(cell.equilibria)
     ]
     per_player = _player_columns(_players(stored))
-    return _frame(
-        rows, [*_CANDIDATE_COLUMNS, *per_player, *_QUALITY, "exploitability", "profile", "identity"]
-    )
+    columns = [*_CANDIDATE_COLUMNS, *per_player, *_QUALITY, "exploitability", "profile"]
+    return _frame(rows, [*columns, *_IDENTITY_COLUMNS])
 
 
 def load_traces(runs: Runs) -> pd.DataFrame:
@@ -99,7 +105,8 @@ def load_traces(runs: Runs) -> pd.DataFrame:
 def result_columns(runs: Sequence[StoredRun]) -> list[str]:
     """Names of the columns of :func:`result_rows`."""
     per_player = _player_columns(_players(runs))
-    return [*_RESULT_COLUMNS, *per_player, *_QUALITY, "exploitability", "trace", "log"]
+    columns = [*_RESULT_COLUMNS, *per_player, *_QUALITY, "exploitability"]
+    return [*columns, "trace", "log", "equilibrium"]
 
 
 def result_rows(runs: Sequence[StoredRun]) -> list[dict[str, Any]]:
@@ -116,6 +123,7 @@ def _result(run: StoredRun, cell: CellRecord) -> dict[str, Any]:
         | _by_player(cell)
         | {name: getattr(cell, name) for name in (*_QUALITY, "exploitability")}
         | {"trace": _path(run, cell.trace), "log": _path(run, cell.log)}
+        | {"equilibrium": _name(cell.equilibria[0]) if cell.equilibria else None}
     )
 
 
@@ -125,6 +133,7 @@ def _cell(run: StoredRun, cell: CellRecord) -> dict[str, Any]:
 
 
 def _candidate(run: StoredRun, rank: int, item: EquilibriumRecord) -> dict[str, Any]:
+    identity = item.identity or {}
     return {
         "rank": rank,
         "claim": item.claim,
@@ -136,8 +145,17 @@ def _candidate(run: StoredRun, rank: int, item: EquilibriumRecord) -> dict[str, 
         "max_regret": item.max_regret,
         "exploitability": item.nash_conv / len(item.regrets),
         "profile": _path(run, item.profile),
-        "identity": (item.identity or {}).get("name"),
+        "identity": _name(item),
+        "also": identity.get("also", []),
+        "on_path": identity.get("on_path"),
+        "strict": identity.get("strict"),
+        "distance": identity.get("distance"),
+        "parameters": identity.get("parameters", {}),
     }
+
+
+def _name(item: EquilibriumRecord) -> str | None:
+    return None if item.identity is None else item.identity["name"]
 
 
 def _curve(file: Path) -> list[dict[str, Any]]:
@@ -196,4 +214,6 @@ def _type(column: str) -> str:
         return "string"
     if column in _COUNTS:
         return "Int64"
-    return {"refuted": "bool", "statistics": "object"}.get(column, "float64")
+    if column in _OBJECTS:
+        return "object"
+    return {"refuted": "bool", "on_path": "boolean", "strict": "boolean"}.get(column, "float64")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
+import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -45,8 +47,9 @@ def test_every_format_goes_to_a_file_of_its_own(place: tuple[Path, str]) -> None
     for suffix in ("txt", "md", "csv", "tex"):
         assert f"wrote deep/report/report.{suffix}" in done.err
     text = (folder / "report.txt").read_text()
-    assert text.count("max regret NashConv exploitability") == 2, "whatever terminal it is"
-    assert (folder / "report.tex").read_text().count(r"\begin{table}") == 2
+    assert text.count("max regret NashConv") == 2, "whatever terminal it is"
+    matrices = text.count("equilibria found\n")
+    assert (folder / "report.tex").read_text().count(r"\begin{table}") == 2 + matrices
     for name in ("md", "csv", "tex"):
         alone = eqbench("report", "latest", "--format", name, cwd=cwd)
         assert alone.out == (folder / f"report.{name}").read_text()
@@ -69,6 +72,34 @@ def test_summary_has_one_row_per_game_and_solver(place: tuple[Path, str]) -> Non
         ("kuhn3", "mccfr", "2"),
     ]
     assert all(float(row["par2_elapsed_s"]) == 20 for row in rows), "none of them converged"
+
+
+def test_equilibria_of_a_run_are_counted_alike_in_all_formats(tmp_path: Path) -> None:
+    ran = eqbench(
+        *("run", "--game", "battle_of_sexes", "--game", "minimum_effort"),
+        *("--solver", "pcfr_plus(start=random)", "--seeds", "3", "-j", "2", "--out", "run"),
+        cwd=tmp_path,
+    )
+    assert ran.code == 0, ran.err
+    assert eqbench("report", "run", cwd=tmp_path).out == ran.out
+    eqbench("report", "run", "--format", "terminal,md,csv,tex", "--out", "report", cwd=tmp_path)
+    text = {file.suffix: file.read_text() for file in (tmp_path / "report").iterdir()}
+    rows = csv.DictReader(io.StringIO(text[".csv"]))
+    found = Counter((row["game"], row["equilibrium"]) for row in rows)
+    assert {name.rpartition(":")[0] for _, name in found} == {"matrix:battle_of_sexes", "cluster"}
+    lines = text[".txt"].splitlines()
+    for game in ("battle_of_sexes", "minimum_effort"):
+        below = lines.index(f"{game}: equilibria found")
+        _, *names, near, none, cells = lines[below + 1].split()
+        assert (near, none, cells) == ("near", "none", "cells")
+        numbers = [str(found[game, name]) for name in names]
+        assert lines[below + 2].split() == ["pcfr_plus(start=random)", *numbers, "0", "0", "3"]
+    for suffix in (".md", ".tex"):
+        assert text[suffix].count("equilibria found") == 2
+    summarized = eqbench("report", "run", "--summary", "--format", "csv", cwd=tmp_path).out
+    first, second = csv.DictReader(io.StringIO(summarized))
+    counted = json.loads(first["equilibria"]) | json.loads(second["equilibria"])
+    assert counted == {name: count for (_, name), count in found.items()}
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from stored_runs import SPECIAL, cell, with_candidate, without_figures, write_run
+from rich.cells import cell_len
+from stored_runs import (
+    SPECIAL,
+    cell,
+    identified,
+    identity,
+    with_candidate,
+    without_figures,
+    write_run,
+)
 
 from eqbench.report.delimited import results_csv, summary_csv
 from eqbench.report.document import report_on
@@ -29,6 +38,24 @@ def run(tmp_path: Path) -> StoredRun:
         replace(cell("05", game="kuhn3", game_spec="kuhn(players=3)"), iterations=None),
     ]
     return read_run(write_run(tmp_path / "run", *records))
+
+
+@pytest.fixture
+def named(tmp_path: Path) -> StoredRun:
+    """Cells whose equilibria have names with characters that mean something to the formats."""
+    near = identity("szafron:0<c11<1/2", parameters={"beta": 0.189, "b11": 0.1}, on_path=False)
+    return read_run(
+        write_run(
+            tmp_path / "named",
+            identified(cell("01", seed=0), near),
+            identified(cell("02", seed=1), identity("kuhn2", parameters={"alpha": 0.2})),
+            identified(cell("03", seed=2), identity(SPECIAL, strict=False)),
+            cell("04", seed=3),
+        )
+    )
+
+
+EQUILIBRIA = ["≈ szafron:0<c11<1/2 β=0.189", "kuhn2 α=0.2", f"{SPECIAL}*", "–"]
 
 
 # -- Markdown -----------------------------------------------------------------------------------
@@ -65,14 +92,16 @@ def test_markdown_parses_back_cell_by_cell(run: StoredRun) -> None:
     assert len(second) == 3
 
 
-def test_markdown_is_aligned_as_plain_text_and_when_rendered(run: StoredRun) -> None:
-    text = markdown(report_on([run]))
+def test_markdown_is_aligned_as_plain_text_and_when_rendered(
+    run: StoredRun, named: StoredRun
+) -> None:
+    text = markdown(report_on([run])) + markdown(report_on([named]))
     for block in re.findall(r"(?:^\|.*\|\n)+", text, flags=re.MULTILINE):
         lines = block.splitlines()
-        assert len({len(line) for line in lines}) == 1
+        assert len({cell_len(line) for line in lines}) == 1
         head, rule = (re.split(r"(?<!\\)\|", line)[1:-1] for line in lines[:2])
         for name, dashes in zip(head, rule, strict=True):
-            is_text = name.strip() in ("solver", "status", "profile")
+            is_text = name.strip() in ("solver", "status", "equilibrium", "profile")
             assert dashes.strip().endswith(":") is not is_text
 
 
@@ -81,6 +110,17 @@ def test_markdown_notes_say_what_is_not_ok(run: StoredRun) -> None:
     assert "- unsupported: sequence_lp – two players only\n" in text
     assert "- target: max regret 4.0e-10\n" in text
     assert "NashConv is their sum" in text
+
+
+def test_markdown_names_equilibria_whatever_their_characters(named: StoredRun) -> None:
+    text = markdown(report_on([named]))
+    (head, _, *rows), (titles, _, counts) = markdown_tables(text)
+    assert [dict(zip(head, row, strict=True))["equilibrium"] for row in rows] == EQUILIBRIA
+    assert titles == ["solver", SPECIAL, "kuhn2", "near", "none", "cells"]
+    assert counts == ["cfr_plus", "1", "1", "1", "1", "4"]
+    assert "### kuhn2: equilibria found\n" in text
+    assert "- ≈ nearest known equilibrium" in text
+    assert "- \\* agrees with it" in text
 
 
 # -- CSV ----------------------------------------------------------------------------------------
@@ -172,7 +212,8 @@ def latex_to_text(source: str) -> str:
     names = {
         r"\textbackslash{}": "\\", r"\textasciicircum{}": "^", r"\textasciitilde{}": "~",
         r"\textbar{}": "|", r"\textless{}": "<", r"\textgreater{}": ">",
-        r"\textasciigrave{}": "`", "-{}": "-",
+        r"\textasciigrave{}": "`", "-{}": "-", "--": "–",
+        r"$\approx$": "≈", r"$\alpha$": "α", r"$\beta$": "β", r"$\times$": "×",
     }  # fmt: skip
     pattern = "|".join(map(re.escape, names))
     parts = re.split(f"({pattern})", source)
@@ -195,6 +236,21 @@ def test_latex_has_one_booktabs_table_per_game_that_compiles(run: StoredRun) -> 
     assert rows[0]["payoff P1"] == "$-0.05556$"
     assert rows[3]["NashConv"] == "--"
     assert len(second) == 3
+
+
+def test_latex_names_equilibria_whatever_their_characters(named: StoredRun) -> None:
+    text = latex(report_on([named]))
+    table, matrix = check_latex(text)
+    titles = [" ".join(filter(None, pair)) for pair in zip(*table[:2], strict=True)]
+    column = titles.index("equilibrium")
+    assert [latex_to_text(row[column]) for row in table[2:]] == EQUILIBRIA
+    assert [latex_to_text(title) for title in matrix[0]][:3] == ["solver", SPECIAL, "kuhn2"]
+    assert matrix[1] == ["cfr\\_plus", "1", "1", "1", "1", "4"]
+    assert r"$\approx$ nearest known equilibrium" in text
+    assert r"\caption{\texttt{kuhn2}: equilibria found. " in text
+    summarized = latex(report_on([named], summarize=True))
+    check_latex(summarized)
+    assert r"kuhn2 $\times$1" in summarized
 
 
 def test_latex_caption_names_game_and_units(run: StoredRun) -> None:

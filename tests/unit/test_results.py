@@ -10,7 +10,7 @@ from typing import get_args
 import numpy as np
 import pandas as pd
 import pytest
-from stored_runs import cell, with_candidate, without_figures, write_run
+from stored_runs import cell, identity, with_candidate, without_figures, write_run
 
 import eqbench
 from eqbench.errors import UsageError
@@ -29,7 +29,12 @@ def three_players(key: str) -> CellRecord:
         1e-12,
         claimed_regret=1e-9,
         profile="profiles/a-0.json",
-        identity={"name": "szafron:c11=0"},
+        identity=identity(
+            "szafron:c11=0",
+            also=["szafron:c11=1/2"],
+            parameters={"beta": 0.25, "b11": 0.125},
+            strict=False,
+        ),
     )
     bad = replace(good, nash_conv=0.5, max_regret=0.5, regrets=[0.5, 0.0, 0.0])
     bad = replace(bad, refuted="claimed too much", profile="profiles/a-1.json", identity=None)
@@ -75,6 +80,8 @@ def test_results_are_one_row_per_cell_in_the_order_of_the_plan(run: Path) -> Non
     assert frame["elapsed_s"][1] == 0.0123456789
     assert frame["statistics"][1] == {"pivots": 3}
     assert frame["log"][2] == str(run / "logs/a.txt")
+    assert frame["equilibrium"].isna().tolist() == [True, True, False]
+    assert frame["equilibrium"][2] == "szafron:c11=0"
 
 
 def test_types_of_columns_do_not_depend_on_the_rows(run: Path, tmp_path: Path) -> None:
@@ -85,7 +92,11 @@ def test_types_of_columns_do_not_depend_on_the_rows(run: Path, tmp_path: Path) -
         assert full[none.index].to_dict() == none.to_dict()
         assert (none["seed"], none["max_regret"], none["run"]) == ("Int64", "float64", "string")
     results = eqbench.load_results(empty).dtypes
-    assert results["iterations"] == "Int64"
+    assert (results["iterations"], results["equilibrium"]) == ("Int64", "string")
+    candidates = eqbench.load_equilibria(empty).dtypes
+    assert (candidates["on_path"], candidates["strict"]) == ("boolean", "boolean")
+    assert (candidates["identity"], candidates["distance"]) == ("string", "float64")
+    assert (candidates["also"], candidates["parameters"]) == ("object", "object")
     assert list(results["status"].categories) == list(get_args(Status))
     assert results["status"].ordered
 
@@ -97,6 +108,12 @@ def test_equilibria_are_one_row_per_candidate_best_first(run: Path) -> None:
     assert frame["refutation"][2] == "claimed too much"
     assert frame["identity"].isna().tolist() == [True, False, True]
     assert frame["identity"][1] == "szafron:c11=0"
+    assert frame["also"].tolist() == [[], ["szafron:c11=1/2"], []]
+    assert frame["parameters"].tolist() == [{}, {"beta": 0.25, "b11": 0.125}, {}]
+    assert frame["on_path"].isna().tolist() == [True, False, True]
+    assert (bool(frame["on_path"][1]), bool(frame["strict"][1])) == (True, False)
+    assert frame["distance"].isna().tolist() == [True, False, True]
+    assert frame["distance"][1] == 1e-9
     assert frame["claimed_regret"][1] == 1e-9
     assert frame["regret_P1"][2] == 0.5
     assert frame["exploitability"][2] == pytest.approx(0.5 / 3)

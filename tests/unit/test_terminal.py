@@ -7,9 +7,10 @@ import re
 
 import pytest
 from rich.console import Console
+from stored_runs import identity
 
 from eqbench.report.terminal import mebibytes, print_comparison, seconds
-from eqbench.store.schema import CellRecord
+from eqbench.store.schema import CellRecord, EquilibriumRecord
 
 
 def cell(solver: str = "cfr", **fields) -> CellRecord:
@@ -30,6 +31,13 @@ def cell(solver: str = "cfr", **fields) -> CellRecord:
         "peak_memory_bytes": 2**27,
     }
     return CellRecord(**(known | fields))
+
+
+def found(*identities: dict[str, object] | None) -> list[EquilibriumRecord]:
+    return [
+        EquilibriumRecord("average", [0.0] * 3, [0.0] * 3, 0.0, 0.0, identity=each)
+        for each in identities
+    ]
 
 
 def printed(*records: CellRecord, width: int = 120) -> str:
@@ -93,6 +101,50 @@ def test_cell_without_figures_shows_dashes() -> None:
     )
     line = next(row for row in printed(cell(**empty)).splitlines() if row.startswith("cfr"))
     assert line.split() == ["cfr", "ok", *"–––––––", "128", "MiB"]
+
+
+def test_equilibrium_stays_when_exploitability_and_profile_go() -> None:
+    szafron = identity("szafron:c11=0", parameters={"beta": 0.1893, "b11": 0.1})
+    text = printed(
+        cell("pcfr_plus_alternating", equilibria=found(szafron), iterations=10_000_000),
+        cell("cfr", equilibria=found(None)),
+        width=140,
+    )
+    assert "szafron:c11=0 β=0.189" in text
+    wide = printed(cell(equilibria=found(szafron)), width=200)
+    assert "exploitability" in wide.splitlines()[1]
+    narrow = printed(
+        cell("pcfr_plus_alternating", equilibria=found(szafron), iterations=10_000_000), width=130
+    )
+    assert "szafron:c11=0 β=0.189" in narrow
+    assert "not shown at this width: exploitability, profile\n" in narrow
+
+
+def test_equilibrium_has_a_column_only_where_one_is_known() -> None:
+    assert "equilibrium" not in printed(cell(equilibria=found(None)), width=200)
+    text = printed(cell("a", equilibria=found(identity("skp:2"))), cell("b"), width=200)
+    rows = {line.split()[0]: line for line in text.splitlines() if line}
+    assert "skp:2" in rows["a"]
+    place = rows["solver"].index("equilibrium")
+    assert rows["b"][place] == "–"
+
+
+def test_marks_of_equilibria_are_explained_below_their_table() -> None:
+    near = identity("skp:2", on_path=False, strict=False)
+    text = printed(cell(equilibria=found(near)), width=200)
+    assert "≈ skp:2" in text
+    assert "\n≈ nearest known equilibrium" in text
+    assert "\n* " not in text
+    assert "nearest" not in printed(cell(equilibria=found(identity("skp:2"))), width=200)
+
+
+def test_run_prints_the_matrix_of_equilibria_under_its_table() -> None:
+    seeds = [cell("mccfr", seed=k, equilibria=found(identity(f"skp:{k + 2}"))) for k in range(2)]
+    lines = printed(*seeds).splitlines()
+    start = lines.index("kuhn3: equilibria found")
+    assert lines[start - 1] == ""
+    assert lines[start + 1].split() == ["solver", "skp:2", "skp:3", "near", "none", "cells"]
+    assert lines[start + 2].split() == ["mccfr", "1", "1", "0", "0", "2"]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,128 @@
+"""How equilibria are called where people read about them.
+
+An identity is the dictionary of that name in an
+:class:`~eqbench.store.schema.EquilibriumRecord`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from eqbench.store.schema import CellRecord, EquilibriumRecord
+
+Identity = Mapping[str, Any]
+
+MOST_NAMES = 3
+NEAR, LOOSE = "≈", "*"
+_CLUSTER = "cluster:"
+_MEANINGS = {
+    f"{NEAR} ": "nearest known equilibrium; probabilities of outcomes differ by more than 1e-7",
+    LOOSE: " agrees with it on the path of play, but not with every published condition",
+    _CLUSTER: " an equilibrium that is not known, numbered within the run",
+}
+_SYMBOLS = {"alpha": "α", "beta": "β"}
+# The members of a family that their names do not sort, by the probability c11.
+_FAMILY = ("szafron:c11=0", "szafron:0<c11<1/2", "szafron:c11=1/2")
+
+
+class Member(NamedTuple):
+    """A candidate that is on the path of play of an equilibrium."""
+
+    identity: Identity
+    record: EquilibriumRecord
+
+
+def label(record: CellRecord) -> tuple[str, ...]:
+    """What a cell found, in words that a space or a line break may join; empty if unknown.
+
+    One equilibrium stands with its leading parameter, several without. They are that of the
+    best candidate, and all on whose path of play another candidate is.
+    """
+    best = record.equilibria[0].identity if record.equilibria else None
+    by_name = {name: members[0].identity for name, members in found(record).items()}
+    if best:
+        by_name[best["name"]] = best
+    if len(by_name) > 1:
+        return listing([" ".join(_marked(by_name[name])) for name in sorted(by_name, key=order)])
+    return tuple(
+        word for identity in by_name.values() for word in _marked(identity, _leading_text(identity))
+    )
+
+
+def found(record: CellRecord) -> dict[str, list[Member]]:
+    """Candidates on the path of play of some equilibrium by its name, best first."""
+    members: dict[str, list[Member]] = {}
+    for item in record.equilibria:
+        if item.identity and item.identity["on_path"]:
+            members.setdefault(item.identity["name"], []).append(Member(item.identity, item))
+    return members
+
+
+def nearest(record: CellRecord) -> Identity | None:
+    """Identity of the best candidate that has one, if no candidate is on the path of any."""
+    if found(record):
+        return None
+    return next((item.identity for item in record.equilibria if item.identity), None)
+
+
+def listing(names: list[str]) -> tuple[str, ...]:
+    """Names in words that a space joins, the first three and how many more there are."""
+    shown, more = names[:MOST_NAMES], len(names) - MOST_NAMES
+    commas = (f"{name}," for name in shown[:-1])
+    return (*commas, *shown[-1:], *([f"+{more} more"] if more > 0 else []))
+
+
+def marks(labels: Iterable[tuple[str, ...]]) -> list[str]:
+    """Explanations of the marks and of the clusters that occur in labels."""
+    text = " ".join(part for parts in labels for part in parts)
+    return [f"{mark}{meaning}" for mark, meaning in _MEANINGS.items() if mark in text]
+
+
+def order(name: str) -> tuple[Any, ...]:
+    """Sort key of a name: known ones by family and number, then clusters by number."""
+    place = _FAMILY.index(name) if name in _FAMILY else 0
+    parts = re.split(r"(\d+)", name.partition(":")[2])
+    numbered = [int(part) if at % 2 else part for at, part in enumerate(parts)]
+    return is_cluster(name), name.partition(":")[0], place, numbered
+
+
+def is_cluster(name: str) -> bool:
+    """Whether a name stands for an equilibrium that is not known, numbered within its run."""
+    return name.startswith(_CLUSTER)
+
+
+def leading(identity: Identity) -> tuple[str, float] | None:
+    """Symbol and value of the parameter that tells members of a family apart, if one does."""
+    name = identity["leading"]
+    return None if name is None else (_SYMBOLS.get(name, name), identity["parameters"][name])
+
+
+def broken(text: str) -> str:
+    """Text in lines, with long names broken where a part of them ends."""
+    return re.sub(r"\S{12,}", lambda name: name[0].replace(":", ":\n"), text)
+
+
+def decimal(value: float, digits: int = 3) -> str:
+    """A number with so many decimals, without zeros at its end."""
+    text = f"{value:z.{digits}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _leading_text(identity: Identity) -> str:
+    """The leading parameter as ``β=0.189``; empty if there is none."""
+    parameter = leading(identity)
+    return "" if parameter is None else f"{parameter[0]}={decimal(parameter[1])}"
+
+
+def _marked(identity: Identity, parameter: str = "") -> tuple[str, ...]:
+    """Name and parameter as words, the mark of how well they fit before or behind them."""
+    name: str = identity["name"]
+    words = (name, parameter) if parameter else (name,)
+    if not identity["on_path"]:
+        return (f"{NEAR} {words[0]}", *words[1:])
+    # nothing is published about a cluster that could be missed
+    if identity["strict"] or is_cluster(name):
+        return words
+    return (*words[:-1], words[-1] + LOOSE)

@@ -1,0 +1,101 @@
+"""Runs, files and Python say which equilibrium was found."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import PLUGINS, Ended, eqbench
+
+import eqbench as package
+from eqbench.errors import ProfileError
+from eqbench.store.stored_run import read_run
+
+MEETING = PLUGINS / "meeting.py"
+MEETS = ('meets(at="mixed")', 'meets(at="south+north")', 'meets(at="north")')
+
+
+def run(folder: Path, *arguments: str | Path) -> Ended:
+    done = eqbench("run", "-q", "--json", "--out", "run", *arguments, cwd=folder)
+    assert done.code == 0, done.err
+    return done
+
+
+def meet(folder: Path, solvers: tuple[str, ...] = MEETS) -> Ended:
+    named = [part for solver in solvers for part in ("--solver", solver)]
+    return run(folder, "--game", "meeting", *named, "--plugin", MEETING)
+
+
+def names(cells: list[dict[str, Any]]) -> list[list[str]]:
+    return [[item["identity"]["name"] for item in cell["equilibria"]] for cell in cells]
+
+
+def test_a_run_names_the_sub_family_and_verify_says_the_same(tmp_path: Path) -> None:
+    cell = run(tmp_path, "--game", "kuhn3", "--solver", "pcfr_plus").cell("pcfr_plus")
+    identity = cell["equilibria"][0]["identity"]
+    assert identity["name"].startswith("szafron:")
+    assert identity["on_path"]
+    assert list(identity["parameters"]) == [
+        *("beta", "b11", "b21", "b23", "b32", "c11", "c33", "c34")
+    ]
+    beta = identity["parameters"]["beta"]
+    assert cell["payoffs"][2] == pytest.approx((1 + beta) / 24, abs=1e-8)
+    profile = Path("run", cell["equilibria"][0]["profile"])
+    arguments = ("verify", "--game", "kuhn3", "--profile", profile)
+    verified = eqbench(*arguments, "--json", cwd=tmp_path).json["identity"]
+    assert (verified["name"], verified["strict"]) == (identity["name"], identity["strict"])
+    assert verified["parameters"] == pytest.approx(identity["parameters"], abs=1e-9)
+    assert identity["name"] in eqbench(*arguments, cwd=tmp_path).out
+
+
+def test_unpublished_equilibria_are_clusters_numbered_across_cells(tmp_path: Path) -> None:
+    assert names(meet(tmp_path).json["cells"]) == [
+        ["cluster:1"],
+        ["cluster:2", "cluster:3"],
+        ["cluster:3"],
+    ]
+    stored = read_run(tmp_path / "run").cells
+    assert [item.identity and item.identity["name"] for item in stored[1].equilibria] == [
+        *("cluster:2", "cluster:3")
+    ]
+
+
+def test_a_resumed_run_numbers_its_clusters_anew(tmp_path: Path) -> None:
+    meet(tmp_path, MEETS[2:])
+    solvers = [part for solver in (*MEETS[:2], MEETS[2]) for part in ("--solver", solver)]
+    done = eqbench("run", "-q", "--json", "--resume", "run", *solvers, cwd=tmp_path)
+    assert done.code == 0, done.err
+    assert names(done.json["cells"])[2] == ["cluster:3"]
+
+
+def test_damaged_clusters_are_reported_with_a_remedy_that_works(tmp_path: Path) -> None:
+    meet(tmp_path)
+    (tmp_path / "run/clusters.json").write_text("[oops")
+    failed = eqbench("report", "run", cwd=tmp_path)
+    assert failed.code == 2
+    assert "delete it" in failed.err
+    assert "--resume run" in failed.err
+    (tmp_path / "run/clusters.json").unlink()
+    assert eqbench("run", "-q", "--resume", "run", cwd=tmp_path).code == 0
+    assert len(json.loads((tmp_path / "run/clusters.json").read_text())) == 4
+
+
+def test_profiles_far_from_everything_have_no_identity(tmp_path: Path) -> None:
+    cell = run(tmp_path, "--game", "kuhn3", "--solver", "cfr", "--iterations", "3").cell("cfr")
+    assert cell["equilibria"][0]["identity"] is None
+
+
+def test_python_says_which_equilibrium_it_is() -> None:
+    result = package.solve("kuhn2", "sequence_lp")
+    identity = result.equilibria[0].identity
+    assert identity is not None
+    assert identity["name"] == "kuhn2"
+    found = package.identify("kuhn2", result.equilibria[0].profile)
+    assert found is not None
+    assert found.to_json() == identity
+    uniform = package.BehaviorProfile.uniform(package.load_game("kuhn2").tree)
+    assert package.identify("kuhn2", uniform) is None
+    with pytest.raises(ProfileError, match="cannot read int as a profile"):
+        package.identify("kuhn2", 3)
