@@ -10,10 +10,9 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from eqbench.model.game import Game
+from eqbench.model.joint_player import JointPlayer, joint_player, payoff_matrix
 from eqbench.model.tree import FloatArray, GameTree
 from eqbench.solver import Monitor, Termination
-
-from .joint_player import JointPlayer, joint_player, payoff_matrix
 
 # The smallest tolerances that HiGHS accepts. The vertex that its simplex ends at satisfies the
 # constraints to rounding anyway.

@@ -12,6 +12,7 @@ _COMMANDS = {
     "report": "eqbench.cli.report:report",
     "show": "eqbench.cli.show:show",
     "verify": "eqbench.cli.verify:verify",
+    "crossplay": "eqbench.cli.crossplay:crossplay",
     "draw": "eqbench.cli.draw:draw",
     "list": "eqbench.cli.catalog:list_",
     "info": "eqbench.cli.catalog:info",

@@ -8,15 +8,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from eqbench.equilibria.dimension import Dimension, local_dimension
 from eqbench.equilibria.identity import outcome_distribution
 from eqbench.model.game import Game
-from eqbench.model.payoff_model import PayoffModel
 from eqbench.model.realization import RealizationPlan
 from eqbench.model.tree import FloatArray
+
+if TYPE_CHECKING:
+    from eqbench.model.payoff_model import PayoffModel
 
 SAME_OUTCOME = 1e-6  # difference of probabilities up to which two play alike
 ROUNDING = 1e-9  # regret between two exact equilibria, as a share of the payoff range
@@ -55,7 +58,7 @@ def connected_components(
     profiles : behavior of each, float64 (A,)
     regrets : measured max regret of each, in payoff units
     """
-    form, model = game.sequence_form, PayoffModel(game.sequence_form)
+    form, model = game.sequence_form, game.payoff_model()
     plans = [RealizationPlan.of(form, behavior).weights for behavior in profiles]
     outcomes = np.array([outcome_distribution(game, behavior) for behavior in profiles])
     rounding = ROUNDING * game.tree.payoff_range

@@ -17,7 +17,7 @@ from eqbench.model.tree import FloatArray, GameTree
 IN_SUPPORT = 1e-6  # smallest frequency of an action that counts as played
 REACHED = 1e-9
 RANK_TOLERANCE = 1e-6  # of singular values, against the largest possible of unit rows
-LARGEST_GAME = 2_000  # actions; the Jacobian is a dense square matrix of this size
+LARGEST_GAME = 1_000  # actions; the Jacobian is a dense square matrix of this size
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 
 from eqbench.equilibria.reference import KnownSet
 from eqbench.model.tree import FloatArray
@@ -84,6 +83,8 @@ def _solve(
     constraints: tuple[FloatArray, FloatArray],
 ) -> FloatArray | None:
     """Minimizer of sum w |gap + slopes x| with |gap + slopes x| <= largest and G x <= h."""
+    from scipy.optimize import linprog  # takes longer to load than most profiles to recognize
+
     n, k = slopes.shape
     matrix, right = constraints
     identity = np.eye(n)

@@ -95,7 +95,7 @@ def is_cluster(name: str) -> bool:
 
 def leading(identity: Identity) -> tuple[str, float] | None:
     """Symbol and value of the parameter that tells members of a family apart, if one does."""
-    name = identity["leading"]
+    name: str | None = identity.get("leading")
     return None if name is None else (_SYMBOLS.get(name, name), identity["parameters"][name])
 
 

@@ -15,10 +15,10 @@ import eqbench
 from eqbench.model import reference
 from eqbench.model.builder import TreeBuilder
 from eqbench.model.game import Game
+from eqbench.model.joint_player import joint_player
 from eqbench.model.profile import random_profile
 from eqbench.model.tree import CHANCE, TERMINAL, GameTree
 
-joint = importlib.import_module("eqbench.solvers.joint_player")
 maximin = importlib.import_module("eqbench.solvers.maximin")
 THREE_PLAYERS = [f"random {seed}" for seed in range(8)] + ["skp", "jordan"]
 
@@ -72,7 +72,7 @@ def test_single_player_has_the_sequences_of_the_sequence_form(name: str) -> None
     game = load(name)
     form, tree = game.sequence_form, game.tree
     for player in range(tree.n_players):
-        own = joint.joint_player(tree, [player])
+        own = joint_player(tree, [player])
         ends_in = form.sequence_infoset[form.n_players :]
         actions = np.flatnonzero(form.infoset_player[ends_in] == player)
         np.testing.assert_array_equal(np.sort(own.action[1:]), actions)
@@ -86,8 +86,8 @@ def test_single_player_has_the_sequences_of_the_sequence_form(name: str) -> None
 def test_joint_player_knows_what_its_members_saw_and_did() -> None:
     """Second and third player of three-player Kuhn poker: their cards, once both have moved."""
     tree = eqbench.load_game("kuhn3").tree
-    both = joint.joint_player(tree, [1, 2])
-    alone = [joint.joint_player(tree, [player]) for player in (1, 2)]
+    both = joint_player(tree, [1, 2])
+    alone = [joint_player(tree, [player]) for player in (1, 2)]
     # P2 moves first, with 4 cards after K and after B, and cannot know what P3 holds
     assert np.sum(both.parent == 0) == 8
     assert both.n_infosets == merged(tree, 0).tree.infoset_player.tolist().count(1)
@@ -95,7 +95,7 @@ def test_joint_player_knows_what_its_members_saw_and_did() -> None:
 
 
 def test_joint_player_without_members_does_nothing() -> None:
-    nobody = joint.joint_player(lottery().tree, [])
+    nobody = joint_player(lottery().tree, [])
     assert (nobody.n_sequences, nobody.n_infosets) == (1, 0)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,6 +62,37 @@ class JointPlayer:
         columns = np.concatenate((np.arange(size), self.parent))
         signs = np.concatenate((np.ones(size), -np.ones(self.n_infosets)))
         return sparse.csr_array((signs, (rows, columns)), shape=(self.n_infosets + 1, size))
+
+    def least_value(self, values: NDArray) -> Any:
+        """Least total that any plan leads to, in the arithmetic of `values`.
+
+        Parameters
+        ----------
+        values : (Z,), float64, integer or object
+            What each terminal adds where the joint player goes there: its payoff, times chance
+            and the others' weights.
+        """
+        total = np.zeros(self.n_sequences, dtype=values.dtype)
+        np.add.at(total, self.last, values)
+        first = np.searchsorted(self.infoset, np.arange(self.n_infosets + 1))
+        for sets in reversed(self._set_blocks(first)):
+            start, stop = first[sets.start], first[sets.stop]
+            least = np.minimum.reduceat(total[start:stop], first[sets] - start)
+            np.add.at(total, self.parent[sets], least)
+        return total[0]
+
+    def _set_blocks(self, first: NDArray[np.int64]) -> list[slice]:
+        """Information sets by the number of earlier own moves, which grows with their index.
+
+        `first` (J+1,) is the first sequence of each set; parents never decrease.
+        """
+        blocks: list[slice] = []
+        begin, above = 0, 1
+        while begin < self.n_infosets:
+            end = int(np.searchsorted(self.parent, above))
+            blocks.append(slice(begin, end))
+            begin, above = end, first[end]
+        return blocks
 
 
 def joint_player(tree: GameTree, members: Collection[int]) -> JointPlayer:

@@ -1,0 +1,231 @@
+"""`eqbench crossplay`: players whose strategies come from different equilibria."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+
+from eqbench.cli.options import FiniteNumber, json_option, plugin_option, spec_completion
+
+
+@click.command()
+@click.argument("runs", nargs=-1, metavar="[RUN]...")
+@click.option(
+    "--game",
+    default=None,
+    metavar="SPEC",
+    shell_complete=spec_completion("game"),
+    help="Game; needed if the runs have several, or there is no run.",
+)
+@click.option("--known", is_flag=True, help="Add the corners of the known families of the game.")
+@click.option(
+    "--profile",
+    "profiles",
+    multiple=True,
+    type=click.Path(),
+    metavar="FILE",
+    help="Add an equilibrium in JSON; may be given several times.",
+)
+@click.option(
+    "--tolerance",
+    default=1e-6,
+    type=FiniteNumber(),
+    show_default=True,
+    metavar="X",
+    help="Regret that an equilibrium may have, as a share of the payoff range.",
+)
+@click.option(
+    "--most",
+    default=None,
+    type=click.IntRange(1),
+    metavar="N",
+    help="Keep at most N equilibria, of each name in turn.",
+)
+@click.option(
+    "--limit",
+    default=1_000_000,
+    type=click.IntRange(1),
+    show_default=True,
+    metavar="N",
+    help="Refuse more combinations than this; n equilibria of N players have n^N.",
+)
+@click.option(
+    "--exact",
+    is_flag=True,
+    help="Compute in fractions; a combination is then an equilibrium if its regret is exactly 0.",
+)
+@click.option(
+    "--out",
+    default=None,
+    type=click.Path(file_okay=False),
+    metavar="DIR",
+    help="Also write summary.json and combinations.csv into DIR.",
+)
+@plugin_option
+@json_option
+def crossplay(
+    runs: tuple[str, ...],
+    game: str | None,
+    known: bool,
+    profiles: tuple[str, ...],
+    tolerance: float,
+    most: int | None,
+    limit: int,
+    exact: bool,
+    out: str | None,
+    plugins: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """What if players prepare for different equilibria of one game?
+
+    Takes the equilibria that runs have found, mixes them in all ways and says which combinations
+    are equilibria again, what each strategy earns in the worst case, and which to choose.
+    RUN is the folder of a run, or `latest`.
+    """
+    import json
+    import sys
+
+    from eqbench.studies.crossplay import crossplay as study
+    from eqbench.studies.crossplay import crossplay_exactly
+    from eqbench.studies.crossplay_entries import selection, without_copies
+    from eqbench.studies.crossplay_summary import summary
+
+    chosen = _game(runs, game, profiles, plugins)
+    collected = _collect(chosen, known, profiles, tolerance)
+    different, copies = without_copies(chosen.game, collected)
+    found = selection(different, most or len(different))
+    copies = [(copy, kept) for copy, kept in copies if kept in found]
+    entries = [(_label(a), item.profile) for a, item in enumerate(found)]
+    if exact:
+        sys.set_int_max_str_digits(0)  # fractions may be longer than Python likes to print
+        result = crossplay_exactly(chosen.game, entries, limit=limit)
+    else:
+        result = study(chosen.game, entries, tolerance=tolerance, limit=limit)
+    text = json.dumps(summary(result, found, copies), indent=2, allow_nan=False)
+    if out is not None:
+        _write(Path(out), text, result)
+    if as_json:
+        click.echo(text)
+        return
+    from eqbench.cli.output import print_formatted
+    from eqbench.studies.crossplay_tables import print_crossplay
+
+    print_formatted(lambda console: print_crossplay(result, found, copies, console))
+
+
+class _Chosen(NamedTuple):
+    """The game, and what was read to find out which one it is: runs, and profiles by file."""
+
+    game: Any
+    runs: list[Any]
+    data: dict[str, Any]
+
+
+def _game(
+    runs: tuple[str, ...],
+    given: str | None,
+    profiles: tuple[str, ...],
+    plugins: tuple[str, ...],
+) -> _Chosen:
+    """The only game that the arguments are about.
+
+    Raises
+    ------
+    UsageError
+        If there is none or several, or a run has no such game.
+    """
+    from eqbench.cli.profile_file import read_profile
+    from eqbench.cli.report import run_folder
+    from eqbench.errors import UsageError
+    from eqbench.registry import default_registry
+    from eqbench.store.stored_run import read_run
+
+    registry = default_registry().with_plugins(plugins)
+    folders = {folder.resolve(): folder for folder in map(run_folder, runs)}
+    stored = [read_run(folder) for folder in folders.values()]
+    data = {path: read_profile(path) for path in profiles}
+    named = [item.get("game") for item in data.values() if isinstance(item, dict)]
+    specs = {cell.game_spec: None for run in stored for cell in run.cells}
+    if given is not None:
+        spec = registry.describe_game(given)[1]
+        if specs and spec not in specs:
+            raise UsageError(f"no run has cells of {spec}; the games are {'; '.join(specs)}")
+    else:
+        specs |= {registry.describe_game(text)[1]: None for text in named if isinstance(text, str)}
+        if len(specs) != 1:
+            raise UsageError(
+                f"these are several games; choose one by --game SPEC: {'; '.join(specs)}"
+                if specs
+                else "which equilibria? give a RUN, or --game SPEC with --known or --profile FILE"
+            )
+        (spec,) = specs
+    return _Chosen(_load(registry, spec, stored), stored, data)
+
+
+def _load(registry: Any, spec: str, runs: list[Any]) -> Any:
+    """A game, whatever size the runs allowed."""
+    from eqbench.errors import SpecError
+
+    requests = [run.plan["request"] for run in runs]
+    largest = max((request.get("max_nodes") or 0 for request in requests), default=0)
+    try:
+        return registry.load_game(spec, **({"max_nodes": largest} if largest else {}))
+    except SpecError as error:
+        files = [file for request in requests for file in request.get("plugins") or ()]
+        hint = " ".join(f"--plugin {file}" for file in dict.fromkeys(files)) or "--plugin FILE"
+        raise SpecError(f"{error}; if a plugin brought this game, add {hint}") from None
+
+
+def _collect(
+    chosen: _Chosen, known: bool, profiles: tuple[str, ...], tolerance: float
+) -> list[Any]:
+    """Equilibria with their sources: known ones first, since these are exact."""
+    from eqbench.errors import UsageError
+    from eqbench.model.profile_json import profile_from_json
+    from eqbench.studies.crossplay_entries import Found, check_equilibrium, equilibria_of_runs
+
+    game = chosen.game
+    allowed = tolerance * game.tree.payoff_range
+    found = []
+    if known:
+        from eqbench.equilibria import known_corners
+
+        found += [Found(name, profile) for name, profile in known_corners(game)]
+        if not found:
+            raise UsageError(f"no equilibria of {game.spec} are known; leave out --known")
+    found += [Found(path, profile_from_json(game.tree, chosen.data[path])) for path in profiles]
+    for item in found:
+        check_equilibrium(game, item, allowed)
+    if chosen.runs:
+        found += equilibria_of_runs(chosen.runs, game, allowed)
+    if not found:
+        raise UsageError("nothing to compare; give a RUN, --known or --profile FILE")
+    return found
+
+
+def _label(number: int) -> str:
+    """A, B, …, Z, AA, AB, … as spreadsheets count."""
+    text = ""
+    while number >= 0:
+        number, letter = divmod(number, 26)
+        text, number = chr(ord("A") + letter) + text, number - 1
+    return text
+
+
+def _write(folder: Path, summary: str, result: Any) -> None:
+    from eqbench.errors import UsageError
+    from eqbench.studies.crossplay_summary import combinations_csv
+
+    files = {"summary.json": f"{summary}\n", "combinations.csv": combinations_csv(result)}
+    for name, text in files.items():
+        file = folder / name
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8", newline="")
+        except OSError as error:
+            raise UsageError(
+                f"cannot write {file}: {error.strerror}; choose another folder with --out"
+            ) from None
+        click.echo(f"wrote {file}", err=True)

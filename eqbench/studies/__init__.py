@@ -1,0 +1,1 @@
+"""Longer questions than one run answers."""

@@ -1,0 +1,151 @@
+"""`eqbench crossplay` on real runs, files and known families."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from command import Ended, eqbench
+from crossplay_cases import kuhn2_member
+
+from eqbench.cli import app
+
+GAME = "matrix(name=battle_of_sexes)"
+MIXED = {
+    "game": GAME,
+    "behavior": {
+        "P1": {"": {"opera": "2/3", "football": "1/3"}},
+        "P2": {"": {"opera": "1/3", "football": "2/3"}},
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder with a run of two games in ``results/first``, and ``mixed.json``."""
+    cwd = tmp_path_factory.mktemp("place")
+    done = eqbench(
+        *("run", "--game", "battle_of_sexes", "--game", "kuhn2", "--seeds", "4"),
+        *("--solver", "pcfr_plus(start=random)", "--out", "results/first"),
+        *("--iterations", "3000"),
+        cwd=cwd,
+    )
+    assert done.code == 0, done.err
+    (cwd / "mixed.json").write_text(json.dumps(MIXED))
+    return cwd
+
+
+def study(cwd: Path, *arguments: str) -> Ended:
+    done = eqbench("crossplay", *arguments, cwd=cwd)
+    assert done.code == 0, done.err
+    return done
+
+
+def test_run_with_two_pure_equilibria_and_a_file_with_the_mixed_one(place: Path) -> None:
+    done = study(place, "latest", "--game", GAME, "--profile", "mixed.json", "--json")
+    document = done.json
+    assert document["schema"] == "eqbench.crossplay/1"
+    assert [entry["label"] for entry in document["entries"]] == ["A", "B", "C"]
+    assert document["entries"][0]["source"] == "mixed.json"
+    assert len(document["copies"]) == 2, "four starts lead to two equilibria"
+    assert document["combinations"] == {"count": 9, "equilibria": 3, "share": 1 / 3}
+    for player in range(2):
+        assert document["worst_cases"][player]["others_agree"]["best"] == ["A"]
+
+
+def test_printed_figures_and_written_files_are_those_of_json(place: Path) -> None:
+    arguments = ("results/first", "--game", "battle_of_sexes")
+    done = study(place, *arguments, "--out", "deep/study")
+    assert "2 of 4 combinations are equilibria (50.0%)" in done.out
+    assert "wrote deep/study/summary.json" in done.err
+    stored = json.loads((place / "deep/study/summary.json").read_text())
+    assert stored == study(place, *arguments, "--json").json
+    with (place / "deep/study/combinations.csv").open() as file:
+        assert len(list(csv.DictReader(file))) == 4
+
+
+def test_game_of_a_profile_is_enough_and_exact_mode_gives_fractions(place: Path) -> None:
+    document = study(place, "--profile", "mixed.json", "--exact", "--json").json
+    assert document["exact"]["own"] == [{"payoffs": ["2/3", "2/3"], "regrets": ["0", "0"]}]
+    text = study(place, "latest", "--game", "kuhn2", "--exact", "--tolerance", "1e-2").out
+    assert "(allowed regret: exactly 0)" in " ".join(text.split())
+
+
+def test_runs_that_are_named_twice_count_once(place: Path) -> None:
+    options = ("--game", "kuhn2", "--tolerance", "1e-2", "--json")
+    once = study(place, "latest", *options).json
+    twice = study(place, "latest", "results/../results/first", *options).json
+    assert once == twice
+    assert once["combinations"]["share"] == 1, "kuhn2 is a two-player zero-sum game"
+    assert len(once["entries"]) > 1
+
+
+def test_several_runs_are_told_apart_by_their_folders(place: Path) -> None:
+    shutil.copytree(place / "results/first", place / "copies/second")
+    both = study(place, "results/first", "copies/second", "--game", GAME, "--json").json
+    assert [entry["source"] for entry in both["entries"]] == [
+        "first: pcfr_plus(start=random)/0",
+        "first: pcfr_plus(start=random)/2",
+    ]
+    sources = {item["source"]: item["same_as"] for item in both["copies"]}
+    assert sources["second: pcfr_plus(start=random)/2"] == "B"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ((), "which equilibria? give a RUN, or --game SPEC with --known or --profile FILE"),
+        (("--game", "kuhn2"), "nothing to compare; give a RUN, --known or --profile FILE"),
+        (("latest",), "several games; choose one by --game SPEC: matrix(name=battle_of_sexes); k"),
+        (("latest", "--game", "kuhn3"), "no run has cells of kuhn(players=3"),
+        (("latest", "--game", GAME, "--limit", "3"), "4 combinations, above the limit of 3"),
+        (
+            ("latest", "--game", "kuhn2", "--tolerance", "0"),
+            " in 4 cells; the smallest max regret is ",
+        ),
+        (("--game", "kuhn2", "--profile", "nothing.json"), "cannot read the profile"),
+        (("--game", "kuhn2", "--profile", "mixed.json"), "no information set ''"),
+        (("--game", "goofspiel", "--known"), "are known; leave out --known"),
+    ],
+)
+def test_what_cannot_be_studied_is_refused_in_one_line(
+    place: Path, arguments: tuple[str, ...], complaint: str
+) -> None:
+    done = eqbench("crossplay", *arguments, cwd=place)
+    assert (done.code, done.out) == (2, "")
+    assert complaint in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_profile_that_is_no_equilibrium_is_refused_unless_allowed(place: Path) -> None:
+    off = json.loads(json.dumps(MIXED))
+    off["behavior"]["P1"][""] = {"opera": 1, "football": 0}
+    (place / "off.json").write_text(json.dumps(off))
+    done = eqbench("crossplay", "--profile", "off.json", cwd=place)
+    assert done.code == 2
+    assert "off.json is no equilibrium: a player gains" in done.err
+    study(place, "--profile", "off.json", "--tolerance", "1")
+
+
+def test_known_equilibria_come_first(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from fractions import Fraction
+
+    corners = [(f"alpha={a}", kuhn2_member(Fraction(a))) for a in ("0", "1/3")]
+
+    def known_corners(game: Any) -> Any:
+        return corners if game.spec.startswith("kuhn(players=2") else []
+
+    replaced = SimpleNamespace(known_corners=known_corners)
+    monkeypatch.setitem(sys.modules, "eqbench.equilibria", replaced)
+    app.main(["crossplay", "--game", "kuhn2", "--known", "--json"], standalone_mode=False)
+    document = json.loads(capsys.readouterr().out)
+    assert [entry["source"] for entry in document["entries"]] == ["alpha=0", "alpha=1/3"]
+    assert document["combinations"]["share"] == 1

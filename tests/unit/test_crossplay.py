@@ -1,0 +1,287 @@
+"""Cross-play: payoffs, exchanges and worst cases against their definitions."""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from crossplay_cases import battle, found_of, kuhn2_member, random_entries
+from random_trees import random_tree
+from scipy.optimize import linprog
+from solver_cases import odd_games, with_payoffs
+from tree_walk import TreeWalk
+
+import eqbench
+from eqbench.errors import ProfileError, UsageError
+from eqbench.model.game import Game
+from eqbench.model.joint_player import joint_player
+from eqbench.model.profile import BehaviorProfile, random_profile
+from eqbench.studies import crossplay as module
+from eqbench.studies.crossplay import crossplay, crossplay_exactly
+from eqbench.studies.crossplay_entries import Found, selection
+from eqbench.studies.crossplay_summary import combinations_csv, summary
+from eqbench.verification import Verifier
+
+SEEDS = range(8)  # one to four players, twice
+
+
+def random_game(seed: int) -> Game:
+    return Game(f"random {seed}", random_tree(seed, depth=5))
+
+
+def walk(game: Game, entries: list[tuple[str, BehaviorProfile]], who: tuple[int, ...]) -> TreeWalk:
+    """Plain recursion over the profile in which player p plays entry ``who[p]``."""
+    tree = game.tree
+    owner = np.repeat(tree.infoset_player, np.diff(tree.action_start))
+    mixed = [entries[who[p]][1].exact[a] for a, p in enumerate(owner.tolist())]
+    return TreeWalk(tree, mixed)
+
+
+# -- against the definitions -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_every_combination_pays_and_regrets_what_a_walk_over_the_tree_says(seed: int) -> None:
+    game = random_game(seed)
+    n_players = game.tree.n_players
+    entries = random_entries(game, 3 if n_players < 4 else 2)
+    exact, rounded = crossplay_exactly(game, entries), crossplay(game, entries)
+    assert exact.payoffs.shape == rounded.payoffs.shape == (n_players, *[len(entries)] * n_players)
+    assert exact.regrets is not None
+    assert rounded.regrets is not None
+    for who in itertools.product(range(len(entries)), repeat=n_players):
+        tested = walk(game, entries, who)
+        assert exact.payoffs[(slice(None), *who)].tolist() == tested.payoffs()
+        assert exact.regrets[who].tolist() == tested.regrets()
+    np.testing.assert_allclose(rounded.payoffs, exact.payoffs.astype(float), atol=1e-13)
+    np.testing.assert_allclose(rounded.regrets, exact.regrets.astype(float), atol=1e-13)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_exchange_puts_one_player_into_the_equilibrium_of_the_others(seed: int) -> None:
+    game = random_game(seed)
+    entries = random_entries(game)
+    result = crossplay_exactly(game, entries)
+    for i, a, b in np.ndindex(game.tree.n_players, 3, 3):
+        who = tuple(a if p == i else b for p in range(game.tree.n_players))
+        tested = walk(game, entries, who)
+        assert result.swap_payoffs[i, a, b].tolist() == tested.payoffs()
+        assert result.swap_regrets[i, a, b].tolist() == tested.regrets()
+        assert result.interchangeable[i, a, b] == (max(tested.regrets()) == 0)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_worst_cases_are_the_least_over_what_the_others_may_play(seed: int) -> None:
+    game = random_game(seed)
+    n_players = game.tree.n_players
+    entries = random_entries(game, 3 if n_players < 4 else 2)
+    result = crossplay_exactly(game, entries)
+    choices = range(len(entries))
+    for p, own in itertools.product(range(n_players), choices):
+        for cases, agreed in ((result.others_agree, True), (result.others_differ, False)):
+            found = {
+                (*others[:p], own, *others[p:]): result.payoffs[p][(*others[:p], own, *others[p:])]
+                for others in itertools.product(choices, repeat=n_players - 1)
+                if not agreed or len(set(others)) <= 1
+            }
+            assert cases.payoffs[p, own] == min(found.values())
+            assert cases.entries is not None
+            assert found[tuple(cases.entries[p, own].tolist())] == cases.payoffs[p, own]
+        assert result.own_payoffs[p, own] == result.payoffs[p][(own,) * n_players]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_guaranteed_payoff_is_the_optimum_of_the_linear_program_of_the_others(seed: int) -> None:
+    """The others' plans y satisfy F y = f and minimize what the fixed plan leaves them."""
+    game = random_game(seed)
+    tree = game.tree
+    entries = random_entries(game)
+    result = crossplay(game, entries)
+    chance = np.array([float(value) for value in reach_by_chance(tree)])
+    for p, (e, (_, profile)) in itertools.product(range(tree.n_players), enumerate(entries)):
+        own, others = joint_player(tree, [p]), joint_player(tree, set(range(tree.n_players)) - {p})
+        weights = np.ones(own.n_sequences)
+        for s in range(1, own.n_sequences):
+            before = weights[own.parent[own.infoset[s]]]
+            weights[s] = before * profile.probabilities[own.action[s]]
+        cost = np.zeros(others.n_sequences)
+        np.add.at(cost, others.last, weights[own.last] * chance * tree.payoffs.table[:, p])
+        flow: Any = others.flow()
+        solved = linprog(cost, A_eq=flow, b_eq=np.eye(1, flow.shape[0])[0])
+        assert result.guaranteed.payoffs[p, e] == pytest.approx(solved.fun, abs=1e-9)
+
+
+def reach_by_chance(tree: Any) -> list[Fraction]:
+    """Probability that chance alone leads to each terminal."""
+    result = []
+    for node in tree.terminals.tolist():
+        reach = Fraction(1)
+        while node > 0:
+            if tree.incoming[node] < 0:
+                reach *= Fraction(int(tree.chance[node]), tree.chance_denominator)
+            node = int(tree.parent[node])
+        result.append(reach)
+    return result
+
+
+@pytest.mark.parametrize("seed", [*SEEDS, 26, 27])
+def test_the_more_the_others_may_do_the_less_a_strategy_is_worth(seed: int) -> None:
+    game = random_game(seed)
+    result = crossplay_exactly(game, random_entries(game))
+    least = result.guaranteed.payoffs
+    assert (least <= result.others_differ.payoffs).all()
+    assert (result.others_differ.payoffs <= result.others_agree.payoffs).all()
+    assert (result.others_agree.payoffs <= result.own_payoffs).all()
+
+
+def test_maximin_plan_is_guaranteed_its_value() -> None:
+    game = eqbench.load_game("skp")
+    solved = eqbench.solve(game, "fictitious_play(start=maximin)", eqbench.Budget(iterations=1))
+    values = solved.statistics["maximin_values"]
+    maximin = importlib.import_module("eqbench.solvers.maximin")
+    for p, value in enumerate(values):
+        program = maximin.MaximinProgram.of(game.tree, p)
+        plan = program.solve(60).plan
+        terminal = plan[program.own.last] * np.array(list(map(float, reach_by_chance(game.tree))))
+        least = program.others.least_value(terminal * game.tree.payoffs.table[:, p])
+        assert least == pytest.approx(value, abs=1e-12)
+
+
+# -- games whose answers are known ---------------------------------------------------------------
+
+
+def test_equilibria_of_two_player_kuhn_poker_are_interchangeable() -> None:
+    """In two-player zero-sum games all are (Nash 1951); alpha in [0, 1/3] (Kuhn 1950)."""
+    game = eqbench.load_game("kuhn2")
+    alphas = [Fraction(0), Fraction(1, 5), Fraction(1, 3)]
+    result = crossplay_exactly(game, [(str(alpha), kuhn2_member(alpha)) for alpha in alphas])
+    assert result.interchangeable.all()
+    assert result.n_equilibria == result.n_combinations == 9
+    for cases in (result.others_agree, result.others_differ, result.guaranteed):
+        assert cases.payoffs.tolist() == [[Fraction(-1, 18)] * 3, [Fraction(1, 18)] * 3]
+        assert cases.best.all()
+
+
+def test_battle_of_two_has_two_places_that_nobody_can_be_sure_of() -> None:
+    """Strategies of the three equilibria meet in nine ways, three of which are equilibria."""
+    game, entries = battle()
+    result = crossplay_exactly(game, entries)
+    assert result.n_equilibria == 3
+    np.testing.assert_array_equal(result.interchangeable[0], np.eye(3, dtype=bool))
+    assert result.own_payoffs[0].tolist() == [2, 1, Fraction(2, 3)]
+    assert result.others_agree.payoffs[0].tolist() == [0, 0, Fraction(1, 3)]
+    assert result.others_differ.payoffs[1].tolist() == [0, 0, Fraction(1, 3)]
+    np.testing.assert_array_equal(result.others_differ.best[0], [False, False, True])
+    assert result.others_agree.entries is not None
+    assert result.others_agree.entries[0].tolist() == [[0, 1], [1, 0], [2, 1]]
+    # P1 plays first: 2 0, second: 0 1, mixed: 4/3 1/3 against the two places
+    assert result.guaranteed.payoffs[0].tolist() == [0, 0, Fraction(1, 3)]
+    assert result.swap_regrets[0, 0, 1].tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("name", odd_games())
+def test_odd_games_are_studied_as_well(name: str) -> None:
+    game = odd_games()[name]
+    entries = [("uniform", BehaviorProfile.uniform(game.tree))]
+    result = crossplay_exactly(game, entries)
+    assert result.own_payoffs[:, 0].tolist() == TreeWalk(game.tree, entries[0][1].exact).payoffs()
+    assert crossplay(game, entries).n_combinations == 1
+
+
+# -- arithmetic and effort -----------------------------------------------------------------------
+
+
+def test_numbers_that_do_not_fit_64_bits_stay_exact() -> None:
+    game = eqbench.load_game("kuhn3")
+    rng = np.random.default_rng(3)
+    tree = game.tree
+    entries = []
+    for label in "AB":
+        dyadic = np.round(random_profile(tree, rng)[::2] * 2**50) / 2**50
+        pairs = np.stack((dyadic, 1 - dyadic), axis=1).ravel()  # two actions everywhere
+        entries.append((label, BehaviorProfile.of_exact(tree, list(map(Fraction, pairs)))))
+    result = crossplay_exactly(game, entries)
+    assert result.payoffs[:, 0, 1, 0].tolist() == walk(game, entries, (0, 1, 0)).payoffs()
+    assert max(value.denominator for value in result.payoffs.flat) > 2**64
+    floats = [(label, BehaviorProfile.of(tree, p.probabilities)) for label, p in entries]
+    assert (crossplay_exactly(game, floats).payoffs == result.payoffs).all()
+
+
+def test_tolerance_is_a_share_of_the_payoff_range() -> None:
+    game = with_payoffs(battle()[0], 100 * battle()[0].tree.payoffs.table)
+    off = BehaviorProfile.of(game.tree, [0.999, 0.001, 1, 0])  # P1 loses 0.1% of the range 200
+    assert not crossplay(game, [("A", off)], tolerance=0.00099).interchangeable.any()
+    assert crossplay(game, [("A", off)], tolerance=0.00101).interchangeable.all()
+
+
+def test_equal_strategies_are_verified_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    game, entries = battle()
+    measured = []
+    original = Verifier.verify
+
+    def counted(self: Verifier, profile: BehaviorProfile) -> Any:
+        measured.append(tuple(profile.probabilities))
+        return original(self, profile)
+
+    monkeypatch.setattr(Verifier, "verify", counted)
+    crossplay(game, [*entries, ("again", entries[0][1])])
+    assert len(measured) == len(set(measured)) == 9
+
+
+def test_too_many_combinations_are_not_all_verified(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_VERIFIED", 8)
+    game, entries = battle()
+    result = crossplay(game, entries)
+    assert (result.regrets, result.n_equilibria) == (None, None)
+    assert result.swap_regrets[0, 0, 1].tolist() == pytest.approx([1, 1])
+    document = summary(result, found_of(entries), [])
+    assert document["combinations"] == {"count": 9, "equilibria": None, "share": None}
+    header, *rows = combinations_csv(result).splitlines()
+    assert header == "entry_P1,entry_P2,payoff_P1,payoff_P2"
+    assert len(rows) == 9
+
+
+# -- what is refused -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("study", [crossplay, crossplay_exactly])
+def test_entries_that_cannot_be_studied_are_refused(study: Any) -> None:
+    game, entries = battle()
+    with pytest.raises(UsageError, match="needs equilibria; got none"):
+        study(game, [])
+    with pytest.raises(UsageError, match=r"must differ; got first, first"):
+        study(game, [entries[0], entries[0]])
+    with pytest.raises(UsageError, match=r"9 combinations, above the limit of 8.*--limit"):
+        study(game, entries, limit=8)
+    with pytest.raises(ProfileError, match="has 4 frequencies"):
+        study(game, [("kuhn", kuhn2_member(Fraction(0)))])
+
+
+def test_exact_study_refuses_what_is_not_exact() -> None:
+    game, entries = battle()
+    rounded = with_payoffs(game, game.tree.payoffs.table * 0.1)
+    with pytest.raises(UsageError, match="nothing about it is exact"):
+        crossplay_exactly(rounded, entries)
+    thirds = BehaviorProfile.of(game.tree, [0.1, 0.9, 0.7, 0.3])
+    with pytest.raises(ProfileError, match="not exactly 1"):
+        crossplay_exactly(game, [("A", thirds)])
+
+
+def test_result_cannot_be_changed() -> None:
+    game, entries = battle()
+    result = crossplay(game, entries)
+    for array in (result.payoffs, result.swap_regrets, result.regrets):
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 0
+
+
+def test_selection_keeps_what_was_found_once_beside_what_was_found_often() -> None:
+    profile = kuhn2_member(Fraction(0))
+    names = ["common", "common", "common", "rare", "common"]
+    found = [Found(f"{k}", profile, {"name": name}) for k, name in enumerate(names)]
+    assert [item.source for item in selection(found, 3)] == ["0", "1", "3"]
+    assert selection(found, 9) == found
