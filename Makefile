@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 # Extras that depend on wheels for the platform at hand; each may be missing without harm.
-EXTRAS := gambit gurobi scip peers ode
+EXTRAS := gambit gurobi scip peers ode exact
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test check clean

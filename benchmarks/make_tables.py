@@ -153,6 +153,29 @@ def identification(data: dict[str, Any]) -> str:
     return table(header, rows) + f"\nGame {data['game']}. {where(data)}.\n"
 
 
+def case_enumeration(data: dict[str, Any]) -> str:
+    """Nodes and CPU time per pot, beside the figures of the paper."""
+    rows = [
+        [
+            f"`{row['game']}`",
+            f"{row['cases']:,}",
+            f"{row['nodes']:,}",
+            f"{row['leaves']:,}",
+            f"{row['unresolved']}",
+            ", ".join(size for size, n in row["pieces_by_dimension"].items() for _ in range(n)),
+            f"{statistics.median(row['cpu_s']):.2f}",
+        ]
+        for row in data["rows"]
+    ]
+    cases, duration_s = data["paper"]["cases"], 60 * data["paper"]["minutes"]
+    rows.append(
+        ["Billingham 2017, symbolic pot", f"{cases:,}", *("–" * 4), f"about {duration_s:,}"]
+    )
+    header = ["game", "cases", "nodes visited", "leaves", "open", "dimensions of the pieces"]
+    header += ["CPU s"]
+    return table(header, rows) + f"\n{where(data)}, python-flint {data['python_flint']}.\n"
+
+
 TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "cfr_vs_openspiel": cfr_vs_openspiel,
     "random_starts": random_starts,
@@ -160,6 +183,7 @@ TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "best_of_starts": best_of_starts,
     "large_games": large_games,
     "leduc_accuracy": leduc_accuracy,
+    "case_enumeration": case_enumeration,
     "identification": identification,
 }
 

@@ -146,6 +146,12 @@ BUILTIN_SOLVERS = _table(
         "lcp:LCP",
         "Lemke's algorithm for two players (Koller, Megiddo and von Stengel 1996)",
     ),
+    _solver(
+        "case_enumeration",
+        "case_enumeration:CaseEnumeration",
+        "all equilibria of small games by exact branch and prune (after Billingham 2017)",
+        requires=("flint",),
+    ),
 )
 
 BUILTIN: dict[Kind, dict[str, Entry]] = {"game": BUILTIN_GAMES, "solver": BUILTIN_SOLVERS}

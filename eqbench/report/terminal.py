@@ -21,7 +21,7 @@ TEXT_WIDTH = 140
 # The forms of a table, the widest first: up to which rank columns are left out, and what is
 # stacked: nothing, headings and payoffs, or names of equilibria too.
 FORMS = (
-    *((rank, 0) for rank in (0, 1, 2)),
+    *((rank, 0) for rank in (0, 1, 2, 3)),
     *((rank, 1) for rank in (2, 3, 4, 5)),
     *((rank, 2) for rank in (5, 6)),
 )

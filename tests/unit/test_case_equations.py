@@ -1,0 +1,162 @@
+"""The exact algebra below case enumeration: elimination, polytopes, algebraic numbers."""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from flint import Ordering, fmpq, fmpq_mpoly_ctx, fmpq_poly
+
+algebraic = importlib.import_module("eqbench.solvers.case_enumeration.algebraic")
+charts = importlib.import_module("eqbench.solvers.case_enumeration.charts")
+elimination = importlib.import_module("eqbench.solvers.case_enumeration.elimination")
+gaps = importlib.import_module("eqbench.solvers.case_enumeration.gaps")
+pieces = importlib.import_module("eqbench.solvers.case_enumeration.pieces")
+polytope = importlib.import_module("eqbench.solvers.case_enumeration.polytope")
+search = importlib.import_module("eqbench.solvers.case_enumeration.search")
+
+CONTEXT = fmpq_mpoly_ctx.get([f"f{k}" for k in range(4)], Ordering.lex)
+X, Y, Z, W = CONTEXT.gens()
+THIRD, HALF, ONE = fmpq(1, 3), fmpq(1, 2), fmpq(1)
+
+
+def check() -> None:
+    """Never breaks off."""
+
+
+def systems(*equations: Any) -> list[Any]:
+    """What is left of equations in the unit cube."""
+    solver = elimination.Elimination([fmpq(0)] * 4, [ONE] * 4, check)
+    return list(solver.solve(elimination.System(equations)))
+
+
+def covers(system: Any, point: tuple[fmpq, ...]) -> bool:
+    """Whether a point solves a system, with slopes that do not vanish."""
+
+    def at(polynomial: Any) -> fmpq:
+        return polynomial(*point)
+
+    return all(at(equation) == 0 for equation in system.equations) and all(
+        at(step.slope) != 0 and at(step.slope) * point[step.variable] + at(step.constant) == 0
+        for step in system.steps
+    )
+
+
+def solved(*equations: Any) -> tuple[list[Any], bool]:
+    """Pieces of the unit cube on which equations hold, and whether these are all solutions."""
+    even = tuple(equations) + (0 * X,) * (4 - len(equations))
+    node = search.Node([search.EVEN] * 4, [fmpq(0)] * 4, [ONE] * 4, [])
+    return pieces.pieces_of(node, gaps.Gaps(CONTEXT, even), check)
+
+
+def extents(piece: Any) -> list[tuple[float, float]]:
+    """Smallest and largest value of every frequency."""
+    columns = zip(*piece.corners, strict=True)
+    values = [[piece.field.rounded(x) for x in column] for column in columns]
+    return [(min(column), max(column)) for column in values]
+
+
+@pytest.mark.parametrize(
+    ("equations", "points"),
+    [
+        # each factor is followed
+        (((3 * X - 1) * (2 * Y - 1),), [(THIRD, ONE), (ONE, HALF), (THIRD, HALF)]),
+        # a coefficient is zero, or it is not
+        (((2 * Y - 1) * X + (2 * Z - 1) * W,), [(ONE, HALF, HALF, ONE), (HALF, HALF, ONE, 0 * ONE),
+                                                (HALF, THIRD, ONE, fmpq(1, 6))]),
+        # nothing is linear: the 3-4-5 triangle on a circle and an ellipse
+        ((X**2 + Y**2 - 1, 25 * X**2 + 50 * Y**2 - 41), [(fmpq(3, 5), fmpq(4, 5))]),
+        # the leading coefficient of the divisor is zero at the solution
+        (((4 * Y**2 - 1) * X**2 + 4 * X - 2, 16 * X**3 + 16 * Y**4 - 3), [(HALF, HALF)]),
+    ],
+)  # fmt: skip
+def test_elimination_loses_no_solution(
+    equations: tuple[Any, ...], points: list[tuple[fmpq, ...]]
+) -> None:
+    found = systems(*equations)
+    for point in points:
+        point = (*point, *[THIRD] * (4 - len(point)))
+        assert all(equation(*point) == 0 for equation in equations)
+        assert any(covers(system, point) for system in found), point
+
+
+def test_equations_without_a_common_root_leave_nothing() -> None:
+    assert systems(4 * X**2 - 2, 9 * X**2 - 3) == []
+    assert systems(X + Y + 1) == []
+
+
+def test_roots_outside_of_the_unit_interval_are_no_solutions() -> None:
+    found, is_complete = solved(4 * X**2 - 2 * X - 1, Y - X)  # (1 + sqrt 5) / 4 and a negative one
+    assert is_complete
+    (piece,) = found
+    golden = (1 + 5**0.5) / 4
+    assert extents(piece)[:2] == [pytest.approx((golden, golden)), pytest.approx((golden, golden))]
+    assert piece.dimension == 2
+
+
+def test_pieces_lie_on_their_equations_and_in_the_cube() -> None:
+    found, is_complete = solved(2 * X + 2 * Y - 3, Z - W)
+    assert is_complete
+    (piece,) = found
+    assert piece.dimension == 2
+    assert extents(piece) == [(0.5, 1), (0.5, 1), (0, 1), (0, 1)]
+    assert len(piece.corners) == 4
+
+
+@pytest.mark.parametrize(
+    "equations", [(4 * X * Y - 1,), (2 * X**2 - 1, 3 * Y**2 - 1)], ids=["curve", "two roots"]
+)
+def test_what_is_no_polytope_over_one_root_is_not_resolved(equations: tuple[Any, ...]) -> None:
+    assert solved(*equations) == ([], False)
+
+
+def test_solutions_that_pseudo_division_adds_are_noticed() -> None:
+    step = elimination.Step(0, 2 * X**0, -(X**0))  # 2 x = 1
+    chart = charts.Chart.of(elimination.System((), (), (step,)), {}, CONTEXT)
+    assert pieces._is_solution(chart, [2 * X * Y - Y])
+    assert not pieces._is_solution(chart, [2 * X * Y - Y, 3 * X - 1])
+    with pytest.raises(charts.CurvedError):
+        pieces._is_solution(chart, [X * Y])
+
+
+def test_equal_numbers_of_different_fields_have_equal_keys() -> None:
+    minus, plus = algebraic.fields_of(fmpq_poly([-2, 0, 1]))
+    _, shifted = algebraic.fields_of(fmpq_poly([-1, -2, 1]))  # 1 + sqrt 2
+    root, same = fmpq_poly([0, 1]), fmpq_poly([-1, 1])
+    assert plus.key(root) == shifted.key(same) != minus.key(root)
+    assert plus.key(fmpq_poly([3])) == shifted.key(fmpq_poly([3])) == 3
+    sum_of_roots = algebraic.Field(fmpq_poly([1, 0, -10, 0, 1]), fmpq(1), fmpq(4))
+    assert sum_of_roots.key(fmpq_poly([0, -9, 0, 1]) / 2) == plus.key(root)  # from sqrt 2 + sqrt 3
+
+
+@pytest.mark.parametrize("ends", [(1, 2), (-2, -1)])
+def test_signs_and_floats_follow_from_any_isolating_interval(ends: tuple[int, int]) -> None:
+    root, side = fmpq_poly([0, 1]), 1 if ends[0] > 0 else -1
+
+    def field() -> Any:
+        return algebraic.Field(fmpq_poly([-2, 0, 1]), *map(fmpq, ends))
+
+    assert field().rounded(root) == side * float(np.sqrt(2))
+    # rounded once; 1 less a rounded root has another last digit
+    assert field().rounded(1 - root) == (-0.41421356237309503 if side > 0 else 2.414213562373095)
+    assert field().sign(side * root - fmpq(665857, 470832)) == -1  # above sqrt 2 by 1.6e-12
+    assert field().sign(side * root - fmpq(470832, 332929)) == 1  # below it by 3.2e-12
+    assert field().sign(root - root) == 0
+    assert field().quotient(fmpq_poly([2]), root) == root
+
+
+def test_clipped_cube_has_the_right_corners() -> None:
+    """x + y + z <= 3/2 cuts off the upper half: 4 corners of the cube and 6 midpoints."""
+    field = algebraic.rationals()
+    cut = [*(fmpq_poly([-2]),) * 3, fmpq_poly([3])]
+    twice = [*(fmpq_poly([-4]),) * 3, fmpq_poly([6])]
+    found = {
+        tuple(x[0] for x in point) for point in polytope.vertices(field, 3, [cut, twice], check)
+    }
+    low = {p for p in itertools.product((fmpq(0), ONE), repeat=3) if sum(p) <= 1}
+    assert found == low | set(itertools.permutations((fmpq(0), HALF, ONE)))
+    assert polytope.dimension_of(field, [tuple(map(fmpq_poly, ([x] for x in p))) for p in low]) == 3
+    assert polytope.vertices(field, 3, [[fmpq_poly([])] * 3 + [fmpq_poly([-1])]], check) == []
