@@ -30,6 +30,7 @@ from eqbench.equilibria.expressions import (
     evaluate,
 )
 from eqbench.equilibria.layout import Layout
+from eqbench.errors import SpecError
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import FloatArray
@@ -135,7 +136,10 @@ def known_sets(game: Game) -> tuple[KnownSet, ...]:
 
     Empty if none is known. A set that is a union of convex pieces comes once per piece.
     """
-    spec = parse_spec(game.spec)
+    try:
+        spec = parse_spec(game.spec)
+    except SpecError:  # in Python a game may be called anything
+        return ()
     for document in _documents():
         if _is_of(parse_spec(document["game"]), spec):
             layout = Layout.of(game.tree, document["variables"])

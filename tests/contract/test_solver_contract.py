@@ -12,7 +12,7 @@ from eqbench.registry import default_registry
 from eqbench.solver import Budget, Monitor, Report, Termination, refusal_of
 
 SOLVERS = [entry.name for entry in default_registry().solvers() if entry.builtin]
-EXACT = ["sequence_lp", "lcp"]
+EXACT = ["sequence_lp", "lcp", "case_enumeration"]
 # They refine a profile for as long as they may.
 ITERATIVE = [solver for solver in SOLVERS if solver not in EXACT]
 GAMES = ["kuhn2", "kuhn3_reduced", "skp", "rock_paper_scissors", "jordan"]
@@ -62,7 +62,7 @@ def test_time_budget_ends_the_solver_with_something_in_hand(solver: str) -> None
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_target_is_reached_and_reported_as_converged(solver: str) -> None:
-    result = eqbench.solve("rock_paper_scissors", solver, Budget(time_s=20, target=0.05))
+    result = eqbench.solve("matching_pennies", solver, Budget(time_s=20, target=0.05))
     assert result.status == "ok", result.reason
     assert result.max_regret is not None
     assert result.max_regret <= 0.05

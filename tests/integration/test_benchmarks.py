@@ -46,6 +46,13 @@ def test_leduc_preset_reaches_its_target_by_the_verifiers_measure(script) -> Non
     assert row["nash_conv"][0] <= 1e-6
 
 
+def test_all_equilibria_of_a_pot_are_listed_and_verified(script) -> None:
+    row = script("case_enumeration").measure("skp(pot=6)", repetitions=1)
+    assert (row["status"], row["claims"]) == (["ok"], ["complete list"])
+    assert (row["cases"], row["unresolved"]) == (3**11, 0)
+    assert row["max_regret"] <= 1e-13
+
+
 @pytest.mark.parametrize("imported", [False, True])
 def test_cost_of_a_game_is_measured_bulk_or_node_by_node(
     script, monkeypatch: pytest.MonkeyPatch, imported: bool

@@ -65,7 +65,7 @@ def test_stored_profile_verifies_to_the_reported_figures(tmp_path: Path) -> None
 
 def test_every_stored_profile_can_be_verified_exactly(tmp_path: Path) -> None:
     done = eqbench(
-        *("run", "--game", "kuhn2", "--game", "rock_paper_scissors", "--solver", "all", "--json"),
+        *("run", "--game", "kuhn2", "--game", "matching_pennies", "--solver", "all", "--json"),
         *("--iterations", "77", "--target", "0"),
         cwd=tmp_path,
     )

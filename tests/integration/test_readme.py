@@ -103,7 +103,11 @@ def test_python_example_of_the_readme_runs(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert len(done.stdout.splitlines()) == 2
+    figures, name, nash_conv, unknown = done.stdout.splitlines()
+    assert figures.startswith("ok ")
+    assert name.startswith("szafron:")
+    assert float(nash_conv) > 1
+    assert unknown == "None"
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,8 @@ import eqbench
 from eqbench.equilibria.expressions import IrrationalError, alternatives, evaluate
 from eqbench.verification import verify, verify_exactly
 
+pytest.importorskip("flint", reason="python-flint is not installed")
+
 SOLUTIONS = load_solutions()
 TOLERANCE = 1e-12
 # With the continua 1a, 2a, 5a and 10a at 2, 3, 7/2 and 5, a few of each range, and both sides

@@ -19,6 +19,8 @@ from eqbench.model.game import Game
 from eqbench.solver import availability_of
 from eqbench.verification import verify, verify_exactly
 
+pytest.importorskip("flint", reason="python-flint is not installed")
+
 SOLVER = eqbench.load_solver("case_enumeration")
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from flint import Ordering, fmpq, fmpq_mpoly_ctx, fmpq_poly
 
+flint = pytest.importorskip("flint", reason="python-flint is not installed")
 algebraic = importlib.import_module("eqbench.solvers.case_enumeration.algebraic")
 charts = importlib.import_module("eqbench.solvers.case_enumeration.charts")
 elimination = importlib.import_module("eqbench.solvers.case_enumeration.elimination")
@@ -18,7 +18,8 @@ pieces = importlib.import_module("eqbench.solvers.case_enumeration.pieces")
 polytope = importlib.import_module("eqbench.solvers.case_enumeration.polytope")
 search = importlib.import_module("eqbench.solvers.case_enumeration.search")
 
-CONTEXT = fmpq_mpoly_ctx.get([f"f{k}" for k in range(4)], Ordering.lex)
+fmpq, fmpq_mpoly_ctx, fmpq_poly = flint.fmpq, flint.fmpq_mpoly_ctx, flint.fmpq_poly
+CONTEXT = fmpq_mpoly_ctx.get([f"f{k}" for k in range(4)], flint.Ordering.lex)
 X, Y, Z, W = CONTEXT.gens()
 THIRD, HALF, ONE = fmpq(1, 3), fmpq(1, 2), fmpq(1)
 

@@ -164,3 +164,9 @@ def test_a_tolerance_that_is_too_wide_would_be_noticed(monkeypatch: pytest.Monke
     assert before is not None
     assert after is not None
     assert (before.strict, after.strict) == (False, True)
+
+
+def test_a_game_with_a_name_of_its_own_has_no_known_sets() -> None:
+    named = Game("a game that I made (myself)", game("kuhn3").tree)
+    assert known_sets(named) == ()
+    assert eqbench.solve(named, "pcfr_plus", eqbench.Budget(iterations=10)).payoffs is not None
