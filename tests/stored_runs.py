@@ -59,8 +59,9 @@ def with_candidate(record: CellRecord, scale: float = 1.0) -> CellRecord:
 def identity(name: str, **fields: Any) -> dict[str, Any]:
     """An identity as the harness records it: strict and on the path; `fields` may differ.
 
-    Its first parameter is the leading one.
+    Its first parameter is the leading one. What is not strict differs off the path.
     """
+    loose = not fields.get("strict", True) and fields.get("on_path", True)
     known = {
         "name": name,
         "also": [],
@@ -69,7 +70,7 @@ def identity(name: str, **fields: Any) -> dict[str, Any]:
         "on_path": True,
         "strict": True,
         "distance": 1e-9,
-        "off_path": {},
+        "off_path": {"P1|4:|bet": 0.5} if loose and not name.startswith("cluster:") else {},
         "dimension": None,
     }
     return known | fields

@@ -63,8 +63,8 @@ def verify(
     from eqbench.errors import UsageError
     from eqbench.model.profile_json import profile_from_json
     from eqbench.registry import default_registry
+    from eqbench.verification import DEFAULT_TOLERANCE, verify_exactly
     from eqbench.verification import verify as measure
-    from eqbench.verification import verify_exactly
 
     data = read_profile(profile)
     game = game or (data.get("game") if isinstance(data, dict) else None)
@@ -92,7 +92,8 @@ def verify(
 
         click.echo(json.dumps(document, indent=2, allow_nan=False))
     else:
-        _print(tree.players, document)
+        allowed = DEFAULT_TOLERANCE * tree.payoff_range
+        _print(tree.players, document, is_equilibrium=measured.max_regret <= allowed)
     if max_regret is not None and worst > max_regret:
         ctx.exit(1)
 
@@ -114,7 +115,7 @@ def _short(fraction: str) -> str:
     return f"({len(fraction)} digits)"
 
 
-def _print(players: tuple[str, ...], document: dict[str, Any]) -> None:
+def _print(players: tuple[str, ...], document: dict[str, Any], *, is_equilibrium: bool) -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -143,7 +144,7 @@ def _print(players: tuple[str, ...], document: dict[str, Any]) -> None:
     ):
         more = f"   exactly {_short(exact[key])}" if exact else ""
         console.print(f"{name}: {document[key]:.6e}{more}", highlight=False)
-    print_identity(document["identity"], console)
+    print_identity(document["identity"], console, is_equilibrium=is_equilibrium)
     if exact and any(len(fraction) > LONGEST_FRACTION for fraction in exact["regrets"]):
         console.print("Long fractions are printed by --json.", style="dim")
     if not exact and any(0 < abs(value) < ROUNDING for value in document["regrets"]):

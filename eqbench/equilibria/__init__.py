@@ -9,7 +9,8 @@ from eqbench.equilibria.components import Component, connected_components
 from eqbench.equilibria.corners import known_corners
 from eqbench.equilibria.dimension import Dimension, local_dimension
 from eqbench.equilibria.identity import Identifier, Identity
-from eqbench.equilibria.reference import KnownSet, known_sets
+from eqbench.equilibria.known import known_sets
+from eqbench.equilibria.reference import KnownSet
 
 __all__ = [
     "Component",

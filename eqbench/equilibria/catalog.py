@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from eqbench.equilibria.corners import corner_parameters
 from eqbench.equilibria.expressions import IrrationalError
-from eqbench.equilibria.reference import KnownSet, known_sets
+from eqbench.equilibria.known import known_sets
+from eqbench.equilibria.reference import KnownSet
 from eqbench.model.game import Game
 
 

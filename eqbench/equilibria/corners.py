@@ -15,7 +15,8 @@ from itertools import combinations
 import numpy as np
 
 from eqbench.equilibria.expressions import IrrationalError
-from eqbench.equilibria.reference import KnownSet, known_sets
+from eqbench.equilibria.known import known_sets
+from eqbench.equilibria.reference import KnownSet
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 

@@ -15,8 +15,9 @@ from eqbench.model.inspection import infoset_reach
 from eqbench.model.tree import FloatArray, GameTree
 
 IN_SUPPORT = 1e-6  # smallest frequency of an action that counts as played
-REACHED = 1e-9
-RANK_TOLERANCE = 1e-6  # of singular values, against the largest possible of unit rows
+EXACT_ENOUGH = 1e-9  # regret as a share of the payoff range; with more, ranks are noise
+RANK_TOLERANCE = 1e-5  # of singular values, with payoffs in units of their range
+NO_CONDITION = 1e-9  # length of a row, with payoffs in units of their range
 LARGEST_GAME = 1_000  # actions; the Jacobian is a dense square matrix of this size
 
 
@@ -44,18 +45,18 @@ def local_dimension(game: Game, behavior: FloatArray) -> Dimension | None:
     At the border of the set this is only an estimate: there fewer actions may be in use, and
     conditions that just hold for actions out of use are not looked at.
 
-    None if the game is too large for the dense Jacobian.
+    Frequencies up to 1e-6 count as 0. None if the game is too large for the dense Jacobian.
     """
     tree = game.tree
     if tree.n_actions > LARGEST_GAME:
         return None
-    model = game.payoff_model()
-    jacobian = model.jacobian(behavior)
     supports = _supports(tree, behavior)
     if not any(len(support) > 1 for support in supports):
         return Dimension(0, 0)
+    behavior = _without_traces(tree, behavior)
+    jacobian = game.payoff_model().jacobian(behavior) / (tree.payoff_range or 1.0)
     directions = _directions(tree, supports)
-    reached = infoset_reach(tree, behavior) > REACHED
+    reached = infoset_reach(tree, behavior) > 0
     conditions = [
         jacobian[other] - jacobian[support[0]]
         for support, here in zip(supports, reached, strict=True)
@@ -68,6 +69,18 @@ def local_dimension(game: Game, behavior: FloatArray) -> Dimension | None:
     )
     moved = (directions @ tangent)[np.repeat(reached, np.diff(tree.action_start))]
     return Dimension(tangent.shape[1] - idle, _rank(moved))
+
+
+def is_exact_enough(game: Game, max_regret: float) -> bool:
+    """Whether a dimension says something about an equilibrium with such a measured regret."""
+    return max_regret <= EXACT_ENOUGH * game.tree.payoff_range
+
+
+def _without_traces(tree: GameTree, behavior: FloatArray) -> FloatArray:
+    """The behavior without actions that are hardly used, so that they lead nowhere."""
+    kept = np.where(behavior > IN_SUPPORT, behavior, 0.0)
+    total = np.add.reduceat(kept, tree.action_start[:-1])
+    return kept / np.repeat(total, np.diff(tree.action_start))
 
 
 def _supports(tree: GameTree, behavior: FloatArray) -> list[NDArray[np.int64]]:
@@ -102,8 +115,8 @@ def _idle_directions(
 def _null_space(matrix: FloatArray) -> FloatArray:
     """Orthonormal basis in columns; rows count by their direction, however short they are."""
     lengths = np.linalg.norm(matrix, axis=1)
-    rows = matrix[lengths > RANK_TOLERANCE**2] / lengths[lengths > RANK_TOLERANCE**2, None]
-    _, singular, right = np.linalg.svd(rows, full_matrices=True)
+    longer = lengths > NO_CONDITION
+    _, singular, right = np.linalg.svd(matrix[longer] / lengths[longer, None], full_matrices=True)
     return right[int((singular > RANK_TOLERANCE).sum()) :].T
 
 

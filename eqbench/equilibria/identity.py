@@ -12,20 +12,22 @@ from typing import Any
 
 import numpy as np
 
-from eqbench.equilibria.dimension import Dimension, local_dimension
+from eqbench.equilibria.dimension import Dimension, is_exact_enough, local_dimension
+from eqbench.equilibria.known import known_sets
 from eqbench.equilibria.layout import Layout
 from eqbench.equilibria.nearest import nearest_member
-from eqbench.equilibria.reference import TOLERANCE, KnownSet, known_sets
+from eqbench.equilibria.reference import TOLERANCE, KnownSet
 from eqbench.model.game import Game
 from eqbench.model.inspection import infoset_reach
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.realization import RealizationPlan
 from eqbench.model.tree import FloatArray
-from eqbench.verification import DEFAULT_TOLERANCE
 
 # Up to this difference of outcomes a profile is said to be near a set; random profiles are ten
 # times as far away.
 NEAR = 1e-3
+# Where play leads less often, even a large difference of behavior hardly shows in the outcomes.
+SELDOM = 1e-5
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,7 @@ class Identifier:
         ----------
         max_regret : as measured by the verifier, in payoff units; None if it is not known
             What has so little regret that its distance must be real is not near: it is another
-            equilibrium. The dimension is that of equilibria only.
+            equilibrium. The dimension is given where it is at most 1e-9 of the payoff range.
         """
         if not self.known:
             return None
@@ -113,7 +115,7 @@ class Identifier:
         around = self._dimension(profile, max_regret)
         return Identity(
             name=best.known.name,
-            also=tuple(m.known.name for m in matches.values() if m is not best and m.on_path),
+            also=tuple(m.known.name for m in matches.values() if m is not best and m.is_member),
             parameters=best.known.shown(best.parameters),
             leading=best.known.leading,
             on_path=best.on_path,
@@ -124,8 +126,7 @@ class Identifier:
         )
 
     def _dimension(self, profile: BehaviorProfile, max_regret: float | None) -> Dimension | None:
-        allowed = DEFAULT_TOLERANCE * self.game.tree.payoff_range
-        if max_regret is None or max_regret > allowed:
+        if max_regret is None or not is_exact_enough(self.game, max_regret):
             return None
         return local_dimension(self.game, profile.probabilities)
 
@@ -170,6 +171,12 @@ class _Match:
         return self.strict or self.distance <= TOLERANCE
 
     @property
+    def is_member(self) -> bool:
+        """Whether the profile agrees with a member, not only with the end of an open set."""
+        at_end = not self.strict and self.known.is_at_open_end(self.parameters)
+        return self.on_path and not at_end
+
+    @property
     def rank(self) -> tuple[int, float]:
         """Smaller is better; among those that agree on the path distances are rounding."""
         if self.on_path:
@@ -196,9 +203,9 @@ def _match(known: KnownSet, seen: _Profile, near: float) -> _Match | None:
 
 
 def _off_path(match: _Match, seen: _Profile) -> dict[str, float]:
-    """Differences to the member where play does not lead, the largest first."""
+    """Differences to the member where play does not or hardly lead, the largest first."""
     known = match.known
     differences = seen.frequencies - known.frequencies(match.parameters)
-    elsewhere = (seen.reach == 0) & (np.abs(differences) > TOLERANCE)
+    elsewhere = (seen.reach <= SELDOM) & (np.abs(differences) > TOLERANCE)
     order = sorted(np.flatnonzero(elsewhere).tolist(), key=lambda v: -abs(differences[v]))
     return {known.layout.places[v]: float(differences[v]) for v in order}

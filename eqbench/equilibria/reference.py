@@ -40,6 +40,7 @@ FILES = ("kuhn2", "kuhn3", "skp", "matrix")
 TOLERANCE = 1e-7  # up to which a constraint holds and a frequency or an outcome agrees
 # An open end is passed by more than the tolerance: what lies closer belongs to the other side.
 _OPEN_MARGIN = 2 * TOLERANCE
+_AT_END = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +86,11 @@ class KnownSet:
         names = self._names(parameters)
         return np.array([violation(names) for violation in self.formulas.violations])
 
+    def is_at_open_end(self, parameters: NDArray) -> bool:
+        """Whether a constraint that excludes its end hardly holds, so that the end is nearer."""
+        names = self._names(parameters)
+        return any(violation(names) > -_AT_END for violation in self.formulas.open_violations)
+
     def shown(self, parameters: NDArray) -> dict[str, float]:
         """The figures by which people name a member."""
         names = self._names(parameters)
@@ -103,6 +109,11 @@ class KnownSet:
         names = self.exact.names(dict(zip(self.parameters, parameters, strict=True)))
         return self.layout.exact_profile([names[v] for v in self.layout.variables])
 
+    def payoffs_near(self, parameters: NDArray) -> FloatArray:
+        """Published payoffs of the member with parameters (K,), one per player, as floats."""
+        names = self._names(parameters)
+        return np.array([payoff(names) for payoff in self.formulas.payoffs])
+
     def payoffs(self, parameters: Sequence[Fraction]) -> tuple[Fraction, ...]:
         """Published payoffs of that member, one per player; errors as in :meth:`member`."""
         names = self.exact.names(dict(zip(self.parameters, parameters, strict=True)))
@@ -120,6 +131,7 @@ class Formulas:
     values: Mapping[str, Expression]  # each after those that it names
     readings: tuple[Expression, ...]
     violations: tuple[Expression, ...]
+    open_violations: tuple[Expression, ...]
     shown: Mapping[str, Expression]
     payoffs: tuple[Expression, ...]
 
@@ -131,10 +143,12 @@ class Formulas:
         return names
 
 
-def known_sets(game: Game) -> tuple[KnownSet, ...]:
-    """The published sets of equilibria of a game, in the order in which names are chosen.
+def published_sets(game: Game) -> tuple[KnownSet, ...]:
+    """The sets that were published for a game of this name with these options.
 
-    Empty if none is known. A set that is a union of convex pieces comes once per piece.
+    In the order in which names are chosen; empty if there are none. A set that is a union of
+    convex pieces comes once per piece. Whether the game is the one that was meant is not
+    checked here.
     """
     try:
         spec = parse_spec(game.spec)
@@ -143,8 +157,9 @@ def known_sets(game: Game) -> tuple[KnownSet, ...]:
     for document in _documents():
         if _is_of(parse_spec(document["game"]), spec):
             layout = Layout.of(game.tree, document["variables"])
-            if layout is not None:  # else a plugin has given its own game that name
-                return tuple(_sets(document, layout, _constants(document, game)))
+            constants = _constants(document, game)
+            if layout is not None and constants is not None:
+                return tuple(_sets(document, layout, constants))
     return ()
 
 
@@ -160,9 +175,12 @@ def _is_of(wanted: Spec, spec: Spec) -> bool:
     return wanted.name == spec.name and set(wanted.options) <= set(spec.options)
 
 
-def _constants(document: Mapping[str, Any], game: Game) -> dict[str, Fraction]:
+def _constants(document: Mapping[str, Any], game: Game) -> dict[str, Fraction] | None:
+    """Names of constants with their values; None if the game lacks one."""
+    if "pot" not in document:
+        return {}
     value = game.tree.payoffs.value
-    return {document["pot"]: value} if "pot" in document and value is not None else {}
+    return None if value is None else {document["pot"]: value}
 
 
 def _sets(document: Mapping[str, Any], layout: Layout, constants: Mapping[str, Fraction]) -> Any:
@@ -224,8 +242,12 @@ def _compile(
         constants={n: value if exact else float(value) for n, value in constants.items()},
         values={n: function(texts[n]) for n in _in_order(texts, known) if n not in parameters},
         readings=tuple(function(text) for text in entry["parameters"].values()),
-        violations=tuple(
-            side for relation in constraints for side in _violations(relation, exact=exact)
+        violations=tuple(side for each in constraints for side in _violations(each, exact=exact)),
+        open_violations=tuple(
+            side
+            for each in constraints
+            if each.sign in ("<", ">")
+            for side in _violations(each, exact=exact)
         ),
         shown={name: function(text) for name, text in entry["shown"].items()},
         payoffs=tuple(function(text) for text in entry["payoffs"]),

@@ -174,12 +174,24 @@ def verify(game: Game | GameTree | str, profile: Any, *, exact: bool = False) ->
 def identify(game: Game | str, profile: Any) -> Identity | None:
     """Which known equilibrium a profile is, or is nearest to; None if nothing known is near.
 
-    Parameters and errors as in :func:`verify`. Whether it is an equilibrium at all is for the
-    regrets of :func:`verify` to say; they are measured here to tell what is near from what is
-    something else.
+    Whether it is an equilibrium at all is for the regrets of :func:`verify` to say; they are
+    measured here to tell what is near from what is something else. Clusters of unknown ones
+    are made in runs only.
+
+    Parameters
+    ----------
+    game : Game or spec; a tree alone does not say which game it is
+    profile : as in :func:`verify`
+
+    Raises
+    ------
+    UsageError, SpecError, ProfileError
+        If it is no game, the spec is wrong, or the profile does not fit the game.
     """
     if isinstance(game, str):
         game = default_registry().load_game(game)
+    if not isinstance(game, Game):
+        raise UsageError(f"identify needs a Game or its spec; got {type(game).__name__}")
     profile = _profile(game.tree, profile)
     max_regret = float(Verifier(game.tree).verify(profile).max_regret)
     return Identifier(game).identify(profile, max_regret)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from eqbench.equilibria import Identifier, cluster_identities
+from eqbench.errors import ProfileError
 from eqbench.harness.evidence import Finding
 from eqbench.model.game import Game
 from eqbench.model.profile_json import parse_profile, profile_from_json
+from eqbench.model.tree import FloatArray
 from eqbench.store.run_folder import RunFolder
-from eqbench.store.schema import CellRecord, EquilibriumRecord
+from eqbench.store.schema import EquilibriumRecord
 
 
 def identity_of(identifier: Identifier, finding: Finding) -> dict[str, Any] | None:
@@ -20,15 +22,18 @@ def identity_of(identifier: Identifier, finding: Finding) -> dict[str, Any] | No
 
 
 def name_clusters(
-    folder: RunFolder, records: Iterable[CellRecord], games: Mapping[str, Game], tolerance: float
+    folder: RunFolder, planned: Sequence[str], games: Mapping[str, Game], tolerance: float
 ) -> None:
     """Write down the clusters of those equilibria in a run that nothing known is near to.
 
-    They are numbered per game, in the order of the cells and then of the regrets.
+    They are numbered per game: first those of the planned cells in their order, then those of
+    cells that other runners planned. Equilibria whose profile cannot be read any more get no
+    name.
 
     Parameters
     ----------
-    games : by canonical spec
+    planned : keys of cells
+    games : by canonical spec; of other games what was written before is kept
     tolerance : share of the payoff range up to which a profile counts as an equilibrium
 
     Raises
@@ -36,32 +41,51 @@ def name_clusters(
     StoreError
         If the folder cannot be written.
     """
-    unknown: dict[str, list[EquilibriumRecord]] = {}
-    for record in records:
-        if record.game_spec in games:
-            allowed = tolerance * games[record.game_spec].tree.payoff_range
-            unknown.setdefault(record.game_spec, []).extend(
-                item
-                for item in record.equilibria
-                if item.max_regret <= allowed and item.profile and not _is_known(item)
-            )
-    clusters: dict[str, dict[str, Any]] = {}
+    stored = {record.key: record for record in folder.cells()}
+    keys = dict.fromkeys([*(key for key in planned if key in stored), *stored])
+    unknown: dict[str, list[tuple[str, EquilibriumRecord]]] = {spec: [] for spec in games}
+    others: dict[str, dict[str, Any]] = {}
+    for record in map(stored.__getitem__, keys):
+        for item in record.equilibria:
+            if item.profile is None or _is_known(item):
+                continue
+            if record.game_spec in games:
+                allowed = tolerance * games[record.game_spec].tree.payoff_range
+                if item.max_regret <= allowed:
+                    unknown[record.game_spec].append((item.profile, item))
+            elif item.identity is not None:
+                others[item.profile] = item.identity
     for spec, items in unknown.items():
-        profiles = [_read(folder, item, games[spec]) for item in items]
-        regrets = [item.max_regret for item in items]
-        for item, identity in zip(
-            items, cluster_identities(games[spec], profiles, regrets), strict=True
-        ):
-            if identity is not None and item.profile is not None:
-                clusters[item.profile] = identity.to_json()
-    folder.write_clusters(clusters)
+        others |= _clusters(folder, games[spec], items)
+    folder.write_clusters(others)
+
+
+def _clusters(
+    folder: RunFolder, game: Game, items: Sequence[tuple[str, EquilibriumRecord]]
+) -> dict[str, dict[str, Any]]:
+    """Identities of equilibria of one game by the paths of their profiles."""
+    read = [(path, item, _read(folder, path, game)) for path, item in items]
+    found = [
+        (path, item.max_regret, profile) for path, item, profile in read if profile is not None
+    ]
+    if not found:
+        return {}
+    paths, regrets, profiles = zip(*found, strict=True)
+    identities = cluster_identities(game, profiles, regrets)
+    return {
+        path: identity.to_json()
+        for path, identity in zip(paths, identities, strict=True)
+        if identity is not None
+    }
 
 
 def _is_known(item: EquilibriumRecord) -> bool:
     return item.identity is not None and not item.identity["name"].startswith("cluster:")
 
 
-def _read(folder: RunFolder, item: EquilibriumRecord, game: Game) -> Any:
-    assert item.profile is not None
-    text = (folder.path / item.profile).read_text(encoding="utf-8")
-    return profile_from_json(game.tree, parse_profile(text)).probabilities
+def _read(folder: RunFolder, path: str, game: Game) -> FloatArray | None:
+    try:
+        text = (folder.path / path).read_text(encoding="utf-8")
+        return profile_from_json(game.tree, parse_profile(text)).probabilities
+    except (OSError, ProfileError):  # somebody has deleted or changed it
+        return None

@@ -128,10 +128,8 @@ class Run:
                 self._records |= {record.key: record for record in folder.cells()}
 
     def _name_clusters(self, folder: RunFolder) -> None:
-        stored = {record.key: record for record in folder.cells()}
-        planned = [stored[cell.key] for cell in self.cells if cell.key in stored]
         games = {cell.game.game.spec: cell.game.game for cell in self.cells}
-        name_clusters(folder, planned, games, self.request.tolerance)
+        name_clusters(folder, [cell.key for cell in self.cells], games, self.request.tolerance)
 
 
 def _job(cell: Cell) -> dict[str, Any]:

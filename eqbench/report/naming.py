@@ -7,7 +7,7 @@ An identity is the dictionary of that name in an
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from eqbench.store.schema import CellRecord, EquilibriumRecord
@@ -19,8 +19,9 @@ NEAR, LOOSE = "≈", "*"
 _CLUSTER = "cluster:"
 _MEANINGS = {
     f"{NEAR} ": "nearest known equilibrium; probabilities of outcomes differ by more than 1e-7",
-    LOOSE: " agrees with it on the path of play, but not with every published condition",
-    _CLUSTER: " an equilibrium that is not known, numbered within the run",
+    LOOSE: " on its path of play; elsewhere the behavior is not as published",
+    _CLUSTER: " equilibria (regret up to 1e-6 of the payoff range) that are in no published set",
+    ",": " the figures belong to the first of several equilibria",
 }
 _SYMBOLS = {"alpha": "α", "beta": "β"}
 # The members of a family that their names do not sort, by the probability c11.
@@ -38,16 +39,18 @@ def label(record: CellRecord) -> tuple[str, ...]:
     """What a cell found, in words that a space or a line break may join; empty if unknown.
 
     One equilibrium stands with its leading parameter, several without. They are that of the
-    best candidate, and all on whose path of play another candidate is.
+    best candidate, which comes first, and all on whose path of play another candidate is.
     """
     best = record.equilibria[0].identity if record.equilibria else None
-    by_name = {name: members[0].identity for name, members in found(record).items()}
-    if best:
-        by_name[best["name"]] = best
+    members = found(record)
+    by_name: dict[str, Identity] = {best["name"]: best} if best else {}
+    by_name |= {name: members[name][0].identity for name in sorted(members, key=order)}
     if len(by_name) > 1:
-        return listing([" ".join(_marked(by_name[name])) for name in sorted(by_name, key=order)])
+        return listing([" ".join(_marked(identity)) for identity in by_name.values()])
     return tuple(
-        word for identity in by_name.values() for word in _marked(identity, _leading_text(identity))
+        word
+        for name, identity in by_name.items()
+        for word in _marked(identity, _leading_text(identity, members.get(name, ())))
     )
 
 
@@ -110,10 +113,16 @@ def decimal(value: float, digits: int = 3) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def _leading_text(identity: Identity) -> str:
-    """The leading parameter as ``β=0.189``; empty if there is none."""
+def _leading_text(identity: Identity, members: Sequence[Member]) -> str:
+    """The leading parameter as ``β=0.189``, its range in a complete list; empty if none."""
     parameter = leading(identity)
-    return "" if parameter is None else f"{parameter[0]}={decimal(parameter[1])}"
+    if parameter is None:
+        return ""
+    symbol, value = parameter
+    listed = [m.identity for m in members if m.record.claim == "complete list"]
+    values = [first[1] for each in listed if (first := leading(each))] or [value]
+    low, high = decimal(min(values)), decimal(max(values))
+    return f"{symbol}={low}" if low == high else f"{symbol}={low}…{high}"
 
 
 def _marked(identity: Identity, parameter: str = "") -> tuple[str, ...]:
@@ -122,7 +131,4 @@ def _marked(identity: Identity, parameter: str = "") -> tuple[str, ...]:
     words = (name, parameter) if parameter else (name,)
     if not identity["on_path"]:
         return (f"{NEAR} {words[0]}", *words[1:])
-    # nothing is published about a cluster that could be missed
-    if identity["strict"] or is_cluster(name):
-        return words
-    return (*words[:-1], words[-1] + LOOSE)
+    return (*words[:-1], words[-1] + LOOSE) if identity["off_path"] else words

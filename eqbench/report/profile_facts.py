@@ -56,13 +56,17 @@ def cell_facts(run: StoredRun, cell: CellRecord, rank: int) -> dict[str, Any]:
         "rank": None if candidate is None else rank,
         "candidate": None if candidate is None else asdict(candidate),
         "players": [],
+        "payoff_range": None,
         "information_sets": [],
         "szafron": None,
     }
 
 
 def play_facts(game: Game, profile: BehaviorProfile) -> dict[str, Any]:
-    """Facts on what a profile plays: every information set, and Szafron's grid for its game."""
+    """Facts on what a profile plays: every information set, and Szafron's grid for its game.
+
+    The payoff range of the game is what its regret compares with.
+    """
     tree, behavior = game.tree, profile.probabilities
     seen = inspect_profile(game, behavior)
     sets = []
@@ -88,7 +92,12 @@ def play_facts(game: Game, profile: BehaviorProfile) -> dict[str, Any]:
             }
         )
     grid = _szafron_grid(sets) if _is_szafron_game(game.spec) else None
-    return {"players": list(tree.players), "information_sets": sets, "szafron": grid}
+    return {
+        "players": list(tree.players),
+        "payoff_range": tree.payoff_range,
+        "information_sets": sets,
+        "szafron": grid,
+    }
 
 
 def _number(value: float) -> float | None:

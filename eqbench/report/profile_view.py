@@ -16,6 +16,7 @@ from eqbench.report.terminal import fits, mebibytes, seconds, small, status_text
 
 MOST_SETS = 400
 MOST_DIFFERENCES = 5
+EQUILIBRIUM_SHARE = 1e-6  # of the payoff range: so much regret an equilibrium may have here
 _LEGEND = (
     "reach: probability that play gets there; own reach: the player's own part of it. "
     "gap: value of the best action minus that of this one, in payoff units, once play is there; "
@@ -66,7 +67,8 @@ def _print_candidate(facts: dict[str, Any], console: Console) -> None:
     console.print(Text(f"{which}: {found['claim']}, {found['profile']}"))
     if found["refuted"] is not None:
         console.print(Text(f"refuted: {printable(found['refuted'])}", style="red"))
-    print_identity(found["identity"], console)
+    allowed = EQUILIBRIUM_SHARE * facts["payoff_range"]
+    print_identity(found["identity"], console, is_equilibrium=found["max_regret"] <= allowed)
     table = Table(box=None, padding=(0, 2, 0, 0))
     table.add_column("player")
     for heading in ("payoff", "regret"):
@@ -84,13 +86,23 @@ def _print_candidate(facts: dict[str, Any], console: Console) -> None:
     )
 
 
-def print_identity(identity: dict[str, Any] | None, console: Console) -> None:
-    """Print which equilibrium a candidate is, where in its set, and how it differs."""
+def print_identity(
+    identity: dict[str, Any] | None, console: Console, *, is_equilibrium: bool
+) -> None:
+    """Print which equilibrium a profile is, where in its set, and how it differs.
+
+    Parameters
+    ----------
+    is_equilibrium : whether its regret allows to call it one
+    """
     if identity is None:
-        console.print("equilibrium: not identified")
+        console.print("equilibrium: not identified" if is_equilibrium else "no equilibrium")
         return
+    what = "equilibrium:" if is_equilibrium else "no equilibrium, but near"
+    if identity["on_path"] and not is_equilibrium:
+        what = "no equilibrium, but its path of play is that of"
     also = f" (also {', '.join(identity['also'])})" if identity["also"] else ""
-    console.print(Text(f"equilibrium: {identity['name']}{also}", style="bold"))
+    console.print(Text(f"{what} {identity['name']}{also}", style="bold"))
     lines = [f"{_closeness(identity)}; distance {small(identity['distance'])}"]
     if identity["parameters"]:
         values = (f"{name}={decimal(value, 6)}" for name, value in identity["parameters"].items())
@@ -100,17 +112,19 @@ def print_identity(identity: dict[str, Any] | None, console: Console) -> None:
     if identity["off_path"]:
         lines.append(f"off the path of play: {_largest(identity['off_path'])}")
     for line in lines:
-        console.print(Padding(Text(line), (0, 0, 0, 2)))
+        console.print(Padding(Text(line), (0, 0, 0, 2), expand=False))
 
 
 def _closeness(identity: dict[str, Any]) -> str:
     if is_cluster(identity["name"]):
-        return "not a known equilibrium, numbered within the run"
+        return "in no published set, numbered within the run"
     if not identity["on_path"]:
-        return "not on its path of play, only the nearest known equilibrium"
-    if not identity["strict"]:
-        return "on its path of play, but not every published condition holds"
-    return "on its path of play, and every published condition holds"
+        return "not on its path of play, only the nearest published one"
+    if identity["strict"]:
+        return "on its path of play, and every published constraint holds"
+    if identity["off_path"]:
+        return "on its path of play; elsewhere the behavior is not as published"
+    return "on its path of play up to rounding, in which some constraints are missed"
 
 
 def _largest(differences: dict[str, float]) -> str:

@@ -191,12 +191,16 @@ class RunFolder:
     def _clusters(self) -> dict[str, Any]:
         file = self.path / CLUSTERS
         try:
-            return dict(json.loads(file.read_text(encoding="utf-8"))) if file.exists() else {}
-        except (ValueError, TypeError):
-            raise UsageError(
-                f"{file} is damaged; delete it and write it anew with "
-                f"eqbench run --resume {self.path}"
-            ) from None
+            clusters = json.loads(file.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError):
+            clusters = None
+        if isinstance(clusters, dict) and all(isinstance(c, dict) for c in clusters.values()):
+            return clusters
+        raise UsageError(
+            f"{file} is damaged; delete it and write it anew with eqbench run --resume {self.path}"
+        )
 
 
 def _with_clusters(record: CellRecord, clusters: dict[str, Any]) -> CellRecord:

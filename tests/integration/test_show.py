@@ -206,7 +206,8 @@ def write_profile(path: Path, spec: str, behavior: list[float]) -> None:
             },
             [
                 "equilibrium: szafron:c11=0 (also szafron:c11=1/2)",
-                "  on its path of play, but not every published condition holds; distance 1.0e-09",
+                "  on its path of play; elsewhere the behavior is not as published; "
+                "distance 1.0e-09",
                 "  parameters: beta=0.189304, b11=0.1",
                 "  dimension of the equilibria around it: 5",
                 "  off the path of play: P1|1:|bet by -0.9, P6|4:|bet by 0.75, "
@@ -217,7 +218,7 @@ def write_profile(path: Path, spec: str, behavior: list[float]) -> None:
             {},
             [
                 "equilibrium: szafron:c11=0",
-                "  on its path of play, and every published condition holds; distance 1.0e-09",
+                "  on its path of play, and every published constraint holds; distance 1.0e-09",
                 "player    payoff   regret",
             ],
         ),
@@ -225,14 +226,14 @@ def write_profile(path: Path, spec: str, behavior: list[float]) -> None:
             {"on_path": False, "distance": 2.5e-4},
             [
                 "equilibrium: szafron:c11=0",
-                "  not on its path of play, only the nearest known equilibrium; distance 2.5e-04",
+                "  not on its path of play, only the nearest published one; distance 2.5e-04",
             ],
         ),
         (
             {"name": "cluster:3"},
             [
                 "equilibrium: cluster:3",
-                "  not a known equilibrium, numbered within the run; distance 1.0e-09",
+                "  in no published set, numbered within the run; distance 1.0e-09",
             ],
         ),
         (None, ["equilibrium: not identified", "player    payoff   regret"]),
@@ -243,7 +244,7 @@ def test_text_says_which_equilibrium_it_is(
 ) -> None:
     found = None if fields is None else identity(**{"name": "szafron:c11=0"} | fields)
     run = read_run(write_run(tmp_path / "run", identified(cell("0a"), found)))
-    facts = cell_facts(run, run.cells[0], rank=0) | {"players": ["P1", "P2"]}
+    facts = cell_facts(run, run.cells[0], rank=0) | {"players": ["P1", "P2"], "payoff_range": 1e9}
     text = plain_text(lambda console: print_profile(facts, console, show_all=False))
     shown = text.splitlines()
     start = shown.index(lines[0])

@@ -170,3 +170,11 @@ def test_a_game_with_a_name_of_its_own_has_no_known_sets() -> None:
     named = Game("a game that I made (myself)", game("kuhn3").tree)
     assert known_sets(named) == ()
     assert eqbench.solve(named, "pcfr_plus", eqbench.Budget(iterations=10)).payoffs is not None
+
+
+def test_an_open_set_does_not_also_claim_its_ends() -> None:
+    quarter = Fraction(1, 4)
+    values = member(b11=0, b21=0, b32=quarter, c11=0, c33=quarter)
+    found = Identifier(game("kuhn3")).identify(szafron(values))
+    assert found is not None
+    assert (found.name, found.strict, found.also) == ("szafron:c11=0", True, ())

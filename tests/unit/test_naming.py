@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -40,23 +41,33 @@ def test_label_marks_what_is_only_near_and_what_differs_off_the_path() -> None:
     assert words(identity("szafron:c11=0", strict=False, **parts)) == "szafron:c11=0 β=0.189*"
     assert words(identity("skp:3", strict=False)) == "skp:3*"
     assert words(identity("cluster:1", strict=False)) == "cluster:1", "nothing is published on it"
+    rounding = identity("kuhn2", strict=False, off_path={})
+    assert words(rounding) == "kuhn2", "only rounding on the path keeps it from being strict"
 
 
-def test_several_equilibria_stand_in_order_without_parameters() -> None:
+def test_of_several_equilibria_the_best_comes_first_and_none_has_parameters() -> None:
     alpha = {"parameters": {"alpha": 0.5}}
     found = [identity(f"skp:{number}", **alpha) for number in ("4", "2", "3")]
-    assert words(*found) == "skp:2, skp:3, skp:4"
+    assert words(*found) == "skp:4, skp:2, skp:3"
     more = [identity("skp:10", strict=False), identity("skp:1a", strict=False)]
-    assert words(*more, *found) == "skp:1a*, skp:2, skp:3 +2 more"
+    assert words(*more, *found) == "skp:10*, skp:1a*, skp:2 +2 more"
     assert words(found[0], found[0]) == "skp:4 α=0.5", "one equilibrium, found twice"
 
 
 def test_last_iterate_that_only_comes_near_another_set_is_not_named() -> None:
     near = identity("szafron:c11=1/2", on_path=False)
     assert words(identity("szafron:c11=0"), near) == "szafron:c11=0"
-    assert words(near, identity("szafron:c11=0")) == "szafron:c11=0, ≈ szafron:c11=1/2"
+    assert words(near, identity("szafron:c11=0")) == "≈ szafron:c11=1/2, szafron:c11=0"
     assert words(None, near) == ""
     assert words(None, identity("szafron:c11=0")) == "szafron:c11=0"
+
+
+def test_complete_list_shows_the_range_of_the_leading_parameter() -> None:
+    found = [identity("kuhn2", parameters={"alpha": value}) for value in (1 / 3, 1 / 6, 0.0)]
+    record = identified(cell("01"), *found)
+    assert " ".join(label(record)) == "kuhn2 α=0.333"
+    listed = [replace(item, claim="complete list") for item in record.equilibria]
+    assert " ".join(label(replace(record, equilibria=listed))) == "kuhn2 α=0…0.333"
 
 
 def test_cell_without_an_identity_has_no_label() -> None:
@@ -80,10 +91,11 @@ def test_names_sort_as_their_sources_number_them() -> None:
 def test_marks_are_explained_only_where_they_occur() -> None:
     assert marks([("skp:2",), ("szafron:c11=0", "β=0.1")]) == []
     (near,) = marks([("≈ skp:2",)])
-    (loose,) = marks([("skp:2*,", "skp:3")])
+    loose, several = marks([("skp:2*,", "skp:3")])
     (cluster,) = marks([("cluster:1",)])
     assert near.startswith("≈ nearest known equilibrium")
-    assert loose.startswith("* agrees with it on the path of play")
+    assert loose.startswith("* on its path of play")
+    assert several.startswith(", the figures belong to the first")
     assert cluster.startswith("cluster: ")
     assert marks([("skp:2*",), ("cluster:1",), ("≈ skp:2",)]) == [near, loose, cluster]
 
