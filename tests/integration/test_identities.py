@@ -10,7 +10,7 @@ import pytest
 from command import PLUGINS, Ended, eqbench
 
 import eqbench as package
-from eqbench.errors import ProfileError
+from eqbench.errors import ProfileError, UsageError
 from eqbench.store.stored_run import read_run
 
 MEETING = PLUGINS / "meeting.py"
@@ -82,6 +82,27 @@ def test_damaged_clusters_are_reported_with_a_remedy_that_works(tmp_path: Path) 
     assert len(json.loads((tmp_path / "run/clusters.json").read_text())) == 4
 
 
+def test_a_profile_that_was_deleted_costs_its_name_only(tmp_path: Path) -> None:
+    cells = meet(tmp_path).json["cells"]
+    (tmp_path / "run" / cells[0]["equilibria"][0]["profile"]).unlink()
+    again = eqbench("run", "-q", "--json", "--resume", "run", cwd=tmp_path)
+    assert again.code == 0, again.err
+    first, *others = again.json["cells"]
+    assert first["equilibria"][0]["identity"] is None
+    assert names(others) == [["cluster:1", "cluster:2"], ["cluster:2"]]
+
+
+def test_cells_of_another_plan_keep_their_clusters(tmp_path: Path) -> None:
+    """Whoever ends last writes the clusters of all that share the folder."""
+    meet(tmp_path, MEETS[:2])
+    done = eqbench("run", "-q", "--json", "--resume", "run", "--solver", MEETS[2], cwd=tmp_path)
+    assert names(done.json["cells"]) == [["cluster:1"]]
+    clusters = json.loads((tmp_path / "run/clusters.json").read_text())
+    assert sorted(found["name"] for found in clusters.values()) == [
+        *("cluster:1", "cluster:1", "cluster:2", "cluster:3")
+    ]
+
+
 def test_profiles_far_from_everything_have_no_identity(tmp_path: Path) -> None:
     cell = run(tmp_path, "--game", "kuhn3", "--solver", "cfr", "--iterations", "3").cell("cfr")
     assert cell["equilibria"][0]["identity"] is None
@@ -99,3 +120,5 @@ def test_python_says_which_equilibrium_it_is() -> None:
     assert package.identify("kuhn2", uniform) is None
     with pytest.raises(ProfileError, match="cannot read int as a profile"):
         package.identify("kuhn2", 3)
+    with pytest.raises(UsageError, match="needs a Game or its spec; got GameTree"):
+        package.identify(package.load_game("kuhn2").tree, uniform)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -23,6 +24,7 @@ from eqbench.equilibria import (
     known_corners,
     local_dimension,
 )
+from eqbench.equilibria.dimension import is_exact_enough
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_from_json
@@ -72,7 +74,9 @@ def test_inexact_members_stay_one_component(sub_family: str) -> None:
     tree = game("kuhn3").tree
     exact = [szafron(random_member(sub_family, rng)).probabilities for _ in range(60)]
     profiles = [BehaviorProfile.of(tree, inexact(profile, rng)) for profile in exact]
-    assert max(Verifier(tree).verify(profile).max_regret for profile in profiles) > 1e-10
+    regrets = [float(Verifier(tree).verify(profile).max_regret) for profile in profiles]
+    assert max(regrets) > 1e-10
+    assert len({is_exact_enough(game("kuhn3"), regret) for regret in regrets}) == 2
     found = grouped("kuhn3", profiles)
     assert [len(component.members) for component in found] == [60]
     assert found[0].dimension == Dimension(*DIMENSIONS[sub_family])
@@ -110,6 +114,27 @@ def test_coexisting_solutions_are_kept_apart_and_continua_together() -> None:
     assert len(grouped("skp(pot=3)", joined)) == 1
 
 
+def test_many_repetitions_do_not_hide_what_is_connected() -> None:
+    rng = np.random.default_rng(10)
+    members = [szafron(random_member("c11=0", rng)) for _ in range(6)]
+    found = grouped("kuhn3", [*[members[0]] * 210, *members[1:]])
+    assert [len(component.members) for component in found] == [215]
+    corners = [profile for _, profile in known_corners(game("battle_of_sexes"))]
+    found = grouped("battle_of_sexes", [corners[0], *[corners[2]] * 250, *[corners[0]] * 100])
+    assert [component.members[0] for component in found] == [0, 1]
+
+
+def test_where_there_are_too_many_to_compare_the_nearest_are_compared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng = np.random.default_rng(11)
+    members = [szafron(random_member("c11=0", rng)) for _ in range(30)]
+    monkeypatch.setattr(components, "_MOST_CHECKS", 20)
+    found = grouped("kuhn3", members)
+    assert 1 < len(found) <= 15
+    assert sorted(i for component in found for i in component.members) == list(range(30))
+
+
 def test_a_check_between_two_equilibria_that_sees_nothing_would_be_noticed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -135,6 +160,36 @@ def test_dimension_counts_what_others_notice_only() -> None:
     assert 0 < values["b32"] < 1
     on_border = local_dimension(game("kuhn3"), szafron(values | {"b32": 0}).probabilities)
     assert on_border == Dimension(3, 2)
+
+
+def test_traces_of_actions_do_not_count() -> None:
+    """What an iterate still plays a millionth of the time leads nowhere."""
+    rng = np.random.default_rng(12)
+    for sub_family in SUB_FAMILIES:
+        exact = szafron(random_member(sub_family, rng)).probabilities
+        traces = 0.9e-6 * (exact.reshape(-1, 2) == 0)
+        noisy = (exact.reshape(-1, 2) * (1 - traces[:, ::-1]) + traces).ravel()
+        assert local_dimension(game("kuhn3"), noisy) == Dimension(*DIMENSIONS[sub_family])
+
+
+def test_dimension_does_not_depend_on_the_unit_of_payoffs() -> None:
+    values = random_member("c11=1/2", np.random.default_rng(13))
+    behavior = szafron(values).probabilities
+    tree = game("kuhn3").tree
+    for factor in (10**6, 1):
+        payoffs = replace(tree.payoffs, denominator=tree.payoffs.denominator * factor)
+        small = Game("small stakes", replace(tree, payoffs=payoffs))
+        assert local_dimension(small, behavior) == Dimension(5, 3)
+
+
+def test_dimension_is_given_only_where_the_equilibrium_is_exact_enough() -> None:
+    """Of an iterate with more regret the ranks are noise."""
+    identifier = Identifier(game("kuhn3"))
+    profile = szafron(random_member("c11=0", np.random.default_rng(14)))
+    exact, rough = (identifier.identify(profile, regret) for regret in (1e-10, 1e-7))
+    assert exact is not None
+    assert rough is not None
+    assert (exact.dimension, rough.dimension) == (4, None)
 
 
 def test_very_large_games_have_no_dimension() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -140,6 +141,29 @@ def test_sets_follow_the_pot_when_it_is_changed() -> None:
     names = [known.name for known in known_sets(game("skp").at(pot=3.35))]
     assert names == ["skp:2", "skp:3", "skp:4"]
     assert [known.name for known in known_sets(game("kuhn3").at(pot=4))] == []
+
+
+def test_a_game_that_only_looks_like_a_known_one_is_not_mistaken_for_it() -> None:
+    tree = game("kuhn3").tree
+    assert tree.payoffs.slope is not None
+    doubled = replace(tree.payoffs, base=2 * tree.payoffs.base, slope=2 * tree.payoffs.slope)
+    for spec, payoffs in (
+        (game("kuhn3").spec, doubled),
+        ("skp(pot=3)", replace(tree.payoffs, parameter=None, value=None, slope=None)),
+    ):
+        assert known_sets(Game(spec, replace(tree, payoffs=payoffs))) == ()
+    assert len(known_sets(Game(game("kuhn3").spec, tree))) == 3
+
+
+def test_places_that_are_hardly_reached_count_as_off_the_path() -> None:
+    """With beta = 1e-6, not calling with card 3 shows in no outcome, but player 2 gains 1/6."""
+    beta = Fraction(1, 10**6)
+    quarter = Fraction(1, 4)
+    values = member(b11=beta, b21=beta, b32=quarter, c11=quarter, c33=quarter) | {"a33": 0}
+    found = Identifier(game("kuhn3")).identify(szafron(values))
+    assert found is not None
+    assert (found.on_path, found.strict) == (True, False)
+    assert found.off_path["P1|3:KBF|call"] == pytest.approx(-0.5, abs=1e-3)
 
 
 def test_a_wrong_value_in_the_reference_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
