@@ -131,18 +131,26 @@ def _print(facts: dict[str, Any]) -> None:
 
 
 def _print_equilibria(known: list[dict[str, Any]]) -> None:
-    if known:
-        click.echo(f"published equilibria ({known[0]['source']})")
+    if not known:
+        return
+    constants = [f"{name} = {value}" for name, value in known[0]["constants"].items()]
+    given = f"; here {', '.join(constants)}" if constants else ""
+    click.echo(f"published equilibria ({known[0]['source']}){given}")
     for facts in known:
         click.echo(f"  {facts['name']}")
-        for title, text in (
-            ("parameters", ", ".join(facts["parameters"])),
-            ("constraints", "; ".join(facts["constraints"])),
-            ("payoffs", ", ".join(facts["payoffs"])),
-            ("transfer", facts["transfer"]),
+        rest = facts["frequencies"].items()
+        for title, entries in (
+            ("parameters", [f"{name} ({place})" for name, place in facts["parameters"].items()]),
+            ("frequencies", [f"{name} ({place}) = {text}" for name, (place, text) in rest]),
+            ("figures", [f"{name} = {text}" for name, text in facts["figures"].items()]),
+            ("constraints", facts["constraints"]),
+            ("payoffs", facts["payoffs"]),
+            ("transfer", [facts["transfer"]] if facts["transfer"] else []),
         ):
-            if text:
-                click.echo(f"      {title:<12} {text}")
+            if entries:
+                click.echo(f"    {title:<12} {entries[0]}")
+            for entry in entries[1:]:
+                click.echo(f"{'':<17}{entry}")
 
 
 def _text(value: Any) -> str:

@@ -18,14 +18,21 @@ class KnownEquilibria:
 
     Attributes
     ----------
-    constraints, payoffs : texts in the parameters
+    constants : values of names in the expressions, such as P for the pot
+    parameters : each with its place ``PLAYER|INFOSET|ACTION`` or the expression that it is
+    frequencies : the others, but for those that are always 0 or 1, with places and expressions
+    figures : further quantities that members are named by
+    constraints : beside that all parameters lie in [0, 1]
     transfer : how much payoff moves between whom within the set; empty if payoffs are fixed, and
         where the corners of the set are not known exactly
     """
 
     name: str
     source: str
-    parameters: tuple[str, ...]
+    constants: dict[str, str]
+    parameters: dict[str, str]
+    frequencies: dict[str, tuple[str, str]]
+    figures: dict[str, str]
     constraints: tuple[str, ...]
     payoffs: tuple[str, ...]
     transfer: str
@@ -36,12 +43,30 @@ def known_equilibria(game: Game) -> list[KnownEquilibria]:
     pieces: dict[str, list[KnownSet]] = {}
     for known in known_sets(game):
         pieces.setdefault(known.name, []).append(known)
-    return [
-        KnownEquilibria(
-            name, of[0].source, of[0].parameters, *of[0].texts, _transfer(game.tree.players, of)
-        )
-        for name, of in pieces.items()
-    ]
+    return [_described(game, of) for of in pieces.values()]
+
+
+def _described(game: Game, pieces: Sequence[KnownSet]) -> KnownEquilibria:
+    known = pieces[0]
+    texts, parameters = known.texts, known.parameters
+    places = dict(zip(known.layout.variables, known.layout.places, strict=True))
+    return KnownEquilibria(
+        name=known.name,
+        source=known.source,
+        constants={name: str(value) for name, value in texts.constants.items()},
+        parameters={
+            name: places.get(texts.readings[name], texts.readings[name]) for name in parameters
+        },
+        frequencies={
+            name: (places[name], text)
+            for name, text in texts.values.items()
+            if name not in parameters and text not in ("0", "1")
+        },
+        figures={n: text for n, text in texts.figures.items() if n not in {*parameters, *places}},
+        constraints=texts.constraints,
+        payoffs=texts.payoffs,
+        transfer=_transfer(game.tree.players, pieces),
+    )
 
 
 def _transfer(players: Sequence[str], pieces: Sequence[KnownSet]) -> str:

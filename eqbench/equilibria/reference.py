@@ -58,7 +58,7 @@ class KnownSet:
     layout : where the V frequencies stand in the game
     formulas : values, constraints and payoffs as functions of the parameters
     exact : the same in Fractions
-    texts : constraints and payoffs as they are written
+    texts : the same as they are written
     """
 
     name: str
@@ -69,7 +69,7 @@ class KnownSet:
     layout: Layout
     formulas: Formulas
     exact: Formulas
-    texts: tuple[tuple[str, ...], tuple[str, ...]]
+    texts: Texts
 
     def read(self, frequencies: FloatArray) -> FloatArray:
         """Parameters (K,) that the V frequencies of a profile speak of."""
@@ -121,6 +121,26 @@ class KnownSet:
 
     def _names(self, parameters: NDArray) -> dict[str, float]:
         return self.formulas.names(dict(zip(self.parameters, parameters.tolist(), strict=True)))
+
+
+@dataclass(frozen=True)
+class Texts:
+    """A set as it was written down.
+
+    Attributes
+    ----------
+    constants : values of names that stand for what is given, such as the pot
+    values : frequencies as expressions
+    readings : parameters as expressions of frequencies
+    figures : what members are named by, as expressions of all these
+    """
+
+    constants: Mapping[str, Fraction]
+    values: Mapping[str, str]
+    readings: Mapping[str, str]
+    figures: Mapping[str, str]
+    constraints: tuple[str, ...]
+    payoffs: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -204,7 +224,14 @@ def _sets(document: Mapping[str, Any], layout: Layout, constants: Mapping[str, F
                 layout=layout,
                 formulas=_compile(document, entry, constraints, constants, exact=False),
                 exact=_compile(document, entry, constraints, constants, exact=True),
-                texts=(tuple(entry["constraints"]), tuple(entry["payoffs"])),
+                texts=Texts(
+                    constants,
+                    document.get("common", {}) | entry["values"],
+                    entry["parameters"],
+                    entry["shown"],
+                    tuple(entry["constraints"]),
+                    tuple(entry["payoffs"]),
+                ),
             )
 
 

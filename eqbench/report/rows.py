@@ -253,17 +253,31 @@ def _label(entry: Entry, entries: Sequence[Entry]) -> str:
     return entry.record.solver + (f" ({', '.join(more)})" if more else "")
 
 
+def _labels(sharing: Sequence[Entry], entries: Sequence[Entry]) -> list[str]:
+    """Labels of some rows; those that differ in the seed only share one."""
+    found = []
+    for group in by_solver(sharing):
+        label = _label(group[0], entries)
+        if len(group) > 1:
+            seeds = ", ".join(str(entry.record.seed) for entry in group)
+            label = label.replace(f"seed {group[0].record.seed}", f"seeds {seeds}", 1)
+        found.append(label)
+    return found
+
+
 def _notes(entries: Sequence[Entry]) -> list[str]:
     """Reasons of what is not ok, each with all rows that share it, and the target."""
-    shared: dict[tuple[str, str, str], list[str]] = {}
+    shared: dict[tuple[str, str, str], list[Entry]] = {}
     for entry in entries:
         record = entry.record
         if record.status != "ok":
             reason = (record.status, record.reason, _see(entry))
-            shared.setdefault(reason, []).append(_label(entry, entries))
+            shared.setdefault(reason, []).append(entry)
     notes = [
-        f"{status}: {', '.join(names)}" + (f" – {reason}" if reason else "") + see
-        for (status, reason, see), names in shared.items()
+        f"{status}: {', '.join(_labels(sharing, entries))}"
+        + (f" – {reason}" if reason else "")
+        + see
+        for (status, reason, see), sharing in shared.items()
     ]
     targets = sorted({entry.record.target for entry in entries if entry.record.target})
     if targets:

@@ -22,16 +22,19 @@ Runs = str | Path | Iterable[str | Path]
 
 _TEXTS = (
     *("run", "key", "game", "solver", "game_spec", "solver_spec", "reason", "claim"),
-    *("refutation", "profile", "equilibrium", "identity", "trace", "log"),
+    *("refutation", "profile", "equilibrium", "identity", "leading", "trace", "log"),
 )
 _OBJECTS = ("statistics", "also", "parameters")
-_COUNTS = ("seed", "iterations", "peak_memory_bytes", "candidates", "rank", "work")
+_COUNTS = ("seed", "iterations", "peak_memory_bytes", "candidates", "rank", "work", "dimension")
 _CELL = ("run", "key", "game", "solver", "game_spec", "solver_spec", "seed")
 _COSTS = ("elapsed_s", "cpu_s", "setup_s", "overhead_s", "peak_memory_bytes", "iterations")
 _QUALITY = ("nash_conv", "max_regret")
 _RESULT_COLUMNS = (*_CELL, "status", "reason", "target", *_COSTS, "candidates", "claim")
 _CANDIDATE_COLUMNS = (*_CELL, "rank", "claim", "claimed_regret", "refuted", "refutation")
-_IDENTITY_COLUMNS = ("identity", "also", "on_path", "strict", "distance", "parameters")
+_IDENTITY_COLUMNS = (
+    *("identity", "also", "on_path", "strict", "distance", "dimension"),
+    *("leading", "parameters"),
+)
 _TRACE_COLUMNS = (*_CELL, "work", "elapsed_s", "claim", *_QUALITY)
 
 
@@ -71,8 +74,9 @@ def load_equilibria(runs: Runs) -> pd.DataFrame:
     equilibrium, or of a cluster of the run, where there is one. `on_path` says whether the
     profile is on its path of play (if not, it is only the nearest), `strict` whether every
     published condition holds, off the path too, and `distance` is the largest difference of an
-    outcome's probability. `also` holds lists of further names, and `parameters` dictionaries of
-    numbers. Parameters, errors and types as in :func:`load_results`.
+    outcome's probability. `dimension` is that of the equilibria around it, `also` holds lists of
+    further names, `parameters` dictionaries of numbers, and `leading` names the one of them that
+    tells members of a set apart best. Parameters, errors and types as in :func:`load_results`.
     """
     stored = _read(runs)
     rows = [
@@ -150,6 +154,8 @@ def _candidate(run: StoredRun, rank: int, item: EquilibriumRecord) -> dict[str, 
         "on_path": identity.get("on_path"),
         "strict": identity.get("strict"),
         "distance": identity.get("distance"),
+        "dimension": identity.get("dimension"),
+        "leading": identity.get("leading"),
         "parameters": identity.get("parameters", {}),
     }
 

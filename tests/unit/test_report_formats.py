@@ -120,7 +120,7 @@ def test_markdown_names_equilibria_whatever_their_characters(named: StoredRun) -
     assert counts == ["cfr_plus", "1", "1", "1", "1", "4"]
     assert "### kuhn2: equilibria found\n" in text
     assert "- ≈ nearest known equilibrium" in text
-    assert "- \\* agrees with it" in text
+    assert "- \\* on its path of play" in text
 
 
 # -- CSV ----------------------------------------------------------------------------------------
