@@ -7,7 +7,7 @@ import re
 
 import pytest
 from rich.console import Console
-from stored_runs import cell, identity
+from stored_runs import identity
 
 from eqbench.report.rows import Entry, comparison
 from eqbench.report.terminal import mebibytes, print_comparison, seconds
@@ -174,7 +174,7 @@ def test_blocks_of_a_very_narrow_terminal_tell_seeds_apart() -> None:
 
 
 def test_reason_that_seeds_share_is_given_once_with_their_numbers() -> None:
-    same = {"solver": "mccfr", "status": "limit", "reason": "stopped after 10 s"}
-    records = [cell(f"0{seed}", seed=seed, **same) for seed in (0, 1, 3)]
+    same = {"status": "limit", "reason": "stopped after 10 s"}
+    records = [cell("mccfr", seed=seed, **same) for seed in (0, 1, 3)]
     (table,) = comparison([Entry("", record) for record in records]).tables
     assert "limit: mccfr (seeds 0, 1, 3) – stopped after 10 s" in table.notes
