@@ -34,6 +34,7 @@ from eqbench.report.rows import (
 )
 
 MOST_CLUSTERS = 6
+SAME_PAYOFF = 1e-5  # less is not seen in tables
 _OTHERS = "other clusters"
 _LEGEND = (
     "In a table of equilibria each column counts the cells (seeds) with a profile on that path of "
@@ -195,10 +196,21 @@ def _note(item: _Found) -> str:
         more = "" if dimension is None else f", dimension {dimension}"
         return f"{item.title}: payoffs {payoffs}{more}"
     parameters = [first for m in item.members if (first := leading(m.identity))]
-    if not parameters:
-        return ""
-    (symbol, _), *_ = parameters
-    return f"{item.title}: {symbol}{_range([value for _, value in parameters], decimal, '=')}"
+    parts = _payoff_ranges(item.members)
+    if parameters:
+        (symbol, _), *_ = parameters
+        parts.insert(0, f"{symbol}{_range([value for _, value in parameters], decimal, '=')}")
+    return f"{item.title}: {', '.join(parts)}" if parts else ""
+
+
+def _payoff_ranges(members: Sequence[Member]) -> list[str]:
+    """Payoffs of the players who do not get the same in all members."""
+    payoffs = zip(*(member.record.payoffs for member in members), strict=True)
+    return [
+        f"payoff P{p}{_range(own, '{:+z.5f}'.format, ' ')}"
+        for p, own in enumerate(payoffs, start=1)
+        if max(own) - min(own) > SAME_PAYOFF
+    ]
 
 
 def _near_notes(entries: Sequence[Entry]) -> list[str]:

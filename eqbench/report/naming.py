@@ -18,10 +18,10 @@ MOST_NAMES = 3
 NEAR, LOOSE = "≈", "*"
 _CLUSTER = "cluster:"
 _MEANINGS = {
-    f"{NEAR} ": "nearest known equilibrium; probabilities of outcomes differ by more than 1e-7",
-    LOOSE: " on its path of play; elsewhere the behavior is not as published",
-    _CLUSTER: " equilibria (regret up to 1e-6 of the payoff range) that are in no published set",
-    ",": " the figures belong to the first of several equilibria",
+    f"{NEAR} ": "≈ nearest known equilibrium; probabilities of outcomes differ by more than 1e-7",
+    LOOSE: "* on its path of play; elsewhere the behavior is not as published",
+    _CLUSTER: "cluster: in no published set, with a regret up to 1e-6 of the payoff range",
+    ",": "of several equilibria, the figures belong to the first",
 }
 _SYMBOLS = {"alpha": "α", "beta": "β"}
 # The members of a family that their names do not sort, by the probability c11.
@@ -80,7 +80,7 @@ def listing(names: list[str]) -> tuple[str, ...]:
 def marks(labels: Iterable[tuple[str, ...]]) -> list[str]:
     """Explanations of the marks and of the clusters that occur in labels."""
     text = " ".join(part for parts in labels for part in parts)
-    return [f"{mark}{meaning}" for mark, meaning in _MEANINGS.items() if mark in text]
+    return [meaning for mark, meaning in _MEANINGS.items() if mark in text]
 
 
 def order(name: str) -> tuple[Any, ...]:

@@ -235,3 +235,20 @@ def test_csv_of_cells_has_the_identity_of_the_best_candidate(
     assert (near["equilibrium"], near["equilibrium_on_path"]) == (C0, "False")
     for row in (unknown, cells[6]):
         assert {value for name, value in row.items() if name.startswith("equilibrium")} == {""}
+
+
+def test_note_says_between_whom_payoff_moves(tmp_path: Path) -> None:
+    """Payoffs that are the same in all members are left out."""
+    records = [
+        identified(cell(f"0{k}", seed=k, payoffs=[-0.1 * k, -0.5, 0.1 * k]), on(C0, 0.1 * k))
+        for k in (1, 2)
+    ]
+    best = [replace(record.equilibria[0], payoffs=record.payoffs or []) for record in records]
+    records = [
+        replace(record, equilibria=[item]) for record, item in zip(records, best, strict=True)
+    ]
+    (note,) = matrix(report(tmp_path / "run", *records)).notes
+    assert note == (
+        f"{C0}: β from 0.1 to 0.2, payoff P1 from -0.20000 to -0.10000, "
+        "payoff P3 from +0.10000 to +0.20000"
+    )

@@ -95,7 +95,7 @@ def test_marks_are_explained_only_where_they_occur() -> None:
     (cluster,) = marks([("cluster:1",)])
     assert near.startswith("≈ nearest known equilibrium")
     assert loose.startswith("* on its path of play")
-    assert several.startswith(", the figures belong to the first")
+    assert several.startswith("of several equilibria, the figures belong to the first")
     assert cluster.startswith("cluster: ")
     assert marks([("skp:2*",), ("cluster:1",), ("≈ skp:2",)]) == [near, loose, cluster]
 
