@@ -25,9 +25,12 @@ import eqbench
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_from_json
+from eqbench.studies.crossplay import Crossplay, crossplay_exactly
+from eqbench.verification import Verification, verify_exactly
 
 HALF, QUARTER, EIGHTH = Fraction(1, 2), Fraction(1, 4), Fraction(1, 8)
 ZERO, ONE = Fraction(0), Fraction(1)
+KAPPA = Fraction(1, 24)  # probability of a deal
 # Table 2, the same for all three players.
 NECESSARY = {"12": 0, "13": 0, "14": 0, "24": 0, "42": 1, "43": 1, "44": 1}
 Strategy = Mapping[str, Fraction]
@@ -133,3 +136,28 @@ def plan(two: Strategy) -> list[Fraction]:
         aggressive = before * values[f"{card}{situation}"]
         weights += [aggressive, before - aggressive]
     return weights
+
+
+# -- figures -----------------------------------------------------------------------------------
+
+
+def measured(two: Strategy, three: Strategy) -> Verification:
+    return verify_exactly(kuhn3().tree, profile(two, three))
+
+
+@cache
+def mixed_family() -> Crossplay:
+    """Every corner of player 2 with every corner of player 3, in exact arithmetic.
+
+    Entries only carry strategies here: entry k holds corner k of both lists, repeated as needed.
+    """
+    twos, threes = itertools.cycle(SECOND), itertools.cycle(THIRD)
+    entries = [
+        (f"{k}", profile(second(next(twos)), third(*next(threes))))
+        for k in range(max(len(SECOND), len(THIRD)))
+    ]
+    return crossplay_exactly(kuhn3(), entries)
+
+
+def mixed_payoff(player: int, two: Corner, three: tuple[Fraction, ...]) -> Fraction:
+    return mixed_family().payoffs[player, 0, SECOND.index(two), THIRD.index(three)]

@@ -82,28 +82,33 @@ def crossplay(
 
     Takes the equilibria that runs have found, mixes them in all ways and says which combinations
     are equilibria again, what each strategy earns in the worst case, and which to choose.
-    RUN is the folder of a run, or `latest`.
+    RUN is the folder of a run, or `latest`; of the last iterate and the average of a cell the
+    better one is taken.
     """
     import json
     import sys
+    from dataclasses import replace
 
     from eqbench.studies.crossplay import crossplay as study
     from eqbench.studies.crossplay import crossplay_exactly
     from eqbench.studies.crossplay_entries import selection, without_copies
+    from eqbench.studies.crossplay_left_out import counted
     from eqbench.studies.crossplay_summary import summary
 
     chosen = _game(runs, game, profiles, plugins)
-    collected = _collect(chosen, known, profiles, tolerance)
-    different, copies = without_copies(chosen.game, collected)
+    collected, left_out = _collect(chosen, known, profiles, tolerance)
+    different, copies = without_copies(chosen.game, collected, exact=exact)
     found = selection(different, most or len(different))
     copies = [(copy, kept) for copy, kept in copies if kept in found]
+    dropped = counted(item.name for item in different if item not in found)
+    left_out = replace(left_out, dropped=dropped)
     entries = [(_label(a), item.profile) for a, item in enumerate(found)]
     if exact:
         sys.set_int_max_str_digits(0)  # fractions may be longer than Python likes to print
         result = crossplay_exactly(chosen.game, entries, limit=limit)
     else:
         result = study(chosen.game, entries, tolerance=tolerance, limit=limit)
-    text = json.dumps(summary(result, found, copies), indent=2, allow_nan=False)
+    text = json.dumps(summary(result, found, copies, left_out), indent=2, allow_nan=False)
     if out is not None:
         _write(Path(out), text, result)
     if as_json:
@@ -112,7 +117,7 @@ def crossplay(
     from eqbench.cli.output import print_formatted
     from eqbench.studies.crossplay_tables import print_crossplay
 
-    print_formatted(lambda console: print_crossplay(result, found, copies, console))
+    print_formatted(lambda console: print_crossplay(result, found, copies, left_out, console))
 
 
 class _Chosen(NamedTuple):
@@ -180,29 +185,28 @@ def _load(registry: Any, spec: str, runs: list[Any]) -> Any:
 
 def _collect(
     chosen: _Chosen, known: bool, profiles: tuple[str, ...], tolerance: float
-) -> list[Any]:
-    """Equilibria with their sources: known ones first, since these are exact."""
+) -> tuple[list[Any], Any]:
+    """Equilibria with their sources, known ones first, since these are exact; what is left out."""
+    from dataclasses import replace
+
+    from eqbench.equilibria import Identifier
     from eqbench.errors import UsageError
     from eqbench.model.profile_json import profile_from_json
-    from eqbench.studies.crossplay_entries import Found, check_equilibrium, equilibria_of_runs
+    from eqbench.studies.crossplay_entries import corners, equilibria_of_runs, recognized
+    from eqbench.studies.crossplay_left_out import LeftOut
 
     game = chosen.game
     allowed = tolerance * game.tree.payoff_range
-    found = []
-    if known:
-        from eqbench.equilibria import known_corners
-
-        found += [Found(name, profile) for name, profile in known_corners(game)]
-        if not found:
-            raise UsageError(f"no equilibria of {game.spec} are known; leave out --known")
-    found += [Found(path, profile_from_json(game.tree, chosen.data[path])) for path in profiles]
-    for item in found:
-        check_equilibrium(game, item, allowed)
+    named, without_corners = corners(game) if known else ([], ())
+    named += [(path, profile_from_json(game.tree, chosen.data[path])) for path in profiles]
+    found = recognized(Identifier(game), named, allowed)
+    left_out = LeftOut()
     if chosen.runs:
-        found += equilibria_of_runs(chosen.runs, game, allowed)
+        more, left_out = equilibria_of_runs(chosen.runs, game, allowed)
+        found += more
     if not found:
         raise UsageError("nothing to compare; give a RUN, --known or --profile FILE")
-    return found
+    return found, replace(left_out, without_corners=without_corners)
 
 
 def _label(number: int) -> str:

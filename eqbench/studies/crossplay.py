@@ -7,9 +7,9 @@ Equilibria of a two-player zero-sum game are interchangeable; those of other gam
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -19,14 +19,13 @@ from numpy.typing import NDArray
 from eqbench.errors import UsageError
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
-from eqbench.studies.crossplay_payoffs import Combinations
-from eqbench.verification import DEFAULT_TOLERANCE, Verification, Verifier, verify_exactly
+from eqbench.studies.crossplay_measure import Measure
+from eqbench.studies.crossplay_payoffs import Combinations, first_of_each, rationals
+from eqbench.verification import DEFAULT_TOLERANCE, Verifier, verify_exactly
 
 Entry = tuple[str, BehaviorProfile]
 
 DEFAULT_LIMIT = 1_000_000
-# The verifier takes 0.1 ms for three-player Kuhn poker, and five times as long in fractions.
-MOST_VERIFIED = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +72,11 @@ class Crossplay:
         measures them, where player i follows A and all others follow B.
     regrets : (n, …, n, N), or None
         Regrets of all players in every combination; None if there are too many to verify.
+    strategies : int64 (N, n)
+        Which of the different strategies of a player each entry holds. In floating point,
+        strategies whose realization plans agree within 1e-6 count as one.
+    strategy_regrets : (D_1, …, D_N, N), or None
+        Regrets in every combination of different strategies, of which player p has D_p.
     guaranteed : WorstCases
         Against others who act as one and may do anything, also what is in no entry.
     tolerance : float, or 0 in exact arithmetic
@@ -85,11 +89,14 @@ class Crossplay:
     swap_payoffs: NDArray
     swap_regrets: NDArray
     regrets: NDArray | None
+    strategies: NDArray[np.int64]
+    strategy_regrets: NDArray | None
     guaranteed: WorstCases
     tolerance: float
 
     def __post_init__(self) -> None:
-        for array in (self.payoffs, self.swap_payoffs, self.swap_regrets, self.regrets):
+        measured = (self.payoffs, self.swap_payoffs, self.swap_regrets, self.regrets)
+        for array in (*measured, self.strategies, self.strategy_regrets):
             if array is not None:
                 array.setflags(write=False)
 
@@ -98,10 +105,15 @@ class Crossplay:
         """Whether the numbers are Fractions."""
         return bool(self.payoffs.dtype == object)
 
+    @cached_property
+    def n_strategies(self) -> tuple[int, ...]:
+        """Number of different strategies of each player in the entries."""
+        return tuple((self.strategies.max(axis=1) + 1).tolist())
+
     @property
     def n_combinations(self) -> int:
-        """Number of combinations n^N."""
-        return len(self.labels) ** self.game.tree.n_players
+        """Number of combinations of different strategies."""
+        return math.prod(self.n_strategies)
 
     @cached_property
     def own_payoffs(self) -> NDArray:
@@ -117,10 +129,10 @@ class Crossplay:
 
     @cached_property
     def n_equilibria(self) -> int | None:
-        """Number of combinations that are equilibria, None if not all were verified."""
-        if self.regrets is None:
+        """How many of these combinations are equilibria, None if not all were verified."""
+        if self.strategy_regrets is None:
             return None
-        return int(self._is_equilibrium(self.regrets).sum())
+        return int(self._is_equilibrium(self.strategy_regrets).sum())
 
     @cached_property
     def others_agree(self) -> WorstCases:
@@ -183,7 +195,7 @@ def crossplay(
     )
     combinations = Combinations.of(game, [profile for _, profile in entries])
     verifier = Verifier(tree)
-    measure = _Measure(
+    measure = Measure(
         combinations,
         frequencies,
         lambda values: verifier.verify(BehaviorProfile.of(tree, values)),
@@ -205,60 +217,17 @@ def crossplay_exactly(
     tree = game.tree
     for _, profile in entries:
         verify_exactly(tree, profile)  # refuses what is not exact
-    rationals = [
-        profile.exact or tuple(map(Fraction, profile.probabilities.tolist()))
-        for _, profile in entries
-    ]
-    measure = _Measure(
-        Combinations.exactly(game, rationals),
-        np.array(rationals, dtype=object).reshape(len(entries), tree.n_actions),
+    frequencies = [rationals(profile) for _, profile in entries]
+    measure = Measure(
+        Combinations.exactly(game, frequencies),
+        np.array(frequencies, dtype=object).reshape(len(entries), tree.n_actions),
         lambda values: verify_exactly(tree, BehaviorProfile.of_exact(tree, values.tolist())),
         np.dtype(object),
     )
     return _study(game, entries, measure, 0)
 
 
-@dataclass(eq=False)
-class _Measure:
-    """The verifier on combinations; equal plans are measured once.
-
-    `frequencies` is (n, A); `verify` takes one row of such values.
-    """
-
-    combinations: Combinations
-    frequencies: NDArray
-    verify: Callable[[NDArray], Verification]
-    dtype: np.dtype[Any]
-
-    def __post_init__(self) -> None:
-        tree = self.combinations.tree
-        self._owner = np.repeat(tree.infoset_player, np.diff(tree.action_start))
-        self._known: dict[tuple[int, ...], Verification] = {}
-
-    def of(self, entries: Sequence[int]) -> Verification:
-        """Figures of the combination in which player p follows entry `entries[p]`."""
-        plans = tuple(self.combinations.plan[range(len(entries)), entries].tolist())
-        if plans not in self._known:
-            rows = np.asarray(entries)[self._owner]
-            mixed = self.frequencies[rows, np.arange(len(rows))]
-            self._known[plans] = self.verify(mixed)
-        return self._known[plans]
-
-    def all_regrets(self) -> NDArray | None:
-        """Regrets of all combinations (n, …, n, N), None if they are too many."""
-        plan = self.combinations.plan
-        sizes = tuple(len(weights) for weights in self.combinations.weights)
-        if np.prod(sizes, dtype=float) > MOST_VERIFIED:
-            return None
-        somebody = [[own.index(d) for d in range(max(own) + 1)] for own in plan.tolist()]
-        regrets = np.empty((len(sizes), *sizes), dtype=self.dtype)
-        for plans in np.ndindex(*sizes):
-            entries = [first[d] for first, d in zip(somebody, plans, strict=True)]
-            regrets[(slice(None), *plans)] = self.of(entries).regrets
-        return np.moveaxis(self.combinations.by_profile(regrets), 0, -1)
-
-
-def _study(game: Game, entries: Sequence[Entry], measure: _Measure, tolerance: float) -> Crossplay:
+def _study(game: Game, entries: Sequence[Entry], measure: Measure, tolerance: float) -> Crossplay:
     n_players, n = game.tree.n_players, len(entries)
     swaps = np.empty((2, n_players, n, n, n_players), dtype=measure.dtype)
     for i, a, b in np.ndindex(n_players, n, n):
@@ -275,6 +244,8 @@ def _study(game: Game, entries: Sequence[Entry], measure: _Measure, tolerance: f
         swap_payoffs=swaps[0],
         swap_regrets=swaps[1],
         regrets=measure.all_regrets(),
+        strategies=combinations.strategy,
+        strategy_regrets=measure.regrets(first_of_each(combinations.strategy)),
         guaranteed=WorstCases(guaranteed, None, tolerance),
         tolerance=tolerance,
     )

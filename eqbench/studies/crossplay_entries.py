@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from eqbench.equilibria import Identifier, known_corners, known_sets
 from eqbench.errors import UsageError
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import parse_profile, profile_from_json
 from eqbench.model.realization import RealizationPlan
-from eqbench.store.schema import CellRecord
+from eqbench.store.schema import CellRecord, EquilibriumRecord
 from eqbench.store.stored_run import StoredRun
+from eqbench.studies.crossplay_left_out import AboveTolerance, LeftOut
+from eqbench.studies.crossplay_payoffs import exact_plan, rationals, same_plans
 from eqbench.verification import verify
 
-SAME_PLAN = 1e-9
+ONE_RUN = ("iterate", "average")  # claims of which a run has one each
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,16 +34,26 @@ class Found:
         A solver with its seed, a file, or a corner of a known family.
     profile : BehaviorProfile
     identity : dict or None
-        Which known equilibrium it is, as the record of a run says.
+        Which known equilibrium it is, as the record of a run says it.
     """
 
     source: str
     profile: BehaviorProfile
     identity: dict[str, Any] | None = None
 
+    @property
+    def name(self) -> str | None:
+        """Name of the known equilibrium or of the cluster, if it has one."""
+        return self.identity["name"] if self.identity else None
 
-def equilibria_of_runs(runs: Sequence[StoredRun], game: Game, tolerance: float) -> list[Found]:
-    """Candidates of a game whose measured max regret is at most `tolerance`, in payoff units.
+
+def equilibria_of_runs(
+    runs: Sequence[StoredRun], game: Game, tolerance: float
+) -> tuple[list[Found], LeftOut]:
+    """Candidates of a game whose measured max regret is at most `tolerance`, and what is not here.
+
+    The last iterate and the average of a cell are of one run, and only the better one is taken.
+    `tolerance` is in payoff units.
 
     Raises
     ------
@@ -49,28 +62,76 @@ def equilibria_of_runs(runs: Sequence[StoredRun], game: Game, tolerance: float) 
     """
     cells = [(run, cell) for run in runs for cell in run.cells if cell.game_spec == game.spec]
     candidates = [
-        (run, cell, rank, item)
+        _Candidate(run, cell, rank, item)
         for run, cell in cells
         for rank, item in enumerate(cell.equilibria)
         if item.profile is not None
     ]
-    good = [found for found in candidates if found[3].max_regret <= tolerance]
+    kept = _best_of_each_run(candidates)
+    good = [found for found in kept if found.item.max_regret <= tolerance]
+    above = _above([found for found in kept if found.item.max_regret > tolerance], tolerance)
     if not good:
-        regrets = [item.max_regret for _, _, _, item in candidates]
-        best = f"; the smallest max regret is {min(regrets):.2g}" if regrets else ""
+        best = f"; the smallest max regret is {above.smallest_max_regret:.2g}" if above else ""
         raise UsageError(
             f"no equilibria of {game.spec} in {', '.join(str(run.path) for run in runs)}: "
-            f"{len(regrets)} candidates in {len(cells)} cells{best} (allowed: {tolerance:.2g}); "
+            f"{len(candidates)} candidates in {len(cells)} cells{best} (allowed: {tolerance:.2g}); "
             "run solvers for longer, or raise --tolerance"
         )
-    return [
+    equilibria = [
         Found(
-            _source(run if len(runs) > 1 else None, cell, rank),
-            read_equilibrium(run.path / str(item.profile), game),
-            item.identity,
+            found.source(with_folder=len(runs) > 1),
+            read_equilibrium(found.run.path / str(found.item.profile), game),
+            found.item.identity,
         )
-        for run, cell, rank, item in good
+        for found in good
     ]
+    return equilibria, LeftOut(above, same_run=len(candidates) - len(kept))
+
+
+class _Candidate(NamedTuple):
+    """A candidate with the cell that it is from, and its place there."""
+
+    run: StoredRun
+    cell: CellRecord
+    rank: int
+    item: EquilibriumRecord
+
+    @property
+    def of(self) -> tuple[Path, str]:
+        """The cell among those of all runs."""
+        return self.run.path, self.cell.key
+
+    def source(self, *, with_folder: bool) -> str:
+        """Short name; with the folder if there are several."""
+        folder = f"{self.run.path.name}: " if with_folder else ""
+        seed = "" if self.cell.seed is None else f"/{self.cell.seed}"
+        further = f" #{self.rank}" if self.rank else ""
+        return f"{folder}{self.cell.solver}{seed}{further}"
+
+
+def _best_of_each_run(candidates: Sequence[_Candidate]) -> list[_Candidate]:
+    """Candidates with at most one iterate or average of each cell, in their order."""
+    best: dict[tuple[Path, str], _Candidate] = {}
+    for found in candidates:
+        if found.item.claim in ONE_RUN:
+            other = best.setdefault(found.of, found)
+            if found.item.max_regret < other.item.max_regret:
+                best[found.of] = found
+    return [
+        found for found in candidates if found.item.claim not in ONE_RUN or best[found.of] is found
+    ]
+
+
+def _above(candidates: Sequence[_Candidate], tolerance: float) -> AboveTolerance | None:
+    if not candidates:
+        return None
+    return AboveTolerance(
+        candidates=len(candidates),
+        cells=len({found.of for found in candidates}),
+        solvers=tuple(dict.fromkeys(found.cell.solver for found in candidates)),
+        smallest_max_regret=min(found.item.max_regret for found in candidates),
+        allowed=tolerance,
+    )
 
 
 def read_equilibrium(path: Path, game: Game) -> BehaviorProfile:
@@ -88,35 +149,77 @@ def read_equilibrium(path: Path, game: Game) -> BehaviorProfile:
     return profile_from_json(game.tree, parse_profile(text))
 
 
-def check_equilibrium(game: Game, found: Found, tolerance: float) -> None:
-    """Raise UsageError if a player gains more than `tolerance` payoff units by deviating."""
-    regret = verify(game.tree, found.profile).max_regret
-    if not regret <= tolerance:
-        raise UsageError(
-            f"{found.source} is no equilibrium: a player gains {regret:.2g} by deviating "
-            f"(allowed: {tolerance:.2g}); leave it out, or raise --tolerance"
+def recognized(
+    identifier: Identifier, named: Iterable[tuple[str, BehaviorProfile]], tolerance: float
+) -> list[Found]:
+    """Entries for profiles with their sources, and which known equilibria they are.
+
+    Raises
+    ------
+    UsageError
+        If a player gains more than `tolerance` payoff units by deviating.
+    """
+    found = []
+    for source, profile in named:
+        regret = float(verify(identifier.game.tree, profile).max_regret)
+        if not regret <= tolerance:
+            raise UsageError(
+                f"{source} is no equilibrium: a player gains {regret:.2g} by deviating "
+                f"(allowed: {tolerance:.2g}); leave it out, or raise --tolerance"
+            )
+        identity = identifier.identify(profile, regret)
+        found.append(Found(source, profile, identity.to_json() if identity else None))
+    return found
+
+
+def corners(game: Game) -> tuple[list[tuple[str, BehaviorProfile]], tuple[str, ...]]:
+    """Corners of the published sets of a game by name, and the names of sets without corners.
+
+    Raises
+    ------
+    UsageError
+        If there are no corners.
+    """
+    found = known_corners(game)
+    names = dict.fromkeys(known.name for known in known_sets(game))
+    missing = tuple(
+        name
+        for name in names
+        if not any(label == name or label.startswith(f"{name} corner ") for label, _ in found)
+    )
+    if not found:
+        reason = (
+            f"the known equilibria of {game.spec} have no corners ({', '.join(missing)})"
+            if missing
+            else f"no equilibria of {game.spec} are known"
         )
+        raise UsageError(f"{reason}; leave out --known")
+    return found, missing
 
 
 def without_copies(
-    game: Game, found: Sequence[Found]
+    game: Game, found: Sequence[Found], *, exact: bool
 ) -> tuple[list[Found], list[tuple[Found, Found]]]:
     """Entries whose realization plans differ, and pairs of a copy and the entry that it repeats.
 
-    Plans count as the same if no weight differs by more than 1e-9. What players would do after
-    own moves that they never make does not matter: no payoff and no regret depends on it.
+    Plans count as the same if no weight differs by more than 1e-6; with `exact` they must be
+    equal as rationals. What players would do after own moves that they never make does not
+    matter: no payoff and no regret depends on it.
     """
-    kept: list[Found] = []
-    copies: list[tuple[Found, Found]] = []
-    plans = np.empty((len(found), game.sequence_form.n_sequences))
-    for item in found:
-        plan = RealizationPlan.of(game.sequence_form, item.profile.probabilities).weights
-        distance = np.abs(plans[: len(kept)] - plan).max(axis=1, initial=0.0)
-        same = np.flatnonzero(distance <= SAME_PLAN)
-        if len(same):
-            copies.append((item, kept[int(same[0])]))
+    form = game.sequence_form
+    if exact:
+        plans = [tuple(exact_plan(form, rationals(item.profile))) for item in found]
+        numbers = [plans.index(plan) for plan in plans]
+    else:
+        weights = [RealizationPlan.of(form, item.profile.probabilities).weights for item in found]
+        numbers = same_plans(np.array(weights)).tolist()
+    first: dict[int, Found] = {}
+    kept, copies = [], []
+    for item, number in zip(found, numbers, strict=True):
+        if number in first:
+            copies.append((item, first[number]))
         else:
-            plans[len(kept)] = plan
+            first[number] = item
             kept.append(item)
     return kept, copies
 
@@ -129,15 +232,7 @@ def selection(found: Sequence[Found], most: int) -> list[Found]:
     turns: dict[str, int] = {}
     ranked = []
     for place, item in enumerate(found):
-        name = item.identity["name"] if item.identity else item.source.partition(" corner")[0]
+        name = item.name or item.source
         turns[name] = turns.get(name, 0) + 1
         ranked.append((turns[name], place))
     return [found[place] for _, place in sorted(sorted(ranked)[:most], key=lambda pair: pair[1])]
-
-
-def _source(run: StoredRun | None, cell: CellRecord, rank: int) -> str:
-    """Short name of a candidate; with the folder if there are several."""
-    folder = "" if run is None else f"{run.path.name}: "
-    seed = "" if cell.seed is None else f"/{cell.seed}"
-    further = f" #{rank}" if rank else ""
-    return f"{folder}{cell.solver}{seed}{further}"

@@ -22,6 +22,8 @@ from eqbench.model.realization import RealizationPlan
 from eqbench.model.sequence_form import SequenceForm
 from eqbench.model.tree import INT64_SAFE, GameTree
 
+SAME_PLAN = 1e-6  # solvers that end in one equilibrium round it differently by about 1e-8
+
 
 @dataclass(frozen=True, eq=False)
 class Combinations:
@@ -35,6 +37,8 @@ class Combinations:
     tree : GameTree
     plan : int64 (N, n)
         Which of their plans a player takes from each profile.
+    strategy : int64 (N, n)
+        The same, where plans that agree within `SAME_PLAN` count as one; with integers, `plan`.
     weights : tuple of N arrays (D_p, Z)
         Weight that each plan of player p gives to each terminal.
     terminals : (Z, N)
@@ -48,6 +52,7 @@ class Combinations:
 
     tree: GameTree
     plan: NDArray[np.int64]
+    strategy: NDArray[np.int64]
     weights: tuple[NDArray, ...]
     terminals: NDArray
     last: NDArray[np.int64]
@@ -64,13 +69,15 @@ class Combinations:
         last = _last_sequences(tree)
         which, weights = _different_plans(form, plans, last)
         terminals = chance[tree.terminals, None] * tree.payoffs.table
-        return cls(tree, which, weights, terminals, last, None)
+        owner = _owners(form)
+        strategy = [same_plans(plans[:, owner == p]) for p in range(tree.n_players)]
+        return cls(tree, which, np.array(strategy), weights, terminals, last, None)
 
     @classmethod
     def exactly(cls, game: Game, profiles: Sequence[Sequence[Fraction]]) -> Combinations:
         """In integers, for an exact game; each profile is A rationals."""
         form, tree = game.sequence_form, game.tree
-        plans = np.array([_exact_plan(form, profile) for profile in profiles], dtype=object)
+        plans = np.array([exact_plan(form, profile) for profile in profiles], dtype=object)
         terminals, payoff_unit = _exact_terminals(tree)
         owner = _owners(form)
         units = [
@@ -85,7 +92,7 @@ class Combinations:
             integers, terminals = integers.astype(np.int64), terminals.astype(np.int64)
         last = _last_sequences(tree)
         which, weights = _different_plans(form, integers, last)
-        return cls(tree, which, weights, terminals, last, (*units, payoff_unit))
+        return cls(tree, which, which, weights, terminals, last, (*units, payoff_unit))
 
     def payoffs(self) -> NDArray:
         """Expected payoffs (N, D_1, …, D_N): float64, or Fractions as objects.
@@ -119,6 +126,28 @@ class Combinations:
         return values[index]
 
 
+def same_plans(plans: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Numbers 0, 1, … of n plans (n, S), int64 (n,): the first one is 0.
+
+    A plan has the number of the first numbered one from which no weight differs by more than
+    `SAME_PLAN`, and a new number if there is none.
+    """
+    numbers = np.empty(len(plans), dtype=np.int64)
+    first: list[int] = []
+    for k, plan in enumerate(plans):
+        distances = np.abs(plans[first] - plan).max(axis=1, initial=0.0)
+        near = np.flatnonzero(distances <= SAME_PLAN)
+        numbers[k] = near[0] if len(near) else len(first)
+        if not len(near):
+            first.append(k)
+    return numbers
+
+
+def first_of_each(numbers: NDArray[np.int64]) -> list[list[int]]:
+    """Per player the first profile with each of the player's numbers, for numbers (N, n)."""
+    return [np.unique(own, return_index=True)[1].tolist() for own in numbers]
+
+
 def _last_sequences(tree: GameTree) -> NDArray[np.int64]:
     """Last sequence of every player at each terminal (Z, N), as the sequence form numbers them."""
     columns = []
@@ -149,7 +178,12 @@ def _owners(form: SequenceForm) -> NDArray[np.int64]:
     return np.concatenate((np.arange(form.n_players), inside))
 
 
-def _exact_plan(form: SequenceForm, frequencies: Sequence[Fraction]) -> list[Fraction]:
+def rationals(profile: BehaviorProfile) -> tuple[Fraction, ...]:
+    """Frequencies (A,) of a profile; those in floating point as the rationals that they are."""
+    return profile.exact or tuple(map(Fraction, profile.probabilities.tolist()))
+
+
+def exact_plan(form: SequenceForm, frequencies: Sequence[Fraction]) -> list[Fraction]:
     """Realization plans of all players as S rationals."""
     weights = [Fraction(1)] * form.n_players
     parents = form.parent[form.sequence_infoset[form.n_players :]]

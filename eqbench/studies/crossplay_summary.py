@@ -11,13 +11,17 @@ import numpy as np
 
 from eqbench.studies.crossplay import Crossplay, WorstCases
 from eqbench.studies.crossplay_entries import Found
+from eqbench.studies.crossplay_left_out import LeftOut
 
 SCHEMA = "eqbench.crossplay/1"
 Number = Callable[[Any], float | str]
 
 
 def summary(
-    result: Crossplay, found: Sequence[Found], copies: Sequence[tuple[Found, Found]]
+    result: Crossplay,
+    found: Sequence[Found],
+    copies: Sequence[tuple[Found, Found]],
+    left_out: LeftOut,
 ) -> dict[str, Any]:
     """What is to be said about a cross-play, as JSON values.
 
@@ -28,7 +32,8 @@ def summary(
     ----------
     result : the study, its entries in the order of `found`
     found : where each entry comes from
-    copies : what was left out, each with the entry that it repeats
+    copies : what repeats an entry, each with that entry
+    left_out : what else is not among the entries
     """
     label_of = dict(zip(map(id, found), result.labels, strict=True))
     equilibria, n = result.n_equilibria, result.n_combinations
@@ -38,11 +43,19 @@ def summary(
         "players": list(result.game.tree.players),
         "tolerance": float(result.tolerance),
         "entries": [
-            {"label": label, "source": item.source, "identity": item.identity}
-            for label, item in zip(result.labels, found, strict=True)
+            {
+                "label": label,
+                "source": item.source,
+                "identity": item.identity,
+                "payoffs": _numbers(result.swap_payoffs[0, a, a], float),
+                "max_regret": float(result.swap_regrets[0, a, a].max()),
+            }
+            for a, (label, item) in enumerate(zip(result.labels, found, strict=True))
         ],
         "copies": [{"source": copy.source, "same_as": label_of[id(kept)]} for copy, kept in copies],
+        "left_out": left_out.to_json(),
         "combinations": {
+            "strategies": list(result.n_strategies),
             "count": n,
             "equilibria": equilibria,
             "share": None if equilibria is None else equilibria / n,
@@ -105,7 +118,7 @@ def _numbers(values: Any, number: Number) -> Any:
 
 
 def combinations_csv(result: Crossplay) -> str:
-    """All combinations as CSV, one row each: entries, payoffs, and regrets if measured.
+    """All combinations of entries as CSV, one row each: entries, payoffs, and regrets if measured.
 
     Numbers are decimals, or fractions ``p/q`` from exact arithmetic.
     """

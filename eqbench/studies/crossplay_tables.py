@@ -10,11 +10,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from eqbench.report.naming import LOOSE, NEAR, decimal, is_cluster, leading, marks
+from eqbench.report.naming import LOOSE, NEAR, decimal, leading, marks
 from eqbench.report.rows import printable
 from eqbench.report.terminal import fits, small
 from eqbench.studies.crossplay import Crossplay, WorstCases
 from eqbench.studies.crossplay_entries import Found
+from eqbench.studies.crossplay_left_out import LeftOut
+from eqbench.studies.crossplay_payoffs import SAME_PLAN
 
 LONGEST_FRACTION = 12
 _SWAP_LEGEND = {
@@ -27,12 +29,17 @@ _WORST_LEGEND = (
     "follow then, where it costs something. guaranteed (others act as one): against others who "
     "share what they know and may play anything. *: best worst case of the player."
 )
+_DECIMALS = (
+    "What is known only as decimals, as solvers find it, is rounded and so hardly ever exactly an "
+    "equilibrium. Without --exact, --tolerance says how much regret an equilibrium may have."
+)
 
 
 def print_crossplay(
     result: Crossplay,
     found: Sequence[Found],
     copies: Sequence[tuple[Found, Found]],
+    left_out: LeftOut,
     console: Console,
 ) -> None:
     """Print the entries, who can be exchanged for whom, and the worst cases."""
@@ -40,16 +47,46 @@ def print_crossplay(
     _print_entries(result, found, console)
     for copy, kept in copies:
         _note(f"left out: {copy.source} plays the same as {kept.source}", console)
+    for note in left_out.notes():
+        _note(note, console)
     _say_what_is_no_equilibrium(result, console)
-    for player in range(1 if result.game.tree.n_players == 2 else result.game.tree.n_players):
+    _print_exchanges(result, console)
+    if len(found) > 1:
         console.print()
-        _print_swaps(result, player, console)
-    console.print()
-    _print_share(result, console)
+        _print_share(result, console)
     console.print()
     console.print(Text("Worst cases over the entries", style="bold"))
     _print_worst(result, console)
     _note(_WORST_LEGEND, console)
+
+
+def _print_exchanges(result: Crossplay, console: Console) -> None:
+    """What happens if one player follows another entry than all others."""
+    if len(result.labels) == 1:
+        return
+    players = range(result.game.tree.n_players)
+    steady = [p for p in players if result.n_strategies[p] == 1]
+    if steady:
+        names = [result.game.tree.players[p] for p in steady]
+        verb = "follows" if len(steady) == 1 else "each follow"
+        console.print()
+        _say(f"{_listed(names)} {verb} the same strategy in all entries.", console)
+    shown = [p for p in players if p not in steady]
+    if len(players) == 2:  # P2 among the strategies of another entry is P1 among those of this
+        shown = [] if steady else [0]
+    for player in shown:
+        console.print()
+        _print_swaps(result, player, console)
+
+
+def _say(text: str, console: Console) -> None:
+    console.print(Text(printable(text)))
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Names as ``A``, ``A and B``, ``A, B and C``."""
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _note(text: str, console: Console) -> None:
@@ -62,12 +99,15 @@ def _grid() -> Table:
 
 def _print_entries(result: Crossplay, found: Sequence[Found], console: Console) -> None:
     """The widest form that fits: with all parameters, with one, with payoffs below each other."""
-    *wider, narrow = (
-        _entries(result, found, parameters=full, between_payoffs=between)
-        for full, between in ((True, " "), (False, " "), (False, "\n"))
-    )
-    console.print(next((table for table in wider if fits(table, console)), narrow))
-    names = [(_identity(item.identity, parameters=False),) for item in found if item.identity]
+    for parameters, between in ((True, " "), (False, " "), (False, "\n")):
+        table = _entries(result, found, parameters=parameters, between_payoffs=between)
+        if fits(table, console) or between == "\n":
+            console.print(table)
+            break
+    numbers = [len(item.identity["parameters"]) for item in found if item.identity]
+    if not parameters and max(numbers, default=0) > 1:
+        _note("Further parameters need more space; --json has all of them.", console)
+    names = [(_identity(item, parameters=False),) for item in found if item.identity]
     for mark in marks(names):
         _note(mark, console)
 
@@ -75,7 +115,8 @@ def _print_entries(result: Crossplay, found: Sequence[Found], console: Console) 
 def _entries(
     result: Crossplay, found: Sequence[Found], *, parameters: bool, between_payoffs: str
 ) -> Table:
-    known = any(item.identity for item in found)
+    identities = [_identity(item, parameters=parameters) for item in found]
+    known = any(item.identity for item in found) and any(identities)
     table = _grid()
     table.add_column("entry", no_wrap=True)
     table.add_column("from", overflow="fold")
@@ -84,20 +125,23 @@ def _entries(
     table.add_column("payoffs", justify="right", no_wrap=True)
     table.add_column("max regret", justify="right", no_wrap=True)
     for a, (label, item) in enumerate(zip(result.labels, found, strict=True)):
-        identity = _identity(item.identity, parameters=parameters)
         regret = result.swap_regrets[0, a, a].max()
         table.add_row(
             label,
             Text(printable(item.source)),
-            *([Text(printable(identity))] if known else []),
+            *([Text(printable(identities[a]))] if known else []),
             between_payoffs.join(map(_payoff, result.swap_payoffs[0, a, a])),
             "0" if regret == 0 else small(float(regret)),
         )
     return table
 
 
-def _identity(identity: dict[str, Any] | None, *, parameters: bool) -> str:
-    """Name of a known equilibrium with its parameters, or with the leading one only."""
+def _identity(item: Found, *, parameters: bool) -> str:
+    """Name of a known equilibrium with its parameters, or with the leading one only.
+
+    Without the name where the source of the entry begins with it.
+    """
+    identity = item.identity
     if identity is None:
         return "–"
     pairs = list(identity["parameters"].items())
@@ -105,23 +149,28 @@ def _identity(identity: dict[str, Any] | None, *, parameters: bool) -> str:
         first = leading(identity)
         pairs = [] if first is None else [first]
     values = ", ".join(f"{name}={decimal(value)}" for name, value in pairs)
+    on_path, loose = identity["on_path"], LOOSE if identity["off_path"] else ""
+    if on_path and not loose and _is_of(item.source, identity["name"]):
+        return values
     about = f"({values})" if len(pairs) > 1 else values
-    fits_well = identity["strict"] or is_cluster(identity["name"])
-    loose = LOOSE if identity["on_path"] and not fits_well else ""
-    words = ("" if identity["on_path"] else NEAR, f"{identity['name']}{loose}", about)
+    words = ("" if on_path else NEAR, f"{identity['name']}{loose}", about)
     return " ".join(word for word in words if word)
+
+
+def _is_of(source: str, name: str) -> bool:
+    return source == name or source.startswith(f"{name} ")
 
 
 def _say_what_is_no_equilibrium(result: Crossplay, console: Console) -> None:
     n = range(len(result.labels))
     off = [result.labels[a] for a in n if not result.interchangeable[0, a, a]]
-    if off:
-        verb = "is" if len(off) == 1 else "are"
-        _note(
-            f"{', '.join(off)} {verb} themselves no equilibrium to this accuracy (allowed regret: "
-            f"{'exactly 0' if result.exact else small(result.tolerance)})",
-            console,
-        )
+    if not off:
+        return
+    what = "is no equilibrium itself" if len(off) == 1 else "are no equilibria themselves"
+    allowed = "exactly 0" if result.exact else small(result.tolerance)
+    _note(f"{_listed(off)} {what} (allowed regret: {allowed})", console)
+    if result.exact:
+        _note(_DECIMALS, console)
 
 
 def _print_swaps(result: Crossplay, player: int, console: Console) -> None:
@@ -165,12 +214,16 @@ def _matrix(result: Crossplay, write: Callable[[int, int], str]) -> Table:
 
 def _print_share(result: Crossplay, console: Console) -> None:
     equilibria, n = result.n_equilibria, result.n_combinations
-    console.print(
-        f"{n:,} combinations are too many to verify all of them"
+    what = "combinations of different strategies"
+    counts = zip(result.n_strategies, result.game.tree.players, strict=True)
+    strategies = _listed([f"{count:,} of {player}" for count, player in counts])
+    share = (
+        f"{n:,} {what} are too many to verify all of them."
         if equilibria is None
-        else f"{equilibria:,} of {n:,} combinations are equilibria ({equilibria / n:.1%})",
-        highlight=False,
+        else f"{equilibria:,} of {n:,} {what} are equilibria ({equilibria / n:.1%})."
     )
+    least = "" if result.exact else f" (by more than {SAME_PLAN:.0e})".replace("e-0", "e-")
+    _say(f"{share} Different strategies{least} in the entries: {strategies}.", console)
 
 
 def _print_worst(result: Crossplay, console: Console) -> None:

@@ -5,16 +5,10 @@ from __future__ import annotations
 import csv
 import json
 import shutil
-import sys
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from command import Ended, eqbench
-from crossplay_cases import kuhn2_member
-
-from eqbench.cli import app
 
 GAME = "matrix(name=battle_of_sexes)"
 MIXED = {
@@ -54,7 +48,14 @@ def test_run_with_two_pure_equilibria_and_a_file_with_the_mixed_one(place: Path)
     assert [entry["label"] for entry in document["entries"]] == ["A", "B", "C"]
     assert document["entries"][0]["source"] == "mixed.json"
     assert len(document["copies"]) == 2, "four starts lead to two equilibria"
-    assert document["combinations"] == {"count": 9, "equilibria": 3, "share": 1 / 3}
+    combinations = {"strategies": [3, 3], "count": 9, "equilibria": 3, "share": 1 / 3}
+    assert document["combinations"] == combinations
+    names = [entry["identity"]["name"] for entry in document["entries"]]
+    assert names[0] == "matrix:battle_of_sexes:mixed"
+    assert len(set(names)) == 3
+    assert document["entries"][0]["payoffs"] == pytest.approx([2 / 3, 2 / 3])
+    assert document["entries"][0]["max_regret"] < 1e-15
+    assert document["left_out"]["same_run"] == 4, "each of four cells has iterate and average"
     for player in range(2):
         assert document["worst_cases"][player]["others_agree"]["best"] == ["A"]
 
@@ -62,7 +63,7 @@ def test_run_with_two_pure_equilibria_and_a_file_with_the_mixed_one(place: Path)
 def test_printed_figures_and_written_files_are_those_of_json(place: Path) -> None:
     arguments = ("results/first", "--game", "battle_of_sexes")
     done = study(place, *arguments, "--out", "deep/study")
-    assert "2 of 4 combinations are equilibria (50.0%)" in done.out
+    assert "2 of 4 combinations of different strategies are equilibria (50.0%)." in done.out
     assert "wrote deep/study/summary.json" in done.err
     stored = json.loads((place / "deep/study/summary.json").read_text())
     assert stored == study(place, *arguments, "--json").json
@@ -133,19 +134,15 @@ def test_profile_that_is_no_equilibrium_is_refused_unless_allowed(place: Path) -
     study(place, "--profile", "off.json", "--tolerance", "1")
 
 
-def test_known_equilibria_come_first(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    from fractions import Fraction
-
-    corners = [(f"alpha={a}", kuhn2_member(Fraction(a))) for a in ("0", "1/3")]
-
-    def known_corners(game: Any) -> Any:
-        return corners if game.spec.startswith("kuhn(players=2") else []
-
-    replaced = SimpleNamespace(known_corners=known_corners)
-    monkeypatch.setitem(sys.modules, "eqbench.equilibria", replaced)
-    app.main(["crossplay", "--game", "kuhn2", "--known", "--json"], standalone_mode=False)
-    document = json.loads(capsys.readouterr().out)
-    assert [entry["source"] for entry in document["entries"]] == ["alpha=0", "alpha=1/3"]
-    assert document["combinations"]["share"] == 1
+def test_known_equilibria_come_first_and_what_most_drops_is_told(place: Path) -> None:
+    options = ("--game", "kuhn2", "--known", "--most", "3", "--tolerance", "1e-2")
+    done = study(place, "latest", *options)
+    assert "by --most" in done.out
+    document = study(place, "latest", *options, "--json").json
+    first, second, third = document["entries"]
+    assert [first["source"], second["source"]] == ["kuhn2 corner 1", "kuhn2 corner 2"]
+    assert first["identity"]["name"] == "kuhn2"
+    parameters = [entry["identity"]["parameters"]["alpha"] for entry in (first, second)]
+    assert parameters == pytest.approx([0, 1 / 3])
+    assert third["source"].startswith("pcfr_plus")
+    assert sum(item["count"] for item in document["left_out"]["most"]) > 0

@@ -10,28 +10,25 @@ player 2; beta = max(b11, b21).
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from functools import cache
 
 import pytest
 from szafron_strategies import (
     EIGHTH,
     HALF,
     HIGH,
+    KAPPA,
     LOW,
     MOST_C33,
     ONE,
     QUARTER,
-    SECOND,
-    THIRD,
     ZERO,
     Corner,
-    Strategy,
     high_members,
     kuhn3,
     low_members,
+    measured,
     most_b32,
     plan,
     profile,
@@ -39,14 +36,8 @@ from szafron_strategies import (
     third,
 )
 
-from eqbench.studies.crossplay import Crossplay, crossplay_exactly
-from eqbench.verification import Verification, verify_exactly
-
-KAPPA = Fraction(1, 24)
-
-
-def measured(two: Strategy, three: Strategy) -> Verification:
-    return verify_exactly(kuhn3().tree, profile(two, three))
+from eqbench.studies.crossplay import crossplay_exactly
+from eqbench.verification import Verification
 
 
 @pytest.mark.parametrize(("members", "base"), [(low_members, LOW), (high_members, HIGH)])
@@ -79,22 +70,47 @@ def test_corners_of_player_2_belong_to_equilibria(c11: Fraction, base: list[Corn
             assert found.payoffs == (-KAPPA * (HALF + beta), -KAPPA / 2, KAPPA * (1 + beta))
 
 
-@cache
-def mixed_family() -> Crossplay:
-    """Every corner of player 2 with every corner of player 3, in exact arithmetic.
+def third_sub_family(b11: Fraction) -> tuple[Fraction, Fraction]:
+    """Table 3: the largest c11 and, at b32 = 0, the largest c33 where b21 = b11."""
+    return min(HALF, (2 - b11) / (3 + 4 * b11)), most_b32(b11, b11)
 
-    Entries only carry strategies here: entry k holds corner k of both lists, repeated as needed.
+
+@pytest.mark.parametrize("b11", [ZERO, Fraction(1, 12), Fraction(1, 5), QUARTER])
+def test_strategies_for_c11_between_mix_those_of_the_other_sub_families_but_for_c33(
+    b11: Fraction,
+) -> None:
+    """Player 2's plan is a mixture of corners with b11 = b21; player 3's c11 is one of 0 and 1/2.
+
+    No payoff depends on c33, so worst cases over the family lie at corners of two sub-families.
     """
-    twos, threes = itertools.cycle(SECOND), itertools.cycle(THIRD)
-    entries = [
-        (f"{k}", profile(second(next(twos)), third(*next(threes))))
-        for k in range(max(len(SECOND), len(THIRD)))
-    ]
-    return crossplay_exactly(kuhn3(), entries)
+    most_c11, most_c33 = third_sub_family(b11)
+    for share in (ZERO, Fraction(2, 7), ONE):
+        two = second((b11, b11, ZERO, share * most_b32(b11, b11)))
+        weights = {(ZERO, ZERO): 1 - 4 * b11, (QUARTER, QUARTER): 4 * b11}
+        ends = [
+            (weight * part, plan(second((*bluffs, ZERO, high * most_b32(*bluffs)))))
+            for bluffs, weight in weights.items()
+            for high, part in ((0, 1 - share), (1, share))
+        ]
+        assert plan(two) == [
+            sum(weight * end[k] for weight, end in ends) for k in range(len(plan(two)))
+        ]
+    two = second((b11, b11, ZERO, ZERO))
+    member = measured(two, third(most_c11, most_c33))
+    assert member.max_regret == 0
+    low, high = (measured(two, third(c11, HALF)).payoffs for c11 in (ZERO, HALF))
+    assert member.payoffs == tuple(
+        (1 - 2 * most_c11) * x + 2 * most_c11 * y for x, y in zip(low, high, strict=True)
+    )
 
 
-def mixed_payoff(player: int, two: Corner, three: tuple[Fraction, ...]) -> Fraction:
-    return mixed_family().payoffs[player, 0, SECOND.index(two), THIRD.index(three)]
+def test_c33_of_the_sub_family_between_is_not_always_a_mixture() -> None:
+    """At b11 = 1/4, (c11, c33) may be (7/16, 15/16). Mixtures of the others stay below it."""
+    highest = [max(most_b32(c[0], c[1]) for c in base) for base in (LOW, HIGH)]
+    assert highest == [MOST_C33, Fraction(19, 24)]
+    c11, c33 = third_sub_family(QUARTER)
+    assert (c11, c33) == (Fraction(7, 16), Fraction(15, 16))
+    assert c33 > (1 - 2 * c11) * highest[0] + 2 * c11 * highest[1]
 
 
 # -- equilibria are not interchangeable ----------------------------------------------------
@@ -167,7 +183,8 @@ def test_exchange_of_players_between_two_equilibria_shows_the_same() -> None:
     assert result.interchangeable[1].tolist() == [[True, False], [True, True]]
     assert result.interchangeable[2].tolist() == [[True, True], [False, True]]
     assert result.swap_regrets[1, 0, 1].tolist() == [0, KAPPA / 4, 0]
-    assert result.n_equilibria == 6, "of 8; A's player 2 against B's player 3 fails twice"
+    assert result.n_strategies == (1, 2, 2)
+    assert result.n_equilibria == 3, "of 4; A's player 2 against B's player 3 is none"
 
 
 # -- payoffs over the whole family -----------------------------------------------------
@@ -192,112 +209,3 @@ def test_payoffs_when_strategies_of_the_family_are_mixed() -> None:
                 -KAPPA * (HALF + lost),
                 KAPPA * (1 + transferred + lost),
             )
-
-
-# -- player 2 ------------------------------------------------------------------------------
-
-
-def worst_of_player_2(two: Corner) -> Fraction:
-    """Worst case of player 2 over the strategies of player 3 (player 1 has one)."""
-    return min(mixed_payoff(1, two, three) for three in THIRD)
-
-
-def test_player_2_with_equal_bluffs_is_sure_of_the_equilibrium_payoff() -> None:
-    """§6: -kappa/2 is the best worst case, and b11 = b21 secures it (then y = 0)."""
-    equal = [corner for corner in SECOND if corner[0] == corner[1]]
-    assert len(equal) == 6
-    assert {worst_of_player_2(corner) for corner in equal} == {-KAPPA / 2}
-    assert max(map(worst_of_player_2, SECOND)) == -KAPPA / 2
-
-
-def test_player_2_is_safe_exactly_when_b23_is_0() -> None:
-    """§6, sharpened: by the closed form the worst case is -kappa (1/2 + 2 y), at c11 = 0.
-
-    And y = 0 exactly when b23 = 0, since b21 <= 1/4 (Lemma 2). The corners with y = 0 include
-    such with b11 < b21 and with b11 > b21.
-    """
-    for corner in SECOND:
-        assert worst_of_player_2(corner) == -KAPPA * (HALF + 2 * corner[2])
-    safe = [corner for corner in SECOND if worst_of_player_2(corner) == -KAPPA / 2]
-    assert any(b11 < b21 for b11, b21, _, _ in safe)
-    assert any(b11 > b21 for b11, b21, _, _ in safe)
-    assert min(map(worst_of_player_2, SECOND)) == -KAPPA * Fraction(3, 4)
-
-
-def test_payoff_of_player_2_need_not_grow_with_c11() -> None:
-    """§6 has du2/dc11 > 0; it is 4 kappa b23 (1 - b21) >= 0, and 0 where b23 = 0."""
-    for corner in SECOND:
-        slope = (mixed_payoff(1, corner, (HALF, ZERO, ZERO)) - worst_of_player_2(corner)) / HALF
-        assert slope == 4 * KAPPA * corner[2]
-    assert {corner[2] for corner in SECOND} == {ZERO, EIGHTH}
-
-
-def test_safe_strategy_of_player_2_meets_c11_0_in_an_equilibrium_but_for_c33() -> None:
-    """§6: (sigma1, sigma2, sigma3) is an equilibrium except possibly at c33. The exception is
-    real: with c33 out of range player 1 gains, though no payoff changes."""
-    two = second((EIGHTH, EIGHTH, ZERO, ZERO))
-    within, below = measured(two, third(ZERO, HALF)), measured(two, third(ZERO, QUARTER))
-    above = measured(two, third(ZERO, MOST_C33))
-    assert within.max_regret == 0
-    assert below.regrets == (2 * KAPPA, 0, 0)
-    assert above.regrets[0] > 0
-    assert within.payoffs == below.payoffs == above.payoffs
-
-
-# -- player 3 and player 1 -------------------------------------------------------------
-
-
-def test_player_3_is_sure_of_kappa_with_c11_0() -> None:
-    """§6: kappa is the best worst case of player 3, and c11 = 0 secures it."""
-    for three in THIRD:
-        if three[0] == 0:
-            assert min(mixed_payoff(2, two, three) for two in SECOND) == KAPPA
-
-
-def test_every_strategy_of_the_family_makes_player_3_sure_of_kappa() -> None:
-    """§6, sharpened: c11 = 0 is not needed. All corners of the box have the worst case kappa,
-    at b11 = b21 = b23 = 0, and so has every mixture of them."""
-    nothing = (ZERO, ZERO, ZERO, ZERO)
-    for three in THIRD:
-        assert min(mixed_payoff(2, two, three) for two in SECOND) == KAPPA
-        assert mixed_payoff(2, nothing, three) == KAPPA
-
-
-def test_neither_c11_is_always_the_better_one_for_player_3() -> None:
-    """Beside the worst case, c11 = 0 earns more where b21 > b11 and less where b11 > b21."""
-    for two, gain in (((ZERO, QUARTER, ZERO, ZERO), 1), ((QUARTER, ZERO, ZERO, ZERO), -1)):
-        none, half = (mixed_payoff(2, two, (c11, ZERO, ZERO)) for c11 in (ZERO, HALF))
-        assert none - half == gain * KAPPA / 4
-
-
-def test_payoff_of_player_3_falls_with_no_parameter_of_player_2_at_c11_0() -> None:
-    """§6: at c11 = 0 no derivative of u3 by a free parameter of player 2 is negative.
-
-    Moves that keep the dependent parameters b33 and b41 as Table 3 has them: u3 grows by kappa
-    with b21 and by 2 kappa with y, and does not change with b11 and b32.
-    """
-    start = measured(second((ZERO, ZERO, ZERO, ZERO)), third(ZERO, HALF)).payoffs[2]
-    slopes = []
-    for k in range(4):
-        moved = second(tuple(EIGHTH * (j == k) for j in range(4)))
-        slopes.append((measured(moved, third(ZERO, HALF)).payoffs[2] - start) / EIGHTH)
-    assert slopes == [0, KAPPA, 2 * KAPPA, 0]
-
-
-def test_player_1_has_no_choice_and_loses_no_more_than_in_the_worst_equilibrium() -> None:
-    """§6 fixes player 1's strategy. Mixing costs it nothing: -kappa (1/2 + 1/4) at worst, as in
-    the equilibria with beta = 1/4."""
-    payoffs = [mixed_payoff(0, two, three) for two in SECOND for three in THIRD]
-    assert min(payoffs) == -KAPPA * Fraction(3, 4)
-    assert max(payoffs) == -KAPPA / 2
-    with_most = measured(second((QUARTER, QUARTER, ZERO, ZERO)), third(ZERO, HALF))
-    assert with_most.max_regret == 0
-    assert with_most.payoffs[0] == min(payoffs)
-
-
-def test_no_corner_is_safe_from_others_who_act_as_one_outside_the_family() -> None:
-    """The guarantees of §6 are against strategies of the family, and against these only."""
-    guaranteed = mixed_family().guaranteed.payoffs
-    assert set(guaranteed[0]) == {-5 * KAPPA}
-    assert max(guaranteed[1]) == -3 * KAPPA < -KAPPA / 2
-    assert max(guaranteed[2]) == -5 * KAPPA < KAPPA

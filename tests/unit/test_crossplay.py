@@ -20,9 +20,10 @@ from eqbench.errors import ProfileError, UsageError
 from eqbench.model.game import Game
 from eqbench.model.joint_player import joint_player
 from eqbench.model.profile import BehaviorProfile, random_profile
-from eqbench.studies import crossplay as module
+from eqbench.studies import crossplay_measure
 from eqbench.studies.crossplay import crossplay, crossplay_exactly
 from eqbench.studies.crossplay_entries import Found, selection
+from eqbench.studies.crossplay_left_out import LeftOut
 from eqbench.studies.crossplay_summary import combinations_csv, summary
 from eqbench.verification import Verifier
 
@@ -160,7 +161,8 @@ def test_equilibria_of_two_player_kuhn_poker_are_interchangeable() -> None:
     alphas = [Fraction(0), Fraction(1, 5), Fraction(1, 3)]
     result = crossplay_exactly(game, [(str(alpha), kuhn2_member(alpha)) for alpha in alphas])
     assert result.interchangeable.all()
-    assert result.n_equilibria == result.n_combinations == 9
+    assert result.n_strategies == (3, 1), "alpha is of player 1"
+    assert result.n_equilibria == result.n_combinations == 3
     for cases in (result.others_agree, result.others_differ, result.guaranteed):
         assert cases.payoffs.tolist() == [[Fraction(-1, 18)] * 3, [Fraction(1, 18)] * 3]
         assert cases.best.all()
@@ -189,7 +191,7 @@ def test_odd_games_are_studied_as_well(name: str) -> None:
     entries = [("uniform", BehaviorProfile.uniform(game.tree))]
     result = crossplay_exactly(game, entries)
     assert result.own_payoffs[:, 0].tolist() == TreeWalk(game.tree, entries[0][1].exact).payoffs()
-    assert crossplay(game, entries).n_combinations == 1
+    assert crossplay(game, entries).n_strategies == (1,) * game.tree.n_players
 
 
 # -- arithmetic and effort -----------------------------------------------------------------------
@@ -233,13 +235,14 @@ def test_equal_strategies_are_verified_once(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_too_many_combinations_are_not_all_verified(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_VERIFIED", 8)
+    monkeypatch.setattr(crossplay_measure, "MOST_VERIFIED", 8)
     game, entries = battle()
     result = crossplay(game, entries)
     assert (result.regrets, result.n_equilibria) == (None, None)
     assert result.swap_regrets[0, 0, 1].tolist() == pytest.approx([1, 1])
-    document = summary(result, found_of(entries), [])
-    assert document["combinations"] == {"count": 9, "equilibria": None, "share": None}
+    document = summary(result, found_of(entries), [], LeftOut())
+    combinations = {"strategies": [3, 3], "count": 9, "equilibria": None, "share": None}
+    assert document["combinations"] == combinations
     header, *rows = combinations_csv(result).splitlines()
     assert header == "entry_P1,entry_P2,payoff_P1,payoff_P2"
     assert len(rows) == 9

@@ -13,8 +13,10 @@ from rich.console import Console
 
 import eqbench
 from eqbench.model.profile import BehaviorProfile
+from eqbench.studies import crossplay_measure
 from eqbench.studies.crossplay import Crossplay, crossplay, crossplay_exactly
 from eqbench.studies.crossplay_entries import Found, without_copies
+from eqbench.studies.crossplay_left_out import LeftOut
 from eqbench.studies.crossplay_summary import combinations_csv, summary
 from eqbench.studies.crossplay_tables import print_crossplay
 
@@ -27,32 +29,69 @@ def test_copies_are_told_by_plans_not_by_behavior_that_never_shows() -> None:
     frequencies = list(first.exact or ())
     frequencies[start : start + 2] = [Fraction(1), Fraction(0)]
     unseen = BehaviorProfile.of_exact(tree, frequencies)
-    near = first.probabilities.copy()
-    near[:2] += [1e-10, -1e-10]
-    far = first.probabilities.copy()
-    far[:2] += [1e-8, -1e-8]
     found = [
         Found("first", first),
         Found("unseen", unseen),
-        Found("near", BehaviorProfile.of(tree, near)),
-        Found("far", BehaviorProfile.of(tree, far)),
+        Found("near", moved(first, Fraction(1, 10**7))),
+        Found("far", moved(first, Fraction(1, 10**5))),
     ]
-    kept, copies = without_copies(game, found)
-    assert [item.source for item in kept] == ["first", "far"]
-    pairs = [(copy.source, kept.source) for copy, kept in copies]
-    assert pairs == [("unseen", "first"), ("near", "first")]
+    for exact, different in ((False, ["first", "far"]), (True, ["first", "near", "far"])):
+        kept, copies = without_copies(game, found, exact=exact)
+        assert [item.source for item in kept] == different
+        assert all(kept.source == "first" for _, kept in copies)
+        assert len(kept) + len(copies) == len(found)
+
+
+def moved(profile: BehaviorProfile, distance: Fraction) -> BehaviorProfile:
+    """The first two frequencies, of one information set, changed by so much."""
+    more, less, *rest = profile.exact or ()
+    tree = eqbench.load_game("kuhn2").tree
+    return BehaviorProfile.of_exact(tree, [more + distance, less - distance, *rest])
+
+
+def test_shares_count_strategies_that_are_rounded_differently_once() -> None:
+    """Entries B and C hold strategies of A, up to 1e-7; player 2 of kuhn2 has only one."""
+    game, first = eqbench.load_game("kuhn2"), kuhn2_member(Fraction(1, 5))
+    other = kuhn2_member(Fraction(1, 3))
+    entries = [("A", first), ("B", moved(first, Fraction(1, 10**7))), ("C", other)]
+    document = summary(crossplay(game, entries), found_of(entries), [], LeftOut())
+    combinations = {"strategies": [2, 1], "count": 2, "equilibria": 2, "share": 1.0}
+    assert document["combinations"] == combinations
+    assert "Different strategies (by more than 1e-6) in the entries: 2 of P1 and 1 of P2." in (
+        printed(crossplay(game, entries), entries, 200)
+    )
+    exactly = crossplay_exactly(game, entries)
+    assert (exactly.n_strategies, exactly.n_equilibria) == ((3, 1), 2)
+
+
+def test_many_entries_with_few_strategies_are_counted_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(crossplay_measure, "MOST_VERIFIED", 2)
+    game, first = eqbench.load_game("kuhn2"), kuhn2_member(Fraction(1, 5))
+    again = moved(first, Fraction(1, 10**7))
+    result = crossplay(game, [("A", first), ("B", again), ("C", kuhn2_member(Fraction(1, 3)))])
+    assert result.regrets is None
+    assert (result.n_combinations, result.n_equilibria) == (2, 2)
 
 
 def test_summary_holds_floats_and_the_same_as_fractions() -> None:
     game, entries = battle()
     found = found_of(entries)
-    document = summary(
-        crossplay_exactly(game, entries), found, [(Found("copy", found[0].profile), found[1])]
-    )
+    copies = [(Found("copy", found[0].profile), found[1])]
+    document = summary(crossplay_exactly(game, entries), found, copies, LeftOut())
     assert json.loads(json.dumps(document, allow_nan=False)) == document
     assert document["schema"] == "eqbench.crossplay/1"
     assert document["copies"] == [{"source": "copy", "same_as": "second"}]
-    assert document["combinations"] == {"count": 9, "equilibria": 3, "share": 1 / 3}
+    combinations = {"strategies": [3, 3], "count": 9, "equilibria": 3, "share": 1 / 3}
+    assert document["combinations"] == combinations
+    assert document["entries"][2] == {
+        "label": "mixed",
+        "source": "mixed",
+        "identity": None,
+        "payoffs": [2 / 3, 2 / 3],
+        "max_regret": 0,
+    }
     worst = document["worst_cases"][0]["others_agree"]
     assert worst["payoffs"] == [0, 0, 1 / 3]
     assert worst["entries"][0] == ["first", "second"]
@@ -61,7 +100,7 @@ def test_summary_holds_floats_and_the_same_as_fractions() -> None:
     assert exact["worst_cases"][0]["others_agree"]["payoffs"] == ["0", "0", "1/3"]
     assert exact["own"][2]["payoffs"] == ["2/3", "2/3"]
     assert document["interchange"][1]["equilibrium"][0] == [True, False, False]
-    assert "exact" not in summary(crossplay(game, entries), found, [])
+    assert "exact" not in summary(crossplay(game, entries), found, [], LeftOut())
 
 
 def test_csv_has_every_combination() -> None:
@@ -79,7 +118,7 @@ def test_csv_has_every_combination() -> None:
 def printed(result: Crossplay, entries: list[tuple[str, BehaviorProfile]], width: int) -> str:
     console = Console(file=io.StringIO(), width=width, color_system=None)
     with console.capture() as capture:
-        print_crossplay(result, found_of(entries), [], console)
+        print_crossplay(result, found_of(entries), [], LeftOut(), console)
     return capture.get()
 
 
@@ -93,7 +132,7 @@ def test_tables_show_gains_where_they_fit_and_signs_elsewhere(width: int, gains:
     assert "…" not in text.replace("P1, P2, …", "")
     assert ("otherwise the largest gain" in text) == gains
     assert ("=: an equilibrium; .: not one." in text) == (not gains)
-    assert "themselves no equilibrium" in text
+    assert "and H are no equilibria themselves (allowed regret:" in text
     assert text.count("follows the row") == 3
 
 
@@ -101,19 +140,47 @@ def test_tables_of_two_players_show_one_matrix_and_mark_the_best() -> None:
     game, entries = battle()
     text = printed(crossplay_exactly(game, entries), entries, 140)
     assert text.count("follows the row") == 1
-    assert "3 of 9 combinations are equilibria (33.3%)" in text
+    assert "3 of 9 combinations of different strategies are equilibria (33.3%)." in text
+    assert "Different strategies in the entries: 3 of P1 and 3 of P2." in text
     assert "1/3*" in text
     assert "(first second)" in text
 
 
+def test_player_who_always_does_the_same_gets_a_line_instead_of_a_matrix() -> None:
+    """Of kuhn2, player 2; the matrix of player 1 would say no more than the entries themselves."""
+    game = eqbench.load_game("kuhn2")
+    entries = [(str(a), kuhn2_member(Fraction(a))) for a in ("0", "1/3")]
+    text = printed(crossplay_exactly(game, entries), entries, 100)
+    assert "P2 follows the same strategy in all entries." in text
+    assert "follows the row" not in text
+    twice = [entries[0], ("again", entries[0][1])]
+    text = printed(crossplay_exactly(game, twice), twice, 100)
+    assert "P1 and P2 each follow the same strategy in all entries." in text
+    text = printed(crossplay_exactly(game, entries[:1]), entries[:1], 100)
+    assert "in all entries" not in text
+    assert "combinations" not in text
+
+
+def test_note_on_what_is_no_equilibrium_is_a_sentence_and_explains_exactness() -> None:
+    game, entries = battle()
+    off = BehaviorProfile.of(game.tree, [0.75, 0.25, 1, 0])
+    one, two = [entries[0], ("off", off)], [("off", off), ("mixed", off), entries[0]]
+    text = " ".join(printed(crossplay_exactly(game, one), one, 100).split())
+    assert "off is no equilibrium itself (allowed regret: exactly 0)" in text
+    assert "Without --exact, --tolerance says how much" in text
+    text = " ".join(printed(crossplay(game, two), two, 100).split())
+    assert "off and mixed are no equilibria themselves (allowed regret: " in text
+    assert "--exact" not in text
+
+
 def test_identities_stand_with_all_parameters_where_these_fit_and_else_with_one() -> None:
     game, entries = battle()
-    facts = {"on_path": True, "strict": True, "leading": None, "parameters": {}}
+    facts = {"on_path": True, "off_path": {}, "leading": None, "parameters": {}}
     family = {"name": "family", "leading": "beta", "parameters": {"beta": 0.25, "b11": 1 / 3}}
     known = [
-        facts | family | {"strict": False},
+        facts | family | {"off_path": {"P2||right": 0.25}},
         facts | {"name": "elsewhere", "on_path": False},
-        facts | {"name": "cluster:2", "strict": False},
+        facts | {"name": "cluster:2"},
     ]
     pairs = zip(found_of(entries), known, strict=True)
     found = [Found(item.source, item.profile, identity) for item, identity in pairs]
@@ -122,12 +189,31 @@ def test_identities_stand_with_all_parameters_where_these_fit_and_else_with_one(
     for width in (140, 60):
         with console.capture() as capture:
             console.width = width
-            print_crossplay(crossplay(game, entries), found, [], console)
+            print_crossplay(crossplay(game, entries), found, [], LeftOut(), console)
         texts[width] = capture.get()
     assert "family* (beta=0.25, b11=0.333)" in texts[140]
     assert "β=0.25" in texts[60]
     assert "b11" not in texts[60]
+    assert "--json has all of them" in texts[60]
+    assert "--json has all of them" not in texts[140]
     for text in texts.values():
         assert "≈ elsewhere" in text
         assert "cluster:2" in text
-        assert "agrees with it on the path of play" in text
+        assert "* on its path of play; elsewhere" in text
+
+
+def test_name_of_an_equilibrium_is_not_repeated_beside_the_source_that_has_it() -> None:
+    game, entries = battle()
+    identity = {
+        **{"name": "family", "on_path": True, "off_path": {}},
+        **{"leading": None, "parameters": {"b": 0.5}},
+    }
+    sources = ("family corner 1", "family2", "file.json")
+    found = [Found(s, p, identity) for s, (_, p) in zip(sources, entries, strict=True)]
+    console = Console(file=io.StringIO(), width=120, color_system=None)
+    with console.capture() as capture:
+        print_crossplay(crossplay(game, entries), found, [], LeftOut(), console)
+    shown = [" ".join(line.split()[1:5]) for line in capture.get().splitlines()[2:5]]
+    assert shown[0].startswith("family corner 1 b=0.5")
+    assert shown[1].startswith("family2 family b=0.5")
+    assert shown[2].startswith("file.json family b=0.5")

@@ -239,14 +239,12 @@ def test_csv_of_cells_has_the_identity_of_the_best_candidate(
 
 def test_note_says_between_whom_payoff_moves(tmp_path: Path) -> None:
     """Payoffs that are the same in all members are left out."""
-    records = [
-        identified(cell(f"0{k}", seed=k, payoffs=[-0.1 * k, -0.5, 0.1 * k]), on(C0, 0.1 * k))
-        for k in (1, 2)
-    ]
-    best = [replace(record.equilibria[0], payoffs=record.payoffs or []) for record in records]
-    records = [
-        replace(record, equilibria=[item]) for record, item in zip(records, best, strict=True)
-    ]
+    records = []
+    for k in (1, 2):
+        record = identified(cell(f"0{k}", seed=k), on(C0, 0.1 * k))
+        (item,) = record.equilibria
+        moved = replace(item, payoffs=[-0.1 * k, -0.5, 0.1 * k])
+        records.append(replace(record, equilibria=[moved]))
     (note,) = matrix(report(tmp_path / "run", *records)).notes
     assert note == (
         f"{C0}: β from 0.1 to 0.2, payoff P1 from -0.20000 to -0.10000, "

@@ -1,0 +1,142 @@
+"""What a cross-play takes of runs and of published sets, and what it says about the rest."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from crossplay_cases import kuhn2_member
+
+import eqbench
+from eqbench.errors import UsageError
+from eqbench.model.profile_json import profile_to_json
+from eqbench.store.schema import CellRecord, EquilibriumRecord
+from eqbench.store.stored_run import StoredRun
+from eqbench.studies.crossplay_entries import corners, equilibria_of_runs
+from eqbench.studies.crossplay_left_out import LeftOut, counted
+
+TOLERANCE = 1e-6
+
+
+def run_of(folder: Path, cells: dict[str, list[tuple[str, float]]]) -> StoredRun:
+    """A run of kuhn2: per solver the claims and regrets of the candidates of its only cell."""
+    game = eqbench.load_game("kuhn2")
+    profile = profile_to_json(game.tree, kuhn2_member(Fraction(1, 4)))
+    (folder / "equilibrium.json").write_text(json.dumps(profile))
+    records = [
+        CellRecord(
+            key=solver,
+            **{"game": "kuhn2", "game_spec": game.spec, "solver": solver, "solver_spec": solver},
+            seed=None,
+            status="ok",
+            equilibria=[
+                EquilibriumRecord(claim, [], [], regret, regret, profile="equilibrium.json")
+                for claim, regret in candidates
+            ],
+        )
+        for solver, candidates in cells.items()
+    ]
+    return StoredRun(folder, {}, tuple(records))
+
+
+def taken(folder: Path, cells: dict[str, list[tuple[str, float]]]) -> tuple[list[str], LeftOut]:
+    game = eqbench.load_game("kuhn2")
+    found, left_out = equilibria_of_runs([run_of(folder, cells)], game, TOLERANCE)
+    return [item.source for item in found], left_out
+
+
+def test_of_the_last_iterate_and_the_average_of_a_cell_the_better_one_is_taken(
+    tmp_path: Path,
+) -> None:
+    cells = {
+        "first": [("iterate", 1e-9), ("average", 1e-8)],
+        "second": [("iterate", 1e-8), ("average", 1e-9)],
+        "lists": [("equilibrium", 0.0), ("equilibrium", 0.0), ("complete list", 0.0)],
+    }
+    sources, left_out = taken(tmp_path, cells)
+    assert sources == ["first", "second #1", "lists", "lists #1", "lists #2"]
+    assert left_out == LeftOut(same_run=2)
+    assert left_out.notes() == [
+        "left out: 2 candidates beside a better one of the same cell: of the last iterate and the "
+        "average of a run only the better one counts"
+    ]
+
+
+def test_candidates_above_the_tolerance_are_counted_with_their_solvers(tmp_path: Path) -> None:
+    """The worse one of a cell is no news, whatever its regret."""
+    cells = {
+        "good": [("iterate", 1e-9), ("average", 1e-2)],
+        "bad": [("average", 3e-5), ("iterate", 2e-5)],
+        "mixed": [("equilibrium", TOLERANCE), ("equilibrium", 4e-5), ("equilibrium", 5e-5)],
+    }
+    sources, left_out = taken(tmp_path, cells)
+    assert sources == ["good", "mixed"]
+    assert left_out.same_run == 2
+    assert left_out.to_json()["above_tolerance"] == {
+        "candidates": 3,
+        "cells": 2,
+        "solvers": ["bad", "mixed"],
+        "smallest_max_regret": 2e-5,
+        "allowed": TOLERANCE,
+    }
+    assert left_out.notes()[0] == (
+        "left out: 3 candidates above the tolerance, in 2 cells of bad, mixed: the smallest max "
+        "regret is 2.0e-05 (allowed: 1.0e-06)"
+    )
+
+
+def test_nothing_is_said_about_what_is_not_left_out(tmp_path: Path) -> None:
+    _, left_out = taken(tmp_path, {"solver": [("iterate", 0.0)]})
+    assert left_out.notes() == []
+    assert left_out.to_json() == {
+        **{"above_tolerance": None, "same_run": 0, "most": [], "without_corners": []}
+    }
+
+
+def test_run_without_equilibria_is_refused_with_its_smallest_regret(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="2 candidates in 1 cells; the smallest max regret is 2e-"):
+        taken(tmp_path, {"solver": [("iterate", 2e-5), ("average", 3e-5)]})
+
+
+def test_what_most_drops_is_counted_by_name() -> None:
+    names = counted(["family", None, "other", "family"])
+    left_out = LeftOut(dropped=names)
+    assert left_out.notes() == ["left out: 4 by --most: 2 of family, 1 without a name, 1 of other"]
+    assert left_out.to_json()["most"] == [
+        {"name": "family", "count": 2},
+        {"name": None, "count": 1},
+        {"name": "other", "count": 1},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("game", "missing"),
+    [("kuhn2", ()), ("kuhn3", ("szafron:0<c11<1/2",)), ("skp(pot=3.35)", ("skp:3",))],
+)
+def test_published_sets_without_corners_are_named(game: str, missing: tuple[str, ...]) -> None:
+    """Szafron et al. 2013, Table 3: c11 (3 + 4 b11) <= 2 - b11; skp:3 is irrational."""
+    found, without_corners = corners(eqbench.load_game(game))
+    assert found
+    assert without_corners == missing
+    notes = LeftOut(without_corners=missing).notes()
+    assert len(notes) == len(missing)
+    for name, note in zip(missing, notes, strict=True):
+        assert note == (
+            f"left out: no corners of {name}: its constraints are not linear, or it is irrational"
+        )
+
+
+def test_game_whose_sets_have_no_corners_is_not_called_unknown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def nothing(game: Any) -> list[Any]:
+        return []
+
+    monkeypatch.setattr("eqbench.studies.crossplay_entries.known_corners", nothing)
+    with pytest.raises(UsageError, match=r"have no corners \(kuhn2\); leave out --known"):
+        corners(eqbench.load_game("kuhn2"))
+    with pytest.raises(UsageError, match=r"no equilibria of goofspiel.* are known"):
+        corners(eqbench.load_game("goofspiel"))
