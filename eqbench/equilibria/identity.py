@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from eqbench.equilibria.dimension import Dimension, is_exact_enough, local_dimension
+from eqbench.equilibria.formulas import TOLERANCE
 from eqbench.equilibria.known import known_sets
 from eqbench.equilibria.layout import Layout
 from eqbench.equilibria.nearest import nearest_member
-from eqbench.equilibria.reference import TOLERANCE, KnownSet
+from eqbench.equilibria.reference import KnownSet
 from eqbench.model.game import Game
 from eqbench.model.inspection import infoset_reach
 from eqbench.model.profile import BehaviorProfile

@@ -8,7 +8,6 @@ Symbols in shapes: A actions of the game, V named frequencies, K parameters, C c
 
 from __future__ import annotations
 
-import ast
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -22,13 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eqbench.equilibria.expressions import (
-    Expression,
-    Relation,
-    alternatives,
-    compile_expression,
-    evaluate,
-)
+from eqbench.equilibria.expressions import alternatives, evaluate
+from eqbench.equilibria.formulas import Formulas, Texts, compile_formulas
 from eqbench.equilibria.layout import Layout
 from eqbench.errors import SpecError
 from eqbench.model.game import Game
@@ -37,9 +31,6 @@ from eqbench.model.tree import FloatArray
 from eqbench.spec import Spec, parse_spec
 
 FILES = ("kuhn2", "kuhn3", "skp", "matrix")
-TOLERANCE = 1e-7  # up to which a constraint holds and a frequency or an outcome agrees
-# An open end is passed by more than the tolerance: what lies closer belongs to the other side.
-_OPEN_MARGIN = 2 * TOLERANCE
 _AT_END = 1e-5
 
 
@@ -123,46 +114,6 @@ class KnownSet:
         return self.formulas.names(dict(zip(self.parameters, parameters.tolist(), strict=True)))
 
 
-@dataclass(frozen=True)
-class Texts:
-    """A set as it was written down.
-
-    Attributes
-    ----------
-    constants : values of names that stand for what is given, such as the pot
-    values : frequencies as expressions
-    readings : parameters as expressions of frequencies
-    figures : what members are named by, as expressions of all these
-    """
-
-    constants: Mapping[str, Fraction]
-    values: Mapping[str, str]
-    readings: Mapping[str, str]
-    figures: Mapping[str, str]
-    constraints: tuple[str, ...]
-    payoffs: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Formulas:
-    """The expressions of a set, compiled for one arithmetic."""
-
-    constants: Mapping[str, Any]
-    values: Mapping[str, Expression]  # each after those that it names
-    readings: tuple[Expression, ...]
-    violations: tuple[Expression, ...]
-    open_violations: tuple[Expression, ...]
-    shown: Mapping[str, Expression]
-    payoffs: tuple[Expression, ...]
-
-    def names(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        """Value of every name: constants, parameters and frequencies."""
-        names = dict(self.constants) | dict(parameters)
-        for name, value in self.values.items():
-            names[name] = value(names)
-        return names
-
-
 def published_sets(game: Game) -> tuple[KnownSet, ...]:
     """The sets that were published for a game of this name with these options.
 
@@ -211,9 +162,17 @@ def _sets(document: Mapping[str, Any], layout: Layout, constants: Mapping[str, F
     for entry in document["sets"]:
         if not _in_range(entry, constants):
             continue
-        parameters = tuple(entry["parameters"])
+        texts = Texts(
+            constants,
+            document.get("common", {}) | entry["values"],
+            entry["parameters"],
+            entry["shown"],
+            tuple(entry["constraints"]),
+            tuple(entry["payoffs"]),
+        )
+        parameters = tuple(texts.readings)
         box = [text for p in parameters for text in (f"0 <= {p}", f"{p} <= 1")]
-        choices = [alternatives(constraint) for constraint in [*entry["constraints"], *box]]
+        choices = [alternatives(constraint) for constraint in [*texts.constraints, *box]]
         for constraints in product(*choices):
             yield KnownSet(
                 name=entry["name"],
@@ -222,16 +181,9 @@ def _sets(document: Mapping[str, Any], layout: Layout, constants: Mapping[str, F
                 idle=tuple(parameters.index(p) for p in document.get("idle", ())),
                 leading=entry.get("leading"),
                 layout=layout,
-                formulas=_compile(document, entry, constraints, constants, exact=False),
-                exact=_compile(document, entry, constraints, constants, exact=True),
-                texts=Texts(
-                    constants,
-                    document.get("common", {}) | entry["values"],
-                    entry["parameters"],
-                    entry["shown"],
-                    tuple(entry["constraints"]),
-                    tuple(entry["payoffs"]),
-                ),
+                formulas=compile_formulas(texts, constraints, exact=False),
+                exact=compile_formulas(texts, constraints, exact=True),
+                texts=texts,
             )
 
 
@@ -249,66 +201,3 @@ def _in_range(entry: Mapping[str, Any], constants: Mapping[str, Fraction]) -> bo
         for text in (entry["from"], entry["to"])
     )
     return bool(low <= pot <= high)
-
-
-def _compile(
-    document: Mapping[str, Any],
-    entry: Mapping[str, Any],
-    constraints: Sequence[Relation],
-    constants: Mapping[str, Fraction],
-    *,
-    exact: bool,
-) -> Formulas:
-    def function(text: str | ast.expr) -> Expression:
-        return compile_expression(text, exact=exact)
-
-    texts = document.get("common", {}) | entry["values"]
-    parameters = set(entry["parameters"])
-    known = {*constants, *parameters}
-    return Formulas(
-        constants={n: value if exact else float(value) for n, value in constants.items()},
-        values={n: function(texts[n]) for n in _in_order(texts, known) if n not in parameters},
-        readings=tuple(function(text) for text in entry["parameters"].values()),
-        violations=tuple(side for each in constraints for side in _violations(each, exact=exact)),
-        open_violations=tuple(
-            side
-            for each in constraints
-            if each.sign in ("<", ">")
-            for side in _violations(each, exact=exact)
-        ),
-        shown={name: function(text) for name, text in entry["shown"].items()},
-        payoffs=tuple(function(text) for text in entry["payoffs"]),
-    )
-
-
-def _in_order(texts: Mapping[str, str], known: set[str]) -> list[str]:
-    """Names of expressions, each after those that it needs."""
-    ordered: list[str] = []
-    waiting = {
-        name: {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
-        - {"sqrt"}
-        for name, text in texts.items()
-    }
-    done = set(known)
-    while waiting:
-        ready = [name for name, needs in waiting.items() if needs <= done]
-        if not ready:
-            raise ValueError(f"the values of {', '.join(waiting)} depend on each other")
-        ordered += ready
-        done.update(ready)
-        for name in ready:
-            del waiting[name]
-    return ordered
-
-
-def _violations(relation: Relation, *, exact: bool) -> list[Expression]:
-    """By how much a relation is violated, as functions of names; an equation has two sides."""
-    left = compile_expression(relation.left, exact=exact)
-    right = compile_expression(relation.right, exact=exact)
-    margin = 0 if exact or relation.sign not in "<>" else _OPEN_MARGIN
-    sides: list[Expression] = []
-    if relation.sign != ">=" and relation.sign != ">":
-        sides.append(lambda names: left(names) - right(names) + margin)
-    if relation.sign != "<=" and relation.sign != "<":
-        sides.append(lambda names: right(names) - left(names) + margin)
-    return sides
