@@ -4,6 +4,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Two at a time: many tests wait for processes that they have started.
+PYTEST := $(BIN)/python -m pytest -n 2
 STAMP := $(VENV)/.installed
 # Extras that depend on wheels for the platform at hand; each may be missing without harm.
 EXTRAS := gambit gurobi scip peers ode exact
@@ -20,13 +22,13 @@ run: $(STAMP)  ## run every solver on three-player Kuhn poker
 	$(BIN)/eqbench run --game kuhn3 --solver all
 
 test: $(STAMP)  ## run the tests
-	$(BIN)/python -m pytest
+	$(PYTEST)
 
 check: $(STAMP)  ## lint, format, types and tests: what CI runs
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy eqbench games solvers
-	$(BIN)/python -m pytest
+	$(PYTEST)
 
 clean:  ## remove builds, caches and .venv; results stay
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
