@@ -77,7 +77,7 @@ def listing(names: list[str]) -> tuple[str, ...]:
     return (*commas, *shown[-1:], *([f"+{more} more"] if more > 0 else []))
 
 
-def marks(labels: Iterable[tuple[str, ...]]) -> list[str]:
+def marks(labels: Iterable[Sequence[str]]) -> list[str]:
     """Explanations of the marks and of the clusters that occur in labels."""
     text = " ".join(part for parts in labels for part in parts)
     return [meaning for mark, meaning in _MEANINGS.items() if mark in text]

@@ -93,10 +93,11 @@ def _table(entries: Sequence[Entry], timeouts: Mapping[str, float]) -> Table:
         values = {"run": run, "solver": solver, **statistics_of(group, timeouts[run])}
         values["equilibria"] = counted(group) or None
         rows.append(Row(f"{solver} ({run})" if run else solver, values))
-    found = [words for row in rows if (words := row.values["equilibria"])]
+    # commas stand between counts here, and there are no figures that belong to the first
+    found = [[word.rstrip(",") for word in row.values["equilibria"] or ()] for row in rows]
     # dispensable, since the matrix below has these numbers too
     equilibria = Column("equilibria", "words", dispensable=3, notes=tuple(marks(found)))
-    columns = ((RUN,) if entries[0].run else ()) + _COLUMNS + ((equilibria,) if found else ())
+    columns = ((RUN,) if entries[0].run else ()) + _COLUMNS + ((equilibria,) if any(found) else ())
     limits = sorted({timeouts[entry.run] for entry in entries})
     note = f"timeout: {' or '.join(f'{limit:g} s' for limit in limits)}"
     return Table(title_of(entries[0].record), columns, tuple(rows), (note,), _LEGEND, players=0)

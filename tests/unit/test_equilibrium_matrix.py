@@ -250,3 +250,12 @@ def test_note_says_between_whom_payoff_moves(tmp_path: Path) -> None:
         f"{C0}: β from 0.1 to 0.2, payoff P1 from -0.20000 to -0.10000, "
         "payoff P3 from +0.10000 to +0.20000"
     )
+
+
+def test_summary_counts_several_equilibria_without_saying_whose_figures_they_are(
+    seeds: list[CellRecord], tmp_path: Path
+) -> None:
+    table, _ = report(tmp_path / "run", *seeds, summarize=True).tables
+    assert any(len(row.values["equilibria"] or ()) > 1 for row in table.rows)
+    assert not any("the first" in remark for remark in table.remarks)
+    assert any("≈" in remark for remark in table.remarks)
