@@ -8,6 +8,7 @@ from typing import Any
 
 from eqbench.store.run_folder import RunFolder
 from eqbench.store.schema import SCHEMA, CellRecord, EquilibriumRecord
+from eqbench.store.stored_run import StoredRun, read_run
 
 SPECIAL = r"""a_b%c&d#e$f{g}h~i^j\k|l`m"n*o[p]q<r>s--t-u"""
 
@@ -106,3 +107,15 @@ def write_run(path: Path, *records: CellRecord, planned: list[str] | None = None
     for record in records:
         folder.append(record)
     return path
+
+
+def sample_run(path: Path) -> StoredRun:
+    """A run of two games with all sorts of cells, read back."""
+    records = [
+        cell("01", reason="max regret reached"),
+        cell("02", solver=SPECIAL, status="limit", reason=f"stopped: {SPECIAL}", seed=3),
+        cell("03", solver=SPECIAL, seed=4, elapsed_s=123.4),
+        without_figures("04", status="unsupported", reason="two players only"),
+        replace(cell("05", game="kuhn3", game_spec="kuhn(players=3)"), iterations=None),
+    ]
+    return read_run(write_run(path, *records))

@@ -46,11 +46,11 @@ def label(record: CellRecord) -> tuple[str, ...]:
     by_name: dict[str, Identity] = {best["name"]: best} if best else {}
     by_name |= {name: members[name][0].identity for name in sorted(members, key=order)}
     if len(by_name) > 1:
-        return listing([" ".join(_marked(identity)) for identity in by_name.values()])
+        return listing([" ".join(marked(identity)) for identity in by_name.values()])
     return tuple(
         word
         for name, identity in by_name.items()
-        for word in _marked(identity, _leading_text(identity, members.get(name, ())))
+        for word in marked(identity, _leading_text(identity, members.get(name, ())))
     )
 
 
@@ -113,6 +113,15 @@ def decimal(value: float, digits: int = 3) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
+def marked(identity: Identity, parameter: str = "") -> tuple[str, ...]:
+    """Name and parameter as words, the mark of how well they fit before or behind them."""
+    name: str = identity["name"]
+    words = (name, parameter) if parameter else (name,)
+    if not identity["on_path"]:
+        return (f"{NEAR} {words[0]}", *words[1:])
+    return (*words[:-1], words[-1] + LOOSE) if identity["off_path"] else words
+
+
 def _leading_text(identity: Identity, members: Sequence[Member]) -> str:
     """The leading parameter as ``β=0.189``, its range in a complete list; empty if none."""
     parameter = leading(identity)
@@ -123,12 +132,3 @@ def _leading_text(identity: Identity, members: Sequence[Member]) -> str:
     values = [first[1] for each in listed if (first := leading(each))] or [value]
     low, high = decimal(min(values)), decimal(max(values))
     return f"{symbol}={low}" if low == high else f"{symbol}={low}…{high}"
-
-
-def _marked(identity: Identity, parameter: str = "") -> tuple[str, ...]:
-    """Name and parameter as words, the mark of how well they fit before or behind them."""
-    name: str = identity["name"]
-    words = (name, parameter) if parameter else (name,)
-    if not identity["on_path"]:
-        return (f"{NEAR} {words[0]}", *words[1:])
-    return (*words[:-1], words[-1] + LOOSE) if identity["off_path"] else words

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from eqbench.report.naming import LOOSE, NEAR, decimal, leading, marks
+from eqbench.report.naming import decimal, leading, marked, marks
 from eqbench.report.rows import printable
 from eqbench.report.terminal import fits, small
 from eqbench.studies.crossplay import Crossplay, WorstCases
@@ -149,12 +149,10 @@ def _identity(item: Found, *, parameters: bool) -> str:
         first = leading(identity)
         pairs = [] if first is None else [first]
     values = ", ".join(f"{name}={decimal(value)}" for name, value in pairs)
-    on_path, loose = identity["on_path"], LOOSE if identity["off_path"] else ""
-    if on_path and not loose and _is_of(item.source, identity["name"]):
+    fits = identity["on_path"] and not identity["off_path"]
+    if fits and _is_of(item.source, identity["name"]):
         return values
-    about = f"({values})" if len(pairs) > 1 else values
-    words = ("" if on_path else NEAR, f"{identity['name']}{loose}", about)
-    return " ".join(word for word in words if word)
+    return " ".join(marked(identity, f"({values})" if len(pairs) > 1 else values))
 
 
 def _is_of(source: str, name: str) -> bool:

@@ -191,7 +191,7 @@ def test_identities_stand_with_all_parameters_where_these_fit_and_else_with_one(
             console.width = width
             print_crossplay(crossplay(game, entries), found, [], LeftOut(), console)
         texts[width] = capture.get()
-    assert "family* (beta=0.25, b11=0.333)" in texts[140]
+    assert "family (beta=0.25, b11=0.333)*" in texts[140]
     assert "β=0.25" in texts[60]
     assert "b11" not in texts[60]
     assert "--json has all of them" in texts[60]

@@ -5,22 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from report_readers import LatexError, check_latex, latex_to_text, markdown_tables
 from rich.cells import cell_len
-from stored_runs import (
-    SPECIAL,
-    cell,
-    identified,
-    identity,
-    with_candidate,
-    without_figures,
-    write_run,
-)
+from stored_runs import SPECIAL, cell, identified, identity, sample_run, write_run
 
-from eqbench.report.delimited import results_csv, summary_csv
+from eqbench.report.delimited import results_csv
 from eqbench.report.document import report_on
 from eqbench.report.latex import escaped, latex
 from eqbench.report.markdown import markdown
@@ -30,14 +22,7 @@ from eqbench.store.stored_run import StoredRun, read_run
 
 @pytest.fixture
 def run(tmp_path: Path) -> StoredRun:
-    records = [
-        cell("01", reason="max regret reached"),
-        cell("02", solver=SPECIAL, status="limit", reason=f"stopped: {SPECIAL}", seed=3),
-        cell("03", solver=SPECIAL, seed=4, elapsed_s=123.4),
-        without_figures("04", status="unsupported", reason="two players only"),
-        replace(cell("05", game="kuhn3", game_spec="kuhn(players=3)"), iterations=None),
-    ]
-    return read_run(write_run(tmp_path / "run", *records))
+    return sample_run(tmp_path / "run")
 
 
 @pytest.fixture
@@ -59,18 +44,6 @@ EQUILIBRIA = ["≈ szafron:0<c11<1/2 β=0.189", "kuhn2 α=0.2", f"{SPECIAL}*", "
 
 
 # -- Markdown -----------------------------------------------------------------------------------
-
-
-def markdown_tables(text: str) -> list[list[list[str]]]:
-    """Tables of a GitHub-flavored text, cell by cell, with escapes undone."""
-    blocks = re.findall(r"(?:^\|.*\|\n)+", text, flags=re.MULTILINE)
-    return [
-        [
-            [re.sub(r"\\(.)", r"\1", part.strip()) for part in re.split(r"(?<!\\)\|", line)[1:-1]]
-            for line in block.splitlines()
-        ]
-        for block in blocks
-    ]
 
 
 def test_markdown_parses_back_cell_by_cell(run: StoredRun) -> None:
@@ -151,75 +124,6 @@ def test_csv_has_the_numbers_of_the_store_exactly(run: StoredRun) -> None:
 # -- LaTeX --------------------------------------------------------------------------------------
 
 
-class LatexError(AssertionError):
-    """What a checked text does that LaTeX would not compile."""
-
-
-def check_latex(text: str) -> list[list[list[str]]]:
-    """Cells of all tabulars; a strict reader of the little LaTeX that reports use."""
-    text = re.sub(r"(?<!\\)%.*", "", text)
-    if not text.isascii():
-        raise LatexError("characters that pdfTeX need not know")
-    stack: list[str] = []
-    for kind, name in re.findall(r"\\(begin|end)\{(\w+)\}", text):
-        if kind == "begin":
-            stack.append(name)
-        elif not stack or stack.pop() != name:
-            raise LatexError(f"\\end{{{name}}} closes nothing")
-    if stack:
-        raise LatexError(f"{stack} stay open")
-    if unescaped(text, "{") != unescaped(text, "}"):
-        raise LatexError("braces do not match")
-    if unescaped(text, "$") % 2:
-        raise LatexError("math mode stays open")
-    outside = re.sub(r"(?<!\\)\$[^$]*(?<!\\)\$", "", text)
-    for char in "#_^":
-        if unescaped(outside, char):
-            raise LatexError(f"{char} outside of math mode")
-    tabulars = re.findall(
-        r"\\begin\{tabular\}\{@\{\}([lr]+)@\{\}\}\n(.*?)\\end\{tabular\}", text, flags=re.DOTALL
-    )
-    rest = re.sub(r"\\begin\{tabular\}.*?\\end\{tabular\}", "", outside, flags=re.DOTALL)
-    if unescaped(rest, "&"):
-        raise LatexError("& outside of a table")
-    return [check_tabular(columns, body) for columns, body in tabulars]
-
-
-def check_tabular(columns: str, body: str) -> list[list[str]]:
-    lines = body.strip().splitlines()
-    if [line for line in lines if line.endswith("rule")] != [
-        r"\toprule",
-        r"\midrule",
-        r"\bottomrule",
-    ]:
-        raise LatexError("the three rules of booktabs are not in order")
-    rows = []
-    for line in lines:
-        if not line.endswith("rule"):
-            if not line.endswith(r" \\"):
-                raise LatexError(f"{line!r} does not end its row")
-            rows.append(re.split(r"(?<!\\)&", line.removesuffix(r"\\")))
-            if len(rows[-1]) != len(columns):
-                raise LatexError(f"{len(rows[-1])} cells in {len(columns)} columns: {line!r}")
-    return [[part.strip() for part in row] for row in rows]
-
-
-def unescaped(text: str, char: str) -> int:
-    return len(re.findall(rf"(?<!\\){re.escape(char)}", text))
-
-
-def latex_to_text(source: str) -> str:
-    names = {
-        r"\textbackslash{}": "\\", r"\textasciicircum{}": "^", r"\textasciitilde{}": "~",
-        r"\textbar{}": "|", r"\textless{}": "<", r"\textgreater{}": ">",
-        r"\textasciigrave{}": "`", "-{}": "-", "--": "–",
-        r"$\approx$": "≈", r"$\alpha$": "α", r"$\beta$": "β", r"$\times$": "×",
-    }  # fmt: skip
-    pattern = "|".join(map(re.escape, names))
-    parts = re.split(f"({pattern})", source)
-    return "".join(names.get(part) or re.sub(r"\\([{}$&#_%])", r"\1", part) for part in parts)
-
-
 def test_latex_has_one_booktabs_table_per_game_that_compiles(run: StoredRun) -> None:
     first, second = check_latex(latex(report_on([run])))
     titles = [" ".join(filter(None, pair)) for pair in zip(*first[:2], strict=True)]
@@ -295,83 +199,3 @@ def test_text_of_a_solver_cannot_break_a_line_or_color_a_terminal(tmp_path: Path
         assert "two lines" in text
         assert "\x1b" not in text
         assert "\t" not in text
-
-
-# -- over seeds, over runs ----------------------------------------------------------------------
-
-
-@pytest.fixture
-def seeds(tmp_path: Path) -> StoredRun:
-    records = [
-        with_candidate(cell("01", seed=0, elapsed_s=1.0), 1),
-        with_candidate(cell("02", seed=1, elapsed_s=2.0, status="limit"), 3),
-        with_candidate(cell("03", seed=2, elapsed_s=6.0), 2),
-        replace(without_figures("04", status="crashed", solver="cfr_plus"), seed=3),
-    ]
-    return read_run(write_run(tmp_path / "seeds", *records))
-
-
-def test_summary_gives_median_extremes_and_par2_over_seeds(seeds: StoredRun) -> None:
-    (head, _, row) = markdown_tables(markdown(report_on([seeds], summarize=True)))[0]
-    figures = dict(zip(head, row, strict=True))
-    assert (figures["cells"], figures["ok"]) == ("4", "2")
-    assert figures["best max regret"] == "1.2e-11"
-    assert figures["median max regret"] == "2.4e-11"
-    assert figures["worst max regret"] == "3.6e-11"
-    assert figures["median time (s)"] == "2.00"
-    # two cells in 1 s and 6 s, two others at twice the timeout of 10 s
-    assert figures["PAR-2 time (s)"] == f"{(1 + 6 + 20 + 20) / 4:.1f}"
-    (machine,) = csv.DictReader(io.StringIO(summary_csv([seeds])))
-    assert float(machine["par2_elapsed_s"]) == 11.75
-    check_latex(latex(report_on([seeds], summarize=True)))
-    assert "PAR-2 time (penalized" in plain_text(
-        lambda console: print_report(report_on([seeds], summarize=True), console)
-    )
-
-
-def test_solver_that_refuses_a_game_has_no_penalized_time(tmp_path: Path) -> None:
-    run = read_run(write_run(tmp_path / "run", without_figures("01", status="unsupported")))
-    (head, _, row) = markdown_tables(markdown(report_on([run], summarize=True)))[0]
-    assert dict(zip(head, row, strict=True))["PAR-2 time (s)"] == "–"
-
-
-def test_run_column_stands_only_where_several_runs_have_the_game(
-    run: StoredRun, seeds: StoredRun
-) -> None:
-    first, second = markdown_tables(markdown(report_on([run, seeds])))
-    assert first[0][0] == "run"
-    assert second[0][0] == "solver"
-
-
-def test_several_runs_share_tables_and_tell_their_rows_apart(
-    run: StoredRun, seeds: StoredRun
-) -> None:
-    table = markdown_tables(markdown(report_on([run, seeds])))[0]
-    assert table[0][0] == "run"
-    assert [row[0] for row in table[2:]] == ["run"] * 4 + ["seeds"] * 4
-
-
-def test_cells_that_are_missing_or_interrupted_are_said_to_be(tmp_path: Path) -> None:
-    path = write_run(
-        tmp_path / "a run",
-        cell("01"),
-        cell("02", solver="mccfr", status="interrupted"),
-        planned=["03", "02", "01"],
-    )
-    text = plain_text(lambda console: print_report(report_on([read_run(path)]), console))
-    lines = text.splitlines()
-    assert [line.split()[:2] for line in lines[2:4]] == [
-        ["mccfr", "interrupted"],
-        ["cfr_plus", "ok"],
-    ]
-    unwrapped = " ".join(lines)
-    assert f"2 of 3 cells have not finished: eqbench run --resume '{path}' continues" in unwrapped
-
-
-def test_report_reads_a_run_whose_last_line_is_torn(tmp_path: Path) -> None:
-    path = write_run(tmp_path / "run", cell("01"), cell("02", solver="dcfr"))
-    lines = path / "runs.jsonl"
-    lines.write_bytes(lines.read_bytes()[:-9])
-    run = read_run(path)
-    assert ([record.key for record in run.cells], run.missing) == (["01"], 1)
-    assert not lines.read_bytes().endswith(b"\n"), "reading changes nothing"
