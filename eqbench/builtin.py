@@ -147,6 +147,11 @@ BUILTIN_SOLVERS = _table(
         "Lemke's algorithm for two players (Koller, Megiddo and von Stengel 1996)",
     ),
     _solver(
+        "arclength",
+        "arclength:Arclength",
+        "regularized arclength continuation (Billingham 2018)",
+    ),
+    _solver(
         "case_enumeration",
         "case_enumeration:CaseEnumeration",
         "all equilibria of small games by exact branch and prune (after Billingham 2017)",

@@ -50,7 +50,7 @@ def _row(core: str = "", third_party: str | None = None) -> Row:
 
 # The registry in parts: options, where entries come from, the table of built-ins, the names.
 _REGISTRY = "options plugins builtin registry"
-_BELOW_REPORT = f"model solver {_REGISTRY} verification equilibria store"
+_BELOW_REPORT = f"model solver continuation {_REGISTRY} verification equilibria store"
 _EVERYTHING = frozenset(f"{_BELOW_REPORT} harness report studies testing".split())
 
 TABLE = {
@@ -58,12 +58,13 @@ TABLE = {
     "spec": _row(third_party=""),
     "model": _row(third_party="numpy scipy numba"),
     "solver": _row("model", "numpy"),
+    "continuation": _row("model", "numpy"),
     "options": _row(third_party=""),
     "plugins": _row("options", third_party=""),
     "builtin": _row("options plugins", third_party=""),
     "registry": _row("model solver options plugins builtin", "numpy"),
     "games": _row("model"),
-    "solvers": _row("model solver"),
+    "solvers": _row("model solver continuation"),
     "verification": _row("model.tree model.profile", "numpy"),
     "equilibria": _row("model verification"),
     "store": _row("model"),

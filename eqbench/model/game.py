@@ -17,6 +17,7 @@ from eqbench.spec import parse_spec
 
 if TYPE_CHECKING:
     from eqbench.model.payoff_model import PayoffModel
+    from eqbench.model.rank_sums import RankSums
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,9 +46,15 @@ class Game:
     def payoff_model(self) -> PayoffModel:
         """Values, best responses and derivatives on compiled kernels."""
         # Loading Numba takes longer than building most games, and listing needs neither.
-        from eqbench.model.payoff_model import PayoffModel
+        from eqbench.model.payoff_model import SequenceFormModel
 
-        return PayoffModel(self.sequence_form)
+        return self._rank_sums or SequenceFormModel(self.sequence_form)
+
+    @cached_property
+    def _rank_sums(self) -> RankSums | None:
+        from eqbench.model.rank_sums import RankSums
+
+        return RankSums.of(self.tree)
 
     def at(self, **parameter: int | float | Fraction) -> Game:
         """Same game at another value of its payoff parameter, for example ``at(pot=3.2)``.
@@ -75,4 +82,6 @@ class Game:
         game = Game(str(spec), self.tree.at(value))
         if "sequence_form" in self.__dict__:
             game.__dict__["sequence_form"] = self.sequence_form.at(float(value))
+        if "_rank_sums" in self.__dict__:
+            game.__dict__["_rank_sums"] = self._rank_sums and self._rank_sums.at(float(value))
         return game

@@ -162,3 +162,17 @@ def _own_derivatives(form, behavior, values, matrix):
                 weight *= behavior[s]
                 s = np.int64(form.parent[infoset_of[s]])
             matrix[s, t] += weight
+
+
+@kernel
+def difference(matrix, action, first, result):
+    """``result[f, g]``: of `matrix` over sequences, differences of rows and of columns.
+
+    Row and column f stand for the sequence ``action[f]`` less the sequence ``first[f]``.
+    """
+    for f in range(len(action)):
+        row, above = action[f], first[f]
+        for g in range(len(action)):
+            by_action = matrix[row, action[g]] - matrix[above, action[g]]
+            by_first = matrix[row, first[g]] - matrix[above, first[g]]
+            result[f, g] = by_action - by_first

@@ -2,24 +2,95 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple, Protocol
+
 import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.model import kernels
+from eqbench.model.choices import Choices
 from eqbench.model.sequence_form import SequenceForm
 from eqbench.model.tree import FloatArray
 
 
-class PayoffModel:
-    """The generic kernels on a sequence form; a game may bring a faster model.
+class Linearization(NamedTuple):
+    """Counterfactual gains of the free actions (`Choices`) at a profile, and derivatives.
 
-    All methods take behavior frequencies float64 (A,), which need not sum to one in a row
-    (derivatives treat them as independent), and return arrays that the caller owns.
+    Attributes
+    ----------
+    gains : float64 (F,)
+        Counterfactual value of each free action less that of the first action of its set.
+    jacobian : float64 (F, F)
+        Derivatives of the gains (rows) by the free frequencies; the first action of each
+        information set gives way.
+    slope : float64 (F,) or None
+        Derivative of the gains by the payoff parameter, None if the game has none.
     """
+
+    gains: FloatArray
+    jacobian: FloatArray
+    slope: FloatArray | None
+
+
+class PayoffModel(Protocol):
+    """Values, best responses and derivatives; a game may bring a model of its own.
+
+    All methods take behavior frequencies float64 (A,) and return arrays that the caller owns.
+    """
+
+    def at(self, value: float) -> PayoffModel:
+        """Same model at another value of the payoff parameter."""
+
+    def expected_payoffs(self, behavior: NDArray) -> FloatArray:
+        """Expected payoff of each player, float64 (N,)."""
+
+    def counterfactual_values(self, behavior: NDArray) -> FloatArray:
+        """Counterfactual value of each action, float64 (A,).
+
+        Weighted with the reach of chance and of the other players, not with the own reach.
+        """
+
+    def best_response_values(self, behavior: NDArray) -> FloatArray:
+        """Value of a best response of each player to the others' behavior, float64 (N,)."""
+
+    def regrets(self, behavior: NDArray) -> FloatArray:
+        """Best-response gain of each player, float64 (N,); rounding is not clipped."""
+
+    def jacobian(self, behavior: NDArray) -> FloatArray:
+        """Derivatives of counterfactual values (rows) by frequencies, float64 (A, A).
+
+        Frequencies count as independent of each other.
+        """
+
+    def linearize(self, behavior: NDArray) -> Linearization:
+        """Gains of the free actions and their derivatives, frequencies summing to one."""
+
+
+class SequenceFormModel:
+    """The generic kernels on a sequence form; a :class:`PayoffModel` of any game."""
 
     def __init__(self, form: SequenceForm) -> None:
         self.form = form
         self._arrays = form.arrays
+        self._choices = Choices.of_blocks(form.block_start - form.n_players)
+
+    def at(self, value: float) -> SequenceFormModel:
+        """Same model at another value of the payoff parameter; structure is shared.
+
+        Raises
+        ------
+        ValueError
+            If the game has no payoff parameter.
+        """
+        base, slope = self.form.base_arrays, self.form.slope_arrays
+        if slope is None:
+            raise ValueError("this game has no payoff parameter")
+        model = object.__new__(SequenceFormModel)
+        model.form, model._choices = self.form, self._choices
+        weight = base.weight + value * slope.weight
+        weight.setflags(write=False)  # to Numba a writable array is another type
+        model._arrays = base._replace(weight=weight)
+        return model
 
     def expected_payoffs(self, behavior: NDArray) -> FloatArray:
         """Expected payoff of each player, float64 (N,)."""
@@ -48,6 +119,23 @@ class PayoffModel:
         matrix = np.zeros((size, size))
         kernels.jacobian(self._arrays, self._extended(behavior), reach, values, matrix)
         return np.ascontiguousarray(matrix[n:, n:])
+
+    def linearize(self, behavior: NDArray) -> Linearization:
+        """Gains of the free actions and their derivatives, frequencies summing to one."""
+        size, n, choices = self.form.n_sequences, self.form.n_players, self._choices
+        extended = self._extended(behavior)
+        reach, values, payoffs = np.empty(size), np.empty(size), np.empty(n)
+        kernels.payoffs_and_values(self._arrays, extended, reach, values, payoffs)
+        matrix = np.zeros((size, size))
+        kernels.jacobian(self._arrays, extended, reach, values, matrix)
+        action, first = choices.action + n, choices.first + n
+        jacobian = np.empty((choices.size, choices.size))
+        kernels.difference(matrix, action, first, jacobian)
+        gains, slope = values[action] - values[first], None
+        if self.form.slope_arrays is not None:
+            kernels.payoffs_and_values(self.form.slope_arrays, extended, reach, values, payoffs)
+            slope = values[action] - values[first]
+        return Linearization(gains, jacobian, slope)
 
     def _extended(self, behavior: NDArray) -> FloatArray:
         """Vector over sequences; compiled kernels do not check bounds, so this does."""

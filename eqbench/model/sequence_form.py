@@ -140,6 +140,20 @@ class SequenceForm:
             (0,) * (self.n_players - 1),
         )
 
+    @cached_property
+    def base_arrays(self) -> FormArrays:
+        """The bundle with the payoffs where the parameter is 0."""
+        source = self._entries[2]
+        return self.arrays._replace(weight=_frozen(np.ascontiguousarray(self.base).ravel()[source]))
+
+    @cached_property
+    def slope_arrays(self) -> FormArrays | None:
+        """The bundle with the derivatives of payoffs by the parameter, None without one."""
+        if self.slope is None:
+            return None
+        slope = np.ascontiguousarray(self.slope).ravel()[self._entries[2]]
+        return self.arrays._replace(weight=_frozen(slope))
+
     def entry_arrays(self) -> dict[str, NDArray]:
         """What takes longest to compile, by name, for a file; see `take_entry_arrays`."""
         return dict(zip(_ENTRY_ARRAYS, self._entries, strict=True))

@@ -14,14 +14,14 @@ import eqbench
 
 SCRIPT = """
 from eqbench.model.builder import TreeBuilder
-from eqbench.model.payoff_model import PayoffModel
+from eqbench.model.payoff_model import SequenceFormModel
 from eqbench.model.sequence_form import compile_sequence_form
 builder = TreeBuilder(["P1", "P2"])
 first = builder.decision(None, 0, "", ["go"])
 second = builder.decision((first, 0), 1, "", ["left", "right"])
 builder.terminal((second, 0), [1, 0])
 builder.terminal((second, 1), [3, 0])
-model = PayoffModel(compile_sequence_form(builder.tree()))
+model = SequenceFormModel(compile_sequence_form(builder.tree()))
 print(float(model.expected_payoffs([1.0, 0.5, 0.5])[0]))
 """
 

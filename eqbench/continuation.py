@@ -1,0 +1,114 @@
+"""The contract of methods that follow a branch of equilibria along a payoff parameter.
+
+A solver that can do so offers ``continuation(game)``, which gives a :class:`Continuation` of
+that game. Studies follow branches with it; they see branch points and profiles, nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eqbench.model.tree import FloatArray
+
+if TYPE_CHECKING:
+    from eqbench.model.game import Game
+
+
+class ContinuationError(Exception):
+    """A branch cannot be followed further, or has no start; the text says why."""
+
+
+@dataclass(frozen=True, eq=False)
+class BranchPoint:
+    """A point of a branch of regularized equilibria.
+
+    Attributes
+    ----------
+    value : float
+        The payoff parameter.
+    behavior : float64 (A,)
+        Frequencies, all strictly inside their bounds.
+    played : bool (A,)
+        Actions that are inside their bounds by more than the regularization holds them up.
+        Where they differ between neighboring points, the branch has turned a corner.
+    direction : float
+        How fast the parameter changes along the branch; 0 at a fold.
+    event : str
+        `branch point` if another curve crosses just before, else empty.
+    state : mapping of arrays
+        What is needed to go on from here; to be stored, not to be read.
+    """
+
+    value: float
+    behavior: FloatArray
+    played: NDArray[np.bool_]
+    direction: float
+    event: Literal["", "branch point"]
+    state: Mapping[str, NDArray]
+
+
+class Fold(NamedTuple):
+    """A point at which the parameter turns around.
+
+    Attributes
+    ----------
+    value : float
+    behavior : float64 (A,)
+    exact : bool
+        Whether the fold is that of the equilibria themselves, without regularization.
+    """
+
+    value: float
+    behavior: FloatArray
+    exact: bool
+
+
+class Continuation(Protocol):
+    """Branches of one game along its payoff parameter."""
+
+    @property
+    def statistics(self) -> Mapping[str, int]:
+        """What the work so far consisted of: `factorizations`, `steps`, `refused_steps`."""
+
+    def start(self, value: float, rng: np.random.Generator | None = None) -> BranchPoint:
+        """A point at this value of the parameter, from uniform weights or from random ones.
+
+        Raises
+        ------
+        ContinuationError
+            If none is found.
+        """
+
+    def follow(self, point: BranchPoint, *, increasing: bool = True) -> Iterator[BranchPoint]:
+        """Points after `point`, without end; a fresh start heads for larger or smaller values.
+
+        A point that was followed to goes on in its own direction.
+
+        Raises
+        ------
+        ContinuationError
+            If the branch cannot be followed further. The last good point was yielded before.
+        """
+
+    def fold(self, before: BranchPoint, after: BranchPoint) -> Fold | None:
+        """The fold between two neighboring points, None if the parameter does not turn."""
+
+    def crossings(self, before: BranchPoint, after: BranchPoint, value: float) -> list[BranchPoint]:
+        """Where the branch between two neighboring points has this value of the parameter."""
+
+    def polish(self, point: BranchPoint, value: float | None = None) -> tuple[FloatArray, float]:
+        """An equilibrium close to a point, float64 (A,), and its value of the parameter.
+
+        Without regularization: frequencies at their bounds are exactly there. The parameter
+        is kept at `value` if that is given; otherwise it may move a little, since on a
+        vertical piece there are equilibria at one value only. It is the best that was found;
+        how good it is the verifier says.
+        """
+
+    def game_at(self, value: float) -> Game:
+        """The game at a value of its parameter."""

@@ -1,0 +1,208 @@
+"""Branches of regularized equilibria along the payoff parameter of a game."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from eqbench.continuation import BranchPoint, ContinuationError, Fold
+from eqbench.model.game import Game
+from eqbench.model.tree import FloatArray
+
+from .corrector import correct
+from .curve import Curve
+from .folds import exact_fold, turning_point
+from .follow import CurvePoint, StalledError, StepControl, follow
+from .homotopy import descend
+from .polish import Polished, polish, support_of
+from .predictor import predict
+from .regularization import RegularizedGame
+
+# Spread of the logarithm of random weights of information sets.
+WEIGHT_SPREAD = 1.0
+EXACT = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class ArclengthContinuation:
+    """Regularized arclength continuation of one game; see `eqbench.continuation`.
+
+    Parameters
+    ----------
+    system : RegularizedGame
+        With uniform weights; points that began elsewhere carry their own weights.
+    epsilon : strength of the regularization along the branches
+    control : when steps are accepted
+    """
+
+    system: RegularizedGame
+    epsilon: float
+    control: StepControl = field(default_factory=StepControl)
+
+    @property
+    def statistics(self) -> Mapping[str, int]:
+        """Factorizations, accepted and refused steps so far."""
+        return dict(self.system.counts)
+
+    def game_at(self, value: float) -> Game:
+        """The game at a value of its parameter."""
+        name = self.system.game.tree.payoffs.parameter
+        assert name is not None
+        return self.system.game.at(**{name: value})
+
+    def start(self, value: float, rng: np.random.Generator | None = None) -> BranchPoint:
+        """A point at this value, from uniform weights or from random ones."""
+        system = self.system
+        if rng is not None:
+            system = system.weighted(random_weights(system, rng))
+        z = descend(system, value, self.epsilon)
+        curve = Curve(system, "parameter", self.epsilon)
+        across = np.zeros(system.choices.size + 1)
+        across[-1] = 1.0
+        made = None
+        if z is not None:
+            made = correct(curve, np.append(z, value), across, iterations=20)
+        if made is None:
+            raise ContinuationError(
+                f"no regularized equilibrium was found at {value:g}: eps could not be lowered "
+                f"to {self.epsilon:g}; try a larger epsilon or another value"
+            )
+        point = CurvePoint(made.y, made.tangent, made.orientation, 0.0, self.control.first)
+        return _branch_point(curve, point)
+
+    def follow(self, point: BranchPoint, *, increasing: bool = True) -> Iterator[BranchPoint]:
+        """Points after `point`, without end."""
+        curve, at = self._restore(point)
+        if at.earlier is None and (at.tangent[-1] > 0) != increasing:
+            # with the row of the tangent the determinant changes its sign too
+            at = replace(at, tangent=-at.tangent, orientation=-at.orientation)
+        try:
+            for after in follow(curve, at, self.control):
+                at = after
+                yield _branch_point(curve, after)
+        except StalledError as error:
+            raise ContinuationError(
+                f"the branch cannot be followed beyond {curve.parameter(at.y):.9g}: {error}"
+            ) from None
+
+    def fold(self, before: BranchPoint, after: BranchPoint) -> Fold | None:
+        """The fold between two neighboring points, None if the parameter does not turn."""
+        if before.direction * after.direction >= 0:
+            return None
+        curve, first = self._restore(before)
+        second = self._restore(after)[1]
+        made = turning_point(curve, first, second)
+        if made is None:  # the nearer of both has to do
+            nearer = min((first, second), key=lambda point: abs(point.tangent[-1]))
+            return Fold(float(nearer.y[-1]), curve.behavior(nearer.y), exact=False)
+        exact = exact_fold(curve.system, made.y, self.epsilon)
+        if exact is None:
+            return Fold(float(made.y[-1]), curve.behavior(made.y), exact=False)
+        return Fold(exact.parameter, exact.behavior, exact=True)
+
+    def crossings(self, before: BranchPoint, after: BranchPoint, value: float) -> list[BranchPoint]:
+        """Where the branch between two neighboring points has this value.
+
+        Two of them where it turns around in between.
+        """
+        curve, first = self._restore(before)
+        second = self._restore(after)[1]
+        ends = [(0.0, first.y[-1]), (second.length, second.y[-1])]
+        if before.direction * after.direction < 0:
+            turn = turning_point(curve, first, second)
+            if turn is not None:
+                length = float((turn.y - first.y) @ first.tangent)
+                ends.insert(1, (length, turn.y[-1]))
+        found = []
+        for (low, at_low), (high, at_high) in itertools.pairwise(ends):
+            if min(at_low, at_high) <= value < max(at_low, at_high):
+                share = (value - at_low) / (at_high - at_low)
+                point = _crossing(curve, (first, second), low + share * (high - low), value)
+                if point is not None:
+                    found.append(_branch_point(curve, point))
+        return found
+
+    def polish(self, point: BranchPoint, value: float | None = None) -> tuple[FloatArray, float]:
+        """An equilibrium close to a point, and its value of the parameter."""
+        curve, at = self._restore(point)
+        system, parameter = curve.system, point.value if value is None else value
+        support = support_of(system, system.frequencies(at.y[:-1], self.epsilon))
+        regret = float(system.model_at(parameter).regrets(point.behavior).max())
+        start = Polished(point.behavior, parameter, regret)
+        made = polish(system, start, support)
+        if value is None:
+            moving = polish(system, start, support, free_parameter=True)
+            if made.regret > EXACT or (
+                moving.regret <= EXACT and _distance(moving, start) < _distance(made, start)
+            ):
+                made = moving
+        return made.behavior, made.parameter
+
+    def _restore(self, point: BranchPoint) -> tuple[Curve, CurvePoint]:
+        """The curve that a point belongs to, and what is known there."""
+        state = point.state
+        weights = state.get("weights")
+        system = self.system if weights is None else self.system.weighted(weights)
+        length, next_length, orientation = state["numbers"].tolist()
+        earlier = state.get("earlier")
+        return Curve(system, "parameter", self.epsilon), CurvePoint(
+            state["y"], state["tangent"], int(orientation), length, next_length, earlier
+        )
+
+
+def random_weights(system: RegularizedGame, rng: np.random.Generator) -> FloatArray:
+    """Log-normal strengths of the barrier at the information sets, float64 (C,)."""
+    return np.exp(WEIGHT_SPREAD * rng.normal(size=len(system.choices.infoset)))
+
+
+def _branch_point(curve: Curve, point: CurvePoint) -> BranchPoint:
+    state = {
+        "y": point.y,
+        "tangent": point.tangent,
+        "numbers": np.array([point.length, point.next_length, point.orientation]),
+    }
+    if point.earlier is not None:
+        state["earlier"] = point.earlier
+    if curve.system.weights is not None:
+        state["weights"] = curve.system.weights
+    made = curve.system.frequencies(point.y[:-1], curve.epsilon(point.y))
+    return BranchPoint(
+        value=float(point.y[-1]),
+        behavior=curve.system.behavior(made),
+        played=support_of(curve.system, made),
+        direction=float(point.tangent[-1]),
+        event="branch point" if point.orientation_changed else "",
+        state=state,
+    )
+
+
+def _crossing(
+    curve: Curve, between: tuple[CurvePoint, CurvePoint], length: float, value: float
+) -> CurvePoint | None:
+    """The point with a value of the parameter, from a guess at a length along the curve."""
+    first, second = between
+    across = np.zeros(len(first.y))
+    across[-1] = 1.0
+    bend = second.y - first.y - second.length * first.tangent
+    for plane in (across, first.tangent):
+        guess = predict(first.y, first.tangent, length, None)
+        guess += (length / second.length) ** 2 * bend
+        if plane is across:
+            guess[-1] = value
+        made = correct(curve, guess, plane, iterations=12)
+        near = made is not None and made.distance <= second.length
+        if made is not None and near and abs(made.y[-1] - value) <= 1e-9 * max(1.0, abs(value)):
+            tangent = made.tangent if made.tangent @ first.tangent > 0 else -made.tangent
+            return CurvePoint(
+                made.y, tangent, made.orientation, length, second.next_length, first.y
+            )
+    return None
+
+
+def _distance(made: Polished, start: Polished) -> float:
+    """Euclidean distance in frequencies and parameter."""
+    along = made.parameter - start.parameter
+    return float(np.hypot(np.linalg.norm(made.behavior - start.behavior), along))

@@ -1,0 +1,196 @@
+"""Folds: where the parameter turns around, first with regularization, then without.
+
+The fold of the regularized curve is off by the order of the square root of eps, because it
+rounds the corner at which the exact curve turns. Most folds are such corners: an action
+leaves the support where another enters, and there the exact equations of both supports
+hold. The others are smooth turning points of the equations of one support.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+
+from eqbench.model.tree import FloatArray
+
+from .corrector import Correction, correct
+from .curve import Curve
+from .exact_set import ITERATIONS, ActiveSet, least_squares, restrict
+from .follow import CurvePoint
+from .polish import LARGEST_STEP, ROUNDING, SLACK, Polished, exact_rows
+from .predictor import predict
+from .regularization import Frequencies, RegularizedGame
+
+# Weights between these belong to actions that are neither clearly in nor out of the support.
+OUTSIDE, INSIDE = 0.02, 0.98
+EXACT = 1e-12  # regret in payoff units of a fold that counts as one of equilibria
+# An exact fold further away than that many square roots of the strength is another one.
+NEAR = 30.0
+
+
+def turning_point(curve: Curve, before: CurvePoint, after: CurvePoint) -> Correction | None:
+    """The point between two neighbors at which the last unknown is stationary."""
+    if before.tangent[-1] * after.tangent[-1] >= 0:
+        return None
+    found: dict[float, Correction] = {}
+
+    def slope(length: float) -> float:
+        guess = predict(before.y, before.tangent, length, None)
+        # the parabola through both points
+        guess += (length / after.length) ** 2 * (after.y - before.y - after.length * before.tangent)
+        made = correct(curve, guess, before.tangent, iterations=12)
+        if made is None:
+            raise ArithmeticError
+        found[length] = made
+        return float(made.tangent[-1])
+
+    try:
+        root = brentq(slope, 0.0, after.length, xtol=1e-13, rtol=1e-13, maxiter=60)
+    except (ArithmeticError, ValueError, RuntimeError):
+        return None
+    return found.get(root)
+
+
+def exact_fold(system: RegularizedGame, y: FloatArray, epsilon: float) -> Polished | None:
+    """The fold of the equilibria themselves next to a fold (F+1,) of the regularized curve."""
+    made = system.frequencies(y[:-1], epsilon)
+    behavior, parameter = system.behavior(made), float(y[-1])
+    weight = weights(system, made)
+    small = behavior < 0.5
+    support = ~small | (weight > INSIDE)
+    unclear = np.flatnonzero(small & (weight > OUTSIDE) & (weight <= INSIDE))
+    order = unclear[np.argsort(np.abs(weight[unclear] - 0.5))]
+    none = unclear[:0]
+    candidates = [unclear, *(np.array([a]) for a in order), none] if len(unclear) else [none]
+    for turning in candidates:
+        inside = support.copy()
+        rest = np.setdiff1d(unclear, turning)
+        inside[rest] = weight[rest] >= 0.5
+        if len(turning):
+            fold = _corner(system, behavior, inside, turning, parameter)
+        else:
+            fold = _smooth(system, behavior, inside, y)
+        limit = NEAR * np.sqrt(epsilon / system.unit)
+        if fold and fold.regret <= EXACT and abs(fold.parameter - parameter) <= limit:
+            return fold
+    return None
+
+
+def weights(system: RegularizedGame, made: Frequencies) -> FloatArray:
+    """How far inside their bounds all actions are, from 0 to 1, float64 (A,)."""
+    choices = system.choices
+    weight = np.ones(choices.n_actions)
+    weight[choices.action] = made.weight
+    weight[choices.first[choices.start[:-1]]] = made.first_weight
+    return weight
+
+
+def _corner(
+    system: RegularizedGame,
+    behavior: FloatArray,
+    support: NDArray[np.bool_],
+    turning: NDArray[np.int64],
+    parameter: float,
+) -> Polished | None:
+    """Where the support's equations hold and the turning actions, not played, are as good."""
+    choices = system.choices
+    behavior = restrict(choices, behavior, support)
+    tied = support.copy()
+    tied[turning] = True
+    active = ActiveSet.of(choices, behavior, support, tied)
+    for _ in range(ITERATIONS):
+        gains, matrix, slope = active.equations(system.linearize(behavior, parameter))
+        assert slope is not None  # only games with a parameter have folds
+        step = least_squares(np.column_stack((matrix, slope)), -gains)
+        if not np.abs(step).max() <= LARGEST_STEP:
+            return None
+        behavior = active.moved(behavior, step[:-1])
+        parameter += float(step[-1])
+        if np.abs(step).max() <= ROUNDING:
+            break
+    return _judged(system, behavior, parameter)
+
+
+def _smooth(
+    system: RegularizedGame, behavior: FloatArray, support: NDArray[np.bool_], y: FloatArray
+) -> Polished | None:
+    """The turning point of the curve on which the equations of a support hold."""
+    origin = restrict(system.choices, behavior, support)
+    curve = _ExactCurve(system, ActiveSet.of(system.choices, origin, support), origin, float(y[-1]))
+    try:
+        start = curve.at(0.0, None)
+        low, high, point = 0.0, 1e-4, start
+        first, second = start.along[-1], curve.at(high, start.along).along[-1]
+        for _ in range(ITERATIONS):
+            if abs(high - low) <= 1e-12 or second == first:
+                break
+            low, high = high, high - second * (high - low) / (second - first)
+            point = curve.at(high, start.along)
+            first, second = second, point.along[-1]
+    except (ArithmeticError, ValueError, np.linalg.LinAlgError):
+        return None
+    return _judged(system, point.behavior, point.parameter)
+
+
+class _ExactPoint(NamedTuple):
+    """Frequencies (A,), the parameter, and the unit tangent (K+1,) in both."""
+
+    behavior: FloatArray
+    parameter: float
+    along: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class _ExactCurve:
+    """The curve on which the equations of a support hold, near an origin."""
+
+    system: RegularizedGame
+    active: ActiveSet
+    origin: FloatArray
+    base: float
+
+    def at(self, length: float, direction: FloatArray | None) -> _ExactPoint:
+        """The point in the plane at `length` from the origin along `direction` (K+1,).
+
+        Without a direction the nearest point. Raises ArithmeticError if there is none.
+        """
+        behavior, parameter = self.origin, self.base
+        moved = np.zeros(len(self.active.moving) + 1)
+        derivatives = self._derivatives(behavior, parameter)
+        for _ in range(ITERATIONS):
+            gains, matrix = derivatives
+            if direction is not None:
+                matrix = np.vstack((matrix, direction))
+                gains = np.append(gains, direction @ moved - length)
+            step = least_squares(matrix, -gains)
+            if not np.abs(step).max() <= LARGEST_STEP:
+                raise ArithmeticError
+            moved += step
+            behavior = self.active.moved(behavior, step[:-1])
+            parameter += float(step[-1])
+            derivatives = self._derivatives(behavior, parameter)
+            if np.abs(step).max() <= 10 * ROUNDING:
+                break
+        along = np.linalg.svd(derivatives[1])[2][-1]
+        turned = direction is not None and along @ direction < 0
+        return _ExactPoint(behavior, parameter, -along if turned else along)
+
+    def _derivatives(self, behavior: FloatArray, parameter: float) -> tuple[FloatArray, FloatArray]:
+        linear = self.system.linearize(behavior, parameter)
+        gains, matrix, slope = self.active.equations(linear)
+        assert slope is not None  # only games with a parameter have folds
+        return gains, np.column_stack((matrix, slope))
+
+
+def _judged(system: RegularizedGame, behavior: FloatArray, parameter: float) -> Polished | None:
+    """A profile with its regret, None if it has left the bounds."""
+    inside = np.clip(behavior, 0.0, 1.0)
+    if not np.abs(inside - behavior).max() <= SLACK:
+        return None
+    behavior = exact_rows(system.choices, inside)
+    regret = float(system.model_at(parameter).regrets(behavior).max())
+    return Polished(behavior, parameter, regret)

@@ -1,0 +1,90 @@
+"""From the center of all simplices down to a small eps, at fixed payoffs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from eqbench.model.tree import FloatArray
+
+from .corrector import Correction, correct
+from .curve import Curve
+from .follow import CurvePoint, StalledError, follow
+from .regularization import RegularizedGame
+
+SMALLEST_FACTOR, FIRST_FACTOR, LARGEST_FACTOR = 0.02, 0.3, 0.97
+# More iterations than this, and eps is lowered in smaller steps.
+EASY, MOST_ITERATIONS = 5, 15
+# Steps along the curve before a way around a fold is given up.
+LONGEST_WAY, FIRST_STEP = 300, 1e-3
+
+
+def descend(
+    system: RegularizedGame,
+    parameter: float,
+    epsilon: float,
+    seen: Callable[[FloatArray, float], None] | None = None,
+) -> FloatArray | None:
+    """Coordinates z (F,) of a solution at a small eps, from that at a large one.
+
+    Where the barrier is as strong as the payoffs there is one solution, near the center of
+    all simplices. The coordinates are kept while eps is lowered: frequencies near their bounds
+    then follow by themselves. Where that fails the curve may fold, and it is followed through
+    the fold. None if that fails too.
+
+    Parameters
+    ----------
+    seen : called with the coordinates and eps at every solution on the way
+    """
+    curve = Curve(system, "log_epsilon", parameter)
+    across = np.zeros(system.choices.size + 1)
+    across[-1] = -1.0
+    y = np.append(np.zeros(system.choices.size), np.log(max(system.unit, epsilon)))
+    made = correct(curve, y, across, iterations=50)
+    if made is None:
+        return None
+    return lower(curve, made, float(np.log(epsilon)), seen)
+
+
+def lower(
+    curve: Curve,
+    made: Correction,
+    end: float,
+    seen: Callable[[FloatArray, float], None] | None = None,
+) -> FloatArray | None:
+    """Coordinates z (F,) where log eps is `end`, from a point of the curve in log eps."""
+    across = np.zeros(len(made.y))
+    across[-1] = -1.0
+    factor = FIRST_FACTOR
+    while True:
+        if seen:
+            seen(made.y[:-1], curve.epsilon(made.y))
+        if made.y[-1] <= end:
+            return made.y[:-1]
+        if made.iterations <= EASY:
+            factor = max(factor * factor, SMALLEST_FACTOR)
+        step = None
+        while step is None and factor <= LARGEST_FACTOR:
+            guess = made.y.copy()
+            guess[-1] = max(made.y[-1] + np.log(factor), end)
+            step = correct(curve, guess, across, iterations=MOST_ITERATIONS)
+            factor = factor if step else float(np.sqrt(factor))
+        step = step or _past_fold(curve, made, across)
+        if step is None:
+            return None
+        made, factor = step, max(factor, FIRST_FACTOR) if factor > LARGEST_FACTOR else factor
+
+
+def _past_fold(curve: Curve, made: Correction, across: FloatArray) -> Correction | None:
+    """A point with a smaller eps further along the curve, which turns around before it."""
+    start = CurvePoint(made.y, made.tangent, made.orientation, 0.0, FIRST_STEP)
+    try:
+        for count, point in enumerate(follow(curve, start)):
+            if point.y[-1] < made.y[-1] + np.log(FIRST_FACTOR):
+                return correct(curve, point.y, across)
+            if count > LONGEST_WAY:
+                return None
+    except StalledError:
+        return None
+    return None

@@ -1,0 +1,160 @@
+"""Compiled kernels: the regularized projection onto the simplices, and the Newton matrix.
+
+Symbols: F free frequencies and C information sets with a choice (`Choices`).
+
+Coordinates z (F,) belong to the free actions; the first action of each set has z = 0. At a set
+with strength d > 0 the frequencies p are those that maximize ``z p - |p|^2 / 2`` plus d times
+the barrier: with the log barrier ``p_a - d / p_a = z_a - s`` for all actions, where s makes
+them sum to one. With two actions that is ``2 b - 1 + d h(b) = z`` for the frequency b of the
+second one. For d to 0 it becomes the Euclidean projection onto the simplex.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from eqbench.model.compiled import kernel
+
+LOG, ARCTAN, RATIONAL = 0, 1, 2
+ITERATIONS = 100
+
+
+@kernel
+def barrier(kind, b):
+    """The function h(b) and its derivative at a frequency 0 < b <= 1/2; h(1 - b) = -h(b)."""
+    if kind == LOG:
+        return 1.0 / (1.0 - b) - 1.0 / b, 1.0 / (1.0 - b) ** 2 + 1.0 / b**2
+    if kind == ARCTAN:
+        tangent = np.tan(np.pi * b)
+        return -1.0 / tangent, np.pi * (1.0 + 1.0 / tangent**2)
+    return 1.0 - 0.5 / b, 0.5 / b**2
+
+
+@kernel
+def smaller_frequency(kind, z, d):
+    """The frequency 0 < b <= 1/2 with ``2 b - 1 + d h(b) = z``, for z <= 0."""
+    c = 1.0 + z
+    root = np.sqrt(c * c + 8.0 * d)
+    # without cancellation where c < 0
+    b = (c + root) / 4.0 if c > 0 else 2.0 * d / (root - c)
+    b = min(b, 0.5)
+    # h is concave here, so from the left the iteration never oversteps
+    for _ in range(ITERATIONS):
+        h, slope = barrier(kind, b)
+        step = (2.0 * b - 1.0 + d * h - z) / (2.0 + d * slope)
+        b_new = b - step
+        if b_new <= 0.0:
+            b_new = 0.5 * b
+        b_new = min(b_new, 0.5)
+        if abs(b_new - b) <= 1e-16 * b_new:
+            return b_new
+        b = b_new
+    return b
+
+
+@kernel
+def project(kind, start, z, strength, free, first, weight, first_weight, by_log):
+    """Frequencies of all actions, their weights, and how they change with the strength.
+
+    Writes `free` (F,) and `first` (C,): frequencies; `weight` (F,) and `first_weight` (C,):
+    derivatives of ``p(z - s)`` with s fixed, which say how far an action is inside its
+    bounds; `by_log` (F,): derivatives of the free frequencies by the logarithm of d.
+    """
+    for c in range(len(start) - 1):
+        low, high, d = start[c], start[c + 1], strength[c]
+        if high - low == 1:
+            x = z[low]
+            b = smaller_frequency(kind, -abs(x), d)
+            h, slope = barrier(kind, b)
+            # both actions share this: dp/dz = w / 2
+            w = 2.0 / (2.0 + d * slope)
+            change = -d * h * w / 2.0
+            weight[low], first_weight[c] = w, w
+            if x <= 0:
+                free[low], first[c], by_log[low] = b, 1.0 - b, change
+            else:
+                free[low], first[c], by_log[low] = 1.0 - b, b, -change
+        else:
+            _project_many(low, high, c, z, d, free, first, weight, first_weight, by_log)
+
+
+@kernel
+def _project_many(low, high, c, z, d, free, first, weight, first_weight, by_log):
+    """The log barrier on a set with three actions or more."""
+    shift = _euclidean_shift(low, high, z)
+    for _ in range(ITERATIONS):
+        total, slope = -1.0, 0.0
+        for k in range(low - 1, high):
+            t = (z[k] if k >= low else 0.0) - shift
+            root = np.sqrt(t * t + 4.0 * d)
+            p = 0.5 * (t + root) if t > 0 else 2.0 * d / (root - t)
+            total += p
+            slope += p / root
+        step = total / slope
+        shift += step
+        if abs(step) <= 1e-15 * (1.0 + abs(shift)):
+            break
+    weights, changes = 0.0, 0.0
+    for k in range(low - 1, high):
+        t = (z[k] if k >= low else 0.0) - shift
+        root = np.sqrt(t * t + 4.0 * d)
+        p = 0.5 * (t + root) if t > 0 else 2.0 * d / (root - t)
+        w = p / root  # 1 / (1 + d / p^2)
+        weights += w
+        changes += d * w / p
+        if k >= low:
+            free[k], weight[k] = p, w
+        else:
+            first[c], first_weight[c] = p, w
+    for k in range(low, high):
+        by_log[k] = weight[k] * (d / free[k] - changes / weights)
+
+
+@kernel
+def _euclidean_shift(low, high, z):
+    """The s with sum of max(z - s, 0) equal to 1; the regularized s is larger."""
+    ordered = np.zeros(high - low + 1)
+    for k in range(low, high):
+        ordered[k - low + 1] = z[k]
+    ordered.sort()
+    total, shift = 0.0, 0.0
+    for count in range(1, len(ordered) + 1):
+        value = ordered[len(ordered) - count]
+        if count > 1 and value <= shift:
+            break
+        total += value
+        shift = (total - 1.0) / count
+    return shift
+
+
+@kernel
+def newton_matrix(start, jacobian, scale, weight, first_weight, matrix):
+    """``matrix = 1 - (E + jacobian / scale) B`` in its leading F rows and columns.
+
+    E (F, F) are the derivatives of ``p - p of the first action`` by the free p, and B those of
+    the free p by z; both couple actions of the same set only. `scale` is (F,).
+    """
+    size = len(scale)
+    for f in range(size):
+        inverse = 1.0 / scale[f]
+        for g in range(size):
+            matrix[f, g] = jacobian[f, g] * inverse
+    for c in range(len(start) - 1):
+        for f in range(start[c], start[c + 1]):
+            for g in range(start[c], start[c + 1]):
+                matrix[f, g] += 1.0
+            matrix[f, f] += 1.0
+    for c in range(len(start) - 1):
+        low, high = start[c], start[c + 1]
+        total = first_weight[c]
+        for g in range(low, high):
+            total += weight[g]
+        for f in range(size):
+            mean = 0.0
+            for g in range(low, high):
+                mean += matrix[f, g] * weight[g]
+            mean /= total
+            for g in range(low, high):
+                matrix[f, g] = -weight[g] * (matrix[f, g] - mean)
+    for f in range(size):
+        matrix[f, f] += 1.0
