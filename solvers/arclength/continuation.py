@@ -192,9 +192,8 @@ def _crossing(
         guess += (length / second.length) ** 2 * bend
         if plane is across:
             guess[-1] = value
-        made = correct(curve, guess, plane, iterations=12)
-        near = made is not None and made.distance <= second.length
-        if made is not None and near and abs(made.y[-1] - value) <= 1e-9 * max(1.0, abs(value)):
+        made = correct(curve, guess, plane, iterations=12, reach=second.length)
+        if made is not None and abs(made.y[-1] - value) <= 1e-9 * max(1.0, abs(value)):
             tangent = made.tangent if made.tangent @ first.tangent > 0 else -made.tangent
             return CurvePoint(
                 made.y, tangent, made.orientation, length, second.next_length, first.y

@@ -30,23 +30,26 @@ class Correction:
     orientation : int
         Sign of the determinant of the derivatives bordered with the tangent.
     iterations : int
-    distance : float
-        Euclidean distance from the guess.
     """
 
     y: FloatArray
     tangent: FloatArray
     orientation: int
     iterations: int
-    distance: float
 
 
 def correct(
-    curve: Curve, guess: FloatArray, normal: FloatArray, *, iterations: int = 7
+    curve: Curve,
+    guess: FloatArray,
+    normal: FloatArray,
+    *,
+    iterations: int = 7,
+    reach: float = np.inf,
 ) -> Correction | None:
     """The point of the curve in the plane through `guess` across `normal` (eq. 7 of the paper).
 
-    None if Newton's method does not converge within the number of iterations.
+    None if Newton's method does not converge within the number of iterations, or leaves the
+    ball of radius `reach` around the guess.
     """
     y = guess.copy()
     right = np.zeros(len(y))
@@ -60,6 +63,8 @@ def correct(
         size = float(np.abs(step).max())
         if not size < LARGEST_COORDINATE:  # nan too
             return None
+        if np.linalg.norm(y - guess) > reach:
+            return None
         exact = float(np.abs(residual).max()) <= ROUNDING * max(1.0, float(np.abs(y).max()))
         if size <= CONVERGED or (exact and size <= LOOSE):
             right[:-1], right[-1] = 0.0, 1.0
@@ -67,6 +72,5 @@ def correct(
             length = float(np.linalg.norm(along))
             if not np.isfinite(length):
                 return None
-            distance = float(np.linalg.norm(y - guess))
-            return Correction(y, along / length, factors.sign, iteration, distance)
+            return Correction(y, along / length, factors.sign, iteration)
     return None

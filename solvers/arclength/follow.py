@@ -31,11 +31,11 @@ class StepControl:
 
     first: float = 1e-2
     smallest: float = 1e-12
-    largest: float = 0.5
+    largest: float = 0.3
     iterations: int = 7
     correction: float = 0.5
-    cosine: float = 0.85
-    growth: float = 1.8
+    cosine: float = 0.9
+    growth: float = 1.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,8 +84,14 @@ def follow(
         length, reason = point.next_length, ""
         while True:
             guess = predict(point.y, point.tangent, length, point.earlier)
-            made = correct(curve, guess, point.tangent, iterations=control.iterations)
-            reason = objection(point, made, length, control)
+            made = correct(
+                curve,
+                guess,
+                point.tangent,
+                iterations=control.iterations,
+                reach=control.correction * length,
+            )
+            reason = objection(point, made, control)
             # however short the step, the sign differs beyond a point where curves cross
             crossed = reason == ORIENTATION and length < CROSSING * control.first
             if made is not None and (not reason or crossed):
@@ -100,14 +106,13 @@ def follow(
         yield point
 
 
-def objection(
-    point: CurvePoint, made: Correction | None, length: float, control: StepControl
-) -> str:
+def objection(point: CurvePoint, made: Correction | None, control: StepControl) -> str:
     """Why a step is not accepted; empty if it is."""
     if made is None:
-        return f"Newton's method needs more than {control.iterations} iterations"
-    if made.distance > control.correction * length:
-        return f"the correction is longer than {control.correction:g} of the step"
+        return (
+            f"Newton's method needs more than {control.iterations} iterations or a correction "
+            f"longer than {control.correction:g} of the step"
+        )
     if float(made.tangent @ point.tangent) < control.cosine:
         return "the curve turns too sharply"
     return ORIENTATION if made.orientation != point.orientation else ""

@@ -66,8 +66,9 @@ def lower(
             factor = max(factor * factor, SMALLEST_FACTOR)
         step = None
         while step is None and factor <= LARGEST_FACTOR:
-            guess = made.y.copy()
-            guess[-1] = max(made.y[-1] + np.log(factor), end)
+            lower_log = max(made.y[-1] + np.log(factor), end)
+            guess = made.y + made.tangent * ((lower_log - made.y[-1]) / made.tangent[-1])
+            guess[-1] = lower_log
             step = correct(curve, guess, across, iterations=MOST_ITERATIONS)
             factor = factor if step else float(np.sqrt(factor))
         step = step or _past_fold(curve, made, across)

@@ -137,24 +137,17 @@ def newton_matrix(start, jacobian, scale, weight, first_weight, matrix):
     size = len(scale)
     for f in range(size):
         inverse = 1.0 / scale[f]
-        for g in range(size):
-            matrix[f, g] = jacobian[f, g] * inverse
-    for c in range(len(start) - 1):
-        for f in range(start[c], start[c + 1]):
-            for g in range(start[c], start[c + 1]):
-                matrix[f, g] += 1.0
-            matrix[f, f] += 1.0
-    for c in range(len(start) - 1):
-        low, high = start[c], start[c + 1]
-        total = first_weight[c]
-        for g in range(low, high):
-            total += weight[g]
-        for f in range(size):
-            mean = 0.0
+        for c in range(len(start) - 1):
+            low, high = start[c], start[c + 1]
+            own = 1.0 if low <= f < high else 0.0
+            total, mean = first_weight[c], 0.0
             for g in range(low, high):
+                matrix[f, g] = jacobian[f, g] * inverse + own
+                if g == f:
+                    matrix[f, g] += 1.0
                 mean += matrix[f, g] * weight[g]
+                total += weight[g]
             mean /= total
             for g in range(low, high):
                 matrix[f, g] = -weight[g] * (matrix[f, g] - mean)
-    for f in range(size):
         matrix[f, f] += 1.0
