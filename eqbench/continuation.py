@@ -52,15 +52,15 @@ class BranchPoint:
     state: Mapping[str, NDArray]
 
 
-class Fold(NamedTuple):
-    """A point at which the parameter turns around.
+class Turn(NamedTuple):
+    """A fold, where the parameter turns around, or a corner, where the support changes.
 
     Attributes
     ----------
     value : float
     behavior : float64 (A,)
     exact : bool
-        Whether the fold is that of the equilibria themselves, without regularization.
+        Whether it is that of the equilibria themselves, without regularization.
     """
 
     value: float
@@ -95,8 +95,11 @@ class Continuation(Protocol):
             If the branch cannot be followed further. The last good point was yielded before.
         """
 
-    def fold(self, before: BranchPoint, after: BranchPoint) -> Fold | None:
+    def fold(self, before: BranchPoint, after: BranchPoint) -> Turn | None:
         """The fold between two neighboring points, None if the parameter does not turn."""
+
+    def corner(self, before: BranchPoint, after: BranchPoint) -> Turn | None:
+        """Where actions enter or leave the support, None if it is the same at both points."""
 
     def crossings(self, before: BranchPoint, after: BranchPoint, value: float) -> list[BranchPoint]:
         """Where the branch between two neighboring points has this value of the parameter."""

@@ -112,7 +112,7 @@ def _join(
             break
         checks += 1
         allowed = max(rounding, NOISE * max(regrets[i], regrets[j]))
-        if _equilibria_between(model, plans[i], plans[j], allowed):
+        if _equilibria_between(game, model, (plans[i], plans[j]), allowed):
             group[group == group[j]] = group[i]
 
 
@@ -127,12 +127,12 @@ def _nearest_first(plans: FloatArray) -> Iterator[tuple[int, int]]:
 
 
 def _equilibria_between(
-    model: PayoffModel, first: FloatArray, second: FloatArray, allowed: float
+    game: Game, model: PayoffModel, ends: tuple[FloatArray, FloatArray], allowed: float
 ) -> bool:
     """Whether mixtures of two realization plans (S,) have no regret above what is allowed."""
     for share in _BETWEEN:
-        mixture = RealizationPlan((1 - share) * first + share * second)
-        if model.regrets(mixture.to_behavior(model.form)).max() > allowed:
+        mixture = RealizationPlan((1 - share) * ends[0] + share * ends[1])
+        if model.regrets(mixture.to_behavior(game.sequence_form)).max() > allowed:
             return False
     return True
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from eqbench.continuation import BranchPoint, ContinuationError, Fold
+from eqbench.continuation import BranchPoint, ContinuationError, Turn
 from eqbench.model.game import Game
 from eqbench.model.tree import FloatArray
 
 from .corrector import correct
 from .curve import Curve
-from .folds import exact_fold, turning_point
+from .folds import corner, exact_fold, turning_point
 from .follow import CurvePoint, StalledError, StepControl, follow
 from .homotopy import descend
 from .polish import Polished, polish, support_of
@@ -24,6 +24,8 @@ from .regularization import RegularizedGame
 # Spread of the logarithm of random weights of information sets.
 WEIGHT_SPREAD = 1.0
 EXACT = 1e-12
+# An exact corner further away in the parameter is another one.
+CORNER = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +90,7 @@ class ArclengthContinuation:
                 f"the branch cannot be followed beyond {curve.parameter(at.y):.9g}: {error}"
             ) from None
 
-    def fold(self, before: BranchPoint, after: BranchPoint) -> Fold | None:
+    def fold(self, before: BranchPoint, after: BranchPoint) -> Turn | None:
         """The fold between two neighboring points, None if the parameter does not turn."""
         if before.direction * after.direction >= 0:
             return None
@@ -97,11 +99,24 @@ class ArclengthContinuation:
         made = turning_point(curve, first, second)
         if made is None:  # the nearer of both has to do
             nearer = min((first, second), key=lambda point: abs(point.tangent[-1]))
-            return Fold(float(nearer.y[-1]), curve.behavior(nearer.y), exact=False)
+            return Turn(float(nearer.y[-1]), curve.behavior(nearer.y), exact=False)
         exact = exact_fold(curve.system, made.y, self.epsilon)
         if exact is None:
-            return Fold(float(made.y[-1]), curve.behavior(made.y), exact=False)
-        return Fold(exact.parameter, exact.behavior, exact=True)
+            return Turn(float(made.y[-1]), curve.behavior(made.y), exact=False)
+        return Turn(exact.parameter, exact.behavior, exact=True)
+
+    def corner(self, before: BranchPoint, after: BranchPoint) -> Turn | None:
+        """Where actions enter or leave the support between two neighboring points."""
+        turning = np.flatnonzero(before.played != after.played)
+        if not len(turning):
+            return None
+        system = self._restore(after)[0].system
+        near = Polished(after.behavior, after.value, np.inf)
+        for support in (before.played, after.played):
+            made = corner(system, near, support, turning, CORNER)
+            if made is not None:
+                return Turn(made.parameter, made.behavior, exact=True)
+        return Turn(after.value, after.behavior, exact=False)
 
     def crossings(self, before: BranchPoint, after: BranchPoint, value: float) -> list[BranchPoint]:
         """Where the branch between two neighboring points has this value.

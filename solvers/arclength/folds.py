@@ -63,20 +63,41 @@ def exact_fold(system: RegularizedGame, y: FloatArray, epsilon: float) -> Polish
     small = behavior < 0.5
     support = ~small | (weight > INSIDE)
     unclear = np.flatnonzero(small & (weight > OUTSIDE) & (weight <= INSIDE))
+    likely = weight >= 0.5
     order = unclear[np.argsort(np.abs(weight[unclear] - 0.5))]
-    none = unclear[:0]
-    candidates = [unclear, *(np.array([a]) for a in order), none] if len(unclear) else [none]
-    for turning in candidates:
+    limit = NEAR * np.sqrt(epsilon / system.unit)
+    found = corner(system, Polished(behavior, parameter, np.inf), support | likely, order, limit)
+    if found:
+        return found
+    inside = support | likely
+    smooth = _smooth(system, behavior, inside, y)
+    good = smooth and smooth.regret <= EXACT and abs(smooth.parameter - parameter) <= limit
+    return smooth if good else None
+
+
+def corner(
+    system: RegularizedGame,
+    near: Polished,
+    support: NDArray[np.bool_],
+    turning: NDArray[np.int64],
+    limit: float,
+) -> Polished | None:
+    """The equilibrium at which actions enter or leave the support, None if there is none.
+
+    Parameters
+    ----------
+    near : a profile and parameter close to it
+    support : bool (A,), which says of those that do not turn whether they are played
+    turning : actions that may turn: first all of them are tried together, then each alone
+    limit : how far the parameter may be from that of `near`
+    """
+    together = [turning] if len(turning) > 1 else []
+    for actions in (*together, *(turning[k : k + 1] for k in range(len(turning)))):
         inside = support.copy()
-        rest = np.setdiff1d(unclear, turning)
-        inside[rest] = weight[rest] >= 0.5
-        if len(turning):
-            fold = _corner(system, behavior, inside, turning, parameter)
-        else:
-            fold = _smooth(system, behavior, inside, y)
-        limit = NEAR * np.sqrt(epsilon / system.unit)
-        if fold and fold.regret <= EXACT and abs(fold.parameter - parameter) <= limit:
-            return fold
+        inside[actions] = False
+        made = _tied(system, near, inside, actions)
+        if made and made.regret <= EXACT and abs(made.parameter - near.parameter) <= limit:
+            return made
     return None
 
 
@@ -89,16 +110,15 @@ def weights(system: RegularizedGame, made: Frequencies) -> FloatArray:
     return weight
 
 
-def _corner(
+def _tied(
     system: RegularizedGame,
-    behavior: FloatArray,
+    near: Polished,
     support: NDArray[np.bool_],
     turning: NDArray[np.int64],
-    parameter: float,
 ) -> Polished | None:
     """Where the support's equations hold and the turning actions, not played, are as good."""
-    choices = system.choices
-    behavior = restrict(choices, behavior, support)
+    choices, parameter = system.choices, near.parameter
+    behavior = restrict(choices, near.behavior, support)
     tied = support.copy()
     tied[turning] = True
     active = ActiveSet.of(choices, behavior, support, tied)
@@ -112,6 +132,13 @@ def _corner(
         parameter += float(step[-1])
         if np.abs(step).max() <= ROUNDING:
             break
+    left, matrix, slope = active.equations(system.linearize(behavior, parameter))
+    assert slope is not None
+    if np.abs(left).max(initial=0.0) > EXACT * system.unit:
+        return None  # these actions do not turn at the same point
+    rows = np.column_stack((matrix, slope))[np.isin(active.tied, turning)]
+    if not np.abs(rows).max(axis=1, initial=0.0).all():
+        return None  # where nobody comes, an action is as good as the others everywhere
     return _judged(system, behavior, parameter)
 
 
