@@ -176,6 +176,24 @@ def case_enumeration(data: dict[str, Any]) -> str:
     return table(header, rows) + f"\n{where(data)}, python-flint {data['python_flint']}.\n"
 
 
+def payoff_models(data: dict[str, Any]) -> str:
+    """Time of one call of either payoff model by the number of cards."""
+    rows = []
+    for row in data["rows"]:
+        cells = [f"{row['cards']}", f"{row['terminals']:,}", f"{row['free']}"]
+        for us in row["us"].values():
+            ranks = statistics.median(us["ranks"])
+            beside_it = ["–", "–"]
+            if "generic" in us:
+                generic = statistics.median(us["generic"])
+                beside_it = [f"{generic:,.1f}", f"{generic / ranks:.1f}×"]
+            cells += [f"{ranks:.1f}", *beside_it]
+        rows.append([*cells, f"{row['recognize_s']:.3f}"])
+    header = ["cards", "terminals", "free frequencies", "values µs", "generic µs", "ratio"]
+    header += ["linearization µs", "generic µs", "ratio", "recognized in s"]
+    return table(header, rows) + f"\n{where(data)}.\n"
+
+
 TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "cfr_vs_openspiel": cfr_vs_openspiel,
     "random_starts": random_starts,
@@ -185,6 +203,7 @@ TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "leduc_accuracy": leduc_accuracy,
     "case_enumeration": case_enumeration,
     "identification": identification,
+    "payoff_models": payoff_models,
 }
 
 

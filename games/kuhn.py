@@ -25,7 +25,9 @@ from eqbench.model.tree import GameTree, Payoffs
 
 from .betting import LETTERS, check_raises, play_round, round_nodes
 
-Reduction = Literal["none", "dominated21", "dominated22", "billingham", "dominated25"]
+Reduction = Literal[
+    "none", "dominated21", "dominated22", "billingham", "dominated25", "half_street"
+]
 LARGEST_POT = 1e15  # beyond that a bet of one unit is lost in rounding
 OPENING, ANSWERING = ("check", "bet"), ("fold", "call")
 Allowed = Callable[[str, int], tuple[str, ...]]  # (history, card) -> actions
@@ -46,6 +48,8 @@ class Kuhn:
         also, player 3 bets the highest card after two checks (the 415-node tree of
         Ganzfried 2025). `billingham` (three players): the 22 frequencies that Billingham
         2018, §2 fixes. `dominated25` (four cards): these and the opening bets with card 3.
+        `half_street` (two players): player 1 only checks at first; not dominated, but another
+        game, whose limit for many cards is known.
     raises : how often a bet may be raised in a hand, by one unit each time; 0 to 100
     """
 
@@ -71,9 +75,10 @@ class Kuhn:
             raise SpecError(f"the pot is too large; choose a pot up to {LARGEST_POT:.0e}")
         if pot < 0:
             raise SpecError(f"pot={pot} is negative; choose a pot >= 0")
-        if self.reduce != "none" and self.players != 3:
+        players = 2 if self.reduce == "half_street" else 3
+        if self.reduce != "none" and self.players != players:
             raise SpecError(
-                f"reduce={self.reduce} is defined for 3 players, not {self.players}; "
+                f"reduce={self.reduce} is defined for {players} players, not {self.players}; "
                 "use reduce=none"
             )
         if self.reduce.startswith("dominated") and cards != 4:
@@ -91,6 +96,8 @@ class Kuhn:
     def expected_nodes(self) -> int:
         """Number of nodes of the tree, known without building it."""
         assert self.cards is not None
+        if self.reduce == "half_street":
+            return 1 + 6 * math.perm(self.cards, 2)  # a check, then a check or an answered bet
         if self.reduce != "none":
             return reduced_nodes(self.cards, self._allowed)
         hand = round_nodes(self.players, 1 + self.raises, [1] * (self.players + 1))
@@ -190,10 +197,15 @@ def _dominated25(history: str, card: int, cards: int) -> tuple[str, ...]:
     return _billingham(history, card, cards)
 
 
+def _half_street(history: str, card: int, cards: int) -> tuple[str, ...]:
+    return ("bet",) if not history else ()
+
+
 # With four cards Billingham's 22 deletions are the 21 and the bet with the highest card.
 _REDUCTIONS = {
     "dominated21": _dominated21,
     "dominated22": _billingham,
     "billingham": _billingham,
     "dominated25": _dominated25,
+    "half_street": _half_street,
 }

@@ -44,7 +44,10 @@ class Game:
         return stored or compile_sequence_form(self.tree)
 
     def payoff_model(self) -> PayoffModel:
-        """Values, best responses and derivatives on compiled kernels."""
+        """Values, best responses and derivatives on compiled kernels.
+
+        Three-player Kuhn poker has a model of its own, which needs no sequence form.
+        """
         # Loading Numba takes longer than building most games, and listing needs neither.
         from eqbench.model.payoff_model import SequenceFormModel
 

@@ -33,7 +33,7 @@ class Linearization(NamedTuple):
 
 
 class PayoffModel(Protocol):
-    """Values, best responses and derivatives; a game may bring a model of its own.
+    """Values, best responses and derivatives; some games have a faster model of their own.
 
     All methods take behavior frequencies float64 (A,) and return arrays that the caller owns.
     """

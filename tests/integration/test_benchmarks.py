@@ -53,6 +53,14 @@ def test_all_equilibria_of_a_pot_are_listed_and_verified(script) -> None:
     assert row["max_regret"] <= 1e-13
 
 
+def test_payoff_models_are_compared_where_they_agree(script) -> None:
+    row = script("payoff_models").measure(4, repetitions=1)
+    assert row["free"] == 12 * 4 - 22
+    assert row["largest_difference"] <= 1e-15
+    assert all(len(times) == 1 for by_model in row["us"].values() for times in by_model.values())
+    assert [len(by_model) for by_model in row["us"].values()] == [2, 2]
+
+
 @pytest.mark.parametrize("imported", [False, True])
 def test_cost_of_a_game_is_measured_bulk_or_node_by_node(
     script, monkeypatch: pytest.MonkeyPatch, imported: bool

@@ -193,13 +193,13 @@ def test_game_at_a_pot_equals_the_game_built_there(spec: str, pot: Fraction) -> 
 
 def test_game_at_a_pot_shares_its_structure() -> None:
     start = eqbench.load_game("kuhn3")
-    start.payoff_model()
+    columns = start.sequence_form.columns
     moved = start.at(pot=3.2)
     assert moved.spec == eqbench.load_game("kuhn3(pot=3.2)").spec, "a float means its decimal"
     for name in ("parent", "move", "player", "infoset", "chance", "infoset_parent", "incoming"):
         assert getattr(moved.tree, name) is getattr(start.tree, name)
     assert moved.tree.payoffs.base is start.tree.payoffs.base
-    assert moved.sequence_form.columns is start.sequence_form.columns
+    assert moved.sequence_form.columns is columns
     assert start.tree.payoffs.value == 3, "the game itself stays where it was"
 
 

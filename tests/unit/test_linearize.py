@@ -1,0 +1,211 @@
+"""Free frequencies, and the linearization of the generic payoff model in them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cache
+
+import numba
+import numpy as np
+import pytest
+from agreement import KINDS, draw_behavior
+from numpy.typing import NDArray
+
+import eqbench
+from eqbench.model import kernels
+from eqbench.model.builder import TreeBuilder
+from eqbench.model.choices import Choices
+from eqbench.model.game import Game
+from eqbench.model.payoff_model import SequenceFormModel
+from eqbench.model.profile import random_profile
+from eqbench.model.sequence_form import compile_sequence_form
+
+SPECS = (
+    "kuhn2",
+    "skp(pot=107/33)",
+    "kuhn3_reduced",
+    "kuhn(players=3,cards=4,raises=1)",
+    "leduc(ranks=2)",
+    "jordan",
+)
+
+
+@cache
+def game(spec: str) -> Game:
+    return eqbench.load_game(spec)
+
+
+def generic(spec: str) -> SequenceFormModel:
+    return SequenceFormModel(game(spec).sequence_form)
+
+
+def step(choices: Choices, f: int) -> NDArray[np.float64]:
+    """Direction in which a free frequency grows and the first action gives way."""
+    direction = np.zeros(choices.n_actions)
+    direction[choices.action[f]], direction[choices.first[f]] = 1, -1
+    return direction
+
+
+# -- free frequencies -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_all_but_the_first_action_of_every_set_are_free(spec: str) -> None:
+    tree = game(spec).tree
+    choices = Choices.of(tree)
+    expected = []
+    for infoset in range(tree.n_infosets):
+        first, stop = tree.action_start[infoset : infoset + 2].tolist()
+        expected += [(action, first, infoset) for action in range(first + 1, stop)]
+    sizes = np.diff(choices.start)
+    found = zip(choices.action, choices.first, np.repeat(choices.infoset, sizes), strict=True)
+    assert [tuple(map(int, row)) for row in found] == expected
+    assert (choices.size, choices.n_actions) == (len(expected), tree.n_actions)
+
+
+def test_sets_with_one_action_have_no_free_frequency() -> None:
+    tree = game("skp(pot=107/33)").tree
+    assert Choices.of(tree).size == 11  # Billingham 2017 counts eleven
+    assert any(len(actions) == 1 for actions in tree.infoset_actions)
+
+
+def test_billingham_reduction_leaves_12n_minus_22_free_frequencies() -> None:
+    """Billingham 2018, section 2."""
+    for n in (4, 6):
+        tree = eqbench.load_game(f"kuhn(players=3,cards={n},reduce=billingham)").tree
+        assert Choices.of(tree).size == 12 * n - 22
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("spec", SPECS)
+def test_free_frequencies_determine_the_profile(spec: str, kind: str) -> None:
+    tree = game(spec).tree
+    choices, behavior = Choices.of(tree), draw_behavior(tree, np.random.default_rng(50), kind)
+    again = choices.behavior(behavior[choices.action])
+    assert np.abs(again - behavior).max() <= 4e-16
+    assert np.array_equal(again[choices.action], behavior[choices.action])
+
+
+def test_gains_are_over_the_first_action() -> None:
+    choices = Choices.of_blocks(np.array([0, 3, 4, 6]))
+    assert choices.gains(np.array([1.0, 4, 9, 16, 25, 36])).tolist() == [3, 8, 11]
+
+
+def test_free_frequencies_cannot_be_renumbered() -> None:
+    choices = Choices.of(game("kuhn2").tree)
+    for array in (choices.action, choices.first, choices.start, choices.infoset):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+
+
+# -- linearization ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("spec", SPECS)
+def test_linearization_is_made_of_differences_of_values_and_derivatives(
+    spec: str, kind: str
+) -> None:
+    model, choices = generic(spec), Choices.of(game(spec).tree)
+    behavior = draw_behavior(game(spec).tree, np.random.default_rng(51), kind)
+    found = model.linearize(behavior)
+    assert np.array_equal(found.gains, choices.gains(model.counterfactual_values(behavior)))
+    rows = choices.gains(model.jacobian(behavior))
+    assert np.abs(found.jacobian - choices.gains(rows.T).T).max() <= 1e-15
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_gains_change_as_linearized_when_a_free_frequency_does(spec: str) -> None:
+    """No path has two actions of one set, so gains are linear along each of these lines."""
+    model, choices = generic(spec), Choices.of(game(spec).tree)
+    behavior = random_profile(game(spec).tree, np.random.default_rng(52))
+    found = model.linearize(behavior)
+    rounding = 1e-15 * game(spec).tree.payoff_range
+    for f in range(choices.size):
+        ahead = model.counterfactual_values(behavior + step(choices, f))
+        rise = choices.gains(ahead) - found.gains
+        assert np.abs(found.jacobian[:, f] - rise).max() <= rounding
+
+
+@pytest.mark.parametrize("spec", ["kuhn2", "skp(pot=107/33)", "kuhn(players=3,cards=4,raises=1)"])
+def test_slope_is_the_derivative_by_the_pot(spec: str) -> None:
+    model, choices = generic(spec), Choices.of(game(spec).tree)
+    behavior = random_profile(game(spec).tree, np.random.default_rng(53))
+    slope = model.linearize(behavior).slope
+    assert slope is not None
+    rise = model.at(8).counterfactual_values(behavior) - model.at(7).counterfactual_values(behavior)
+    assert np.abs(slope - choices.gains(rise)).max() <= 1e-14
+    assert np.abs(slope).max() > 0.01
+
+
+def test_game_without_parameter_has_no_slope() -> None:
+    behavior = np.full(game("jordan").tree.n_actions, 0.5)
+    assert generic("jordan").linearize(behavior).slope is None
+
+
+def test_game_without_any_choice_has_an_empty_linearization() -> None:
+    builder = TreeBuilder(["P1", "P2"])
+    only = builder.decision(None, 0, "", ["go"])
+    builder.terminal((only, 0), [1, 0])
+    tree = builder.tree()
+    found = SequenceFormModel(compile_sequence_form(tree)).linearize(np.ones(1))
+    assert (found.gains.shape, found.jacobian.shape) == ((0,), (0, 0))
+    assert Choices.of(tree).behavior(found.gains).tolist() == [1.0]
+
+
+@pytest.mark.parametrize("spec", ["kuhn2", "jordan"])
+def test_linearization_belongs_to_the_caller(spec: str) -> None:
+    model = generic(spec)
+    behavior = np.full(game(spec).tree.n_actions, 0.5)
+    before = [None if x is None else x.copy() for x in model.linearize(behavior)]
+    for array in model.linearize(behavior):
+        if array is not None:
+            array[...] = np.nan
+    for again, first in zip(model.linearize(behavior), before, strict=True):
+        assert np.array_equal(again, first) if first is not None else again is None
+
+
+def test_profile_of_another_length_is_not_linearized() -> None:
+    with pytest.raises(ValueError, match="this game has 24 frequencies"):
+        generic("kuhn2").linearize(np.full(23, 0.5))
+
+
+# -- the model at another pot -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("spec", ["kuhn2", "skp(pot=107/33)", "kuhn(players=3,cards=4,raises=1)"])
+def test_model_at_another_pot_is_that_of_the_game_at_it(spec: str) -> None:
+    start, behavior = generic(spec), random_profile(game(spec).tree, np.random.default_rng(54))
+    before = start.regrets(behavior)
+    other = start.at(3.2)
+    there = SequenceFormModel(game(spec).at(pot=Fraction(16, 5)).sequence_form)
+    assert np.abs(other.regrets(behavior) - there.regrets(behavior)).max() <= 1e-15
+    assert np.abs(other.jacobian(behavior) - there.jacobian(behavior)).max() <= 1e-15
+    assert np.array_equal(start.regrets(behavior), before)
+    assert not np.allclose(other.regrets(behavior), before)
+
+
+def test_model_at_another_pot_runs_the_code_that_is_compiled_already(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A writable array would be another type, for which Numba compiles everything anew."""
+    types = []
+
+    def remember(arrays: object, *_: object) -> None:
+        types.append(numba.typeof(arrays))
+
+    monkeypatch.setattr(kernels, "best_responses", remember)
+    start, behavior = generic("kuhn2"), np.full(24, 0.5)
+    for model in (start, start.at(3.2), start.at(3.2).at(7.0)):
+        model.regrets(behavior)
+    assert types == types[:1] * 3
+
+
+def test_game_without_parameter_has_no_other_model() -> None:
+    with pytest.raises(ValueError, match="no payoff parameter"):
+        generic("jordan").at(2.0)
+
+
+def test_chains_of_pots_start_from_the_game_and_not_from_the_last_pot() -> None:
+    start, behavior = generic("kuhn2"), np.full(24, 0.5)
+    assert np.array_equal(start.at(9.0).at(2.0).regrets(behavior), start.at(2.0).regrets(behavior))
