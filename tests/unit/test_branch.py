@@ -1,0 +1,197 @@
+"""Branches of equilibria: points in equal arclength, files, folds and crossings."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from branch_cases import made_up_branch
+
+import eqbench
+from eqbench.errors import ProfileError, UsageError
+from eqbench.studies.branch import turning_points
+from eqbench.studies.branch_crossings import crossing_counts
+from eqbench.studies.branch_points import columns, read_points, write_points
+
+FOLDED = [2.0, 3.0, 3.0, 2.5, 4.0]
+
+
+def test_behavior_completes_the_free_frequencies() -> None:
+    branch = made_up_branch("skp", FOLDED)
+    behavior, start = branch.behavior(3), branch.game.tree.action_start[:-1]
+    assert np.add.reduceat(behavior, start) == pytest.approx(1)
+    assert behavior[branch.choices.action].tolist() == branch.free[3].tolist()
+
+
+def test_points_in_equal_arclength_lie_on_the_polyline_between_its_ends() -> None:
+    branch = made_up_branch("skp", FOLDED)
+    length = branch.arclength[-1]
+    even = branch.equal_arclength(0.3)
+    assert np.diff(even.arclength) == pytest.approx(even.arclength[1])
+    assert length / np.ceil(length / 0.3) == pytest.approx(even.arclength[1])
+    assert even.arclength[[0, -1]].tolist() == branch.arclength[[0, -1]].tolist()
+    assert even.values == pytest.approx(np.interp(even.arclength, branch.arclength, branch.values))
+    for f in range(branch.free.shape[1]):
+        expected = np.interp(even.arclength, branch.arclength, branch.free[:, f])
+        assert even.free[:, f] == pytest.approx(expected)
+
+
+def test_step_that_divides_the_length_is_kept() -> None:
+    branch = made_up_branch("skp", FOLDED)
+    even = branch.equal_arclength(branch.arclength[-1] / 7)
+    assert len(even.values) == 8
+
+
+def test_points_in_equal_arclength_pass_repeated_points() -> None:
+    branch = made_up_branch("skp", [2, 3])
+    twice = np.array([0, 0, 1, 1])
+    doubled = replace(
+        branch,
+        values=branch.values[twice],
+        arclength=branch.arclength[twice],
+        free=branch.free[twice],
+        payoffs=branch.payoffs[twice],
+    )
+    even = doubled.equal_arclength(branch.arclength[-1] / 2)
+    assert even.values == pytest.approx([2, 2.5, 3])
+
+
+@pytest.mark.parametrize("step", [0.0, -1.0, np.nan, np.inf])
+def test_step_that_is_not_positive_is_refused(step: float) -> None:
+    with pytest.raises(UsageError, match="positive"):
+        made_up_branch("skp", FOLDED).equal_arclength(step)
+
+
+def test_branch_with_wrong_shapes_or_order_is_refused() -> None:
+    branch = made_up_branch("skp", FOLDED)
+    with pytest.raises(UsageError, match="frequencies"):
+        replace(branch, free=branch.free[:, 1:])
+    with pytest.raises(UsageError, match="K >= 2"):
+        replace(branch, values=branch.values[:1])
+    with pytest.raises(UsageError, match="arclength decreases"):
+        replace(branch, arclength=branch.arclength[::-1])
+
+
+@pytest.mark.parametrize(
+    ("values", "turns"),
+    [
+        ([1, 2, 3], []),
+        ([1, 3, 2, 4], [1, 2]),
+        ([1, 3, 3, 2], [2]),
+        ([1, 2, 2, 3], []),
+        ([2, 2, 2], []),
+        ([2, 2, 1, 1, 3], [3]),
+    ],
+)
+def test_turning_points(values: list[float], turns: list[int]) -> None:
+    assert turning_points(np.array(values, dtype=float)).tolist() == turns
+
+
+@pytest.mark.parametrize("spec", ["skp", "kuhn2"])
+def test_file_holds_the_same_numbers(tmp_path: Path, spec: str) -> None:
+    branch, path = made_up_branch(spec, FOLDED), tmp_path / "points.csv"
+    write_points(branch, path)
+    again = read_points(branch.game, path)
+    assert again.parameter == "pot"
+    for name in ("values", "arclength", "free", "payoffs"):
+        assert getattr(again, name).tolist() == getattr(branch, name).tolist()
+
+
+def test_columns_name_players_information_sets_and_actions() -> None:
+    names = columns(eqbench.load_game("skp").tree)
+    assert names[:7] == ["parameter", "arclength", "u:P1", "u:P2", "u:P3", "P1|2:|bet", "P1|4:|bet"]
+    assert names[-1] == "P3|3:BF|call"
+    assert len(names) == 5 + 11  # Billingham 2018, §2: eleven frequencies
+
+
+def stored(tmp_path: Path) -> tuple[Path, list[str]]:
+    path = tmp_path / "points.csv"
+    write_points(made_up_branch("skp", FOLDED), path)
+    return path, path.read_text().splitlines()
+
+
+def test_file_of_another_game_is_refused(tmp_path: Path) -> None:
+    path, _ = stored(tmp_path)
+    with pytest.raises(UsageError, match=r"'P1\|2:\|bet', 'P1\|1:\|bet' should be"):
+        read_points(eqbench.load_game("kuhn3"), path)
+    with pytest.raises(UsageError, match="no payoff parameter"):
+        read_points(eqbench.load_game("rock_paper_scissors"), path)
+
+
+@pytest.mark.parametrize(
+    ("line", "text", "message"),
+    [
+        (0, "parameter,arclength", "2 columns instead of 16"),
+        (0, "", "0 columns instead of 16"),
+        (2, "1,2,3", "line 3 .* not 16 finite numbers"),
+        (2, ",".join(["1"] * 15 + ["often"]), "line 3 .* not 16 finite numbers"),
+        (2, ",".join(["1"] * 15 + ["nan"]), "line 3 .* not 16 finite numbers"),
+        (2, ",".join(["0"] * 16), "arclength decreases"),
+        (2, '"', "cannot read"),
+    ],
+)
+def test_damaged_file_is_refused(tmp_path: Path, line: int, text: str, message: str) -> None:
+    path, lines = stored(tmp_path)
+    lines[line] = text
+    if message == "arclength decreases":
+        lines[1] = ",".join(["1"] * 16)
+    path.write_text("\n".join(lines))
+    with pytest.raises(UsageError, match=message):
+        read_points(eqbench.load_game("skp"), path)
+
+
+@pytest.mark.parametrize("frequency", ["1.1", "-0.1"])
+def test_frequency_outside_its_range_is_refused(tmp_path: Path, frequency: str) -> None:
+    path, lines = stored(tmp_path)
+    lines[3] = ",".join([*lines[3].split(",")[:-1], frequency])
+    path.write_text("\n".join(lines))
+    with pytest.raises(ProfileError, match="line 4"):
+        read_points(eqbench.load_game("skp"), path)
+
+
+def test_missing_file_and_single_point_are_refused(tmp_path: Path) -> None:
+    path, lines = stored(tmp_path)
+    with pytest.raises(UsageError, match="cannot read"):
+        read_points(eqbench.load_game("skp"), tmp_path / "none.csv")
+    path.write_text("\n".join(lines[:2]))
+    with pytest.raises(UsageError, match="holds 1 points"):
+        read_points(eqbench.load_game("skp"), path)
+
+
+def counts(values: list[float], tolerance: float = 0.0) -> tuple[list[float], list[int]]:
+    breakpoints, crossings = crossing_counts(np.array(values, dtype=float), tolerance)
+    return breakpoints.tolist(), crossings.tolist()
+
+
+def test_every_fold_pair_adds_two_crossings() -> None:
+    assert counts([1, 2, 5]) == ([1, 5], [1])
+    assert counts([1, 3, 2, 5]) == ([1, 2, 3, 5], [1, 3, 1])
+    assert counts([5, 2, 3, 1]) == ([1, 2, 3, 5], [1, 3, 1])
+
+
+def test_curve_that_comes_back_is_crossed_twice() -> None:
+    assert counts([1, 4, 2]) == ([1, 2, 4], [1, 2])
+
+
+def test_vertical_piece_that_winds_within_the_tolerance_is_no_fold() -> None:
+    winding = [1, 3.001, 2.999, 3.002, 2.998, 5]
+    assert counts(winding, 0.01) == ([1, 5], [1])
+    assert max(counts(winding, 1e-6)[1]) == 5
+
+
+def test_curve_that_only_stands_still_has_no_crossings() -> None:
+    assert counts([3, 3, 3]) == ([], [])
+    assert counts([3, 3.001, 3], 0.01) == ([], [])
+
+
+def test_counts_agree_with_counting_one_by_one() -> None:
+    rng = np.random.default_rng(5)
+    for size in (2, 3, 10, 200):
+        values = rng.normal(size=size)
+        breakpoints, crossings = crossing_counts(values, 0.0)
+        for value in rng.uniform(values.min(), values.max(), 50):
+            one_by_one = np.sum((values[:-1] < value) != (values[1:] < value))
+            k = int(np.searchsorted(breakpoints, value)) - 1
+            assert crossings[k] == one_by_one

@@ -1,0 +1,170 @@
+"""Bars, quantiles and animations of strategies of three-player Kuhn poker."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from branch_cases import curves, made_up_branch, texts
+from PIL import Image
+
+import eqbench
+from eqbench.errors import UsageError
+from eqbench.model.profile import random_profile
+from eqbench.studies.branch import Branch
+from eqbench.studies.branch_animation import write_animation
+from eqbench.studies.card_quantiles import card_payoffs, quantile_figure, quantiles
+from eqbench.studies.kuhn_nodes import NODES, KuhnNodes, held
+from eqbench.studies.strategy_bars import bar_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@cache
+def branch(spec: str = "skp") -> Branch:
+    return made_up_branch(spec, (2.0, 3.0, 3.0, 2.5, 4.0))
+
+
+# -- bars -----------------------------------------------------------------------------------------
+
+
+def bar_heights(ax: Axes) -> tuple[list[float], list[float]]:
+    """Heights of the bars of a panel, and of their black parts."""
+    from matplotlib.collections import PolyCollection
+
+    whole, black = (c for c in ax.collections if type(c) is PolyCollection)
+    heights = [[path.vertices[:, 1].max() for path in c.get_paths()] for c in (whole, black)]
+    return heights[0], heights[1]
+
+
+@pytest.mark.parametrize("spec", ["kuhn3", "kuhn(players=3,cards=17,reduce=billingham)"])
+def test_bars_are_shortened_by_what_was_bet_before(spec: str) -> None:
+    tree = eqbench.load_game(spec).tree
+    behavior = random_profile(tree, np.random.default_rng(3))
+    figure = bar_figure(tree, behavior, title="a title")
+    aggression = KuhnNodes.of(tree).aggression(behavior)
+    _, *panels = figure.axes
+    for row, ax in enumerate(panels):
+        whole, black = bar_heights(ax)
+        assert whole == pytest.approx(held(aggression)[row])
+        assert black == pytest.approx(held(aggression)[row] * aggression[row])
+        assert ax.get_title(loc="left") == f"{row + 1} · {NODES[row].title}"
+    assert "a title" in texts(figure)
+
+
+def test_ranges_stand_below_the_bars() -> None:
+    tree = eqbench.load_game("kuhn3").tree
+    nodes = KuhnNodes.of(tree)
+    behavior = np.zeros(tree.n_actions)
+    for row, bets in {0: [1, 0, 0, 0.5], 9: [0, 0, 1, 1], 10: [0, 0, 1, 1]}.items():
+        behavior[nodes.action[row]] = bets
+    figure = bar_figure(tree, behavior)
+    shown = [[text.get_text() for text in ax.texts] for ax in figure.axes[1:]]
+    assert shown[0][:4] == ["B", " ", " ", "V"]
+    assert shown[9][:4] == [" ", " ", "C", " "]
+    assert ["nobody makes this bet" in panel for panel in shown] == [False] * 3 + [True] * 6 + (
+        [False] * 3
+    )
+
+
+# -- quantiles ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("spec", ["kuhn3", "skp", "kuhn(players=3,cards=5,pot=2)"])
+def test_payoffs_by_card_average_to_the_expected_payoffs(spec: str) -> None:
+    game = eqbench.load_game(spec)
+    behavior = random_profile(game.tree, np.random.default_rng(4))
+    expected = game.payoff_model().expected_payoffs(behavior)
+    assert card_payoffs(game, behavior).mean(axis=1) == pytest.approx(expected, abs=1e-12)
+
+
+def test_card_that_never_wins_loses_its_ante() -> None:
+    game = eqbench.load_game("kuhn3")
+    behavior = np.tile([1.0, 0.0], game.tree.n_infosets)  # everybody checks
+    assert card_payoffs(game, behavior)[:, 0] == pytest.approx(-1)
+    assert card_payoffs(game, behavior)[:, 3] == pytest.approx(2)
+
+
+def test_quantile_figure_lays_decks_over_each_other() -> None:
+    profiles = {}
+    for cards in (4, 5):
+        game = eqbench.load_game(f"kuhn(players=3,cards={cards})")
+        profiles[f"N = {cards}"] = game, random_profile(game.tree, np.random.default_rng(cards))
+    figure = quantile_figure(profiles)
+    assert len(figure.axes) == 15
+    for ax in figure.axes:
+        assert [x for x, _ in curves(ax)] == [quantiles(4).tolist(), quantiles(5).tolist()]
+    game, behavior = profiles["N = 4"]
+    opening = KuhnNodes.of(game.tree).aggression(behavior)[0]
+    assert curves(figure.axes[3])[0][1] == opening.tolist()
+    with pytest.raises(UsageError, match="no profile"):
+        quantile_figure({})
+
+
+# -- animations -----------------------------------------------------------------------------------
+
+
+def test_animation_has_a_frame_for_each_step(tmp_path: Path) -> None:
+    step = branch().arclength[-1] / 3
+    contents = []
+    for name in "ab":
+        path = tmp_path / f"{name}.gif"
+        assert write_animation(branch(), path, step=step, frames_per_second=5) == 4
+        contents.append(path.read_bytes())
+    assert contents[0] == contents[1]
+    with Image.open(tmp_path / "a.gif") as image:
+        assert image.n_frames == 4
+        assert image.info["duration"] == 200
+        frames = [np.asarray(image.convert("RGB")) for k in range(4) if image.seek(k) is None]
+    assert all((frame != frames[0]).any() for frame in frames[1:])
+
+
+def ffmpeg(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
+    """Put a stand-in for ffmpeg first on the path."""
+    program = folder / "ffmpeg"
+    program.write_text(f"#!/bin/sh\nfor last; do :; done\n{script}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
+
+
+def test_film_goes_to_ffmpeg_frame_by_frame(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ffmpeg(tmp_path, monkeypatch, 'echo "$@" > "$last.command"; cat > "$last"')
+    path = tmp_path / "film.mp4"
+    assert write_animation(branch(), path, step=branch().arclength[-1] / 2) == 3
+    command = (tmp_path / "film.mp4.command").read_text().split()
+    width, height = map(int, command[command.index("-video_size") + 1].split("x"))
+    assert width % 2 == height % 2 == 0
+    assert path.stat().st_size == 3 * width * height * 3
+    assert command[command.index("-framerate") + 1] == "4.0"
+
+
+def test_failure_of_ffmpeg_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ffmpeg(tmp_path, monkeypatch, "echo no such codec >&2; exit 1")
+    with pytest.raises(UsageError, match="no such codec"):
+        write_animation(branch(), tmp_path / "film.mp4", step=10)
+
+
+def test_film_without_ffmpeg_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(UsageError, match=r"needs ffmpeg, which is not installed; use \.gif"):
+        write_animation(branch(), tmp_path / "film.mp4", step=10)
+
+
+def test_animation_that_cannot_be_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "film.gif"
+    with pytest.raises(UsageError, match=r"use \.gif or \.mp4"):
+        write_animation(branch(), tmp_path / "film.avi", step=1)
+    with pytest.raises(UsageError, match="frames a second"):
+        write_animation(branch(), path, step=1, frames_per_second=0)
+    with pytest.raises(UsageError, match="positive"):
+        write_animation(branch(), path, step=0)
+    with pytest.raises(UsageError, match="three-player Kuhn poker"):
+        write_animation(branch("kuhn2"), path, step=1)
+    with pytest.raises(UsageError, match="cannot write"):
+        write_animation(branch(), tmp_path / "no folder" / "film.gif", step=10)
