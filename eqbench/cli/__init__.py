@@ -13,6 +13,7 @@ _COMMANDS = {
     "show": "eqbench.cli.show:show",
     "verify": "eqbench.cli.verify:verify",
     "crossplay": "eqbench.cli.crossplay:crossplay",
+    "trace": "eqbench.cli.trace:trace",
     "draw": "eqbench.cli.draw:draw",
     "list": "eqbench.cli.catalog:list_",
     "info": "eqbench.cli.catalog:info",

@@ -16,7 +16,7 @@ from .corrector import correct
 from .curve import Curve
 from .folds import corner, exact_fold, turning_point
 from .follow import CurvePoint, StalledError, StepControl, follow
-from .homotopy import descend
+from .homotopy import descend, lower
 from .polish import Polished, polish, support_of
 from .predictor import predict
 from .regularization import RegularizedGame
@@ -24,6 +24,8 @@ from .regularization import RegularizedGame
 # Spread of the logarithm of random weights of information sets.
 WEIGHT_SPREAD = 1.0
 EXACT = 1e-12
+# Where eps leaves open which actions are played it is lowered by this factor.
+SHARPEN = 1e-2
 # An exact corner further away in the parameter is another one.
 CORNER = 0.1
 
@@ -154,7 +156,31 @@ class ArclengthContinuation:
                 moving.regret <= EXACT and _distance(moving, start) < _distance(made, start)
             ):
                 made = moving
+        if made.regret > EXACT:
+            sharper = self._sharpened(system, at.y[:-1], parameter)
+            if sharper is not None and sharper.regret < made.regret:
+                made = sharper
         return made.behavior, made.parameter
+
+    def _sharpened(
+        self, system: RegularizedGame, z: FloatArray, parameter: float
+    ) -> Polished | None:
+        """The polished end of a path from the coordinates z (F,) to a smaller eps."""
+        curve = Curve(system, "log_epsilon", parameter)
+        across = np.zeros(len(z) + 1)
+        across[-1] = -1.0
+        made = correct(curve, np.append(z, np.log(self.epsilon)), across, iterations=20)
+        if made is None:
+            return None
+        epsilon = self.epsilon * SHARPEN
+        end = lower(curve, made, float(np.log(epsilon)))
+        if end is None:
+            return None
+        frequencies = system.frequencies(end, epsilon)
+        behavior = system.behavior(frequencies)
+        regret = float(system.model_at(parameter).regrets(behavior).max())
+        start = Polished(behavior, parameter, regret)
+        return polish(system, start, support_of(system, frequencies))
 
     def _restore(self, point: BranchPoint) -> tuple[Curve, CurvePoint]:
         """The curve that a point belongs to, and what is known there."""

@@ -13,8 +13,9 @@ from .curve import Curve
 # A Newton step as small as this leaves an error of about its square.
 CONVERGED = 1e-9
 # Where frequencies are determined by terms of order eps only, rounding moves them by more than
-# that; then a residual at rounding level must do.
+# that. Then a residual at rounding level must do, or small steps that get no smaller.
 ROUNDING, LOOSE = 2e-15, 1e-4
+STAGNANT, SHRINKING = 1e-6, 0.1
 LARGEST_COORDINATE = 1e9
 
 
@@ -52,7 +53,7 @@ def correct(
     ball of radius `reach` around the guess.
     """
     y = guess.copy()
-    right = np.zeros(len(y))
+    right, before = np.zeros(len(y)), np.inf
     for iteration in range(1, iterations + 1):
         residual, factors = curve.factorize(y, normal)
         if factors.singular:
@@ -66,7 +67,9 @@ def correct(
         if np.linalg.norm(y - guess) > reach:
             return None
         exact = float(np.abs(residual).max()) <= ROUNDING * max(1.0, float(np.abs(y).max()))
-        if size <= CONVERGED or (exact and size <= LOOSE):
+        stuck = SHRINKING * before < size <= STAGNANT
+        before = size
+        if size <= CONVERGED or stuck or (exact and size <= LOOSE):
             right[:-1], right[-1] = 0.0, 1.0
             along = factors.solve(right)
             length = float(np.linalg.norm(along))

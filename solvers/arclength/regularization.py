@@ -125,7 +125,8 @@ class RegularizedGame:
             reach[level] *= reach[tree.parent[level]]
         inside = np.flatnonzero(tree.infoset >= 0)
         total = np.bincount(tree.infoset[inside], reach[inside], tree.n_infosets)
-        chance = total[self.choices.infoset]
+        # nodes that only other players' actions tell apart were counted several times
+        chance = np.minimum(total[self.choices.infoset], 1.0)
         return np.where(chance > 0, chance, 1.0)
 
     @cached_property

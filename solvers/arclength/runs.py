@@ -11,7 +11,7 @@ from eqbench.continuation import BranchPoint, ContinuationError
 from eqbench.model.profile import BehaviorProfile
 from eqbench.solver import Candidate, Monitor, Termination
 
-from .continuation import ArclengthContinuation, random_weights
+from .continuation import SHARPEN, ArclengthContinuation, random_weights
 from .homotopy import descend
 from .polish import Polished, polish, support_of
 from .regularization import RegularizedGame
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 CLAIMED = 1e-9
 # Profiles that differ by less in every frequency are the same one.
 SAME = 1e-9
-# Polishing fails where eps leaves open which actions are played; it is then lowered by this.
-SHARPEN, SHARPENINGS = 1e-2, 2
+# Polishing fails where eps leaves open which actions are played; it is then lowered so often.
+SHARPENINGS = 2
 MOST_CANDIDATES = 1000
 
 
@@ -84,7 +84,7 @@ class Search:
     def _homotopy(self, weights: FloatArray | None) -> None:
         """From the center down to eps, and to an equilibrium."""
         system = self.system if weights is None else self.system.weighted(weights)
-        last: list[FloatArray] = []
+        last = [BehaviorProfile.uniform(self.game.tree).probabilities]
 
         def seen(z: FloatArray, epsilon: float) -> None:
             last[:] = [system.behavior(system.frequencies(z, epsilon))]
@@ -97,7 +97,7 @@ class Search:
                     return
             self.failures += 1
         except OutOfBudgetError:
-            if last and not self.found:
+            if not self.found:
                 self.monitor.candidate(last[0], claim="iterate")
             raise
 

@@ -1,0 +1,88 @@
+"""`eqbench trace` as users run it: results, breaks, figures, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from command import eqbench
+from trace_cases import WINDING
+
+SKP = ("--game", "skp", "--from", "5/2", "--to", "6")
+MADE_UP = ("--game", "skp", "--from", "3", "--to", "8", "--plugin", str(WINDING))
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder with a finished trace of SKP in ``skp``."""
+    cwd = tmp_path_factory.mktemp("place")
+    done = eqbench("trace", *SKP, "--at", "10/3", "--out", "skp", "--json", cwd=cwd)
+    assert done.code == 0, done.err
+    assert done.json == json.loads((cwd / "skp/summary.json").read_text())
+    return cwd
+
+
+def test_summary_has_all_keys_and_profiles_verify(place: Path) -> None:
+    document = json.loads((place / "skp/summary.json").read_text())
+    keys = "schema game epsilon regularization points elapsed_s cpu_s factorizations folds at"
+    assert set(keys.split()) <= document.keys()
+    (entry,) = document["at"]
+    keys = "parameter crossings polished distinct_payoffs window equilibria"
+    assert entry.keys() == set(keys.split())
+    for item in entry["equilibria"]:
+        done = eqbench("verify", "--profile", f"skp/{item['profile']}", "--json", cwd=place)
+        assert done.json["payoffs"] == pytest.approx(item["payoffs"], abs=1e-15)
+        assert max(done.json["max_regret"], item["max_regret"]) <= 1e-12
+        assert done.json["identity"]["name"] == item["identity"]["name"]
+
+
+def test_finished_trace_is_shown_again_and_left_alone(place: Path) -> None:
+    before = {file: file.stat().st_mtime_ns for file in (place / "skp").iterdir()}
+    done = eqbench("trace", "--resume", "skp", "--epsilon", "1e-7", *SKP, cwd=place)
+    assert done.code == 0, done.err
+    assert "this trace has ended; there is nothing to go on with" in done.err
+    assert "Equilibria on this branch at pot=3.33333333" in done.out
+    assert {file: file.stat().st_mtime_ns for file in (place / "skp").iterdir()} == before
+
+
+def test_finished_trace_is_drawn(place: Path) -> None:
+    done = eqbench(
+        *("trace", "--resume", "skp", "--figures", "--close-up", "3.1,3.6", "--animate", "3"),
+        cwd=place,
+    )
+    assert done.code == 0, done.err
+    names = ["payoffs", "frequencies", "frequencies-1", "counts"]
+    names += [f"bars-at1-{k}" for k in (1, 2, 3)]
+    expected = {f"{name}{suffix}" for name in names for suffix in (".svg", ".png")}
+    assert {file.name for file in (place / "skp/figures").iterdir()} == {*expected, "animation.gif"}
+    assert done.err.count("wrote skp/figures/") == len(expected) + 1
+
+
+def test_interrupted_trace_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None:
+    whole = eqbench(
+        *("trace", *MADE_UP, "--solver", "winding", "--out", "whole", "--json"), cwd=tmp_path
+    )
+    command = [sys.executable, "-m", "eqbench", "trace", *MADE_UP, "--out", "broken"]
+    command += ["--solver", "winding(delay_s=0.07)"]
+    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as running:
+        points = tmp_path / "broken/points.csv"
+        deadline = time.monotonic() + 60
+        # rows reach the file after a second, so that it is followed by then
+        while not (points.exists() and points.stat().st_size) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        running.send_signal(signal.SIGINT)
+        error = running.communicate(timeout=60)[1]
+    assert running.returncode == 130
+    assert error == "interrupted; go on with:\n  eqbench trace --resume broken\n"
+    assert not (tmp_path / "broken/summary.json").exists()
+    assert 0 < len(points.read_text().splitlines()) - 1 < whole.json["points"]
+    done = eqbench("trace", "--resume", "broken", "--json", cwd=tmp_path)
+    assert done.code == 0, done.err
+    assert points.read_bytes() == (tmp_path / "whole/points.csv").read_bytes()
+    differing = {"elapsed_s": 0, "cpu_s": 0, "solver": ""}
+    assert done.json | differing == whole.json | differing

@@ -1,0 +1,126 @@
+"""`eqbench trace` within the process of the tests: how it ends, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from command import Ended
+from trace_cases import WINDING, new_folder, setting
+
+from eqbench.cli import main
+
+Trace = Callable[..., Ended]
+MADE_UP = ("--game", "skp", "--from", "3", "--to", "8", "--plugin", str(WINDING))
+
+
+@pytest.fixture
+def trace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[Trace]:
+    """The command with some arguments, in an empty folder."""
+    before = signal.getsignal(signal.SIGTERM)
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str) -> Ended:
+        monkeypatch.setattr(sys, "argv", ["eqbench", "trace", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        printed = capsys.readouterr()
+        code = ended.value.code
+        assert isinstance(code, int)
+        return Ended(code, printed.out, printed.err, tmp_path)
+
+    yield run
+    signal.signal(signal.SIGTERM, before)
+
+
+def test_results_go_to_a_folder_of_their_own(trace: Trace, tmp_path: Path) -> None:
+    done = trace(*MADE_UP, "--solver", "winding")
+    assert done.code == 0, done.err
+    (folder,) = (tmp_path / "results").iterdir()
+    assert folder.name.endswith("Z-trace-skp")
+    assert f"results in results/{folder.name}" in done.err
+    header = (folder / "points.csv").read_text().splitlines()[0].split(",")
+    assert header[:6] == ["parameter", "arclength", "u:P1", "u:P2", "u:P3", "P1|2:|bet"]
+
+
+def test_trace_that_stops_at_a_limit_says_how_to_go_on(trace: Trace, tmp_path: Path) -> None:
+    arguments = ("--solver", "winding", "--most-points", "7", "--out", "t", "--json")
+    done = trace(*MADE_UP, *arguments)
+    assert done.code == 0
+    assert (done.json["finished"], done.json["points"]) == (False, 7)
+    assert "stopped after 7 points; go on with:\n  eqbench trace --resume t" in done.err
+    done = trace("--resume", "t", "--json")
+    assert done.json["finished"] is True
+
+
+def test_lost_branch_ends_with_1_and_keeps_its_points(trace: Trace, tmp_path: Path) -> None:
+    arguments = ("--solver", "winding(lost=2)", "--out", "t")
+    done = trace(*MADE_UP, *arguments)
+    assert done.code == 1
+    assert "the road is closed" in done.out
+    assert json.loads((tmp_path / "t/summary.json").read_text())["points"] > 5
+
+
+def test_branch_without_a_start_ends_with_1_and_leaves_nothing(
+    trace: Trace, tmp_path: Path
+) -> None:
+    arguments = ("--solver", "winding(start=false)", "--out", "t")
+    done = trace(*MADE_UP, *arguments)
+    assert done.code == 1
+    assert done.err == "Error: no branch begins at pot=3: there is none\n"
+    assert not (tmp_path / "t").exists()
+
+
+def test_damaged_checkpoint_is_refused(trace: Trace, tmp_path: Path) -> None:
+    arguments = ("--solver", "winding", "--most-points", "7", "--out", "t")
+    trace(*MADE_UP, *arguments)
+    (tmp_path / "t/checkpoint.npz").write_bytes(b"?")
+    done = trace("--resume", "t")
+    assert (done.code, done.out) == (2, "")
+    assert "the checkpoint of this trace is damaged" in done.err
+    assert "Traceback" not in done.err
+
+
+SKP = ("--game", "skp", "--from", "2", "--to", "6")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--from", "2"], "Missing option '--game'"),
+        (["--game", "skp", "--from", "2"], "Missing option '--to'"),
+        ([*SKP, "--epsilon", "0"], "positive"),
+        ([*SKP, "--epsilon", "-1"], "positive"),
+        ([*SKP, "--at", "7"], "--at 7 lies outside the range from 2 to 6"),
+        ([*SKP, "--at", "many"], "'many' is no number"),
+        ([*SKP, "--to", "1/0"], "'1/0' is no number"),
+        ([*SKP, "--starts", "3"], "--starts looks beside the branch at the values of --at"),
+        ([*SKP, "--close-up", "3,4"], "--close-up is about figures"),
+        ([*SKP, "--figures", "--close-up", "4,3"], "'4,3' is no interval"),
+        ([*SKP, "--figures", "--close-up", "7,8"], "lies outside 2 to 6"),
+        ([*SKP, "--parameter", "ante"], "its parameter is 'pot'"),
+        ([*SKP, "--epsilon", "1e-6", "--solver", "arclength(epsilon=1e-7)"], "give it once"),
+        (["--game", "leduc", "--from", "2", "--to", "3"], "has no payoff parameter"),
+        (["--game", "kuhn2", "--from", "2", "--to", "3", "--animate", "9"], "three-player Kuhn"),
+        (["--resume", "."], "holds no trace"),
+        (["--resume", "skp", "--out", "other"], "either --resume or --out"),
+        (["--resume", "skp", "--at", "3"], "begun with --at 10/3, now it is 3"),
+        (["--resume", "skp", "--at", "10/3", "--at", "most"], "now it is 10/3 most"),
+        (["--resume", "skp", "--regularization", "arctan"], "begun with --solver"),
+        ([*SKP, "--out", "skp"], "already holds a trace"),
+    ],
+)
+def test_command_refuses_with_a_message_and_leaves_nothing(
+    trace: Trace, tmp_path: Path, arguments: list[str], message: str
+) -> None:
+    new_folder(tmp_path / "skp", setting("arclength", 2, 6, at=("10/3",)))
+    done = trace(*arguments)
+    assert (done.code, done.out) == (2, "")
+    assert message in done.err
+    assert [file.name for file in tmp_path.iterdir()] == ["skp"]

@@ -1,0 +1,104 @@
+"""What the course of a branch shows: points at one value, and vertical pieces."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import eqbench
+from eqbench.model.choices import Choices
+from eqbench.studies.branch import Branch
+from eqbench.studies.trace_counts import NARROWEST, Counts, in_the_middle_of_most
+from eqbench.studies.trace_vertical import vertical_pieces
+
+FOLDED = np.array([2.0, 2.6, 2.9, 2.5, 2.1, 2.3, 4.0])
+
+
+def test_counts_change_at_folds_between_points() -> None:
+    counts = Counts.of(FOLDED, [(3, 3.0), (5, 2.05)])
+    assert counts.breakpoints.tolist() == [2.0, 2.05, 3.0, 4.0]
+    assert counts.counts.tolist() == [1, 3, 1]
+    assert (counts.most, counts.intervals(3)) == (3, [(2.05, 3.0)])
+    assert counts.intervals(1) == [(2.0, 2.05), (3.0, 4.0)]
+
+
+def test_counts_without_known_folds_are_those_of_the_points() -> None:
+    assert Counts.of(FOLDED, []).breakpoints.tolist() == [2.0, 2.1, 2.9, 4.0]
+
+
+def test_window_has_the_number_of_points_that_was_found() -> None:
+    counts = Counts.of(FOLDED, [(3, 3.0), (5, 2.05)])
+    assert counts.window(2.5, 3) == (2.05, 3.0)
+    assert counts.window(3.5, 1) == (3.0, 4.0)
+    assert counts.window(2.5, 1) == (2.5, 2.5), "one crossing was found where three are expected"
+
+
+def test_narrow_winding_does_not_count_where_it_shall_not() -> None:
+    values = np.array([2.0, 3.0, 3.0 - 1e-9, 4.0])
+    assert Counts.of(values, []).most == 3
+    assert Counts.of(values, [], NARROWEST).most == 1
+
+
+def test_value_with_most_points_is_short_and_within_its_interval() -> None:
+    assert in_the_middle_of_most(Counts.of(FOLDED, [(3, 3.0), (5, 2.05)])) == Fraction(5, 2)
+    narrow = Counts.of(np.array([2.0, 3.4466, 3.4436, 4.0]), [])
+    value = in_the_middle_of_most(narrow)
+    assert value == Fraction("3.445")
+    tiny = Counts.of(np.array([2.0, 3.40000071, 3.4000007, 4.0]), [])
+    assert Fraction("3.4000007") < in_the_middle_of_most(tiny) < Fraction("3.40000071")
+
+
+def branch_of(values: Any, place: Any) -> Branch:
+    """A branch of kuhn2 on which the first player's first frequency is `place`."""
+    game = eqbench.load_game("kuhn2")
+    values, place = np.array(values, dtype=float), np.array(place, dtype=float)
+    free = np.full((len(values), Choices.of(game.tree).size), 0.5)
+    free[:, 0] = place
+    path = np.column_stack((free, values))
+    length = np.concatenate(([0], np.cumsum(np.linalg.norm(np.diff(path, axis=0), axis=1))))
+    payoffs = np.column_stack((place, -place))
+    return Branch(game, "pot", values, length, free, payoffs)
+
+
+def line(*ends: float, points: int = 50) -> Any:
+    """Points that lead evenly from one of the values to the next."""
+    pieces = [np.linspace(a, b, points) for a, b in itertools.pairwise(ends)]
+    return np.concatenate(pieces)
+
+
+def test_vertical_piece_is_found_with_its_value_and_payoffs() -> None:
+    branch = branch_of(line(2, 3, 3 + 1e-5, 4), line(0.2, 0.3, 0.6, 0.7))
+    (piece,) = vertical_pieces(branch)
+    assert piece["parameter"] == pytest.approx(3, abs=2e-5)
+    low, high = piece["payoffs"]
+    assert low == pytest.approx([0.3, -0.6], abs=1e-2)
+    assert high == pytest.approx([0.6, -0.3], abs=1e-2)
+
+
+def test_each_vertical_piece_is_found_once_in_order() -> None:
+    values = line(2, 3, 3, 4, 4, 3, 3, 2)
+    places = line(0.1, 0.15, 0.3, 0.35, 0.5, 0.55, 0.75, 0.8)
+    found = [piece["parameter"] for piece in vertical_pieces(branch_of(values, places))]
+    assert found == pytest.approx([3, 4, 3], abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("values", "places"),
+    [
+        # steep: a tenth of frequency within 0.006 of the pot
+        (line(2, 2.9, 2.906, 4), line(0.1, 0.2, 0.3, 0.4)),
+        # a smooth fold, where frequency moves with the root of the distance
+        (3 - np.linspace(-1, 1, 2001) ** 2, np.linspace(0.1, 0.9, 2001)),
+        # vertical, but nothing much changes
+        (line(2, 3, 3, 4), line(0.2, 0.3, 0.302, 0.4)),
+        # straight
+        (line(2, 4), line(0.2, 0.8)),
+    ],
+    ids=["steep", "fold", "short", "straight"],
+)
+def test_what_is_not_vertical_is_not_called_so(values: Any, places: Any) -> None:
+    assert vertical_pieces(branch_of(values, places)) == []
