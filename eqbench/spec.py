@@ -46,6 +46,10 @@ class Spec:
         merged = dict(self.options) | options
         return Spec(self.name, tuple(merged.items()))
 
+    def without(self, name: str) -> Spec:
+        """Copy without an option."""
+        return Spec(self.name, tuple((k, v) for k, v in self.options if k != name))
+
 
 def format_value(value: Value | float | None) -> str:
     """Text of a value, in the grammar that :func:`parse_spec` reads."""

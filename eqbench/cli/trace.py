@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -138,6 +139,9 @@ def trace(ctx: click.Context, /, **options: Any) -> None:
     regularization that are printed with them; others may exist beside it. Exit code: 0 traced
     or stopped at a limit, 1 the branch was lost or has no start, 2 usage, 130 interrupted.
     """
+    # for matrices of this size more threads wait for each other: ten times slower where another
+    # process uses the cores
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from eqbench.errors import EqbenchError
 
     _check(options)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from eqbench.errors import UsageError
 from eqbench.model.profile_json import parse_profile, profile_from_json
+from eqbench.spec import parse_spec
 from eqbench.studies.branch import Branch
 from eqbench.studies.branch_animation import write_animation
 from eqbench.studies.branch_crossings import crossing_figure
@@ -43,7 +44,7 @@ def draw_trace(
         If there is nothing to draw, or a file cannot be read or written.
     """
     branch = _branch(setting, folder)
-    name = setting.game.spec
+    name = str(parse_spec(setting.game.spec).without(branch.parameter))
     windows = [Window(low, high) for low, high in close_ups]
     figures = {
         "payoffs": payoff_figure({name: branch}, windows=windows),

@@ -12,6 +12,7 @@ from rich.text import Text
 from eqbench.report.naming import decimal, leading, marked, marks
 from eqbench.report.rows import printable
 from eqbench.report.terminal import fits, seconds, small
+from eqbench.spec import parse_spec
 
 MOST_ROWS = 20
 
@@ -29,7 +30,8 @@ _COUNTS = (
 def print_trace(document: Mapping[str, Any], console: Console) -> None:
     """Print what the summary of a trace says: folds, vertical pieces, equilibria."""
     name, players = document["parameter"], document["players"]
-    _say(f"Branch of {document['game']}", console, style="bold")
+    game = parse_spec(document["game"]).without(document["parameter"])
+    _say(f"Branch of {game}", console, style="bold")
     _print_course(document, console)
     _print_folds(document["folds"], name, players, console)
     _print_vertical(document["vertical"], name, players, console)
