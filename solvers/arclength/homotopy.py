@@ -29,9 +29,9 @@ def descend(
     """Coordinates z (F,) of a solution at a small eps, from that at a large one.
 
     Where the barrier is as strong as the payoffs there is one solution, near the center of
-    all simplices. The coordinates are kept while eps is lowered: frequencies near their bounds
-    then follow by themselves. Where that fails the curve may fold, and it is followed through
-    the fold. None if that fails too.
+    all simplices. The guess for a smaller eps lies on the tangent in the coordinates z, where
+    frequencies near their bounds follow by themselves. Where that fails the curve may fold,
+    and it is followed through the fold. None if that fails too.
 
     Parameters
     ----------
@@ -71,10 +71,11 @@ def lower(
             guess[-1] = lower_log
             step = correct(curve, guess, across, iterations=MOST_ITERATIONS)
             factor = factor if step else float(np.sqrt(factor))
-        step = step or _past_fold(curve, made, across)
         if step is None:
-            return None
-        made, factor = step, max(factor, FIRST_FACTOR) if factor > LARGEST_FACTOR else factor
+            step, factor = _past_fold(curve, made, across), FIRST_FACTOR
+            if step is None:
+                return None
+        made = step
 
 
 def _past_fold(curve: Curve, made: Correction, across: FloatArray) -> Correction | None:
