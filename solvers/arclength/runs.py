@@ -85,11 +85,16 @@ class Search:
         """From the center down to eps, and to an equilibrium."""
         system = self.system if weights is None else self.system.weighted(weights)
         last = [BehaviorProfile.uniform(self.game.tree).probabilities]
+        # Three snapshots and one of the first equilibrium: whether the monitor takes more than
+        # four depends on the clock.
+        smallest = self.solver.epsilon
+        due = [np.inf, np.sqrt(system.unit * smallest), 2 * smallest]
 
         def seen(z: FloatArray, epsilon: float) -> None:
             last[:] = [system.behavior(system.frequencies(z, epsilon))]
-            if weights is None:
+            if weights is None and due and epsilon <= due[0]:
                 self.monitor.snapshot(last[0])
+                due.pop(0)
 
         try:
             for made in self._polished(system, seen):
@@ -160,7 +165,8 @@ class Search:
         self.found.append(behavior)
         if len(self.found) <= MOST_CANDIDATES:
             made = Candidate(BehaviorProfile.of(self.game.tree, behavior), "equilibrium")
-            self.monitor.snapshot(made)
+            if len(self.found) == 1:
+                self.monitor.snapshot(made)
             self.monitor.candidate(made)
         return True
 

@@ -11,7 +11,7 @@ from solver_cases import bimatrix, run
 # -- values of games ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("solver", ["sequence_lp", "lcp"])
+@pytest.mark.parametrize("solver", ["sequence_lp", "lcp", "arclength(starts=0,branch=false)"])
 def test_value_of_two_player_kuhn_poker_is_minus_one_eighteenth(solver: str) -> None:
     """Kuhn 1950; in all equilibria P1 bets the lowest card a third as often as the highest."""
     result = run(solver, "kuhn2")

@@ -1,0 +1,127 @@
+"""Systems, paths and traced branches of the arclength solver, for its tests."""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+
+import eqbench
+from eqbench.continuation import BranchPoint, Turn
+from eqbench.model.game import Game
+from eqbench.model.profile import BehaviorProfile
+from eqbench.verification import Verifier
+
+# What rounding may leave of a regret, in payoff units.
+EXACT = 1e-12
+
+
+def module(name: str) -> Any:
+    """A module of the solver's package."""
+    return importlib.import_module(f"eqbench.solvers.arclength.{name}")
+
+
+@cache
+def game(spec: str) -> Game:
+    return eqbench.load_game(spec)
+
+
+def reduced_kuhn(cards: int) -> str:
+    """Three-player Kuhn poker as in Billingham 2018, dominated actions deleted."""
+    return f"kuhn(players=3,cards={cards},reduce=billingham)"
+
+
+def system(of: str | Game, kind: str = "log", derivative: str = "counterfactual") -> Any:
+    loaded = game(of) if isinstance(of, str) else of
+    return module("regularization").RegularizedGame(loaded, kind, derivative)
+
+
+def log_normal(made: Any, seed: int, spread: float = 1.0) -> Any:
+    """The same system with random weights of its information sets."""
+    normal = np.random.default_rng(seed).normal(size=len(made.choices.infoset))
+    return made.weighted(np.exp(spread * normal))
+
+
+@dataclass(frozen=True, eq=False)
+class End:
+    """Where a path in eps ended: the regularized profile and the polished one."""
+
+    regularized: np.ndarray
+    polished: Any
+
+    @property
+    def behavior(self) -> np.ndarray:
+        return self.polished.behavior
+
+
+def descend(made: Any, epsilon: float) -> End:
+    """The path from the center to a small eps at the game's own parameter, and its end."""
+    z = module("homotopy").descend(made, made.parameter, epsilon)
+    assert z is not None
+    polish = module("polish")
+    frequencies = made.frequencies(z, epsilon)
+    behavior = made.behavior(frequencies)
+    regret = float(made.model.regrets(behavior).max())
+    start = polish.Polished(behavior, made.parameter, regret)
+    return End(behavior, polish.polish(made, start, polish.support_of(made, frequencies)))
+
+
+def max_regret(of: Game, behavior: np.ndarray) -> float:
+    """As the independent verifier measures it."""
+    return float(Verifier(of.tree).verify(BehaviorProfile.of(of.tree, behavior)).max_regret)
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """A branch that was followed along the pot."""
+
+    continuation: Any
+    points: list[BranchPoint]
+
+    @property
+    def values(self) -> np.ndarray:
+        return np.array([point.value for point in self.points])
+
+    @cached_property
+    def payoffs(self) -> np.ndarray:
+        """Of the regularized profiles, float64 (points, N)."""
+        return np.array([self.payoffs_of(p.behavior, p.value) for p in self.points])
+
+    def payoffs_of(self, behavior: np.ndarray, value: float) -> np.ndarray:
+        return self.continuation.system.model_at(value).expected_payoffs(behavior)
+
+    def pairs(self) -> Iterator[tuple[BranchPoint, BranchPoint]]:
+        return itertools.pairwise(self.points)
+
+    def folds(self) -> list[Turn]:
+        found = (self.continuation.fold(before, after) for before, after in self.pairs())
+        return [turn for turn in found if turn is not None]
+
+    def at(self, value: float) -> list[BranchPoint]:
+        """All points of the branch with this value of the pot."""
+        crossings = self.continuation.crossings
+        return [p for before, after in self.pairs() for p in crossings(before, after, value)]
+
+    def polished_at(self, pot: str) -> list[np.ndarray]:
+        """Profiles (A,) without regularization, one for each crossing of a pot."""
+        value = float(Fraction(pot))
+        return [self.continuation.polish(point, value)[0] for point in self.at(value)]
+
+
+@cache
+def trace(spec: str, first: float, last: float, epsilon: float) -> Trace:
+    """The branch from one pot until another is passed, whichever way it goes."""
+    solver = eqbench.load_solver(f"arclength(epsilon={epsilon})")
+    continuation = solver.continuation(game(spec))
+    points = [continuation.start(first)]
+    for point in continuation.follow(points[0], increasing=last > first):
+        points.append(point)
+        if not min(first, last) <= point.value <= max(first, last):
+            break
+    return Trace(continuation, points)
