@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import re
 import statistics
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from branch_tables import arclength_cost, coexisting, large_n
+from markdown_tables import milliseconds, seconds, table, where
 from measuring import read_results
 
 README = Path(__file__).resolve().parent / "README.md"
@@ -204,33 +206,10 @@ TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "case_enumeration": case_enumeration,
     "identification": identification,
     "payoff_models": payoff_models,
+    "arclength_cost": arclength_cost,
+    "coexisting": coexisting,
+    "large_n": large_n,
 }
-
-
-def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Markdown table whose first column is text and whose others are numbers."""
-    rule = ["---"] + ["---:"] * (len(header) - 1)
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in [header, rule, *rows])
-
-
-def seconds(repetitions: list[float] | None) -> str:
-    """Median in seconds, or a dash where nothing was measured."""
-    return "–" if not repetitions else f"{statistics.median(repetitions):.3g}"
-
-
-def milliseconds(repetitions: list[float]) -> str:
-    """Median in milliseconds of times in seconds."""
-    return f"{1e3 * statistics.median(repetitions):.2f}"
-
-
-def where(data: dict[str, Any]) -> str:
-    """The environment in a few words."""
-    environment = data["environment"]
-    packages = environment["packages"]
-    return (
-        f"{environment['processor']}, {environment['platform']}, Python {environment['python']}, "
-        f"Numba {packages['numba']}, NumPy {packages['numpy']}"
-    )
 
 
 def main() -> None:

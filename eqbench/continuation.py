@@ -53,19 +53,24 @@ class BranchPoint:
 
 
 class Turn(NamedTuple):
-    """A fold, where the parameter turns around, or a corner, where the support changes.
+    """A fold, where the parameter turns around.
 
     Attributes
     ----------
     value : float
     behavior : float64 (A,)
     exact : bool
-        Whether it is that of the equilibria themselves, without regularization.
+        Whether these are of the equilibria themselves, without regularization. Only folds
+        that the support determines are: where frequencies may vary freely the place of the
+        fold depends on the regularization.
+    regularized : float
+        Where the parameter of the regularized branch turns around.
     """
 
     value: float
     behavior: FloatArray
     exact: bool
+    regularized: float
 
 
 class Continuation(Protocol):
@@ -98,11 +103,14 @@ class Continuation(Protocol):
     def fold(self, before: BranchPoint, after: BranchPoint) -> Turn | None:
         """The fold between two neighboring points, None if the parameter does not turn."""
 
-    def corner(self, before: BranchPoint, after: BranchPoint) -> Turn | None:
-        """Where actions enter or leave the support, None if it is the same at both points."""
-
     def crossings(self, before: BranchPoint, after: BranchPoint, value: float) -> list[BranchPoint]:
-        """Where the branch between two neighboring points has this value of the parameter."""
+        """Where the branch between two neighboring points has this value of the parameter.
+
+        Raises
+        ------
+        ContinuationError
+            If the branch passes the value there, but the point cannot be computed.
+        """
 
     def polish(self, point: BranchPoint, value: float | None = None) -> tuple[FloatArray, float]:
         """An equilibrium close to a point, float64 (A,), and its value of the parameter.

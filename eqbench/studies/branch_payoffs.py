@@ -74,10 +74,9 @@ def payoff_figure(
     exact: Sequence[Curve] = (),
     windows: Sequence[Window] = (),
     players: Sequence[int] | None = None,
+    folds: bool = True,
 ) -> Figure:
     """Expectations against the parameter: of one branch in one panel, of several by player.
-
-    Folds are dots.
 
     Parameters
     ----------
@@ -85,6 +84,7 @@ def payoff_figure(
     exact : reference curves, laid over the branches as dashed lines
     windows : close-ups; each is a panel of its own, marked in the main one
     players : numbers, from 0, of those whose expectations are shown; all unless given
+    folds : whether folds are dots; those of many branches hide the curves
 
     Raises
     ------
@@ -112,10 +112,10 @@ def payoff_figure(
     for axes, row in zip(grid, rows, strict=True):
         lines = _lines(branches, row, exact)
         main, *close_ups = axes
-        _draw(main, lines)
+        _draw(main, lines, folds=folds)
         main.margins(x=0.01)
         for name, window, ax in zip(WINDOW_NAMES, windows, close_ups, strict=False):
-            _draw(ax, lines)
+            _draw(ax, lines, folds=folds)
             _close_up(main, ax, window, name, lines)
         whose = "expectation" if len(branches) == 1 else f"expectation of {names[row[0]]}"
         label_axes(main, "", whose)
@@ -186,13 +186,14 @@ def _lines(
     return lines
 
 
-def _draw(ax: Axes, lines: Sequence[_Line]) -> None:
+def _draw(ax: Axes, lines: Sequence[_Line], *, folds: bool) -> None:
     for x, y, color, label, style in lines:
         ax.plot(x, y, style, color=color, linewidth=1.2, label=label, solid_joinstyle="round")
-        if style == "-":
-            folds = turning_points(x)
-            ax.plot(x[folds], y[folds], "o", color=color, markersize=2, zorder=3)
-    ax.plot([], [], "o", color=GRAY, markersize=2, label="fold")
+        if folds and style == "-":
+            turns = turning_points(x)
+            ax.plot(x[turns], y[turns], "o", color=color, markersize=2, zorder=3)
+    if folds:
+        ax.plot([], [], "o", color=GRAY, markersize=2, label="fold")
 
 
 def _close_up(main: Axes, ax: Axes, window: Window, name: str, lines: Sequence[_Line]) -> None:

@@ -52,7 +52,7 @@ def log_log_figure(
     """
     if not 0 < len(series) <= len(MARKERS):
         raise UsageError(f"{len(series)} series asked for; choose 1 to {len(MARKERS)}")
-    figure = new_figure(6.5, 4.2)
+    figure = new_figure(7.2, 4.2)
     ax = figure.subplots()
     label_axes(ax, x_label, y_label)
     ax.tick_params(which="minor", color=PALE, labelsize=SMALL_SIZE)

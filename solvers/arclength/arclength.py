@@ -29,7 +29,7 @@ class Arclength:
     followed along it, and all points with the game's own value are polished: these are the
     equilibria on this branch, not all equilibria of the game.
 
-    An iteration is a factorization of the derivatives.
+    An iteration is an evaluation of the derivatives.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class Arclength:
         )
 
     def prepare(self, game: Game) -> None:
-        """Compile everything that `solve` runs, on a tiny game of the same kind."""
+        """Compile what `solve` runs; keeps nothing but the machine code."""
         from .runs import warm_up
 
         warm_up(self, game)
@@ -103,17 +103,13 @@ class Arclength:
         """Hand over all equilibria found within the budget."""
         from eqbench.solver import Termination
 
-        from .runs import Search
+        from .runs import Search, bytes_needed
 
-        form = game.tree
-        free = sum(len(actions) - 1 for actions in form.infoset_actions)
-        # the derivatives by all actions, by the free ones, and the factors
-        needed = 8 * ((form.n_actions + form.n_players) ** 2 + 4 * (free + 1) ** 2)
-        limit = monitor.budget.memory_bytes
+        needed, limit = bytes_needed(game), monitor.budget.memory_bytes
         if needed > limit:
             return Termination(
                 "failed",
-                f"the derivatives by {form.n_actions:,} actions need {needed / MEBIBYTE:,.0f} "
+                f"the derivatives by {game.tree.n_actions:,} actions need {needed / MEBIBYTE:,.0f} "
                 f"MiB, more than the memory limit of {limit / MEBIBYTE:,.0f} MiB; give the "
                 "solver more memory or a smaller game",
             )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -12,13 +11,13 @@ from eqbench.continuation import BranchPoint, ContinuationError, Turn
 from eqbench.model.game import Game
 from eqbench.model.tree import FloatArray
 
+from .between import Between, NotFoundError
 from .corrector import correct
 from .curve import Curve
-from .folds import corner, exact_fold, turning_point
+from .folds import exact_fold
 from .follow import CurvePoint, StalledError, StepControl, follow
 from .homotopy import descend, lower
 from .polish import Polished, polish, support_of
-from .predictor import predict
 from .regularization import RegularizedGame
 
 # Spread of the logarithm of random weights of information sets.
@@ -26,8 +25,6 @@ WEIGHT_SPREAD = 1.0
 EXACT = 1e-12
 # Where eps leaves open which actions are played it is lowered by this factor.
 SHARPEN = 1e-2
-# An exact corner further away in the parameter is another one.
-CORNER = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,27 +95,16 @@ class ArclengthContinuation:
             return None
         curve, first = self._restore(before)
         second = self._restore(after)[1]
-        made = turning_point(curve, first, second)
-        if made is None:  # the nearer of both has to do
-            nearer = min((first, second), key=lambda point: abs(point.tangent[-1]))
-            return Turn(float(nearer.y[-1]), curve.behavior(nearer.y), exact=False)
-        exact = exact_fold(curve.system, made.y, self.epsilon)
+        try:
+            made = Between(curve, first, second).turning_point()
+        except NotFoundError:
+            made = None
+        y = min((first, second), key=lambda p: abs(p.tangent[-1])).y if made is None else made.y
+        value = float(y[-1])
+        exact = exact_fold(curve.system, y, self.epsilon) if made is not None else None
         if exact is None:
-            return Turn(float(made.y[-1]), curve.behavior(made.y), exact=False)
-        return Turn(exact.parameter, exact.behavior, exact=True)
-
-    def corner(self, before: BranchPoint, after: BranchPoint) -> Turn | None:
-        """Where actions enter or leave the support between two neighboring points."""
-        turning = np.flatnonzero(before.played != after.played)
-        if not len(turning):
-            return None
-        system = self._restore(after)[0].system
-        near = Polished(after.behavior, after.value, np.inf)
-        for support in (before.played, after.played):
-            made = corner(system, near, support, turning, CORNER)
-            if made is not None:
-                return Turn(made.parameter, made.behavior, exact=True)
-        return Turn(after.value, after.behavior, exact=False)
+            return Turn(value, curve.behavior(y), exact=False, regularized=value)
+        return Turn(exact.parameter, exact.behavior, exact=True, regularized=value)
 
     def crossings(self, before: BranchPoint, after: BranchPoint, value: float) -> list[BranchPoint]:
         """Where the branch between two neighboring points has this value.
@@ -127,20 +113,13 @@ class ArclengthContinuation:
         """
         curve, first = self._restore(before)
         second = self._restore(after)[1]
-        ends = [(0.0, first.y[-1]), (second.length, second.y[-1])]
-        if before.direction * after.direction < 0:
-            turn = turning_point(curve, first, second)
-            if turn is not None:
-                length = float((turn.y - first.y) @ first.tangent)
-                ends.insert(1, (length, turn.y[-1]))
-        found = []
-        for (low, at_low), (high, at_high) in itertools.pairwise(ends):
-            if min(at_low, at_high) <= value < max(at_low, at_high):
-                share = (value - at_low) / (at_high - at_low)
-                point = _crossing(curve, (first, second), low + share * (high - low), value)
-                if point is not None:
-                    found.append(_branch_point(curve, point))
-        return found
+        try:
+            found = Between(curve, first, second).crossings(value)
+        except NotFoundError:
+            raise ContinuationError(
+                f"the branch passes {value:.9g}, but the point cannot be computed"
+            ) from None
+        return [_branch_point(curve, point) for point in found]
 
     def polish(self, point: BranchPoint, value: float | None = None) -> tuple[FloatArray, float]:
         """An equilibrium close to a point, and its value of the parameter."""
@@ -218,28 +197,6 @@ def _branch_point(curve: Curve, point: CurvePoint) -> BranchPoint:
         event="branch point" if point.orientation_changed else "",
         state=state,
     )
-
-
-def _crossing(
-    curve: Curve, between: tuple[CurvePoint, CurvePoint], length: float, value: float
-) -> CurvePoint | None:
-    """The point with a value of the parameter, from a guess at a length along the curve."""
-    first, second = between
-    across = np.zeros(len(first.y))
-    across[-1] = 1.0
-    bend = second.y - first.y - second.length * first.tangent
-    for plane in (across, first.tangent):
-        guess = predict(first.y, first.tangent, length, None)
-        guess += (length / second.length) ** 2 * bend
-        if plane is across:
-            guess[-1] = value
-        made = correct(curve, guess, plane, iterations=12, reach=second.length)
-        if made is not None and abs(made.y[-1] - value) <= 1e-9 * max(1.0, abs(value)):
-            tangent = made.tangent if made.tangent @ first.tangent > 0 else -made.tangent
-            return CurvePoint(
-                made.y, tangent, made.orientation, length, second.next_length, first.y
-            )
-    return None
 
 
 def _distance(made: Polished, start: Polished) -> float:

@@ -7,7 +7,7 @@ is the payoff parameter (at a fixed eps) or the logarithm of eps (at the game's 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +15,9 @@ from scipy.linalg import lapack
 
 from eqbench.model.tree import FloatArray
 
-from .regularization import RegularizedGame
+from .regularization import RegularizedGame, Unknown
 
 LARGEST_LOG = 200.0
-Unknown = Literal["parameter", "log_epsilon"]
 
 
 class Factors(NamedTuple):
@@ -72,9 +71,10 @@ class Curve:
 
     def factorize(self, y: FloatArray, border: FloatArray) -> tuple[FloatArray, Factors]:
         """Residual (F,) at y, and factors of the derivatives bordered with a row (F+1,)."""
-        made = self.system.evaluate(y[:-1], self.epsilon(y), self.parameter(y))
+        epsilon, parameter = self.epsilon(y), self.parameter(y)
+        made = self.system.evaluate(y[:-1], epsilon, parameter, self.unknown)
         matrix = made.matrix
-        matrix[:-1, -1] = made.by_parameter if self.unknown == "parameter" else made.by_log
+        matrix[:-1, -1] = made.along
         matrix[-1] = border
         self.system.counts["factorizations"] += 1
         lu, pivots, info = lapack.dgetrf(matrix.T, overwrite_a=1)

@@ -13,16 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from eqbench.model.tree import FloatArray
 
-from .corrector import Correction, correct
-from .curve import Curve
-from .exact_set import ITERATIONS, ActiveSet, least_squares, restrict
-from .follow import CurvePoint
+from .exact_set import ITERATIONS, RANK_TOLERANCE, ActiveSet, least_squares, restrict
 from .polish import LARGEST_STEP, ROUNDING, SLACK, Polished, exact_rows
-from .predictor import predict
 from .regularization import Frequencies, RegularizedGame
 
 # Weights between these belong to actions that are neither clearly in nor out of the support.
@@ -30,29 +25,8 @@ OUTSIDE, INSIDE = 0.02, 0.98
 EXACT = 1e-12  # regret in payoff units of a fold that counts as one of equilibria
 # An exact fold further away than that many square roots of the strength is another one.
 NEAR = 30.0
-
-
-def turning_point(curve: Curve, before: CurvePoint, after: CurvePoint) -> Correction | None:
-    """The point between two neighbors at which the last unknown is stationary."""
-    if before.tangent[-1] * after.tangent[-1] >= 0:
-        return None
-    found: dict[float, Correction] = {}
-
-    def slope(length: float) -> float:
-        guess = predict(before.y, before.tangent, length, None)
-        # the parabola through both points
-        guess += (length / after.length) ** 2 * (after.y - before.y - after.length * before.tangent)
-        made = correct(curve, guess, before.tangent, iterations=12)
-        if made is None:
-            raise ArithmeticError
-        found[length] = made
-        return float(made.tangent[-1])
-
-    try:
-        root = brentq(slope, 0.0, after.length, xtol=1e-13, rtol=1e-13, maxiter=60)
-    except (ArithmeticError, ValueError, RuntimeError):
-        return None
-    return found.get(root)
+# Component of the parameter in the null space up to which it counts as determined.
+FIXED = 1e-7
 
 
 def exact_fold(system: RegularizedGame, y: FloatArray, epsilon: float) -> Polished | None:
@@ -136,10 +110,19 @@ def _tied(
     assert slope is not None
     if np.abs(left).max(initial=0.0) > EXACT * system.unit:
         return None  # these actions do not turn at the same point
-    rows = np.column_stack((matrix, slope))[np.isin(active.tied, turning)]
-    if not np.abs(rows).max(axis=1, initial=0.0).all():
-        return None  # where nobody comes, an action is as good as the others everywhere
+    if not determines_parameter(np.column_stack((matrix, slope))):
+        return None  # frequencies that may vary freely move the fold with them
     return _judged(system, behavior, parameter)
+
+
+def determines_parameter(derivatives: FloatArray) -> bool:
+    """Whether equations with these derivatives (T, K+1) fix the parameter, the last unknown.
+
+    They do if nothing that leaves the equations unchanged moves the parameter.
+    """
+    values, rows = np.linalg.svd(derivatives)[1:]
+    rank = int((values > RANK_TOLERANCE * values.max(initial=0.0)).sum())
+    return bool(np.abs(rows[rank:, -1]).max(initial=0.0) <= FIXED)
 
 
 def _smooth(
@@ -202,7 +185,10 @@ class _ExactCurve:
             derivatives = self._derivatives(behavior, parameter)
             if np.abs(step).max() <= 10 * ROUNDING:
                 break
-        along = np.linalg.svd(derivatives[1])[2][-1]
+        values, rows = np.linalg.svd(derivatives[1])[1:]
+        if (values > RANK_TOLERANCE * values.max(initial=0.0)).sum() < len(moved) - 1:
+            raise ArithmeticError  # no curve: something may vary freely
+        along = rows[-1]
         turned = direction is not None and along @ direction < 0
         return _ExactPoint(behavior, parameter, -along if turned else along)
 

@@ -38,7 +38,8 @@ from .raw_derivatives import OwnReach
 
 Regularization = Literal["log", "arctan", "rational"]
 Derivative = Literal["counterfactual", "raw"]
-# Found by trial: with a quarter of the payoff range per player homotopies take fewest steps.
+Unknown = Literal["parameter", "log_epsilon"]
+# Found by trial: in these units homotopies and branches take few steps.
 UNIT = 0.1
 KINDS: dict[str, int] = {
     "log": kernels.LOG,
@@ -65,16 +66,13 @@ class Evaluation(NamedTuple):
     residual : float64 (F,)
     matrix : float64 (F, F)
         Derivatives of the residual by z.
-    by_parameter, by_log : float64 (F,)
-        Derivatives of the residual by the payoff parameter (zero without one) and by log eps.
-    behavior : float64 (A,)
+    along : float64 (F,)
+        Derivatives of the residual by the other unknown: the payoff parameter, or log eps.
     """
 
     residual: FloatArray
     matrix: FloatArray
-    by_parameter: FloatArray
-    by_log: FloatArray
-    behavior: FloatArray
+    along: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +116,10 @@ class RegularizedGame:
 
     @cached_property
     def chance(self) -> FloatArray:
-        """Probability with which chance leads to each set with a choice, float64 (C,)."""
+        """How much of chance leads to each information set with a choice, float64 (C,).
+
+        Its probability where, as in poker, public moves are known to all.
+        """
         tree = self.game.tree
         reach = tree.chance_probability.copy()
         for level in tree.levels[1:]:
@@ -179,30 +180,32 @@ class RegularizedGame:
 
     def linearize(self, behavior: FloatArray, parameter: float) -> Linearization:
         """Gains and derivatives, in the chosen sense of derivative."""
+        self.before_work()
         linear = self.model_at(parameter).linearize(behavior)
         return self._own_reach.weigh(behavior, linear) if self.derivative == "raw" else linear
 
-    def evaluate(self, z: FloatArray, epsilon: float, parameter: float) -> Evaluation:
+    def evaluate(
+        self, z: FloatArray, epsilon: float, parameter: float, unknown: Unknown = "parameter"
+    ) -> Evaluation:
         """Residual and derivatives at the coordinates z (F,)."""
-        self.before_work()
         choices, scale = self.choices, self.free_scale
         made = self.frequencies(z, epsilon)
-        behavior = self.behavior(made)
-        linear = self.linearize(behavior, parameter)
+        linear = self.linearize(self.behavior(made), parameter)
         first = np.repeat(made.first, np.diff(choices.start))
         matrix = np.empty((len(z) + 1, len(z) + 1))
         kernels.newton_matrix(
             choices.start, linear.jacobian, scale, made.weight, made.first_weight, matrix
         )
         residual = z - (made.free - first) - linear.gains / scale
-        slope = np.zeros(len(z)) if linear.slope is None else -linear.slope / scale
-        change = np.add.reduceat(made.by_log, choices.start[:-1])
-        by_log = -(
-            made.by_log
-            + np.repeat(change, np.diff(choices.start))
-            + linear.jacobian @ made.by_log / scale
-        )
-        return Evaluation(residual, matrix, slope, by_log, behavior)
+        if unknown == "log_epsilon":
+            change = np.add.reduceat(made.by_log, choices.start[:-1])
+            moved = made.by_log + np.repeat(change, np.diff(choices.start))
+            along = -(moved + linear.jacobian @ made.by_log / scale)
+        elif linear.slope is not None:
+            along = -linear.slope / scale
+        else:
+            along = np.zeros(len(z))
+        return Evaluation(residual, matrix, along)
 
     def coordinates(self, behavior: FloatArray, epsilon: float, parameter: float) -> FloatArray:
         """Coordinates z (F,) in which a given profile is nearly the solution."""

@@ -29,6 +29,8 @@ SAME = 1e-9
 # Polishing fails where eps leaves open which actions are played; it is then lowered so often.
 SHARPENINGS = 2
 MOST_CANDIDATES = 1000
+# Games whose derivatives take more are not evaluated before the clock runs.
+TRIED_BYTES = 2**28
 
 
 class OutOfBudgetError(Exception):
@@ -73,7 +75,7 @@ class Search:
         return Termination("converged", text + (" before the budget ended" if ended else ""))
 
     def _count(self) -> None:
-        """Before each factorization: is any budget left?"""
+        """Before each evaluation of the derivatives: is any budget left?"""
         budget = self.monitor.budget
         if self.monitor.remaining_s <= 0:
             raise OutOfBudgetError
@@ -172,8 +174,15 @@ class Search:
 
 
 def warm_up(solver: Arclength, game: Game) -> None:
-    """Compile the kernels with the types of this game."""
+    """Compile the kernels with the types of this game, unless it is too large to try."""
     system = RegularizedGame(game, solver.regularization, solver.derivative)
-    if system.choices.size:
+    if system.choices.size and bytes_needed(game) <= TRIED_BYTES:
         system.evaluate(np.zeros(system.choices.size), 1.0, system.parameter)
         system.model.regrets(BehaviorProfile.uniform(game.tree).probabilities)
+
+
+def bytes_needed(game: Game) -> int:
+    """Memory of the derivatives by all actions, of those by the free ones, and of the factors."""
+    tree = game.tree
+    free = sum(len(actions) - 1 for actions in tree.infoset_actions)
+    return 8 * ((tree.n_actions + tree.n_players) ** 2 + 4 * (free + 1) ** 2)

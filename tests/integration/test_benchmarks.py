@@ -11,6 +11,8 @@ from types import ModuleType
 
 import pytest
 
+import eqbench
+
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 
@@ -93,6 +95,107 @@ def test_expected_best_is_the_mean_over_all_sets_of_starts(script) -> None:
         sets = [min(chosen) for chosen in itertools.combinations(regrets, k)]
         expected = script("best_of_starts").expected_best(regrets, k)
         assert expected == pytest.approx(sum(sets) / len(sets))
+
+
+def test_cost_of_a_branch_is_measured_to_its_end(script) -> None:
+    benchmark = script("arclength_cost")
+    row = benchmark.follow_branch("skp", (2.0, 2.4), 1e-6, {})
+    assert row["reached"] >= 2.4
+    assert row["factorizations"] > row["steps"] > 0
+    assert (row["folds"], row["exact_fold_s"]) == (0, [])
+    shares = benchmark.shares(row)
+    assert sum(shares.values()) == pytest.approx(1)
+    assert min(shares[part] for part in ("derivatives", "matrix", "LU")) > 0
+
+
+def test_folds_are_made_exact_at_some_places(script) -> None:
+    row = script("arclength_cost").follow_branch("skp", (3.8, 4.1), 1e-6, {})
+    assert row["folds"] == len(row["exact_fold_s"]) == 2  # Billingham 2017: sets 5, 6 and 7 meet
+    assert len(script("arclength_cost").some_of(list(range(95)))) == 10
+
+
+def test_random_weights_lead_to_equilibria(script) -> None:
+    found = script("arclength_cost").random_starts("kuhn3", 1e-7, 2)
+    assert max(found["max_regrets"]) <= 1e-12
+    assert len(found["cpu_s"]) == 2
+
+
+def test_homotopy_is_measured_before_and_after_polishing(script) -> None:
+    found = script("arclength_cost").homotopies("kuhn2", 1e-6, 1)
+    assert 1e-9 < found["nash_conv_before"] < 1e-4
+    assert found["max_regret_after"] <= 1e-15
+
+
+def test_coexisting_equilibria_are_counted_and_verified(script) -> None:
+    row = script("coexisting").measure(4, 1e-7, starts=2)
+    assert (row["reached"], row["stalled"], row["most"]) == (16, "", 3)  # Billingham 2018, §5.1
+    for entry in row["at"]:
+        assert [entry[name] for name in ("crossings", "polished", "distinct_payoffs")] == [3, 3, 3]
+        assert entry["dimensions"] == [1, 1, 1]
+        assert len(entry["beside"]["payoff_ranges"]) == 3
+
+
+def test_half_street_games_tend_to_the_continuous_one(script) -> None:
+    benchmark = script("large_n")
+    assert benchmark.limit(2) == pytest.approx((0.4, 0.7, 0.1, 0.1))
+    for pot in benchmark.HALF_STREET_POTS:
+        limit = benchmark.limit(pot)
+        rows = [benchmark.half_street_row(cards, pot) for cards in (13, 26, 52)]
+        errors = [abs(row["gain"] - limit.gain) for row in rows]
+        assert errors == sorted(errors, reverse=True)
+        assert errors[-1] <= 2e-4
+        for name in ("calls_above", "bets_above", "bluffs_below"):
+            assert abs(rows[-1][name] - getattr(limit, name)) <= 1 / 52
+        assert max(row["max_regret"] for row in rows) <= 1e-12
+
+
+def test_decks_are_compared_at_equal_quantiles(script) -> None:
+    benchmark = script("large_n")
+    small, large = (benchmark.solve(benchmark.kuhn(n, 5), 5) for n in (4, 8))
+    same = benchmark.agreement(small, small)
+    assert [node["mean_difference"] for node in same] == [0] * 12
+    other = benchmark.agreement(small, large)
+    assert all(0 < node["mean_difference"] < 1 for node in other[:3])
+
+
+def test_branch_of_skp_lies_on_its_exact_sets(script, monkeypatch: pytest.MonkeyPatch) -> None:
+    figures = script("skp_figures")
+    monkeypatch.setattr(figures, "SAMPLES", 3)
+    game = eqbench.load_game("skp")
+    sets = list(figures.exact_sets(game))
+    assert len(sets) == len(figures.published()["sets"])
+    continuation = script("branches").prepared(game, 1e-7).continuation(game)
+    pot = 2.5  # Billingham 2017, Solution 1: frequencies vary, payoffs do not
+    (exact,) = (found for found in sets if pot in found.pots)
+    point = continuation.start(pot)
+    payoffs = game.payoff_model().at(pot).expected_payoffs(point.behavior)
+    row = exact.pots.tolist().index(pot)
+    assert payoffs == pytest.approx(exact.low[row, :3], abs=1e-6)
+    assert (exact.high - exact.low)[row, :3].max() <= 1e-15
+    assert (exact.high - exact.low)[row].max() > 0.1
+    assert len(list(exact.bounds(0))) == 1
+
+
+def test_figure_of_a_branch_is_drawn_small(
+    script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    figures = script("billingham_2018_figures")
+    monkeypatch.setattr(figures, "FOLDER", tmp_path)
+    figures.FIGURES["fig06_n4_payoffs"]("one")
+    monkeypatch.setattr(figures, "LARGEST_SVG", 1_000)
+    figures.FIGURES["fig06_n4_payoffs"]("other")
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["one.svg", "other.png"]
+    assert all(file.stat().st_size < 300_000 for file in tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["arclength_cost", "coexisting"])
+def test_results_about_branches_are_drawn(script, tmp_path: Path, name: str) -> None:
+    data = script("measuring").read_results(name)
+    figures = [tmp_path / file for file in ("one.svg", "other.svg")]
+    for figure in figures:
+        script(name).draw(data, figure)
+    assert "<svg" in figures[0].read_text()
+    assert figures[0].read_bytes() == figures[1].read_bytes()
 
 
 def test_page_is_made_from_the_committed_results(

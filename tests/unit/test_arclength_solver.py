@@ -209,7 +209,8 @@ def test_snapshots_do_not_depend_on_the_clock(monkeypatch: pytest.MonkeyPatch) -
 def test_statistics_say_what_the_work_consisted_of() -> None:
     result = run("arclength(starts=2)", "skp(pot=67/20)")
     statistics = result.monitor.statistics
-    assert statistics["factorizations"] == result.monitor.work
+    # polishing evaluates derivatives too, and has least squares of its own
+    assert 0.8 * result.monitor.work < statistics["factorizations"] < result.monitor.work
     assert statistics["found"] == len(result.candidates)
     assert statistics["steps"] > statistics["refused_steps"] > 0
     assert statistics["failures"] == 0

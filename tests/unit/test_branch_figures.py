@@ -42,6 +42,12 @@ def test_one_branch_has_a_line_for_each_player_and_dots_at_its_folds() -> None:
     assert {"SKP", "pot", "P1", "P2", "P3", "fold"} <= set(texts(figure))
 
 
+def test_dots_at_folds_can_be_left_out() -> None:
+    figure = payoff_figure({"SKP": branch()}, windows=[Window(2.4, 3.2)], folds=False)
+    assert [dots(ax) for ax in figure.axes] == [[], []]
+    assert "fold" not in texts(figure)
+
+
 def test_several_branches_have_a_panel_for_each_player() -> None:
     other = branch("kuhn3", (2.0, 4.0))
     figure = payoff_figure({"SKP": branch(), "Kuhn": other})

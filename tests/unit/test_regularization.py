@@ -169,7 +169,7 @@ def test_residual_with_three_actions_is_the_condition_of_the_barrier() -> None:
     found, frequencies = made.evaluate(z, 0.02, 2.5), made.frequencies(z, 0.02)
     first = np.repeat(frequencies.first, np.diff(made.choices.start))
     expected = 1 / 4 * 0.02 * (1 / first - 1 / frequencies.free)
-    gains = made.linearize(found.behavior, 2.5).gains
+    gains = made.linearize(made.behavior(frequencies), 2.5).gains
     assert np.abs(found.residual * made.free_scale - (expected - gains)).max() <= 1e-13
     assert np.diff(made.choices.start).max() == 2
 

@@ -1,0 +1,150 @@
+"""Tables about branches of equilibria: what they cost, how many coexist, what many cards do."""
+
+from __future__ import annotations
+
+import statistics
+from typing import Any
+
+from arclength_cost import POLISHED, factorization_us, shares
+from markdown_tables import table, where
+
+MEBIBYTE = 2**20
+
+
+def arclength_cost(data: dict[str, Any]) -> str:
+    """Cost of branches, parts of a factorization, random starts, and Leduc poker."""
+    starts, leduc = data["starts"], data["leduc"]
+    start_ms = 1e3 * statistics.median(starts["cpu_s"])
+    polished = sum(regret <= POLISHED for regret in starts["max_regrets"])
+    sentences = (
+        f"`{starts['game']}` from {starts['starts']} random weights of the barrier, down to "
+        f"eps = {starts['epsilon']:g} and polished: {polished} profiles with max regret ≤ "
+        f"{POLISHED:g}, median {start_ms:.1f} ms. `{leduc['game']}` "
+        f"down to eps = {leduc['epsilon']:g} in {statistics.median(leduc['homotopy_s']):.1f} s and "
+        f"{leduc['factorizations']} factorizations: NashConv {leduc['nash_conv_before']:.1e}; "
+        f"polished in {statistics.median(leduc['polish_s']):.2f} s: max regret "
+        f"{leduc['max_regret_after']:.1e}.\n"
+    )
+    tables = (_costs(data), _parts(data), sentences, f"{where(data)}.\n")
+    return "\n".join(tables)
+
+
+def _costs(data: dict[str, Any]) -> str:
+    rows = []
+    for row in data["branches"]:
+        goals, first_to_last = row["goals"], "{:.3g} to {:g}".format(*row["range"])
+        folds = row["exact_fold_s"]
+        rows.append(
+            [
+                f"`{row['game']}`",
+                first_to_last,
+                f"{row['epsilon']:g}",
+                f"{row['free']:,}",
+                f"{row['cpu_s']:.2f}",
+                f"{goals['cpu_s']:g}" if "cpu_s" in goals else "–",
+                f"{row['steps']:,}",
+                f"{row['refused_steps']:,}",
+                f"{row['factorizations']:,}",
+                f"{row['folds']:,}",
+                f"{1e3 * statistics.median(folds):,.0f}" if folds else "–",
+                f"{row['peak_bytes'] / MEBIBYTE:,.0f}",
+                f"{goals['peak_MiB']:g}" if "peak_MiB" in goals else "–",
+            ]
+        )
+    header = ["game", "pot", "eps", "free frequencies", "CPU s", "goal s", "steps", "refused"]
+    header += ["factorizations", "folds", "ms to make a fold exact", "MiB at most", "goal MiB"]
+    return table(header, rows)
+
+
+def _parts(data: dict[str, Any]) -> str:
+    rows = []
+    for row in data["branches"]:
+        parts = [f"{100 * share:.0f} %" for share in shares(row).values()]
+        rows.append([f"`{row['game']}`", f"{factorization_us(row):,.0f}", *parts])
+    names = list(shares(data["branches"][0]))
+    return table(["game", "µs a factorization", *names], rows)
+
+
+def coexisting(data: dict[str, Any]) -> str:
+    """Points and equilibria of branches at one pot, beside those of random starts."""
+    rows = []
+    for row in data["rows"]:
+        for place, entry in enumerate(row["at"]):
+            beside = entry["beside"]
+            first_payoffs = [payoffs[0] for payoffs in entry["payoffs"]]
+            most = [f"{row['most']}", f"{row['most_narrow']}", _interval(row)]
+            rows.append(
+                [
+                    f"{row['cards']}",
+                    f"{row['epsilon']:g}",
+                    f"{row['reached']:g}",
+                    *(most if place == 0 else ["", "", ""]),
+                    f"{entry['parameter']:g}",
+                    f"{entry['crossings']}",
+                    f"{entry['polished']}",
+                    f"{entry['distinct_payoffs']}",
+                    _dimensions(entry),
+                    f"{min(first_payoffs):.5f} to {max(first_payoffs):.5f}",
+                    f"{beside['polished']}",
+                    f"{beside['not_on_branch']}",
+                    "{:.5f} to {:.5f}".format(*beside["payoff_ranges"][0]),
+                ]
+            )
+    header = ["cards", "eps", "followed to", "points at most", "vertical pieces too"]
+    header += ["widest interval", "looked at", "points", "polished", "different payoffs"]
+    header += [
+        "dimension",
+        "payoff of P1",
+        f"of {data['starts']} starts polished",
+        "not on the branch",
+    ]
+    header += ["payoff of P1"]
+    return table(header, rows) + f"\n{where(data)}.\n"
+
+
+def _interval(row: dict[str, Any]) -> str:
+    low, high = max(row["intervals"], key=lambda ends: ends[1] - ends[0])
+    return f"{low:.5f} to {high:.5f}"
+
+
+def _dimensions(entry: dict[str, Any]) -> str:
+    """Of the sets around those that are equilibria, the least and the greatest."""
+    pairs = zip(entry["dimensions"], entry["max_regrets"], strict=True)
+    found = [size for size, regret in pairs if regret <= POLISHED]
+    low, high = min(found), max(found)
+    return f"{low}" if low == high else f"{low} to {high}"
+
+
+def large_n(data: dict[str, Any]) -> str:
+    """Half-street games beside the continuous one, and three players with many cards."""
+    rows = []
+    for pot, limit in data["limits"].items():
+        for row in data["half_street"]:
+            if row["pot"] == int(pot):
+                rows.append([pot, f"{row['cards']}", *_figures(row, limit)])
+        rows.append([pot, "∞", *_figures(limit, limit)])
+    header = ["pot", "cards", "gain of P2", "calls above", "bets above", "bluffs below"]
+    half_street = table(header, rows)
+    rows = [
+        [f"{row['cards']}"]
+        + [f"{payoff:.6f}" for payoff in row["payoffs"]]
+        + [f"{row['max_regret']:.0e}", f"{row['cpu_s']:.2f}"]
+        for row in data["three_players"]
+    ]
+    players = table(["cards", "P1", "P2", "P3", "max regret", "CPU s"], rows)
+    pairs = data["agreement"]
+    rows = []
+    for k, node in enumerate(pairs[0]["nodes"]):
+        shares = [node["shares"][0], *(pair["nodes"][k]["shares"][1] for pair in pairs)]
+        differences = [pair["nodes"][k]["mean_difference"] for pair in pairs]
+        rows.append([f"{node['node']}", *(f"{x:.3f}" for x in [*shares, *differences])])
+    decks = [pairs[0]["cards"][0], *(pair["cards"][1] for pair in pairs)]
+    header = ["node", *(f"share with {cards} cards" for cards in decks)]
+    header += ["difference {} and {}".format(*pair["cards"]) for pair in pairs]
+    return "\n".join((half_street, players, table(header, rows), f"{where(data)}.\n"))
+
+
+def _figures(row: dict[str, float], limit: dict[str, float]) -> list[str]:
+    """Numbers of a half-street game in the order of its limit, the gain first."""
+    names = ["gain", *(name for name in limit if name != "gain")]
+    return [f"{row[name]:.6f}" for name in names]

@@ -1,0 +1,33 @@
+"""Tables in Markdown, and what their cells have in common."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Markdown table whose first column is text and whose others are numbers."""
+    rule = ["---"] + ["---:"] * (len(header) - 1)
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in [header, rule, *rows])
+
+
+def seconds(repetitions: list[float] | None) -> str:
+    """Median in seconds, or a dash where nothing was measured."""
+    return "–" if not repetitions else f"{statistics.median(repetitions):.3g}"
+
+
+def milliseconds(repetitions: list[float]) -> str:
+    """Median in milliseconds of times in seconds."""
+    return f"{1e3 * statistics.median(repetitions):.2f}"
+
+
+def where(data: dict[str, Any]) -> str:
+    """The environment in a few words."""
+    environment = data["environment"]
+    packages = environment["packages"]
+    return (
+        f"{environment['processor']}, {environment['platform']}, Python {environment['python']}, "
+        f"Numba {packages['numba']}, NumPy {packages['numpy']}"
+    )
