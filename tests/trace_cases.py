@@ -21,10 +21,10 @@ FOLDS = tuple(3 + t + 1.5 * math.sin(t) for t in TURNS)
 
 
 def setting(solver: str = "winding", first: Any = 3, last: Any = 8, **more: Any) -> Setting:
-    """A trace of SKP by the plugin, unless another solver is named."""
+    """A trace of SKP by the plugin, unless another game or solver is named."""
     registry = default_registry().with_plugins([WINDING])
     more["at"] = tuple(map(Fraction, more.get("at", ())))
-    request = TraceRequest("skp", solver, Fraction(first), Fraction(last), **more)
+    request = TraceRequest(more.pop("game", "skp"), solver, Fraction(first), Fraction(last), **more)
     return Setting.of(registry, request)
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
 
 from eqbench.cli.options import FiniteNumber, json_option, plugin_option, spec_completion
+from eqbench.cli.trace_control import first_interrupt, progress_line
 from eqbench.cli.trace_request import ExactNumber, Interval, new_request, same_request
 
 STALLED, INTERRUPTED = 1, 130
@@ -67,7 +66,8 @@ STALLED, INTERRUPTED = 1, 130
     type=ExactNumber(most=True),
     metavar="X",
     help="Polish and verify the equilibria on the branch at this value, or where it has `most` "
-    "points at one value; may be given several times.",
+    "points at one value, for which the branch is followed a second time; may be given several "
+    "times.",
 )
 @click.option(
     "--starts",
@@ -75,7 +75,8 @@ STALLED, INTERRUPTED = 1, 130
     type=click.IntRange(0),
     show_default=True,
     metavar="N",
-    help="At each such value, also look beside the branch from N random starts.",
+    help="At each such value, also look beside the branch from N random starts; they take time "
+    "beyond --time.",
 )
 @click.option(
     "--seed", default=0, type=click.IntRange(0), show_default=True, help="Of the random starts."
@@ -92,7 +93,8 @@ STALLED, INTERRUPTED = 1, 130
     default=None,
     type=FiniteNumber(positive=True),
     metavar="S",
-    help="Stop after S seconds of tracing; --resume goes on.",
+    help="Stop after S seconds of tracing; --resume goes on. What --at and --starts ask for is "
+    "done after that, however long it takes.",
 )
 @click.option(
     "--out",
@@ -200,7 +202,14 @@ def _opened(ctx: click.Context, options: dict[str, Any]) -> tuple[Any, Any]:
     else:
         request = new_request(options)
     setting = Setting.of(registry, request)
-    _check_figures(setting, options)
+    if options["figures"]:
+        from eqbench.studies.trace_figures import check_figures
+
+        check_figures(setting, options["close_ups"])
+    if options["animate"] is not None:
+        from eqbench.studies.trace_figures import check_animation
+
+        check_animation(setting)
     now = version_of_method(setting)
     if folder is None:
         out = options["out"]
@@ -209,20 +218,6 @@ def _opened(ctx: click.Context, options: dict[str, Any]) -> tuple[Any, Any]:
     elif now != version:
         click.echo("the solver is another version than the one that began this trace", err=True)
     return setting, folder
-
-
-def _check_figures(setting: Any, options: dict[str, Any]) -> None:
-    """Refuse what cannot be drawn before anything is traced."""
-    from eqbench.errors import UsageError
-
-    first, last = sorted((setting.request.first, setting.request.last))
-    for low, high in options["close_ups"]:
-        if high <= first or low >= last:
-            raise UsageError(f"--close-up {low:g},{high:g} lies outside {first} to {last}")
-    if options["animate"] is not None:
-        from eqbench.studies.trace_figures import check_animation
-
-        check_animation(setting)
 
 
 def _document(setting: Any, folder: Any, options: dict[str, Any]) -> dict[str, Any] | None:
@@ -236,46 +231,13 @@ def _document(setting: Any, folder: Any, options: dict[str, Any]) -> dict[str, A
         if document is not None:
             click.echo("this trace has ended; there is nothing to go on with", err=True)
             return document
-    with _first_interrupt() as interrupted, _progress(setting, options["quiet"]) as report:
-        control = Control(options["most_points"], options["time"], interrupted, report)
+    with first_interrupt() as interrupted, progress_line(setting, options["quiet"]) as line:
+        limits = options["most_points"], options["time"]
+        control = Control(*limits, interrupted, line.report, line.tell)
         progress = trace(setting, folder, control)
-    if progress.outcome == "interrupted":
-        return None
-    return conclude(setting, folder, progress)
-
-
-@contextmanager
-def _first_interrupt() -> Iterator[Callable[[], bool]]:
-    """Whether Ctrl-C was pressed; pressed once more, it ends at once."""
-    pressed = []
-    signals = (signal.SIGINT, signal.SIGTERM)
-    before = {number: signal.getsignal(number) for number in signals}
-
-    def note(number: int, frame: Any) -> None:
-        pressed.append(number)
-        for again in signals:
-            signal.signal(again, signal.default_int_handler)
-
-    for number in signals:
-        signal.signal(number, note)
-    try:
-        yield lambda: bool(pressed)
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-@contextmanager
-def _progress(setting: Any, quiet: bool) -> Iterator[Callable[[float, int], None]]:
-    """A live line on standard error if that is a terminal."""
-    from rich.console import Console
-
-    console, name = Console(stderr=True), setting.request.parameter
-    if quiet or not console.is_terminal:
-        yield lambda value, points: None
-        return
-    with console.status("looking for a start") as status:
-        yield lambda value, points: status.update(f"{name} {value:.6f}, {points:,} points")
+        if progress.outcome == "interrupted":
+            return None
+        return conclude(setting, folder, progress, control)
 
 
 def _print(document: dict[str, Any], *, as_json: bool) -> None:
@@ -297,7 +259,10 @@ def _draw(setting: Any, folder: Any, document: dict[str, Any], options: dict[str
 
     files = []
     if options["figures"]:
-        files += draw_trace(setting, folder, document, options["close_ups"])
+        drawn = draw_trace(setting, folder, document, options["close_ups"])
+        files += drawn.files
+        for name, reason in drawn.missing.items():
+            click.echo(f"the figure {name} is missing: {reason}", err=True)
     if options["animate"] is not None:
         files.append(animate_trace(setting, folder, options["animate"]))
     for file in files:

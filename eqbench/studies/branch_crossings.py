@@ -77,6 +77,9 @@ def crossing_figure(branches: Mapping[str, Branch], *, tolerance: float = VERTIC
     grid = figure.subplots(len(branches), 1, squeeze=False, sharex=True)[:, 0]
     for ax, (name, branch) in zip(grid, branches.items(), strict=True):
         breakpoints, counts = crossing_counts(branch.values, tolerance)
+        if not counts.size:  # it only stands still: one flat step
+            breakpoints = np.array([branch.values.min(), branch.values.max()])
+            counts = np.ones(1, dtype=np.int64)
         label_axes(ax, "", "")
         ax.set_axisbelow(True)
         # the outline keeps narrow steps visible

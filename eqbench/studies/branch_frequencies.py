@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from eqbench.errors import UsageError
 from eqbench.report.svg import GRAY
@@ -15,18 +17,20 @@ from eqbench.studies.figure_style import (
     new_figure,
     ordered_colors,
 )
-from eqbench.studies.frequency_panels import frequency_panels, line_labels
+from eqbench.studies.frequency_panels import frequency_panels, line_actions, line_labels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_COLUMNS = 6
 LEGEND_ROWS = 26
+LINE_STYLES: Sequence[Any] = ("-", "--", ":", "-.", (0, (8, 2)), (0, (6, 1, 1, 1, 1, 1)))
 
 
 def frequency_figure(branch: Branch, window: tuple[float, float] | None = None) -> Figure:
     """Frequencies against the parameter: a panel for each decision, a line for each card.
 
+    Where several actions are free there is a line for each, and its style says which it is.
     Three-player Kuhn poker has its twelve nodes; other games a panel for each player and public
     history.
 
@@ -46,6 +50,8 @@ def frequency_figure(branch: Branch, window: tuple[float, float] | None = None) 
     panels = frequency_panels(branch.game.tree)
     labels = line_labels(panels)
     color = dict(zip(labels, ordered_colors(len(labels)), strict=True))
+    actions = line_actions(panels)
+    style = dict(zip(actions, itertools.cycle(LINE_STYLES), strict=False))
     columns = 3 if len(panels) == 12 else min(math.ceil(math.sqrt(len(panels))), MOST_COLUMNS)
     rows = math.ceil(len(panels) / columns)
     figure = new_figure(1.2 + 2.7 * columns, 0.6 + 1.8 * rows)
@@ -53,9 +59,9 @@ def frequency_figure(branch: Branch, window: tuple[float, float] | None = None) 
     for ax, panel in zip(grid.flat, panels, strict=False):
         label_axes(ax, "", "")
         ax.set_title(panel.title, loc="left", fontsize=LABEL_SIZE)
-        for label in sorted(panel.lines, key=labels.index):
-            frequencies = branch.free[:, panel.lines[label]]
-            ax.plot(branch.values, frequencies, color=color[label], linewidth=1.1)
+        for line in sorted(panel.lines, key=lambda line: labels.index(line.label)):
+            (drawn,) = ax.plot(branch.values, branch.free[:, line.position], linewidth=1.1)
+            drawn.set(color=color[line.label], linestyle=style.get(line.action, "-"))
         if not panel.lines:
             note = {"ha": "center", "va": "center", "color": GRAY, "fontsize": LABEL_SIZE}
             ax.text(0.5, 0.5, "nothing is free", transform=ax.transAxes, **note)
@@ -67,8 +73,9 @@ def frequency_figure(branch: Branch, window: tuple[float, float] | None = None) 
     figure.supxlabel(branch.parameter, fontsize=LABEL_SIZE)
     figure.supylabel("frequency", fontsize=LABEL_SIZE)
     handles = [Line2D([], [], color=color[label], label=label) for label in labels]
+    handles += [Line2D([], [], color=GRAY, linestyle=style[name], label=name) for name in actions]
     title = "card" if all(map(str.isdecimal, labels)) else None
-    add_legend(figure, handles, title=title, columns=math.ceil(len(labels) / LEGEND_ROWS))
+    add_legend(figure, handles, title=title, columns=math.ceil(len(handles) / LEGEND_ROWS))
     return figure
 
 

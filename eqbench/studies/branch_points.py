@@ -20,14 +20,20 @@ LEADING = ("parameter", "arclength")
 
 def columns(tree: GameTree) -> list[str]:
     """Names of all columns: parameter, arclength, ``u:P1``…, and frequencies ``P1|4:|bet``…"""
-    choices = Choices.of(tree)
-    of_set = np.repeat(choices.infoset, np.diff(choices.start))
-    frequencies = [
-        f"{tree.players[tree.infoset_player[i]]}|{tree.infoset_labels[i]}"
-        f"|{tree.infoset_actions[i][action - tree.action_start[i]]}"
-        for i, action in zip(of_set.tolist(), choices.action.tolist(), strict=True)
-    ]
+    labels = action_labels(tree)
+    frequencies = [labels[action] for action in Choices.of(tree).action.tolist()]
     return [*LEADING, *(f"u:{player}" for player in tree.players), *frequencies]
+
+
+def action_labels(tree: GameTree) -> list[str]:
+    """Names of all actions, ``player|information set|action``."""
+    return [
+        f"{tree.players[player]}|{infoset}|{action}"
+        for player, infoset, actions in zip(
+            tree.infoset_player, tree.infoset_labels, tree.infoset_actions, strict=True
+        )
+        for action in actions
+    ]
 
 
 def write_points(branch: Branch, path: Path) -> None:

@@ -17,11 +17,23 @@ MAX_PANELS = 60
 
 
 @dataclass(frozen=True)
+class Line:
+    """A line of a panel: what the player holds, the action, the position of the frequency.
+
+    The action is empty where no other is free. Where nothing is held it is the label instead.
+    """
+
+    label: str
+    action: str
+    position: int
+
+
+@dataclass(frozen=True)
 class Panel:
-    """A panel: its title, and its lines by label as positions among the F free frequencies."""
+    """A panel: its title, and its lines with positions among the F free frequencies."""
 
     title: str
-    lines: dict[str, int]
+    lines: tuple[Line, ...]
 
 
 def frequency_panels(tree: GameTree) -> tuple[Panel, ...]:
@@ -33,14 +45,14 @@ def frequency_panels(tree: GameTree) -> tuple[Panel, ...]:
         If nothing is free, or more than 60 panels would be needed.
     """
     choices = Choices.of(tree)
-    found: dict[tuple[int, str], dict[str, int]] = {}
+    found: dict[tuple[int, str], list[Line]] = {}
     for c, infoset in enumerate(choices.infoset.tolist()):
         private, _, public = tree.infoset_labels[infoset].partition(":")
-        lines = found.setdefault((int(tree.infoset_player[infoset]), public), {})
+        lines = found.setdefault((int(tree.infoset_player[infoset]), public), [])
         actions = tree.infoset_actions[infoset][1:]
         for position, action in enumerate(actions, start=int(choices.start[c])):
-            words = [private] if len(actions) == 1 and private else [private, action]
-            lines[" ".join(filter(None, words))] = position
+            style = action if private and len(actions) > 1 else ""
+            lines.append(Line(private or action, style, position))
     if not found:
         raise UsageError("no frequency of this game is free, so there is nothing to draw")
     if len(found) > MAX_PANELS:
@@ -50,19 +62,28 @@ def frequency_panels(tree: GameTree) -> tuple[Panel, ...]:
         )
     if _is_three_player_kuhn(tree):
         return tuple(
-            Panel(node_title(row), found.get((node.player, node.history), {}))
+            Panel(node_title(row), tuple(found.get((node.player, node.history), ())))
             for row, node in enumerate(NODES)
         )
     return tuple(
-        Panel(f"{tree.players[player]} after {public}" if public else tree.players[player], lines)
+        Panel(
+            f"{tree.players[player]} after {public}" if public else tree.players[player],
+            tuple(lines),
+        )
         for (player, public), lines in found.items()
     )
 
 
 def line_labels(panels: tuple[Panel, ...]) -> list[str]:
     """All labels of lines; cards by their number, others in the order in which they occur."""
-    labels = list(dict.fromkeys(label for panel in panels for label in panel.lines))
+    labels = list(dict.fromkeys(line.label for panel in panels for line in panel.lines))
     return sorted(labels, key=int) if all(map(str.isdecimal, labels)) else labels
+
+
+def line_actions(panels: tuple[Panel, ...]) -> list[str]:
+    """Actions that tell lines of one label apart, in the order in which they occur."""
+    actions = dict.fromkeys(line.action for panel in panels for line in panel.lines)
+    return list(filter(None, actions))
 
 
 def _is_three_player_kuhn(tree: GameTree) -> bool:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from eqbench.continuation import BranchPoint
 from eqbench.harness.versions import solver_version
 from eqbench.solver import warm_up
 from eqbench.studies.branch_points import read_points
@@ -15,8 +13,9 @@ from eqbench.studies.trace_checkpoint import Progress
 from eqbench.studies.trace_counts import NARROWEST, Counts, in_the_middle_of_most
 from eqbench.studies.trace_folder import TraceFolder
 from eqbench.studies.trace_follow import FREELY, Control, begin, follow
+from eqbench.studies.trace_pieces import Crossings
 from eqbench.studies.trace_request import Setting
-from eqbench.studies.trace_vertical import vertical_pieces
+from eqbench.studies.trace_vertical import same_value, vertical_pieces
 
 SCHEMA = "eqbench.branch/1"
 
@@ -52,7 +51,9 @@ def version_of_method(setting: Setting) -> str:
     return solver_version(setting.solver.entry)
 
 
-def conclude(setting: Setting, folder: TraceFolder, progress: Progress) -> dict[str, Any]:
+def conclude(
+    setting: Setting, folder: TraceFolder, progress: Progress, control: Control = FREELY
+) -> dict[str, Any]:
     """Polish the crossings, measure them, and write the summary of a trace, which is returned.
 
     Counts are of this branch, for this regularization and this strength of it; other equilibria
@@ -64,13 +65,19 @@ def conclude(setting: Setting, folder: TraceFolder, progress: Progress) -> dict[
         If the file of points was damaged.
     StoreError
         If a file cannot be written.
+    KeyboardInterrupt
+        If the control says that it shall stop; then there is no summary.
     """
     request, solver = setting.request, setting.solver.instance
     branch = None if progress.points < 2 else read_points(setting.game, folder.points)
     counts = coarse = None
+    vertical: list[dict[str, Any]] = []
     if branch is not None:
         counts = Counts.of(branch.values, progress.turns)
         coarse = Counts.of(branch.values, progress.turns, NARROWEST)
+        rows = [row for row, _ in progress.still_at]
+        still = list(zip(rows, progress.still, strict=True))
+        vertical = vertical_pieces(setting.continuation, branch, still, control)
     document: dict[str, Any] = {
         "schema": SCHEMA,
         "game": setting.game.spec,
@@ -95,10 +102,21 @@ def conclude(setting: Setting, folder: TraceFolder, progress: Progress) -> dict[
         },
         "folds": progress.folds,
         "branch_points": progress.branch_points,
-        "vertical": [] if branch is None else vertical_pieces(branch),
+        "corners": progress.corners,
+        "vertical": vertical,
         "coexisting": _coexisting(coarse),
     }
-    document["at"] = _census(setting, folder, progress, counts, coarse)
+    document["at"] = []
+    for number, (value, crossings) in enumerate(
+        _looked_at(setting, progress, coarse, control), start=1
+    ):
+        stands = any(same_value(piece["parameter"], float(value)) for piece in vertical)
+        census = Census(setting, value, control)
+        entry = census.entry(crossings.found, folder, f"at{number}", vertical=stands)
+        around = (float(value), float(value))
+        if counts is not None:
+            around = counts.window(float(value), len(crossings.found) + crossings.lost)
+        document["at"].append(entry | {"lost": crossings.lost, "window": list(around)})
     folder.write_summary(document)
     return document
 
@@ -112,26 +130,14 @@ def _coexisting(counts: Counts | None) -> dict[str, Any]:
     }
 
 
-def _census(
-    setting: Setting,
-    folder: TraceFolder,
-    progress: Progress,
-    counts: Counts | None,
-    coarse: Counts | None,
-) -> list[dict[str, Any]]:
-    """What is found at each value that was asked for."""
+def _looked_at(
+    setting: Setting, progress: Progress, counts: Counts | None, control: Control
+) -> list[tuple[Fraction, Crossings]]:
+    """The values that were asked for, and where the branch has them."""
     request = setting.request
-    looked_at: list[tuple[Fraction, Sequence[BranchPoint]]] = list(
-        zip(request.at, progress.crossings, strict=True)
-    )
-    if request.at_most and coarse is not None and coarse.most:
-        value = in_the_middle_of_most(coarse)
-        looked_at.append((value, crossings_again(setting, value, progress.points)))
-    entries = []
-    for number, (value, crossings) in enumerate(looked_at, start=1):
-        entry = Census(setting, value).entry(crossings, folder, f"at{number}")
-        around = (float(value), float(value))
-        if counts is not None:
-            around = counts.window(float(value), len(crossings))
-        entries.append(entry | {"window": list(around)})
-    return entries
+    found = list(map(Crossings, progress.crossings, progress.lost))
+    looked_at = list(zip(request.at, found, strict=True))
+    if request.at_most and counts is not None and counts.most:
+        value = in_the_middle_of_most(counts)
+        looked_at.append((value, crossings_again(setting, value, progress.points, control)))
+    return looked_at

@@ -19,6 +19,8 @@ from eqbench.studies.trace_request import TraceRequest
 Outcome = Literal["arrived", "stalled", "points", "time", "interrupted"]
 
 _STATE = "state."
+# Fields that hold points; all others are plain JSON.
+_POINTS = frozenset({"last", "crossings", "still"})
 
 
 @dataclass(eq=False)
@@ -31,6 +33,12 @@ class Progress:
         The last point that is in the file of points.
     crossings : list of lists of BranchPoint
         By value of `TraceRequest.at`, in their order along the branch.
+    still : list of BranchPoint
+        Some of those between which the parameter hardly changes.
+    lost : list of int
+        By value of `TraceRequest.at`, how many crossings could not be computed.
+    still_at : list of [int, float]
+        Rows of the points in `still`, and the arclength up to them.
     arclength : float
         Up to the last point.
     points : int
@@ -40,10 +48,12 @@ class Progress:
     folds : list of dict
         `parameter`, `payoffs` and `exact` of each.
     turns : list of [int, float]
-        Row of the first point after each fold, and where the regularized branch turns; an exact
-        fold lies a little to the side of it.
+        Row of the first point after each fold, and where the regularized branch turns; the fold
+        of the equilibria lies a little to the side of it.
     branch_points : list of dict
         `parameter` and `payoffs` of points just before which another curve crosses.
+    corners : list of dict
+        `parameter`, `enter` and `leave` of each: labels of the actions whose role changes.
     statistics : dict
         Of the continuation, summed over all processes that traced.
     elapsed_s, cpu_s : float
@@ -54,6 +64,9 @@ class Progress:
 
     last: BranchPoint
     crossings: list[list[BranchPoint]]
+    still: list[BranchPoint] = field(default_factory=list)
+    lost: list[int] = field(default_factory=list)
+    still_at: list[tuple[int, float]] = field(default_factory=list)
     arclength: float = 0.0
     points: int = 0
     size: int = 0
@@ -61,6 +74,7 @@ class Progress:
     folds: list[dict[str, Any]] = field(default_factory=list)
     turns: list[tuple[int, float]] = field(default_factory=list)
     branch_points: list[dict[str, Any]] = field(default_factory=list)
+    corners: list[dict[str, Any]] = field(default_factory=list)
     statistics: dict[str, int] = field(default_factory=dict)
     elapsed_s: float = 0.0
     cpu_s: float = 0.0
@@ -77,7 +91,8 @@ class Progress:
         arrays = {"last": _record(self.last)}
         for k, found in enumerate(self.crossings):
             arrays |= {f"crossing.{k}.{i}": _record(point) for i, point in enumerate(found)}
-        plain = {k: v for k, v in self.__dict__.items() if k not in ("last", "crossings")}
+        arrays |= {f"still.{i}": _record(point) for i, point in enumerate(self.still)}
+        plain = {k: v for k, v in self.__dict__.items() if k not in _POINTS}
         text = json.dumps(plain, allow_nan=False).encode()
         buffer = io.BytesIO()
         np.savez(buffer, progress=np.frombuffer(text, dtype=np.uint8), **arrays)  # type: ignore[arg-type]
@@ -96,12 +111,14 @@ class Progress:
             with np.load(io.BytesIO(data), allow_pickle=False) as archive:
                 arrays = dict(archive)
             plain = json.loads(arrays.pop("progress").tobytes())
-            plain["turns"] = [tuple(turn) for turn in plain["turns"]]
+            for name in ("turns", "still_at"):
+                plain[name] = [tuple(pair) for pair in plain[name]]
             last = _point(arrays.pop("last"))
+            still = [_point(arrays.pop(f"still.{i}")) for i in range(len(plain["still_at"]))]
             crossings: list[list[BranchPoint]] = [[] for _ in request.at]
             for name, record in arrays.items():
                 crossings[int(name.split(".")[1])].append(_point(record))
-            return cls(last, crossings, **plain)
+            return cls(last, crossings, still, **plain)
         except (ValueError, KeyError, IndexError, TypeError, EOFError, zipfile.BadZipFile) as error:
             raise UsageError(
                 f"the checkpoint of this trace is damaged ({error}); trace the branch again"

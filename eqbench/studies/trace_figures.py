@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from eqbench.errors import UsageError
 from eqbench.model.profile_json import parse_profile, profile_from_json
@@ -13,13 +14,15 @@ from eqbench.studies.branch import Branch
 from eqbench.studies.branch_animation import write_animation
 from eqbench.studies.branch_crossings import crossing_figure
 from eqbench.studies.branch_frequencies import frequency_figure
-from eqbench.studies.branch_payoffs import Window, payoff_figure
+from eqbench.studies.branch_payoffs import WINDOW_NAMES, Window, payoff_figure
 from eqbench.studies.branch_points import read_points
 from eqbench.studies.figure_style import SUFFIXES, save_figure
+from eqbench.studies.frequency_panels import frequency_panels
 from eqbench.studies.kuhn_nodes import KuhnNodes
 from eqbench.studies.strategy_bars import bar_figure
 from eqbench.studies.trace_folder import FIGURES, TraceFolder
 from eqbench.studies.trace_request import Setting
+from eqbench.studies.trace_tables import identity_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,39 +30,58 @@ if TYPE_CHECKING:
 ANIMATION = "animation.gif"
 
 
+class Drawn(NamedTuple):
+    """The files that were written, and of each figure that is missing why."""
+
+    files: list[Path]
+    missing: dict[str, str]
+
+
 def draw_trace(
     setting: Setting,
     folder: TraceFolder,
     document: dict[str, Any],
     close_ups: Sequence[tuple[float, float]],
-) -> list[Path]:
+) -> Drawn:
     """Write payoffs, frequencies and counts along a branch; in Kuhn poker for three also bars.
 
     Bars show the equilibria of the summary `document`. Close-ups are values of the parameter
-    from which to which. The files are returned.
+    from which to which. A figure that cannot be drawn or written is missing, and the others
+    are not.
 
     Raises
     ------
     UsageError
-        If there is nothing to draw, or a file cannot be read or written.
+        If the points of the branch or the folder of the figures are damaged.
     """
     branch = _branch(setting, folder)
-    name = str(parse_spec(setting.game.spec).without(branch.parameter))
-    windows = [Window(low, high) for low, high in close_ups]
-    figures = {
-        "payoffs": payoff_figure({name: branch}, windows=windows),
-        "frequencies": frequency_figure(branch),
-        "counts": crossing_figure({name: branch}),
-    }
-    for number, (low, high) in enumerate(close_ups, start=1):
-        figures[f"frequencies-{number}"] = frequency_figure(branch, (low, high))
-    if _has_bars(setting):
-        figures |= _bars(setting, folder, document)
     target = _figure_folder(folder)
-    files = [target / f"{title}{suffix}" for title in figures for suffix in SUFFIXES]
-    for file in files:
-        save_figure(figures[file.stem], file)
-    return files
+    drawn = Drawn([], {})
+    for name, draw in _figures(setting, folder, document, close_ups).items():
+        files = [target / f"{name}{suffix}" for suffix in SUFFIXES]
+        try:
+            figure = draw(branch)
+            for file in files:
+                save_figure(figure, file)
+        except UsageError as error:
+            drawn.missing[name] = str(error)
+        else:
+            drawn.files.extend(files)
+    return drawn
+
+
+def check_figures(setting: Setting, close_ups: Sequence[tuple[float, float]]) -> None:
+    """Raise UsageError if the figures of a trace cannot be drawn, whatever its branch is.
+
+    Close-ups must lie within the range of the parameter, and there are at most eight.
+    """
+    first, last = sorted((setting.request.first, setting.request.last))
+    for low, high in close_ups:
+        if high <= first or low >= last:
+            raise UsageError(f"--close-up {low:g},{high:g} lies outside {first} to {last}")
+    if len(close_ups) > len(WINDOW_NAMES):
+        raise UsageError(f"{len(close_ups)} close-ups asked for; at most {len(WINDOW_NAMES)} fit")
+    frequency_panels(setting.game.tree)
 
 
 def animate_trace(setting: Setting, folder: TraceFolder, frames: int) -> Path:
@@ -90,21 +112,53 @@ def _has_bars(setting: Setting) -> bool:
     return True
 
 
-def _bars(setting: Setting, folder: TraceFolder, document: dict[str, Any]) -> dict[str, Figure]:
-    """Bars of all equilibria in a summary, by the name of their profile."""
-    tree, name = setting.game.tree, document["parameter"]
-    figures = {}
-    for entry in document["at"]:
-        for item in entry["equilibria"]:
-            file = folder.path / item["profile"]
-            try:
-                data = parse_profile(file.read_text(encoding="utf-8"))
-            except OSError as error:
-                raise UsageError(f"cannot read {file}: {error.strerror}; trace again") from None
-            behavior = profile_from_json(tree, data).probabilities
-            title = f"{name}={entry['parameter']:.9g}"
-            figures[f"bars-{file.stem}"] = bar_figure(tree, behavior, title=title)
+def _figures(
+    setting: Setting,
+    folder: TraceFolder,
+    document: dict[str, Any],
+    close_ups: Sequence[tuple[float, float]],
+) -> dict[str, Callable[[Branch], Figure]]:
+    """All figures by the names of their files."""
+    title = _name(setting)
+    windows = [Window(low, high) for low, high in close_ups]
+    figures: dict[str, Callable[[Branch], Figure]] = {
+        "payoffs": lambda branch: payoff_figure({title: branch}, windows=windows),
+        "frequencies": frequency_figure,
+        "counts": lambda branch: crossing_figure({title: branch}),
+    }
+    for number, ends in enumerate(close_ups, start=1):
+        figures[f"frequencies-{number}"] = partial(frequency_figure, window=ends)
+    if _has_bars(setting):
+        for entry in document["at"]:
+            for number, item in enumerate(entry["equilibria"], start=1):
+                name = f"bars-{Path(item['profile']).stem}"
+                figures[name] = partial(_bars, setting, folder, (entry, number))
     return figures
+
+
+def _bars(
+    setting: Setting, folder: TraceFolder, shown: tuple[dict[str, Any], int], _: Branch
+) -> Figure:
+    """Bars of one equilibrium of an entry of the summary, by its number from 1."""
+    tree, (entry, number) = setting.game.tree, shown
+    item = entry["equilibria"][number - 1]
+    file = folder.path / item["profile"]
+    try:
+        data = parse_profile(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"cannot read {file}: {error.strerror}; trace again") from None
+    behavior = profile_from_json(tree, data).probabilities
+    words = [
+        f"{_name(setting)} at {setting.request.parameter}={entry['parameter']:.9g}",
+        f"{number} of {len(entry['equilibria'])}",
+        identity_text(item["identity"]),
+    ]
+    return bar_figure(tree, behavior, title=", ".join(filter(None, words)))
+
+
+def _name(setting: Setting) -> str:
+    """The game without its parameter."""
+    return str(parse_spec(setting.game.spec).without(setting.request.parameter))
 
 
 def _branch(setting: Setting, folder: TraceFolder) -> Branch:

@@ -41,7 +41,7 @@ class TraceFolder:
         Raises
         ------
         UsageError
-            If the folder holds a trace already or cannot be written.
+            If the folder holds a trace or anything else already, or cannot be written.
         """
         if (path / REQUEST).exists():
             raise UsageError(
@@ -52,6 +52,11 @@ class TraceFolder:
         about = {"schema": SCHEMA, "solver_version": version, "request": request.to_json()}
         try:
             path.mkdir(parents=True, exist_ok=True)
+            if any(path.iterdir()):
+                raise UsageError(
+                    f"{path} holds other files and no trace; choose a new or an empty folder "
+                    "with --out"
+                )
             folder._put(REQUEST, json.dumps(about, indent=2).encode())
         except (OSError, StoreError) as error:
             raise UsageError(

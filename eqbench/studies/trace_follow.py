@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -15,24 +13,14 @@ from eqbench.errors import EqbenchError
 from eqbench.model.choices import Choices
 from eqbench.model.payoff_model import PayoffModel
 from eqbench.model.tree import FloatArray
+from eqbench.studies.branch_points import action_labels
 from eqbench.studies.trace_checkpoint import Outcome, Progress
 from eqbench.studies.trace_folder import PointsWriter, TraceFolder
+from eqbench.studies.trace_pieces import Piece, crossings_of, pieces, start_of
 from eqbench.studies.trace_request import Setting
+from eqbench.studies.trace_stretches import SPACING, stands_still
 
 CHECKPOINT_S, FLUSH_S, REPORT_S = 5.0, 1.0, 0.1
-# Distance from a fold within which the parameter may turn beyond both of its neighbors.
-NEAR_FOLD = 1e-2
-# Frequencies that differ by less are those of the same point.
-SAME = 1e-9
-
-
-class Piece(NamedTuple):
-    """The branch between two neighboring points; the last piece ends where it leaves the range."""
-
-    before: BranchPoint
-    after: BranchPoint
-    fold: Turn | None
-    leaves: bool
 
 
 class Control(NamedTuple):
@@ -42,14 +30,23 @@ class Control(NamedTuple):
     ----------
     most_points : points in the file at which to stop, or None
     time_s : seconds of tracing after which to stop, or None
-    stop : asked after every point whether to stop
+    stop : asked after every point whether to stop, and between the equilibria that are polished
     report : given the parameter and the number of points from time to time
+    tell : given in words what is done after that
     """
 
     most_points: int | None = None
     time_s: float | None = None
     stop: Callable[[], bool] = lambda: False
     report: Callable[[float, int], None] = lambda value, points: None
+    tell: Callable[[str], None] = lambda words: None
+
+    def go_on(self, words: str = "") -> None:
+        """Raise KeyboardInterrupt if `stop` says so, else tell what is done next."""
+        if self.stop():
+            raise KeyboardInterrupt
+        if words:
+            self.tell(words)
 
 
 FREELY = Control()
@@ -72,7 +69,7 @@ def begin(setting: Setting) -> Progress:
             f"no branch begins at {request.parameter}={request.first}: {error}"
         ) from None
     crossings = [[point] if value == request.first else [] for value in request.at]
-    progress = Progress(point, crossings)
+    progress = Progress(point, crossings, lost=[0] * len(crossings))
     clock.read(progress)
     return progress
 
@@ -129,84 +126,6 @@ def follow(
         save()
 
 
-def start_of(setting: Setting) -> BranchPoint:
-    """The point at which a branch begins, heading for the other end of its range.
-
-    Raises
-    ------
-    ContinuationError
-        If there is none.
-    """
-    request = setting.request
-    value, ahead = float(request.first), float(request.last - request.first)
-    point = setting.continuation.start(value)
-    # a fresh start may head either way, and the first piece shall not seem to turn around
-    return replace(point, value=value, direction=math.copysign(point.direction, ahead))
-
-
-def pieces(setting: Setting, point: BranchPoint) -> Iterator[Piece]:
-    """Pieces of the branch after `point`, up to where it leaves the range of the request.
-
-    Raises
-    ------
-    ContinuationError
-        If the branch cannot be followed so far.
-    """
-    request, continuation = setting.request, setting.continuation
-    first, last = float(request.first), float(request.last)
-    for after in continuation.follow(point, increasing=first < last):
-        fold = continuation.fold(point, after)
-        border = _border(continuation, point, after, fold, (min(first, last), max(first, last)))
-        if border is None:
-            yield Piece(point, after, fold, leaves=False)
-            point = after
-        else:
-            yield Piece(point, border, continuation.fold(point, border), leaves=True)
-            return
-
-
-def crossings_of(continuation: Continuation, piece: Piece, value: float) -> list[BranchPoint]:
-    """Points after the first one of a piece at which the parameter has a value."""
-    ends = (piece.before.value, piece.after.value)
-    turns = piece.fold is not None and abs(piece.fold.value - value) < NEAR_FOLD
-    found = []
-    if turns or min(ends) < value < max(ends):
-        found = _inside(continuation, piece.before, piece.after, value)
-    return found + [piece.after] * (piece.after.value == value)
-
-
-def _border(
-    continuation: Continuation,
-    before: BranchPoint,
-    after: BranchPoint,
-    fold: Turn | None,
-    bounds: tuple[float, float],
-) -> BranchPoint | None:
-    """Where the branch leaves its range between two points, None if it does not."""
-    turn = after.value if fold is None else fold.value
-    least, most = min(after.value, turn), max(after.value, turn)
-    for border, leaves in zip(bounds, (least < bounds[0], most > bounds[1]), strict=True):
-        if leaves:
-            found = _inside(continuation, before, after, border)
-            if found:
-                return found[0]
-            if not bounds[0] <= after.value <= bounds[1]:
-                raise ContinuationError(f"the point where it passes {border:g} was not found")
-    return None
-
-
-def _inside(
-    continuation: Continuation, before: BranchPoint, after: BranchPoint, value: float
-) -> list[BranchPoint]:
-    """Points strictly between two neighbors at which the parameter has exactly a value."""
-    ends = [end.behavior for end in (before, after) if end.value == value]
-    return [
-        replace(point, value=value)  # it may be off by rounding
-        for point in continuation.crossings(before, after, value)
-        if not any(np.abs(point.behavior - end).max() < SAME for end in ends)
-    ]
-
-
 def _stopped(control: Control, progress: Progress, elapsed_s: float) -> tuple[Outcome, str] | None:
     """Outcome and reason if the trace is to stop here."""
     if control.stop():
@@ -225,18 +144,25 @@ class _Collector:
         self.setting, self.progress, self.file = setting, progress, file
         self.model: PayoffModel = setting.game.payoff_model()
         self.actions = Choices.of(setting.game.tree).action
+        self.labels = action_labels(setting.game.tree)
         self.at = [float(value) for value in setting.request.at]
 
     def take(self, piece: Piece) -> None:
         progress = self.progress
         if piece.fold is not None:
-            self._note_fold(piece, piece.fold)
-        for value, found in zip(self.at, progress.crossings, strict=True):
-            found += crossings_of(self.setting.continuation, piece, value)
+            self._note_fold(piece.fold)
+        self._note_corner(piece)
+        for k, value in enumerate(self.at):
+            crossings = crossings_of(self.setting.continuation, piece, value)
+            progress.crossings[k] += crossings.found
+            progress.lost[k] += crossings.lost
         moved = self._free(piece.after) - self._free(piece.before)
         along = piece.after.value - piece.before.value
-        progress.arclength += float(np.sqrt(moved @ moved + along * along))
+        length = float(np.sqrt(moved @ moved + along * along))
+        progress.arclength += length
         self.write(piece.after)
+        if stands_still(along, length, piece.after.value):
+            self._keep(piece.after)
 
     def write(self, point: BranchPoint) -> None:
         payoffs = self._payoffs(point.value, point.behavior)
@@ -247,11 +173,15 @@ class _Collector:
             self.progress.branch_points.append(crossed)
         self.progress.last = point
 
-    def _note_fold(self, piece: Piece, fold: Turn) -> None:
-        # an exact fold is not where the regularized branch turns; its points come close to that
-        passed = [piece.before.value, piece.after.value] + [fold.value] * (not fold.exact)
-        turn = max(passed) if piece.before.direction > 0 else min(passed)
-        self.progress.turns.append((self.progress.points, float(turn)))
+    def _keep(self, point: BranchPoint) -> None:
+        """Keep a point of what may be a vertical piece, if the last one is far enough."""
+        kept, length = self.progress.still_at, self.progress.arclength
+        if not kept or length - kept[-1][1] >= SPACING:
+            kept.append((self.progress.points - 1, length))
+            self.progress.still.append(point)
+
+    def _note_fold(self, fold: Turn) -> None:
+        self.progress.turns.append((self.progress.points, float(fold.regularized)))
         self.progress.folds.append(
             {
                 "parameter": float(fold.value),
@@ -259,6 +189,17 @@ class _Collector:
                 "exact": bool(fold.exact),
             }
         )
+
+    def _note_corner(self, piece: Piece) -> None:
+        before, after = piece.before.played, piece.after.played
+        if (before != after).any():
+            self.progress.corners.append(
+                {
+                    "parameter": float(piece.before.value + piece.after.value) / 2,
+                    "enter": [self.labels[a] for a in np.flatnonzero(after & ~before)],
+                    "leave": [self.labels[a] for a in np.flatnonzero(before & ~after)],
+                }
+            )
 
     def _payoffs(self, value: float, behavior: FloatArray) -> list[float]:
         return self.model.at(value).expected_payoffs(behavior).tolist()

@@ -13,17 +13,24 @@ from eqbench.report.naming import decimal, leading, marked, marks
 from eqbench.report.rows import printable
 from eqbench.report.terminal import fits, seconds, small
 from eqbench.spec import parse_spec
+from eqbench.studies.trace_measure import POLISHED, SAME_PAYOFFS
 
 MOST_ROWS = 20
+_UNPOLISHED = "!"
 
 _FOLDS = (
-    "A fold is exact where it is one of the equilibria themselves; otherwise it is that of the "
-    "regularized branch, which is a little to the side."
+    "exact: determined by the support; otherwise the fold is that of the regularized branch and "
+    "depends on epsilon"
+)
+_VERTICAL = (
+    "Equilibria form a continuum at this value. The crossing is the one of them that epsilon and "
+    "the regularization select."
 )
 _COUNTS = (
     "Counts are of this branch and depend on epsilon and the regularization; other equilibria may "
-    "exist beside it. Payoffs count as distinct if they differ by more than 1e-8, and a crossing "
-    "as polished if the verifier measures a max regret of at most 1e-12."
+    f"exist beside it. Payoffs count as distinct if they differ by more than {SAME_PAYOFFS:g}, and "
+    f"a crossing as polished if the verifier measures a max regret of at most {POLISHED:g} of the "
+    "payoff range."
 )
 
 
@@ -34,6 +41,7 @@ def print_trace(document: Mapping[str, Any], console: Console) -> None:
     _say(f"Branch of {game}", console, style="bold")
     _print_course(document, console)
     _print_folds(document["folds"], name, players, console)
+    _print_corners(document["corners"], console)
     _print_vertical(document["vertical"], name, players, console)
     _print_coexisting(document, console)
     for entry in document["at"]:
@@ -53,8 +61,8 @@ def _print_course(document: Mapping[str, Any], console: Console) -> None:
     )
     count, work = document["points"], document["factorizations"]
     _say(
-        f"{count:,} points up to {name}={_short(document['last'])}"
-        + (f", {work:,} factorizations" if work is not None else "")
+        f"{_count(count, 'point')} up to {name}={_short(document['last'])}"
+        + (f", {_count(work, 'factorization')}" if work is not None else "")
         + f", {seconds(document['elapsed_s'])}",
         console,
     )
@@ -93,6 +101,12 @@ def _print_folds(
     _note(_FOLDS, console)
 
 
+def _print_corners(corners: Sequence[Mapping[str, Any]], console: Console) -> None:
+    if corners:
+        console.print()
+        _say(f"{_count(len(corners), 'corner')}, where actions enter or leave the support", console)
+
+
 def _print_vertical(
     pieces: Sequence[Mapping[str, Any]], name: str, players: Sequence[str], console: Console
 ) -> None:
@@ -104,7 +118,7 @@ def _print_vertical(
     for piece in pieces[:MOST_ROWS]:
         ranges = zip(*piece["payoffs"], strict=True)
         table.add_row(
-            f"{piece['parameter']:.6f}",
+            f"{piece['parameter']:.9f}",
             *(f"{_payoff(low)} … {_payoff(high)}" for low, high in ranges),
         )
     console.print(table)
@@ -132,13 +146,22 @@ def _print_entry(
     low, high = entry["window"]
     _say(f"Equilibria on this branch at {name}={_short(entry['parameter'])}", console, style="bold")
     _say(
-        f"{_count(entry['crossings'], 'crossing')}, {entry['polished']} of them polished to "
-        f"equilibria, with {_count(entry['distinct_payoffs'], 'distinct payoff vector')}"
+        f"{_count(entry['crossings'], 'crossing')}, "
+        f"{_count(entry['polished'], 'polished equilibrium', 'polished equilibria')} with "
+        f"{_count(entry['distinct_payoffs'], 'distinct payoff vector')}"
         + (f"; as many crossings from {low:.6f} to {high:.6f}" if low < high else ""),
         console,
     )
+    if entry["lost"]:
+        _say(
+            f"{_count(entry['lost'], 'more crossing')} could not be computed",
+            console,
+            style="yellow",
+        )
+    if entry["vertical"]:
+        _note(_VERTICAL, console)
     if entry["equilibria"]:
-        names = [_identity(item["identity"]) for item in entry["equilibria"]]
+        names = [identity_text(item["identity"]) for item in entry["equilibria"]]
         for known, files in ((True, True), (True, False), (False, False)):
             table = _equilibria(entry, names, players, known=known and any(names), files=files)
             if fits(table, console) or not known:
@@ -146,6 +169,8 @@ def _print_entry(
                 break
         for mark in marks([(text,) for text in names]):
             _note(mark, console)
+        if not all(item["polished"] for item in entry["equilibria"]):
+            _note(f"{_UNPOLISHED} not polished to an equilibrium", console)
     if "beside" in entry:
         _say(_beside(entry["beside"], players), console)
 
@@ -164,14 +189,16 @@ def _equilibria(
     if files:
         table.add_column("profile", overflow="fold")
     for number, (item, identity) in enumerate(zip(entry["equilibria"], names, strict=True), 1):
-        row = [str(number), *map(_payoff, item["payoffs"]), small(item["max_regret"])]
+        mark = "" if item["polished"] else f" {_UNPOLISHED}"
+        row = [str(number), *map(_payoff, item["payoffs"]), small(item["max_regret"]) + mark]
         row += [printable(identity) or "–"] if known else []
         row += [item["profile"]] if files else []
         table.add_row(*map(Text, row))
     return table
 
 
-def _identity(identity: Mapping[str, Any] | None) -> str:
+def identity_text(identity: Mapping[str, Any] | None) -> str:
+    """Which published equilibrium it is, with its leading parameter; empty if none is known."""
     if identity is None:
         return ""
     first = leading(identity)
@@ -183,9 +210,10 @@ def _beside(beside: Mapping[str, Any], players: Sequence[str]) -> str:
     text = (
         f"Found beside it from {_count(beside['starts'], 'random start')}: "
         f"{_count(beside['polished'], 'equilibrium', 'equilibria')} with "
-        f"{_count(beside['distinct_payoffs'], 'distinct payoff vector')}, of which "
-        f"{beside['not_on_branch']} not on this branch"
+        f"{_count(beside['distinct_payoffs'], 'distinct payoff vector')}"
     )
+    if beside["not_on_branch"] is not None:
+        text += f", of which {beside['not_on_branch']} not on this branch"
     ranges = [
         f"{heading} {_payoff(low)} … {_payoff(high)}"
         for heading, (low, high) in zip(

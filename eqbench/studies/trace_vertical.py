@@ -1,96 +1,84 @@
-"""Vertical pieces of a branch: equilibria change while the parameter stands still.
-
-Symbols in shapes: K points, N players.
-"""
+"""Vertical pieces of a branch: equilibria change while the parameter stands still."""
 
 from __future__ import annotations
 
-from collections import deque
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from eqbench.model.tree import FloatArray
+from eqbench.continuation import BranchPoint, Continuation
 from eqbench.studies.branch import Branch
+from eqbench.studies.trace_follow import FREELY, Control
+from eqbench.studies.trace_measure import Measured, measured
+from eqbench.studies.trace_stretches import stretches
 
-# Half the width, as a share of the parameter, of what counts as standing still.
-TOLERANCE = 1e-3
-# At a smooth fold, or where the branch is only steep, little of what lies within the width also
-# lies within a fraction of it. At epsilon = 1e-7 vertical pieces of Kuhn poker for three keep
-# 69% or more, and everything else 53% or less.
-NARROWER, KEPT = 0.025, 0.6
-LEAST_LENGTH = 0.05
-LEAST_SHARE = 1e-3
+# Where points of a piece are polished, as shares of its length.
+SHARES = (0.15, 0.325, 0.5, 0.675, 0.85)
+# Values of the parameter, relative to their size, that differ by no more are the same.
+SAME_VALUE = 1e-8
 
 
-def vertical_pieces(branch: Branch) -> list[dict[str, Any]]:
-    """Maximal stretches within which the parameter stands still, in their order, for JSON.
+def same_value(one: float, other: float) -> bool:
+    """Whether two values of the parameter differ by no more than 1e-8 of their size."""
+    return abs(one - other) <= SAME_VALUE * max(abs(one), 1.0)
 
-    There the parameter stays within 1e-3 of its size to both sides of a value, and most of the
-    stretch within a fortieth of that, while frequencies move by more than 0.05 or the payoff of
-    some player changes by more than 1e-3 of the payoff range. Where the regularization is strong
-    it bends vertical pieces, and then none are found. Each has the median of the
-    `parameter` and, as `payoffs`, the smallest and the largest ones of each player.
+
+def vertical_pieces(
+    continuation: Continuation,
+    branch: Branch,
+    still: Sequence[tuple[int, BranchPoint]],
+    control: Control = FREELY,
+) -> list[dict[str, Any]]:
+    """The :func:`stretches` that are vertical without regularization too, for JSON.
+
+    Up to five points of each are polished while the parameter is free, and all of them must
+    come out as equilibria at one value. That is the `parameter` of the piece; its `payoffs` are
+    the smallest and the largest ones that the polished points have.
+
+    Parameters
+    ----------
+    still : points of the branch at which the parameter hardly changes, by their row
+    control : asked between any two pieces whether to stop
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If the control says so.
     """
-    values, arclength = branch.values, branch.arclength
-    ends = _last_within(values, 2 * TOLERANCE)
-    length = arclength[ends] - arclength
-    narrow = _last_within(values, 2 * TOLERANCE * NARROWER)
-    found: list[tuple[int, int]] = []
-    # the longest first; what overlaps one of them is part of it
-    for i in np.argsort(-length, kind="stable").tolist():
-        j = int(ends[i])
-        if length[i] <= 0 or any(i <= b and a <= j for a, b in found):
-            continue
-        inner = arclength[np.minimum(narrow[i : j + 1], j)] - arclength[i : j + 1]
-        if inner.max() >= KEPT * length[i] and _moves(branch, i, j):
-            found.append((i, j))
-    return [
-        {
-            "parameter": float(np.median(values[i : j + 1])),
-            "payoffs": [
-                branch.payoffs[i : j + 1].min(axis=0).tolist(),
-                branch.payoffs[i : j + 1].max(axis=0).tolist(),
-            ],
-        }
-        for i, j in sorted(found)
-    ]
+    found = []
+    for i, j in stretches(branch):
+        control.go_on("polishing vertical pieces")
+        made = [_polished(continuation, point) for point in _inside(branch, still, i, j)]
+        values = [value for value, _ in made]
+        if (
+            len(made) > 1
+            and all(item.is_equilibrium for _, item in made)
+            and same_value(max(values), min(values))
+        ):
+            payoffs = np.array([item.payoffs for _, item in made])
+            found.append(
+                {
+                    "parameter": float(np.median(values)),
+                    "payoffs": [payoffs.min(axis=0).tolist(), payoffs.max(axis=0).tolist()],
+                }
+            )
+    return found
 
 
-def _moves(branch: Branch, i: int, j: int) -> bool:
-    """Whether enough changes between two points."""
-    changes = np.ptp(branch.payoffs[i : j + 1], axis=0)
-    return bool(
-        branch.arclength[j] - branch.arclength[i] > LEAST_LENGTH
-        or changes.max() > LEAST_SHARE * branch.game.tree.payoff_range
-    )
+def _polished(continuation: Continuation, point: BranchPoint) -> tuple[float, Measured]:
+    behavior, value = continuation.polish(point)
+    return value, measured(continuation.game_at(value).tree, behavior)
 
 
-def _last_within(values: FloatArray, width: float) -> NDArray[np.int64]:
-    """For each point the last one up to which values (K,) stay within a relative width."""
-    last = np.empty(len(values), dtype=np.int64)
-    # candidates for the least and the largest value from i to j, the present one in front
-    least: deque[int] = deque()
-    most: deque[int] = deque()
-    j = 0
-    numbers = values.tolist()
-    for i, value in enumerate(numbers):
-        allowed = width * max(abs(value), 1.0)
-        while j < len(numbers):
-            low = min(numbers[j], numbers[least[0]]) if least else numbers[j]
-            high = max(numbers[j], numbers[most[0]]) if most else numbers[j]
-            if high - low > allowed:
-                break
-            while least and numbers[least[-1]] >= numbers[j]:
-                least.pop()
-            while most and numbers[most[-1]] <= numbers[j]:
-                most.pop()
-            least.append(j)
-            most.append(j)
-            j += 1
-        last[i] = j - 1
-        for ends in (least, most):
-            if ends[0] == i:
-                ends.popleft()
-    return last
+def _inside(
+    branch: Branch, still: Sequence[tuple[int, BranchPoint]], i: int, j: int
+) -> list[BranchPoint]:
+    """Up to five points that are spread over the inside of a stretch."""
+    among = [(row, point) for row, point in still if i < row < j]
+    if not among:
+        return []
+    places = branch.arclength[[row for row, _ in among]]
+    first, last = branch.arclength[[i, j]]
+    nearest = [int(np.abs(places - first - share * (last - first)).argmin()) for share in SHARES]
+    return [among[k][1] for k in dict.fromkeys(nearest)]

@@ -29,12 +29,18 @@ class Winding:
     lost : place at which it cannot be followed further
     start : whether it has one
     delay_s : time that a step takes
+    shift : how far folds of the equilibria are from those of the curve
+    corner : place after which the second action is played alone where the first choice is
+    hidden : value at which crossings cannot be computed
     """
 
     shape: Literal["folded", "returning"] = "folded"
     lost: float = math.inf
     start: bool = True
     delay_s: float = 0.0
+    shift: float = 0.0
+    corner: float | None = None
+    hidden: float = math.inf
     epsilon: float = 0.5
 
     def continuation(self, game):
@@ -62,13 +68,21 @@ class Curve:
                 behavior[start] = 1 - behavior[start + 1]
         return behavior
 
+    def played(self, t):
+        played = np.ones(self.game.tree.n_actions, dtype=bool)
+        if self.solver.corner is not None:
+            first = int(np.flatnonzero(np.diff(self.game.tree.action_start) > 1)[0])
+            begin = int(self.game.tree.action_start[first])
+            played[begin : begin + 2] = (t <= self.solver.corner, t > self.solver.corner)
+        return played
+
     def point(self, t, length):
         value, slope = self.place(t)
         behavior = self.behavior(t)
         return BranchPoint(
             value=value,
             behavior=behavior,
-            played=behavior > 0,
+            played=self.played(t),
             direction=slope if length > 0 else -slope,
             event="branch point" if 5 < t < 5.2 else "",
             state={"t": np.array(t), "length": np.array(length)},
@@ -99,13 +113,16 @@ class Curve:
         if before.direction * after.direction >= 0:
             return None
         t = self._turn(before, after)
-        return Turn(self.place(t)[0], self.behavior(t), exact=False)
+        value = self.place(t)[0]
+        return Turn(value + self.solver.shift, self.behavior(t), self.solver.shift != 0, value)
 
     def _turn(self, before, after):
         ends = float(before.state["t"]), float(after.state["t"])
         return brentq(lambda t: self.place(t)[1], *ends, xtol=1e-14)
 
     def crossings(self, before, after, value):
+        if value == self.solver.hidden:
+            raise ContinuationError("the point cannot be computed")
         ends = [float(before.state["t"]), float(after.state["t"])]
         if before.direction * after.direction < 0:
             ends.insert(1, self._turn(before, after))

@@ -142,14 +142,25 @@ def test_node_without_free_frequencies_says_so() -> None:
 def test_other_games_have_a_panel_for_each_public_history() -> None:
     panels = frequency_panels(eqbench.load_game("kuhn2").tree)
     assert [panel.title for panel in panels] == ["P1", "P1 after KB", "P2 after K", "P2 after B"]
-    assert [list(panel.lines) for panel in panels] == [["1", "2", "3"]] * 4
-    assert sorted(position for panel in panels for position in panel.lines.values()) == [*range(12)]
+    assert [[line.label for line in panel.lines] for panel in panels] == [["1", "2", "3"]] * 4
+    assert sorted(line.position for panel in panels for line in panel.lines) == [*range(12)]
     assert len(frequency_figure(branch("kuhn2")).axes) == 4
 
 
 def test_lines_of_several_actions_are_told_apart() -> None:
     panels = frequency_panels(eqbench.load_game("rock_paper_scissors").tree)
-    assert [list(panel.lines) for panel in panels] == [["paper", "scissors"]] * 2
+    labels = [[line.label for line in panel.lines] for panel in panels]
+    assert labels == [["paper", "scissors"]] * 2
+
+
+def test_cards_have_colors_and_actions_have_styles() -> None:
+    figure = frequency_figure(branch("kuhn(players=2,raises=1)"))
+    (after_bet,) = [ax for ax in figure.axes if ax.get_title(loc="left") == "P2 after B"]
+    lines = [(line.get_color(), line.get_linestyle()) for line in after_bet.get_lines()]
+    assert [style for _, style in lines] == ["-", "--"] * 3
+    assert len({color for color, _ in lines}) == 3
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["1", "2", "3", "call", "raise"]
 
 
 def test_close_up_limits_every_panel() -> None:
@@ -173,6 +184,14 @@ def test_count_figure_has_a_panel_for_each_branch_and_says_the_largest_count() -
     assert titles == ["folded: up to 3", "straight: up to 1"]
     with pytest.raises(UsageError, match="no branch"):
         crossing_figure({})
+
+
+def test_branch_that_hardly_moves_is_one_flat_step() -> None:
+    (ax,) = crossing_figure({"short": branch("skp", (2.0, 2.00005))}).axes
+    assert ax.get_title(loc="left") == "short: up to 1"
+    (steps,) = ax.patches
+    values, edges, _ = steps.get_data()
+    assert (values.tolist(), edges.tolist()) == ([1], [2.0, 2.00005])
 
 
 def test_power_law_is_recovered() -> None:

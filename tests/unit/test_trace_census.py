@@ -6,19 +6,24 @@ The names are those of the solutions in Billingham 2017, section 3.
 from __future__ import annotations
 
 import json
+import math
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from rich.console import Console
-from trace_cases import new_folder, setting
+from trace_cases import FOLDS, new_folder, setting
 
 from eqbench.model.profile_json import parse_profile, profile_from_json
 from eqbench.report.terminal import plain_text
+from eqbench.studies.branch_points import read_points
 from eqbench.studies.trace import conclude, trace
 from eqbench.studies.trace_census import distinct_payoffs
 from eqbench.studies.trace_folder import TraceFolder
+from eqbench.studies.trace_follow import Control
+from eqbench.studies.trace_stretches import stretches
 from eqbench.studies.trace_tables import print_trace
 from eqbench.verification import verify
 
@@ -66,15 +71,19 @@ def test_profiles_in_the_folder_are_as_the_summary_says(skp: Traced) -> None:
             assert data["game"] == f"skp(pot={pot})"
             game = case.game_at(Fraction(pot))
             measured = verify(game.tree, profile_from_json(game.tree, data))
-            assert item["max_regret"] <= 1e-12
+            assert item["polished"] is True
+            assert item["max_regret"] <= 1e-13 * game.tree.payoff_range
             assert measured.max_regret == pytest.approx(item["max_regret"], abs=1e-15)
             assert measured.payoffs == pytest.approx(item["payoffs"], abs=1e-15)
 
 
 def test_random_starts_find_more_on_a_vertical_piece(skp: Traced) -> None:
-    unique, vertical = (entry["beside"] for entry in skp[1]["at"][:2])
+    entries = skp[1]["at"][:2]
+    assert [entry["vertical"] for entry in entries] == [False, True]
+    unique, vertical = (entry["beside"] for entry in entries)
     assert (unique["starts"], unique["polished"], unique["not_on_branch"]) == (8, 8, 0)
-    assert vertical["not_on_branch"] == vertical["distinct_payoffs"] == 8
+    assert vertical["distinct_payoffs"] == 8
+    assert vertical["not_on_branch"] is None
     ranges = vertical["payoff_ranges"]
     assert ranges[1][1] - ranges[1][0] < 1e-9 < ranges[0][1] - ranges[0][0]
 
@@ -86,7 +95,25 @@ def test_folds_and_vertical_pieces_are_those_of_the_solutions(skp: Traced) -> No
     assert [fold["parameter"] for fold in document["folds"]] == pytest.approx(ends, abs=1e-8)
     assert all(fold["exact"] for fold in document["folds"])
     vertical = [piece["parameter"] for piece in document["vertical"]]
-    assert vertical == pytest.approx([3, 3.5, 5], abs=1e-3)
+    assert vertical == pytest.approx([3, 3.5, 5], rel=1e-12)
+    assert all(np.ptp(piece["payoffs"], axis=0).max() > 1e-3 for piece in document["vertical"])
+
+
+def test_stretches_beside_folds_are_no_vertical_pieces(tmp_path: Path) -> None:
+    """Pots of three-player Kuhn poker at which equilibria form a continuum.
+
+    Beside a fold at 4.1667 there is a stretch on which the pot moves by no more than along these.
+    """
+    case = setting("arclength", 3, 5, game="kuhn3", at=(3,))
+    folder = new_folder(tmp_path / "t", case)
+    progress = trace(case, folder)
+    branch = read_points(case.game, folder.points)
+    places = [float(np.median(branch.values[i : j + 1])) for i, j in stretches(branch)]
+    assert any(abs(place - 4.1673) < 1e-3 for place in places)
+    found = [piece["parameter"] for piece in conclude(case, folder, progress)["vertical"]]
+    fold = 4.2122144504490
+    exact = [3, (5 + math.sqrt(65)) / 4, (3 + math.sqrt(23)) / 2, fold, fold]
+    assert [value for value in found if value < 4.9] == pytest.approx(exact, rel=1e-10)
 
 
 def test_summary_is_json_and_names_what_counts_depend_on(skp: Traced) -> None:
@@ -111,7 +138,13 @@ def test_report_has_every_count_with_what_it_depends_on(skp: Traced) -> None:
     text = printed(skp[1])
     assert text.count("epsilon 1e-07, regularization log") == 1 + len(skp[1]["at"])
     assert "Equilibria on this branch at pot=3.5" in text
-    assert "3 crossings, 3 of them polished to equilibria, with 3 distinct payoff vectors" in text
+    assert "3 crossings, 3 polished equilibria with 3 distinct payoff vectors" in text
+    assert "1 crossing, 1 polished equilibrium with 1 distinct payoff vector" in text
+    assert f"{len(skp[1]['corners'])} corners, where actions enter or leave the support" in text
+    assert "at most 1e-13 of the payoff range" in " ".join(text.split())
+    assert text.count("Equilibria form a continuum at this value") == 1
+    assert text.count("not on this branch") == len(skp[1]["at"]) - 1
+    assert "could not be computed" not in text
     assert "Found beside it from 8 random starts" in text
     assert "skp:5a" in text
     assert max(map(len, printed(skp[1], 60).splitlines())) <= 60
@@ -133,7 +166,47 @@ def test_profile_with_regret_is_no_equilibrium(tmp_path: Path) -> None:
     assert all(item["max_regret"] > 0.01 for item in entry["equilibria"])
     assert entry["beside"]["polished"] == 0
     assert entry["beside"]["payoff_ranges"] == []
-    assert "3 crossings, 0 of them polished to equilibria" in printed(document)
+    assert not any(item["polished"] for item in entry["equilibria"])
+    text = printed(document)
+    assert "3 crossings, 0 polished equilibria" in text
+    assert "! not polished to an equilibrium" in text
+    assert len([line for line in text.splitlines() if " ! " in line]) == 3
+
+
+def test_crossings_that_cannot_be_computed_are_counted(tmp_path: Path) -> None:
+    case = setting("winding(hidden=6)", at=(6, 7))
+    folder = new_folder(tmp_path / "t", case)
+    document = conclude(case, folder, trace(case, folder))
+    hidden, known = document["at"]
+    assert (hidden["crossings"], hidden["lost"]) == (0, 3)
+    assert (known["crossings"], known["lost"]) == (1, 0)
+    assert hidden["window"] == pytest.approx(sorted(FOLDS), abs=1e-9)
+    assert printed(document).count("3 more crossings could not be computed") == 1
+
+
+def test_census_stops_when_it_is_told_to_and_is_made_up_for(tmp_path: Path) -> None:
+    case = setting(at=("6.1",), at_most=True, starts=2)
+    folder = new_folder(tmp_path / "t", case)
+    progress = trace(case, folder)
+    told: list[str] = []
+    whole = conclude(case, folder, progress, Control(tell=told.append))
+    assert told[0] == "polishing vertical pieces" or told[0].startswith("following the branch")
+    assert "random start 2 of 2 at pot=6.1" in told
+    asked: list[bool] = []
+
+    def count() -> bool:
+        asked.append(True)
+        return False
+
+    conclude(case, folder, progress, Control(stop=count))
+    assert len(asked) > progress.points, "also while it is followed a second time"
+    for last in (1, len(asked) // 2, len(asked)):
+        folder.drop_summary()
+        answers = iter([False] * (last - 1) + [True])
+        with pytest.raises(KeyboardInterrupt):
+            conclude(case, folder, progress, Control(stop=lambda: next(answers)))  # noqa: B023
+        assert folder.summary() is None
+    assert conclude(case, folder, progress) == whole
 
 
 def test_payoffs_are_distinct_above_the_limit() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +16,7 @@ from eqbench.studies.branch_points import read_points
 from eqbench.studies.trace import conclude, trace
 from eqbench.studies.trace_folder import TraceFolder
 from eqbench.studies.trace_follow import Control
+from eqbench.studies.trace_pieces import crossings_of, pieces, start_of
 
 
 def places(points: list) -> list[float]:
@@ -99,6 +102,54 @@ def test_crossings_are_found_in_order_and_ends_count_once(tmp_path: Path) -> Non
     assert places(first) == [0.0]
     assert last[0].value == 8.0
     assert once[0].value == 3.5
+
+
+@pytest.mark.parametrize("shift", ["-1/20", "1/20"])
+def test_crossings_are_counted_where_the_regularized_branch_turns(
+    tmp_path: Path, shift: str
+) -> None:
+    """Whatever the equilibria's own folds are."""
+    near = [FOLDS[0] - 1e-7, FOLDS[0] + 1e-7, FOLDS[1] - 1e-7, FOLDS[1] + 1e-7]
+    case = setting(f"winding(shift={shift})", at=near)
+    folder = new_folder(tmp_path / "t", case)
+    progress = trace(case, folder)
+    assert [len(found) for found in progress.crossings] == [3, 1, 1, 3]
+    assert progress.lost == [0, 0, 0, 0]
+    for found in progress.crossings[::3]:
+        assert len(set(places(found))) == 3
+    folds = [fold["parameter"] for fold in progress.folds]
+    assert folds == pytest.approx(np.add(FOLDS, float(Fraction(shift))))
+    entries = conclude(case, folder, progress)["at"]
+    for entry in entries[::3]:
+        assert entry["window"] == pytest.approx(sorted(FOLDS), abs=1e-9)
+
+
+def test_value_may_be_a_number_of_numpy() -> None:
+    case = setting()
+    point = start_of(case)
+    piece = next(pieces(case, point))
+    crossings = crossings_of(case.continuation, piece, np.float64(piece.after.value))
+    assert (crossings.found, crossings.lost) == ([piece.after], 0)
+
+
+def test_border_that_cannot_be_computed_ends_the_branch_inside(tmp_path: Path) -> None:
+    case = setting("winding(hidden=8)")
+    folder = new_folder(tmp_path / "t", case)
+    progress = trace(case, folder)
+    assert progress.outcome == "stalled"
+    assert "passes 8 next, but the point cannot be computed" in progress.reason
+    assert 7.5 < progress.last.value < 8
+    assert table(folder)[-1, 0] == progress.last.value
+
+
+def test_corners_name_the_actions_that_come_and_go(tmp_path: Path) -> None:
+    case = setting("winding(corner=5)")
+    progress = trace(case, new_folder(tmp_path / "t", case))
+    (corner,) = progress.corners
+    low, high = (3 + t + 1.5 * math.sin(t) for t in (4.8, 5.2))
+    assert low < corner["parameter"] < high
+    assert (corner["enter"], corner["leave"]) == (["P1|2:|bet"], ["P1|2:|check"])
+    assert setting().continuation.start(3).played.all()
 
 
 def test_pieces_that_were_traced_one_by_one_are_those_of_one_trace(tmp_path: Path) -> None:
@@ -239,3 +290,10 @@ def test_request_survives_and_a_damaged_one_is_refused(tmp_path: Path) -> None:
         TraceFolder.open(tmp_path)
     with pytest.raises(UsageError, match="already holds a trace"):
         new_folder(folder.path, case)
+
+
+def test_folder_with_other_files_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").touch()
+    with pytest.raises(UsageError, match="holds other files and no trace; choose a new"):
+        new_folder(tmp_path, setting())
+    assert [file.name for file in tmp_path.iterdir()] == ["thesis.tex"]

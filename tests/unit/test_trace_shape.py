@@ -1,4 +1,4 @@
-"""What the course of a branch shows: points at one value, and vertical pieces."""
+"""What the course of a branch shows: points at one value, and where it stands still."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import eqbench
 from eqbench.model.choices import Choices
 from eqbench.studies.branch import Branch
 from eqbench.studies.trace_counts import NARROWEST, Counts, in_the_middle_of_most
-from eqbench.studies.trace_vertical import vertical_pieces
+from eqbench.studies.trace_stretches import stretches
 
 FOLDED = np.array([2.0, 2.6, 2.9, 2.5, 2.1, 2.3, 4.0])
 
@@ -70,19 +70,18 @@ def line(*ends: float, points: int = 50) -> Any:
     return np.concatenate(pieces)
 
 
-def test_vertical_piece_is_found_with_its_value_and_payoffs() -> None:
+def test_stretch_reaches_from_end_to_end() -> None:
     branch = branch_of(line(2, 3, 3 + 1e-5, 4), line(0.2, 0.3, 0.6, 0.7))
-    (piece,) = vertical_pieces(branch)
-    assert piece["parameter"] == pytest.approx(3, abs=2e-5)
-    low, high = piece["payoffs"]
-    assert low == pytest.approx([0.3, -0.6], abs=1e-2)
-    assert high == pytest.approx([0.6, -0.3], abs=1e-2)
+    (ends,) = stretches(branch)
+    assert branch.values[list(ends)] == pytest.approx([3, 3], abs=4e-3)
+    assert branch.free[list(ends), 0] == pytest.approx([0.3, 0.6], abs=1e-2)
 
 
-def test_each_vertical_piece_is_found_once_in_order() -> None:
+def test_each_stretch_is_found_once_in_order() -> None:
     values = line(2, 3, 3, 4, 4, 3, 3, 2)
     places = line(0.1, 0.15, 0.3, 0.35, 0.5, 0.55, 0.75, 0.8)
-    found = [piece["parameter"] for piece in vertical_pieces(branch_of(values, places))]
+    branch = branch_of(values, places)
+    found = [float(np.median(branch.values[i : j + 1])) for i, j in stretches(branch)]
     assert found == pytest.approx([3, 4, 3], abs=1e-6)
 
 
@@ -100,5 +99,5 @@ def test_each_vertical_piece_is_found_once_in_order() -> None:
     ],
     ids=["steep", "fold", "short", "straight"],
 )
-def test_what_is_not_vertical_is_not_called_so(values: Any, places: Any) -> None:
-    assert vertical_pieces(branch_of(values, places)) == []
+def test_what_does_not_stand_still_is_no_stretch(values: Any, places: Any) -> None:
+    assert stretches(branch_of(values, places)) == []
