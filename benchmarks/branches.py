@@ -11,9 +11,6 @@ if TYPE_CHECKING:
     from eqbench.model.game import Game
     from eqbench.studies.branch import Branch
 
-# Near a fold the branch may have a value beyond both neighbors of the fold.
-NEAR_FOLD = 1e-2
-
 
 @dataclass(frozen=True, eq=False)
 class Followed:
@@ -28,9 +25,8 @@ class Followed:
         found = []
         for before, after in zip(self.points, self.points[1:], strict=False):
             low, high = sorted((before.value, after.value))
-            turns = before.direction * after.direction < 0
-            margin = NEAR_FOLD if turns else 0.0
-            if low - margin <= value <= high + margin:
+            turns = before.direction * after.direction < 0  # beyond both neighbors, perhaps
+            if turns or low <= value <= high:
                 found += self.continuation.crossings(before, after, value)
         return found
 

@@ -5,10 +5,11 @@
 
 With N cards the branch is followed from just below the least pot at which anybody can gain up to
 16. Looked at is the middle of the widest interval in which it has most points at one pot, and the
-pots in `POTS`. There all points are polished, and those count whose max regret is at most 1e-12
-by the verifier; equilibria are different if a payoff differs by more than 1e-8. Beside the branch,
-homotopies from random weights of the barrier are polished and measured in the same way. The
-dimension of the set of equilibria around each of those of the branch says whether there are more.
+pots in `POTS`. There all points are polished, and those count whose max regret is at most
+1e-13 of the payoff range by the verifier; equilibria are different if a payoff differs by more
+than 1e-8. Beside the branch, homotopies from random weights of the barrier are polished and
+measured in the same way. The dimension of the set of equilibria around each of those of the
+branch says whether there are more.
 
 Where the regularized branch is nearly vertical it winds, and more so for larger epsilon. Ends and
 folds that are no further apart than `TOLERANCE` therefore count as one; how many points there are

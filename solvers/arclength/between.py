@@ -70,6 +70,9 @@ class Between:
             If one is there but cannot be computed.
         """
         places = [0.0, self.second.length]
+        ends = sorted((self.first.y[-1], self.second.y[-1]))
+        if not ends[0] - self.second.length <= value <= ends[1] + self.second.length:
+            return []
         turn = self.turning_point()
         if turn is not None:
             places.insert(1, float((turn.y - self.first.y) @ self.first.tangent))
