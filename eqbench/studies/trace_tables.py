@@ -122,6 +122,7 @@ def _print_vertical(
             *(f"{_payoff(low)} … {_payoff(high)}" for low, high in ranges),
         )
     console.print(table)
+    _note("payoffs: range over a few polished points inside; the piece goes further", console)
     if len(pieces) > MOST_ROWS:
         _note(f"{len(pieces) - MOST_ROWS:,} more in summary.json", console)
 
