@@ -35,8 +35,7 @@ class Arclength:
     ----------
     epsilon : strength of the barrier in payoff units, where the paths end
     regularization : log (any game), arctan or rational (two actions at each information set)
-    derivative : counterfactual, or raw: multiplied with the own reach as in the expectation
-        itself, which lets threats be incredible (Billingham 2018, section 3)
+    derivative : counterfactual, or raw: times the own reach, which lets threats be incredible
     starts : number of random weights of information sets, besides uniform ones
     branch : whether to follow the branch along the payoff parameter
     window : how far, as a share of the parameter's value, the branch is followed to both sides
