@@ -150,7 +150,7 @@ def parts(continuation: Any, point: Any) -> dict[str, list[float]]:
     from scipy.linalg import lapack
 
     system, value = continuation.system, point.value
-    z = system.coordinates(point.behavior, continuation.epsilon, value)
+    z = point.state["y"][:-1]
     matrix = system.evaluate(z, continuation.epsilon, value).matrix
     # any border makes as much work
     matrix[-1] = matrix[:, -1] = np.linspace(1.0, 2.0, len(matrix))

@@ -131,10 +131,10 @@ class SequenceFormModel:
         action, first = choices.action + n, choices.first + n
         jacobian = np.empty((choices.size, choices.size))
         kernels.difference(matrix, action, first, jacobian)
-        gains, slope = values[action] - values[first], None
+        gains, slope = choices.gains(values[n:]), None
         if self.form.slope_arrays is not None:
             kernels.payoffs_and_values(self.form.slope_arrays, extended, reach, values, payoffs)
-            slope = values[action] - values[first]
+            slope = choices.gains(values[n:])
         return Linearization(gains, jacobian, slope)
 
     def _extended(self, behavior: NDArray) -> FloatArray:

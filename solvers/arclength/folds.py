@@ -40,7 +40,7 @@ def exact_fold(system: RegularizedGame, y: FloatArray, epsilon: float) -> Polish
     likely = weight >= 0.5
     order = unclear[np.argsort(np.abs(weight[unclear] - 0.5))]
     limit = NEAR * np.sqrt(epsilon / system.unit)
-    found = corner(system, Polished(behavior, parameter, np.inf), support | likely, order, limit)
+    found = _corner(system, Polished(behavior, parameter, np.inf), support | likely, order, limit)
     if found:
         return found
     inside = support | likely
@@ -49,7 +49,7 @@ def exact_fold(system: RegularizedGame, y: FloatArray, epsilon: float) -> Polish
     return smooth if good else None
 
 
-def corner(
+def _corner(
     system: RegularizedGame,
     near: Polished,
     support: NDArray[np.bool_],

@@ -207,11 +207,5 @@ class RegularizedGame:
             along = np.zeros(len(z))
         return Evaluation(residual, matrix, along)
 
-    def coordinates(self, behavior: FloatArray, epsilon: float, parameter: float) -> FloatArray:
-        """Coordinates z (F,) in which a given profile is nearly the solution."""
-        choices = self.choices
-        gains = self.linearize(behavior, parameter).gains / self.free_scale
-        return behavior[choices.action] - behavior[choices.first] + gains
-
 
 _FIELDS = tuple(field.name for field in fields(RegularizedGame))

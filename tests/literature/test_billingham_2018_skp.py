@@ -139,7 +139,9 @@ def end_from(made: Any, free: np.ndarray, first: float, epsilon: float) -> np.nd
     curve = module("curve").Curve(made, "log_epsilon", made.parameter)
     across = np.zeros(made.choices.size + 1)
     across[-1] = -1.0
-    guess = made.coordinates(made.choices.behavior(free), first, made.parameter)
+    behavior = made.choices.behavior(free)
+    gains = made.linearize(behavior, made.parameter).gains / made.free_scale
+    guess = behavior[made.choices.action] - behavior[made.choices.first] + gains
     start = module("corrector").correct(
         curve, np.append(guess, np.log(first)), across, iterations=50
     )
