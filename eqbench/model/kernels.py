@@ -47,6 +47,13 @@ def direct_values(form, player, reach, values):
 
 
 @kernel
+def all_direct_values(form, reach, values):
+    """Values of the sequences of all players over the terminals that end in them."""
+    for p in range(len(form.others) + 1):
+        direct_values(form, p, reach, values)
+
+
+@kernel
 def continue_own_play(form, player, behavior, values):
     """Turn direct values into counterfactual values, in place, with own later play."""
     start, stop = form.infoset_start[player], form.infoset_start[player + 1]
@@ -110,7 +117,7 @@ def jacobian(form, behavior, reach, values, matrix):
     `reach` and `values` must be those of `behavior` (:func:`payoffs_and_values`); `matrix`
     must be zero on entry.
     """
-    _cross_derivatives(form, reach, matrix)
+    cross_derivatives(form, reach, matrix)
     infosets = len(form.parent)
     sequences = len(form.entry_start) - 1
     for back in range(infosets):  # own later play carries derivatives up to earlier actions
@@ -133,7 +140,7 @@ def jacobian(form, behavior, reach, values, matrix):
 
 
 @kernel
-def _cross_derivatives(form, reach, matrix):
+def cross_derivatives(form, reach, matrix):
     """Add d value[s] / d reach[t] for sequences t of other players."""
     others = len(form.others)
     for s in range(len(form.entry_start) - 1):

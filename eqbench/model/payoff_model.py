@@ -137,6 +137,30 @@ class SequenceFormModel:
             slope = choices.gains(values[n:])
         return Linearization(gains, jacobian, slope)
 
+    def direct_values(self, weights: NDArray) -> FloatArray:
+        """Value of each sequence over the terminals that end in it, float64 (S,).
+
+        Multilinear in the realization plans `weights`, float64 (S,), of the other players.
+        """
+        values = np.empty(self.form.n_sequences)
+        kernels.all_direct_values(self._arrays, self._checked(weights), values)
+        return values
+
+    def direct_derivatives(self, weights: NDArray) -> FloatArray:
+        """Derivatives of the direct values (rows) by the weights of sequences, float64 (S, S)."""
+        matrix = np.zeros((self.form.n_sequences, self.form.n_sequences))
+        kernels.cross_derivatives(self._arrays, self._checked(weights), matrix)
+        return matrix
+
+    def _checked(self, weights: NDArray) -> FloatArray:
+        """Weights of sequences; compiled kernels do not check bounds, so this does."""
+        if np.shape(weights) != (self.form.n_sequences,):
+            raise ValueError(
+                f"weights have shape {np.shape(weights)}; this game has "
+                f"{self.form.n_sequences} sequences"
+            )
+        return np.ascontiguousarray(weights, dtype=np.float64)
+
     def _extended(self, behavior: NDArray) -> FloatArray:
         """Vector over sequences; compiled kernels do not check bounds, so this does."""
         if np.shape(behavior) != (self.form.n_actions,):

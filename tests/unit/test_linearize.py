@@ -209,3 +209,18 @@ def test_game_without_parameter_has_no_other_model() -> None:
 def test_chains_of_pots_start_from_the_game_and_not_from_the_last_pot() -> None:
     start, behavior = generic("kuhn2"), np.full(24, 0.5)
     assert np.array_equal(start.at(9.0).at(2.0).regrets(behavior), start.at(2.0).regrets(behavior))
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_direct_values_are_multilinear_and_their_derivatives_fit(spec: str) -> None:
+    model, form = generic(spec), game(spec).sequence_form
+    rng = np.random.default_rng(3)
+    weights, direction = rng.random((2, form.n_sequences))
+    # every value is a product of at most N - 1 <= 2 weights, so central differences are exact
+    step = 0.5
+    difference = model.direct_values(weights + step * direction) - model.direct_values(
+        weights - step * direction
+    )
+    assert np.allclose(model.direct_derivatives(weights) @ direction, difference, atol=1e-13)
+    with pytest.raises(ValueError, match="sequences"):
+        model.direct_values(weights[:-1])
