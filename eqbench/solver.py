@@ -16,8 +16,9 @@ A solver is a frozen dataclass whose fields are its options. It sees a compiled 
             monitor.candidate(average(state), claim="average")
             return monitor.termination()
 
-`availability()`, `supports(game)`, `prepare(game)` and the attribute `deterministic` are
-optional; :func:`availability_of` and its siblings give the defaults.
+`availability()`, `supports(game)`, `availability_for(game)` and `prepare(game)` are optional, and
+so is the attribute `deterministic`; :func:`availability_of` and its siblings give the defaults.
+They are called in this order, and what refuses is not asked further.
 """
 
 from __future__ import annotations
@@ -125,7 +126,11 @@ class Termination:
 
 @dataclass(frozen=True)
 class Availability:
-    """Whether a solver can run here: `available`, `missing`, `licence` or `licence_size`."""
+    """Whether a solver can run here: `available`, `missing`, `licence` or `licence_size`.
+
+    The last is for a licence that admits small models only: whether it does may depend on the
+    game, which `availability_for(game)` sees.
+    """
 
     state: Literal["available", "missing", "licence", "licence_size"] = "available"
     reason: str = ""
@@ -144,6 +149,16 @@ def availability_of(solver: Any) -> Availability:
     return ask() if ask else Availability()
 
 
+def availability_for(solver: Any, game: Game) -> Availability:
+    """The solver's own answer for a game that it supports, or available.
+
+    For what depends on the size of the game, such as a licence. It is asked before anything is
+    prepared, so it should count and not build.
+    """
+    ask = getattr(solver, "availability_for", None)
+    return ask(game) if ask else Availability()
+
+
 def refusal_of(solver: Any, game: Game) -> str | None:
     """Reason why the solver does not support the game, or None if it does.
 
@@ -154,6 +169,25 @@ def refusal_of(solver: Any, game: Game) -> str | None:
     if isinstance(answer, str):
         return answer or "the solver does not support this game"
     return None if answer else "the solver does not support this game"
+
+
+def obstacle_of(
+    solver: Any, game: Game
+) -> tuple[Literal["unavailable", "unsupported"], str] | None:
+    """Status and reason of a cell that cannot be run, or None if it can.
+
+    The solver is asked whether it is available, whether it supports the game, and whether it
+    is available for the game.
+    """
+    available = availability_of(solver)
+    if available.state == "available":
+        refusal = refusal_of(solver, game)
+        if refusal is not None:
+            return "unsupported", refusal
+        available = availability_for(solver, game)
+    if available.state != "available":
+        return "unavailable", f"{available.state}: {available.reason}"
+    return None
 
 
 def check_termination(answer: Any) -> Termination:

@@ -25,10 +25,9 @@ from eqbench.solver import (
     Monitor,
     Report,
     Termination,
-    availability_of,
     check_termination,
     is_deterministic,
-    refusal_of,
+    obstacle_of,
     warm_up,
 )
 from eqbench.store.schema import CellRecord
@@ -75,13 +74,10 @@ def solve(game: Game | str, solver: Any, budget: Budget | None = None, seed: int
         target=budget.target_for(loaded_game.tree.payoff_range),
         status="crashed",
     )
-    available = availability_of(instance)
-    if available.state != "available":
-        reason = f"{available.state}: {available.reason}"
-        return replace(record, status="unavailable", reason=reason)
-    refusal = refusal_of(instance, loaded_game)
-    if refusal is not None:
-        return replace(record, status="unsupported", reason=refusal)
+    obstacle = obstacle_of(instance, loaded_game)
+    if obstacle is not None:
+        status, reason = obstacle
+        return replace(record, status=status, reason=reason)
     if hasattr(instance, "prepare"):
         instance.prepare(loaded_game)
     warm_up(loaded_game)

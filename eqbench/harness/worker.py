@@ -133,9 +133,8 @@ def _solve(job: dict[str, Any], send: Any) -> None:
         Budget,
         Monitor,
         Report,
-        availability_of,
         check_termination,
-        refusal_of,
+        obstacle_of,
         warm_up,
     )
 
@@ -146,13 +145,10 @@ def _solve(job: dict[str, Any], send: Any) -> None:
         return
     folder = Path(job["folder"])
     game = Game(job["game_spec"], load_tree(folder), folder)
-    available = availability_of(solver)
-    if available.state != "available":
-        send("refused", status="unavailable", reason=f"{available.state}: {available.reason}")
-        return
-    refusal = refusal_of(solver, game)
-    if refusal is not None:
-        send("refused", status="unsupported", reason=refusal)
+    obstacle = obstacle_of(solver, game)
+    if obstacle is not None:
+        status, reason = obstacle
+        send("refused", status=status, reason=reason)
         return
     if hasattr(solver, "prepare"):
         solver.prepare(game)

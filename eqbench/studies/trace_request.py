@@ -11,7 +11,7 @@ from eqbench.continuation import Continuation
 from eqbench.errors import SolverUnavailableError, UsageError
 from eqbench.model.game import Game
 from eqbench.registry import LoadedSolver, Registry
-from eqbench.solver import availability_of, refusal_of
+from eqbench.solver import Availability, availability_for, availability_of, refusal_of
 
 
 @dataclass(frozen=True)
@@ -136,9 +136,7 @@ def _parameter(game: Game, asked: str) -> str:
 
 
 def _continuation(solver: LoadedSolver, game: Game) -> Continuation:
-    available = availability_of(solver.instance)
-    if available.state != "available":
-        raise SolverUnavailableError(f"{solver.spec} cannot run here: {available.reason}")
+    _check_available(solver, availability_of(solver.instance))
     offer = getattr(solver.instance, "continuation", None)
     if offer is None:
         raise UsageError(
@@ -148,4 +146,10 @@ def _continuation(solver: LoadedSolver, game: Game) -> Continuation:
     refusal = refusal_of(solver.instance, game)
     if refusal is not None:
         raise UsageError(refusal)
+    _check_available(solver, availability_for(solver.instance, game))
     return offer(game)
+
+
+def _check_available(solver: LoadedSolver, available: Availability) -> None:
+    if available.state != "available":
+        raise SolverUnavailableError(f"{solver.spec} cannot run here: {available.reason}")

@@ -30,6 +30,8 @@ EXPECTED = {
     "hangs_on_import": ("timeout", "loading it took more than 5 s"),
     "floods": ("limit", "flooded"),
     "needs_a_licence": ("unavailable", "licence: no licence file found"),
+    "needs_a_larger_licence": ("unavailable", "licence_size: 24 variables, 3 allowed"),
+    "needs_a_larger_licence(most=24)": ("limit", "did its best"),
     "claims_too_little": ("limit", "above the target"),
     "meets_target_only_on_the_way": ("limit", "above the target"),
     "ends_with_nonsense": ("crashed", "the reason is one of converged, limit"),

@@ -88,6 +88,54 @@ def test_unsupported_and_unavailable_solvers_say_why() -> None:
     )
 
 
+class SmallLicence:
+    """Keeps the questions that it is asked in their order."""
+
+    def __init__(self, actions: int, *, players: int = 2) -> None:
+        self.actions, self.players = actions, players
+        self.asked: list[str] = []
+
+    def availability(self):
+        self.asked.append("availability")
+        return eqbench.Availability()
+
+    def supports(self, game):
+        self.asked.append("supports")
+        return game.tree.n_players == self.players or "another number of players"
+
+    def availability_for(self, game):
+        self.asked.append("availability_for")
+        needed = game.tree.n_actions
+        if needed <= self.actions:
+            return eqbench.Availability()
+        return eqbench.Availability("licence_size", f"{needed} actions, {self.actions} allowed")
+
+    def prepare(self, game):
+        self.asked.append("prepare")
+
+    def solve(self, game, monitor, rng):
+        self.asked.append("solve")
+        monitor.candidate(eqbench.BehaviorProfile.uniform(game.tree), claim="iterate")
+        return eqbench.Termination("limit", "did its best")
+
+
+def test_licence_may_depend_on_the_size_of_a_supported_game() -> None:
+    solver = SmallLicence(actions=4)
+    assert eqbench.solve("matching_pennies", solver).status == "limit"
+    assert solver.asked == ["availability", "supports", "availability_for", "prepare", "solve"]
+    solver = SmallLicence(actions=4)
+    result = eqbench.solve("kuhn2", solver)
+    reason = "licence_size: 24 actions, 4 allowed"
+    assert (result.status, result.reason) == ("unavailable", reason)
+    assert solver.asked == ["availability", "supports", "availability_for"]
+
+
+def test_licence_is_not_asked_about_a_game_that_is_not_supported() -> None:
+    solver = SmallLicence(actions=4, players=3)
+    assert eqbench.solve("kuhn2", solver).status == "unsupported"
+    assert solver.asked == ["availability", "supports"]
+
+
 def test_verify_takes_specs_trees_dictionaries_and_files(tmp_path: Path) -> None:
     game = eqbench.load_game("kuhn2")
     uniform = eqbench.BehaviorProfile.uniform(game.tree)

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from trace_cases import setting
 
-from eqbench.errors import SpecError, UsageError
+from eqbench.errors import SolverUnavailableError, SpecError, UsageError
 from eqbench.registry import default_registry
+from eqbench.solver import Availability
 from eqbench.studies.trace_request import Setting, TraceRequest
 
 
@@ -44,6 +45,18 @@ def test_game_without_a_parameter_is_refused() -> None:
     request = TraceRequest("leduc", "arclength", setting().request.first, setting().request.last)
     with pytest.raises(UsageError, match="has no payoff parameter to follow a branch along"):
         Setting.of(default_registry(), request)
+
+
+def test_solver_whose_licence_is_too_small_for_the_game_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def too_small(solver: Any, game: Any) -> Availability:
+        return Availability("licence_size", f"{game.tree.n_actions} columns, 10 allowed")
+
+    solver = setting().solver.instance
+    monkeypatch.setattr(type(solver), "availability_for", too_small, raising=False)
+    with pytest.raises(SolverUnavailableError, match=r"cannot run here: \d+ columns, 10 allowed"):
+        setting()
 
 
 def test_requests_survive_as_json() -> None:
