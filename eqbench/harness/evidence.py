@@ -16,7 +16,13 @@ from eqbench.harness.frames import Frame
 from eqbench.model.profile import BehaviorProfile
 from eqbench.solver import CLAIMS, Candidate
 from eqbench.store.schema import EquilibriumRecord
-from eqbench.verification import Verification, Verifier, refutation
+from eqbench.verification import (
+    Verification,
+    Verifier,
+    certify,
+    exact_refutation,
+    refutation,
+)
 
 MAX_SNAPSHOTS = 64
 MAX_CANDIDATES = 1024
@@ -25,17 +31,29 @@ MAX_CANDIDATE_BYTES = 512 * 2**20
 
 @dataclass(frozen=True)
 class Finding:
-    """A profile as a solver reported it, with what the verifier measured."""
+    """A profile as a solver reported it, with what the verifier measured.
+
+    Attributes
+    ----------
+    measured : floats; where there is a certificate, its Fractions rounded
+    exact : the certificate in Fractions, or None
+    """
 
     candidate: Candidate
     measured: Verification
     refuted: str | None
     work: int
     elapsed_s: float
+    exact: Verification | None = None
 
     @property
     def max_regret(self) -> float:
         return float(self.measured.max_regret)
+
+    @property
+    def rank(self) -> tuple[bool, float]:
+        """Sorts findings, best first: a proof before what only rounds to less."""
+        return self.exact is None or self.exact.max_regret > 0, self.max_regret
 
     def record(self, profile: Any, identity: dict[str, Any] | None) -> EquilibriumRecord:
         """Record of the finding; `profile` is where its profile is kept."""
@@ -49,6 +67,7 @@ class Finding:
             refuted=self.refuted,
             profile=profile,
             identity=identity,
+            exact=None if self.exact is None else _fractions(self.exact),
         )
 
 
@@ -85,6 +104,9 @@ def measure(
 ) -> Finding:
     """Measure a candidate and hold it against its claim.
 
+    A claimed equilibrium, or a claim of no regret at all, is measured exactly if its
+    frequencies are known exactly and the integers do not become too long.
+
     Raises
     ------
     ProfileError
@@ -93,15 +115,34 @@ def measure(
     exact = candidate.profile.exact
     if exact is not None:  # what is known exactly is what counts; the floats follow from it
         candidate = replace(candidate, profile=BehaviorProfile.of_exact(verifier.tree, exact))
-    measured = verifier.verify(candidate.profile)
-    refuted = refutation(
+    certificate, refuted = None, None
+    if candidate.claim in ("equilibrium", "complete list") or candidate.claimed_regret == 0:
+        certificate = certify(verifier.tree, candidate.profile)
+    if certificate is None:
+        measured = verifier.verify(candidate.profile)
+    else:
+        measured = _rounded(certificate)
+        worst = Fraction(certificate.max_regret)
+        refuted = exact_refutation(worst, claimed_regret=candidate.claimed_regret)
+    refuted = refuted or refutation(
         float(measured.max_regret),
         claim=candidate.claim,
         claimed_regret=candidate.claimed_regret,
         payoff_range=verifier.tree.payoff_range,
         tolerance=tolerance,
     )
-    return Finding(candidate, measured, refuted, work, elapsed_s)
+    return Finding(candidate, measured, refuted, work, elapsed_s, certificate)
+
+
+def _rounded(exact: Verification) -> Verification:
+    return Verification(tuple(map(float, exact.payoffs)), tuple(map(float, exact.regrets)))
+
+
+def _fractions(exact: Verification) -> dict[str, list[str]]:
+    return {
+        "payoffs": [str(value) for value in exact.payoffs],
+        "regrets": [str(value) for value in exact.regrets],
+    }
 
 
 def measure_frame(frame: Frame, verifier: Verifier, tolerance: float) -> Finding:
@@ -161,7 +202,7 @@ def metrics(
     """
     if not findings:
         return {}
-    ordered = sorted(findings, key=lambda finding: finding.max_regret)
+    ordered = sorted(findings, key=lambda finding: finding.rank)
     records = [
         finding.record(keep(rank, finding), name(finding)) for rank, finding in enumerate(ordered)
     ]

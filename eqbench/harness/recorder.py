@@ -95,7 +95,7 @@ class Recorder:
         """Write the anytime curve, which ends with the profile that the cell shows."""
         if not path:
             return None
-        best = min(handed, key=lambda finding: finding.max_regret)
+        best = min(handed, key=lambda finding: finding.rank)
         end = [best] if best.work > path[-1].work else []
         return self.folder.write_trace(name, curve([*path, *end]))
 

@@ -57,10 +57,14 @@ class Column:
 
 @dataclass(frozen=True)
 class Row:
-    """Values of one row by column; `label` is its name in notes."""
+    """Values of one row by column; `label` is its name in notes.
+
+    `exact` holds the titles of columns whose number is no rounding.
+    """
 
     label: str
     values: Mapping[str, Any]
+    exact: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -107,7 +111,9 @@ class Table:
             split = [Column(title, "payoff") for title in titles]
             columns += split if column.kind == "payoffs" else [column]
         rows = tuple(
-            Row(row.label, {**row.values, **dict(zip(titles, row.values["payoffs"], strict=True))})
+            replace(
+                row, values={**row.values, **dict(zip(titles, row.values["payoffs"], strict=True))}
+            )
             if row.values.get("payoffs")
             else row
             for row in self.rows
@@ -214,7 +220,14 @@ def _columns(entries: Sequence[Entry]) -> tuple[Column, ...]:
 
 def _table(entries: Sequence[Entry]) -> Table:
     players = max(len(entry.record.regrets or ()) for entry in entries)
-    rows = tuple(Row(_label(entry, entries), _values(entry)) for entry in entries)
+    rows = tuple(
+        Row(
+            _label(entry, entries),
+            _values(entry),
+            exact=frozenset(["max regret"] if _is_proved(entry) else []),
+        )
+        for entry in entries
+    )
     return Table(
         title=title_of(entries[0].record),
         columns=_columns(entries),
@@ -245,6 +258,11 @@ def _values(entry: Entry) -> dict[str, Any]:
     }
 
 
+def _is_proved(entry: Entry) -> bool:
+    """Whether the profile that the row shows is an equilibrium by exact computation."""
+    return bool(entry.record.equilibria) and entry.record.equilibria[0].is_proved
+
+
 def _label(entry: Entry, entries: Sequence[Entry]) -> str:
     """Solver of a row, with its seed and run where they tell rows apart."""
     seed = entry.record.seed
@@ -266,7 +284,7 @@ def _labels(sharing: Sequence[Entry], entries: Sequence[Entry]) -> list[str]:
 
 
 def _notes(entries: Sequence[Entry]) -> list[str]:
-    """Reasons of what is not ok, each with all rows that share it, and the target."""
+    """Reasons of what is not ok, each with all rows that share it, what is proved, the target."""
     shared: dict[tuple[str, str, str], list[Entry]] = {}
     for entry in entries:
         record = entry.record
@@ -279,6 +297,10 @@ def _notes(entries: Sequence[Entry]) -> list[str]:
         + see
         for (status, reason, see), sharing in shared.items()
     ]
+    if proved := [entry for entry in entries if _is_proved(entry)]:
+        notes.append(
+            f"max regret exactly 0, in rational arithmetic: {', '.join(_labels(proved, entries))}"
+        )
     targets = sorted({entry.record.target for entry in entries if entry.record.target})
     if targets:
         notes.append(f"target: max regret {' or '.join(f'{target:.1e}' for target in targets)}")

@@ -112,6 +112,8 @@ def _cell(row: Row, column: Column, stacked: int = 0) -> Text:
     if column.kind == "words":
         words = between.join(value)
         return Text(broken(words) if stacked > 1 else words)
+    if value == 0 and column.title in row.exact:
+        return Text("0 exactly")
     return Text(_FORMATS[column.kind](value))
 
 

@@ -6,6 +6,7 @@ pandas is imported when a data frame is asked for.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -23,6 +24,7 @@ Runs = str | Path | Iterable[str | Path]
 _TEXTS = (
     *("run", "key", "game", "solver", "game_spec", "solver_spec", "reason", "claim"),
     *("refutation", "profile", "equilibrium", "identity", "leading", "trace", "log"),
+    "exact_max_regret",
 )
 _OBJECTS = ("statistics", "also", "parameters")
 _COUNTS = ("seed", "iterations", "peak_memory_bytes", "candidates", "rank", "work", "dimension")
@@ -69,7 +71,8 @@ def load_results(runs: Runs) -> pd.DataFrame:
 def load_equilibria(runs: Runs) -> pd.DataFrame:
     """All verified candidates of one or several runs as a data frame, best first in each cell.
 
-    `refuted` says whether the measurement contradicts the claim and `refutation` how. `profile`
+    `refuted` says whether the measurement contradicts the claim and `refutation` how.
+    `exact_max_regret` is the max regret as a text ``p/q`` where it was computed exactly. `profile`
     is an absolute path that :func:`eqbench.verify` takes, and `identity` the name of a known
     equilibrium, or of a cluster of the run, where there is one. `on_path` says whether the
     profile is on its path of play (if not, it is only the nearest), `strict` whether every
@@ -86,8 +89,8 @@ def load_equilibria(runs: Runs) -> pd.DataFrame:
         for rank, item in enumerate(cell.equilibria)
     ]
     per_player = _player_columns(_players(stored))
-    columns = [*_CANDIDATE_COLUMNS, *per_player, *_QUALITY, "exploitability", "profile"]
-    return _frame(rows, [*columns, *_IDENTITY_COLUMNS])
+    figures = [*per_player, *_QUALITY, "exploitability", "exact_max_regret"]
+    return _frame(rows, [*_CANDIDATE_COLUMNS, *figures, "profile", *_IDENTITY_COLUMNS])
 
 
 def load_traces(runs: Runs) -> pd.DataFrame:
@@ -148,6 +151,7 @@ def _candidate(run: StoredRun, rank: int, item: EquilibriumRecord) -> dict[str, 
         "nash_conv": item.nash_conv,
         "max_regret": item.max_regret,
         "exploitability": item.nash_conv / len(item.regrets),
+        "exact_max_regret": max(item.exact["regrets"], key=Fraction) if item.exact else None,
         "profile": _path(run, item.profile),
         "identity": _name(item),
         "also": identity.get("also", []),

@@ -25,7 +25,11 @@ Status = Literal[
 
 @dataclass(frozen=True)
 class EquilibriumRecord:
-    """A verified candidate. `profile` is the path of its file relative to the run."""
+    """A verified candidate. `profile` is the path of its file relative to the run.
+
+    `exact` is there if it was measured exactly: its `payoffs` and `regrets` as texts ``p/q``, of
+    which the other figures are then roundings.
+    """
 
     claim: str
     payoffs: list[float]
@@ -36,6 +40,12 @@ class EquilibriumRecord:
     refuted: str | None = None
     profile: str | None = None
     identity: dict[str, Any] | None = None
+    exact: dict[str, list[str]] | None = None
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether no player gains anything at all by deviating, computed exactly."""
+        return self.exact is not None and all(value == "0" for value in self.exact["regrets"])
 
 
 @dataclass(frozen=True)

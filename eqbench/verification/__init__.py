@@ -4,13 +4,16 @@ It reads the tree's nodes, not the sequence form, and shares no arithmetic with 
 that solvers use.
 """
 
-from eqbench.verification.judge import DEFAULT_TOLERANCE, refutation
+from eqbench.verification.certificate import certify
+from eqbench.verification.judge import DEFAULT_TOLERANCE, exact_refutation, refutation
 from eqbench.verification.verifier import Verification, Verifier, verify, verify_exactly
 
 __all__ = [
     "DEFAULT_TOLERANCE",
     "Verification",
     "Verifier",
+    "certify",
+    "exact_refutation",
     "refutation",
     "verify",
     "verify_exactly",

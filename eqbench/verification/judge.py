@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from fractions import Fraction
+
 DEFAULT_TOLERANCE = 1e-6
 CLAIMED_REGRET_SLACK = 1e-9
+LONGEST_FRACTION = 40  # characters that a person still reads
 
 
 def refutation(
@@ -36,3 +40,21 @@ def refutation(
     ):
         return f"claimed max regret {claimed_regret:.3g}, measured {max_regret:.3g}"
     return None
+
+
+def exact_refutation(max_regret: Fraction, *, claimed_regret: float | None) -> str | None:
+    """Reason why a claim of no regret at all is refuted, or None if it stands or is not made.
+
+    Other claims are floats, which are rounded themselves; they are for :func:`refutation`.
+
+    Parameters
+    ----------
+    max_regret : computed exactly, in payoff units
+    claimed_regret : the solver's own bound, in payoff units, or None
+    """
+    if claimed_regret != 0 or max_regret <= 0:
+        return None
+    shown = str(max_regret)
+    if len(shown) > LONGEST_FRACTION:  # as a float it could be 0
+        shown = f"{Decimal(max_regret.numerator) / Decimal(max_regret.denominator):.3g}"
+    return f"claimed a max regret of exactly 0, computed exactly it is {shown}"

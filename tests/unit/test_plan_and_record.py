@@ -44,6 +44,7 @@ def finding(work: int, regret: float, claim: str) -> Any:
         work=work,
         elapsed_s=work / 10,
         max_regret=regret,
+        rank=(True, regret),
         candidate=SimpleNamespace(claim=claim),
         measured=SimpleNamespace(regrets=(regret, 0.0), payoffs=(1.0, -1.0)),
     )

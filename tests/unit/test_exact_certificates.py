@@ -1,0 +1,318 @@
+"""Equilibria known in rationals are certified in rationals, and shown as what they are."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from command import Ended
+from command import eqbench as command
+from rich.console import Console
+
+import eqbench
+from eqbench.errors import ProfileError
+from eqbench.harness.evidence import Finding, measure, metrics
+from eqbench.model.profile import BehaviorProfile
+from eqbench.model.profile_json import profile_from_json
+from eqbench.model.tree import GameTree, Payoffs
+from eqbench.report.terminal import print_comparison
+from eqbench.solver import Candidate
+from eqbench.store.schema import CellRecord, EquilibriumRecord
+from eqbench.verification import Verifier, certify, verify_exactly
+
+TREE = eqbench.load_game("kuhn2").tree
+TINY = Fraction(1, 10**18)
+
+
+def kuhn_profile(alpha: Fraction, called: Fraction = Fraction(1, 3)) -> BehaviorProfile:
+    """The equilibrium of Kuhn 1950 for `alpha` in [0, 1/3] if player 2 calls with 2 as he should.
+
+    Player 1 bets the 1 with `alpha` and the 3 with 3 `alpha`, and calls with the 2 with `alpha`
+    + 1/3; player 2 calls with the 2 and bets the 1 with 1/3.
+    """
+
+    def row(actions: tuple[str, str], second: Fraction | int) -> dict[str, Fraction | int]:
+        return dict(zip(actions, (1 - second, second), strict=True))
+
+    opening, answering = ("check", "bet"), ("fold", "call")
+    bets, third = {"1": alpha, "2": 0, "3": 3 * alpha}, Fraction(1, 3)
+    p1 = {f"{card}:": row(opening, value) for card, value in bets.items()}
+    calls = {"1": 0, "2": alpha + third, "3": 1}
+    p1 |= {f"{card}:KB": row(answering, value) for card, value in calls.items()}
+    p2 = {f"{c}:K": row(opening, v) for c, v in {"1": third, "2": 0, "3": 1}.items()}
+    p2 |= {f"{c}:B": row(answering, v) for c, v in {"1": 0, "2": called, "3": 1}.items()}
+    return profile_from_json(TREE, {"behavior": {"P1": p1, "P2": p2}})
+
+
+GOOD, OFF = kuhn_profile(Fraction(1, 7)), kuhn_profile(Fraction(1, 7), Fraction(1, 3) + TINY)
+
+
+def measured(
+    profile: BehaviorProfile,
+    claim: str = "equilibrium",
+    claimed: float | None = None,
+    *,
+    tree: GameTree = TREE,
+    tolerance: float = 1e-6,
+) -> Finding:
+    candidate = Candidate(profile, claim, claimed)
+    return measure(candidate, Verifier(tree), tolerance=tolerance, work=1, elapsed_s=0.1)
+
+
+def record_of(profile: BehaviorProfile, **options: object) -> EquilibriumRecord:
+    return measured(profile, **options).record("profile.json", None)
+
+
+# -- what is certified --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("claim", ["equilibrium", "complete list"])
+def test_claimed_equilibrium_with_exact_frequencies_is_certified(claim: str) -> None:
+    record = record_of(GOOD, claim=claim, claimed=0.0)
+    assert record.exact == {"payoffs": ["-1/18", "1/18"], "regrets": ["0", "0"]}
+    assert (record.refuted, record.is_proved) == (None, True)
+    assert (record.regrets, record.payoffs) == ([0.0, 0.0], [-1 / 18, 1 / 18])
+
+
+def test_rounding_of_the_floats_refutes_no_exact_equilibrium() -> None:
+    seen = 0
+    for k in range(1, 12):
+        profile = kuhn_profile(Fraction(k, 37))
+        seen += Verifier(TREE).verify(profile).max_regret > 0
+        assert measured(profile, claimed=0.0, tolerance=0.0).refuted is None
+    assert seen, "no profile of which the floats see a regret"
+
+
+def test_error_of_1e_18_that_floats_cannot_see_refutes_a_claim_of_no_regret() -> None:
+    assert Verifier(TREE).verify(OFF) == Verifier(TREE).verify(GOOD)
+    finding = measured(OFF, claimed=0.0)
+    assert finding.refuted is not None
+    exact = verify_exactly(TREE, OFF).max_regret
+    assert 0 < exact < 1e-17
+    assert str(exact) in finding.refuted
+    assert finding.record(None, None).exact["regrets"] == [str(exact), "0"]
+
+
+def test_refutation_test_notices_a_verifier_without_certificates(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("eqbench.harness.evidence.certify", lambda tree, profile: None)
+    with pytest.raises(AssertionError):
+        test_error_of_1e_18_that_floats_cannot_see_refutes_a_claim_of_no_regret()
+
+
+def test_exact_regret_is_named_as_a_fraction_or_where_that_is_long_as_a_decimal() -> None:
+    uniform = BehaviorProfile.uniform(TREE)
+    worst = verify_exactly(TREE, uniform).max_regret
+    refuted = measured(uniform, claimed=0.0).refuted
+    assert refuted == f"claimed a max regret of exactly 0, computed exactly it is {worst}"
+    far = kuhn_profile(Fraction(1, 7), Fraction(1, 3) + Fraction(1, 7 * 10**400))
+    refuted = measured(far, claimed=0.0).refuted
+    assert refuted is not None
+    assert refuted.endswith("e-402")  # as a float it would be 0
+    assert not record_of(far).is_proved
+
+
+def test_claim_of_no_regret_is_certified_whatever_else_is_claimed() -> None:
+    assert measured(OFF, "iterate", 0.0).refuted
+    assert measured(OFF, "iterate").exact is None
+
+
+def test_equilibrium_up_to_a_regret_of_its_own_stands_with_its_exact_regret() -> None:
+    for claimed in (None, 1e-15):
+        finding = measured(OFF, claimed=claimed)
+        assert finding.refuted is None
+        assert finding.exact == verify_exactly(TREE, OFF)
+        assert finding.max_regret == float(finding.exact.max_regret)
+
+
+def test_profile_far_from_equilibrium_is_refuted_by_its_exact_regret() -> None:
+    finding = measured(BehaviorProfile.uniform(TREE))
+    assert finding.refuted.startswith("claimed an equilibrium, but a player gains")
+
+
+def test_rows_that_do_not_sum_to_exactly_1_are_no_exact_profile() -> None:
+    frequencies = list(GOOD.exact)
+    frequencies[0] += TINY
+    wrong = BehaviorProfile.of_exact(TREE, frequencies)
+    with pytest.raises(ProfileError, match="not exactly 1"):
+        measured(wrong)
+    assert measured(wrong, "iterate").exact is None
+
+
+# -- what is not --------------------------------------------------------------------------------
+
+
+def test_without_exact_frequencies_or_an_exact_game_the_ordinary_rule_counts() -> None:
+    floats = BehaviorProfile.of(TREE, OFF.probabilities)
+    rounded = replace(TREE, payoffs=Payoffs(TREE.payoffs.table))
+    for finding in (measured(floats, claimed=0.0), measured(OFF, claimed=0.0, tree=rounded)):
+        assert (finding.exact, finding.refuted) == (None, None)
+    assert measured(BehaviorProfile.uniform(TREE), tree=rounded).refuted
+
+
+def with_digits(digits: int) -> BehaviorProfile:
+    """An equilibrium whose `alpha` has so many digits."""
+    return kuhn_profile(Fraction(10 ** (digits - 1), 7 * 10**digits + 1))
+
+
+def test_certificates_end_where_their_fractions_could_no_longer_be_printed() -> None:
+    certified = [certify(TREE, with_digits(digits)) for digits in (100, 1000, 1900, 2100, 3900)]
+    assert [item is None for item in certified] == [False, False, False, True, True]
+    off = kuhn_profile(Fraction(1, 7), Fraction(1, 3) + Fraction(1, 10**3900 + 1))
+    assert all(str(value) for value in certify(TREE, off).regrets)
+    assert measured(with_digits(3900), claimed=0.0).refuted is None
+
+
+def test_certificates_end_where_a_large_game_would_take_too_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Player 1 moves up to twice in 21sts and player 2 once in 3rds: at least 3.1 digits."""
+    certified = []
+    for digits in range(1, 20):
+        most = TREE.n_terminals * (digits + 1) - 1
+        monkeypatch.setattr("eqbench.verification.certificate.MOST_TERMINAL_DIGITS", most)
+        certified.append(certify(TREE, GOOD) is not None)
+    assert certified == sorted(certified)
+    assert certified[-1]
+    assert not any(certified[:3])
+
+
+# -- where it is shown --------------------------------------------------------------------------
+
+
+def test_proof_comes_before_what_only_rounds_to_less() -> None:
+    proof = measured(GOOD)
+    floats = measured(BehaviorProfile.of(TREE, GOOD.probabilities))
+    below = replace(floats, measured=replace(floats.measured, regrets=(-1e-17, -1e-18)))
+    cell = metrics([below, proof], keep=lambda rank, finding: None, name=lambda finding: None)
+    assert [item.is_proved for item in cell["equilibria"]] == [True, False]
+    assert cell["max_regret"] == 0.0
+
+
+class HandsOver:
+    def __init__(self, profile: BehaviorProfile) -> None:
+        self.profile = profile
+
+    def solve(self, game, monitor, rng):
+        monitor.candidate(self.profile, claim="equilibrium", claimed_regret=0.0)
+        return eqbench.Termination("converged")
+
+
+def test_solve_in_this_process_certifies_too() -> None:
+    result = eqbench.solve("kuhn2", HandsOver(GOOD))
+    assert (result.status, result.max_regret) == ("ok", 0.0)
+    assert result.equilibria[0].exact["regrets"] == ["0", "0"]
+    result = eqbench.solve("kuhn2", HandsOver(OFF))
+    assert (result.status, result.equilibria[0].is_proved) == ("refuted", False)
+    assert "computed exactly it is 1/" in result.reason
+
+
+def test_table_says_exactly_only_of_a_proof() -> None:
+    proved = eqbench.solve("kuhn2", HandsOver(GOOD))
+    tiny = replace(proved.equilibria[0], exact={"payoffs": ["0"] * 2, "regrets": ["1/9", "0"]})
+    rounded = replace(proved, solver="rounded", equilibria=[tiny])
+    plain = replace(tiny, exact=None)
+    text = printed(proved, rounded, replace(proved, solver="plain", equilibria=[plain]))
+    assert text.count("0 exactly") == 1
+    assert "\nmax regret exactly 0, in rational arithmetic: HandsOver\n" in text
+    (row,) = (line for line in text.splitlines() if line.startswith("HandsOver"))
+    assert row.split()[2:4] == ["0", "exactly"]
+
+
+def printed(*records: CellRecord) -> str:
+    buffer = io.StringIO()
+    print_comparison(records, Console(file=buffer, width=200))
+    return buffer.getvalue()
+
+
+def test_records_of_earlier_versions_have_no_certificate() -> None:
+    cell = CellRecord("k", "kuhn2", "s", "kuhn2", "s", None, "ok", equilibria=[record_of(GOOD)])
+    data = cell.to_json()
+    assert CellRecord.from_json(data) == cell
+    del data["equilibria"][0]["exact"]
+    (item,) = CellRecord.from_json(data).equilibria
+    assert (item.exact, item.is_proved) == (None, False)
+
+
+# -- a whole run --------------------------------------------------------------------------------
+
+PLUGIN = """
+from dataclasses import dataclass
+from fractions import Fraction
+
+import eqbench
+
+@eqbench.register_solver("{name}")
+@dataclass(frozen=True)
+class Solver:
+    def solve(self, game, monitor, rng):
+        exact = [Fraction(text) for text in {frequencies!r}.split()]
+        profile = eqbench.BehaviorProfile.of_exact(game.tree, exact)
+        monitor.candidate(profile, claim="equilibrium", claimed_regret=0.0)
+        return eqbench.Termination("converged")
+"""
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Ended:
+    """One run of solvers that hand over a proof, nearly one, and no exact profile."""
+    folder = tmp_path_factory.mktemp("exact")
+    loose = (GOOD.exact[0] + TINY, *GOOD.exact[1:])
+    solvers = {"proves": GOOD.exact, "nearly": OFF.exact, "loose": loose}
+    arguments: list[str | Path] = []
+    for name, exact in solvers.items():
+        file = folder / f"{name}.py"
+        file.write_text(PLUGIN.format(name=name, frequencies=" ".join(map(str, exact))))
+        arguments += ["--plugin", file, "--solver", name]
+    return command(
+        *("run", "--game", "kuhn2", *arguments, "--json", "--out", "run", "-q"), cwd=folder
+    )
+
+
+def test_run_certifies_refutes_and_refuses(run: Ended) -> None:
+    cells = {cell["solver"]: cell for cell in run.json["cells"]}
+    assert {name: cell["status"] for name, cell in cells.items()} == {
+        "proves": "ok",
+        "nearly": "refuted",
+        "loose": "crashed",
+    }
+    (proof,) = cells["proves"]["equilibria"]
+    assert proof["exact"] == {"payoffs": ["-1/18", "1/18"], "regrets": ["0", "0"]}
+    assert cells["proves"]["max_regret"] == 0
+    assert "computed exactly it is 1/" in cells["nearly"]["reason"]
+    assert "not exactly 1" in cells["loose"]["reason"]
+
+
+def test_stored_profile_of_a_proof_verifies_exactly(run: Ended) -> None:
+    (item,) = run.cell("proves")["equilibria"]
+    file = run.folder / "run" / item["profile"]
+    assert '"1/7"' in file.read_text()
+    done = command("verify", "--profile", file, "--exact", "--json", cwd=run.folder)
+    assert done.json["exact"]["max_regret"] == "0"
+    assert done.json["exact"]["payoffs"] == ["-1/18", "1/18"]
+
+
+def test_reports_keep_numbers_and_say_exactly_in_a_note(run: Ended) -> None:
+    markdown, table = (
+        command("report", "run", "--format", name, cwd=run.folder).out for name in ("md", "csv")
+    )
+    assert "- max regret exactly 0, in rational arithmetic: proves" in markdown
+    (row,) = (line for line in markdown.splitlines() if line.startswith("| proves"))
+    assert "0 exactly" not in row
+    assert "0.0e+00" in row
+    rows = {row["solver"]: row for row in csv.DictReader(io.StringIO(table))}
+    assert rows["proves"]["max_regret"] == "0.0"
+    assert 0 < float(rows["nearly"]["max_regret"]) < 1e-17
+
+
+def test_table_of_equilibria_has_the_exact_regret_as_a_fraction(run: Ended) -> None:
+    frame = eqbench.load_equilibria(run.folder / "run").set_index("solver")
+    assert frame["exact_max_regret"].dtype == "string"
+    assert frame["exact_max_regret"]["proves"] == "0"
+    exact = verify_exactly(TREE, OFF).max_regret
+    assert Fraction(frame["exact_max_regret"]["nearly"]) == exact
