@@ -14,6 +14,7 @@ _COMMANDS = {
     "verify": "eqbench.cli.verify:verify",
     "crossplay": "eqbench.cli.crossplay:crossplay",
     "trace": "eqbench.cli.trace:trace",
+    "suite": "eqbench.cli.suite:suite",
     "draw": "eqbench.cli.draw:draw",
     "list": "eqbench.cli.catalog:list_",
     "info": "eqbench.cli.catalog:info",

@@ -56,10 +56,11 @@ def _longest(missing: int, request: Any) -> str:
     rounds = math.ceil(missing / request.jobs)
     seconds = rounds * (request.timeout_s + GRACE_S)
     at_once = f", {request.jobs} at a time" if request.jobs > 1 else ""
-    return f"{at_once}: at most {_duration(seconds)} of solving"
+    return f"{at_once}: at most {duration(seconds)} of solving"
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """A long duration with its unit."""
     if seconds < 120:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

@@ -155,20 +155,24 @@ def run(ctx: click.Context, /, **options: Any) -> None:
             print_plan(job.cells, finished, request, as_json=options["as_json"])
             return
         folder = begin(job, folder, options, again)
-        failure = _execute(job, folder, options, again)
+        failure = execute(job, folder, options, again)
     _print(job.records, folder, as_json=options["as_json"], quiet=options["quiet"])
     if failure is not None:
-        _say_how_to_go_on(job, folder, options["retry"])
+        retry = f" --retry {','.join(options['retry'])}" if options["retry"] else ""
+        say_how_to_go_on(job, folder, "eqbench run", retry)
         if isinstance(failure, KeyboardInterrupt):
             ctx.exit(INTERRUPTED)
         raise failure
     ctx.exit(exit_code([record.status for record in job.records]))
 
 
-def _execute(
+def execute(
     job: Any, folder: Any, options: dict[str, Any], again: set[str]
 ) -> BaseException | None:
-    """Run what is missing; what stopped it, if something did."""
+    """Run what is missing; what stopped it, if something did.
+
+    Of the options it takes `quiet` and `verbose`.
+    """
     import signal
 
     from eqbench.cli.progress import Progress
@@ -185,14 +189,14 @@ def _execute(
     return None
 
 
-def _say_how_to_go_on(job: Any, folder: Any, retry: tuple[str, ...]) -> None:
+def say_how_to_go_on(job: Any, folder: Any, command: str, more: str = "") -> None:
+    """Say how much was done, and by which command the run goes on."""
     import shlex
 
     done = sum(record.status != "interrupted" for record in job.records)
     click.echo(
         f"interrupted after {done} of {len(job.cells)} cells; go on with:\n"
-        f"  eqbench run --resume {shlex.quote(str(folder.path))}"
-        + (f" --retry {','.join(retry)}" if retry else ""),
+        f"  {command} --resume {shlex.quote(str(folder.path))}{more}",
         err=True,
     )
 
