@@ -40,7 +40,7 @@ class SequenceLP:
                 "sequence_lp solves two-player constant-sum games; this game has "
                 f"{game.tree.n_players} player{'s'[: game.tree.n_players != 1]}"
             )
-        lowest, highest = _payoff_sums(game.sequence_form)
+        lowest, highest = payoff_sums(game.sequence_form)
         if highest - lowest > ROUNDING * abs(game.tree.payoffs.table).max():
             return (
                 "sequence_lp solves two-player constant-sum games; here the sum of the payoffs "
@@ -83,7 +83,7 @@ class SequenceLP:
         return Termination("converged", f"value of the game to P1: {solution.value:.12g}")
 
 
-def _payoff_sums(form: SequenceForm) -> tuple[float, float]:
+def payoff_sums(form: SequenceForm) -> tuple[float, float]:
     """Smallest and largest sum of both players' payoffs over the columns that chance allows."""
     possible = form.chance > 0
     sums = form.payoffs[possible].sum(axis=1) / form.chance[possible]

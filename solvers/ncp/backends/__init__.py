@@ -1,0 +1,1 @@
+"""Gurobi and SCIP behind one interface."""

@@ -1,0 +1,1 @@
+"""From plans near an equilibrium to the equilibrium, to rounding."""

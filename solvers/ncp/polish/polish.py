@@ -1,0 +1,93 @@
+"""From realization plans near an equilibrium to the equilibrium itself, to rounding.
+
+Newton's method on the support first: it takes a millisecond and suffices nearly always. Where
+the support is not clear, a linear program comes nearer and shows it, and Newton's method again.
+Nothing counts but the measured regret.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eqbench.model.game import Game
+from eqbench.model.tree import FloatArray
+
+from .linear_program import closer
+from .newton import BEYOND, Held, corrected
+from .point import PlanGame
+
+ROUNDS = 8
+# Regret, as a share of the payoff range, at which nothing but rounding is left.
+GOOD = 3e-16
+
+
+@dataclass(frozen=True, eq=False)
+class Polished:
+    """Feasible plans, behavior that plays like them, and its largest regret.
+
+    Attributes
+    ----------
+    weights : float64 (S,)
+    behavior : float64 (A,)
+        Where the own plan does not lead: a best action, or equal frequencies if the other
+        players do not lead there either.
+    regret : float
+        In payoff units, measured by the game's payoff model.
+    """
+
+    weights: FloatArray
+    behavior: FloatArray
+    regret: float
+
+
+def polish(game: Game, weights: NDArray) -> Polished:
+    """The profile with the smallest regret on the way to an equilibrium near `weights`.
+
+    Parameters
+    ----------
+    weights : float64 (S,)
+        About realization plans of all players; small violations of any kind are put right. If
+        nothing lowers the regret, the result is these plans made feasible.
+
+    Raises
+    ------
+    UsageError
+        If the shape is wrong or a weight is not finite.
+    """
+    plan_game = PlanGame(game)
+    return improve(plan_game, plan_game.feasible(weights))
+
+
+def improve(game: PlanGame, plans: FloatArray) -> Polished:
+    """Like `polish`, from feasible plans (S,)."""
+    best = measured(game, plans)
+    for _ in range(ROUNDS):
+        slack = game.slacks(plans) / game.scale
+        for made in corrected(game, plans, plans > slack, Held.nothing(game)):
+            best = min(best, measured(game, rounded(game, made)), key=_regret)
+        if best.regret <= GOOD * game.scale:
+            break
+        nearer = closer(game, plans)
+        if nearer is None:
+            break
+        plans = nearer
+        best = min(best, measured(game, plans), key=_regret)
+    return best
+
+
+def measured(game: PlanGame, plans: FloatArray) -> Polished:
+    """Feasible plans (S,) with their behavior and regret."""
+    behavior = game.behavior(plans)
+    return Polished(plans, behavior, float(game.measure.regrets(behavior).max()))
+
+
+def rounded(game: PlanGame, weights: FloatArray) -> FloatArray:
+    """Feasible plans (S,); weights that are nothing but rounding become 0."""
+    return game.feasible(np.where(weights < BEYOND, 0.0, weights))
+
+
+def _regret(polished: Polished) -> float:
+    return polished.regret

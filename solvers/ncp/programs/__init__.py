@@ -1,0 +1,1 @@
+"""Nash equilibrium as programs with bilinear constraints; no backend is known here."""

@@ -1,0 +1,156 @@
+"""A program with linear and bilinear constraints, as any backend takes it.
+
+Symbols: V variables (columns), R linear rows, Q quadratic constraints, T terms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eqbench.model.tree import FloatArray
+
+Sense = Literal["<=", "=", ">="]
+Monomial = tuple[int, ...]
+
+
+class Polynomial(dict[Monomial, float]):
+    """Coefficients by monomial: sorted tuples of at most two variables, () for the constant."""
+
+    @classmethod
+    def variable(cls, index: int) -> Polynomial:
+        return cls({(index,): 1.0})
+
+    @classmethod
+    def constant(cls, value: float) -> Polynomial:
+        return cls({(): value})
+
+    @property
+    def degree(self) -> int:
+        return max((len(monomial) for monomial in self), default=0)
+
+    def add(self, other: Mapping[Monomial, float], scale: float = 1.0) -> Polynomial:
+        """Add a multiple of another one, in place."""
+        for monomial, coefficient in other.items():
+            self[monomial] = self.get(monomial, 0.0) + scale * coefficient
+        return self
+
+    def times(self, other: Mapping[Monomial, float]) -> Polynomial:
+        """The product, which must not have terms of three variables."""
+        result = Polynomial()
+        for left, a in self.items():
+            for right, b in other.items():
+                monomial = tuple(sorted(left + right))
+                if len(monomial) > 2:
+                    raise ValueError(f"a product of {len(monomial)} variables is not quadratic")
+                result[monomial] = result.get(monomial, 0.0) + a * b
+        return result
+
+
+class Constraint(NamedTuple):
+    """``polynomial sense 0``."""
+
+    polynomial: Polynomial
+    sense: Sense
+
+
+class Size(NamedTuple):
+    """What licences and papers count, before any presolve of a backend."""
+
+    rows: int
+    columns: int
+    nonzeros: int
+    quadratic_constraints: int
+    bilinear_terms: int
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """Find values of the variables, or the best ones, that satisfy all constraints.
+
+    Attributes
+    ----------
+    lower, upper : float64 (V,)
+        Bounds; infinite ones are allowed.
+    binary : bool (V,)
+    linear : tuple of R constraints of degree one
+    quadratic : tuple of Q constraints
+        A formulation may count a linear one here, as its author does.
+    objective : Polynomial or None
+        Linear; None for feasibility.
+    maximize : bool
+    """
+
+    lower: FloatArray
+    upper: FloatArray
+    binary: NDArray[np.bool_]
+    linear: tuple[Constraint, ...]
+    quadratic: tuple[Constraint, ...]
+    objective: Polynomial | None = None
+    maximize: bool = False
+
+    @property
+    def size(self) -> Size:
+        return Size(
+            rows=len(self.linear),
+            columns=len(self.lower),
+            nonzeros=sum(_terms(row.polynomial, 1) for row in self.linear),
+            quadratic_constraints=len(self.quadratic),
+            bilinear_terms=sum(_terms(row.polynomial, 2) for row in self.quadratic),
+        )
+
+
+def _terms(polynomial: Polynomial, degree: int) -> int:
+    return sum(len(monomial) == degree and c != 0 for monomial, c in polynomial.items())
+
+
+@dataclass
+class ProgramBuilder:
+    """Collects variables and constraints."""
+
+    lower: list[float] = field(default_factory=list)
+    upper: list[float] = field(default_factory=list)
+    binary: list[bool] = field(default_factory=list)
+    linear: list[Constraint] = field(default_factory=list)
+    quadratic: list[Constraint] = field(default_factory=list)
+
+    def variable(
+        self, lower: float = -np.inf, upper: float = np.inf, *, binary: bool = False
+    ) -> Polynomial:
+        """A new variable."""
+        self.lower.append(lower)
+        self.upper.append(upper)
+        self.binary.append(binary)
+        return Polynomial.variable(len(self.lower) - 1)
+
+    def require(
+        self, polynomial: Polynomial, sense: Sense = "=", *, count_as_quadratic: bool = False
+    ) -> None:
+        """Add ``polynomial sense 0``."""
+        kept = Polynomial({m: c for m, c in polynomial.items() if c != 0})
+        quadratic = count_as_quadratic or kept.degree > 1
+        (self.quadratic if quadratic else self.linear).append(Constraint(kept, sense))
+
+    def program(self, objective: Polynomial | None = None, *, maximize: bool = False) -> Program:
+        """All of it."""
+        return Program(
+            np.array(self.lower),
+            np.array(self.upper),
+            np.array(self.binary, dtype=bool),
+            tuple(self.linear),
+            tuple(self.quadratic),
+            objective,
+            maximize,
+        )
+
+
+def total(polynomials: Iterable[Polynomial]) -> Polynomial:
+    """The sum."""
+    result = Polynomial()
+    for polynomial in polynomials:
+        result.add(polynomial)
+    return result

@@ -1,0 +1,1 @@
+"""Equilibria in rationals, with regret exactly 0."""

@@ -1,0 +1,153 @@
+"""One run: solve the program, polish its point, hand over what was found."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from eqbench.model.game import Game
+from eqbench.model.profile import BehaviorProfile
+from eqbench.model.tree import FloatArray
+from eqbench.solver import Candidate, Monitor, Termination
+
+from .backends.backend import Answer, Limits
+from .backends.choice import backends
+from .polish.point import PlanGame
+from .polish.polish import measured, polish
+from .rational.rational import exact_equilibrium
+from .setup import SetUp
+
+# Share of the payoff range up to which a result counts as an equilibrium to be polished;
+# beyond, Newton's method would be another solver and the backend's mistake would be hidden.
+POLISHABLE = 1e-3
+# Time kept back for what comes after the backend: share of what is left, and seconds.
+RESERVE_SHARE, LARGEST_RESERVE_S = 0.1, 2.0
+
+
+class Options(Protocol):
+    """What both solvers let their user choose about a run."""
+
+    @property
+    def backend(self) -> str: ...
+    @property
+    def polish(self) -> bool: ...
+    @property
+    def exact(self) -> bool: ...
+    @property
+    def feasibility(self) -> float: ...
+
+
+def warm_up(options: Options, game: Game) -> None:
+    """Import the backends that may be used and compile what polishing runs."""
+    for backend in backends(options.backend):
+        backend.availability()
+    if options.polish or options.exact:
+        uniform = PlanGame(game).feasible(np.ones(game.sequence_form.n_sequences))
+        polish(game, uniform)
+
+
+class Search:
+    """The run of one solver on one game."""
+
+    def __init__(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> None:
+        self._game, self._monitor, self._rng = game, monitor, rng
+        self._plans = PlanGame(game)
+
+    def run(self, made: SetUp, options: Options) -> Termination:
+        """Solve, hand over and say how it ended."""
+        monitor, program = self._monitor, made.formulated.program
+        monitor.record(**made.figures)
+        if made.available.state != "available":
+            return Termination("failed", made.available.reason)
+        left = monitor.remaining_s
+        limits = Limits(
+            time_s=left - min(RESERVE_SHARE * left, LARGEST_RESERVE_S),
+            nodes=monitor.budget.iterations,
+            threads=monitor.budget.threads,
+            seed=int(self._rng.integers(2**31)),
+            feasibility=options.feasibility,
+            gap=getattr(options, "gap", 0.0),
+        )
+        answer = made.backend.solve(
+            program, limits, lambda values: self._snapshot(made.formulated.weights(values))
+        )
+        self._record(answer, has_target=made.has_target)
+        if answer.values is None:
+            return self._ending(answer, made)
+        weights = made.formulated.weights(answer.values)
+        constraints = program.size.rows + program.size.quadratic_constraints
+        self._hand_over(weights, options, claimed=constraints * options.feasibility)
+        return self._ending(answer, made)
+
+    def _snapshot(self, weights: FloatArray) -> None:
+        """Show a point that the backend has found, in case that it is killed later."""
+        self._monitor.snapshot(lambda: self._profile(weights))
+
+    def _profile(self, weights: FloatArray) -> FloatArray:
+        return self._plans.behavior(self._plans.feasible(weights))
+
+    def _record(self, answer: Answer, *, has_target: bool) -> None:
+        monitor = self._monitor
+        monitor.work = answer.figures.get("nodes", 0)
+        monitor.record(backend_status=answer.detail, **answer.figures)
+        if has_target:
+            monitor.record(objective=answer.objective, bound=answer.bound, gap=_gap(answer))
+
+    def _hand_over(self, weights: FloatArray, options: Options, *, claimed: float) -> None:
+        """The backend's own point, and what polishing made of it if that is better.
+
+        Parameters
+        ----------
+        claimed : the regret that the backend's tolerance allows, in payoff units
+        """
+        monitor, game = self._monitor, self._game
+        raw = measured(self._plans, self._plans.feasible(weights))
+        monitor.record(raw_max_regret=raw.regret)
+        best = raw
+        if options.polish and raw.regret <= POLISHABLE * self._plans.scale:
+            best = polish(game, weights)
+        if best.regret < raw.regret:
+            monitor.candidate(raw.behavior, "iterate")
+            monitor.candidate(best.behavior, "equilibrium")
+        else:
+            monitor.candidate(raw.behavior, "equilibrium", claimed_regret=claimed)
+        if options.exact:
+            self._hand_over_exact(best.weights)
+
+    def _hand_over_exact(self, weights: FloatArray) -> None:
+        frequencies = exact_equilibrium(self._game, weights)
+        self._monitor.record(exact=frequencies is not None)
+        if frequencies is not None:
+            profile = BehaviorProfile.of_exact(self._game.tree, frequencies)
+            self._monitor.candidate(Candidate(profile, "equilibrium", claimed_regret=0.0))
+
+    def _ending(self, answer: Answer, made: SetUp) -> Termination:
+        found = "" if answer.values is None else "; the best point so far is handed over"
+        if answer.ending == "limit":
+            limit = f"stopped after {self._monitor.budget.time_s:g} s ({answer.detail}){found}"
+            return Termination("limit", limit + _bound_text(answer, made))
+        if answer.ending == "failed":
+            return Termination("failed", answer.detail)
+        if answer.ending == "infeasible" or answer.values is None:
+            return Termination(
+                "failed",
+                "the backend calls the program infeasible, but every finite game has an "
+                f"equilibrium ({answer.detail}); try another seed, feasibility or formulation",
+            )
+        return Termination("converged", answer.detail + _bound_text(answer, made))
+
+
+def _gap(answer: Answer) -> float | None:
+    """Distance between bound and best point, as a share of the latter."""
+    if answer.objective is None or answer.bound is None:
+        return None
+    return abs(answer.bound - answer.objective) / max(abs(answer.objective), 1e-10)
+
+
+def _bound_text(answer: Answer, made: SetUp) -> str:
+    if not made.has_target or answer.bound is None:
+        return ""
+    sign = "<=" if made.formulated.program.maximize else ">="
+    best = "none" if answer.objective is None else f"{answer.objective:.9g}"
+    return f"; best {best}, proved to solver tolerance: all are {sign} {answer.bound:.9g}"

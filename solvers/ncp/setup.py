@@ -1,0 +1,220 @@
+"""From a game and options to the program that is to be solved."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from eqbench.model.game import Game
+from eqbench.model.sequence_form import SequenceForm
+from eqbench.model.tree import GameTree
+from eqbench.solver import Availability
+
+from ..sequence_lp import ROUNDING, payoff_sums
+from .backends.backend import Backend
+from .backends.choice import choose
+from .dominated import dominated_actions
+from .programs.bounds import Bounds
+from .programs.compact import CompactGame
+from .programs.formulations import Formulated, Formulation, Target, formulate
+from .programs.mip import formulate_mip
+
+if TYPE_CHECKING:
+    from .ncp import MIP, NCP
+
+# Terms of polynomials that are put together one by one; 10 s for building alone.
+MOST_TERMS = 1_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class SetUp:
+    """A program with what is to be said about it.
+
+    Attributes
+    ----------
+    formulated : Formulated
+    backend : Backend
+        The one that takes it, if `available` says so.
+    available : Availability
+    figures : what presolve did, and the sizes of the program
+    has_target : whether it has an objective
+    """
+
+    formulated: Formulated
+    backend: Backend
+    available: Availability
+    figures: dict[str, Any]
+    has_target: bool = False
+
+
+def refusal(options: NCP, game: Game) -> str | None:
+    """Why `ncp` with these options does not take the game, or None."""
+    too_large = _too_large(game.sequence_form)
+    if too_large:
+        return too_large
+    if options.formulation == "constant_sum" and constant_sum(game) is None:
+        lowest, highest = payoff_sums(game.sequence_form)
+        return (
+            "formulation=constant_sum needs payoffs that sum to a constant; here the sum varies "
+            f"from {lowest:.6g} to {highest:.6g} (formulation=elimination takes any game)"
+        )
+    if options.formulation == "paper" and options.dominated == "remove":
+        return "formulation=paper is the model without presolve; use dominated=keep"
+    return find_target(options, game)[1]
+
+
+def refusal_of_mip(game: Game) -> str | None:
+    """Why `mip` does not take the game, or None."""
+    if not is_one_shot(game.sequence_form):
+        return (
+            "mip solves games in strategic form, where every player moves once without knowing "
+            "anything; this game has "
+            f"{game.sequence_form.n_infosets:,} information sets (ncp takes any game)"
+        )
+    return _too_large(game.sequence_form)
+
+
+def set_up(options: NCP, game: Game) -> SetUp:
+    """The program of a game that `refusal` does not refuse, and the backend for it."""
+    formulation = chosen_formulation(options, game)
+    figures: dict[str, Any] = {"formulation": formulation}
+    removed = None
+    if options.dominated == "remove":
+        found = dominated_actions(game.tree)
+        removed = found.removed
+        figures |= {
+            "dominated_actions": _labels(game.tree, np.flatnonzero(removed)),
+            "dominated_rounds": found.rounds,
+        }
+    # in strategic form the paper has no empty sequences, and so has the compact game
+    verbatim = formulation == "paper" and not is_one_shot(game.sequence_form)
+    form = game.sequence_form
+    compact = CompactGame.verbatim(form) if verbatim else CompactGame.of(form, removed)
+    made = partial(
+        formulate,
+        compact,
+        formulation,
+        constant=constant_sum(game),
+        target=_compact_target(find_target(options, game)[0], compact),
+    )
+    formulated = made()
+    size = formulated.program.size  # bounds do not change it
+    backend, available = choose(options.backend, size)
+    bounded = formulation != "paper" and _wants_bounds(options, game, backend)
+    if bounded:
+        formulated = made(bounds=Bounds.of(compact, game.tree))
+    figures |= {"backend": backend.name, "bounds": bounded, **size._asdict()}
+    return SetUp(formulated, backend, available, figures, options.sense != "none")
+
+
+def set_up_mip(options: MIP, game: Game) -> SetUp:
+    """The mixed-integer program of a game in strategic form, and the backend for it."""
+    formulated = formulate_mip(CompactGame.of(game.sequence_form))
+    size = formulated.program.size
+    backend, available = choose(options.backend, size)
+    figures = {
+        "formulation": "mip",
+        "backend": backend.name,
+        **size._asdict(),
+        "binaries": int(formulated.program.binary.sum()),
+    }
+    return SetUp(formulated, backend, available, figures)
+
+
+def chosen_formulation(options: NCP, game: Game) -> Formulation:
+    """The formulation that `auto` stands for, found by trial (docs/ncp.md)."""
+    if options.formulation != "auto":
+        return options.formulation
+    if options.sense == "none" and constant_sum(game) is not None:
+        return "constant_sum"
+    return "aggregated" if is_one_shot(game.sequence_form) else "elimination"
+
+
+def alternatives(options: NCP, game: Game) -> str:
+    """What to do where a license does not admit a program: sizes of the other formulations."""
+    others = {}
+    for name in ("elimination", "aggregated", "constant_sum"):
+        other = replace(options, formulation=name)
+        if name != chosen_formulation(options, game) and refusal(other, game) is None:
+            others[name] = set_up(other, game).formulated.program.size.columns
+    sizes = ", ".join(f"formulation={name} ({size:,} variables)" for name, size in others.items())
+    return f"; other ways: backend=scip, {sizes}"
+
+
+def _wants_bounds(options: NCP, game: Game, backend: Backend) -> bool:
+    """Bounds help Gurobi on games in extensive form; without a target they hinder SCIP."""
+    if options.bounds != "auto":
+        return options.bounds == "on"
+    helped = backend.name == "gurobi" or options.sense != "none"
+    return helped and not is_one_shot(game.sequence_form)
+
+
+def constant_sum(game: Game) -> float | None:
+    """What the payoffs of all players sum to, None if that varies."""
+    lowest, highest = payoff_sums(game.sequence_form)
+    close = highest - lowest <= ROUNDING * abs(game.tree.payoffs.table).max()
+    return (lowest + highest) / 2 if close else None
+
+
+def is_one_shot(form: SequenceForm) -> bool:
+    """Whether every player has one information set at most, and first moves there."""
+    return len(np.unique(form.infoset_player)) == form.n_infosets
+
+
+def find_target(options: NCP, game: Game) -> tuple[Target | None, str | None]:
+    """What `of` names, with a sequence of the game's own; or why there is no such thing."""
+    if options.sense == "none":
+        return None, None
+    tree, maximize = game.tree, options.sense == "max"
+    player, *place = options.of.split("|")
+    if player not in tree.players:
+        return None, f'of="{options.of}": {_nearest("player", player, tree.players)}'
+    who = tree.players.index(player)
+    if not place:
+        return Target(who, None, maximize), None
+    own = {tree.infoset_labels[i]: i for i in tree.infosets_of(who)}
+    if place[0] not in own:
+        return None, f'of="{options.of}": {_nearest("information set", place[0], list(own))}'
+    infoset = own[place[0]]
+    actions = tree.infoset_actions[infoset]
+    if place[1] not in actions:
+        return None, f'of="{options.of}": {_nearest("action", place[1], actions)}'
+    if len(actions) == 1:
+        return None, f'of="{options.of}": this is the only action there, so its frequency is 1'
+    action = int(tree.action_start[infoset]) + list(actions).index(place[1])
+    return Target(who, action + tree.n_players, maximize), None
+
+
+def _compact_target(target: Target | None, compact: CompactGame) -> Target | None:
+    if target is None or target.sequence is None:
+        return target
+    return Target(target.player, int(compact.alias[target.sequence]), target.maximize)
+
+
+def _nearest(kind: str, name: str, known: Any) -> str:
+    close = difflib.get_close_matches(name, known, n=3, cutoff=0.0)
+    return f"no {kind} {name!r}; the nearest are {', '.join(map(repr, close))}"
+
+
+def _labels(tree: GameTree, actions: Any) -> list[str]:
+    """Actions as `of` names them."""
+    infoset = np.searchsorted(tree.action_start, actions, side="right") - 1
+    return [
+        f"{tree.players[tree.infoset_player[i]]}|{tree.infoset_labels[i]}|"
+        f"{tree.infoset_actions[i][a - tree.action_start[i]]}"
+        for a, i in zip(actions.tolist(), infoset.tolist(), strict=True)
+    ]
+
+
+def _too_large(form: SequenceForm) -> str | None:
+    terms = len(form.columns) * form.n_players
+    if terms <= MOST_TERMS:
+        return None
+    return (
+        f"the program of this game would have about {terms:,} bilinear terms; at most "
+        f"{MOST_TERMS:,} are taken (cfr_plus and its relatives take larger games)"
+    )

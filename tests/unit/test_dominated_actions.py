@@ -1,0 +1,372 @@
+"""Dominated actions are found, and what is removed is never missed."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from random_trees import random_tree
+
+import eqbench
+from eqbench.model.builder import TreeBuilder
+from eqbench.model.profile import BehaviorProfile, random_profile
+from eqbench.model.tree import CHANCE, TERMINAL, GameTree, Payoffs
+from eqbench.verification import Verifier
+
+dominated_actions = importlib.import_module("eqbench.solvers.ncp.dominated").dominated_actions
+UNHEARD_OF = -1000
+OPPONENTS = 200
+
+
+def labels(tree: GameTree, mask: Iterable[bool]) -> set[tuple[str, str, str]]:
+    """Player, information set and name of the actions of a mask."""
+    places = [
+        (tree.players[player], label, action)
+        for player, label, actions in zip(
+            tree.infoset_player, tree.infoset_labels, tree.infoset_actions, strict=True
+        )
+        for action in actions
+    ]
+    return {place for place, chosen in zip(places, mask, strict=True) if chosen}
+
+
+def few_payoffs(seed: int) -> GameTree:
+    """A random game of two players whose payoffs are drawn from three numbers."""
+    tree = eqbench.load_game(f"random_tree(depth=5,actions=2,information=1/2,seed={seed})").tree
+    rng = np.random.default_rng(seed)
+    return replace(tree, payoffs=Payoffs(rng.integers(0, 3, (tree.n_terminals, 2))))
+
+
+# -- known games --------------------------------------------------------------------------------
+
+
+def test_one_round_finds_the_22_dominated_actions_of_three_player_kuhn_and_no_round_more() -> None:
+    """Ganzfried 2025 deletes 22 actions by hand."""
+    full, reduced = (eqbench.load_game(name).tree for name in ("kuhn3", "kuhn3_reduced"))
+    found = dominated_actions(full)
+    everything, kept = (labels(tree, [True] * tree.n_actions) for tree in (full, reduced))
+    assert labels(full, found.round_of == 1) == everything - kept
+    assert (found.rounds, found.removed.sum()) == (1, 22)
+    assert dominated_actions(reduced).rounds == 0
+
+
+def test_further_rounds_go_on_in_the_play_that_is_left() -> None:
+    """Kuhn 1950: once player 1 never calls with 1 nor folds 3, player 2 need not bet the 2."""
+    tree = eqbench.load_game("kuhn2").tree
+    found = dominated_actions(tree)
+    assert found.rounds == 2
+    assert labels(tree, found.round_of == 2) == {("P2", "2:K", "bet")}
+
+
+def test_result_is_read_only() -> None:
+    found = dominated_actions(eqbench.load_game("kuhn2").tree)
+    for array in (found.removed, found.round_of):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+
+
+# -- small trees --------------------------------------------------------------------------------
+
+
+def two_doors(left: list[tuple[int, ...]], right: list[tuple[int, ...]]) -> GameTree:
+    """Chance leads to one of two nodes of one information set; a row of payoffs for each."""
+    builder = TreeBuilder(["P1", "P2"])
+    root = builder.chance(None, [Fraction(1, 2)] * 2)
+    for door, row in enumerate((left, right)):
+        node = builder.decision((root, door), 0, "I", [f"a{k}" for k in range(len(row))])
+        for move, payoff in enumerate(row):
+            builder.terminal((node, move), list(payoff))
+    return builder.tree()
+
+
+def removed_of(*rows: list[int]) -> list[int]:
+    tree = two_doors(*([(payoff, 0) for payoff in row] for row in rows))
+    return np.flatnonzero(dominated_actions(tree).removed).tolist()
+
+
+def test_action_must_be_covered_at_every_node_by_the_same_action() -> None:
+    assert removed_of([1, 0], [1, 0]) == [1]
+    assert removed_of([1, 0], [0, 1]) == []
+    assert removed_of([9, 0, 1], [0, 9, 1]) == []
+    assert removed_of([9, 1, 1], [1, 9, 0]) == [2]
+
+
+def test_mean_over_nodes_of_a_set_does_not_dominate() -> None:
+    assert removed_of([9, 1], [0, 1]) == []
+
+
+def test_of_equal_actions_the_first_stays() -> None:
+    assert removed_of([1, 1, 1], [2, 2, 2]) == [1, 2]
+    assert removed_of([0, 1, 1], [0, 2, 2]) == [0, 2]
+
+
+def test_only_the_payoffs_of_the_owner_count() -> None:
+    tree = two_doors([(1, 0), (0, 9)], [(1, 0), (0, 9)])
+    assert labels(tree, dominated_actions(tree).removed) == {("P1", "I", "a1")}
+
+
+def chain(after: Callable[[TreeBuilder, Any], None], outside: Fraction | int) -> GameTree:
+    """Player 1 takes what is `outside` or goes in, where `after` puts what follows."""
+    builder = TreeBuilder(["P1", "P2"])
+    root = builder.decision(None, 0, "root", ["out", "in"])
+    builder.terminal((root, 0), [outside, 0])
+    after(builder, (root, 1))
+    return builder.tree()
+
+
+def removed_names(tree: GameTree) -> set[str]:
+    return {action for _, _, action in labels(tree, dominated_actions(tree).removed)}
+
+
+def test_later_chance_counts_by_its_expectation() -> None:
+    def lottery(builder: TreeBuilder, place: Any) -> None:
+        node = builder.chance(place, [Fraction(1, 3), Fraction(2, 3)])
+        builder.terminal((node, 0), [3, 0])
+        builder.terminal((node, 1), [0, 0])
+
+    assert removed_names(chain(lottery, 1)) == {"in"}  # they are equal
+    assert removed_names(chain(lottery, Fraction(10**18 + 1, 10**18))) == {"in"}
+    assert removed_names(chain(lottery, Fraction(10**18 - 1, 10**18))) == {"out"}
+
+
+@pytest.mark.parametrize("power", [3, 20])
+def test_comparison_is_exact_also_where_integers_outgrow_64_bits(power: int) -> None:
+    fraction = Fraction(1, 3**power)
+
+    def rare(builder: TreeBuilder, place: Any) -> None:
+        for _ in range(power):
+            node = builder.chance(place, [Fraction(2, 3), Fraction(1, 3)])
+            builder.terminal((node, 0), [0, 0])
+            place = (node, 1)
+        builder.terminal(place, [1, 0])
+
+    assert removed_names(chain(rare, fraction)) == {"in"}
+    below = chain(rare, fraction * (1 - Fraction(1, 10**8)))
+    assert below.exact
+    assert removed_names(below) == {"out"}
+
+
+def answered(builder: TreeBuilder, place: Any, *, own: tuple[int, int]) -> None:
+    """Player 2 answers: `kind` is the better one for them if own[0] >= own[1]."""
+    node = builder.decision(place, 1, "answer", ["kind", "harsh"])
+    builder.terminal((node, 0), [2, own[0]])
+    builder.terminal((node, 1), [-1, own[1]])
+
+
+def test_worst_and_best_are_over_all_remaining_play_of_others() -> None:
+    def kind(builder: TreeBuilder, place: Any) -> None:
+        answered(builder, place, own=(1, 0))
+
+    def undecided(builder: TreeBuilder, place: Any) -> None:
+        node = builder.chance(place, [Fraction(1, 2)] * 2)
+        answered(builder, (node, 0), own=(1, 0))
+        answered(builder, (node, 1), own=(0, 1))
+
+    found = dominated_actions(tree := chain(kind, 1))
+    assert [labels(tree, found.round_of == k) for k in (1, 2)] == [
+        {("P2", "answer", "harsh")},
+        {("P1", "root", "out")},
+    ]
+    assert removed_names(chain(undecided, 1)) == set()
+    assert removed_names(chain(undecided, 2)) == {"in"}
+
+
+def test_nodes_that_only_removed_actions_lead_to_count_for_nothing() -> None:
+    """Player 2 cannot tell `mid` from `low`; only after `low`, which nobody plays, is `b` good."""
+
+    def tree(low: int) -> GameTree:
+        builder = TreeBuilder(["P1", "P2"])
+        root = builder.decision(None, 0, "root", ["top", "mid", "low"])
+        builder.terminal((root, 0), [2, 0])
+        for move, own, other in ((1, (1, 3), (1, 0)), (2, (low, low), (0, 1))):
+            node = builder.decision((root, move), 1, "J", ["a", "b"])
+            for answer in (0, 1):
+                builder.terminal((node, answer), [own[answer], other[answer]])
+        return builder.tree()
+
+    assert removed_names(tree(low=0)) == {"low", "b", "mid"}
+    assert removed_names(tree(low=3)) == {"top", "mid", "a"}
+
+
+def test_set_that_cannot_be_reached_any_more_loses_nothing() -> None:
+    def beyond(builder: TreeBuilder, place: Any) -> None:
+        node = builder.decision(place, 1, "beyond", ["x", "y"])
+        inner = builder.decision((node, 0), 0, "late", ["good", "bad"])
+        for move, payoff in enumerate((1, -1)):
+            builder.terminal((inner, move), [payoff, payoff])
+        builder.terminal((node, 1), [0, 0])
+
+    assert removed_names(chain(beyond, Fraction(1, 2))) == {"bad", "y", "out"}
+    # without "bad", "y" is dominated; but when "bad" goes, "in" has gone as well
+    assert removed_names(chain(beyond, 5)) == {"bad", "in"}
+
+
+def test_game_without_decisions_has_none_to_remove() -> None:
+    builder = TreeBuilder(["P1"])
+    root = builder.chance(None, [Fraction(1, 2)] * 2)
+    for outcome in (0, 1):
+        builder.terminal((root, outcome), [outcome])
+    found = dominated_actions(builder.tree())
+    assert (found.rounds, found.removed.tolist()) == (0, [])
+
+
+def test_game_in_floats_is_treated_alike() -> None:
+    tree = eqbench.load_game("kuhn3").tree
+    floats = replace(tree, payoffs=Payoffs(tree.payoffs.table), chance=tree.chance.astype(float))
+    assert not floats.exact
+    assert np.array_equal(dominated_actions(floats).round_of, dominated_actions(tree).round_of)
+
+
+# -- against the definition, node by node -------------------------------------------------------
+
+
+class ByDefinition:
+    """The rule by plain recursion over the nodes, in Fractions."""
+
+    def __init__(self, tree: GameTree) -> None:
+        self.tree = tree
+        self.children: dict[int, list[int]] = {}
+        for node, parent in enumerate(tree.parent.tolist()):
+            self.children.setdefault(parent, []).append(node)
+        numerators, denominator = tree.payoffs.rational()
+        self.payoffs = {
+            node: [Fraction(int(value), denominator) for value in row]
+            for node, row in zip(tree.terminals.tolist(), numerators, strict=True)
+        }
+
+    def round_of(self) -> list[int]:
+        rounds = [0] * self.tree.n_actions
+        for number in range(1, self.tree.n_actions + 2):
+            gone = {action for action, value in enumerate(rounds) if value}
+            found = self.one_round(gone)
+            if not found:
+                break
+            for action in found:
+                rounds[action] = number
+        return rounds
+
+    def one_round(self, gone: set[int]) -> set[int]:
+        tree, found = self.tree, set()
+        alive = self.alive(gone)
+        for i in range(tree.n_infosets):
+            start, stop = tree.action_start[i], tree.action_start[i + 1]
+            nodes = [node for node in alive if tree.infoset[node] == i]
+            kept = [action for action in range(start, stop) if action not in gone]
+            for a in kept if nodes else ():
+                for b in kept:
+                    equal = self.covers(a, b, nodes, gone) and b > a
+                    if b != a and self.covers(b, a, nodes, gone) and not equal:
+                        found.add(a)
+        return found
+
+    def covers(self, better: int, worse: int, nodes: list[int], gone: set[int]) -> bool:
+        start = self.tree.action_start[self.tree.infoset[nodes[0]]]
+        player = self.tree.player[nodes[0]]
+        return all(
+            self.extreme(min, self.children[node][better - start], player, gone)
+            >= self.extreme(max, self.children[node][worse - start], player, gone)
+            for node in nodes
+        )
+
+    def extreme(self, pick: Any, node: int, player: int, gone: set[int]) -> Fraction:
+        tree = self.tree
+        if tree.player[node] == TERMINAL:
+            return self.payoffs[node][player]
+        below = [c for c in self.children[node] if tree.incoming[c] not in gone]
+        values = [self.extreme(pick, child, player, gone) for child in below]
+        if tree.player[node] == CHANCE:
+            weights = [Fraction(int(tree.chance[c]), tree.chance_denominator) for c in below]
+            return sum((w * v for w, v in zip(weights, values, strict=True)), Fraction(0))
+        return pick(values)
+
+    def alive(self, gone: set[int], node: int = 0) -> list[int]:
+        below = [c for c in self.children.get(node, []) if self.tree.incoming[c] not in gone]
+        return [node, *(found for child in below for found in self.alive(gone, child))]
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_rounds_are_those_of_the_definition_on_random_trees(seed: int) -> None:
+    for tree in (few_payoffs(seed), random_tree(seed, depth=5)):
+        assert dominated_actions(tree).round_of.tolist() == ByDefinition(tree).round_of()
+
+
+def test_random_trees_have_something_to_remove_and_several_rounds() -> None:
+    found = [dominated_actions(few_payoffs(seed)) for seed in range(24)]
+    assert sum(item.removed.any() for item in found) > 12
+    assert max(item.rounds for item in found) >= 3
+
+
+# -- nothing is lost by removing ----------------------------------------------------------------
+
+
+def worst_loss(tree: GameTree, removed: np.ndarray, *, against_all: bool) -> float:
+    """Most that a best response loses without the removed actions of its player.
+
+    It is held against 200 random opponents, who play all of their actions or only those that
+    are left.
+    """
+    rng = np.random.default_rng(7)
+    profiles = [random_profile(tree, rng) for _ in range(OPPONENTS)]
+    if not against_all:
+        profiles = [_without(tree, profile, removed) for profile in profiles]
+    loss = 0.0
+    for player in range(tree.n_players):
+        used = np.append(removed & (_owner(tree) == player), False)[tree.incoming]
+        for level in tree.levels[1:]:
+            used[level] |= used[tree.parent[level]]
+        payoffs = tree.payoffs.base.copy()
+        payoffs[used[tree.terminals], player] = UNHEARD_OF
+        both = Verifier(tree), Verifier(replace(tree, payoffs=Payoffs(payoffs)))
+        for profile in profiles:
+            full, reduced = (_best_response(v, profile, player) for v in both)
+            loss = max(loss, full - reduced)
+    return loss
+
+
+def _owner(tree: GameTree) -> np.ndarray:
+    return np.repeat(tree.infoset_player, np.diff(tree.action_start))
+
+
+def _without(tree: GameTree, profile: np.ndarray, removed: np.ndarray) -> np.ndarray:
+    kept = np.where(removed, 0.0, profile)
+    total = np.add.reduceat(kept, tree.action_start[:-1])
+    return kept / np.repeat(total, np.diff(tree.action_start))
+
+
+def _best_response(verifier: Verifier, profile: np.ndarray, player: int) -> float:
+    measured = verifier.verify(BehaviorProfile.of(verifier.tree, profile))
+    return measured.payoffs[player] + measured.regrets[player]
+
+
+SEEDS = range(5)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_best_responses_to_anybody_lose_nothing_by_the_first_round(seed: int) -> None:
+    tree = few_payoffs(seed)
+    first = dominated_actions(tree).round_of == 1
+    assert first.any()
+    assert worst_loss(tree, first, against_all=True) < 1e-9
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_best_responses_to_what_is_left_lose_nothing_by_all_rounds(seed: int) -> None:
+    tree = few_payoffs(seed)
+    assert worst_loss(tree, dominated_actions(tree).removed, against_all=False) < 1e-9
+
+
+def test_loss_is_noticed_where_the_dominating_action_is_removed_instead() -> None:
+    noticed = 0
+    for seed in SEEDS:
+        tree = few_payoffs(seed)
+        removed = dominated_actions(tree).round_of == 1
+        in_set = np.repeat(
+            np.logical_or.reduceat(removed, tree.action_start[:-1]), np.diff(tree.action_start)
+        )
+        noticed += worst_loss(tree, in_set & ~removed, against_all=True) > 0.01
+    assert noticed == len(SEEDS)

@@ -1,0 +1,251 @@
+"""From equilibria to rounding to rational ones whose regret is exactly 0."""
+
+from __future__ import annotations
+
+import importlib
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from solver_cases import bimatrix, odd_games
+
+import eqbench
+from eqbench.errors import UsageError
+from eqbench.model.builder import TreeBuilder
+from eqbench.model.game import Game
+from eqbench.model.profile import BehaviorProfile
+from eqbench.model.realization import RealizationPlan
+from eqbench.verification import verify, verify_exactly
+
+rational = importlib.import_module("eqbench.solvers.ncp.rational.rational")
+exact_slacks = importlib.import_module("eqbench.solvers.ncp.rational.exact_slacks")
+digits = importlib.import_module("eqbench.solvers.ncp.rational.digits")
+newton = importlib.import_module("eqbench.solvers.ncp.polish.newton")
+polishing = importlib.import_module("eqbench.solvers.ncp.polish.polish")
+plan_point = importlib.import_module("eqbench.solvers.ncp.polish.point")
+
+
+def near_equilibrium(game: Game, seed: int) -> np.ndarray:
+    """Behavior (A,) where a learning method ends that starts at random."""
+    budget = eqbench.Budget(iterations=5_000, target=1e-8)
+    run = eqbench.solve(game, "pcfr_plus(start=random)", budget, seed=seed)
+    return run.equilibria[0].profile.probabilities
+
+
+def exact_regret(game: Game, frequencies: tuple[Fraction, ...]) -> Fraction:
+    """Max regret, exactly, measured on the tree."""
+    profile = BehaviorProfile.of_exact(game.tree, frequencies)
+    return max(verify_exactly(game.tree, profile).regrets)
+
+
+def minority_game() -> Game:
+    """Three players choose A or B; B gains 1, 0 or -2 if none, one or two others choose it.
+
+    All three are indifferent only if ``(1-p)(1-q) = 2pq`` for each pair of frequencies of B,
+    which gives ``p = sqrt(2) - 1``; near it there is no other equilibrium.
+    """
+    gain = (1, 0, -2)
+    builder = TreeBuilder(["P1", "P2", "P3"])
+    root = builder.decision(None, 0, "", ["A", "B"])
+    for a in range(2):
+        second = builder.decision((root, a), 1, "", ["A", "B"])
+        for b in range(2):
+            third = builder.decision((second, b), 2, "", ["A", "B"])
+            for c in range(2):
+                others = (b + c, a + c, a + b)
+                payoffs = [gain[o] * m for o, m in zip(others, (a, b, c), strict=True)]
+                builder.terminal((third, c), payoffs)
+    return Game("minority", builder.tree())
+
+
+@pytest.mark.parametrize("spec", ["kuhn3", "kuhn3_reduced", "kuhn2"])
+@pytest.mark.parametrize("seed", range(4))
+def test_kuhn_poker_has_an_exact_equilibrium_near_each_end_of_learning(
+    spec: str, seed: int
+) -> None:
+    game = eqbench.load_game(spec)
+    near = near_equilibrium(game, seed)
+    found = rational.exact_equilibrium(game, near)
+    assert found is not None
+    assert exact_regret(game, found) == 0
+    # payoffs are those of the equilibrium nearby, not of any
+    payoffs = verify(game.tree, BehaviorProfile.of(game.tree, near)).payoffs
+    exact = BehaviorProfile.of_exact(game.tree, found)
+    np.testing.assert_allclose(verify(game.tree, exact).payoffs, payoffs, atol=5e-3)
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ("rock_paper_scissors", Fraction(1, 3)),
+        ("shapley", Fraction(1, 3)),
+        ("jordan", Fraction(1, 2)),
+    ],
+)
+def test_isolated_equilibria_of_classics_are_found(spec: str, expected: Fraction) -> None:
+    game = eqbench.load_game(spec)
+    behavior = np.full(game.tree.n_actions, float(expected)) + 1e-7
+    assert rational.exact_equilibrium(game, behavior) == (expected,) * game.tree.n_actions
+
+
+def test_realization_plans_are_as_good_as_behavior() -> None:
+    game = eqbench.load_game("shapley")
+    weights = np.append([1, 1], np.full(6, 1 / 3 + 1e-8))
+    assert rational.exact_equilibrium(game, weights) == (Fraction(1, 3),) * 6
+
+
+def test_large_denominators_are_read_from_many_digits() -> None:
+    p, q = 1_234_577_123, 987_654_321
+    game = bimatrix([[p, 0], [0, q]], [[0, q], [p, 0]])
+    share = q / (p + q)
+    found = rational.exact_equilibrium(game, np.array([1 - share, share, share, 1 - share]))
+    assert found is not None
+    assert found[2] == Fraction(q, p + q)
+    assert exact_regret(game, found) == 0
+
+
+def test_denominators_beyond_those_of_floats_are_read() -> None:
+    game = eqbench.load_game("random_tree(depth=5,actions=3,seed=2,zero_sum=true)")
+    run = eqbench.solve(game, "sequence_lp", eqbench.Budget(time_s=60))
+    found = rational.exact_equilibrium(game, run.equilibria[0].profile.probabilities)
+    assert found is not None
+    assert max(f.denominator for f in found) > 10**6
+    assert exact_regret(game, found) == 0
+
+
+def test_irrational_equilibrium_gives_none() -> None:
+    game = minority_game()
+    p = 2**0.5 - 1
+    behavior = np.array([1 - p, p] * 3) + 1e-7
+    made = polishing.polish(game, np.append(np.ones(3), behavior))
+    assert made.regret <= 1e-15
+    np.testing.assert_allclose(made.behavior[1::2], p, atol=1e-15)
+    assert rational.exact_equilibrium(game, behavior) is None
+    assert "no rational equilibrium" in rational.REASON
+
+
+def test_what_is_far_from_any_equilibrium_gives_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    game = eqbench.load_game("kuhn3")
+    uniform = BehaviorProfile.uniform(game.tree).probabilities
+    monkeypatch.setattr(rational, "improve", polishing.measured)  # a polish that does not help
+    assert rational.exact_equilibrium(game, uniform) is None
+
+
+def test_rounding_that_only_looks_exact_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    game = minority_game()
+    plan_game = plan_point.PlanGame(game)
+    exact = exact_slacks.ExactGame.of(game.tree)
+    p = 2**0.5 - 1
+    near = polishing.polish(game, np.append(np.ones(3), np.array([1 - p, p] * 3)))
+    monkeypatch.setattr(rational, "READ", (1e-15,))
+    made = rational.simplest_between(Fraction(p) - Fraction(1e-15), Fraction(p) + Fraction(1e-15))
+    rounded = (1 - made, made) * 3
+    assert plan_game.measure.regrets(np.array([float(f) for f in rounded])).max() <= 1e-14
+    assert 0 < exact_regret(game, rounded) < 1e-14
+    assert rational.read_off(plan_game, exact, near) is None
+
+
+@pytest.mark.parametrize("spec", ["kuhn3", "kuhn(players=2,cards=3,pot=5/2)", "jordan"])
+@pytest.mark.parametrize("seed", range(3))
+def test_exact_check_agrees_with_the_verifier(spec: str, seed: int) -> None:
+    game = eqbench.load_game(spec)
+    exact = exact_slacks.ExactGame.of(game.tree)
+    rng = np.random.default_rng(seed)
+    frequencies: list[Fraction] = []
+    for actions in game.tree.infoset_actions:
+        counts = [int(c) for c in rng.integers(1, 6, len(actions))]
+        frequencies += [Fraction(c, sum(counts)) for c in counts]
+    assert exact_regret(game, tuple(frequencies)) > 0
+    assert not exact.is_equilibrium(frequencies)
+    found = rational.exact_equilibrium(game, near_equilibrium(game, seed))
+    assert found is not None
+    assert exact.is_equilibrium(found)
+    assert exact_regret(game, found) == 0
+
+
+def test_exact_check_sees_a_deviation_that_floats_do_not() -> None:
+    game = eqbench.load_game("rock_paper_scissors")
+    exact = exact_slacks.ExactGame.of(game.tree)
+    third, tiny = Fraction(1, 3), Fraction(1, 10**30)
+    assert exact.is_equilibrium([third] * 6)
+    assert not exact.is_equilibrium([third + tiny, third - tiny, third, *[third] * 3])
+
+
+def test_exact_check_refuses_what_is_no_distribution() -> None:
+    exact = exact_slacks.ExactGame.of(eqbench.load_game("rock_paper_scissors").tree)
+    third = Fraction(1, 3)
+    assert not exact.is_equilibrium([third, third, third + Fraction(1, 10**40), *[third] * 3])
+    assert not exact.is_equilibrium([Fraction(2), Fraction(-1), Fraction(0), *[third] * 3])
+
+
+def test_exact_direct_values_are_those_of_the_kernels() -> None:
+    game = eqbench.load_game("kuhn3")
+    exact = exact_slacks.ExactGame.of(game.tree)
+    behavior = np.random.default_rng(0).dirichlet([1, 1], game.tree.n_infosets).ravel()
+    weights = RealizationPlan.of(game.sequence_form, behavior).weights
+    whole = np.array([int(Fraction(w) * 2**200) for w in weights], dtype=object)
+    values = exact.direct_values(whole) / (exact.factor * 2**400)
+    expected = plan_point.PlanGame(game).model.direct_values(weights)
+    np.testing.assert_allclose(values.astype(float), expected, atol=1e-15)
+
+
+def test_refinement_gives_square_roots_to_hundreds_of_bits() -> None:
+    game = minority_game()
+    plan_game = plan_point.PlanGame(game)
+    p = 2**0.5 - 1
+    near = polishing.polish(game, np.append(np.ones(3), np.array([1 - p, p] * 3)))
+    support = newton.Support(near.weights > 0, near.weights > 0)
+    equations = newton.Equations.of(
+        plan_game, near.weights, support, newton.Held.nothing(plan_game)
+    )
+    exact = exact_slacks.ExactGame.of(game.tree)
+    weights = digits.refined(exact, equations, near.weights, 1e-9)
+    root = Fraction(int(weights[4]), 2**digits.BITS) + 1
+    assert abs(root**2 - 2) < Fraction(1, 2**450)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (Fraction(0), Fraction(1), Fraction(0)),
+        (Fraction(3, 10), Fraction(34, 100), Fraction(1, 3)),
+        (Fraction(314, 100), Fraction(3143, 1000), Fraction(22, 7)),
+        (Fraction(2, 7), Fraction(2, 7), Fraction(2, 7)),
+        (Fraction(9, 10), Fraction(1), Fraction(1)),
+    ],
+)
+def test_simplest_fraction_of_an_interval(
+    low: Fraction, high: Fraction, expected: Fraction
+) -> None:
+    assert rational.simplest_between(low, high) == expected
+
+
+def test_simplest_fraction_has_the_smallest_denominator() -> None:
+    rng = np.random.default_rng(0)
+    for low, width in rng.uniform(0, [0.9, 0.05], (200, 2)).tolist():
+        first, last = Fraction(low), Fraction(low) + Fraction(width)
+        found = rational.simplest_between(first, last)
+        assert first <= found <= last
+        for q in range(1, found.denominator):
+            assert (first * q).__ceil__() > last * q
+
+
+@pytest.mark.parametrize("name", odd_games())
+def test_odd_games_have_exact_equilibria(name: str) -> None:
+    game = odd_games()[name]
+    uniform = BehaviorProfile.uniform(game.tree).probabilities
+    found = rational.exact_equilibrium(game, uniform)
+    assert found is not None
+    assert exact_regret(game, found) == 0
+
+
+def test_games_in_floats_are_refused() -> None:
+    game = eqbench.load_game("random(players=3,actions=3)")
+    uniform = BehaviorProfile.uniform(game.tree).probabilities
+    with pytest.raises(UsageError, match="floating-point numbers; exact equilibria need rational"):
+        rational.exact_equilibrium(game, uniform)
+
+
+def test_profiles_of_another_shape_are_refused() -> None:
+    with pytest.raises(UsageError, match="shape"):
+        rational.exact_equilibrium(eqbench.load_game("shapley"), np.ones(5))
