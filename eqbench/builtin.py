@@ -152,6 +152,23 @@ BUILTIN_SOLVERS = _table(
         "regularized arclength continuation (Billingham 2018)",
     ),
     _solver(
+        "ncp",
+        "ncp:NCP",
+        "complementarity as a bilinear program on Gurobi or SCIP (Ganzfried 2025)",
+    ),
+    _solver(
+        "mip",
+        "ncp:MIP",
+        "mixed-integer bilinear program for strategic forms (after Ganzfried 2024)",
+        default_row=False,
+    ),
+    _solver(
+        "semismooth",
+        "semismooth:Semismooth",
+        "Fischer-Burmeister semismooth Newton on the complementarity system "
+        "(De Luca, Facchinei and Kanzow 1996)",
+    ),
+    _solver(
         "case_enumeration",
         "case_enumeration:CaseEnumeration",
         "all equilibria of small games by exact branch and prune (after Billingham 2017)",

@@ -12,7 +12,7 @@ from eqbench.registry import default_registry
 from eqbench.solver import Budget, Monitor, Report, Termination, refusal_of
 
 SOLVERS = [entry.name for entry in default_registry().solvers() if entry.builtin]
-EXACT = ["sequence_lp", "lcp", "case_enumeration", "arclength"]
+EXACT = ["sequence_lp", "lcp", "case_enumeration", "arclength", "semismooth", "ncp", "mip"]
 # They refine a profile for as long as they may.
 ITERATIVE = [solver for solver in SOLVERS if solver not in EXACT]
 GAMES = ["kuhn2", "kuhn3_reduced", "skp", "rock_paper_scissors", "jordan"]

@@ -1,0 +1,246 @@
+"""The semismooth Newton method: its equations, and what it finds and hands over."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import numpy as np
+import pytest
+from solver_cases import bimatrix, odd_games, run
+
+import eqbench
+from eqbench.errors import SpecError
+from eqbench.model.game import Game
+from eqbench.verification import Verifier
+
+system = importlib.import_module("eqbench.solvers.semismooth.system")
+newton = importlib.import_module("eqbench.solvers.semismooth.newton")
+
+# From here the first start on random(players=3,actions=6) leads to no equilibrium.
+STALLING_SEED = 0
+
+# -- the equations ------------------------------------------------------------------------------
+
+GAMES = [
+    "kuhn2",
+    "kuhn3_reduced",
+    "jordan",
+    "random(players=4,actions=2)",
+    "random_tree(players=3,depth=5)",
+]
+
+
+def numerical_derivatives(equations: Any, unknowns: np.ndarray, width: float = 1e-6) -> np.ndarray:
+    columns = []
+    for step in width * np.eye(len(unknowns)):
+        above, below = equations.at(unknowns + step), equations.at(unknowns - step)
+        columns.append((above.residual - below.residual) / (2 * width))
+    return np.stack(columns, axis=1)
+
+
+@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("where", ["at a profile", "outside of all bounds"])
+def test_derivatives_are_those_of_the_residual(game: str, where: str) -> None:
+    equations, rng = system.System(eqbench.load_game(game)), np.random.default_rng(1)
+    point = equations.start(equations.random_behavior(rng))
+    if where == "outside of all bounds":
+        point = equations.at(point.unknowns + rng.normal(size=len(point.unknowns)))
+    assert np.hypot(point.weights[equations.form.n_players :], point.slacks).min() > 1e-4
+    numerical = numerical_derivatives(equations, point.unknowns)
+    scale = np.abs(numerical).max()
+    np.testing.assert_allclose(equations.derivatives(point), numerical, atol=1e-7 * scale)
+
+
+def test_slopes_at_the_kink_are_a_limit_of_slopes_nearby() -> None:
+    zero, near = np.zeros(1), np.full(1, 1e-200)
+    at, beside = (system.fischer_burmeister_slopes(a, a) for a in (zero, near))
+    np.testing.assert_allclose(at, beside, rtol=1e-14)
+    np.testing.assert_allclose(at, 1 - np.sqrt(0.5), rtol=1e-14)
+
+
+def test_function_is_zero_exactly_where_both_conditions_hold() -> None:
+    a, b = np.array([0.0, 3.0, 0.0]), np.array([2.0, 0.0, 0.0])
+    assert not system.fischer_burmeister(a, b).any()
+    a, b = np.array([-1e-9, 1.0, 1e-9, -1.0]), np.array([2.0, -1e-9, 1e-9, -1.0])
+    assert system.fischer_burmeister(a, b).all()
+
+
+def test_function_keeps_the_digits_of_the_smaller_argument() -> None:
+    """The series of a + b - sqrt(a^2 + b^2) for small b begins with b."""
+    made = system.fischer_burmeister(np.ones(1), np.full(1, 1e-20))
+    np.testing.assert_allclose(made, 1e-20, rtol=1e-14)
+
+
+@pytest.mark.parametrize("game", ["jordan", "shapley", "matching_pennies"])
+def test_uniform_equilibria_solve_the_equations_and_other_profiles_do_not(game: str) -> None:
+    equations = system.System(eqbench.load_game(game))
+    form = equations.form
+    uniform = equations.behavior(np.ones(form.n_sequences))
+    assert equations.start(uniform).merit <= 1e-28
+    other = equations.random_behavior(np.random.default_rng(0))
+    assert equations.start(other).merit > 1e-3
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_weights_sum_up_wherever_the_unknowns_are(game: str) -> None:
+    equations = system.System(eqbench.load_game(game))
+    form = equations.form
+    unknowns = np.random.default_rng(2).normal(size=form.n_actions)
+    weights = equations.at(unknowns).weights
+    assert (weights[: form.n_players] == 1).all()
+    total = np.add.reduceat(weights, form.block_start[:-1])
+    np.testing.assert_allclose(total, weights[form.parent], atol=1e-13)
+    np.testing.assert_array_equal(weights[equations.free], unknowns[: len(equations.free)])
+
+
+def test_steps_go_downhill_also_where_the_matrix_is_singular() -> None:
+    rng = np.random.default_rng(3)
+    singular = np.outer(rng.normal(size=5), rng.normal(size=5))
+    for matrix in (singular, np.eye(5)):
+        gradient = matrix.T @ rng.normal(size=5)
+        direction = newton._direction(matrix, gradient, 1e-30)
+        assert np.isfinite(direction).all()
+        assert direction @ gradient < 0
+
+
+# -- what it finds ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize(
+    "game",
+    [
+        "kuhn2",
+        "kuhn3_reduced",
+        "kuhn3",
+        "skp",
+        "jordan",
+        "shapley",
+        "random(players=3,actions=3,seed=1)",
+        "random(players=3,actions=3,seed=2)",
+        "random_tree(players=3,depth=5,seed=1)",
+        "random_tree(players=3,depth=5,seed=2)",
+        "random_tree(players=2,depth=6,zero_sum=true,seed=3)",
+    ],
+)
+def test_equilibrium_is_found_to_rounding(game: str, seed: int) -> None:
+    result = run("semismooth", game, seed)
+    assert result.termination.reason == "converged"
+    assert [candidate.claim for candidate in result.candidates] == ["equilibrium"]
+    assert result.max_regret <= 1e-12
+
+
+@pytest.mark.parametrize("name", sorted(odd_games()))
+def test_odd_games_are_solved(name: str) -> None:
+    result = run("semismooth", odd_games()[name])
+    assert result.termination.reason == "converged"
+    assert result.max_regret <= 1e-12
+
+
+@pytest.mark.parametrize("factor", [1e-6, 1e6])
+def test_unit_of_payoffs_does_not_matter(factor: float) -> None:
+    rows = np.array([[3, 0, 1], [1, 2, 0], [0, 1, 3]], dtype=float)
+    columns = np.array([[1, 2, 0], [3, 0, 1], [0, 3, 1]], dtype=float)
+    plain = run("semismooth", bimatrix(rows, columns), 4)
+    scaled = run("semismooth", bimatrix(factor * rows, factor * columns), 4)
+    np.testing.assert_allclose(scaled.behavior, plain.behavior, atol=1e-10)
+    assert scaled.max_regret <= 1e-12 * factor
+
+
+def test_all_hands_over_each_equilibrium_once() -> None:
+    """The battle of the sexes has two equilibria in pure strategies and a mixed one."""
+    result = run("semismooth(all=true,starts=60)", "battle_of_sexes")
+    assert result.termination.reason == "converged"
+    assert result.monitor.statistics["starts"] == 60
+    found = sorted(candidate.profile.probabilities[0] for candidate in result.candidates)
+    assert [0 < value < 1 for value in found] == [False, True, False]
+    verifier = Verifier(result.game.tree)
+    for candidate in result.candidates:
+        assert verifier.verify(candidate.profile).max_regret <= 1e-12
+
+
+def test_same_seed_gives_the_same_result_and_another_seed_another() -> None:
+    first, again, other = (run("semismooth", "kuhn3", seed).behavior for seed in (0, 0, 1))
+    np.testing.assert_array_equal(first, again)
+    assert np.abs(first - other).max() > 1e-3
+
+
+# -- how it ends without an equilibrium ---------------------------------------------------------
+
+
+def test_start_that_stalls_is_given_up_and_claims_nothing() -> None:
+    result = run("semismooth(starts=1)", "random(players=3,actions=6)", STALLING_SEED)
+    assert result.termination.reason == "not_found"
+    assert "none of 1 starts" in result.termination.detail
+    (candidate,) = result.candidates
+    assert candidate.claim == "iterate"
+    assert result.max_regret > 1e-3
+    assert result.monitor.statistics["converged_share"] == 0
+    assert result.monitor.work < 200  # the most steps of a start
+
+
+def test_further_starts_find_what_a_stalled_one_did_not() -> None:
+    result = run("semismooth", "random(players=3,actions=6)", STALLING_SEED)
+    assert result.monitor.statistics["starts"] > 1
+    assert result.max_regret <= 1e-12
+
+
+@pytest.mark.parametrize("limit", [0, 1, 9])
+def test_iterations_are_newton_steps_and_never_exceeded(limit: int) -> None:
+    result = run("semismooth", "kuhn3", iterations=limit)
+    assert result.termination.reason == "limit"
+    assert result.monitor.work == limit
+    assert result.monitor.statistics["newton_steps"] == limit
+    assert [candidate.claim for candidate in result.candidates] == ["iterate"]
+
+
+def test_steps_of_a_start_are_bounded() -> None:
+    result = run("semismooth(starts=3,steps=4)", "kuhn3")
+    assert result.termination.reason == "not_found"
+    assert result.monitor.work == 12
+
+
+def test_regret_that_was_asked_for_ends_the_search() -> None:
+    rough = run("semismooth", "kuhn3", target=0.02)
+    assert rough.termination.reason == "converged"
+    assert 1e-12 < rough.max_regret <= 0.02
+    assert rough.monitor.work < run("semismooth", "kuhn3").monitor.work
+
+
+def test_snapshots_come_nearer_and_are_the_same_in_every_run() -> None:
+    first, again = (run("semismooth", "kuhn3") for _ in range(2))
+    seen = [r.candidate.profile for r in first.reports if r.kind == "snapshot"]
+    same = [r.candidate.profile for r in again.reports if r.kind == "snapshot"]
+    assert [r.work for r in first.reports if r.kind == "snapshot"] == [1, 8]
+    for one, other in zip(seen, same, strict=True):
+        np.testing.assert_array_equal(one.probabilities, other.probabilities)
+    verifier = Verifier(first.game.tree)
+    regrets = [float(verifier.verify(profile).max_regret) for profile in seen]
+    assert regrets[0] > regrets[-1] > 1e-6
+
+
+# -- refusals -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("option", ["starts=0", "steps=0", "starts=-3"])
+def test_option_out_of_range_is_refused_with_its_value(option: str) -> None:
+    with pytest.raises(SpecError, match=f"{option}; choose a number >= 1"):
+        eqbench.load_solver(f"semismooth({option})")
+
+
+@pytest.fixture(scope="module")
+def wide_game() -> Game:
+    return bimatrix(np.zeros((10_000, 1), int), np.zeros((10_000, 1), int))
+
+
+def test_game_with_too_large_matrices_is_refused_with_their_size(wide_game: Game) -> None:
+    answer = eqbench.load_solver("semismooth").supports(wide_game)
+    assert "10,001 actions need 4,580 MiB, more than 4,096 MiB" in answer
+
+
+def test_memory_limit_below_the_matrices_is_a_failure_with_both_sizes() -> None:
+    result = run("semismooth", "kuhn4", memory_bytes=2**21)
+    assert result.termination.reason == "failed"
+    assert "need 5 MiB, more than 2 MiB" in result.termination.detail
+    assert not result.reports
