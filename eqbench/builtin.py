@@ -155,11 +155,13 @@ BUILTIN_SOLVERS = _table(
         "ncp",
         "ncp:NCP",
         "complementarity as a bilinear program on Gurobi or SCIP (Ganzfried 2025)",
+        requires=("gurobipy or pyscipopt",),
     ),
     _solver(
         "mip",
         "ncp:MIP",
         "mixed-integer bilinear program for strategic forms (after Ganzfried 2024)",
+        requires=("gurobipy or pyscipopt",),
         default_row=False,
     ),
     _solver(

@@ -40,7 +40,7 @@ class Entry:
     preset : defaults of options that differ from those of the class; a spec overrides them
     family : name in canonical specs; the entry's own unless it is an alias
     default_row : for solvers, whether ``all`` includes it
-    requires : import names of the optional packages that it needs
+    requires : import names of the optional packages that it needs; ``a or b`` needs one of them
     origin : `builtin`, `distribution`, `plugin` or `decorator`
     source : who brought it: ``eqbench``, ``distribution NAME``, a file, or a module
     plugin : absolute path of the file that a child process has to load first, or None
@@ -76,7 +76,11 @@ class Entry:
 
     def missing(self) -> list[str]:
         """Required packages that are not installed; none of them is imported."""
-        return [name for name in self.requires if importlib.util.find_spec(name) is None]
+        return [
+            need
+            for need in self.requires
+            if all(importlib.util.find_spec(name) is None for name in need.split(" or "))
+        ]
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,8 @@ def solver_version(entry: Entry) -> str:
     else:
         name = entry.source.removeprefix(_DISTRIBUTION)
         own = f"{name} {version_of(name)}"
-    packages = [f"{name} {_version_of_module(name)}" for name in entry.requires]
+    names = [name for need in entry.requires for name in need.split(" or ")]
+    packages = [f"{name} {_version_of_module(name)}" for name in names]
     return ", ".join([own, *packages])
 
 

@@ -15,7 +15,7 @@ from .backends.backend import Answer, Limits
 from .backends.choice import backends
 from .polish.point import PlanGame
 from .polish.polish import measured, polish
-from .rational.rational import exact_equilibrium
+from .rational.rational import REASON, exact_equilibrium
 from .setup import SetUp
 
 # Share of the payoff range up to which a result counts as an equilibrium to be polished;
@@ -117,8 +117,10 @@ class Search:
 
     def _hand_over_exact(self, weights: FloatArray) -> None:
         frequencies = exact_equilibrium(self._game, weights)
-        self._monitor.record(exact=frequencies is not None)
-        if frequencies is not None:
+        if frequencies is None:
+            self._monitor.record(exact=REASON)
+        else:
+            self._monitor.record(exact="found")
             profile = BehaviorProfile.of_exact(self._game.tree, frequencies)
             self._monitor.candidate(Candidate(profile, "equilibrium", claimed_regret=0.0))
 
