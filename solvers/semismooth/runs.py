@@ -71,7 +71,13 @@ class Search:
         if self.good_enough:
             return Termination("converged", f"max regret reached {monitor.target:.3g}")
         if not inside:
-            return monitor.termination()
+            ended = monitor.termination()
+            if monitor.remaining_s <= 0 or ended.reason == "converged" or self._all_steps_done():
+                return ended
+            return Termination(
+                "limit",
+                f"another Newton step would take longer than {monitor.budget.time_s:g} s allow",
+            )
         return Termination("not_found", f"none of {self.starts} starts led to an equilibrium")
 
     def _start(self) -> bool:
@@ -104,10 +110,11 @@ class Search:
         monitor = self.monitor
         if monitor.remaining_s <= step_s:
             return False
-        last = monitor.budget.iterations
-        if last is not None and monitor.work >= last:
-            return False
-        return not self.good_enough
+        return not (self.good_enough or self._all_steps_done())
+
+    def _all_steps_done(self) -> bool:
+        last = self.monitor.budget.iterations
+        return last is not None and self.monitor.work >= last
 
     def _see(self, point: Point) -> None:
         """Keep the best point so far, show it if that is due, and hold it against the target."""

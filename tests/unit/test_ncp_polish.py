@@ -133,6 +133,9 @@ def test_steps_that_make_things_worse_are_discarded(
 
     monkeypatch.setattr(newton, "solve_on", worse)
     monkeypatch.setattr(plan_lp, "linearized", worse)
+    monkeypatch.setattr(
+        polishing, "descended", lambda game, weights: game.feasible(worse(game, weights))
+    )
     made = polishing.polish(game, noisy)
     assert min(proposals) > before.regret  # the broken steps were there to be taken
     assert made.regret == before.regret
@@ -142,7 +145,7 @@ def test_steps_that_make_things_worse_are_discarded(
 def test_without_the_guard_broken_steps_would_show(monkeypatch: pytest.MonkeyPatch) -> None:
     game, plans = plans_near_equilibrium("kuhn3")
     monkeypatch.setattr(newton, "solve_on", lambda _, weights, *__: weights + 0.1)
-    monkeypatch.setattr(polishing, "min", lambda *made, key: made[-1], raising=False)
+    monkeypatch.setattr(polishing, "_best", lambda made: made[-1])
     assert polishing.polish(game, plans).regret > 1e-3
 
 
@@ -154,6 +157,7 @@ def test_linear_programs_alone_reach_the_equilibrium(
     _, plans = plans_near_equilibrium("kuhn3")
     noisy = plans + 1e-5 * rng.uniform(-1, 1, len(plans))
     monkeypatch.setattr(polishing, "corrected", lambda *_: [])
+    monkeypatch.setattr(polishing, "MOST_ACTIONS", 0)
     plan_game = plan_point.PlanGame(game)
     before = polishing.measured(plan_game, plan_game.feasible(noisy)).regret
     assert before > 1e-7
@@ -226,3 +230,11 @@ def test_weights_too_small_for_frequencies_are_no_problem() -> None:
     made = polishing.polish(game, tiny)
     assert made.behavior.tolist() == [0.5] * 4
     assert made.regret == 0
+
+
+def test_semismooth_steps_alone_reach_the_equilibrium(monkeypatch: pytest.MonkeyPatch) -> None:
+    game, plans = plans_near_equilibrium("kuhn3")
+    noisy = plans + 1e-5 * np.random.default_rng(3).uniform(-1, 1, len(plans))
+    monkeypatch.setattr(polishing, "corrected", lambda *_: [])
+    monkeypatch.setattr(polishing, "closer", lambda *_: None)
+    assert polishing.polish(game, noisy).regret <= 1e-13
