@@ -15,6 +15,15 @@ from pathlib import Path
 MAX_LINES = 400
 VAGUE_NAMES = frozenset({"utils", "util", "helpers", "helper", "misc"})
 
+# What reads data: no solver does, so none can know the equilibria that it is to find.
+READING_MODULES = (
+    *("csv", "importlib.resources", "io", "json", "os", "pathlib", "pickle", "pkgutil"),
+    *("shelve", "sqlite3", "tomllib", "zipfile"),
+)
+READING_CALLS = frozenset(
+    {"open", "read_text", "read_bytes", "load", "loadtxt", "genfromtxt", "fromfile", "memmap"}
+)
+
 # The folders of a checkout and the packages that they are.
 FOLDERS = {
     "eqbench": "eqbench",
@@ -229,6 +238,34 @@ def shape_faults(source: Source) -> list[str]:
     return faults
 
 
+def data_faults(source: Source) -> list[str]:
+    """Return one message for each way in which a solver gets at data that is no code."""
+    if source.unit != "solvers":
+        return []
+    faults = []
+    tree = ast.parse(source.text)
+    for found in _imports(tree):
+        names = {found.module, *(f"{found.module}.{name}" for name in found.names)}
+        for module in READING_MODULES:
+            if not found.level and any(_is_within(name, module) for name in names):
+                faults.append(f"{source.module}:{found.line}: imports {module} to read data")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            name = getattr(node.func, "id", None) or getattr(node.func, "attr", None)
+            if name in READING_CALLS:
+                faults.append(f"{source.module}:{node.lineno}: calls {name} to read data")
+    return faults
+
+
+def data_files(root: Path) -> list[str]:
+    """Return the files in the folder of the solvers that are no modules."""
+    return [
+        str(path.relative_to(root))
+        for path in sorted((root / "solvers").rglob("*"))
+        if path.is_file() and path.suffix != ".py" and path.parent.name != "__pycache__"
+    ]
+
+
 def all_faults(root: Path) -> list[str]:
     """Return every fault of the checkout at `root`."""
     found = list(sources(root))
@@ -236,5 +273,9 @@ def all_faults(root: Path) -> list[str]:
     return [
         fault
         for source in found
-        for fault in (*import_faults(source, modules), *shape_faults(source))
+        for fault in (
+            *import_faults(source, modules),
+            *shape_faults(source),
+            *data_faults(source),
+        )
     ]

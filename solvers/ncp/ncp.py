@@ -42,7 +42,7 @@ class NCP:
     exact : whether to look for an equilibrium in fractions near the result
     sense : none, or min or max of what `of` names, over all equilibria
     of : a payoff, such as "P1", or a frequency, such as "P3|3:KB|call"
-    feasibility : how far constraints may be off, 1e-9 to 1e-2
+    feasibility : how far constraints may be off, 1e-9 to 1e-3
     gap : relative gap between bound and best point at which an optimum counts as proved
     """
 
@@ -125,7 +125,7 @@ class MIP:
     backend : auto, gurobi or scip
     polish : whether to improve the result to machine precision
     exact : whether to look for an equilibrium in fractions near the result
-    feasibility : how far constraints may be off, 1e-9 to 1e-2; 1e-4 as in the paper
+    feasibility : how far constraints may be off, 1e-9 to 1e-3; 1e-4 as in the paper
     """
 
     backend: BackendName = "auto"
@@ -146,13 +146,16 @@ class MIP:
         """True for one-shot games, otherwise the reason why not."""
         from .setup import refusal_of_mip
 
-        return refusal_of_mip(game) or True
+        return refusal_of_mip(self, game) or True
 
     def availability_for(self, game: Game) -> Availability:
         """Whether the license that is here admits the program of this game."""
         from .setup import set_up_mip
 
-        return set_up_mip(self, game).available
+        here = set_up_mip(self, game).available
+        if here.state != "licence_size":
+            return here
+        return replace(here, reason=here.reason + "; another way: backend=scip")
 
     def prepare(self, game: Game) -> None:
         """Import the backend and compile what polishes."""
@@ -170,5 +173,5 @@ class MIP:
 
 def check_feasibility(value: float) -> None:
     """Raise SpecError unless both backends take this tolerance."""
-    if not 1e-9 <= value <= 1e-2:
-        raise SpecError(f"feasibility={value}; choose a number from 1e-9 to 1e-2")
+    if not 1e-9 <= value <= 1e-3:
+        raise SpecError(f"feasibility={value}; choose a number from 1e-9 to 1e-3")

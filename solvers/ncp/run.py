@@ -77,7 +77,9 @@ class Search:
             return self._ending(answer, made)
         weights = made.formulated.weights(answer.values)
         constraints = program.size.rows + program.size.quadratic_constraints
-        self._hand_over(weights, options, claimed=constraints * options.feasibility)
+        # weights may be off as well as values, and their errors are multiplied by payoffs
+        claimed = constraints * options.feasibility * max(1.0, self._plans.scale)
+        self._hand_over(weights, options, claimed=claimed)
         return self._ending(answer, made)
 
     def _snapshot(self, weights: FloatArray) -> None:
@@ -124,10 +126,17 @@ class Search:
             profile = BehaviorProfile.of_exact(self._game.tree, frequencies)
             self._monitor.candidate(Candidate(profile, "equilibrium", claimed_regret=0.0))
 
+    def _spent(self, answer: Answer) -> str:
+        """The bound that was hit: nodes if there are as many, otherwise time."""
+        budget, nodes = self._monitor.budget, answer.figures.get("nodes", 0)
+        if budget.iterations is not None and nodes >= budget.iterations:
+            return f"{nodes:,} nodes"
+        return f"{budget.time_s:g} s"
+
     def _ending(self, answer: Answer, made: SetUp) -> Termination:
         found = "" if answer.values is None else "; the best point so far is handed over"
         if answer.ending == "limit":
-            limit = f"stopped after {self._monitor.budget.time_s:g} s ({answer.detail}){found}"
+            limit = f"stopped after {self._spent(answer)} ({answer.detail}){found}"
             return Termination("limit", limit + _bound_text(answer, made))
         if answer.ending == "failed":
             return Termination("failed", answer.detail)

@@ -53,9 +53,9 @@ class SetUp:
 
 def refusal(options: NCP, game: Game) -> str | None:
     """Why `ncp` with these options does not take the game, or None."""
-    too_large = _too_large(game.sequence_form)
-    if too_large:
-        return too_large
+    unfit = _too_large(game.sequence_form) or _inexact(options, game)
+    if unfit:
+        return unfit
     if options.formulation == "constant_sum" and constant_sum(game) is None:
         lowest, highest = payoff_sums(game.sequence_form)
         return (
@@ -64,10 +64,12 @@ def refusal(options: NCP, game: Game) -> str | None:
         )
     if options.formulation == "paper" and options.dominated == "remove":
         return "formulation=paper is the model without presolve; use dominated=keep"
+    if options.formulation == "paper" and options.bounds == "on":
+        return "formulation=paper is the model without presolve; use bounds=auto or off"
     return find_target(options, game)[1]
 
 
-def refusal_of_mip(game: Game) -> str | None:
+def refusal_of_mip(options: MIP, game: Game) -> str | None:
     """Why `mip` does not take the game, or None."""
     if not is_one_shot(game.sequence_form):
         return (
@@ -75,7 +77,7 @@ def refusal_of_mip(game: Game) -> str | None:
             "anything; this game has "
             f"{game.sequence_form.n_infosets:,} information sets (ncp takes any game)"
         )
-    return _too_large(game.sequence_form)
+    return _too_large(game.sequence_form) or _inexact(options, game)
 
 
 def set_up(options: NCP, game: Game) -> SetUp:
@@ -131,26 +133,32 @@ def chosen_formulation(options: NCP, game: Game) -> Formulation:
         return options.formulation
     if options.sense == "none" and constant_sum(game) is not None:
         return "constant_sum"
-    return "aggregated" if is_one_shot(game.sequence_form) else "elimination"
+    one_shot = is_one_shot(game.sequence_form)
+    return "aggregated" if one_shot and options.sense == "none" else "elimination"
 
 
 def alternatives(options: NCP, game: Game) -> str:
-    """What to do where a license does not admit a program: sizes of the other formulations."""
-    others = {}
+    """What to do where a license does not admit a program: formulations that it does admit."""
+    ways = ["backend=scip"]
     for name in ("elimination", "aggregated", "constant_sum"):
         other = replace(options, formulation=name)
         if name != chosen_formulation(options, game) and refusal(other, game) is None:
-            others[name] = set_up(other, game).formulated.program.size.columns
-    sizes = ", ".join(f"formulation={name} ({size:,} variables)" for name, size in others.items())
-    return f"; other ways: backend=scip, {sizes}"
+            made = set_up(other, game)
+            if made.available.state == "available":
+                ways.append(f"formulation={name} ({made.figures['columns']:,} variables)")
+    return f"; other ways: {', '.join(ways)}"
 
 
 def _wants_bounds(options: NCP, game: Game, backend: Backend) -> bool:
-    """Bounds help Gurobi on games in extensive form; without a target they hinder SCIP."""
+    """Bounds help Gurobi on games in extensive form; without a target they hinder SCIP.
+
+    With one, Gurobi proves nothing about payoffs that it takes for unbounded.
+    """
     if options.bounds != "auto":
         return options.bounds == "on"
-    helped = backend.name == "gurobi" or options.sense != "none"
-    return helped and not is_one_shot(game.sequence_form)
+    if options.sense != "none":
+        return True
+    return backend.name == "gurobi" and not is_one_shot(game.sequence_form)
 
 
 def constant_sum(game: Game) -> float | None:
@@ -208,6 +216,15 @@ def _labels(tree: GameTree, actions: Any) -> list[str]:
         f"{tree.infoset_actions[i][a - tree.action_start[i]]}"
         for a, i in zip(actions.tolist(), infoset.tolist(), strict=True)
     ]
+
+
+def _inexact(options: NCP | MIP, game: Game) -> str | None:
+    if not options.exact or game.tree.exact:
+        return None
+    return (
+        "exact=true needs payoffs and probabilities in fractions; those of this game are "
+        "floating-point numbers (leave exact out)"
+    )
 
 
 def _too_large(form: SequenceForm) -> str | None:

@@ -7,7 +7,17 @@ import sys
 from pathlib import Path
 
 import pytest
-from architecture import MAX_LINES, TABLE, Source, all_faults, import_faults, shape_faults, sources
+from architecture import (
+    MAX_LINES,
+    TABLE,
+    Source,
+    all_faults,
+    data_faults,
+    data_files,
+    import_faults,
+    shape_faults,
+    sources,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = frozenset(
@@ -54,6 +64,8 @@ def test_the_walk_sees_core_plugins_and_tests():
         ("eqbench.solvers.cfr.variants", "from eqbench.verification import regret"),
         ("eqbench.solvers.cfr.variants", "import eqbench.games.kuhn"),
         ("eqbench.solvers.cfr.variants", "import solvers.cfr"),
+        ("eqbench.solvers.ncp.run", "from eqbench.equilibria import Identifier"),
+        ("eqbench.solvers.ncp.run", "def f():\n    import eqbench.equilibria.catalog"),
         ("eqbench.verification.regret", "import numba"),
         ("eqbench.verification.regret", "import scipy.sparse"),
         ("eqbench.verification.regret", "from eqbench.model import kernels"),
@@ -122,6 +134,31 @@ def test_vague_names_and_long_files_are_flagged():
     assert shape_faults(Source("eqbench.helpers.tree", ""))
     assert shape_faults(Source("eqbench.model.tree", "\n" * (MAX_LINES + 1)))
     assert shape_faults(Source("eqbench.model.tree", "\n" * MAX_LINES)) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import json",
+        "def f():\n    from importlib import resources",
+        "import os.path",
+        "table = open('members.txt')",
+        "import numpy as np\ntable = np.loadtxt('members.txt')",
+        "def f(path):\n    return path.read_text()",
+    ],
+)
+def test_a_solver_that_reads_data_is_flagged(text: str):
+    assert len(data_faults(Source("eqbench.solvers.ncp.run", text))) == 1
+    assert data_faults(Source("eqbench.equilibria.sets", text)) == []
+
+
+def test_solvers_come_without_data_files(tmp_path: Path):
+    """So no solver can hold a published equilibrium and hand it over as found."""
+    assert data_files(ROOT) == []
+    (tmp_path / "solvers" / "ncp").mkdir(parents=True)
+    (tmp_path / "solvers" / "ncp" / "run.py").write_text("")
+    (tmp_path / "solvers" / "ncp" / "szafron.json").write_text("{}")
+    assert data_files(tmp_path) == ["solvers/ncp/szafron.json"]
 
 
 def test_a_violation_on_disk_is_found(tmp_path: Path):

@@ -172,5 +172,5 @@ def _answer(model: Any, variables: list[Any], program: Program) -> Answer:
         values = np.array([variable.X for variable in variables])
     if program.objective is not None:
         objective = float(model.ObjVal) if model.SolCount else None
-        bound = float(model.ObjBound)
+        bound = float(model.ObjBound) if abs(model.ObjBound) < GRB.INFINITY else None
     return Answer(ending, names[model.Status].lower(), values, objective, bound, figures)

@@ -39,6 +39,8 @@ class CompactGame:
         Sequences of all players, no row twice.
     payoffs : float64 (z, N)
         Weighted with chance.
+    rooted : bool
+        Whether the weights of empty sequences are variables, and not just 1.
     """
 
     form: SequenceForm
@@ -49,6 +51,7 @@ class CompactGame:
     start: NDArray[np.int64]
     columns: NDArray[np.int64]
     payoffs: FloatArray
+    rooted: bool = False
 
     @classmethod
     def of(cls, form: SequenceForm, removed: NDArray | None = None) -> CompactGame:
@@ -80,7 +83,7 @@ class CompactGame:
 
     @classmethod
     def verbatim(cls, form: SequenceForm) -> CompactGame:
-        """The game as it is."""
+        """The game as it is, with the weights of empty sequences as variables."""
         n = form.n_players
         owner = np.concatenate(
             (np.arange(n), np.repeat(form.infoset_player, np.diff(form.block_start)))
@@ -94,6 +97,7 @@ class CompactGame:
             start=form.block_start.astype(np.int64),
             columns=form.columns.astype(np.int64),
             payoffs=form.payoffs,
+            rooted=True,
         )
 
     @property

@@ -7,9 +7,9 @@ that s leads to, the conditions of Ganzfried 2025, section 2, are
 
     lambda_I(s) - V_s - sum_J lambda_J - r_s = 0,   E x = e,   x_s r_s = 0,   x, r >= 0.
 
-`paper` is that, word for word, with the empty sequences as variables. The others work on the
-compact game, where the multiplier of an empty sequence is no variable but
-``V_0 + sum_J lambda_J``, the best-response value of the player:
+`paper` is that, word for word, with the empty sequences as variables (in strategic form, where the
+paper has none, without them). The others work on the compact game, where the multiplier of an
+empty sequence is no variable but ``V_0 + sum_J lambda_J``, the best-response value of the player:
 
 - `elimination` writes one sequence of each information set as what the others leave;
 - `aggregated` asks for complementarity in the sum over the sequences of each player only;
@@ -94,7 +94,7 @@ def formulate(
     bounds : of multipliers and slacks, None for none
     target : None for any equilibrium
     """
-    draft = Draft(game, verbatim=formulation == "paper", bounds=bounds)
+    draft = Draft(game, bounds)
     draft.plans(eliminate=formulation == "elimination")
     draft.multipliers()
     if formulation == "constant_sum":
@@ -112,8 +112,8 @@ def formulate(
 class Draft:
     """A program in the making: x, V, lambda and r as polynomials."""
 
-    def __init__(self, game: CompactGame, *, verbatim: bool, bounds: Bounds | None) -> None:
-        self.game, self.verbatim, self.bounds = game, verbatim, bounds
+    def __init__(self, game: CompactGame, bounds: Bounds | None = None) -> None:
+        self.game, self.bounds = game, bounds
         self.builder = ProgramBuilder()
         self.x: list[Polynomial] = []
         self.multiplier: list[Polynomial] = []
@@ -128,7 +128,7 @@ class Draft:
         """Variables x >= 0 with E x = e; then all V."""
         game, build = self.game, self.builder
         for _ in range(game.n_players):
-            if self.verbatim:
+            if self.game.rooted:
                 root = build.variable(0.0)
                 build.require(Polynomial(root).add(Polynomial.constant(-1.0)))
             else:
@@ -137,7 +137,7 @@ class Draft:
         for infoset in range(game.n_infosets):
             block = game.sequences(infoset)
             rest = Polynomial(self.x[game.parent[infoset]])
-            upper = np.inf if self.verbatim else 1.0
+            upper = np.inf if self.game.rooted else 1.0
             free = block[:-1] if eliminate else block
             for _ in free:
                 self.x.append(build.variable(0.0, upper))
@@ -162,7 +162,7 @@ class Draft:
     def multipliers(self) -> None:
         """Variables lambda, also those of empty sequences if these are variables."""
         bounds = self.bounds
-        if self.verbatim:
+        if self.game.rooted:
             self.root = [self.builder.variable() for _ in range(self.game.n_players)]
         for infoset in range(self.game.n_infosets):
             low, high = bounds.infoset(infoset) if bounds else (-np.inf, np.inf)
@@ -170,7 +170,7 @@ class Draft:
 
     def value_of(self, player: int) -> Polynomial:
         """Best-response value of a player: the multiplier of the empty sequence."""
-        return self.root[player] if self.verbatim else self._continued(player)
+        return self.root[player] if self.game.rooted else self._continued(player)
 
     def _continued(self, sequence: int) -> Polynomial:
         """V of a sequence and the multipliers of what it leads to."""
@@ -191,13 +191,13 @@ class Draft:
     def slacks(self) -> dict[int, Polynomial]:
         """Variables r by sequence, with the equations that define them."""
         game, build = self.game, self.builder
-        first = 0 if self.verbatim else game.n_players
+        first = 0 if self.game.rooted else game.n_players
         slack: dict[int, Polynomial] = {}
         for sequence in range(first, game.n_sequences):
             slack[sequence] = build.variable(0.0, self._largest_slack(sequence))
         for sequence, variable in slack.items():
             gap = self._gap(sequence).add(variable, -1.0)
-            build.require(gap, count_as_quadratic=self.verbatim)
+            build.require(gap, count_as_quadratic=self.game.rooted)
         return slack
 
     def complementarity(self, *, aggregated: bool) -> None:

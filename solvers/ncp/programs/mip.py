@@ -18,13 +18,16 @@ def formulate_mip(game: CompactGame) -> Formulated:
 
         r_s = u_i - V_s >= 0,   x_s <= 1 - b_s,   r_s <= U_i b_s
 
-    where U_i is the range of payoffs of player i. So a strategy has no probability or no regret.
+    where U_i is the range of payoffs of player i, each expected over chance. So a strategy has
+    no probability or no regret.
     """
-    draft = Draft(game, verbatim=False, bounds=None)
+    draft = Draft(game)
     draft.plans(eliminate=False)
     draft.multipliers()
     slack = draft.slacks()
-    span = np.ptp(game.payoffs, axis=0)
+    # columns that chance leads to together add up, so the range is that of payoffs without it
+    possible = game.form.chance > 0
+    span = np.ptp(game.form.payoffs[possible] / game.form.chance[possible, None], axis=0)
     for sequence, regret in slack.items():
         idle = draft.builder.variable(0.0, 1.0, binary=True)
         probability = Polynomial(draft.x[sequence]).add(idle)

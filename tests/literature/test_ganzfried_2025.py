@@ -1,0 +1,213 @@
+"""Equilibria of three-player Kuhn poker by programs with bilinear constraints.
+
+Ganzfried 2025, "Quadratic Programming Approach for Nash Equilibrium Computation in Multiplayer
+Imperfect-Information Games", section 4; Szafron, Gibson and Sturtevant 2013 for the family that
+it compares with. Gurobi's size-limited license and SCIP are enough: both come with their wheels.
+"""
+
+from __future__ import annotations
+
+import importlib
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from szafron_family import largest_b32, member
+from three_player_kuhn import szafron_profile
+
+import eqbench
+from eqbench.model.profile_json import profile_from_json
+from eqbench.verification import Verification, verify, verify_exactly
+
+set_ups = importlib.import_module("eqbench.solvers.ncp.setup")
+
+BACKENDS = ("gurobi", "scip")
+UNIT = Fraction(1, 48)
+HALF = Fraction(1, 2)
+
+
+def solve(game: str, solver: str, seed: int = 0) -> Any:
+    return eqbench.solve(game, solver, eqbench.Budget(time_s=60), seed=seed)
+
+
+def sizes(game: str, formulation: str) -> dict[str, Any]:
+    options = eqbench.load_solver(f"ncp(formulation={formulation})")
+    return set_ups.set_up(options, eqbench.load_game(game)).figures
+
+
+# -- the program -----------------------------------------------------------------------------------
+
+
+def test_program_of_the_full_game_has_the_size_that_the_paper_gives() -> None:
+    found = sizes("kuhn3", "paper")
+    assert (found["rows"], found["columns"], found["quadratic_constraints"]) == (51, 249, 198)
+    # The paper prints 149. E x = e has one entry for each of the 99 sequences and one more for
+    # the sequence above each of the 48 information sets.
+    assert found["nonzeros"] == 99 + 48
+
+
+def test_dominated_actions_that_are_found_are_those_that_the_paper_removes() -> None:
+    """Section 3: calls with J, folds with A, calls with Q after a call, the check with A."""
+    result = solve("kuhn3", "ncp(dominated=remove,backend=scip)")
+    assert result.status == "ok"
+    assert result.max_regret <= 1e-12
+    removed = result.statistics["dominated_actions"]
+    assert len(removed) == 22
+    assert {"P1|1:KBF|call", "P2|4:B|fold", "P3|2:BC|call", "P3|4:KK|check"} <= set(removed)
+    reduced = sizes("kuhn3_reduced", "constant_sum")
+    for name in ("rows", "columns", "nonzeros", "quadratic_constraints", "bilinear_terms"):
+        assert result.statistics[name] == reduced[name]
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+def test_reduced_game_is_solved_to_rounding(name: str) -> None:
+    result = solve("kuhn3_reduced", f"ncp(backend={name})")
+    assert result.status == "ok"
+    assert result.max_regret <= 1e-12
+    assert result.statistics["raw_max_regret"] <= 1e-4
+    # as in the family, where player 2 gets -1/48 and the other two share 1/48
+    first, second, third = result.payoffs
+    assert second == pytest.approx(-1 / 48, abs=1e-12)
+    assert first + third == pytest.approx(1 / 48, abs=1e-12)
+    assert -1 / 32 - 1e-12 <= first <= -1 / 48 + 1e-12
+
+
+def test_program_as_printed_is_solved_on_the_reduced_game() -> None:
+    result = solve("kuhn3_reduced", "ncp(formulation=paper,backend=scip)")
+    assert (result.status, result.statistics["bounds"]) == ("ok", False)
+    assert result.max_regret <= 1e-12
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+def test_reduced_game_is_solved_with_complementarity_too(name: str) -> None:
+    result = solve("kuhn3_reduced", f"ncp(formulation=elimination,backend={name})")
+    assert result.status == "ok"
+    assert result.max_regret <= 1e-12
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("name", BACKENDS)
+def test_full_game_is_solved_to_rounding(name: str, seed: int) -> None:
+    """The paper left it unsolved after 24 hours."""
+    result = solve("kuhn3", f"ncp(backend={name})", seed)
+    assert result.status == "ok"
+    assert result.max_regret <= 1e-12
+    assert result.statistics["formulation"] == "constant_sum"
+    assert result.payoffs[1] == pytest.approx(-1 / 48, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+def test_full_game_has_an_equilibrium_in_fractions(name: str) -> None:
+    result = solve("kuhn3", f"ncp(backend={name},exact=true)")
+    best = result.equilibria[0]
+    assert best.is_proved
+    assert best.exact["regrets"] == ["0", "0", "0"]
+    assert best.exact["payoffs"][1] == "-1/48"
+    assert verify_exactly(eqbench.load_game("kuhn3").tree, best.profile).regrets == (0, 0, 0)
+
+
+# -- the difference to the published family --------------------------------------------------------
+
+
+def member_with(b32: Fraction, c33: Fraction, **changed: Fraction) -> Verification:
+    """The member with beta = 0 and c11 = 0, in the full game, with some frequencies changed."""
+    frequencies = member(b11=0, b21=0, b32=b32, c11=0, c33=c33) | changed
+    tree = eqbench.load_game("kuhn3").tree
+    return verify_exactly(tree, profile_from_json(tree, szafron_profile(frequencies)))
+
+
+@pytest.mark.parametrize("b32", [Fraction(0), Fraction(1, 4), HALF])
+def test_folding_at_check_bet_fold_needs_calls_at_check_bet(b32: Fraction) -> None:
+    """Section 4: player 1 folds a king at check-bet-fold; player 3 calls with half of theirs.
+
+    The paper names c32, which is check-bet, but describes bet-fold, which is c33.
+    """
+    nothing = Fraction(0)
+    c33 = HALF - b32
+    payoffs = (-UNIT, -UNIT, 2 * UNIT)
+    as_named = member_with(b32, c33, a33=nothing, c32=HALF)
+    assert (as_named.regrets, as_named.payoffs) == ((0, 0, 0), payoffs)
+    as_described = member_with(b32, HALF, a33=nothing)
+    assert as_described.payoffs == payoffs
+    assert as_described.regrets[1] == Fraction(1, 6)
+    assert member_with(b32, c33, a33=nothing).regrets == (0, Fraction(1, 6), 0)
+    assert member_with(b32, c33).regrets == (0, 0, 0)
+
+
+# -- all equilibria of the reduced game ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+def test_largest_payoff_of_player_1_is_proved(name: str) -> None:
+    result = solve("kuhn3_reduced", f'ncp(sense=max,of="P1",backend={name})')
+    assert result.status == "ok"
+    assert result.statistics["bound"] == pytest.approx(-1 / 48, abs=2.1e-5)
+    assert result.statistics["gap"] <= 1e-4
+    assert result.payoffs[0] == pytest.approx(-1 / 48, abs=2.1e-5)
+    assert result.max_regret <= 1e-12
+
+
+@pytest.mark.parametrize(
+    ("of", "largest"),
+    [
+        ("P1|1:|bet", Fraction(0)),  # a11
+        ("P2|3:B|call", largest_b32(Fraction(1, 4), Fraction(1, 4))),
+        ("P2|4:K|bet", Fraction(1)),  # b41 = 2 b11 + 2 b21
+        ("P3|3:KB|call", HALF),  # c32: 0 in the family, but see above
+    ],
+)
+def test_largest_frequency_is_proved(of: str, largest: Fraction) -> None:
+    result = solve("kuhn3_reduced", f'ncp(sense=max,of="{of}",backend=gurobi)')
+    assert result.status == "ok"
+    assert result.statistics["bound"] == pytest.approx(float(largest), abs=1e-4)
+    player, infoset, action = of.split("|")
+    tree = eqbench.load_game("kuhn3_reduced").tree
+    place = tree.infoset_of(int(player[1]) - 1, infoset)
+    move = tree.infoset_actions[place].index(action)
+    best = result.equilibria[0]
+    assert best.max_regret <= 1e-12
+    reached = best.profile.probabilities[tree.action_start[place] + move]
+    assert reached == pytest.approx(float(largest), abs=1e-3)
+
+
+# -- other numbers of players ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("game", ["kuhn2", "leduc"])
+def test_two_players_with_constant_sum_are_a_linear_program(game: str) -> None:
+    result = solve(game, "ncp")
+    assert result.status == "ok"
+    assert result.statistics["formulation"] == "constant_sum"
+    assert result.statistics["quadratic_constraints"] == 0
+    expected = solve(game, "sequence_lp")
+    assert result.payoffs == pytest.approx(expected.payoffs, abs=1e-9)
+    assert result.max_regret <= 1e-9
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+@pytest.mark.parametrize(
+    "game",
+    [
+        "random(players=4,actions=2,seed=1)",
+        "random(players=5,actions=2,seed=1)",
+        "random_tree(players=3,depth=4,actions=2,seed=1)",
+        "random_tree(players=4,depth=5,actions=2,seed=2)",
+    ],
+)
+def test_general_sum_games_of_more_players_are_solved(game: str, name: str) -> None:
+    result = solve(game, f"ncp(backend={name})")
+    assert result.status == "ok"
+    loaded = eqbench.load_game(game)
+    again = verify(loaded.tree, result.equilibria[0].profile)
+    assert again.max_regret == result.max_regret
+    assert result.max_regret <= 1e-12 * max(1.0, loaded.tree.payoff_range)
+
+
+@pytest.mark.parametrize("solver", ["ncp", "mip"])
+@pytest.mark.parametrize("name", BACKENDS)
+def test_both_programs_find_the_only_equilibrium_of_a_strategic_form(
+    name: str, solver: str
+) -> None:
+    result = solve("jordan", f"{solver}(backend={name})")  # everybody mixes evenly
+    assert result.status == "ok"
+    assert result.equilibria[0].profile.probabilities == pytest.approx([0.5] * 6, abs=1e-12)
