@@ -15,6 +15,7 @@ _COMMANDS = {
     "crossplay": "eqbench.cli.crossplay:crossplay",
     "trace": "eqbench.cli.trace:trace",
     "suite": "eqbench.cli.suite:suite",
+    "ranges": "eqbench.cli.ranges:ranges",
     "draw": "eqbench.cli.draw:draw",
     "list": "eqbench.cli.catalog:list_",
     "info": "eqbench.cli.catalog:info",

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
 
-from eqbench.cli.options import FiniteNumber, json_option, plugin_option, spec_completion
+from eqbench.cli.options import spec_completion
+from eqbench.cli.study_run import (
+    Study,
+    carry_out,
+    given,
+    request_with,
+    resumed_folder,
+    study_options,
+)
 
 
 @click.command()
@@ -35,49 +42,12 @@ from eqbench.cli.options import FiniteNumber, json_option, plugin_option, spec_c
     shell_complete=spec_completion("solver"),
     help="Compare these instead of the solvers of the table; give it twice.",
 )
-@click.option(
-    "--backend",
-    default=None,
-    type=click.Choice(["auto", "gurobi", "scip"]),
-    help="Program behind both solvers of the table.",
+@study_options(
+    "game",
+    timeout="time-outs are counted, with this as a lower bound",
+    folder="<suite>",
+    resume="with more --games only the further ones are run",
 )
-@click.option(
-    "--timeout",
-    default=60.0,
-    type=FiniteNumber(positive=True),
-    show_default=True,
-    help="Seconds of solving per game; time-outs are counted, with this as a lower bound.",
-)
-@click.option(
-    "--threads", default=1, type=click.IntRange(1), show_default=True, help="Threads per game."
-)
-@click.option(
-    "-j",
-    "--jobs",
-    default=1,
-    type=click.IntRange(1),
-    show_default=True,
-    help="Games that are solved at the same time; more than there are cores spoils the times.",
-)
-@click.option(
-    "--out",
-    default=None,
-    type=click.Path(),
-    metavar="DIR",
-    help="Folder for the results.  [default: results/<UTC time>-<suite>]",
-)
-@click.option(
-    "--resume",
-    default=None,
-    type=click.Path(),
-    metavar="DIR",
-    help="Go on with the run of the suite in this folder. Options that are given again replace "
-    "those of the run: with more --games only the further ones are run.",
-)
-@plugin_option
-@json_option
-@click.option("-q", "--quiet", is_flag=True, help="Nothing but messages on standard error.")
-@click.option("-v", "--verbose", is_flag=True, help="Say what each cell did as it ends.")
 @click.pass_context
 def suite(ctx: click.Context, /, name: str | None, **options: Any) -> None:
     """Measure a published table again and print it beside the published figures.
@@ -88,11 +58,11 @@ def suite(ctx: click.Context, /, name: str | None, **options: Any) -> None:
     """
     import signal
 
-    from eqbench.cli.resume import begin
-    from eqbench.cli.run import INTERRUPTED, execute, exit_code, say_how_to_go_on
-    from eqbench.harness.pipeline import NEVER_CACHED, Run
     from eqbench.registry import default_registry
-    from eqbench.studies.suite_plan import unavailable, without_children
+    from eqbench.store.stored_run import read_run
+    from eqbench.studies.suite_figures import suite_summary
+    from eqbench.studies.suite_plan import unavailable
+    from eqbench.studies.suite_table import suite_report, write_suite
     from eqbench.studies.suites import suite_named
 
     if options["list_"]:
@@ -105,35 +75,18 @@ def suite(ctx: click.Context, /, name: str | None, **options: Any) -> None:
         )
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # end as after Ctrl-C
     chosen = suite_named(name)
-    again: set[Any] = {*NEVER_CACHED}
-    folder = _folder(options)
+    folder = resumed_folder(options)
     selection, request = _asked(ctx, chosen, folder, options)
-    registry = default_registry().with_plugins(request.plugins)
-    reasons = unavailable(selection.solvers, registry)
-    _say(f"planning {len(request.games) * len(request.solvers):,} cells", options)
-    with Run(request, registry) as job:
-        job.cells = without_children(job.cells, reasons)
-        folder = begin(job, folder, {"out": options["out"], "games": [chosen.name]}, again)
-        done = job.finished_in(folder, again)
-        rest = [c for c in job.cells if c.key not in done and c.solver.problem is None]
-        if rest:
-            _say(_cost(chosen, selection, rest, request), options)
-        failure = execute(job, folder, options, again)
-        # before the scratch files of thousands of games are deleted, which takes a while
-        interrupted = isinstance(failure, KeyboardInterrupt)
-        _conclude(chosen, folder, options, write=interrupted or failure is None)
-        if failure is not None:
-            say_how_to_go_on(job, folder, f"eqbench suite {chosen.name}")
-    if interrupted:
-        ctx.exit(INTERRUPTED)
-    if failure is not None:
-        raise failure
-    ctx.exit(exit_code([record.status for record in job.records]))
-
-
-def _say(text: str, options: dict[str, Any]) -> None:
-    if not options["quiet"]:
-        click.echo(text, err=True)
+    study = Study(
+        command=f"eqbench suite {chosen.name}",
+        slug=chosen.name,
+        reasons=unavailable(selection.solvers, default_registry().with_plugins(request.plugins)),
+        cost=lambda cells, asked: _cost(chosen, selection, cells, asked),
+        summary=lambda job, where: suite_summary(chosen, read_run(where.path)),
+        report=lambda document: suite_report(chosen, document),
+        write=lambda document, path: write_suite(chosen, document, path),
+    )
+    carry_out(ctx, study, request, folder, options)
 
 
 def _list(*, as_json: bool) -> None:
@@ -154,18 +107,6 @@ def _list(*, as_json: bool) -> None:
         click.echo(f"  source   {item.citation}")
 
 
-def _folder(options: dict[str, Any]) -> Any:
-    """The folder to go on with, or None for a new run."""
-    from eqbench.errors import UsageError
-    from eqbench.store.run_folder import RunFolder
-
-    if options["resume"] is None:
-        return None
-    if options["out"] is not None:
-        raise UsageError("give either --resume or --out: a resumed run stays in its folder")
-    return RunFolder.open(Path(options["resume"]))
-
-
 def _asked(
     ctx: click.Context, chosen: Any, folder: Any, options: dict[str, Any]
 ) -> tuple[Any, Any]:
@@ -175,32 +116,24 @@ def _asked(
     """
     from dataclasses import replace
 
-    from click.core import ParameterSource
-
-    from eqbench.harness.plan import Request
     from eqbench.studies.suite_plan import Selection, solvers_of
 
-    def given(name: str) -> bool:
-        source = ctx.get_parameter_source(name)
-        return folder is None or source is ParameterSource.COMMANDLINE
-
-    stored = {} if folder is None else folder.plan["request"]
     parts: dict[str, Any] = {}
-    if given("sizes"):
+    if given(ctx, folder, "sizes"):
         parts["sizes"] = chosen.sizes_named(options["sizes"])
-    if given("games"):
+    if given(ctx, folder, "games"):
         parts["games"] = options["games"] or chosen.games
-    if given("solvers") or given("backend"):
+    if given(ctx, folder, "solvers") or given(ctx, folder, "backend"):
         parts["solvers"] = solvers_of(chosen, options["solvers"], options["backend"])
-    whole = Selection(**parts) if folder is None else Selection.of_request(chosen, stored)
+    whole = (
+        Selection(**parts)
+        if folder is None
+        else Selection.of_request(chosen, folder.plan["request"])
+    )
     selection = replace(whole, **parts)
-    limits = {"timeout": "timeout_s", "threads": "threads", "jobs": "jobs"}
-    fields = {field: options[name] for name, field in limits.items() if given(name)}
-    if given("plugins"):
-        fields["plugins"] = tuple(str(Path(file).absolute()) for file in options["plugins"])
-    fields |= {"games": selection.specs, "solvers": list(selection.solvers)}
-    known = {name: value for name, value in stored.items() if name in Request.__dataclass_fields__}
-    return selection, Request(**(known | fields))
+    return selection, request_with(
+        ctx, folder, options, games=selection.specs, solvers=list(selection.solvers)
+    )
 
 
 def _cost(chosen: Any, selection: Any, cells: list[Any], request: Any) -> str:
@@ -216,24 +149,3 @@ def _cost(chosen: Any, selection: Any, cells: list[Any], request: Any) -> str:
         text += f"; {duration(published / at_once)} of solving at the published speed"
     longest = duration(len(cells) * request.timeout_s / at_once)
     return f"{text}; at most {longest} of solving, if every game times out"
-
-
-def _conclude(chosen: Any, folder: Any, options: dict[str, Any], *, write: bool) -> None:
-    """Print the table of what there is, and write its files."""
-    import json
-
-    from eqbench.cli.output import print_formatted
-    from eqbench.report.terminal import print_report
-    from eqbench.store.stored_run import read_run
-    from eqbench.studies.suite_figures import suite_summary
-    from eqbench.studies.suite_table import suite_report, write_suite
-
-    document = suite_summary(chosen, read_run(folder.path))
-    if options["as_json"]:
-        click.echo(json.dumps(document, indent=2, allow_nan=False))
-    else:
-        report = suite_report(chosen, document)
-        print_formatted(lambda console: print_report(report, console))
-    if write:
-        files = ", ".join(file.name for file in write_suite(chosen, document, folder.path))
-        _say(f"wrote {files} in {folder.path}", options)

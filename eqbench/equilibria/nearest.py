@@ -55,8 +55,8 @@ def _fit(
     """Parameters that minimize the weighted sum of differences; those `held` do not grow."""
     allowed = np.abs(known.frequencies(parameters) - frequencies)
     for _ in range(_ROUNDS):
-        values, slopes = _linearized(known.frequencies, parameters)
-        excess, excess_slopes = _linearized(known.violations, parameters)
+        values, slopes = linearized(known.frequencies, parameters)
+        excess, excess_slopes = linearized(known.violations, parameters)
         moving = (np.abs(slopes).max(axis=1) > 0) & (held | (weights > 0))
         gap = (values - slopes @ parameters - frequencies)[moving]
         moved = _solve(
@@ -104,7 +104,7 @@ def _solve(
     return None if program.x is None else program.x[:k]
 
 
-def _linearized(
+def linearized(
     function: Callable[[FloatArray], FloatArray], parameters: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Values (·,) of a function and their derivatives (·, K) by the parameters."""

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from eqbench.errors import StoreError
 from eqbench.report.latex import latex
 from eqbench.report.markdown import markdown
 from eqbench.report.rows import Column, Report, Row, Table
+from eqbench.studies.study_files import write_texts
 from eqbench.studies.suites import Suite
 
 _SIZE = Column("size", identifies=True)
@@ -90,16 +90,7 @@ def write_suite(suite: Suite, document: dict[str, Any], folder: Path) -> list[Pa
         "table.csv": suite_csv(document),
         "table.tex": latex(report),
     }
-    files = [folder / name for name in texts]
-    for file, text in zip(files, texts.values(), strict=True):
-        try:
-            file.write_text(text, encoding="utf-8", newline="")
-        except OSError as error:
-            raise StoreError(
-                f"cannot write {file}: {error.strerror}; make the folder writable and go on with "
-                f"--resume {folder}"
-            ) from None
-    return files
+    return write_texts(folder, texts)
 
 
 def _by_solver(document: dict[str, Any]) -> Iterator[tuple[dict[str, Any], int, dict[str, Any]]]:

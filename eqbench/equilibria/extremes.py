@@ -1,0 +1,58 @@
+"""Smallest and largest value of a figure over a published set of equilibria.
+
+Symbols in shapes: K parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from eqbench.equilibria.formulas import TOLERANCE
+from eqbench.equilibria.known import some_member
+from eqbench.equilibria.nearest import linearized
+from eqbench.equilibria.reference import KnownSet
+from eqbench.model.tree import FloatArray
+
+_ROUNDS = 10
+_SETTLED = 1e-11  # of a step of the parameters
+
+
+def extremes(known: KnownSet, figure: Callable[[FloatArray], float]) -> tuple[float, float]:
+    """Smallest and largest value that a figure has over the members of a set.
+
+    Exact to rounding where figure and constraints are linear in the parameters, which takes one
+    linear program each. Otherwise it is a sequence of them, of which the best member counts, so
+    that the range may be too small but never too large. An open end belongs to the range.
+
+    Parameters
+    ----------
+    figure : function of parameters (K,)
+    """
+    return _extreme(known, figure, sign=-1), _extreme(known, figure, sign=1)
+
+
+def _extreme(known: KnownSet, figure: Callable[[FloatArray], float], *, sign: int) -> float:
+    from scipy.optimize import linprog  # takes long to load
+
+    parameters = some_member(known)
+    best = figure(parameters)
+    for _ in range(_ROUNDS if len(parameters) else 0):
+        _, slope = linearized(lambda point: np.array([figure(point)]), parameters)
+        excess, slopes = linearized(known.violations, parameters)
+        program = linprog(
+            c=-sign * slope[0],
+            A_ub=slopes,
+            b_ub=slopes @ parameters - excess,
+            bounds=(0.0, 1.0),
+            method="highs",
+        )
+        if program.x is None:
+            break
+        step, parameters = np.abs(program.x - parameters).max(), program.x
+        if known.violations(parameters).max(initial=0.0) <= TOLERANCE:
+            best = sign * max(sign * best, sign * figure(parameters))
+        if step <= _SETTLED:
+            break
+    return float(best)

@@ -1,0 +1,28 @@
+"""Files that a study leaves in the folder of its run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from eqbench.errors import StoreError
+
+
+def write_texts(folder: Path, texts: Mapping[str, str]) -> list[Path]:
+    """The files, written into the folder of a run, with the given texts by name.
+
+    Raises
+    ------
+    StoreError
+        If one cannot be written.
+    """
+    files = [folder / name for name in texts]
+    for file, text in zip(files, texts.values(), strict=True):
+        try:
+            file.write_text(text, encoding="utf-8", newline="")
+        except OSError as error:
+            raise StoreError(
+                f"cannot write {file}: {error.strerror}; make the folder writable and go on with "
+                f"--resume {folder}"
+            ) from None
+    return files

@@ -1,0 +1,140 @@
+"""`eqbench ranges` on two-player Kuhn poker, whose equilibria are known completely."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import Ended, eqbench
+
+ALPHA = "P1|1:|bet"
+
+
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> Ended:
+    """Player 1's payoff and bluffs, in the folder ``run``."""
+    return eqbench(
+        *("ranges", "--game", "kuhn2", "--of", "P1", "--of", ALPHA, "-j", "2"),
+        *("--timeout", "20", "--out", "run"),
+        cwd=tmp_path_factory.mktemp("place"),
+    )
+
+
+def rows(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {row["quantity"]: row for row in document["quantities"]}
+
+
+def test_ranges_are_those_of_the_published_family(first: Ended) -> None:
+    # Kuhn 1950: the value is -1/18, and player 1 bets the lowest card up to a third of the time
+    assert first.code == 0, first.err
+    for word in (ALPHA, "0.333333", "-0.055556", "equal", "not a theorem", "closed: 4 of 4"):
+        assert word in " ".join(first.out.split())
+    assert "wrote summary.json, ranges.md, ranges.csv, ranges.tex in run" in first.err
+    document = json.loads((first.folder / "run" / "summary.json").read_text())
+    expected = {"P1": (-1 / 18, -1 / 18), ALPHA: (0, 1 / 3)}
+    for name, row in rows(document).items():
+        ends = expected[name]
+        assert (row["min"]["found"], row["max"]["found"]) == pytest.approx(ends, abs=1e-9)
+        assert (row["min"]["bound"], row["max"]["bound"]) == pytest.approx(ends, abs=1e-4)
+        assert (row["published"]["low"], row["published"]["high"]) == pytest.approx(ends)
+        assert row["min"]["closed"]
+        assert row["max"]["closed"]
+        assert row["verdict"] == "equal"
+    assert list(rows(document)) == ["P1", ALPHA]
+
+
+def test_resumed_ranges_run_only_what_is_new(first: Ended) -> None:
+    lines = first.folder / "run" / "runs.jsonl"
+    before = lines.read_text()
+    again = eqbench("ranges", "--resume", "run", "--json", cwd=first.folder)
+    assert again.code == 0, again.err
+    assert "all 4 cells are there already" in again.err
+    assert again.json == json.loads((first.folder / "run" / "summary.json").read_text())
+    assert lines.read_text() == before
+    more = eqbench(
+        *("ranges", "--resume", "run", "--of", ALPHA, "--of", "P2", "--json", "-q"),
+        cwd=first.folder,
+    )
+    assert more.code == 0, more.err
+    assert list(rows(more.json)) == [ALPHA, "P2"]
+    assert rows(more.json)["P2"]["max"]["found"] == pytest.approx(1 / 18)
+    assert len(lines.read_text().splitlines()) == 6
+
+
+def test_solver_that_is_unavailable_leaves_the_reason_in_the_table(tmp_path: Path) -> None:
+    (tmp_path / "none.py").write_text(
+        "from dataclasses import dataclass\n"
+        "import eqbench\n"
+        "from eqbench.solver import Availability\n"
+        '@eqbench.register_solver("none", summary="has no licence")\n'
+        "@dataclass(frozen=True)\n"
+        "class NoLicence:\n"
+        '    sense: str = "none"\n'
+        '    of: str = ""\n'
+        "    def availability(self):\n"
+        '        return Availability("licence", "there is none")\n'
+        "    def solve(self, game, monitor, rng):\n"
+        "        raise NotImplementedError\n"
+    )
+    done = eqbench(
+        *("ranges", "--game", "kuhn2", "--of", "P1", "--plugin", "none.py"),
+        *("--solver", "none", "--out", "run"),
+        cwd=tmp_path,
+    )
+    assert done.code == 4, done.err
+    assert "unavailable: min P1, max P1 – licence: there is none" in done.out
+
+
+def test_interrupted_ranges_keep_what_they_have_and_say_how_to_go_on(tmp_path: Path) -> None:
+    runner = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "eqbench", "ranges", "--game", "kuhn3_reduced"),
+            *("--of", "P1|3:|bet", "--of", "P1", "--out", "run"),
+        ],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    lines = tmp_path / "run" / "runs.jsonl"
+    while not lines.exists() or not lines.read_text():
+        assert runner.poll() is None
+        time.sleep(0.02)
+    runner.send_signal(signal.SIGINT)
+    out, err = runner.communicate(timeout=60)
+    assert runner.returncode == 130, err
+    assert "interrupted after 1 of 4 cells; go on with:\n  eqbench ranges --resume run" in err
+    assert "closed: 1 of 4 optima" in out
+    assert (tmp_path / "run" / "ranges.md").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((), ("Missing option '--game'", "eqbench ranges --game kuhn2")),
+        (("--game", "kuhn7"), ("'kuhn7'", "did you mean")),
+        (("--game", "kuhn2,kuhn3"), ("give one game",)),
+        (("--game", "kuhn2", "--of", "P3"), ("--of P3", "no such player or action")),
+        (("--game", "kuhn2", "--of", "P1|1:|raise"), ("did you mean", "P1|1:|bet")),
+        (("--game", "kuhn2", "--solver", "cfr_plus"), ("no option of and sense", "ncp")),
+        (("--game", "kuhn2", "--solver", "ncp(sense=min,of=P1)"), ("leave sense and of out",)),
+        (("--resume", "nowhere"), ("nowhere holds no run",)),
+        (("--resume", "here", "--out", "there"), ("either --resume or --out",)),
+    ],
+)
+def test_ranges_refuses_in_one_line(
+    tmp_path: Path, arguments: tuple[str, ...], words: tuple[str, ...]
+) -> None:
+    done = eqbench("ranges", *arguments, cwd=tmp_path)
+    assert (done.code, done.out) == (2, "")
+    message = done.err.splitlines()[-1]
+    assert message.startswith("Error: ")
+    for word in words:
+        assert word in message
+    assert list(tmp_path.iterdir()) == [], "nothing may be left behind"
