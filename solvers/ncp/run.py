@@ -72,13 +72,15 @@ class Search:
         answer = made.backend.solve(
             program, limits, lambda values: self._snapshot(made.formulated.weights(values))
         )
-        self._record(answer, has_target=made.has_target)
+        if made.target is not None and made.target.sequence is None:
+            answer = answer.times(made.unit)
+        self._record(answer, has_target=made.target is not None)
         if answer.values is None:
             return self._ending(answer, made)
         weights = made.formulated.weights(answer.values)
         constraints = program.size.rows + program.size.quadratic_constraints
         # weights may be off as well as values, and their errors are multiplied by payoffs
-        claimed = constraints * options.feasibility * max(1.0, self._plans.scale)
+        claimed = constraints * options.feasibility * max(made.unit, self._plans.scale)
         self._hand_over(weights, options, claimed=claimed)
         return self._ending(answer, made)
 
@@ -157,7 +159,7 @@ def _gap(answer: Answer) -> float | None:
 
 
 def _bound_text(answer: Answer, made: SetUp) -> str:
-    if not made.has_target or answer.bound is None:
+    if made.target is None or answer.bound is None:
         return ""
     sign = "<=" if made.formulated.program.maximize else ">="
     best = "none" if answer.objective is None else f"{answer.objective:.9g}"

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 # Terms of polynomials that are put together one by one; 10 s for building alone.
 MOST_TERMS = 1_000_000
+# Tolerances of backends are absolute. Payoff ranges between these are left as they are; others
+# become 5, where Gurobi solves Kuhn games that it does not solve at 1.
+SMALLEST_RANGE, LARGEST_RANGE, GOOD_RANGE = 0.1, 1000.0, 5.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,14 +44,16 @@ class SetUp:
         The one that takes it, if `available` says so.
     available : Availability
     figures : what presolve did, and the sizes of the program
-    has_target : whether it has an objective
+    unit : payoff that is 1 in the program
+    target : what is optimized, None for nothing
     """
 
     formulated: Formulated
     backend: Backend
     available: Availability
     figures: dict[str, Any]
-    has_target: bool = False
+    unit: float
+    target: Target | None = None
 
 
 def refusal(options: NCP, game: Game) -> str | None:
@@ -94,28 +99,31 @@ def set_up(options: NCP, game: Game) -> SetUp:
         }
     # in strategic form the paper has no empty sequences, and so has the compact game
     verbatim = formulation == "paper" and not is_one_shot(game.sequence_form)
-    form = game.sequence_form
+    form, unit = _in_units(game)
     compact = CompactGame.verbatim(form) if verbatim else CompactGame.of(form, removed)
+    constant = constant_sum(game)
+    target = _compact_target(find_target(options, game)[0], compact)
     made = partial(
         formulate,
         compact,
         formulation,
-        constant=constant_sum(game),
-        target=_compact_target(find_target(options, game)[0], compact),
+        constant=None if constant is None else constant / unit,
+        target=target,
     )
     formulated = made()
     size = formulated.program.size  # bounds do not change it
     backend, available = choose(options.backend, size)
     bounded = formulation != "paper" and _wants_bounds(options, game, backend)
     if bounded:
-        formulated = made(bounds=Bounds.of(compact, game.tree))
+        formulated = made(bounds=Bounds.of(compact, game.tree, unit))
     figures |= {"backend": backend.name, "bounds": bounded, **size._asdict()}
-    return SetUp(formulated, backend, available, figures, options.sense != "none")
+    return SetUp(formulated, backend, available, figures, unit, target)
 
 
 def set_up_mip(options: MIP, game: Game) -> SetUp:
     """The mixed-integer program of a game in strategic form, and the backend for it."""
-    formulated = formulate_mip(CompactGame.of(game.sequence_form))
+    form, unit = _in_units(game)
+    formulated = formulate_mip(CompactGame.of(form))
     size = formulated.program.size
     backend, available = choose(options.backend, size)
     figures = {
@@ -124,7 +132,7 @@ def set_up_mip(options: MIP, game: Game) -> SetUp:
         **size._asdict(),
         "binaries": int(formulated.program.binary.sum()),
     }
-    return SetUp(formulated, backend, available, figures)
+    return SetUp(formulated, backend, available, figures, unit)
 
 
 def chosen_formulation(options: NCP, game: Game) -> Formulation:
@@ -159,6 +167,15 @@ def _wants_bounds(options: NCP, game: Game, backend: Backend) -> bool:
     if options.sense != "none":
         return True
     return backend.name == "gurobi" and not is_one_shot(game.sequence_form)
+
+
+def _in_units(game: Game) -> tuple[SequenceForm, float]:
+    """The sequence form with payoffs that suit absolute tolerances, and what is 1 there."""
+    form, span = game.sequence_form, game.tree.payoff_range
+    if span == 0 or SMALLEST_RANGE <= span <= LARGEST_RANGE:
+        return form, 1.0
+    unit = span / GOOD_RANGE
+    return replace(form, base=form.payoffs / unit, slope=None, value=0.0), unit
 
 
 def constant_sum(game: Game) -> float | None:

@@ -193,6 +193,19 @@ def test_claims_without_polish_count_the_size_of_payoffs(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", BACKENDS)
+def test_tiny_payoffs_are_solved_and_optima_come_in_their_units(name: str) -> None:
+    game = eqbench.load_game("kuhn3_reduced")
+    payoffs, denominator = game.tree.payoffs.rational()
+    small = with_payoffs(game, payoffs, denominator * 10**6)
+    found = solve(small, f"ncp(backend={name})")
+    assert found.status == "ok"
+    assert found.max_regret <= 1e-18
+    largest = solve(small, f'ncp(sense=max,of="P1",backend={name})')
+    assert largest.status == "ok"
+    assert largest.statistics["bound"] == pytest.approx(-1e-6 / 48, rel=1e-3)
+
+
+@pytest.mark.parametrize("name", BACKENDS)
 @pytest.mark.parametrize("solver", ["ncp", "mip"])
 def test_same_seed_gives_the_same_result(solver: str, name: str) -> None:
     def once() -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
 from eqbench.model.tree import FloatArray
@@ -56,6 +56,12 @@ class Answer:
     objective: float | None = None
     bound: float | None = None
     figures: dict[str, Any] = field(default_factory=dict)
+
+    def times(self, unit: float) -> Answer:
+        """The same with objective and bound in other units."""
+        objective = None if self.objective is None else self.objective * unit
+        bound = None if self.bound is None else self.bound * unit
+        return replace(self, objective=objective, bound=bound)
 
 
 class Backend(Protocol):

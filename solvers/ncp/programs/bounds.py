@@ -35,8 +35,8 @@ class Bounds:
     infoset_high: FloatArray
 
     @classmethod
-    def of(cls, game: CompactGame, tree: GameTree) -> Bounds:
-        """Bounds from the payoffs of the game's tree."""
+    def of(cls, game: CompactGame, tree: GameTree, unit: float = 1.0) -> Bounds:
+        """Bounds from the payoffs of the game's tree, in units of payoffs."""
         worst, best = extremes(tree)
         chance = _chance(tree)
         low, high = np.zeros(game.n_sequences), np.zeros(game.n_sequences)
@@ -48,8 +48,8 @@ class Bounds:
         real = (here >= 0) & _is_choice(game)[sequence]
         at, who, node = here[real], player[real], ends[real]
         # others may not come here at all, so 0 is always possible
-        np.add.at(low, at, chance[node] * np.minimum(worst[node, who], 0.0))
-        np.add.at(high, at, chance[node] * np.maximum(best[node, who], 0.0))
+        np.add.at(low, at, chance[node] * np.minimum(worst[node, who] / unit, 0.0))
+        np.add.at(high, at, chance[node] * np.maximum(best[node, who] / unit, 0.0))
         starts = game.start[:-1]
         inside = slice(game.n_players, None)
         return cls(
