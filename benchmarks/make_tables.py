@@ -209,6 +209,7 @@ TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "arclength_cost": arclength_cost,
     "coexisting": coexisting,
     "large_n": large_n,
+    "ncp": ncp,
 }
 
 
