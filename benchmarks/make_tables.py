@@ -18,6 +18,7 @@ from typing import Any
 from branch_tables import arclength_cost, coexisting, large_n
 from markdown_tables import milliseconds, seconds, table, where
 from measuring import read_results
+from ncp_tables import ncp
 
 README = Path(__file__).resolve().parent / "README.md"
 MARKED = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)

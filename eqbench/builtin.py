@@ -167,8 +167,7 @@ BUILTIN_SOLVERS = _table(
     _solver(
         "semismooth",
         "semismooth:Semismooth",
-        "Fischer-Burmeister semismooth Newton on the complementarity system "
-        "(De Luca, Facchinei and Kanzow 1996)",
+        "semismooth Newton on the complementarity system (De Luca et al. 1996)",
     ),
     _solver(
         "case_enumeration",

@@ -84,7 +84,7 @@ class SequenceLP:
 
 
 def payoff_sums(form: SequenceForm) -> tuple[float, float]:
-    """Smallest and largest sum of both players' payoffs over the columns that chance allows."""
+    """Smallest and largest sum of all players' payoffs over the columns that chance allows."""
     possible = form.chance > 0
     sums = form.payoffs[possible].sum(axis=1) / form.chance[possible]
     return float(sums.min()), float(sums.max())

@@ -34,13 +34,13 @@ class NCP:
 
     Parameters
     ----------
-    formulation : auto, paper (word for word), elimination, aggregated or constant_sum
-    backend : auto, gurobi or scip
+    formulation : form of the program; paper is Ganzfried's word for word, auto depends on the game
+    backend : what solves it; auto is Gurobi if its license admits the program, else SCIP
     bounds : on, off or auto: whether payoffs bound multipliers and slacks, which often helps Gurobi
     dominated : keep, or remove actions that are found to be dominated (other equilibria are lost)
     polish : whether to improve the result to machine precision
     exact : whether to look for an equilibrium in fractions near the result
-    sense : none, or min or max of what `of` names, over all equilibria
+    sense : whether to look for the smallest or largest of what `of` names, over all equilibria
     of : a payoff, such as "P1", or a frequency, such as "P3|3:KB|call"
     feasibility : how far constraints may be off, 1e-9 to 1e-3
     gap : relative gap between bound and best point at which an optimum counts as proved
@@ -122,7 +122,7 @@ class MIP:
 
     Parameters
     ----------
-    backend : auto, gurobi or scip
+    backend : what solves it; auto is Gurobi if its license admits the program, else SCIP
     polish : whether to improve the result to machine precision
     exact : whether to look for an equilibrium in fractions near the result
     feasibility : how far constraints may be off, 1e-9 to 1e-3; 1e-4 as in the paper
@@ -150,12 +150,12 @@ class MIP:
 
     def availability_for(self, game: Game) -> Availability:
         """Whether the license that is here admits the program of this game."""
-        from .setup import set_up_mip
+        from .setup import scip_instead, set_up_mip
 
         here = set_up_mip(self, game).available
         if here.state != "licence_size":
             return here
-        return replace(here, reason=here.reason + "; another way: backend=scip")
+        return replace(here, reason=here.reason + scip_instead())
 
     def prepare(self, game: Game) -> None:
         """Import the backend and compile what polishes."""

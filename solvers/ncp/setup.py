@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -17,17 +16,21 @@ from eqbench.solver import Availability
 from ..sequence_lp import ROUNDING, payoff_sums
 from .backends.backend import Backend
 from .backends.choice import choose
+from .backends.scip import Scip
 from .dominated import dominated_actions
 from .programs.bounds import Bounds
 from .programs.compact import CompactGame
 from .programs.formulations import Formulated, Formulation, Target, formulate
 from .programs.mip import formulate_mip
+from .target import compact_target, find_target
 
 if TYPE_CHECKING:
     from .ncp import MIP, NCP
 
 # Terms of polynomials that are put together one by one; 10 s for building alone.
 MOST_TERMS = 1_000_000
+# Dense matrices over sequences that polishing has at a time, and the memory they may take.
+MATRICES, MOST_BYTES = 4, 2**30
 # Tolerances of backends are absolute. Payoff ranges between these are left as they are; others
 # become 5, where Gurobi solves Kuhn games that it does not solve at 1.
 SMALLEST_RANGE, LARGEST_RANGE, GOOD_RANGE = 0.1, 1000.0, 5.0
@@ -102,7 +105,7 @@ def set_up(options: NCP, game: Game) -> SetUp:
     form, unit = _in_units(game)
     compact = CompactGame.verbatim(form) if verbatim else CompactGame.of(form, removed)
     constant = constant_sum(game)
-    target = _compact_target(find_target(options, game)[0], compact)
+    target = compact_target(find_target(options, game)[0], compact)
     made = partial(
         formulate,
         compact,
@@ -146,15 +149,21 @@ def chosen_formulation(options: NCP, game: Game) -> Formulation:
 
 
 def alternatives(options: NCP, game: Game) -> str:
-    """What to do where a license does not admit a program: formulations that it does admit."""
-    ways = ["backend=scip"]
+    """What to do where a license does not admit a program: what is here and takes it."""
+    ways = []
     for name in ("elimination", "aggregated", "constant_sum"):
         other = replace(options, formulation=name)
         if name != chosen_formulation(options, game) and refusal(other, game) is None:
             made = set_up(other, game)
             if made.available.state == "available":
                 ways.append(f"formulation={name} ({made.figures['columns']:,} variables)")
-    return f"; other ways: {', '.join(ways)}"
+    return scip_instead() + "".join(f"; another way: {way}" for way in ways)
+
+
+def scip_instead() -> str:
+    """SCIP as a way out, if it is here."""
+    here = Scip().availability().state == "available"
+    return "; another way: backend=scip" if here else ""
 
 
 def _wants_bounds(options: NCP, game: Game, backend: Backend) -> bool:
@@ -190,41 +199,6 @@ def is_one_shot(form: SequenceForm) -> bool:
     return len(np.unique(form.infoset_player)) == form.n_infosets
 
 
-def find_target(options: NCP, game: Game) -> tuple[Target | None, str | None]:
-    """What `of` names, with a sequence of the game's own; or why there is no such thing."""
-    if options.sense == "none":
-        return None, None
-    tree, maximize = game.tree, options.sense == "max"
-    player, *place = options.of.split("|")
-    if player not in tree.players:
-        return None, f'of="{options.of}": {_nearest("player", player, tree.players)}'
-    who = tree.players.index(player)
-    if not place:
-        return Target(who, None, maximize), None
-    own = {tree.infoset_labels[i]: i for i in tree.infosets_of(who)}
-    if place[0] not in own:
-        return None, f'of="{options.of}": {_nearest("information set", place[0], list(own))}'
-    infoset = own[place[0]]
-    actions = tree.infoset_actions[infoset]
-    if place[1] not in actions:
-        return None, f'of="{options.of}": {_nearest("action", place[1], actions)}'
-    if len(actions) == 1:
-        return None, f'of="{options.of}": this is the only action there, so its frequency is 1'
-    action = int(tree.action_start[infoset]) + list(actions).index(place[1])
-    return Target(who, action + tree.n_players, maximize), None
-
-
-def _compact_target(target: Target | None, compact: CompactGame) -> Target | None:
-    if target is None or target.sequence is None:
-        return target
-    return Target(target.player, int(compact.alias[target.sequence]), target.maximize)
-
-
-def _nearest(kind: str, name: str, known: Any) -> str:
-    close = difflib.get_close_matches(name, known, n=3, cutoff=0.0)
-    return f"no {kind} {name!r}; the nearest are {', '.join(map(repr, close))}"
-
-
 def _labels(tree: GameTree, actions: Any) -> list[str]:
     """Actions as `of` names them."""
     infoset = np.searchsorted(tree.action_start, actions, side="right") - 1
@@ -246,6 +220,13 @@ def _inexact(options: NCP | MIP, game: Game) -> str | None:
 
 def _too_large(form: SequenceForm) -> str | None:
     terms = len(form.columns) * form.n_players
+    needed = 8 * MATRICES * form.n_sequences**2
+    if needed > MOST_BYTES:
+        return (
+            f"polishing needs about {needed / 2**30:,.1f} GiB for derivatives by "
+            f"{form.n_sequences:,} sequences; at most {MOST_BYTES / 2**30:g} GiB are taken "
+            "(cfr_plus and its relatives take larger games)"
+        )
     if terms <= MOST_TERMS:
         return None
     return (

@@ -65,6 +65,27 @@ def test_backend_that_reports_success_with_a_wrong_point_is_refuted(
     assert result.max_regret > 1e-2
 
 
+def test_backend_that_is_off_by_more_than_its_tolerance_explains_is_refuted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Points between an equilibrium and a wrong one: 100 tolerances times the range are excused."""
+
+    def between(share: float) -> Any:
+        def mixed(program: Any, real: Any) -> Any:
+            wrong = np.linspace(0, 1, len(program.lower))
+            return replace(real, values=(1 - share) * real.values + share * wrong)
+
+        return mixed
+
+    statuses = {}
+    for share in (1e-6, 1e-2):
+        use(monkeypatch, StandIn(between(share)))
+        result = solve("kuhn3_reduced", "ncp(polish=false)")
+        statuses[share] = result.status
+        assert (result.max_regret > 6e-4) == (result.status == "refuted")
+    assert statuses == {1e-6: "ok", 1e-2: "refuted"}
+
+
 def test_backend_that_calls_the_program_infeasible_has_failed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -79,7 +100,7 @@ def test_backend_that_calls_the_program_infeasible_has_failed(
 def test_backend_that_fails_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     use(monkeypatch, StandIn(lambda *_: backend.Answer("failed", "numeric trouble"), ask=False))
     result = solve("kuhn3_reduced", "ncp")
-    assert (result.status, result.reason) == ("failed", "numeric trouble")
+    assert (result.status, result.reason) == ("failed", "the backend ended with: numeric trouble")
 
 
 def test_limit_keeps_best_point_and_bound(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,7 +123,7 @@ def test_limit_without_a_point_hands_over_nothing(monkeypatch: pytest.MonkeyPatc
     use(monkeypatch, StandIn(lambda *_: backend.Answer("limit", "time limit"), ask=False))
     result = solve("kuhn3_reduced", 'ncp(sense=max,of="P1")', time_s=30)
     assert (result.status, result.equilibria) == ("limit", [])
-    assert result.reason == "stopped after 30 s (time limit)"
+    assert result.reason == "stopped after 30 s (time limit); no bound was proved"
     assert result.statistics["bound"] is None
 
 
@@ -239,3 +260,48 @@ def test_payoff_without_bounds_is_not_called_proved() -> None:
     solver = 'ncp(sense=max,of="P1",bounds=off,backend=gurobi)'
     result = solve("random(players=3,actions=3,seed=2)", solver)
     assert result.statistics["bound"] is None or np.isfinite(result.statistics["bound"])
+
+
+# -- equilibria in fractions -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("regret", "left_s", "said"),
+    [
+        (1e-7, 1.0, "not tried, since the max regret here is 1e-07"),
+        (0.0, 1.0, "no rational equilibrium"),
+        (0.0, -1.0, "not found within the time limit"),
+    ],
+)
+def test_exact_search_that_ends_empty_handed_says_why(
+    regret: float, left_s: float, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs, "exact_equilibrium", lambda *_, stop: None)
+    game, recorded = eqbench.load_game("kuhn2"), {}
+
+    class Watch:
+        remaining_s = left_s
+
+        def record(self, **figures: Any) -> None:
+            recorded.update(figures)
+
+    search = runs.Search(game, Watch(), np.random.default_rng(0))
+    size = game.sequence_form.n_sequences
+    near = runs.Polished(np.ones(size), np.ones(game.tree.n_actions), regret)
+    search._hand_over_exact(near)
+    assert said in recorded["exact"]
+
+
+def test_exact_search_stops_when_it_is_told_to() -> None:
+    rational = importlib.import_module("eqbench.solvers.ncp.rational.rational")
+    result = solve("kuhn(players=3,cards=6)", "semismooth")
+    asked = []
+
+    def stop() -> bool:
+        asked.append(1)
+        return True
+
+    game = eqbench.load_game("kuhn(players=3,cards=6)")
+    behavior = result.equilibria[0].profile.probabilities
+    assert rational.exact_equilibrium(game, behavior, stop) is None
+    assert len(asked) == 1

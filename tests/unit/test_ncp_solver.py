@@ -79,7 +79,7 @@ def test_both_backends_take_tolerances_at_the_ends_of_the_range(
         ("mip", "kuhn2", "strategic form.* this game has 12 information sets .*ncp takes any game"),
         ("ncp(exact=true)", "random(players=3,actions=2)", "needs payoffs .* in fractions"),
         ("mip(exact=true)", "random(players=3,actions=2)", "needs payoffs .* in fractions"),
-        ('ncp(sense=max,of="P4")', "kuhn3", "no player 'P4'; the nearest are 'P"),
+        ('ncp(sense=max,of="P4")', "kuhn3", "no player 'P4'; did you mean P"),
         ('ncp(sense=max,of="P1|4:KB|bet")', "kuhn3", "no information set '4:KB'; .*'4:KKB'"),
         ('ncp(sense=max,of="P1|4:|raise")', "kuhn3", "no action 'raise'; .*'bet'"),
         ('ncp(sense=max,of="P1|1:KKB|fold")', "kuhn3_reduced", "the only action there"),
@@ -107,6 +107,15 @@ def test_games_beyond_the_limit_are_unsupported(
     result = solve(game, solver)
     assert result.status == "unsupported"
     assert "bilinear terms; at most 10 are taken" in result.reason
+
+
+def test_games_whose_derivatives_do_not_fit_are_unsupported(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(set_ups, "MOST_BYTES", 2**18)
+    result = solve("kuhn3", "ncp")
+    assert result.status == "unsupported"
+    assert "99 sequences" in result.reason
 
 
 @pytest.mark.parametrize(

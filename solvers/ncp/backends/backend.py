@@ -25,7 +25,9 @@ class Limits:
     threads : threads
     seed : of the backend's own random choices, from 0 to 2**31 - 1
     feasibility : how far constraints may be off, in the units of the program
-    gap : relative gap between bound and incumbent at which an optimum counts as proved
+        Also the difference between bound and incumbent at which an optimum counts as proved.
+    gap : the same, as a share of the incumbent
+    presolve : whether the backend may simplify the program before it starts
     """
 
     time_s: float
@@ -34,6 +36,7 @@ class Limits:
     seed: int
     feasibility: float = 1e-6
     gap: float = 1e-4
+    presolve: bool = True
 
 
 @dataclass(frozen=True)

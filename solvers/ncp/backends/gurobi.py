@@ -107,6 +107,8 @@ def _parameters(limits: Limits) -> dict[str, Any]:
         "Seed": limits.seed % 2_000_000_000,
         "FeasibilityTol": limits.feasibility,
         "MIPGap": limits.gap,
+        "MIPGapAbs": limits.feasibility,
+        "Presolve": -1 if limits.presolve else 0,
     }
 
 
@@ -158,7 +160,7 @@ def _answer(model: Any, variables: list[Any], program: Program) -> Answer:
     ending: Ending = "limit"
     if model.Status == GRB.OPTIMAL:
         ending = "solved"
-    elif model.Status in (GRB.INFEASIBLE, GRB.INF_OR_UNBD):
+    elif model.Status == GRB.INFEASIBLE:
         ending = "infeasible"
     elif model.Status not in (GRB.TIME_LIMIT, GRB.NODE_LIMIT):
         ending = "failed"

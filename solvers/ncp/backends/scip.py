@@ -57,6 +57,7 @@ def _parameters(limits: Limits) -> dict[str, Any]:
         "limits/time": max(limits.time_s, 0.0),
         "limits/totalnodes": -1 if limits.nodes is None else limits.nodes,
         "limits/gap": limits.gap,
+        "limits/absgap": limits.feasibility,
         "numerics/feastol": limits.feasibility,
         "randomization/randomseedshift": limits.seed,
         "randomization/permutationseed": limits.seed,
@@ -119,9 +120,9 @@ def _answer(model: Any, variables: list[Any], program: Program) -> Answer:
     ending: Ending = "failed"
     if status in ("optimal", "gaplimit"):
         ending = "solved"
-    elif status in ("infeasible", "inforunbd"):
+    elif status == "infeasible":
         ending = "infeasible"
-    elif status.endswith("limit") or status == "userinterrupt":
+    elif status in ("timelimit", "totalnodelimit", "nodelimit"):
         ending = "limit"
     figures = {
         "nodes": int(model.getNTotalNodes()),

@@ -9,7 +9,7 @@ of three and more players are algebraic numbers, in general irrational ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from itertools import islice, permutations
 from math import ceil
@@ -47,13 +47,16 @@ ORDERS = 6
 FREE = 1e-8
 
 
-def exact_equilibrium(game: Game, profile: NDArray) -> tuple[Fraction, ...] | None:
+def exact_equilibrium(
+    game: Game, profile: NDArray, stop: Callable[[], bool] = lambda: False
+) -> tuple[Fraction, ...] | None:
     """Frequencies (A,) of an equilibrium, as rationals; None if none is found: see `REASON`.
 
     Parameters
     ----------
     profile : float64 (S,) or (A,)
         Realization plans or behavior near an equilibrium.
+    stop : asked between steps of the search; gives it up if true
 
     Raises
     ------
@@ -73,9 +76,9 @@ def exact_equilibrium(game: Game, profile: NDArray) -> tuple[Fraction, ...] | No
         return None
     found = read_off(plan_game, exact, start)
     for order in islice(permutations(range(game.tree.n_players)), ORDERS):
-        if found is not None:
+        if found is not None or stop():
             break
-        settled, held = settle(plan_game, start, order)
+        settled, held = settle(plan_game, start, order, stop)
         found = read_digits(plan_game, exact, settled, held)
         if not held.frequencies:
             break  # nothing can be chosen, so no order matters
@@ -117,7 +120,9 @@ def read_digits(
     return made if made is not None and exact.is_equilibrium(made) else None
 
 
-def settle(game: PlanGame, start: Polished, order: tuple[int, ...]) -> tuple[Polished, Held]:
+def settle(
+    game: PlanGame, start: Polished, order: tuple[int, ...], stop: Callable[[], bool]
+) -> tuple[Polished, Held]:
     """An equilibrium near `start` with simple fractions for all frequencies that can be chosen.
 
     Also what these are.
@@ -125,12 +130,13 @@ def settle(game: PlanGame, start: Polished, order: tuple[int, ...]) -> tuple[Pol
     Parameters
     ----------
     order : players in the order in which their frequencies are set
+    stop : gives up if true; the rest is not simple then
     """
     form, present, held = game.form, start, Held.nothing(game)
     done: set[int] = set()
     while True:
         free = [s for s in _free_sequences(game, present, held) if s not in done]
-        if not free:
+        if not free or stop():
             return present, held
         owner = form.infoset_player[game.infoset[np.array(free) - form.n_players]]
         s = free[int(np.argmin([order.index(p) for p in owner]))]
