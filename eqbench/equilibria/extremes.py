@@ -17,20 +17,44 @@ from eqbench.model.tree import FloatArray
 
 _ROUNDS = 10
 _SETTLED = 1e-11  # of a step of the parameters
+_ASIDE = 0.25  # of the way from a member to other parameters
+_GOLDEN = (5**0.5 - 1) / 2  # its multiples without their integer part are all different
 
 
 def extremes(known: KnownSet, figure: Callable[[FloatArray], float]) -> tuple[float, float]:
     """Smallest and largest value that a figure has over the members of a set.
 
     Exact to rounding where figure and constraints are linear in the parameters, which takes one
-    linear program each. Otherwise it is a sequence of them, of which the best member counts, so
-    that the range may be too small but never too large. An open end belongs to the range.
+    linear program each. Otherwise (see :func:`is_linear`) it is a sequence of them from one
+    member, of which the best counts, so that the range may be too small but never too large. An
+    open end belongs to the range.
 
     Parameters
     ----------
     figure : function of parameters (K,)
     """
     return _extreme(known, figure, sign=-1), _extreme(known, figure, sign=1)
+
+
+def is_linear(known: KnownSet, figure: Callable[[FloatArray], float]) -> bool:
+    """Whether a figure and the constraints of a set are linear in the parameters.
+
+    They are compared with their linearization at one member, at parameters of no special kind.
+
+    Parameters
+    ----------
+    figure : function of parameters (K,)
+    """
+
+    def values(parameters: FloatArray) -> FloatArray:
+        return np.append(known.violations(parameters), figure(parameters))
+
+    start = some_member(known)
+    if not len(start):
+        return True
+    step = _ASIDE * (_GOLDEN * np.arange(1, len(start) + 1) % 1.0 - start)
+    base, slopes = linearized(values, start)
+    return bool(np.abs(values(start + step) - base - slopes @ step).max() <= TOLERANCE)
 
 
 def _extreme(known: KnownSet, figure: Callable[[FloatArray], float], *, sign: int) -> float:

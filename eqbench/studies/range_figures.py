@@ -9,7 +9,7 @@ from typing import Any
 
 from eqbench.equilibria import KnownSet, known_sets
 from eqbench.equilibria.dimension import is_exact_enough
-from eqbench.equilibria.extremes import extremes
+from eqbench.equilibria.extremes import extremes, is_linear
 from eqbench.harness.plan import Request
 from eqbench.model.game import Game
 from eqbench.model.inspection import infoset_reach
@@ -22,14 +22,14 @@ from eqbench.studies.crossplay_entries import read_equilibrium
 from eqbench.studies.range_plan import SENSES, RangeSelection, Sense, infoset_of
 
 SCHEMA = "eqbench.ranges/1"
-# Up to this difference two ends agree: ten times the tolerance of constraints, in the units of
-# payoffs or frequencies.
-AGREE = 1e-5
-# Constraints that hold to 1e-6 leave frequencies the square root of that where equilibria meet
-# in a curve. A profile at the published end excuses a proof that is so little beyond.
-_CURVED = 1e-3
-# Difference of the verified profile's value to the solver's that is worth saying.
-MOVED = 1e-6
+# All these are shares of the payoff range for payoffs, and absolute for frequencies.
+AGREE = 1e-5  # up to which a verified value is that of a published end
+# Up to which a bound meets what was found. Constraints that hold to 1e-6 let frequencies be off
+# by the square root of that where equilibria meet in a curve.
+CLOSED = {"payoff": 1e-5, "frequency": 1e-3}
+MOVED = 1e-6  # difference of the verified profile's value to the solver's that is worth saying
+# Statuses of a cell that was stopped; its best point and its bound count nevertheless.
+ENDED_EARLY = ("limit", "timeout", "memory")
 # Weight of the own sequences up to which a player's plan never leads to an information set.
 _NEVER = 1e-12
 _FIGURES = ("formulation", "backend", "nodes")
@@ -39,8 +39,9 @@ def ranges_summary(game: Game, run: StoredRun) -> dict[str, Any]:
     """Ranges of all quantities of a stored run, as JSON values; times in seconds.
 
     What was found is recomputed from the stored profile that the verifier measured, where its
-    max regret is within the run's tolerance. An end is closed where the solver ended well
-    (`ok`) with a bound.
+    max regret is within the run's tolerance. An end is closed where the bound is within
+    `closed_within` of that, times the row's `unit`, whatever gap the solver itself took for
+    proved.
 
     Raises
     ------
@@ -53,7 +54,7 @@ def ranges_summary(game: Game, run: StoredRun) -> dict[str, Any]:
     known = known_sets(game)
     rows = []
     for name in selection.quantities:
-        row: dict[str, Any] = {"quantity": name, "kind": "frequency" if "|" in name else "payoff"}
+        row: dict[str, Any] = {"quantity": name, "kind": _kind(name), "unit": reader.unit(name)}
         for sense in SENSES:
             row[sense] = reader.end(cells.get(selection.optimum(name, sense)), name, sense)
         row["published"] = _published(game, known, name)
@@ -70,8 +71,13 @@ def ranges_summary(game: Game, run: StoredRun) -> dict[str, Any]:
         "jobs": run.plan["request"].get("jobs"),
         "environment": run.plan.get("environment", {}),
         "agree_within": AGREE,
+        "closed_within": CLOSED,
         "quantities": rows,
     }
+
+
+def _kind(quantity: str) -> str:
+    return "frequency" if "|" in quantity else "payoff"
 
 
 def verdict(row: dict[str, Any]) -> str | None:
@@ -79,7 +85,7 @@ def verdict(row: dict[str, Any]) -> str | None:
 
     `wider`: a verified profile with a max regret of rounding lies beyond the published range.
     `contradiction`: a published equilibrium lies beyond a bound, which is wrong then. `equal`:
-    both ends are closed and agree. `open`: none of these.
+    both ends are closed, and what was found is at the published ends. `open`: none of these.
     """
     if row["published"] is None:
         return None
@@ -97,18 +103,27 @@ def beyond_published(row: dict[str, Any]) -> list[Sense]:
 
 
 def _compared(row: dict[str, Any]) -> dict[Sense, _Compared]:
-    published = row["published"]
+    published, agree = row["published"], AGREE * row["unit"]
     return {
-        "min": _Compared(row["min"], published["low"], sign=-1),
-        "max": _Compared(row["max"], published["high"], sign=1),
+        "min": _Compared(row["min"], -1, published["low"], agree),
+        "max": _Compared(row["max"], 1, published["high"], agree),
     }
 
 
+@dataclass(frozen=True)
 class _Compared:
-    """One end of a range and the published one; `sign` is 1 for the largest value."""
+    """One end of a range and the published one.
 
-    def __init__(self, end: dict[str, Any], published: float, *, sign: int) -> None:
-        self.end, self.published, self.sign = end, published, sign
+    Attributes
+    ----------
+    sign : 1 for the largest value, -1 for the smallest
+    agree : largest difference between values that agree
+    """
+
+    end: dict[str, Any]
+    sign: int
+    published: float
+    agree: float
 
     def _excess(self, name: str) -> float:
         """By how much a value of the end lies beyond the published one; NaN if there is none."""
@@ -117,23 +132,16 @@ class _Compared:
 
     @property
     def beyond(self) -> bool:
-        return self.end["exact_enough"] and self._excess("found") > AGREE
+        return self.end["exact_enough"] and self._excess("found") > self.agree
 
     @property
     def contradicts(self) -> bool:
-        return self._excess("bound") < -AGREE
+        return self._excess("bound") < -self.agree
 
     @property
     def agrees(self) -> bool:
-        """Whether the end is closed, and no further out than the published one.
-
-        What is proved may be at the published end, wherever polishing has moved the profile, as
-        that end is an equilibrium. Or the profile is there, and the proof hardly beyond.
-        """
-        if not self.end["closed"]:
-            return False
-        beyond = self._excess("bound") - self.end["gap"]
-        return beyond <= (_CURVED if abs(self._excess("found")) <= AGREE else AGREE)
+        """Whether the end is closed, and what was found is at the published one."""
+        return self.end["closed"] and abs(self._excess("found")) <= self.agree
 
 
 class _Reader:
@@ -144,6 +152,10 @@ class _Reader:
         share = run.plan["request"].get("tolerance", Request.tolerance)
         self.allowed = share * game.tree.payoff_range
 
+    def unit(self, quantity: str) -> float:
+        """What tolerances are shares of: the payoff range for payoffs, 1 for frequencies."""
+        return (self.game.tree.payoff_range or 1.0) if _kind(quantity) == "payoff" else 1.0
+
     def end(self, cell: CellRecord | None, quantity: str, sense: Sense) -> dict[str, Any]:
         """One end of a range; all of it None, but for the status, if the cell has not finished."""
         figures = {} if cell is None else cell.statistics
@@ -151,10 +163,12 @@ class _Reader:
         value = None if item is None else self._value(item, quantity, sense)
         found = None if value is None else value.found
         objective, bound = figures.get("objective"), figures.get("bound")
-        gap = None if objective is None or bound is None else abs(bound - objective)
+        status = "missing" if cell is None else cell.status
+        stands = status == "ok" or status in ENDED_EARLY
+        distance = _apart(bound, found) if stands else None
         return {
-            "status": "missing" if cell is None else cell.status,
-            "reason": "" if cell is None else cell.reason,
+            "status": status,
+            "reason": "not run yet, --resume goes on" if cell is None else cell.reason,
             "found": found,
             "any_share": value is not None and value.any_share,
             "reach": None if value is None else value.reach,
@@ -164,8 +178,10 @@ class _Reader:
             "objective": objective,
             "difference": None if found is None or objective is None else found - objective,
             "bound": bound,
-            "gap": gap,
-            "closed": cell is not None and cell.status == "ok" and gap is not None,
+            "gap": _apart(bound, objective),
+            "distance": distance,
+            "closed": distance is not None
+            and distance <= CLOSED[_kind(quantity)] * self.unit(quantity),
             "elapsed_s": None if cell is None else cell.elapsed_s,
             **{name: figures.get(name) for name in _FIGURES},
         }
@@ -184,7 +200,7 @@ class _Reader:
     def _value(self, item: EquilibriumRecord, quantity: str, sense: Sense) -> _Value:
         """What a measured profile says about a quantity."""
         tree, form = self.game.tree, self.game.sequence_form
-        if "|" not in quantity:
+        if _kind(quantity) == "payoff":
             return _Value(float(item.payoffs[tree.players.index(quantity)]))
         behavior = read_equilibrium(self.run.path / str(item.profile), self.game).probabilities
         action = action_labels(tree).index(quantity)
@@ -194,6 +210,11 @@ class _Reader:
         if weights[form.parent[infoset]] <= _NEVER:
             return _Value(float(sense == "max"), reach, any_share=True)
         return _Value(float(behavior[action]), reach)
+
+
+def _apart(one: float | None, other: float | None) -> float | None:
+    """Distance of two values; None if one is missing."""
+    return None if one is None or other is None else abs(one - other)
 
 
 @dataclass(frozen=True)
@@ -212,21 +233,27 @@ class _Value:
 
 
 def _published(game: Game, known: tuple[KnownSet, ...], quantity: str) -> dict[str, Any] | None:
-    """Smallest and largest value over the published sets, over each of them and all together."""
+    """Smallest and largest value over the published sets, over each of them and all together.
+
+    `linear` says whether these are the ends; otherwise they are the outermost values found.
+    """
     if not known:
         return None
     sets: dict[str, list[float]] = {}
+    linear = True
     for piece in known:  # the pieces of one set share its name
-        low, high = extremes(piece, partial(_figure, game, piece, quantity))
+        figure = partial(_figure, game, piece, quantity)
+        low, high = extremes(piece, figure)
         lowest, highest = sets.get(piece.name, (low, high))
         sets[piece.name] = [min(low, lowest), max(high, highest)]
+        linear = linear and is_linear(piece, figure)
     lows, highs = zip(*sets.values(), strict=True)
-    return {"low": min(lows), "high": max(highs), "sets": sets}
+    return {"low": min(lows), "high": max(highs), "linear": linear, "sets": sets}
 
 
 def _figure(game: Game, known: KnownSet, quantity: str, parameters: FloatArray) -> float:
     """Payoff or frequency of a member of a published set."""
-    if "|" not in quantity:
+    if _kind(quantity) == "payoff":
         return float(known.payoffs_near(parameters)[game.tree.players.index(quantity)])
     behavior = known.layout.behavior(known.frequencies(parameters))
     return float(behavior[action_labels(game.tree).index(quantity)])

@@ -14,7 +14,7 @@ from eqbench.report.latex import latex
 from eqbench.report.markdown import markdown
 from eqbench.report.rows import Column, Report, Row, Table
 from eqbench.spec import format_value, parse_spec
-from eqbench.studies.range_figures import MOVED, beyond_published
+from eqbench.studies.range_figures import ENDED_EARLY, MOVED, beyond_published
 from eqbench.studies.range_plan import SENSES
 from eqbench.studies.study_files import write_texts
 
@@ -39,18 +39,29 @@ _TITLES = {
 }
 _CSV_END = (
     *("status", "found", "any_share", "max_regret", "objective", "difference", "bound", "gap"),
-    *("closed", "reach", "elapsed_s", "backend", "nodes", "profile"),
+    *("distance", "closed", "reach", "elapsed_s", "backend", "nodes", "profile"),
+)
+_ENDS = (
+    "Smallest and largest are recomputed from a profile that the verifier measured; at least and "
+    "at most are the solver's bounds for all equilibria, proved to its tolerance{tolerances}, not "
+    "a theorem. closed: bound and found value differ by at most {closed}, whatever gap the solver "
+    "takes for proved; otherwise their distance is shown. Since constraints hold to that "
+    "tolerance only, bounds can be off by more than it."
 )
 _VERDICTS = (
-    "equal: both ends are closed and agree with the published ones within {agree}; wider: a "
-    "verified equilibrium lies beyond the published range; contradiction: a published equilibrium "
-    "lies beyond a bound; open: none of these is settled."
+    "equal: both ends are closed, and the values found there differ from the published ends by at "
+    "most {agree}; wider: a verified equilibrium lies beyond the published range by more than "
+    "that; contradiction: a published equilibrium lies beyond a bound by more than that; open: "
+    "none of these is settled."
 )
 _FREQUENCIES = (
     "A frequency is the share of an action in the weight with which the player's own plan leads "
-    "to the information set. Where the plan of an equilibrium never leads there, any share counts."
+    "to the information set. Where the plan of the profile that was found never leads there, any "
+    "share counts, and 0 or 1 is shown, marked (any)."
 )
-_ENDED_EARLY = ("limit", "timeout", "memory")
+_PER_UNIT = {"payoff": "of the payoff range", "frequency": "for frequencies"}
+_NOISE = 1e-9  # in units of the quantity; less is shown as 0
+_MOST_NAMES = 6  # that a note lists
 
 
 def ranges_report(document: dict[str, Any]) -> Report:
@@ -77,40 +88,51 @@ def _row(row: dict[str, Any]) -> Row:
     values = {
         "quantity": row["quantity"],
         "time": sum(times) if times else None,
-        "published from": _number(published["low"]),
-        "published to": _number(published["high"]),
+        "published from": _number(published["low"], row["unit"]),
+        "published to": _number(published["high"], row["unit"]),
         "verdict": row["verdict"],
     }
     for sense, (found, bound, closed) in _TITLES.items():
         end = row[sense]
-        values |= {found: _number(end["found"]), bound: _number(end["bound"])}
-        values[closed] = _closed(end)
+        value = _number(end["found"], row["unit"])
+        values[found] = f"{value} (any)" if end["any_share"] else value
+        values |= {bound: _number(end["bound"], row["unit"]), closed: _closed(end)}
     return Row(row["quantity"], values)
 
 
-def _number(value: float | None) -> str | None:
-    return None if value is None else f"{value:z.6f}"
+def _number(value: float | None, unit: float) -> str | None:
+    """Six significant digits."""
+    if value is None:
+        return None
+    return f"{value:.6g}" if abs(value) > _NOISE * unit else "0"
 
 
 def _closed(end: dict[str, Any]) -> str:
     """Whether an end is closed, otherwise the distance to its bound, or its status."""
     if end["closed"]:
         return "yes"
-    return end["status"] if end["gap"] is None else f"no ({end['gap']:.1e})"
+    if end["distance"] is not None:
+        return f"no ({end['distance']:.1e})"
+    return "no" if end["status"] == "ok" else str(end["status"])
 
 
 def _legend(document: dict[str, Any], *, published: bool) -> str:
     kinds = {row["kind"] for row in document["quantities"]}
-    parts = [
-        "Smallest and largest are recomputed from a profile that the verifier measured; at least "
-        "and at most are bounds for all equilibria, closed where they meet what was found, "
-        f"proved to the solver's tolerance{_tolerances(document)}, not a theorem."
-    ]
+    within = _within(document["closed_within"], kinds)
+    parts = [_ENDS.format(tolerances=_tolerances(document), closed=within)]
     if "frequency" in kinds:
         parts.append(_FREQUENCIES)
     if published:
-        parts.append(_VERDICTS.format(agree=_power(document["agree_within"])))
+        agree = dict.fromkeys(kinds, document["agree_within"])
+        parts.append(_VERDICTS.format(agree=_within(agree, kinds)))
     return " ".join(parts)
+
+
+def _within(shares: dict[str, float], kinds: set[str]) -> str:
+    """A tolerance of each kind of quantity that is there."""
+    return " or ".join(
+        f"{_power(shares[kind])} {unit}" for kind, unit in _PER_UNIT.items() if kind in kinds
+    )
 
 
 def _tolerances(document: dict[str, Any]) -> str:
@@ -139,34 +161,51 @@ def _ends(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _notes(document: dict[str, Any]) -> Iterator[str]:
     """Why optima are not there or not proved, and where profile and solver differ."""
+    rows = document["quantities"]
     shared: dict[tuple[str, str], list[str]] = {}
     for name, end in _ends(document):
         if end["status"] != "ok":
-            early = end["status"] in _ENDED_EARLY and end["bound"] is not None
+            early = end["status"] in ENDED_EARLY and end["bound"] is not None
             reason = "what was found until then and the bound stand" if early else end["reason"]
             shared.setdefault((end["status"], reason), []).append(name)
     for (status, reason), names in shared.items():
-        yield f"{status}: {', '.join(names)}" + (f" – {reason}" if reason else "")
+        listed = _listed(names, f"{2 * len(rows)} optima")
+        yield f"{status}: {listed}" + (f" – {reason}" if reason else "")
     moved = [
-        f"{name} {end['difference']:+.1e}"
-        for name, end in _ends(document)
-        if end["difference"] is not None and abs(end["difference"]) > MOVED
+        f"{sense} {row['quantity']} {row[sense]['difference']:+.1e}"
+        for row in rows
+        for sense in SENSES
+        if abs(row[sense]["difference"] or 0.0) > MOVED * row["unit"]
     ]
     if moved:
         yield (
             "difference of the verified profile to the solver's own point, whose constraints hold "
-            f"to its tolerance only: {', '.join(moved)}"
+            f"to its tolerance only: {_listed(moved, f'{2 * len(rows)} optima')}"
         )
-    unreached = [row["quantity"] for row in document["quantities"] if _is_off_path(row)]
+    unreached = [row["quantity"] for row in rows if _is_off_path(row)]
     if unreached:
         yield (
-            "wider off the path of play only, since play never reaches the information set in the "
-            f"equilibrium that was found: {', '.join(unreached)}"
+            "wider, and in the profile that was found play never reaches the information set: "
+            f"{_listed(unreached, f'{len(rows)} quantities')}"
         )
+    curved = [
+        row["quantity"] for row in rows if row["published"] and not row["published"]["linear"]
+    ]
+    if curved:
+        yield (
+            "published from and to are the outermost values found in the published sets, which "
+            "are not linear here, so that their range may be larger: "
+            f"{_listed(curved, f'{len(rows)} quantities')}"
+        )
+
+
+def _listed(names: list[str], whole: str) -> str:
+    """Some names, or how many there are of the whole."""
+    return ", ".join(names) if len(names) <= _MOST_NAMES else f"{len(names)} of {whole}"
 
 
 def _is_off_path(row: dict[str, Any]) -> bool:
-    """Whether all that makes a frequency wider than published is where play never leads."""
+    """Whether the profiles beyond the published range never play to the information set."""
     if row["verdict"] != "wider" or row["kind"] != "frequency":
         return False
     return all(row[sense]["reach"] <= TOLERANCE for sense in beyond_published(row))

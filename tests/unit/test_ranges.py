@@ -1,4 +1,4 @@
-"""Ranges over all equilibria: what is asked for, and what made-up records say about it."""
+"""Ranges over all equilibria: what made-up records say about them."""
 
 from __future__ import annotations
 
@@ -14,10 +14,6 @@ import pytest
 from stored_runs import cell, without_figures
 
 import eqbench
-from eqbench.equilibria import known_sets
-from eqbench.equilibria.corners import corner_parameters
-from eqbench.equilibria.extremes import extremes
-from eqbench.errors import UsageError
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_text
@@ -25,12 +21,11 @@ from eqbench.registry import default_registry
 from eqbench.store.run_folder import RunFolder
 from eqbench.store.schema import SCHEMA, CellRecord
 from eqbench.store.stored_run import StoredRun, read_run
-from eqbench.studies.range_figures import ranges_summary
-from eqbench.studies.range_plan import RangeSelection, quantities, solver_for_ranges
+from eqbench.studies.range_figures import ranges_summary, verdict
+from eqbench.studies.range_plan import RangeSelection, quantities
 from eqbench.studies.range_table import ranges_csv, ranges_report, write_ranges
 
 ALPHA = "P1|1:|bet"
-NOTHING = {"payoffs": False, "first": False, "every": False}
 
 
 @pytest.fixture(scope="module")
@@ -86,113 +81,13 @@ def of_alpha(path: Path, game: Game, low: CellRecord, high: CellRecord, at: floa
 LOW, HIGH = RangeSelection("kuhn2", "ncp", (ALPHA,)).solvers
 
 
-def test_selectors_combine_and_each_quantity_is_asked_for_once(kuhn2: Game) -> None:
-    tree = kuhn2.tree
-    assert quantities(tree, [], **NOTHING) == ("P1", "P2")
-    assert quantities(tree, [ALPHA], **NOTHING) == (ALPHA,)
-    first = quantities(tree, [], payoffs=False, first=True, every=False)
-    histories = {"P1": [":|bet"], "P2": [":K|bet", ":B|call"]}
-    assert set(first) == {
-        f"{player}|{card}{history}"
-        for player, those in histories.items()
-        for history in those
-        for card in "123"
-    }
-    every = quantities(tree, ["P2", ALPHA], payoffs=True, first=True, every=True)
-    assert every[:3] == ("P2", ALPHA, "P1")
-    assert len(every) == len(set(every)) == 2 + 12
-    assert set(first) < set(every)
-
-
-def test_all_actions_are_asked_for_where_there_are_more_than_two() -> None:
-    tree = eqbench.load_game("rock_paper_scissors").tree
-    names = quantities(tree, [], payoffs=False, first=True, every=False)
-    assert len(names) == 6
-
-
-@pytest.mark.parametrize(
-    ("game", "name", "words"),
-    [
-        ("kuhn2", "P7", "no such player or action"),
-        ("kuhn2", "P1|1:|raise", r"did you mean .*P1\|1:\|bet"),
-        ("kuhn3_reduced", "P1|1:KKB|fold", "the only action there, so its frequency is 1"),
-    ],
-)
-def test_names_of_nothing_are_refused(game: str, name: str, words: str) -> None:
-    with pytest.raises(UsageError, match=words):
-        quantities(eqbench.load_game(game).tree, [name], **NOTHING)
-
-
-@pytest.mark.parametrize(
-    ("solver", "words"),
-    [
-        ("cfr_plus", "cfr_plus has no option of and sense, .*use --solver ncp"),
-        ("ncp(sense=max,of=P1)", "leave sense and of out"),
-        ("ncp,mip", "give one solver"),
-        ("all", "give one solver"),
-        ("npc", "did you mean ncp"),
-    ],
-)
-def test_solvers_without_an_objective_to_set_are_refused(solver: str, words: str) -> None:
-    with pytest.raises(UsageError, match=words):
-        solver_for_ranges(solver, None, default_registry())
-
-
-def test_request_of_a_run_is_read_back_as_the_selection() -> None:
-    solver = solver_for_ranges("ncp(gap=1e-3)", "scip", default_registry())
-    selection = RangeSelection("kuhn2", solver, ("P1", ALPHA))
-    assert len(selection.solvers) == 4
-    for spec, sense in zip(selection.solvers, ["min", "max"] * 2, strict=True):
-        loaded = default_registry().load_solver(spec).spec
-        assert f"sense={sense}" in loaded
-        assert "backend=scip" in loaded
-    request = {"games": ["kuhn2"], "solvers": selection.solvers}
-    assert RangeSelection.of_request(request) == selection
-
-
-@pytest.mark.parametrize(
-    "request_",
-    [
-        {"games": ["kuhn2"], "solvers": ["cfr_plus"]},
-        {"games": ["kuhn2"], "solvers": ["ncp(sense=min,of=P1)"]},
-        {"games": ["kuhn2"], "solvers": ["ncp(sense=max,of=P1)", "ncp(sense=min,of=P1)"]},
-        {"games": ["kuhn2", "kuhn3"], "solvers": ["ncp(sense=min,of=P1)", "ncp(sense=max,of=P1)"]},
-        {"games": ["kuhn2"], "solvers": []},
-        {"games": ["kuhn2"]},
-    ],
-)
-def test_requests_of_other_runs_are_refused(request_: dict[str, Any]) -> None:
-    with pytest.raises(UsageError, match="no run of ranges"):
-        RangeSelection.of_request(request_)
-
-
-def test_extremes_of_the_published_three_player_family() -> None:
-    # Szafron, Gibson and Sturtevant 2013, Tables 2 and 3 with Section 4: beta is at most 1/4, so
-    # that player 1 gets -(1/2 + beta)/24
-    game = eqbench.load_game("kuhn3")
-    for known in known_sets(game):
-        low, high = extremes(known, lambda at, of=known: float(of.payoffs_near(at)[0]))
-        assert (low, high) == pytest.approx((-1 / 32, -1 / 48), abs=1e-9)
-    bluff = {
-        known.name: extremes(known, lambda at, of=known: of.shown(at)["c11"])
-        for known in known_sets(game)
-    }
-    assert bluff["szafron:c11=0"] == (0, 0)
-    assert bluff["szafron:c11=1/2"] == (0.5, 0.5)
-    assert bluff["szafron:0<c11<1/2"] == pytest.approx((0, 0.5), abs=1e-6)
-
-
-def test_extremes_of_linear_sets_are_at_their_corners() -> None:
-    for known in known_sets(eqbench.load_game("kuhn3")):
-        corners = corner_parameters(known)
-        if known.name == "szafron:0<c11<1/2":
-            assert not corners, "its constraints are not linear"
-            continue
-        for name in ("b11", "b32", "b33", "c33"):
-            at = known.layout.variables.index(name)
-            values = [known.frequencies(np.array(point, dtype=float))[at] for point in corners]
-            found = extremes(known, lambda point, of=known, v=at: float(of.frequencies(point)[v]))
-            assert found == pytest.approx((min(values), max(values)), abs=1e-9)
+def test_ranges_of_curved_sets_are_said_to_be_what_was_found(tmp_path: Path) -> None:
+    for name, expected in (("kuhn2", False), ("kuhn3", True)):
+        run = stored(tmp_path / name, ("P1",))
+        document = ranges_summary(eqbench.load_game(name), run)
+        said = [note for note in notes(document) if note.startswith("published from and to are")]
+        assert bool(said) == expected
+        assert document["quantities"][0]["published"]["linear"] != expected
 
 
 def test_ends_that_are_closed_at_the_published_ones_are_equal(kuhn2: Game, tmp_path: Path) -> None:
@@ -216,6 +111,8 @@ def test_what_was_found_is_read_off_the_stored_profile(kuhn2: Game, tmp_path: Pa
     assert row["max"]["difference"] == pytest.approx(-0.7)
     assert row["max"]["reach"] == pytest.approx(1 / 3)
     assert row["verdict"] == "open", "what is proved is beyond the published end by 0.9 - 1/3"
+    assert not row["max"]["closed"], "the solver's own point is not what counts"
+    assert row["max"]["distance"] == pytest.approx(0.7)
 
 
 def test_only_a_verified_profile_makes_a_range_wider(kuhn2: Game, tmp_path: Path) -> None:
@@ -231,12 +128,86 @@ def test_only_a_verified_profile_makes_a_range_wider(kuhn2: Game, tmp_path: Path
         assert (row["max"]["found"] is None) == (regret == 1e-3)
 
 
-@pytest.mark.parametrize(("proved", "expected"), [(1e-4, "equal"), (0.1, "open")])
-def test_profile_at_the_published_end_excuses_a_proof_that_is_hardly_beyond(
-    kuhn2: Game, tmp_path: Path, proved: float, expected: str
+@pytest.mark.parametrize(
+    ("beyond", "closed"), [(1e-4, True), (9e-4, True), (1.1e-3, False), (0.1, False)]
+)
+def test_bound_of_a_frequency_closes_within_a_thousandth_of_the_verified_profile(
+    kuhn2: Game, tmp_path: Path, beyond: float, closed: bool
 ) -> None:
-    low, high = optimum(LOW, 0.0, 0.0), optimum(HIGH, 1 / 3 + proved, 1 / 3 + proved)
-    assert of_alpha(tmp_path, kuhn2, low, high, at=1 / 3)["verdict"] == expected
+    # the family bets its lowest card between never, the smallest value, and a third of the time
+    low, high = optimum(LOW, 0.0, -beyond), optimum(HIGH, 1 / 3, 1 / 3 + beyond)
+    assert of_alpha(tmp_path / "low", kuhn2, low, high, at=0.0)["min"]["closed"] == closed
+    assert of_alpha(tmp_path / "high", kuhn2, low, high, at=1 / 3)["max"]["closed"] == closed
+
+
+def test_gap_that_the_solver_takes_for_proved_closes_nothing(kuhn2: Game, tmp_path: Path) -> None:
+    # as with gap=0.9: the status is ok, while the bounds are far from what was found
+    low = optimum("ncp(sense=min,of=P1)", -1 / 18, -0.1)
+    high = optimum("ncp(sense=max,of=P1)", -1 / 18, -0.03)
+    document = ranges_summary(kuhn2, stored(tmp_path, ("P1",), low, high))
+    (row,) = document["quantities"]
+    assert (row["min"]["status"], row["min"]["closed"], row["max"]["closed"]) == (
+        "ok",
+        False,
+        False,
+    )
+    assert row["verdict"] == "open"
+    (shown,) = ranges_report(document).tables[0].rows
+    assert shown.values["closed below"] == "no (4.4e-02)"
+    assert "closed: 0 of 2 optima" in ranges_report(document).notes
+
+
+def test_bound_of_a_stopped_solver_closes_if_it_meets_what_was_found(
+    kuhn2: Game, tmp_path: Path
+) -> None:
+    closed = {}
+    for status in ("limit", "refuted"):
+        low = optimum("ncp(sense=min,of=P1)", -1 / 18, -1 / 18, status=status, reason="stopped")
+        (row,) = ranges_summary(kuhn2, stored(tmp_path / status, ("P1",), low))["quantities"]
+        closed[status] = row["min"]["closed"]
+    assert closed == {"limit": True, "refuted": False}
+
+
+@pytest.mark.parametrize("unit", [1e-7, 1.0, 1e6])
+@pytest.mark.parametrize(
+    ("moved", "closed", "expected"),
+    [(9e-6, True, "equal"), (9e-6, False, "open"), (-2e-5, True, "open"), (2e-5, True, "wider")],
+)
+def test_verdicts_do_not_depend_on_the_unit_of_payoffs(
+    unit: float, moved: float, closed: bool, expected: str
+) -> None:
+    end = {"exact_enough": True, "closed": True}
+    low = end | {"found": -0.5 * unit, "bound": -0.5 * unit}
+    high = end | {"found": (0.25 + moved) * unit, "bound": 0.251 * unit, "closed": closed}
+    published = {"low": -0.5 * unit, "high": 0.25 * unit}
+    row = {"unit": unit, "min": low, "max": high, "published": published}
+    assert verdict(row) == expected
+    wrong = high | {"found": None, "bound": (0.25 - 2e-5) * unit}
+    assert verdict(row | {"max": wrong}) == "contradiction"
+
+
+@pytest.mark.parametrize("unit", [1e-7, 1.0, 1e6])
+def test_payoffs_close_and_are_shown_in_shares_of_their_range(tmp_path: Path, unit: float) -> None:
+    game = eqbench.load_game("matching_pennies")
+    payoffs = replace(game.tree.payoffs, base=game.tree.payoffs.table * unit, denominator=1)
+    tree = replace(game.tree, payoffs=payoffs)
+    scaled = replace(game, tree=tree)
+    share = tree.payoff_range
+    assert share == 2 * unit
+    low, high = (
+        replace(
+            optimum(solver, 0.25 * unit, 0.25 * unit + off * share),
+            equilibria=[
+                replace(optimum(solver, 0, 0).equilibria[0], payoffs=[0.25 * unit, -0.25 * unit])
+            ],
+        )
+        for solver, off in (("ncp(sense=min,of=P1)", -9e-6), ("ncp(sense=max,of=P1)", 1.1e-5))
+    )
+    document = ranges_summary(scaled, stored(tmp_path, ("P1",), low, high))
+    (row,) = document["quantities"]
+    assert (row["min"]["closed"], row["max"]["closed"]) == (True, False)
+    (shown,) = ranges_report(document).tables[0].rows
+    assert shown.values["smallest"] == f"{0.25 * unit:.6g}"
 
 
 def test_refuted_profile_is_not_what_was_found(kuhn2: Game, tmp_path: Path) -> None:
@@ -258,12 +229,12 @@ def test_bound_that_excludes_a_published_equilibrium_is_a_contradiction(
     assert of_alpha(tmp_path, kuhn2, low, high, at=0.3)["verdict"] == "contradiction"
 
 
-def test_profile_that_polishing_moved_inside_does_not_hide_that_ends_are_equal(
+def test_proof_counts_for_nothing_where_polishing_moved_the_profile_away(
     kuhn2: Game, tmp_path: Path
 ) -> None:
     low, high = optimum(LOW, 0.0, 0.0), optimum(HIGH, 1 / 3 + 5e-6, 1 / 3 + 6e-6)
     row = of_alpha(tmp_path, kuhn2, low, high, at=0.0)
-    assert (row["max"]["found"], row["verdict"]) == (0, "equal")
+    assert (row["max"]["found"], row["max"]["closed"], row["verdict"]) == (0, False, "open")
 
 
 def test_any_frequency_counts_where_the_own_plan_never_leads(kuhn2: Game, tmp_path: Path) -> None:
@@ -279,7 +250,10 @@ def test_any_frequency_counts_where_the_own_plan_never_leads(kuhn2: Game, tmp_pa
     assert (row["min"]["found"], row["max"]["found"]) == (0, 1)
     assert row["min"]["any_share"]
     assert row["verdict"] == "wider", "the publication has player 1 call"
-    assert any(note.startswith("wider off the path of play only") for note in notes(document))
+    (shown,) = ranges_report(document).tables[0].rows
+    assert (shown.values["smallest"], shown.values["largest"]) == ("0 (any)", "1 (any)")
+    said = "wider, and in the profile that was found play never reaches the information set"
+    assert any(note.startswith(said) for note in notes(document))
 
 
 def test_optimum_at_its_limit_keeps_what_was_found_and_its_bound(
@@ -291,10 +265,17 @@ def test_optimum_at_its_limit_keeps_what_was_found_and_its_bound(
     assert row["verdict"] == "open"
     assert row["min"]["gap"] == pytest.approx(0.5 - 1 / 18)
     (shown,) = ranges_report(document).tables[0].rows
-    assert shown.values["at least"] == "-0.500000"
+    assert shown.values["at least"] == "-0.5"
+    assert shown.values["smallest"] == "-0.0555556"
     assert shown.values["closed below"] == "no (4.4e-01)"
     assert shown.values["closed above"] == "missing"
     assert any(note.startswith("limit: min P1 – what was found") for note in notes(document))
+
+
+def test_optima_that_were_not_run_yet_are_counted_on_one_line(kuhn2: Game, tmp_path: Path) -> None:
+    names = quantities(kuhn2.tree, [], payoffs=True, first=True, every=True)
+    document = ranges_summary(kuhn2, stored(tmp_path, names))
+    assert notes(document) == ("missing: 28 of 28 optima – not run yet, --resume goes on",)
 
 
 def test_unavailable_solver_is_shown_with_its_reason(kuhn2: Game, tmp_path: Path) -> None:
@@ -335,4 +316,6 @@ def test_files_hold_what_the_summary_says(kuhn2: Game, tmp_path: Path) -> None:
     for name in ("ranges.md", "ranges.tex"):
         text = (tmp_path / name).read_text()
         assert "(feasibility 1e-6, gap 1e-4), not a theorem" in text
-        assert "0.055556" in text
+        assert "differ by at most 1e-5 of the payoff range, whatever gap" in text
+        assert "from the published ends by at most 1e-5 of the payoff range" in text
+        assert "0.0555556" in text
