@@ -64,7 +64,13 @@ def groups(trees: int) -> list[dict[str, Any]]:
         },
         {"name": "trees", "games": random, "solvers": GENERAL, "seeds": 1, "limit_s": 10},
         {"name": "strategic", "games": strategic, "solvers": GENERAL, "seeds": 1, "limit_s": 10},
-        {"name": "zero sum", "games": ["kuhn2", "leduc"], "solvers": ZERO_SUM, "limit_s": 30},
+        {
+            "name": "zero sum",
+            "games": ["kuhn2", "leduc"],
+            "solvers": ZERO_SUM,
+            "seeds": 3,
+            "limit_s": 30,
+        },
     ]
 
 

@@ -23,9 +23,9 @@ from .newton import BEYOND, Held, corrected
 from .point import PlanGame
 
 ROUNDS = 8
-# Regret, as a share of the payoff range, at which nothing but rounding is left.
-ROUNDING = 1e-14
-# Actions up to which semismooth steps take a tenth of a second at most.
+# Regret, as a share of the payoff range, from which on a polish is not worth seconds.
+ROUNDING = 1e-13
+# Actions up to which a step of any method takes a tenth of a second at most.
 MOST_ACTIONS = 1000
 
 
@@ -68,8 +68,12 @@ def polish(game: Game, weights: NDArray) -> Polished:
 
 def improve(game: PlanGame, plans: FloatArray) -> Polished:
     """Like `polish`, from feasible plans (S,)."""
-    best = _best(by_newton(game, plans))
-    if best.regret > ROUNDING * game.scale and game.form.n_actions <= MOST_ACTIONS:
+    is_large = game.form.n_actions > MOST_ACTIONS
+    best = measured(game, plans)
+    if is_large and best.regret <= ROUNDING * game.scale:
+        return best
+    best = _best([best, *by_newton(game, plans)])
+    if best.regret > ROUNDING * game.scale and not is_large:
         best = _best([best, *by_newton(game, descended(game, plans))])
     for _ in range(ROUNDS):
         if best.regret <= ROUNDING * game.scale:
