@@ -117,13 +117,25 @@ def canonical_text(name: str, instance: Any) -> str:
     TypeError
         If a field holds a value that no spec can express.
     """
-    values = []
+    values = ",".join(f"{key}={text}" for key, text in option_texts(instance).items())
+    return f"{name}({values})" if values else name
+
+
+def option_texts(instance: Any) -> dict[str, str]:
+    """Texts of the options of an instance by name in field order, as they stand in a spec.
+
+    Raises
+    ------
+    TypeError
+        If a field holds a value that no spec can express.
+    """
+    texts = {}
     for field, hint in _fields(type(instance)):
         value = getattr(instance, field.name)
         if hint is float and isinstance(value, int):
             value = float(value)  # a default may be written 1 where 1.0 is meant
-        values.append(f"{field.name}={_written(field.name, value)}")
-    return f"{name}({','.join(values)})" if values else name
+        texts[field.name] = _written(field.name, value)
+    return texts
 
 
 def type_text(hint: Any) -> str:

@@ -53,8 +53,9 @@ def info(spec: str, max_nodes: int, plugins: tuple[str, ...], as_json: bool) -> 
 
     from eqbench.equilibria import known_equilibria
     from eqbench.errors import SpecError, nearest
+    from eqbench.options import option_texts
     from eqbench.registry import default_registry
-    from eqbench.spec import format_value, parse_spec
+    from eqbench.spec import parse_spec
 
     registry = default_registry().with_plugins(plugins)
     name = parse_spec(spec).name
@@ -66,15 +67,17 @@ def info(spec: str, max_nodes: int, plugins: tuple[str, ...], as_json: bool) -> 
     facts: dict[str, Any] = {"schema": "eqbench.info/1", "name": name, "kind": entry.kind}
     facts |= {"summary": entry.summary, "source": entry.source}
     if entry.kind == "game":
+        instance = registry.describe_game(spec)[0]
         game = registry.load_game(spec, max_nodes=max_nodes)
         facts |= {"spec": game.spec, "sizes": _sizes(game.tree)}
         facts["equilibria"] = [asdict(known) for known in known_equilibria(game)]
     else:
-        facts |= {"spec": registry.load_solver(spec).spec, **_solver_facts(entry)}
-    values = dict(parse_spec(facts["spec"]).options)
+        solver = registry.load_solver(spec)
+        instance = solver.instance
+        facts |= {"spec": solver.spec, **_solver_facts(entry)}
+    values = option_texts(instance)
     facts["options"] = [
-        _option(option) | {"value": format_value(values[option.name])}
-        for option in registry.options(entry)
+        _option(option) | {"value": values[option.name]} for option in registry.options(entry)
     ]
     if as_json:
         click.echo(json.dumps(facts, indent=2))

@@ -56,7 +56,25 @@ def _optional(extra: str, module: str, distribution: str) -> dict[str, Any]:
 
     if importlib.util.find_spec(module) is None:
         return _check(extra, "absent", f"optional: install eqbench with its extra {extra!r}")
-    return _check(extra, "good", f"{distribution} {version_of(distribution) or ''}".strip())
+    detail = f"{distribution} {version_of(distribution) or ''}".strip()
+    if extra == "gurobi":
+        detail += f", {_gurobi_license()}"
+    return _check(extra, "good", detail)
+
+
+def _gurobi_license() -> str:
+    """Which license of Gurobi is here, tried out on a model that the size-limited one refuses."""
+    import gurobipy as gp
+
+    try:
+        with gp.Env(params={"OutputFlag": 0}) as env, gp.Model(env=env) as model:
+            model.addVars(2001)
+            model.optimize()
+    except gp.GurobiError as error:
+        if error.errno == gp.GRB.Error.SIZE_LIMIT_EXCEEDED:
+            return "size-limited license: small models only"
+        return f"no license: {error}"
+    return "license without a limit on size"
 
 
 def _cache() -> dict[str, Any]:

@@ -61,6 +61,8 @@ def _longest(missing: int, request: Any) -> str:
 
 def duration(seconds: float) -> str:
     """A long duration with its unit."""
+    if 0 < seconds < 1:
+        return "less than 1 s"
     if seconds < 120:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

@@ -17,6 +17,7 @@ from eqbench.model.profile import BehaviorProfile
 from eqbench.solver import CLAIMS, Candidate
 from eqbench.store.schema import EquilibriumRecord
 from eqbench.verification import (
+    Allowance,
     Verification,
     Verifier,
     certify,
@@ -100,12 +101,23 @@ class Evidence:
 
 
 def measure(
-    candidate: Candidate, verifier: Verifier, *, tolerance: float, work: int, elapsed_s: float
+    candidate: Candidate,
+    verifier: Verifier,
+    *,
+    tolerance: float,
+    work: int,
+    elapsed_s: float,
+    allowance: Allowance | None = None,
 ) -> Finding:
     """Measure a candidate and hold it against its claim.
 
     A claimed equilibrium, or a claim of no regret at all, is measured exactly if its
-    frequencies are known exactly and the integers do not become too long.
+    frequencies are known exactly and that is not too much work. Otherwise the floats count, and
+    nothing is proved.
+
+    Parameters
+    ----------
+    allowance : for exact measurements of the whole cell; one for this candidate alone unless given
 
     Raises
     ------
@@ -117,7 +129,7 @@ def measure(
         candidate = replace(candidate, profile=BehaviorProfile.of_exact(verifier.tree, exact))
     certificate, refuted = None, None
     if candidate.claim in ("equilibrium", "complete list") or candidate.claimed_regret == 0:
-        certificate = certify(verifier.tree, candidate.profile)
+        certificate = certify(verifier.tree, candidate.profile, allowance)
     if certificate is None:
         measured = verifier.verify(candidate.profile)
     else:
@@ -145,7 +157,21 @@ def _fractions(exact: Verification) -> dict[str, list[str]]:
     }
 
 
-def measure_frame(frame: Frame, verifier: Verifier, tolerance: float) -> Finding:
+def measure_frames(frames: Sequence[Frame], verifier: Verifier, tolerance: float) -> list[Finding]:
+    """Measured profiles of frames of a cell, with one allowance for what is measured exactly.
+
+    Raises
+    ------
+    ProfileError
+        As `measure_frame`.
+    """
+    allowance = Allowance()
+    return [measure_frame(frame, verifier, tolerance, allowance) for frame in frames]
+
+
+def measure_frame(
+    frame: Frame, verifier: Verifier, tolerance: float, allowance: Allowance | None = None
+) -> Finding:
     """Measure the profile of a snapshot or candidate frame.
 
     Raises
@@ -158,7 +184,14 @@ def measure_frame(frame: Frame, verifier: Verifier, tolerance: float) -> Finding
         work, elapsed_s = int(frame.fields["work"]), float(frame.fields["elapsed_s"])
     except (KeyError, TypeError, ValueError, ArithmeticError) as error:
         raise ProfileError(f"a message that holds no candidate ({error!r})") from None
-    return measure(candidate, verifier, tolerance=tolerance, work=work, elapsed_s=elapsed_s)
+    return measure(
+        candidate,
+        verifier,
+        tolerance=tolerance,
+        work=work,
+        elapsed_s=elapsed_s,
+        allowance=allowance,
+    )
 
 
 def _candidate(frame: Frame) -> Candidate:

@@ -31,7 +31,13 @@ from eqbench.solver import (
     warm_up,
 )
 from eqbench.store.schema import CellRecord
-from eqbench.verification import DEFAULT_TOLERANCE, Verification, Verifier, verify_exactly
+from eqbench.verification import (
+    DEFAULT_TOLERANCE,
+    Allowance,
+    Verification,
+    Verifier,
+    verify_exactly,
+)
 
 
 def solve(game: Game | str, solver: Any, budget: Budget | None = None, seed: int = 0) -> CellRecord:
@@ -109,6 +115,7 @@ def _judged(
     record: CellRecord, game: Game, reports: list[Report], termination: Termination, target: float
 ) -> CellRecord:
     verifier = Verifier(game.tree)
+    allowances = {"snapshot": Allowance(), "candidate": Allowance()}
     findings = [
         measure(
             report.candidate,
@@ -116,6 +123,7 @@ def _judged(
             tolerance=DEFAULT_TOLERANCE,
             work=report.work,
             elapsed_s=report.elapsed_s,
+            allowance=allowances[report.kind],
         )
         for report in reports
     ]

@@ -10,7 +10,7 @@ from typing import Any
 from eqbench.equilibria import Identifier
 from eqbench.errors import EqbenchError, StoreError
 from eqbench.harness.child import Limits, Outcome
-from eqbench.harness.evidence import Evidence, Finding, curve, measure_frame, metrics
+from eqbench.harness.evidence import Evidence, Finding, curve, measure_frames, metrics
 from eqbench.harness.naming import identity_of
 from eqbench.harness.plan import Cell
 from eqbench.harness.verdict import judge
@@ -55,8 +55,8 @@ class Recorder:
             status, reason = cell.solver.problem
             return replace(_names(cell), status=status, reason=reason)
         (verifier, identifier), name = self._kit(cell), _file(cell)
-        path = [measure_frame(frame, verifier, cell.tolerance) for frame in evidence.snapshots]
-        found = [measure_frame(frame, verifier, cell.tolerance) for frame in evidence.candidates]
+        path = measure_frames(evidence.snapshots, verifier, cell.tolerance)
+        found = measure_frames(evidence.candidates, verifier, cell.tolerance)
         handed = found or path[-1:]
         status, reason = judge(
             outcome,

@@ -8,8 +8,8 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from eqbench.report.entries import Entry, by_game, by_solver
 from eqbench.report.equilibria import counts
-from eqbench.report.rows import Entry, by_game, by_solver
 from eqbench.report.summary import CSV_COLUMNS, statistics_of
 from eqbench.store.results import result_columns, result_rows
 from eqbench.store.schema import CellRecord

@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from eqbench.report.entries import Entry
 from eqbench.report.equilibria import with_matrices
-from eqbench.report.rows import Entry, Report, comparison
+from eqbench.report.rows import Report, comparison
 from eqbench.report.summary import summary
 from eqbench.store.stored_run import StoredRun
 

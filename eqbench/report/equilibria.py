@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from eqbench.report.entries import Entry, by_game, by_solver, several_runs, several_seeds
 from eqbench.report.naming import (
     NEAR,
     Identity,
@@ -19,19 +20,7 @@ from eqbench.report.naming import (
     nearest,
     order,
 )
-from eqbench.report.rows import (
-    RUN,
-    SOLVER,
-    Column,
-    Entry,
-    Report,
-    Row,
-    Table,
-    by_game,
-    by_solver,
-    several_runs,
-    several_seeds,
-)
+from eqbench.report.rows import RUN, SOLVER, Column, Report, Row, Table
 
 MOST_CLUSTERS = 6
 SAME_PAYOFF = 1e-5  # less is not seen in tables

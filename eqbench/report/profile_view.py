@@ -9,9 +9,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from eqbench.report.cell_notes import printable
 from eqbench.report.naming import decimal, is_cluster
 from eqbench.report.profile_facts import CARDS, SITUATIONS
-from eqbench.report.rows import printable
 from eqbench.report.terminal import fits, mebibytes, seconds, small, status_text
 
 MOST_SETS = 400

@@ -7,16 +7,24 @@ line break where space is short.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from eqbench.report.cell_notes import cell_notes
+from eqbench.report.entries import (
+    Entry,
+    by_game,
+    is_proved,
+    row_label,
+    several_runs,
+    several_seeds,
+    title_of,
+)
 from eqbench.report.naming import label, marks
-from eqbench.store.schema import CellRecord
 
 Kind = Literal["text", "words", "status", "count", "small", "payoffs", "payoff", "seconds", "bytes"]
 
-ALARMING = frozenset({"failed", "crashed", "refuted", "interrupted"})
 _SHORT_CLAIMS = {"iterate": "last", "complete list": "list"}
 
 
@@ -138,60 +146,15 @@ class Report:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Entry:
-    """A record and the name of its run, which is empty where there is one run only."""
-
-    run: str
-    record: CellRecord
-
-
 def comparison(entries: Sequence[Entry]) -> Report:
     """One table per game, in the order of the entries, with one row per cell."""
     tables = tuple(_table(group) for group in by_game(entries))
     return Report(tables, _legend({table.players for table in tables}))
 
 
-def by_game(entries: Iterable[Entry]) -> list[list[Entry]]:
-    """Entries of each game, the games in the order in which they first occur."""
-    groups: dict[str, list[Entry]] = {}
-    for entry in entries:
-        groups.setdefault(entry.record.game_spec, []).append(entry)
-    return list(groups.values())
-
-
-def by_solver(entries: Iterable[Entry]) -> list[list[Entry]]:
-    """Entries of each solver of each run, in the order in which they first occur."""
-    groups: dict[tuple[str, str], list[Entry]] = {}
-    for entry in entries:
-        groups.setdefault((entry.run, entry.record.solver), []).append(entry)
-    return list(groups.values())
-
-
-def several_seeds(entries: Sequence[Entry]) -> bool:
-    """Whether a seed tells cells apart."""
-    return len({entry.record.seed for entry in entries} - {None}) > 1
-
-
-def several_runs(entries: Sequence[Entry]) -> bool:
-    """Whether the entries are of more than one run."""
-    return len({entry.run for entry in entries}) > 1
-
-
-def title_of(record: CellRecord) -> str:
-    """Title of the table of a game."""
-    same = record.game == record.game_spec
-    return record.game_spec if same else f"{record.game} = {record.game_spec}"
-
-
 def three_digits(value: float) -> str:
     """A duration in seconds as a bare number."""
     return f"{value:.0f}" if value >= 100 else f"{value:#.3g}"
-
-
-def printable(text: str) -> str:
-    """Text without line breaks and escape codes; reasons come from solvers."""
-    return "".join(char if char.isprintable() or char == "\u00a0" else " " for char in text)
 
 
 RUN = Column("run", identifies=True)
@@ -222,9 +185,9 @@ def _table(entries: Sequence[Entry]) -> Table:
     players = max(len(entry.record.regrets or ()) for entry in entries)
     rows = tuple(
         Row(
-            _label(entry, entries),
+            row_label(entry, entries),
             _values(entry),
-            exact=frozenset(["max regret"] if _is_proved(entry) else []),
+            exact=frozenset(["max regret"] if is_proved(entry) else []),
         )
         for entry in entries
     )
@@ -232,7 +195,7 @@ def _table(entries: Sequence[Entry]) -> Table:
         title=title_of(entries[0].record),
         columns=_columns(entries),
         rows=rows,
-        notes=tuple(_notes(entries)),
+        notes=tuple(cell_notes(entries)),
         legend=_legend({players}),
         players=players,
     )
@@ -256,62 +219,6 @@ def _values(entry: Entry) -> dict[str, Any]:
         "time": record.elapsed_s,
         "memory": record.peak_memory_bytes,
     }
-
-
-def _is_proved(entry: Entry) -> bool:
-    """Whether the profile that the row shows is an equilibrium by exact computation."""
-    return bool(entry.record.equilibria) and entry.record.equilibria[0].is_proved
-
-
-def _label(entry: Entry, entries: Sequence[Entry]) -> str:
-    """Solver of a row, with its seed and run where they tell rows apart."""
-    seed = entry.record.seed
-    more = [f"seed {seed}"] if seed is not None and several_seeds(entries) else []
-    more += [entry.run] if several_runs(entries) else []
-    return entry.record.solver + (f" ({', '.join(more)})" if more else "")
-
-
-def _labels(sharing: Sequence[Entry], entries: Sequence[Entry]) -> list[str]:
-    """Labels of some rows; those that differ in the seed only share one."""
-    found = []
-    for group in by_solver(sharing):
-        label = _label(group[0], entries)
-        if len(group) > 1:
-            seeds = ", ".join(str(entry.record.seed) for entry in group)
-            label = label.replace(f"seed {group[0].record.seed}", f"seeds {seeds}", 1)
-        found.append(label)
-    return found
-
-
-def _notes(entries: Sequence[Entry]) -> list[str]:
-    """Reasons of what is not ok, each with all rows that share it, what is proved, the target."""
-    shared: dict[tuple[str, str, str], list[Entry]] = {}
-    for entry in entries:
-        record = entry.record
-        if record.status != "ok":
-            reason = (record.status, record.reason, _see(entry))
-            shared.setdefault(reason, []).append(entry)
-    notes = [
-        f"{status}: {', '.join(_labels(sharing, entries))}"
-        + (f" – {reason}" if reason else "")
-        + see
-        for (status, reason, see), sharing in shared.items()
-    ]
-    if proved := [entry for entry in entries if _is_proved(entry)]:
-        notes.append(
-            f"max regret exactly 0, in rational arithmetic: {', '.join(_labels(proved, entries))}"
-        )
-    targets = sorted({entry.record.target for entry in entries if entry.record.target})
-    if targets:
-        notes.append(f"target: max regret {' or '.join(f'{target:.1e}' for target in targets)}")
-    return [printable(note) for note in notes]
-
-
-def _see(entry: Entry) -> str:
-    log = entry.record.log
-    if log is None or entry.record.status not in ALARMING:
-        return ""
-    return f" (see {entry.run}/{log})" if entry.run else f" (see {log})"
 
 
 def _legend(numbers_of_players: set[int]) -> str:

@@ -6,20 +6,10 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from eqbench.report.entries import Entry, by_game, by_solver, title_of
 from eqbench.report.equilibria import counted, with_matrices
 from eqbench.report.naming import marks
-from eqbench.report.rows import (
-    RUN,
-    SOLVER,
-    Column,
-    Entry,
-    Report,
-    Row,
-    Table,
-    by_game,
-    by_solver,
-    title_of,
-)
+from eqbench.report.rows import RUN, SOLVER, Column, Report, Row, Table
 
 _COLUMNS = (
     SOLVER,

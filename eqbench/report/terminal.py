@@ -12,9 +12,11 @@ from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from eqbench.report.cell_notes import ALARMING
+from eqbench.report.entries import Entry
 from eqbench.report.equilibria import with_matrices
 from eqbench.report.naming import broken
-from eqbench.report.rows import ALARMING, Column, Entry, Kind, Report, Row, Table, comparison
+from eqbench.report.rows import Column, Kind, Report, Row, Table, comparison
 from eqbench.store.schema import CellRecord
 
 TEXT_WIDTH = 140

@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from eqbench.report.cell_notes import printable
 from eqbench.report.naming import decimal, leading, marked, marks
-from eqbench.report.rows import printable
 from eqbench.report.terminal import fits, small
 from eqbench.studies.crossplay import Crossplay, WorstCases
 from eqbench.studies.crossplay_entries import Found

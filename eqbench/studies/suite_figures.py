@@ -23,10 +23,10 @@ _NEVER_RAN = ("unavailable", "unsupported")
 def suite_summary(suite: Suite, run: StoredRun) -> dict[str, Any]:
     """Figures of a suite from a stored run, as JSON values; times in seconds.
 
-    Times are those of games that ended well (`ok`) or at the limit. A game at the limit counts as
-    the limit, so that every mean or median that it touches is a lower bound. Games that failed,
-    or for which a solver never ran, have no time. Ratios are those of the second solver to the
-    first, over the games for which both have a time.
+    Times are those of games that were solved, which is `ok` within the limit, or came to the
+    limit. A game at the limit counts as the limit, so that every mean or median that it touches
+    is a lower bound. Games that failed, or for which a solver never ran, have no time. Ratios are
+    those of the second solver to the first, over the games for which both have a time.
 
     Raises
     ------
@@ -84,18 +84,19 @@ def _of_size(
 
 
 def _time(cell: CellRecord, timeout_s: float) -> float | None:
-    """Seconds that a cell counts for."""
-    return timeout_s if cell.status in _AT_LIMIT else cell.elapsed_s if _solved(cell) else None
-
-
-def _solved(cell: CellRecord) -> bool:
-    return cell.status == "ok" and cell.elapsed_s is not None
+    """Seconds that a cell counts for: less than the limit if it was solved, or the limit."""
+    if cell.status in _AT_LIMIT:
+        return timeout_s
+    if cell.status != "ok" or cell.elapsed_s is None:
+        return None
+    # children are killed a little after the limit, and some end well in between
+    return min(cell.elapsed_s, timeout_s)
 
 
 def _of_solver(cells: Sequence[CellRecord], timeout_s: float) -> dict[str, Any]:
     """Figures of one solver on the games of one size."""
-    solved = [cell.elapsed_s for cell in cells if _solved(cell) and cell.elapsed_s is not None]
     times = [time for cell in cells if (time := _time(cell, timeout_s)) is not None]
+    solved = [time for time in times if time < timeout_s]
     precise = sum(cell.max_regret is not None and cell.max_regret <= PRECISE for cell in cells)
     counts = Counter[str](cell.status for cell in cells)
     never_ran = sum(counts[status] for status in _NEVER_RAN)

@@ -30,7 +30,9 @@ _COLUMNS = (
 _PUBLISHED = Column("published mean", "seconds", "published\nmean")
 _LEGEND = (
     "Times are solving times in seconds; the start of a process, imports and preparation are not "
-    "counted. The mean is over the games that were solved. In the median and in the mean with "
+    "counted. Solved is what ended as ok within the limit; its verified max regret may be as large "
+    "as a thousandth of the payoff range, and the last column says how often it was small. "
+    "The mean is over the games that were solved. In the median and in the mean with "
     "time-outs, and so in both ratios, a game that ended at the limit counts as the limit: where "
     "there are time-outs the mean is a lower bound. Games that failed have no time. Ratios are "
     "over the games for which both solvers have one."
@@ -191,7 +193,10 @@ def _text(ratio: dict[str, Any] | None) -> str | None:
 
 def _conditions(suite: Suite, document: dict[str, Any]) -> Iterator[str]:
     facts = document["environment"]
-    here = [f"limit {document['timeout_s']:g} s", f"{document['games']:,} games per size"]
+    here = [
+        f"limit {document['timeout_s']:g} s",
+        f"{document['games']:,} game{'s'[: document['games'] != 1]} per size",
+    ]
     if document["threads"]:
         here.append(f"{document['threads']} thread{'s'[: document['threads'] != 1]} per game")
     if (document["jobs"] or 1) > 1:

@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from eqbench.report.cell_notes import printable
 from eqbench.report.naming import decimal, leading, marked, marks
-from eqbench.report.rows import printable
 from eqbench.report.terminal import fits, seconds, small
 from eqbench.spec import parse_spec
 from eqbench.studies.trace_measure import POLISHED, SAME_PAYOFFS

@@ -4,12 +4,13 @@ It reads the tree's nodes, not the sequence form, and shares no arithmetic with 
 that solvers use.
 """
 
-from eqbench.verification.certificate import certify
+from eqbench.verification.certificate import Allowance, certify
 from eqbench.verification.judge import DEFAULT_TOLERANCE, exact_refutation, refutation
 from eqbench.verification.verifier import Verification, Verifier, verify, verify_exactly
 
 __all__ = [
     "DEFAULT_TOLERANCE",
+    "Allowance",
     "Verification",
     "Verifier",
     "certify",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
@@ -17,33 +18,59 @@ from eqbench.verification.verifier import Verification, verify_exactly
 # has a bound of its own, since the time grows with its square and Python prints at most 4,300.
 MOST_TERMINAL_DIGITS = 2 * 10**7
 MOST_DIGITS = 4000
+# However short the integers are, a terminal costs 2 to 3 microseconds: as much as so many digits.
+CHARGED_DIGITS = 50
 
 
-def certify(tree: GameTree, profile: BehaviorProfile) -> Verification | None:
+@dataclass
+class Allowance:
+    """What the certificates of one cell may cost together: about a second, by an estimate.
+
+    It is an estimate and not the clock, so that the same candidates are certified everywhere.
+    They are served in the order in which they come; one that costs more than what is left goes
+    without, and a later one that costs less does not.
+
+    Attributes
+    ----------
+    left : digits at terminals that are not used up
+    """
+
+    left: int = field(default_factory=lambda: MOST_TERMINAL_DIGITS)
+
+
+def certify(
+    tree: GameTree, profile: BehaviorProfile, allowance: Allowance | None = None
+) -> Verification | None:
     """Payoffs and regrets as Fractions; None if they are not known exactly, or cost too much.
 
     Parameters
     ----------
     profile : a profile of this tree
+    allowance : what this may cost, and from which it is taken off; a new one unless given
 
     Raises
     ------
     ProfileError
         If a row of the exact frequencies does not sum to exactly 1.
     """
-    if profile.exact is None or not tree.exact or not _is_affordable(tree, profile.exact):
+    if profile.exact is None or not tree.exact:
         return None
+    allowance = Allowance() if allowance is None else allowance
+    most = min(MOST_DIGITS, allowance.left // tree.n_terminals)
+    digits = _digits(tree, profile.exact, most)
+    if digits is None:
+        return None
+    allowance.left -= tree.n_terminals * max(digits, CHARGED_DIGITS)
     return verify_exactly(tree, profile)
 
 
-def _is_affordable(tree: GameTree, exact: Sequence[Fraction]) -> bool:
-    """Whether the integers of exact mode stay short, by a bound on their bits from above.
+def _digits(tree: GameTree, exact: Sequence[Fraction], most: int) -> int | None:
+    """Bound from above on the digits of an integer of exact mode; None if it exceeds `most`.
 
     A path is a product of at most as many factors of one player, or of chance, as there are
     levels on which they move.
     """
-    digits = min(MOST_DIGITS, MOST_TERMINAL_DIGITS // tree.n_terminals)
-    allowed = digits / math.log10(2)
+    allowed = most / math.log10(2)
     movers = [set(np.unique(tree.player[level]).tolist()) for level in tree.levels]
     payoffs, denominator = tree.payoffs.rational()
     bits = int(abs(payoffs).max()).bit_length() + denominator.bit_length()
@@ -55,6 +82,6 @@ def _is_affordable(tree: GameTree, exact: Sequence[Fraction]) -> bool:
         for value in exact[tree.action_start[own.start] : tree.action_start[own.stop]]:
             common = math.lcm(common, value.denominator)
             if bits + moves * common.bit_length() > allowed:
-                return False
+                return None
         bits += moves * common.bit_length()
-    return bits <= allowed
+    return math.ceil(bits * math.log10(2)) if bits <= allowed else None

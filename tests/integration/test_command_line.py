@@ -200,6 +200,12 @@ def test_info_says_what_a_game_or_solver_is(tmp_path: Path, spec: str) -> None:
         assert done.json["spec"] == "kuhn(players=3,cards=4,pot=3,reduce=dominated22,raises=0)"
 
 
+def test_info_shows_values_as_the_spec_does(tmp_path: Path) -> None:
+    lines = eqbench("info", "ncp(gap=0.001)", cwd=tmp_path).out.splitlines()
+    assert "  feasibility = 1e-06  (number)" in lines
+    assert "  gap = 0.001  (number)" in lines
+
+
 def test_doctor_finds_this_installation_in_order(tmp_path: Path) -> None:
     done = eqbench("doctor", "--json", cwd=tmp_path)
     assert done.code == 0, done.out

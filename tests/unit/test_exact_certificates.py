@@ -15,14 +15,15 @@ from rich.console import Console
 
 import eqbench
 from eqbench.errors import ProfileError
-from eqbench.harness.evidence import Finding, measure, metrics
+from eqbench.harness.evidence import Finding, measure, measure_frames, metrics
+from eqbench.harness.frames import Frame
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_from_json
 from eqbench.model.tree import GameTree, Payoffs
 from eqbench.report.terminal import print_comparison
 from eqbench.solver import Candidate
 from eqbench.store.schema import CellRecord, EquilibriumRecord
-from eqbench.verification import Verifier, certify, verify_exactly
+from eqbench.verification import Allowance, Verifier, certify, verify_exactly
 
 TREE = eqbench.load_game("kuhn2").tree
 TINY = Fraction(1, 10**18)
@@ -100,7 +101,7 @@ def test_error_of_1e_18_that_floats_cannot_see_refutes_a_claim_of_no_regret() ->
 def test_refutation_test_notices_a_verifier_without_certificates(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("eqbench.harness.evidence.certify", lambda tree, profile: None)
+    monkeypatch.setattr("eqbench.harness.evidence.certify", lambda *of: None)
     with pytest.raises(AssertionError):
         test_error_of_1e_18_that_floats_cannot_see_refutes_a_claim_of_no_regret()
 
@@ -182,6 +183,56 @@ def test_certificates_end_where_a_large_game_would_take_too_long(
     assert not any(certified[:3])
 
 
+def test_certificates_of_a_cell_share_an_allowance() -> None:
+    whole = Allowance()
+    spent, before = [], whole.left
+    for digits in (1, 100, 1000):
+        assert certify(TREE, with_digits(digits), whole) is not None
+        spent.append(before - whole.left)
+        before = whole.left
+    assert 0 < spent[0] < spent[1] < spent[2]
+    scarce = Allowance(left=spent[2] - 1)
+    assert certify(TREE, with_digits(1000), scarce) is None
+    assert certify(TREE, with_digits(100), scarce) is not None, "what costs less comes still"
+    assert scarce.left == spent[2] - 1 - spent[1]
+    assert certify(TREE, BehaviorProfile.of(TREE, GOOD.probabilities), scarce) is None
+    assert scarce.left == spent[2] - 1 - spent[1]
+    assert certify(TREE, GOOD, Allowance(left=-1)) is None
+
+
+def test_list_beyond_the_allowance_is_neither_proved_nor_refuted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Floats see no error of 1e-18; without a certificate they are what counts."""
+    whole = Allowance()
+    certify(TREE, GOOD, whole)
+    cost = Allowance().left - whole.left
+    monkeypatch.setattr("eqbench.verification.certificate.MOST_TERMINAL_DIGITS", 2 * cost)
+    handed = [*[kuhn_profile(Fraction(k, 37)) for k in (1, 2)], OFF]
+    result = eqbench.solve("kuhn2", HandsOver(*handed))
+    assert result.status == "ok"
+    assert [item.is_proved for item in result.equilibria] == [True, True, False]
+    assert (result.equilibria[2].exact, result.equilibria[2].refuted) == (None, None)
+    worse = eqbench.solve("kuhn2", HandsOver(*handed[:2], BehaviorProfile.uniform(TREE)))
+    assert worse.status == "refuted", "the ordinary rule counts"
+    assert eqbench.solve("kuhn2", HandsOver(OFF, *handed[:2])).status == "refuted"
+    sent = measure_frames([frame(profile) for profile in handed], Verifier(TREE), 1e-6)
+    assert [item.exact is None for item in sent] == [False, False, True]
+    assert [item.refuted for item in sent] == [None] * 3
+
+
+def frame(profile: BehaviorProfile) -> Frame:
+    """What a child sends of an equilibrium that it claims to be exact."""
+    fields = {
+        "claim": "equilibrium",
+        "claimed_regret": 0.0,
+        "exact": [str(value) for value in profile.exact],
+        "work": 1,
+        "elapsed_s": 0.1,
+    }
+    return Frame("candidate", fields, {"profile": profile.probabilities})
+
+
 # -- where it is shown --------------------------------------------------------------------------
 
 
@@ -195,11 +246,12 @@ def test_proof_comes_before_what_only_rounds_to_less() -> None:
 
 
 class HandsOver:
-    def __init__(self, profile: BehaviorProfile) -> None:
-        self.profile = profile
+    def __init__(self, *profiles: BehaviorProfile) -> None:
+        self.profiles = profiles
 
     def solve(self, game, monitor, rng):
-        monitor.candidate(self.profile, claim="equilibrium", claimed_regret=0.0)
+        for profile in self.profiles:
+            monitor.candidate(profile, claim="equilibrium", claimed_regret=0.0)
         return eqbench.Termination("converged")
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import pytest
 
 from eqbench.errors import SpecError
-from eqbench.options import canonical_text, construct, list_options
+from eqbench.options import canonical_text, construct, list_options, option_texts
 from eqbench.spec import parse_spec
 
 
@@ -53,6 +53,12 @@ def test_canonical_text_has_every_type_in_the_grammar() -> None:
         'all(count=3,limit=none,step=0.5,exact=1/3,fast=false,path="",start=uniform,label=none)'
     )
     assert "step=inf," in canonical(count=3, step="inf")
+
+
+def test_texts_of_options_show_floats_as_decimals_and_exact_numbers_as_fractions() -> None:
+    given = parse_spec("all(count=3,step=0.000001,exact=0.25)").options
+    texts = option_texts(construct(Everything, "all", {}, given))
+    assert (texts["step"], texts["exact"], texts["path"]) == ("1e-06", "1/4", '""')
 
 
 @pytest.mark.parametrize("step", [0.1, 1e-300, 5e-324, 1.7976931348623157e308, 3.0, math.inf])

@@ -254,6 +254,31 @@ def test_bound_of_a_ratio_says_whose_times_are_cut_off(
     assert (ratio["of_means"]["bound"], ratio["of_medians"]["bound"]) == (means, medians)
 
 
+def test_game_that_ended_well_just_after_the_limit_counts_as_the_limit(
+    tmp_path: Path, suite: Suite
+) -> None:
+    document = of_times(
+        tmp_path / "run", suite, ncp=[1.0, 1.0, 1.0], mip=[2.0, TIMEOUT_S, TIMEOUT_S + 0.5]
+    )
+    (size,) = document["sizes"]
+    mip = size["solvers"][1]
+    assert (mip["solved"], mip["timeouts"], mip["failed"]) == (1, 2, 0)
+    assert (mip["mean_s"], mip["median_s"]) == (2.0, TIMEOUT_S)
+    assert mip["mean_with_timeouts_s"] == pytest.approx((2.0 + 2 * TIMEOUT_S) / 3)
+    assert {size["ratio"][of]["bound"] for of in ("of_means", "of_medians")} == {"lower"}
+
+
+def test_legend_says_how_large_a_regret_counts_as_solved(tmp_path: Path, suite: Suite) -> None:
+    one, two = (
+        suite_report(suite, of_times(tmp_path / str(n), suite, ncp=[1.0] * n, mip=[2.0] * n))
+        for n in (1, 2)
+    )
+    assert "a thousandth of the payoff range, and the last column" in one.legend
+    assert one.tables[0].columns[-1].title == "regret to 1e-6"
+    assert ", 1 game per size," in one.notes[0]
+    assert ", 2 games per size," in two.notes[0]
+
+
 def test_failures_are_counted_and_their_games_left_out_of_the_ratio(
     tmp_path: Path, suite: Suite
 ) -> None:

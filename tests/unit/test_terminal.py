@@ -9,7 +9,8 @@ import pytest
 from rich.console import Console
 from stored_runs import identity
 
-from eqbench.report.rows import Entry, comparison
+from eqbench.report.entries import Entry
+from eqbench.report.rows import comparison
 from eqbench.report.terminal import mebibytes, print_comparison, seconds
 from eqbench.store.schema import CellRecord, EquilibriumRecord
 
@@ -77,6 +78,67 @@ def test_shared_reason_is_printed_once() -> None:
 def test_log_of_a_crash_is_pointed_at() -> None:
     crashed = cell(status="crashed", reason="ValueError: no", log="logs/cfr-k.txt")
     assert "(see logs/cfr-k.txt)" in printed(crashed)
+
+
+@pytest.mark.parametrize(
+    ("figures", "note"),
+    [
+        (
+            {"sense": "max", "objective": -1 / 48, "bound": -0.02083329},
+            "best -0.0208333, proved to solver tolerance: all are <= -0.0208333",
+        ),
+        (
+            {"sense": "min", "objective": 0.25, "bound": -1e-17},
+            "best 0.25, proved to solver tolerance: all are >= -1e-17",
+        ),
+        (
+            {"sense": "max", "objective": None, "bound": 2},
+            "best none, proved to solver tolerance: all are <= 2",
+        ),
+        ({"sense": "max", "objective": 0.5, "bound": None}, "best 0.5, no bound is proved"),
+        ({"sense": "max", "objective": 0.5, "bound": "inf"}, "best 0.5, no bound is proved"),
+        ({"objective": 0.5, "bound": 0.75}, "objective 0.5, bound 0.75"),
+    ],
+)
+def test_optimum_is_shown_with_its_bound(figures: dict[str, object], note: str) -> None:
+    text = printed(cell("opt", statistics=figures), cell("plain"))
+    assert f"\nopt: {note}\n" in text
+    assert "plain: " not in text
+
+
+def test_nothing_is_proved_where_no_direction_is_known_or_the_cell_is_not_to_be_trusted() -> None:
+    figures = {"sense": "max", "objective": 0.5, "bound": 0.75, "exact": "too many digits"}
+    for fields in (
+        {"statistics": {"objective": 0.5}},
+        {"statistics": {"bound": 0.75}},
+        {"statistics": figures, "status": "refuted", "reason": "wrong"},
+    ):
+        text = printed(cell("opt", **fields))
+        assert "best" not in text
+        assert "objective" not in text
+        assert "exact:" not in text
+
+
+def test_bound_that_the_reason_of_a_limit_has_is_said_once() -> None:
+    figures = {"sense": "max", "objective": 0.5, "bound": 0.75}
+    said = "stopped after 9 s; best 0.5, proved to solver tolerance: all are <= 0.75"
+    text = printed(cell("a", status="limit", reason=said, statistics=figures), width=200)
+    assert text.count("proved to solver tolerance") == 1
+    text = printed(cell("a", status="limit", reason="stopped", statistics=figures), width=200)
+    assert "limit: a – stopped\na: best 0.5, proved to solver tolerance" in text
+
+
+def test_seeds_with_the_same_optimum_share_its_note() -> None:
+    figures = {"sense": "max", "objective": 0.5, "bound": 0.5}
+    text = printed(*(cell("opt", seed=k, statistics=figures) for k in range(2)))
+    assert "\nopt (seeds 0, 1): best 0.5, proved" in text
+
+
+def test_search_for_fractions_that_found_none_is_noted_with_its_reason() -> None:
+    rows = [cell(name, statistics={"exact": "not [found] in time"}) for name in ("a", "b")]
+    text = printed(*rows, cell("c", statistics={"exact": "found"}), cell("d"))
+    assert "\nexact: a, b – not [found] in time\n" in text
+    assert text.count("exact: ") == 1
 
 
 def test_target_and_iterations_are_shown() -> None:

@@ -1,0 +1,73 @@
+"""Records as the rows of tables: which belong together, and what a row is called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from eqbench.store.schema import CellRecord
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A record and the name of its run, which is empty where there is one run only."""
+
+    run: str
+    record: CellRecord
+
+
+def by_game(entries: Iterable[Entry]) -> list[list[Entry]]:
+    """Entries of each game, the games in the order in which they first occur."""
+    groups: dict[str, list[Entry]] = {}
+    for entry in entries:
+        groups.setdefault(entry.record.game_spec, []).append(entry)
+    return list(groups.values())
+
+
+def by_solver(entries: Iterable[Entry]) -> list[list[Entry]]:
+    """Entries of each solver of each run, in the order in which they first occur."""
+    groups: dict[tuple[str, str], list[Entry]] = {}
+    for entry in entries:
+        groups.setdefault((entry.run, entry.record.solver), []).append(entry)
+    return list(groups.values())
+
+
+def several_seeds(entries: Sequence[Entry]) -> bool:
+    """Whether a seed tells cells apart."""
+    return len({entry.record.seed for entry in entries} - {None}) > 1
+
+
+def several_runs(entries: Sequence[Entry]) -> bool:
+    """Whether the entries are of more than one run."""
+    return len({entry.run for entry in entries}) > 1
+
+
+def title_of(record: CellRecord) -> str:
+    """Title of the table of a game."""
+    same = record.game == record.game_spec
+    return record.game_spec if same else f"{record.game} = {record.game_spec}"
+
+
+def is_proved(entry: Entry) -> bool:
+    """Whether the profile that the row shows is an equilibrium by exact computation."""
+    return bool(entry.record.equilibria) and entry.record.equilibria[0].is_proved
+
+
+def row_label(entry: Entry, entries: Sequence[Entry]) -> str:
+    """Solver of a row, with its seed and run where they tell rows apart."""
+    seed = entry.record.seed
+    more = [f"seed {seed}"] if seed is not None and several_seeds(entries) else []
+    more += [entry.run] if several_runs(entries) else []
+    return entry.record.solver + (f" ({', '.join(more)})" if more else "")
+
+
+def labels(sharing: Sequence[Entry], entries: Sequence[Entry]) -> list[str]:
+    """Labels of some rows; those that differ in the seed only share one."""
+    found = []
+    for group in by_solver(sharing):
+        label = row_label(group[0], entries)
+        if len(group) > 1:
+            seeds = ", ".join(str(entry.record.seed) for entry in group)
+            label = label.replace(f"seed {group[0].record.seed}", f"seeds {seeds}", 1)
+        found.append(label)
+    return found

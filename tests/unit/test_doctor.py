@@ -1,0 +1,67 @@
+"""What `eqbench doctor` says about Gurobi's license, with a Gurobi that is made up."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+TOO_LARGE = 10010
+
+
+class GurobiError(Exception):
+    def __init__(self, errno: int, text: str) -> None:
+        super().__init__(text)
+        self.errno = errno
+
+
+class Quiet:
+    """Environment or model that does nothing but count its variables."""
+
+    def __init__(self, **_: Any) -> None:
+        self.variables = 0
+
+    def __enter__(self) -> Quiet:
+        return self
+
+    def __exit__(self, *error: object) -> None: ...
+
+    def addVars(self, count: int) -> None:  # noqa: N802 (the name that Gurobi gave it)
+        self.variables += count
+
+    def optimize(self) -> None: ...
+
+
+class Limited(Quiet):
+    def optimize(self) -> None:
+        if self.variables > 2000:
+            raise GurobiError(TOO_LARGE, "Model too large for size-limited license")
+
+
+def expired(**_: Any) -> Quiet:
+    raise GurobiError(10009, "License expired 2020-01-01")
+
+
+@pytest.mark.parametrize(
+    ("env", "model", "said"),
+    [
+        (Quiet, Limited, "size-limited license: small models only"),
+        (Quiet, Quiet, "license without a limit on size"),
+        (expired, Quiet, "no license: License expired 2020-01-01"),
+    ],
+)
+def test_license_of_gurobi_is_named(
+    monkeypatch: pytest.MonkeyPatch, env: Any, model: Any, said: str
+) -> None:
+    codes = SimpleNamespace(Error=SimpleNamespace(SIZE_LIMIT_EXCEEDED=TOO_LARGE))
+    fake = SimpleNamespace(
+        Env=env, Model=model, GurobiError=GurobiError, GRB=codes, __spec__=object()
+    )
+    monkeypatch.setitem(sys.modules, "gurobipy", fake)
+    doctor = importlib.import_module("eqbench.cli.doctor")
+    check = doctor._optional("gurobi", "gurobipy", "gurobipy")
+    assert check["state"] == "good"
+    assert check["detail"].endswith(said)
