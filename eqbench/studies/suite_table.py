@@ -33,9 +33,9 @@ _LEGEND = (
     "not counted, building the program is. Solved is what ended as ok within the limit; its "
     "verified max regret may be as large as a thousandth of the payoff range, and the last column "
     "says how often it was small. The mean is over the games that were solved. In the median and "
-    "in the mean with time-outs, and so in both ratios, a game that ended at the limit counts as the limit: where "
-    "there are time-outs the mean is a lower bound. Games that failed have no time. Ratios are "
-    "over the games for which both solvers have one."
+    "in the mean with time-outs, and so in both ratios, a game that ended at the limit counts as "
+    "the limit: where there are time-outs the mean is a lower bound. Games that failed have no "
+    "time. Ratios are over the games for which both solvers have one."
 )
 _CSV_FIGURES = (
     *("games", "solved", "timeouts", "failed", "never_ran", "median_s", "mean_s"),
