@@ -79,7 +79,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--seeds", type=int, default=10, help="of solvers on the Kuhn games")
     parser.add_argument("--trees", type=int, default=20, help="random games of each size")
-    parser.add_argument("--threads", type=int, default=2, help="of each solver")
+    parser.add_argument("--threads", type=int, default=1, help="of each solver")
     options = parser.parse_args()
     rows = []
     for group in groups(options.trees):
