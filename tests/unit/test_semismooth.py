@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,6 @@ from eqbench.verification import Verifier
 
 system = importlib.import_module("eqbench.solvers.semismooth.system")
 newton = importlib.import_module("eqbench.solvers.semismooth.newton")
-
-# From here the first start on random(players=3,actions=6) leads to no equilibrium.
-STALLING_SEED = 0
 
 # -- the equations ------------------------------------------------------------------------------
 
@@ -169,8 +167,18 @@ def test_same_seed_gives_the_same_result_and_another_seed_another() -> None:
 # -- how it ends without an equilibrium ---------------------------------------------------------
 
 
+@cache
+def stalling_seed() -> int:
+    """A seed whose first start leads to no equilibrium: four of five do; which ones is rounding."""
+    for seed in range(20):
+        result = run("semismooth(starts=1)", "random(players=3,actions=6)", seed)
+        if result.termination.reason == "not_found":
+            return seed
+    pytest.fail("none of 20 starts stalled")
+
+
 def test_start_that_stalls_is_given_up_and_claims_nothing() -> None:
-    result = run("semismooth(starts=1)", "random(players=3,actions=6)", STALLING_SEED)
+    result = run("semismooth(starts=1)", "random(players=3,actions=6)", stalling_seed())
     assert result.termination.reason == "not_found"
     assert "none of 1 starts" in result.termination.detail
     (candidate,) = result.candidates
@@ -181,7 +189,7 @@ def test_start_that_stalls_is_given_up_and_claims_nothing() -> None:
 
 
 def test_further_starts_find_what_a_stalled_one_did_not() -> None:
-    result = run("semismooth", "random(players=3,actions=6)", STALLING_SEED)
+    result = run("semismooth", "random(players=3,actions=6)", stalling_seed())
     assert result.monitor.statistics["starts"] > 1
     assert result.max_regret <= 1e-12
 
