@@ -88,6 +88,13 @@ BUILTIN_GAMES = _table(
     _game("random_tree", "random_tree:RandomTree", "random extensive form with perfect recall"),
 )
 
+# Games that are not named in advance: by the start or the end of their specs.
+FOREIGN_GAMES = {
+    "openspiel:": _game("openspiel:NAME", "openspiel:OpenSpielGame", "any game of OpenSpiel"),
+    ".efg": _game("PATH.efg", "efg:EfgFile", "a game file of Gambit, in extensive form"),
+    ".nfg": _game("PATH.nfg", "nfg:NfgFile", "a game file of Gambit, in strategic form"),
+}
+
 BUILTIN_SOLVERS = _table(
     _solver("cfr", "cfr:CFR", "counterfactual regret minimization (Zinkevich et al. 2007)"),
     _solver(

@@ -17,7 +17,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-from eqbench.builtin import BUILTIN, BUILTIN_GAMES, BUILTIN_SOLVERS
+from eqbench.builtin import BUILTIN, BUILTIN_GAMES, BUILTIN_SOLVERS, FOREIGN_GAMES
 from eqbench.errors import (
     EqbenchError,
     GameTooLargeError,
@@ -46,7 +46,7 @@ from eqbench.plugins import (
     merge,
     scan_plugin,
 )
-from eqbench.spec import Spec, parse_spec, split_specs
+from eqbench.spec import OPENSPIEL, Spec, is_foreign, parse_spec, split_specs
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
@@ -67,6 +67,9 @@ __all__ = [
 ]
 
 T = TypeVar("T", bound=type)
+
+# Beside `all`: solvers whose names begin with what stands before the word `all`.
+GROUPS = ("gambit_all", "openspiel_all")
 
 # What the decorators filled in this process, by kind and name.
 _registered: dict[tuple[Kind, str], Entry] = {}
@@ -161,8 +164,11 @@ class Registry:
         try:
             with node_limit(max_nodes):
                 expected = _expected_nodes(canonical, instance)
-                if entry.builtin and expected >= CACHED_FROM:
-                    return cached_game(canonical, lambda: _build(instance))
+                key = _cache_key(canonical, instance)
+                if entry.builtin and (key or expected >= CACHED_FROM):
+                    game = cached_game(canonical, lambda: _build(instance), key=key)
+                    check_expected_nodes(canonical, game.tree.n_nodes)
+                    return game
                 return Game(canonical, _build(instance))
         except Exception as error:
             if entry.builtin or isinstance(error, MemoryError | GameTooLargeError):
@@ -192,9 +198,11 @@ class Registry:
         return LoadedSolver(*self._load("solver", spec))
 
     def resolve_solvers(self, text: str) -> list[str]:
-        """Solver specs of a comma-separated list; ``all`` stands for all default rows.
+        """Solver specs of a comma-separated list.
 
-        Names are checked, options are not. Of equal specs the first stays.
+        ``all`` stands for all default rows, ``gambit_all`` and ``openspiel_all`` for all whose
+        names begin like that. Names are checked, options are not. Of equal specs the first
+        stays.
 
         Raises
         ------
@@ -203,12 +211,19 @@ class Registry:
         """
         chosen: dict[str, str] = {}
         for part in split_specs(text):
-            rows = [e.name for e in self.solvers() if e.default_row] if part == "all" else [part]
-            for row in rows:
+            for row in self._group(part) or [part]:
                 chosen.setdefault(str(self._find("solver", row)[1]), row)
         if not chosen:
             raise SpecError("no solver given; name one or more, separated by commas, or use all")
         return list(chosen.values())
+
+    def _group(self, word: str) -> list[str]:
+        """Names of the solvers that one word stands for; empty if it stands for none."""
+        if word == "all":
+            return [entry.name for entry in self.solvers() if entry.default_row]
+        if word not in GROUPS:
+            return []
+        return [e.name for e in self.solvers() if e.name.startswith(word.removesuffix("all"))]
 
     def _entries(self, kind: Kind) -> dict[str, Entry]:
         """Entries by name. The order also says which of two ways to one plugin is kept."""
@@ -216,13 +231,10 @@ class Registry:
         return merge(chain(BUILTIN[kind].values(), entry_points(kind), files, _decorated(kind)))
 
     def _find(self, kind: Kind, spec: str | Spec) -> tuple[Entry, Spec]:
-        text, entries = str(spec).strip(), self._entries(kind)
-        if kind == "game" and (text.startswith("openspiel:") or text.endswith((".efg", ".nfg"))):
-            raise SpecError(
-                f"{text!r}: game files (.efg, .nfg) and OpenSpiel games are not supported in "
-                f"this version; known games: {', '.join(entries)}"
-            )
         parsed = parse_spec(spec) if isinstance(spec, str) else spec
+        if kind == "game" and is_foreign(parsed.name):
+            return _foreign(parsed.name), parsed
+        entries = self._entries(kind)
         if parsed.name not in entries:
             raise SpecError(f"unknown {kind} {parsed.name!r}: {nearest(parsed.name, entries)}")
         return entries[parsed.name], parsed
@@ -230,6 +242,9 @@ class Registry:
     def _load(self, kind: Kind, spec: str | Spec) -> tuple[Any, str, Entry]:
         entry, parsed = self._find(kind, spec)
         cls = _usable_class(entry)
+        if is_foreign(parsed.name):
+            instance = cls(parsed.name)
+            return instance, instance.spec, entry
         try:
             instance = construct(cls, entry.name, entry.preset, parsed.options)
             return instance, canonical_text(entry.canonical_name, instance), entry
@@ -292,12 +307,25 @@ def _decorated(kind: Kind) -> list[Entry]:
     return [entry for entry in mine if entry.origin != "plugin" or entry.module in sys.modules]
 
 
+def _foreign(text: str) -> Entry:
+    """Entry of the games that a foreign spec belongs to."""
+    if text.startswith(OPENSPIEL):
+        return FOREIGN_GAMES[OPENSPIEL]
+    return FOREIGN_GAMES[text[-4:].lower()]
+
+
 def _expected_nodes(spec: str, game: Any) -> int:
     """Number of nodes that a game announces, 0 if it does not; refused if it is too large."""
     announce = getattr(game, "expected_nodes", None)
     expected = announce() if announce else 0
     check_expected_nodes(spec, expected)
     return expected
+
+
+def _cache_key(spec: str, game: Any) -> str:
+    """What a slowly built game depends on beside its spec, empty if it need not be kept."""
+    announce = getattr(game, "cache_key", None)
+    return f"{spec} {announce()}" if announce else ""
 
 
 def _build(game: Any) -> GameTree:

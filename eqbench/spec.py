@@ -1,10 +1,12 @@
 """Spec strings such as ``kuhn(players=3, pot=3.2)``: grammar, values and canonical form.
 
-    spec    = name [ "(" [ option { "," option } ] ")" ]
+    spec    = name [ "(" [ option { "," option } ] ")" ] | foreign
     option  = word "=" value
     value   = integer | decimal | p "/" q | word | quoted string
+    foreign = "openspiel:" anything | a path that ends in ".efg" or ".nfg"
 
-Nothing is ever evaluated. Numbers are exact: ``3.2`` is the rational 16/5.
+Nothing is ever evaluated. Numbers are exact: ``3.2`` is the rational 16/5. A foreign spec is
+one name without options: what OpenSpiel or the file system makes of it is their business.
 """
 
 from __future__ import annotations
@@ -17,6 +19,9 @@ from typing import NoReturn
 from eqbench.errors import SpecError
 
 Value = int | Fraction | str | bool
+
+OPENSPIEL = "openspiel:"
+GAME_FILES = (".efg", ".nfg")
 
 _TOKEN = re.compile(
     r"""\s*(?:
@@ -75,6 +80,12 @@ def parse_number(text: str) -> int | Fraction:
     return value.numerator if value.denominator == 1 else value
 
 
+def is_foreign(text: str) -> bool:
+    """Whether a spec names a game of OpenSpiel or a game file, to which no grammar applies."""
+    text = text.strip()
+    return text.startswith(OPENSPIEL) or text.lower().endswith(GAME_FILES)
+
+
 def parse_spec(text: str) -> Spec:
     """Parse one spec.
 
@@ -83,6 +94,8 @@ def parse_spec(text: str) -> Spec:
     SpecError
         If `text` does not follow the grammar; the message points at the place.
     """
+    if is_foreign(text):
+        return Spec(text.strip())
     parser = _Parser(text)
     spec = parser.spec()
     parser.end()

@@ -34,17 +34,19 @@ def game_cache_folder() -> Path | None:
     return folder if os.access(folder, os.W_OK) else None
 
 
-def cached_game(spec: str, build: Callable[[], GameTree]) -> Game:
+def cached_game(spec: str, build: Callable[[], GameTree], *, key: str = "") -> Game:
     """Game of a canonical spec, from the cache or built and put there.
 
     The entry depends on the sources of the model and of the built-in games, so that no edit
-    of either meets an old game. Without a writable cache the game is just built.
+    of either meets an old game. Where the spec does not say everything that the game depends
+    on, such as the version of another package, `key` does. Without a writable cache the game
+    is just built.
     """
     root = game_cache_folder()
     if root is None:
         return Game(spec, build())
     sources = source_hash(package_sources("eqbench.model", "eqbench.games"))
-    folder = root / hashlib.sha256(f"{sources} {spec}".encode()).hexdigest()[:24]
+    folder = root / hashlib.sha256(f"{sources} {key or spec}".encode()).hexdigest()[:24]
     game = _read(spec, folder)
     if game is None:
         built = build()

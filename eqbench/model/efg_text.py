@@ -1,0 +1,103 @@
+"""Game trees as text in Gambit's extensive-form format (``.efg``, version 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eqbench.model.tree import CHANCE, TERMINAL, GameTree
+
+
+def efg_text(tree: GameTree, title: str = "") -> str:
+    """Text of a game that Gambit and :mod:`eqbench.games.efg` read; ends with a newline.
+
+    Nodes stand in depth-first order. Information set k of a player here is the k-th in
+    `tree.infosets_of(player)`, from 1; every chance node is an information set of its own.
+
+    Exact payoffs and probabilities are written as integers or ``p/q``. Others are written with
+    the digits that identify the float64; of such probabilities the largest at a node is
+    replaced by what the others leave, since they must sum to 1 exactly.
+    """
+    players = " ".join(map(quoted, tree.players))
+    lines = [f"EFG 2 R {quoted(title)} {{ {players} }}", '""', *_node_lines(tree)]
+    return "\n".join(lines) + "\n"
+
+
+def quoted(text: str) -> str:
+    """Text in quotation marks, as both of Gambit's formats want it.
+
+    Only quotation marks are escaped there; a backslash at the end would escape the last one.
+    """
+    escaped = text.replace('"', '\\"')
+    return f'"{escaped} "' if text.endswith("\\") else f'"{escaped}"'
+
+
+def exact_payoffs(tree: GameTree) -> list[list[Fraction]]:
+    """Payoffs of all terminals and players, (Z, N); a float counts as the decimal it prints as."""
+    if not tree.payoffs.exact:
+        return [[Fraction(repr(value)) for value in row] for row in tree.payoffs.table.tolist()]
+    numerators, denominator = tree.payoffs.rational()
+    known = {value: Fraction(value, denominator) for value in set(numerators.ravel().tolist())}
+    return [[known[value] for value in row] for row in numerators.tolist()]
+
+
+def _node_lines(tree: GameTree) -> Iterator[str]:
+    first_child = np.searchsorted(tree.parent, np.arange(tree.n_nodes))
+    n_children = np.bincount(tree.parent[1:], minlength=tree.n_nodes)
+    decisions = _decision_lines(tree)
+    ends = _terminal_lines(tree)
+    row = np.searchsorted(tree.terminals, np.arange(tree.n_nodes))
+    chances = 0
+    stack = [0]
+    while stack:
+        node = stack.pop()
+        player = tree.player[node]
+        if player == TERMINAL:
+            yield ends[row[node]]
+            continue
+        children = slice(first_child[node], first_child[node] + n_children[node])
+        if player == CHANCE:
+            chances += 1
+            yield _chance_line(chances, _probabilities(tree, tree.chance[children]))
+        else:
+            yield decisions[tree.infoset[node]]
+        stack.extend(reversed(range(children.start, children.stop)))
+
+
+def _decision_lines(tree: GameTree) -> list[str]:
+    """Line of the decision nodes of each information set."""
+    lines = []
+    for player in range(tree.n_players):
+        for number, i in enumerate(tree.infosets_of(player), start=1):
+            actions = " ".join(map(quoted, tree.infoset_actions[i]))
+            label = quoted(tree.infoset_labels[i])
+            lines.append(f'p "" {player + 1} {number} {label} {{ {actions} }} 0')
+    return lines
+
+
+def _terminal_lines(tree: GameTree) -> list[str]:
+    """Line of each terminal; those with equal payoffs share an outcome."""
+    outcomes: dict[str, int] = {}
+    lines = []
+    for row in exact_payoffs(tree):
+        payoffs = ", ".join(map(str, row))
+        number = outcomes.setdefault(payoffs, len(outcomes) + 1)
+        lines.append(f't "" {number} "" {{ {payoffs} }}')
+    return lines
+
+
+def _chance_line(number: int, probabilities: list[Fraction]) -> str:
+    moves = " ".join(f'"{k}" {value}' for k, value in enumerate(probabilities, start=1))
+    return f'c "" {number} "" {{ {moves} }} 0'
+
+
+def _probabilities(tree: GameTree, chance: NDArray) -> list[Fraction]:
+    if chance.dtype.kind == "i":
+        return [Fraction(value, tree.chance_denominator) for value in chance.tolist()]
+    exact = [Fraction(repr(value)) for value in chance.tolist()]
+    largest = exact.index(max(exact))
+    exact[largest] += 1 - sum(exact)
+    return exact
