@@ -11,7 +11,7 @@ STAMP := $(VENV)/.installed
 EXTRAS := gambit gurobi scip peers ode exact
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check clean
+.PHONY: help setup run test check fuzz clean
 
 help:  ## show this help
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
@@ -29,6 +29,9 @@ check: $(STAMP)  ## lint, format, types and tests: what CI runs
 	$(BIN)/ruff format --check
 	$(BIN)/mypy eqbench games solvers
 	$(PYTEST)
+
+fuzz: $(STAMP)  ## damage game files for ten minutes and see whether a reader fails
+	$(BIN)/python tests/fuzz_game_files.py --minutes 10
 
 clean:  ## remove builds, caches and .venv; results stay
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis

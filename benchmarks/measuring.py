@@ -1,9 +1,12 @@
-"""What the benchmark scripts share: one thread, and files of raw results."""
+"""What the benchmark scripts share: one thread, `eqbench run`, and files of raw results."""
 
 from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +22,22 @@ THREAD_VARIABLES = (
 def use_one_thread() -> None:
     """Hold numerical libraries to one thread; call it before they are imported."""
     os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))
+
+
+def run_cells(
+    games: Iterable[str], solvers: Iterable[str], *, timeout_s: float, seeds: int, threads: int = 1
+) -> list[dict[str, Any]]:
+    """Cells of `eqbench run`, as its ``--json`` prints them; their results are kept in results/."""
+    command = [sys.executable, "-m", "eqbench", "run", "--json"]
+    for game in games:
+        command += ["--game", game]
+    command += ["--solver", ",".join(solvers), "--seeds", str(seeds)]
+    command += ["--timeout", str(timeout_s), "--threads", str(threads)]
+    one_thread = dict.fromkeys(THREAD_VARIABLES, "1")
+    done = subprocess.run(
+        command, stdout=subprocess.PIPE, check=False, text=True, env=os.environ | one_thread
+    )
+    return json.loads(done.stdout)["cells"]
 
 
 def write_results(name: str, data: dict[str, Any]) -> None:

@@ -11,13 +11,9 @@ as unavailable.
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import subprocess
-import sys
 from typing import Any
 
-from measuring import THREAD_VARIABLES, write_results
+from measuring import run_cells, write_results
 
 PAPER_TIME_S = 2.47  # Ganzfried 2025, section 4: the reduced game on eight threads
 BOTH = ("gurobi", "scip")
@@ -91,16 +87,14 @@ def main() -> None:
 
 def run(group: dict[str, Any], threads: int) -> list[dict[str, Any]]:
     """What `eqbench run` says about the cells of a group."""
-    command = [sys.executable, "-m", "eqbench", "run", "--json"]
-    for game in group["games"]:
-        command += ["--game", game]
-    command += ["--solver", ",".join(group["solvers"]), "--seeds", str(group["seeds"])]
-    command += ["--timeout", str(group["limit_s"]), "--threads", str(threads)]
-    one_thread = dict.fromkeys(THREAD_VARIABLES, "1")
-    done = subprocess.run(
-        command, stdout=subprocess.PIPE, check=False, text=True, env=os.environ | one_thread
+    cells = run_cells(
+        group["games"],
+        group["solvers"],
+        timeout_s=group["limit_s"],
+        seeds=group["seeds"],
+        threads=threads,
     )
-    return [cell_of(cell) for cell in json.loads(done.stdout)["cells"]]
+    return list(map(cell_of, cells))
 
 
 def cell_of(cell: dict[str, Any]) -> dict[str, Any]:

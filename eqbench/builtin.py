@@ -51,6 +51,20 @@ def _solver(
     )
 
 
+def _openspiel(name: str, cls: str, summary: str) -> Entry:
+    return _solver(name, f"openspiel:{cls}", summary, requires=("pyspiel",), default_row=False)
+
+
+def _gambit(name: str, target: str, summary: str, *, default_row: bool = False) -> Entry:
+    return _solver(
+        f"gambit_{name}",
+        f"gambit:{target}",
+        summary,
+        requires=("pygambit",),
+        default_row=default_row,
+    )
+
+
 def _table(*entries: Entry) -> dict[str, Entry]:
     return {entry.name: entry for entry in entries}
 
@@ -177,11 +191,34 @@ BUILTIN_SOLVERS = _table(
         "semismooth Newton on the complementarity system (De Luca et al. 1996)",
     ),
     _solver(
+        "logit",
+        "logit:Logit",
+        "agent logit quantal response equilibria (McKelvey and Palfrey 1998)",
+    ),
+    _solver(
         "case_enumeration",
         "case_enumeration:CaseEnumeration",
         "all equilibria of small games by exact branch and prune (after Billingham 2017)",
         requires=("flint",),
     ),
+    _openspiel("openspiel_cfr", "CFR", "CFR in OpenSpiel's C++ code"),
+    _openspiel("openspiel_cfr_plus", "CFRPlus", "CFR+ in OpenSpiel's C++ code"),
+    _openspiel(
+        "openspiel_mccfr", "ExternalSampling", "external-sampling MCCFR in OpenSpiel's C++ code"
+    ),
+    _openspiel("openspiel_xfp", "XFP", "fictitious play in OpenSpiel's Python code"),
+    _gambit("logit_path", "LogitPath", "Gambit's logit path to a given lambda", default_row=True),
+    _gambit("logit", "Logit", "Gambit's end of the logit path", default_row=True),
+    _gambit("lp", "LP", "Gambit's linear program, two players, constant sum"),
+    _gambit("lcp", "LCP", "Gambit's complementary pivoting, two players"),
+    _gambit("enumpure", "EnumPure", "Gambit's enumeration of pure equilibria"),
+    _gambit("enummixed", "EnumMixed", "Gambit's extreme equilibria, two players"),
+    _gambit("enumpoly", "EnumPoly", "Gambit's enumeration of supports"),
+    _gambit("liap", "Liap", "Gambit's Lyapunov function minimization"),
+    _gambit("simpdiv", "Simpdiv", "Gambit's simplicial subdivision"),
+    _gambit("gnm", "GNM", "Gambit's global Newton method (Govindan and Wilson 2003)"),
+    _gambit("ipa", "IPA", "Gambit's iterated polymatrix approximation"),
+    _gambit("hp", "HP", "Gambit's homotopy of Herings and Peeters (2001)"),
 )
 
 BUILTIN: dict[Kind, dict[str, Entry]] = {"game": BUILTIN_GAMES, "solver": BUILTIN_SOLVERS}

@@ -6,7 +6,7 @@ that game. Studies follow branches with it; they see branch points and profiles,
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
@@ -123,3 +123,57 @@ class Continuation(Protocol):
 
     def game_at(self, value: float) -> Game:
         """The game at a value of its parameter."""
+
+
+class ResponsePath(NamedTuple):
+    """Points of a branch of logit quantal response equilibria, from lambda = 0 on.
+
+    Attributes
+    ----------
+    lambdas : float64 (K,)
+        Precision of the responses, in 1 / payoff; it need not grow all the way.
+    behavior : float64 (K, A)
+    log_probabilities : float64 (K, A)
+        Their logarithms, also where frequencies are too small for floats.
+    max_regrets : float64 (K,)
+        In payoff units.
+    turns : int64 (T,)
+        Points at which lambda turns around.
+    landings : int64 (L,)
+        Points at which lambda has exactly a value that was asked for.
+    ending : str
+        Why the path ends where it does.
+    """
+
+    lambdas: FloatArray
+    behavior: FloatArray
+    log_probabilities: FloatArray
+    max_regrets: FloatArray
+    turns: NDArray[np.int64]
+    landings: NDArray[np.int64]
+    ending: str
+
+
+class QuantalResponses(Protocol):
+    """A solver that follows branches of logit quantal response equilibria."""
+
+    def branch(
+        self, game: Game, *, at: Iterable[float] = (), rng: np.random.Generator | None = None
+    ) -> ResponsePath:
+        """The branch to the solver's last lambda, with points at exactly the values `at`.
+
+        Where lambda turns around, it may have such a value several times. The generator
+        draws the prior if the solver's option says so.
+
+        Raises
+        ------
+        UsageError
+            If the game is not supported, or a value is not between 0 and the last lambda.
+        """
+
+    def equilibrium(self, game: Game, path: ResponsePath) -> FloatArray:
+        """An equilibrium close to the end of a path, float64 (A,).
+
+        It is the best profile that was found, that of the last point if there is none better;
+        how good it is the verifier says.
+        """

@@ -323,9 +323,10 @@ def _expected_nodes(spec: str, game: Any) -> int:
 
 
 def _cache_key(spec: str, game: Any) -> str:
-    """What a slowly built game depends on beside its spec, empty if it need not be kept."""
+    """What a slowly built game depends on, its spec included; empty if it need not be kept."""
     announce = getattr(game, "cache_key", None)
-    return f"{spec} {announce()}" if announce else ""
+    key = announce() if announce else ""
+    return f"{spec} {key}" if key else ""
 
 
 def _build(game: Any) -> GameTree:

@@ -3,7 +3,7 @@
     spec    = name [ "(" [ option { "," option } ] ")" ] | foreign
     option  = word "=" value
     value   = integer | decimal | p "/" q | word | quoted string
-    foreign = "openspiel:" anything | a path that ends in ".efg" or ".nfg"
+    foreign = "openspiel:" anything | a path that ends in ".efg" or ".nfg" | either in quotes
 
 Nothing is ever evaluated. Numbers are exact: ``3.2`` is the rational 16/5. A foreign spec is
 one name without options: what OpenSpiel or the file system makes of it is their business.
@@ -82,8 +82,14 @@ def parse_number(text: str) -> int | Fraction:
 
 def is_foreign(text: str) -> bool:
     """Whether a spec names a game of OpenSpiel or a game file, to which no grammar applies."""
-    text = text.strip()
+    text = _unquoted(text)
     return text.startswith(OPENSPIEL) or text.lower().endswith(GAME_FILES)
+
+
+def _unquoted(text: str) -> str:
+    """Text without the quotes that keep a path with commas together in a list of specs."""
+    text = text.strip()
+    return text[1:-1] if len(text) > 1 and text[0] == text[-1] in "\"'" else text
 
 
 def parse_spec(text: str) -> Spec:
@@ -95,7 +101,7 @@ def parse_spec(text: str) -> Spec:
         If `text` does not follow the grammar; the message points at the place.
     """
     if is_foreign(text):
-        return Spec(text.strip())
+        return Spec(_unquoted(text))
     parser = _Parser(text)
     spec = parser.spec()
     parser.end()

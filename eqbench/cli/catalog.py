@@ -16,6 +16,7 @@ from eqbench.cli.options import json_option, max_nodes_option, plugin_option
 @json_option
 def list_(what: str, plugins: tuple[str, ...], as_json: bool) -> None:
     """List the games or the solvers that can be named in specs."""
+    from eqbench.builtin import FOREIGN_GAMES
     from eqbench.registry import default_registry
 
     registry = default_registry().with_plugins(plugins)
@@ -31,6 +32,11 @@ def list_(what: str, plugins: tuple[str, ...], as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({"schema": f"eqbench.{what}/1", what: rows}, indent=2))
         return
+    if what == "games":
+        rows += [
+            {"name": entry.name, "summary": entry.summary, "source": entry.source}
+            for entry in FOREIGN_GAMES.values()
+        ]
     width = max(len(row["name"]) for row in rows)
     for row in rows:
         line = f"{row['name']:<{width}}  {row['summary']}"
@@ -55,11 +61,13 @@ def info(spec: str, max_nodes: int, plugins: tuple[str, ...], as_json: bool) -> 
     from eqbench.errors import SpecError, nearest
     from eqbench.options import option_texts
     from eqbench.registry import default_registry
-    from eqbench.spec import parse_spec
+    from eqbench.spec import is_foreign, parse_spec
 
     registry = default_registry().with_plugins(plugins)
     name = parse_spec(spec).name
     games = {entry.name: entry for entry in registry.games()}
+    if is_foreign(name):
+        games[name] = registry.game_entry(spec)
     solvers = {entry.name: entry for entry in registry.solvers()}
     if name not in games | solvers:
         raise SpecError(f"unknown game or solver {name!r}: {nearest(name, games | solvers)}")

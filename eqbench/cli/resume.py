@@ -79,7 +79,8 @@ def begin(job: Any, folder: Any, options: dict[str, Any], again: set[str]) -> An
     plan = manifest(job.request, job.cells)
     if folder is None:
         out = options["out"]
-        path = Path(out) if out else new_run_path(Path("results"), "-".join(options["games"]))
+        slug = "-".join(map(_short, options["games"]))
+        path = Path(out) if out else new_run_path(Path("results"), slug)
         return RunFolder.create(path, plan)
     finished, before = job.finished_in(folder, again), folder.plan
     given_up = len(set(before["cells"]) - set(plan["cells"]))
@@ -101,3 +102,10 @@ def begin(job: Any, folder: Any, options: dict[str, Any], again: set[str]) -> An
     if len(finished) == len(job.cells):
         click.echo(f"all {len(finished)} cells are there already", err=True)
     return folder
+
+
+def _short(game: str) -> str:
+    """A game as part of a folder's name: of the path of a game file only the last part."""
+    from eqbench.spec import GAME_FILES
+
+    return game.rpartition("/")[2] if game.strip("'\" ").endswith(GAME_FILES) else game

@@ -39,8 +39,8 @@ _NEVER_RAN = ("unsupported", "unavailable")
     multiple=True,
     metavar="SPEC",
     shell_complete=spec_completion("solver"),
-    help="Solver, several separated by commas, 'all', 'gambit_all' or 'openspiel_all'; may be given "
-    "several times.",
+    help="Solver, several separated by commas, 'all', 'gambit_all' or 'openspiel_all'; may be "
+    "given several times.",
 )
 @click.option(
     "--seeds",

@@ -22,13 +22,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.equilibria.expressions import alternatives, evaluate
+from eqbench.equilibria.fingerprint import fingerprint
 from eqbench.equilibria.formulas import Formulas, Texts, compile_formulas
 from eqbench.equilibria.layout import Layout
 from eqbench.errors import SpecError
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import FloatArray
-from eqbench.spec import Spec, parse_spec
+from eqbench.spec import Spec, is_foreign, parse_spec
 
 FILES = ("kuhn2", "kuhn3", "skp", "matrix")
 _AT_END = 1e-5
@@ -117,18 +118,19 @@ class KnownSet:
 def published_sets(game: Game) -> tuple[KnownSet, ...]:
     """The sets that were published for a game of this name with these options.
 
-    In the order in which names are chosen; empty if there are none. A set that is a union of
-    convex pieces comes once per piece. Whether the game is the one that was meant is not
-    checked here.
+    A game from a file goes by its content. In the order in which names are chosen; empty if there
+    are none. A set that is a union of convex pieces comes once per piece. Whether a game with a
+    name is the one that was meant is not checked here.
     """
     try:
         spec = parse_spec(game.spec)
     except SpecError:  # in Python a game may be called anything
         return ()
+    content = fingerprint(game.tree) if is_foreign(spec.name) else None
     for document in _documents():
-        if _is_of(parse_spec(document["game"]), spec):
+        if content in document["contents"] or _is_of(parse_spec(document["game"]), spec):
             layout = Layout.of(game.tree, document["variables"])
-            constants = _constants(document, game)
+            constants = _constants(document, game, content)
             if layout is not None and constants is not None:
                 return tuple(_sets(document, layout, constants))
     return ()
@@ -146,12 +148,16 @@ def _is_of(wanted: Spec, spec: Spec) -> bool:
     return wanted.name == spec.name and set(wanted.options) <= set(spec.options)
 
 
-def _constants(document: Mapping[str, Any], game: Game) -> dict[str, Fraction] | None:
+def _constants(
+    document: Mapping[str, Any], game: Game, content: str | None
+) -> dict[str, Fraction] | None:
     """Names of constants with their values; None if the game lacks one."""
     if "pot" not in document:
         return {}
-    value = game.tree.payoffs.value
-    return None if value is None else {document["pot"]: value}
+    value: Any = game.tree.payoffs.value
+    if content:
+        value = dict(parse_spec(document["contents"][content]).options)["pot"]
+    return None if value is None else {document["pot"]: Fraction(value)}
 
 
 def _sets(document: Mapping[str, Any], layout: Layout, constants: Mapping[str, Fraction]) -> Any:

@@ -103,12 +103,12 @@ class TreeBuilder:
         self._check_outcomes(place)
         order, parent = _breadth_first(place)
         move, player = place[order, 1], np.array(self._player, dtype=np.int8)[order]
-        chance, denominator = _over_one_denominator(
+        chance, denominator = over_one_denominator(
             [self._probability.get(self._place[node], 0) for node in order]
         )
         row = np.cumsum(np.array(self._player) == TERMINAL) - 1
         rows = [self._payoffs[row[node]] for node in order if self._player[node] == TERMINAL]
-        flat, payoff_denominator = _over_one_denominator(
+        flat, payoff_denominator = over_one_denominator(
             [value for payoffs in rows for value in payoffs]
         )
         nodes = {
@@ -167,7 +167,7 @@ def _breadth_first(place: NDArray) -> tuple[NDArray, NDArray]:
     return flat, rank[parent[flat]].astype(np.int32)
 
 
-def _over_one_denominator(values: Sequence[Number]) -> tuple[NDArray, int]:
+def over_one_denominator(values: Sequence[Number]) -> tuple[NDArray, int]:
     """Integers over one denominator, as int64 where they fit; otherwise floats over 1.
 
     A float is no exact source, though it is a rational: three times 1/3 would not sum to 1.
@@ -176,15 +176,17 @@ def _over_one_denominator(values: Sequence[Number]) -> tuple[NDArray, int]:
         return _floats(values), 1
     # large games have few different payoffs and probabilities
     exact = {value: rational(value) for value in set(values)}
-    denominator = math.lcm(1, *(part.denominator for part in exact.values()))
-    if denominator < INT64_SAFE:
-        numerator = {
-            value: part.numerator * (denominator // part.denominator)
-            for value, part in exact.items()
-        }
-        if max(map(abs, numerator.values()), default=0) < INT64_SAFE:
-            return np.array([numerator[value] for value in values], dtype=np.int64), denominator
-    return _floats(values), 1
+    denominator = 1
+    for part in exact.values():
+        denominator = math.lcm(denominator, part.denominator)
+        if denominator >= INT64_SAFE:
+            return _floats(values), 1
+    numerator = {
+        value: part.numerator * (denominator // part.denominator) for value, part in exact.items()
+    }
+    if max(map(abs, numerator.values()), default=0) >= INT64_SAFE:
+        return _floats(values), 1
+    return np.array([numerator[value] for value in values], dtype=np.int64), denominator
 
 
 def _floats(values: Sequence[Number]) -> NDArray[np.float64]:

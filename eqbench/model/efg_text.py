@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from eqbench.model.file_labels import file_label, file_labels, quoted
 from eqbench.model.tree import CHANCE, TERMINAL, GameTree
 
 
@@ -19,20 +20,18 @@ def efg_text(tree: GameTree, title: str = "") -> str:
 
     Exact payoffs and probabilities are written as integers or ``p/q``. Others are written with
     the digits that identify the float64; of such probabilities the largest at a node is
-    replaced by what the others leave, since they must sum to 1 exactly.
+    replaced by what the others leave, since they must sum to 1 exactly. Labels are written as
+    :func:`eqbench.model.file_labels.file_labels` says.
     """
-    players = " ".join(map(quoted, tree.players))
-    lines = [f"EFG 2 R {quoted(title)} {{ {players} }}", '""', *_node_lines(tree)]
-    return "\n".join(lines) + "\n"
+    return "".join(f"{line}\n" for line in efg_lines(tree, title))
 
 
-def quoted(text: str) -> str:
-    """Text in quotation marks, as both of Gambit's formats want it.
-
-    Only quotation marks are escaped there; a backslash at the end would escape the last one.
-    """
-    escaped = text.replace('"', '\\"')
-    return f'"{escaped} "' if text.endswith("\\") else f'"{escaped}"'
+def efg_lines(tree: GameTree, title: str = "") -> Iterator[str]:
+    """Lines of :func:`efg_text` one by one, for games whose text is large."""
+    players = " ".join(map(quoted, file_labels(tree.players)))
+    yield f"EFG 2 R {quoted(file_label(title))} {{ {players} }}"
+    yield '""'
+    yield from _node_lines(tree)
 
 
 def exact_payoffs(tree: GameTree) -> list[list[Fraction]]:
@@ -71,10 +70,11 @@ def _decision_lines(tree: GameTree) -> list[str]:
     """Line of the decision nodes of each information set."""
     lines = []
     for player in range(tree.n_players):
-        for number, i in enumerate(tree.infosets_of(player), start=1):
-            actions = " ".join(map(quoted, tree.infoset_actions[i]))
-            label = quoted(tree.infoset_labels[i])
-            lines.append(f'p "" {player + 1} {number} {label} {{ {actions} }} 0')
+        own = tree.infosets_of(player)
+        labels = file_labels(tree.infoset_labels[own.start : own.stop])
+        for number, (i, label) in enumerate(zip(own, labels, strict=True), start=1):
+            actions = " ".join(map(quoted, file_labels(tree.infoset_actions[i])))
+            lines.append(f'p "" {player + 1} {number} {quoted(label)} {{ {actions} }} 0')
     return lines
 
 

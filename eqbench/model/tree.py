@@ -56,9 +56,11 @@ class Payoffs:
 
     @cached_property
     def table(self) -> FloatArray:
-        """Payoffs as float64 (Z, N); rounded once while all integers are below 2**53."""
+        """Payoffs as float64 (Z, N); with a parameter rounded once below 2**53, else always."""
         if self.slope is None:
-            table = self.base / self.denominator
+            # NumPy rounds large integers before it divides, Python does not
+            small = not self.exact or max(self.denominator, int(np.abs(self.base).max())) < 2**53
+            table = (self.base if small else self.base.astype(object)) / self.denominator
         else:
             assert self.value is not None
             p, q = self.value.numerator, self.value.denominator

@@ -23,11 +23,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_COLUMNS = 6
+LEAST = 0.1
 LEGEND_ROWS = 26
 LINE_STYLES: Sequence[Any] = ("-", "--", ":", "-.", (0, (8, 2)), (0, (6, 1, 1, 1, 1, 1)))
 
 
-def frequency_figure(branch: Branch, window: tuple[float, float] | None = None) -> Figure:
+def frequency_figure(
+    branch: Branch, window: tuple[float, float] | None = None, *, logarithmic: bool = False
+) -> Figure:
     """Frequencies against the parameter: a panel for each decision, a line for each card.
 
     Where several actions are free there is a line for each, and its style says which it is.
@@ -37,6 +40,8 @@ def frequency_figure(branch: Branch, window: tuple[float, float] | None = None) 
     Parameters
     ----------
     window : lower and upper end of the parameter, for a close-up
+    logarithmic : whether the parameter is; its first decades, where hardly anything changes,
+        are left out
 
     Raises
     ------
@@ -69,7 +74,11 @@ def frequency_figure(branch: Branch, window: tuple[float, float] | None = None) 
         ax.remove()
     for ax in grid.flat[len(panels) - columns : len(panels)]:
         ax.tick_params(labelbottom=True)
-    grid[0, 0].set(ylim=(-0.04, 1.04), xlim=window or _ends(branch))
+    ends = window or _ends(branch)
+    if logarithmic:
+        grid[0, 0].set_xscale("log")
+        ends = max(ends[0], LEAST), ends[1]
+    grid[0, 0].set(ylim=(-0.04, 1.04), xlim=ends)
     figure.supxlabel(branch.parameter, fontsize=LABEL_SIZE)
     figure.supylabel("frequency", fontsize=LABEL_SIZE)
     handles = [Line2D([], [], color=color[label], label=label) for label in labels]

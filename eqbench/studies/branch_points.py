@@ -45,8 +45,8 @@ def write_points(branch: Branch, path: Path) -> None:
         writer.writerows(map(repr, row) for row in table.tolist())
 
 
-def read_points(game: Game, path: Path) -> Branch:
-    """The branch of `game` that a file holds.
+def read_points(game: Game, path: Path, parameter: str | None = None) -> Branch:
+    """The branch of `game` that a file holds, along its payoff parameter or another one.
 
     Raises
     ------
@@ -56,7 +56,7 @@ def read_points(game: Game, path: Path) -> Branch:
     ProfileError
         If a frequency is negative, or those of an information set exceed 1.
     """
-    tree, parameter = game.tree, game.tree.payoffs.parameter
+    tree, parameter = game.tree, parameter or game.tree.payoffs.parameter
     if parameter is None:
         raise UsageError(f"{game.spec} has no payoff parameter, so no branch belongs to it")
     try:

@@ -142,6 +142,8 @@ def test_vague_names_and_long_files_are_flagged():
         "import json",
         "def f():\n    from importlib import resources",
         "import os.path",
+        "import io",
+        "from io import StringIO, open_code",
         "table = open('members.txt')",
         "import numpy as np\ntable = np.loadtxt('members.txt')",
         "def f(path):\n    return path.read_text()",
@@ -150,6 +152,12 @@ def test_vague_names_and_long_files_are_flagged():
 def test_a_solver_that_reads_data_is_flagged(text: str):
     assert len(data_faults(Source("eqbench.solvers.ncp.run", text))) == 1
     assert data_faults(Source("eqbench.equilibria.sets", text)) == []
+
+
+def test_a_solver_may_hold_text_in_memory():
+    """Gambit reads games from streams, and this one has no file behind it."""
+    source = Source("eqbench.solvers.gambit.conversion", "from io import StringIO")
+    assert data_faults(source) == []
 
 
 def test_solvers_come_without_data_files(tmp_path: Path):

@@ -94,9 +94,6 @@ def test_options_show_the_defaults_of_the_preset() -> None:
         ("skp(pot=3/2)", "pot=3/2 is below 2"),
         ("kuhn2(reduce=dominated22)", "defined for 3 players, not 2"),
         ("kuhn3_reduced(cards=5)", "defined for 4 cards, not 5"),
-        ("folder/game.efg", "not supported in this version"),
-        ("game.nfg", "not supported in this version"),
-        ("openspiel:kuhn_poker(players=2)", "not supported in this version"),
         ("kuhn(", "cannot read the spec"),
     ],
 )

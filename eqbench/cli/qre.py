@@ -1,0 +1,125 @@
+"""`eqbench qre`: follow branches of logit quantal response equilibria."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+
+from eqbench.cli.options import (
+    FiniteNumber,
+    json_option,
+    max_nodes_option,
+    plugin_option,
+    spec_completion,
+)
+
+INTERRUPTED = 130
+
+
+@click.command()
+@click.option(
+    "--game",
+    required=True,
+    metavar="SPEC",
+    shell_complete=spec_completion("game"),
+    help="Game, for example kuhn3 or a file such as game.efg.",
+)
+@click.option(
+    "--to",
+    default=1e6,
+    type=FiniteNumber(positive=True),
+    show_default=True,
+    metavar="LAMBDA",
+    help="Lambda at which branches end.",
+)
+@click.option(
+    "--at",
+    multiple=True,
+    type=FiniteNumber(positive=True),
+    metavar="LAMBDA",
+    help="Put a point at exactly this lambda, verify it and write its profile; may be given "
+    "several times.",
+)
+@click.option(
+    "--branches",
+    default=0,
+    type=click.IntRange(0),
+    show_default=True,
+    metavar="N",
+    help="Also follow N branches that begin at priors drawn at random.",
+)
+@click.option(
+    "--seed", default=0, type=click.IntRange(0), show_default=True, help="Of the first of these."
+)
+@click.option(
+    "--solver",
+    default="logit",
+    show_default=True,
+    metavar="SPEC",
+    shell_complete=spec_completion("solver"),
+    help="Solver that follows such branches.",
+)
+@click.option(
+    "--out",
+    default=None,
+    type=click.Path(file_okay=False),
+    metavar="DIR",
+    help="Folder for the results.  [default: results/<UTC time>-qre-<game>]",
+)
+@click.option(
+    "--figures", is_flag=True, help="Draw the frequencies against lambda, as SVG and PNG."
+)
+@max_nodes_option
+@plugin_option
+@json_option
+@click.option("-q", "--quiet", is_flag=True, help="Nothing but errors on standard error.")
+@click.pass_context
+def qre(ctx: click.Context, /, **options: Any) -> None:
+    """Follow branches of logit quantal response equilibria from lambda 0 to large lambda.
+
+    At every information set log(p_a / p_b) = log(prior_a / prior_b) + lambda (v_a - v_b), where
+    v are values of actions conditional on reaching it (Turocy 2010). The principal branch begins
+    at uniform behavior. Writes points.csv, summary.json and profiles. Exit code: 0 done, also
+    where a branch was lost on its way, which the summary says; 2 usage, 130 interrupted.
+    """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    from eqbench.cli.trace_control import first_interrupt
+    from eqbench.registry import default_registry
+    from eqbench.store.run_folder import new_run_path
+    from eqbench.studies.quantal import Follower, QuantalRequest, QuantalSetting, new_folder
+
+    at = tuple(sorted(set(options["at"])))
+    request = QuantalRequest(
+        options["game"], options["solver"], options["to"], at, options["branches"], options["seed"]
+    )
+    registry = default_registry().with_plugins(options["plugins"])
+    setting = QuantalSetting.of(registry, request, max_nodes=options["max_nodes"])
+    if options["figures"]:
+        from eqbench.studies.frequency_panels import frequency_panels
+
+        frequency_panels(setting.game.tree)  # refuses games of which nothing could be drawn
+    out = options["out"]
+    folder = Path(out) if out else new_run_path(Path("results"), f"qre-{options['game']}")
+    new_folder(folder)
+    with first_interrupt() as interrupted:
+        document = Follower(setting, folder, interrupted).document()
+    if options["as_json"]:
+        import json
+
+        click.echo(json.dumps(document, indent=2, allow_nan=False))
+    else:
+        from eqbench.cli.output import print_formatted
+        from eqbench.studies.quantal_table import print_quantal
+
+        print_formatted(lambda console: print_quantal(document, console))
+    if options["figures"]:
+        from eqbench.studies.quantal import draw_quantal
+
+        for file in draw_quantal(setting, folder):
+            click.echo(f"wrote {file}", err=True)
+    if not options["quiet"]:
+        click.echo(f"results in {folder}", err=True)
+    ctx.exit(0 if document["finished"] else INTERRUPTED)

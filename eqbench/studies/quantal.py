@@ -1,0 +1,274 @@
+"""Branches of logit quantal response equilibria: what is on them and what they lead to."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from eqbench.continuation import QuantalResponses, ResponsePath
+from eqbench.equilibria import Identifier
+from eqbench.errors import SolverUnavailableError, UsageError
+from eqbench.model.choices import Choices
+from eqbench.model.game import Game
+from eqbench.model.profile_json import profile_text
+from eqbench.model.rational import rational
+from eqbench.model.size_limit import DEFAULT_MAX_NODES
+from eqbench.model.tree import FloatArray
+from eqbench.registry import LoadedSolver, Registry
+from eqbench.solver import obstacle_of, warm_up
+from eqbench.spec import parse_spec
+from eqbench.studies.branch import Branch
+from eqbench.studies.branch_frequencies import frequency_figure
+from eqbench.studies.branch_points import read_points, write_points
+from eqbench.studies.figure_style import SUFFIXES, save_figure
+from eqbench.studies.study_files import write_texts
+from eqbench.studies.trace_measure import SAME_PAYOFFS, measured
+
+SCHEMA = "eqbench.qre/1"
+PARAMETER = "lambda"
+PRIORS = ("uniform", "random")
+POINTS, SUMMARY, PROFILES = "points.csv", "summary.json", "profiles"
+
+
+@dataclass(frozen=True)
+class QuantalRequest:
+    """Which branches are followed, and how far.
+
+    Attributes
+    ----------
+    game, solver : specs
+    last : lambda at which branches end
+    at : values of lambda at which there shall be points
+    branches : how many branches begin at a prior drawn at random, beside the principal one
+    seed : of the first of them; the others follow
+    """
+
+    game: str
+    solver: str
+    last: float
+    at: tuple[float, ...] = ()
+    branches: int = 0
+    seed: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class QuantalSetting:
+    """A request with the game and the solver that it names."""
+
+    request: QuantalRequest
+    game: Game
+    solver: LoadedSolver
+    drawn: LoadedSolver
+
+    @classmethod
+    def of(
+        cls, registry: Registry, request: QuantalRequest, *, max_nodes: int = DEFAULT_MAX_NODES
+    ) -> QuantalSetting:
+        """The game and the solver, which follows branches from a prior that it is given or draws.
+
+        Raises
+        ------
+        UsageError
+            If the solver follows no such branches, or does not take the game.
+        SolverUnavailableError
+            If it cannot run here.
+        """
+        outside = [value for value in request.at if not 0 < value <= request.last]
+        if outside:
+            raise UsageError(
+                f"--at {outside[0]:g} lies outside the path from 0 to {request.last:g}"
+            )
+        game = registry.load_game(request.game)
+        spec = parse_spec(request.solver)
+        entry = registry.solver_entry(spec)
+        if not hasattr(registry.load_solver(spec).instance, "branch"):
+            raise UsageError(
+                f"{entry.name} does not follow branches of quantal response equilibria; logit does"
+            )
+        twice = {"stop_lambda", "prior"} & set(dict(spec.options))
+        if twice:
+            raise UsageError(
+                f"{min(twice)} of the solver is set by --to and --branches; leave it out"
+            )
+        reached = spec.replace(stop_lambda=rational(request.last))
+        solvers = [registry.load_solver(reached.replace(prior=prior)) for prior in PRIORS]
+        obstacle = obstacle_of(solvers[0].instance, game)
+        if obstacle is not None:
+            status, reason = obstacle
+            raise (SolverUnavailableError if status == "unavailable" else UsageError)(reason)
+        return cls(request, game, *solvers)
+
+    @cached_property
+    def identifier(self) -> Identifier:
+        """Names equilibria of the game."""
+        return Identifier(self.game)
+
+
+class Follower:
+    """Follows the branches of a request one after another and keeps what they lead to.
+
+    Parameters
+    ----------
+    folder : where the points of the principal branch and all profiles are written
+    interrupted : asked before each branch whether to stop
+    """
+
+    def __init__(
+        self, setting: QuantalSetting, folder: Path, interrupted: Callable[[], bool]
+    ) -> None:
+        self.setting, self.folder, self.interrupted = setting, folder, interrupted
+
+    def document(self) -> dict[str, Any]:
+        """Follow all branches, write the files, and return the summary.
+
+        Raises
+        ------
+        StoreError
+            If a file cannot be written.
+        """
+        setting, request = self.setting, self.setting.request
+        setting.solver.instance.prepare(setting.game)
+        warm_up(setting.game)
+        entries = list(self._entries())
+        document = {
+            "schema": SCHEMA,
+            "game": setting.game.spec,
+            "solver": setting.solver.spec,
+            "players": list(setting.game.tree.players),
+            "to": request.last,
+            "finished": len(entries) == 1 + request.branches,
+            "branches": entries,
+            "random": summary_of_random(entries[1:], request.last),
+        }
+        text = json.dumps(document, indent=2, allow_nan=False)
+        write_texts(self.folder, {SUMMARY: f"{text}\n"})
+        return document
+
+    def _entries(self) -> Iterator[dict[str, Any]]:
+        request = self.setting.request
+        yield self._entry(self.setting.solver, None)
+        for seed in range(request.seed, request.seed + request.branches):
+            if self.interrupted():
+                return
+            yield self._entry(self.setting.drawn, seed)
+
+    def _entry(self, solver: LoadedSolver, seed: int | None) -> dict[str, Any]:
+        """What a branch is and leads to, as JSON values; its profiles are written."""
+        responses: QuantalResponses = solver.instance
+        rng = None if seed is None else np.random.default_rng(seed)
+        before = time.process_time()
+        path = responses.branch(self.setting.game, at=self.setting.request.at, rng=rng)
+        traced_s = time.process_time() - before
+        end = responses.equilibrium(self.setting.game, path)
+        cpu_s = time.process_time() - before
+        name = "principal" if seed is None else f"seed{seed}"
+        if seed is None:
+            write_points(branch_of(self.setting.game, path), self.folder / POINTS)
+        return {
+            "seed": seed,
+            "points": len(path.lambdas),
+            "lambda": float(path.lambdas[-1]),
+            "ending": path.ending,
+            "max_regret": float(path.max_regrets[-1]),
+            "turns": path.lambdas[path.turns].tolist(),
+            "traced_cpu_s": traced_s,
+            "cpu_s": cpu_s,
+            "at": [
+                {"lambda": float(path.lambdas[k])}
+                | self._profile(f"{name}-lambda{path.lambdas[k]:g}", path.behavior[k])
+                for k in path.landings
+            ],
+            "equilibrium": self._profile(name, end, name_it=True),
+        }
+
+    def _profile(self, name: str, behavior: FloatArray, *, name_it: bool = False) -> dict[str, Any]:
+        """A profile (A,) as the verifier sees it; it is written as JSON."""
+        tree = self.setting.game.tree
+        seen = measured(tree, behavior)
+        text = profile_text(tree, seen.profile, self.setting.game.spec)
+        (self.folder / PROFILES).mkdir(exist_ok=True)
+        write_texts(self.folder / PROFILES, {f"{name}.json": text})
+        found: dict[str, Any] = {
+            "payoffs": seen.payoffs,
+            "regrets": [float(regret) for regret in seen.figures.regrets],
+            "max_regret": seen.max_regret,
+            "profile": f"{PROFILES}/{name}.json",
+        }
+        if name_it:
+            identity = self.setting.identifier.identify(seen.profile, seen.max_regret)
+            found |= {
+                "is_equilibrium": seen.is_equilibrium,
+                "identity": identity and identity.to_json(),
+            }
+        return found
+
+
+def summary_of_random(entries: Sequence[dict[str, Any]], last: float) -> dict[str, Any]:
+    """What the branches from priors at random have in common, as JSON values."""
+    ends = [entry["equilibrium"] for entry in entries if entry["equilibrium"]["is_equilibrium"]]
+    distinct: list[list[float]] = []
+    for end in ends:
+        gaps = [np.abs(np.subtract(end["payoffs"], known)).max() for known in distinct]
+        if all(gap > SAME_PAYOFFS for gap in gaps):
+            distinct.append(end["payoffs"])
+    names = Counter(end["identity"]["name"] for end in ends if end["identity"])
+    return {
+        "branches": len(entries),
+        "arrived": sum(entry["lambda"] >= last for entry in entries),
+        "with_turns": sum(bool(entry["turns"]) for entry in entries),
+        "polished": len(ends),
+        "distinct_payoffs": len(distinct),
+        "names": dict(sorted(names.items())),
+    }
+
+
+def new_folder(path: Path) -> None:
+    """Make the folder of a study.
+
+    Raises
+    ------
+    UsageError
+        If it holds anything, or cannot be written.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        if any(path.iterdir()):
+            raise UsageError(f"{path} is not empty; choose a new or an empty folder with --out")
+    except OSError as error:
+        raise UsageError(
+            f"cannot write to {path}: {error.strerror}; choose another folder with --out"
+        ) from None
+
+
+def draw_quantal(setting: QuantalSetting, folder: Path) -> list[Path]:
+    """Write the frequencies along the principal branch as figures; return the files.
+
+    Raises
+    ------
+    UsageError
+        If the points cannot be read or a file cannot be written.
+    """
+    branch = read_points(setting.game, folder / POINTS, PARAMETER)
+    figure = frequency_figure(branch, logarithmic=True)
+    files = [folder / f"frequencies{suffix}" for suffix in SUFFIXES]
+    for file in files:
+        save_figure(figure, file)
+    return files
+
+
+def branch_of(game: Game, path: ResponsePath) -> Branch:
+    """A path as figures and tables of branches take it, with lambda as the parameter."""
+    model = game.payoff_model()
+    free = path.behavior[:, Choices.of(game.tree).action]
+    steps = np.hypot(np.linalg.norm(np.diff(free, axis=0), axis=1), np.diff(path.lambdas))
+    payoffs = np.array([model.expected_payoffs(row) for row in path.behavior])
+    arclength = np.concatenate(([0.0], np.cumsum(steps)))
+    return Branch(game, PARAMETER, path.lambdas, arclength, free, payoffs)

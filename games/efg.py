@@ -1,0 +1,255 @@
+"""Game files of Gambit in extensive form (``.efg``, version 2).
+
+The grammar is that of Gambit's manual, "File formats"; where the manual leaves something open,
+what Gambit 17 reads decides. See docs/game_files.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from eqbench.errors import GameTooLargeError, ImperfectRecallError
+from eqbench.model.size_limit import max_nodes, too_large
+from eqbench.model.tree import CHANCE, TERMINAL, GameTree
+
+from .efg_tree import Infoset, Nodes
+from .gambit_file import GambitFile
+from .gambit_text import Scanner, read_header, skip_comment
+
+MAX_DEPTH = 1_000  # a sweep over the tree costs a few array operations per depth
+
+
+@dataclass(frozen=True)
+class EfgFile(GambitFile):
+    """A game in extensive form, read from a file.
+
+    Numbers are exact: 0.1 is 1/10. Payoffs on the way to a terminal add up. Players with empty or
+    repeated names become P1, P2, …; actions of a set whose labels are equal become ``left_1``,
+    ``left_2``, … by position; information sets of a player whose labels are equal become
+    ``label_number``, or just their number if the label is empty.
+
+    Parameters
+    ----------
+    path : path of the file; it ends in .efg
+    """
+
+    def build(self) -> GameTree:
+        """Checked game tree.
+
+        Raises
+        ------
+        GameFormatError, ImperfectRecallError, GameTooLargeError
+            With file, line and reason.
+        """
+        return _Reader(self.path, self.text()).tree()
+
+
+@dataclass(slots=True)
+class _Branch:
+    """A node on the path to the one that is being read, and the move that is followed there."""
+
+    node: int
+    player: int
+    infoset: int
+    defined: Infoset
+    at: int
+    before: tuple[int, int]
+    payoffs: tuple[Fraction, ...] | None
+    move: int = -1
+
+
+class _Reader:
+    """Goes through a file once, node by node, and keeps the path from the root."""
+
+    def __init__(self, path: str, text: str) -> None:
+        self.scanner = Scanner(path, text)
+        self.players = read_header(self.scanner, "EFG", "2")
+        skip_comment(self.scanner)
+        self.nodes = Nodes()
+        self.chances: dict[int, Infoset] = {}
+        self.outcomes: dict[int, tuple[str, tuple[Fraction, ...]]] = {}
+        self.path: list[_Branch] = []
+        self.last: list[tuple[int, int]] = [(-1, -1)] * len(self.players)
+        self.limit = max_nodes()
+
+    def tree(self) -> GameTree:
+        """Checked game tree of the whole file."""
+        while True:
+            self._node()
+            while self.path and self.path[-1].move == len(self.path[-1].defined.actions) - 1:
+                done = self.path.pop()
+                if done.player >= 0:
+                    self.last[done.player] = done.before
+            if not self.path:
+                break
+        if self.scanner.kind != "end":
+            self.scanner.fail("the tree is complete, but more text follows; remove it")
+        if not self.nodes.defined:
+            self.scanner.fail("no player has a decision in this game; add a node of kind p")
+        return self.nodes.tree(self.players)
+
+    def _node(self) -> None:
+        """Read one node and add it below the path."""
+        scanner, start = self.scanner, self.scanner.at
+        parent, move, chance = self._follow()
+        kind = scanner.word("c", "p", "t", what="a node, which begins with c, p or t")
+        scanner.string("the name of the node")
+        node, depth = len(self.nodes.rows), len(self.path)
+        if node >= self.limit or depth > MAX_DEPTH:
+            self._too_large(start)
+        player, infoset, defined = TERMINAL, -1, None
+        if kind == "c":
+            player, defined = CHANCE, self._chance(start)
+        elif kind == "p":
+            player, infoset, defined = self._decision(start)
+        payoffs = self._outcome(self.path[-1].payoffs if self.path else None)
+        self.nodes.rows.append((parent, move, player, infoset, depth))
+        self.nodes.chance.append(chance)
+        if defined is None:
+            self.nodes.payoffs.append(payoffs or (Fraction(0),) * len(self.players))
+        else:
+            before = self.last[player] if player >= 0 else (-1, -1)
+            self.path.append(_Branch(node, player, infoset, defined, start, before, payoffs))
+
+    def _follow(self) -> tuple[int, int, Fraction]:
+        """Take the next move at the end of the path: its node, its number, its probability."""
+        if not self.path:
+            return -1, -1, Fraction(0)
+        above = self.path[-1]
+        above.move += 1
+        if self.scanner.kind == "end":
+            self.scanner.fail(
+                f"the file ends, but the node of line {self.scanner.line(above.at)} has "
+                f"{above.move} of {len(above.defined.actions)} children; is it truncated?"
+            )
+        if above.player < 0:
+            return above.node, above.move, above.defined.probabilities[above.move]
+        self.last[above.player] = (above.infoset, above.move)
+        return above.node, above.move, Fraction(0)
+
+    def _decision(self, start: int) -> tuple[int, int, Infoset]:
+        """Player and information set of a decision node."""
+        scanner, here = self.scanner, self.scanner.at
+        number = scanner.integer("the number of a player")
+        if not 1 <= number <= len(self.players):
+            scanner.fail(f"player {number}; the players are 1 to {len(self.players)}", here)
+        player = number - 1
+        number = scanner.integer("the number of an information set")
+        label, actions = self._label(), None
+        if scanner.sees("{"):
+            actions = scanner.listed(lambda: scanner.string("the label of an action"), "actions")
+        what = f"information set {number} of player {self.players[player]}"
+        index = self.nodes.infosets.get((player, number))
+        if index is None:
+            if not actions:
+                scanner.fail(f"{what} has no actions here, where it is first used", start)
+            index = self.nodes.infosets[player, number] = len(self.nodes.defined)
+            known = Infoset(number, label or "", actions, start, self.last[player])
+            self.nodes.defined.append(known)
+        known = self.nodes.defined[index]
+        self._must_agree(what, known, label, actions, start)
+        if known.before != self.last[player]:
+            self._forgets(what, index, start)
+        return player, index, known
+
+    def _chance(self, start: int) -> Infoset:
+        """Actions and probabilities of a chance node."""
+        scanner = self.scanner
+        number = scanner.integer("the number of a chance node")
+        label, what = self._label(), f"chance node {number}"
+        moves: list[tuple[str, Fraction]] | None = None
+        if scanner.sees("{"):
+            moves = scanner.listed(self._event, "the outcomes of chance")
+        known = self.chances.get(number)
+        if known is None:
+            if not moves:
+                scanner.fail(f"{what} has no outcomes here, where it is first used", start)
+            probabilities = [probability for _, probability in moves]
+            total = scanner.total(probabilities, start)
+            if total != 1:
+                scanner.fail(
+                    f"the probabilities of {what} sum to {total}; they must sum to exactly 1, "
+                    "so write 1/3 and not 0.333",
+                    start,
+                )
+            known = Infoset(number, label or "", [name for name, _ in moves], start)
+            known.probabilities = probabilities
+            self.chances[number] = known
+        names = [name for name, _ in moves] if moves is not None else None
+        self._must_agree(what, known, label, names, start)
+        if moves and [probability for _, probability in moves] != known.probabilities:
+            scanner.fail(
+                f"{what} has other probabilities than in line {scanner.line(known.at)}; "
+                "they must agree, so give it another number",
+                start,
+            )
+        return known
+
+    def _event(self) -> tuple[str, Fraction]:
+        name, here = self.scanner.string("the label of an outcome of chance"), self.scanner.at
+        probability = self.scanner.number("a probability")
+        if not 0 <= probability <= 1:
+            self.scanner.fail(f"the probability {probability} is outside 0 to 1", here)
+        return name, probability
+
+    def _label(self) -> str | None:
+        return self.scanner.string("a label") if self.scanner.kind == "string" else None
+
+    def _must_agree(
+        self, what: str, known: Infoset, label: str | None, actions: list[str] | None, at: int
+    ) -> None:
+        """Refuse another label or other actions than at the first node of a set."""
+        for name, new, old in (("label", label, known.label), ("actions", actions, known.actions)):
+            if new is not None and new != old:
+                self.scanner.fail(
+                    f"{what} has other {name} than in line {self.scanner.line(known.at)}, where "
+                    "it is first used; they must agree, so give it another number",
+                    at,
+                )
+
+    def _outcome(self, above: tuple[Fraction, ...] | None) -> tuple[Fraction, ...] | None:
+        """Payoffs on the path down to this node, None if there are none; defines outcomes."""
+        scanner, here = self.scanner, self.scanner.at
+        number = scanner.integer("the number of an outcome")
+        name, payoffs = self._label(), None
+        if scanner.sees("{"):
+            scanner.advance()
+            payoffs = scanner.payoffs(len(self.players))
+        if number == 0:
+            if payoffs is not None:
+                scanner.fail("outcome 0 means no payoffs; give this outcome a number", here)
+            return above
+        known = self.outcomes.get(number)
+        if known is None:
+            if payoffs is None:
+                scanner.fail(
+                    f"outcome {number} has no payoffs here, where it is first used; define it", here
+                )
+            known = self.outcomes[number] = (name or "", payoffs)
+        if (name or known[0], payoffs or known[1]) != known:
+            scanner.fail(
+                f"outcome {number} was defined before with another name or other payoffs; they "
+                "must agree, so give it another number",
+                here,
+            )
+        if above is None:
+            return known[1]
+        return tuple(scanner.total(both, here) for both in zip(above, known[1], strict=True))
+
+    def _forgets(self, what: str, index: int, start: int) -> None:
+        where = f"{what} (first in line {self.scanner.line(self.nodes.defined[index].at)})"
+        twice = any(branch.infoset == index for branch in self.path)
+        reason = "is met twice on one path" if twice else "is reached by different own moves"
+        raise ImperfectRecallError(
+            self.scanner.located(
+                f"imperfect recall: {where} {reason}; eqbench needs perfect recall, so split the "
+                "information set or leave the game out",
+                start,
+            )
+        )
+
+    def _too_large(self, start: int) -> None:
+        if len(self.path) > MAX_DEPTH:
+            self.scanner.fail(f"the tree is deeper than {MAX_DEPTH:,} nodes; shorten it", start)
+        raise GameTooLargeError(self.scanner.located(str(too_large()), start))

@@ -1,0 +1,173 @@
+"""A branch of logit quantal response equilibria, from its prior on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eqbench.continuation import ResponsePath
+from eqbench.model.choices import Choices
+from eqbench.model.profile import random_profile
+from eqbench.model.tree import FloatArray
+
+from . import steps
+from .flat_tree import flat_tree, workspace
+
+if TYPE_CHECKING:
+    from eqbench.model.game import Game
+
+FIRST_LENGTH = 0.5
+# Points for which memory is taken at a time.
+BLOCK = 64
+
+
+class Branch:
+    """The branch that starts at a prior where lambda is 0.
+
+    Parameters
+    ----------
+    game : Game
+        With at least one choice.
+    rng : generator of a prior, or None for the uniform one
+    """
+
+    def __init__(self, game: Game, rng: np.random.Generator | None = None) -> None:
+        tree = game.tree
+        self.game, self.choices = game, Choices.of(tree)
+        self.model = game.payoff_model()
+        self.flat = flat_tree(tree, self.choices)
+        self._work = workspace(self.flat)
+        self._unit = 1.0 / (tree.payoff_range or 1.0)
+        self._prior = np.zeros(self.choices.size)
+        if rng is not None:
+            logs = np.log(random_profile(tree, rng))
+            self._prior = logs[self.choices.action] - logs[self.choices.first]
+        first, ahead = np.append(self._prior, 0.0), np.zeros(self.choices.size + 1)
+        ahead[-1] = 1.0
+        self._tangent = np.empty_like(ahead)
+        steps.correct(
+            self.flat,
+            self._work,
+            self._prior,
+            ahead,
+            self._unit,
+            np.ones(len(ahead)),
+            first,
+            self._tangent,
+        )
+        self._control = np.array([FIRST_LENGTH])
+        self._counts = np.zeros(2, dtype=np.int64)
+        self._points = [first[None]]
+        self.steps = 0
+        self.stalled = False
+
+    @property
+    def lambdas(self) -> FloatArray:
+        """Lambda at all points so far, float64 (steps + 1,)."""
+        return np.concatenate([block[:, -1] for block in self._points])
+
+    @property
+    def last(self) -> float:
+        """Lambda at the last point."""
+        return float(self._points[-1][-1, -1])
+
+    @property
+    def newton_iterations(self) -> int:
+        return int(self._counts[0])
+
+    @property
+    def refused_steps(self) -> int:
+        return int(self._counts[1])
+
+    def advance(self, stops: FloatArray, count: int) -> bool:
+        """Take at most `count` steps towards the last stop; whether the branch goes on.
+
+        Parameters
+        ----------
+        stops : float64 (L,), ascending
+            Where lambda is hit exactly.
+        """
+        while count > 0 and not self.stalled:
+            points = np.empty((min(count, BLOCK) + 1, len(self._tangent)))
+            points[0] = self._points[-1][-1]
+            made, status = steps.advance(
+                self.flat,
+                self._work,
+                self._prior,
+                self._unit,
+                stops,
+                self._tangent,
+                self._control,
+                self._counts,
+                points,
+            )
+            if made:
+                self._points.append(points[1 : made + 1])
+            self.steps += made
+            count -= made
+            self.stalled = status == steps.STALLED
+            if status == steps.ENDED:
+                return False
+        return not self.stalled
+
+    def advance_to_regret(self, stops: FloatArray, count: int, regret: float | None) -> bool:
+        """Like `advance`, but not beyond a point of at most this max regret."""
+        if regret is None:
+            return self.advance(stops, count)
+        for _ in range(count):
+            if not self.advance(stops, 1) or self.regret(self.behavior()) <= regret:
+                return False
+        return True
+
+    def points(self) -> FloatArray:
+        """All points, log-odds and lambda, float64 (steps + 1, F+1)."""
+        return np.concatenate(self._points)
+
+    def log_probabilities(self, points: FloatArray) -> FloatArray:
+        """Logarithms of all frequencies, float64 (K, A), at points (K, F+1)."""
+        z = points[:, :-1]
+        first = self.choices.first
+        start = self.choices.start[:-1]
+        top = np.maximum(np.maximum.reduceat(z, start, axis=1), 0.0)
+        spread = np.repeat(top, np.diff(self.choices.start), axis=1)
+        total = np.exp(-top) + np.add.reduceat(np.exp(z - spread), start, axis=1)
+        total = top + np.log(total)
+        logs = np.zeros((len(points), self.choices.n_actions))
+        logs[:, first[start]] = -total
+        logs[:, self.choices.action] = z - np.repeat(total, np.diff(self.choices.start), axis=1)
+        return logs
+
+    def last_log_probabilities(self) -> FloatArray:
+        """Logarithms of the frequencies at the last point, float64 (A,)."""
+        return self.log_probabilities(self._points[-1][-1:])[0]
+
+    def behavior(self) -> FloatArray:
+        """Frequencies at the last point, float64 (A,)."""
+        return np.asarray(np.exp(self.last_log_probabilities()))
+
+    def regret(self, behavior: FloatArray) -> float:
+        """Largest regret in payoff units, on the kernels."""
+        return float(self.model.regrets(behavior).max())
+
+    def path(self, at: FloatArray, ending: str) -> ResponsePath:
+        """All points, as studies see them."""
+        points = self.points()
+        logs = self.log_probabilities(points)
+        behavior = np.exp(logs)
+        return ResponsePath(
+            lambdas=points[:, -1],
+            behavior=behavior,
+            log_probabilities=logs,
+            max_regrets=np.array([self.regret(row) for row in behavior]),
+            turns=turns(points[:, -1]),
+            landings=np.flatnonzero(np.isin(points[:, -1], at)),
+            ending=ending,
+        )
+
+
+def turns(lambdas: FloatArray) -> NDArray[np.int64]:
+    """Points at which lambda turns around, int64 (T,)."""
+    rising = np.diff(lambdas) > 0
+    return np.flatnonzero(rising[1:] != rising[:-1]) + 1

@@ -1,0 +1,104 @@
+"""`eqbench export`, and game files wherever a command takes a game."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from command import eqbench
+
+ODD = "sub dir (x)/it's, kuhn.efg"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder with Kuhn poker under an odd name."""
+    path = tmp_path_factory.mktemp("games")
+    (path / "sub dir (x)").mkdir()
+    done = eqbench("export", "--game", "kuhn2", "--to", ODD, "--json", cwd=path)
+    assert done.json == {
+        "schema": "eqbench.export/1",
+        "game": "kuhn(players=2,cards=3,pot=2,reduce=none,raises=0)",
+        "file": ODD,
+        "nodes": 55,
+        "bytes": (path / ODD).stat().st_size,
+    }
+    return path
+
+
+def test_a_run_names_its_folder_after_the_file_and_knows_the_game(folder: Path) -> None:
+    # in a list of games a path with a comma stands in quotation marks
+    done = eqbench(*("run", "--game", f'"{ODD}"', "--solver", "sequence_lp", "--json"), cwd=folder)
+    assert done.code == 0, done.err
+    cell = done.cell("sequence_lp")
+    assert (cell["status"], cell["game_spec"]) == ("ok", ODD)
+    assert cell["equilibria"][0]["identity"]["name"] == "kuhn2"
+    run = Path(done.json["run"])
+    assert run.name.endswith("Z-it-s-kuhn.efg")
+    profile = run / cell["equilibria"][0]["profile"]
+    measured = eqbench(
+        "verify", "--game", ODD, "--profile", profile, "--exact", "--json", cwd=folder
+    )
+    assert measured.code == 0, measured.err
+    assert measured.json["max_regret"] < 1e-12
+    assert eqbench("verify", "--profile", profile, cwd=folder).code == 0
+    assert "kuhn2" in eqbench("show", run, "sequence_lp", cwd=folder).out
+    again = eqbench("run", "--resume", run, "--json", cwd=folder)
+    assert again.code == 0
+    assert "all 1 cells are there already" in again.err
+
+
+def test_info_and_draw_take_a_path(folder: Path) -> None:
+    facts = eqbench("info", ODD, "--json", cwd=folder).json
+    assert (facts["kind"], facts["spec"], facts["sizes"]["nodes"]) == ("game", ODD, 55)
+    assert facts["equilibria"][0]["name"] == "kuhn2"
+    assert eqbench("draw", ODD, cwd=folder).out.startswith("<svg")
+
+
+def test_trace_says_that_a_file_has_no_parameter(folder: Path) -> None:
+    done = eqbench("trace", "--game", ODD, "--from", "2", "--to", "3", cwd=folder)
+    assert (done.code, done.out) == (2, "")
+    assert "has no payoff parameter" in done.err
+
+
+def test_the_list_of_games_ends_with_the_patterns(tmp_path: Path) -> None:
+    lines = eqbench("list", "games", cwd=tmp_path).out.splitlines()
+    assert [line.split()[0] for line in lines[-2:]] == ["PATH.efg", "PATH.nfg"]
+
+
+def test_files_are_converted_and_replaced_only_by_force(tmp_path: Path) -> None:
+    assert eqbench("export", "--game", "jordan", "--to", "a.nfg", cwd=tmp_path).code == 0
+    assert eqbench("export", "--game", "a.nfg", "--to", "a.efg", cwd=tmp_path).code == 0
+    before = (tmp_path / "a.efg").read_text()
+    refused = eqbench("export", "--game", "kuhn2", "--to", "a.efg", cwd=tmp_path)
+    assert (refused.code, refused.out) == (2, "")
+    assert "a.efg exists" in refused.err
+    assert "--force" in refused.err
+    assert (tmp_path / "a.efg").read_text() == before
+    done = eqbench("export", "--game", "kuhn2", "--to", "a.efg", "--force", cwd=tmp_path)
+    assert (done.code, done.out) == (0, "")
+    assert "55 nodes" in done.err
+    assert (tmp_path / "a.efg").read_text() != before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.efg", "a.nfg"]
+
+
+@pytest.mark.parametrize(
+    ("game", "target", "words"),
+    [
+        ("kuhn2", "game.txt", ("neither .efg", ".nfg")),
+        ("kuhn2", "game", ("neither .efg", ".nfg")),
+        ("kuhn2", "nowhere/game.efg", ("nowhere/game.efg", "No such file", "writable folder")),
+        ("kuhn2", "game.nfg", ("not in strategic form", "write an .efg file")),
+        ("kuhn2", "/proc/game.efg", ("/proc/game.efg", "cannot write")),
+        ("khun2", "game.efg", ("unknown game", "kuhn2")),
+        ("missing.efg", "game.efg", ("missing.efg", "No such file")),
+        ("leduc3", "game.efg", ("allowed are 1,000 nodes", "--max-nodes")),
+    ],
+)
+def test_export_refuses(tmp_path: Path, game: str, target: str, words: tuple[str, ...]) -> None:
+    done = eqbench(*("export", "--game", game, "--to", target, "--max-nodes", "1000"), cwd=tmp_path)
+    assert (done.code, done.out) == (2, "")
+    assert "Traceback" not in done.err
+    for word in words:
+        assert word in done.err
+    assert list(tmp_path.iterdir()) == []

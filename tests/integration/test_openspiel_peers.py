@@ -1,0 +1,134 @@
+"""OpenSpiel's solvers as rows of a run."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from command import eqbench as command
+from solver_cases import run
+
+import eqbench
+from eqbench.errors import UsageError
+from eqbench.model.game import Game
+from eqbench.model.profile import BehaviorProfile
+from eqbench.registry import default_registry
+from eqbench.solver import Budget, refusal_of
+from eqbench.verification import verify
+
+pyspiel = pytest.importorskip("pyspiel", reason="OpenSpiel is not installed")
+
+PEERS = ["openspiel_cfr", "openspiel_cfr_plus", "openspiel_mccfr", "openspiel_xfp"]
+REFUSED = {
+    "kuhn3_reduced": "only with reduce=none",
+    "kuhn(pot=3)": "only with pot=2",
+    "kuhn(cards=4)": "only with cards=3",
+    "kuhn(raises=1)": "only with raises=0",
+    "leduc(ranks=2)": "only with ranks=3",
+    "leduc(suits=3, raises=1)": "only with suits=2, raises=2",
+    "liars_dice(dice=2, sides=2)": "only with dice=1",
+    "prisoners_dilemma": "no game that is known",
+    "skp": "no game that is known",
+}
+
+
+@pytest.mark.parametrize("iterations", [1, 2, 5, 30])
+@pytest.mark.parametrize("game", ["kuhn2", "kuhn3"])
+@pytest.mark.parametrize("method", ["cfr", "cfr_plus"])
+def test_averages_are_those_of_our_implementation(method: str, game: str, iterations: int) -> None:
+    budget = {"iterations": iterations, "target": 0.0}
+    ours, theirs = run(method, game, **budget), run(f"openspiel_{method}", game, **budget)
+    average = next(c for c in reversed(ours.candidates) if c.claim == "average")
+    np.testing.assert_allclose(theirs.behavior, average.profile.probabilities, atol=1e-10)
+    assert theirs.monitor.work == iterations
+
+
+@pytest.mark.parametrize("peer", PEERS)
+def test_candidate_is_the_last_snapshot(peer: str) -> None:
+    result = run(peer, "kuhn2", iterations=9)
+    *_, snapshot, candidate = (report.candidate for report in result.reports)
+    assert (candidate.claim, candidate.claimed_regret) == ("average", None)
+    assert np.array_equal(snapshot.profile.probabilities, candidate.profile.probabilities)
+
+
+@pytest.mark.parametrize("peer", PEERS)
+@pytest.mark.parametrize("game", ["kuhn2", "openspiel:tiny_hanabi"])
+def test_regret_falls(peer: str, game: str) -> None:
+    first, later = (run(peer, game, iterations=n, seed=1).max_regret for n in (1, 200))
+    assert later < first / 2
+
+
+def test_seeds_of_sampling_come_from_the_generator() -> None:
+    first, again, other = (
+        run("openspiel_mccfr", "kuhn2", seed=seed, iterations=50).behavior for seed in (0, 0, 1)
+    )
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, other)
+
+
+@pytest.mark.parametrize("peer", PEERS)
+@pytest.mark.parametrize("game", ["kuhn2", "kuhn3", "leduc", "openspiel:blotto(coins=3,fields=2)"])
+def test_game_is_solved_and_verified(peer: str, game: str) -> None:
+    result = eqbench.solve(game, peer, Budget(iterations=2, target=0))
+    assert (result.status, result.iterations) == ("limit", 2), result.reason
+    assert result.nash_conv is not None
+
+
+def test_all_of_them_are_rows_of_a_run(tmp_path: Path) -> None:
+    game = "openspiel:blotto(coins=3,fields=2)"
+    ended = command(
+        *("run", "--game", game, "--solver", "openspiel_all", "--iterations", "2", "--json"),
+        cwd=tmp_path,
+    )
+    assert ended.code == 0, ended.err
+    cells = ended.json["cells"]
+    assert [cell["solver"] for cell in cells] == PEERS
+    assert {cell["game_spec"] for cell in cells} == {"openspiel:blotto(coins=3,fields=2,players=2)"}
+    assert all(cell["nash_conv"] is not None for cell in cells)
+
+
+@pytest.mark.parametrize("spec", REFUSED)
+def test_refuses_what_openspiel_does_not_have(spec: str) -> None:
+    game = eqbench.load_game(spec)
+    reason = refusal_of(default_registry().load_solver("openspiel_cfr").instance, game)
+    assert reason is not None
+    assert REFUSED[spec] in reason
+    assert "openspiel:NAME" in reason
+    policies = importlib.import_module("eqbench.solvers.openspiel")
+    with pytest.raises(UsageError, match="openspiel:NAME"):
+        policies.tabular_policy(game, BehaviorProfile.uniform(game.tree))
+
+
+def changed(game: Game, name: str, **arrays: Any) -> Game:
+    """The game with other arrays in its tree, under the name of another."""
+    return Game(eqbench.load_game(name).spec, dataclasses.replace(game.tree, **arrays))
+
+
+def test_game_that_is_not_what_its_spec_says_is_refused() -> None:
+    solver = default_registry().load_solver("openspiel_cfr").instance
+    kuhn = eqbench.load_game("kuhn2")
+    payoffs = eqbench.load_game("kuhn(pot=3)").tree.payoffs
+    for odd, reason in [
+        (changed(kuhn, "kuhn2", chance=2 * kuhn.tree.chance), "probabilities"),
+        (changed(kuhn, "kuhn2", payoffs=payoffs), "it pays"),
+        (changed(kuhn, "kuhn3"), "3 players"),
+        (changed(eqbench.load_game("kuhn(cards=4)"), "kuhn2"), "outcomes"),
+        (changed(eqbench.load_game("leduc(raises=1)"), "leduc"), "actions"),
+    ]:
+        refusal = refusal_of(solver, odd)
+        assert refusal is not None
+        assert reason in refusal
+
+
+def test_measured_nash_conv_is_openspiels() -> None:
+    result = run("openspiel_cfr", "leduc", iterations=10)
+    solver = pyspiel.CFRSolver(pyspiel.load_game("leduc_poker"))
+    for _ in range(10):
+        solver.evaluate_and_update_policy()
+    theirs = pyspiel.nash_conv(pyspiel.load_game("leduc_poker"), solver.average_policy())
+    measured = verify(result.game.tree, result.candidates[-1].profile).nash_conv
+    assert measured == pytest.approx(theirs, abs=1e-12)

@@ -1,0 +1,262 @@
+"""The logit tracer as a solver: what it hands over, its budget, its branches, its refusals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from solver_cases import bimatrix, run
+
+import eqbench
+from eqbench.errors import SpecError, UsageError
+from eqbench.model.profile import BehaviorProfile
+from eqbench.verification import verify
+
+# -- what it hands over -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "game",
+    [
+        "kuhn2",
+        "kuhn3_reduced",
+        "skp",
+        "jordan",
+        "shapley",
+        "battle_of_sexes",
+        "travelers_dilemma(highest=10)",
+        "random(players=3,actions=4)",
+        "random_tree(players=3,depth=5)",
+        "goofspiel",
+    ],
+)
+def test_principal_branch_ends_at_an_equilibrium(game: str) -> None:
+    result = run("logit", game)
+    assert result.termination.reason == "converged"
+    equilibrium, end = result.candidates
+    assert (equilibrium.claim, end.claim) == ("equilibrium", "iterate")
+    assert verify(result.game.tree, equilibrium.profile).max_regret <= 1e-12
+    figures = result.monitor.statistics
+    assert figures["lambda_reached"] == 1e6
+    assert figures["steps"] == result.monitor.work
+    # what logit responses forgo is of order 1 / lambda
+    assert figures["path_regret"] <= 1e-5
+    measured = verify(result.game.tree, end.profile).max_regret
+    assert figures["path_regret"] == pytest.approx(measured, abs=1e-14)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_branches_from_random_priors_end_at_equilibria(seed: int) -> None:
+    result = run("logit(prior=random)", "kuhn3", seed)
+    assert result.monitor.statistics["lambda_reached"] == 1e6
+    equilibrium, _ = result.candidates
+    assert verify(result.game.tree, equilibrium.profile).max_regret <= 1e-12
+
+
+def test_random_priors_lead_to_different_equilibria() -> None:
+    ends = [run("logit(prior=random)", "battle_of_sexes", seed).candidates[0] for seed in range(6)]
+    assert {tuple(np.round(end.profile.probabilities, 9)) for end in ends} >= {
+        (1.0, 0.0, 1.0, 0.0),
+        (0.0, 1.0, 0.0, 1.0),
+    }
+
+
+def test_uniform_prior_is_deterministic_and_random_ones_follow_the_seed() -> None:
+    assert eqbench.load_solver("logit").deterministic
+    assert not eqbench.load_solver("logit(prior=random)").deterministic
+    first, other = (run("logit", "kuhn3_reduced", seed).candidates for seed in (0, 1))
+    again, drawn = (run("logit(prior=random)", "kuhn3_reduced", 4).candidates for _ in range(2))
+    for one, two in ((first, other), (again, drawn)):
+        for a, b in zip(one, two, strict=True):
+            np.testing.assert_array_equal(a.profile.probabilities, b.profile.probabilities)
+    assert np.abs(first[1].profile.probabilities - again[1].profile.probabilities).max() > 1e-3
+
+
+def test_game_without_a_choice_is_solved_at_once() -> None:
+    result = run("logit", bimatrix([[1]], [[2]]))
+    assert result.termination.reason == "converged"
+    assert [candidate.claim for candidate in result.candidates] == ["equilibrium"]
+
+
+def test_unit_of_payoffs_does_not_matter() -> None:
+    """Payoffs times c at lambda / c give the same responses; constants change nothing."""
+    rows, columns = np.array([[3, 0], [1, 2]]), np.array([[1, 0], [0, 4]])
+    plain, scaled = bimatrix(rows, columns), bimatrix(1000 * rows + 7, 1000 * columns - 11)
+    large = eqbench.load_solver("logit(stop_lambda=20)").branch(plain)
+    small = eqbench.load_solver("logit(stop_lambda=0.02)").branch(scaled)
+    np.testing.assert_allclose(large.behavior[-1], small.behavior[-1], rtol=1e-9)
+
+
+# -- budget and options -------------------------------------------------------------------------
+
+
+def test_branch_without_polish_hands_over_its_end_only() -> None:
+    result = run("logit(polish=false,stop_lambda=50)", "kuhn2")
+    assert result.termination.reason == "converged"
+    assert "lambda = 50," in result.termination.detail
+    assert [candidate.claim for candidate in result.candidates] == ["iterate"]
+    assert 1e-4 < result.max_regret < 0.1
+
+
+def test_branch_ends_at_the_regret_that_is_asked_for() -> None:
+    result = run("logit(polish=false,regret=1e-3)", "kuhn3_reduced")
+    assert result.termination.reason == "converged"
+    assert result.max_regret <= 1e-3
+    assert result.monitor.statistics["lambda_reached"] < 1e6
+    path = eqbench.load_solver("logit(regret=1e-3)").branch(result.game)
+    assert path.ending == "max regret reached 0.001"
+    assert (path.max_regrets[:-1] > 1e-3).all()
+    np.testing.assert_array_equal(path.behavior[-1], result.behavior)
+
+
+@pytest.mark.parametrize("limit", [1, 7])
+def test_iterations_are_steps_along_the_branch(limit: int) -> None:
+    result = run("logit(polish=false)", "kuhn3_reduced", iterations=limit)
+    assert result.termination.reason == "limit"
+    assert f"stopped after {limit} iterations; the branch was followed" in result.termination.detail
+    assert result.monitor.work == result.monitor.statistics["steps"] == limit
+    assert [candidate.claim for candidate in result.candidates] == ["iterate"]
+
+
+def test_time_limit_leaves_the_last_point_in_hand() -> None:
+    result = run("logit", "kuhn4", time_s=1e-9)
+    assert result.termination.reason == "limit"
+    assert [candidate.claim for candidate in result.candidates] == ["iterate"]
+
+
+def test_target_ends_the_branch_early() -> None:
+    rough = run("logit(polish=false)", "kuhn3_reduced", target=0.05)
+    assert rough.termination.reason == "converged"
+    assert rough.max_regret <= 0.05
+    assert rough.monitor.statistics["lambda_reached"] < 1e6
+
+
+def test_snapshots_lie_on_the_branch() -> None:
+    result = run("logit", "kuhn2")
+    snapshots = [report for report in result.reports if report.kind == "snapshot"]
+    path = eqbench.load_solver("logit").branch(result.game)
+    assert len(snapshots) >= 5
+    for report in snapshots:
+        made = report.candidate.profile.probabilities
+        np.testing.assert_array_equal(made, path.behavior[report.work])
+
+
+def test_branch_is_polished_further_along_where_its_end_does_not_do() -> None:
+    """At lambda = 1 the support of the limit is not visible yet; the branch goes on until it is."""
+    result = run("logit(stop_lambda=1)", "kuhn3_reduced")
+    assert result.termination.reason == "converged"
+    assert result.monitor.statistics["lambda_reached"] in (10.0, 100.0, 1000.0)
+    assert verify(result.game.tree, result.candidates[0].profile).max_regret <= 1e-12
+
+
+def test_branch_that_ends_too_early_says_that_no_equilibrium_was_found() -> None:
+    result = run("logit(stop_lambda=0.001)", "random(players=3,actions=4)")
+    assert result.termination.reason == "not_found"
+    assert "followed to lambda = 1, max regret" in result.termination.detail
+    assert [candidate.claim for candidate in result.candidates] == ["iterate"]
+
+
+# -- branches for studies -----------------------------------------------------------------------
+
+
+def test_branch_begins_at_its_prior_and_satisfies_the_definition() -> None:
+    game = eqbench.load_game("matching_pennies")
+    skewed = bimatrix([[9, -1], [-1, 1]], [[-1, 1], [1, -1]])
+    path = eqbench.load_solver("logit(stop_lambda=100)").branch(skewed, at=[0.5, 3])
+    np.testing.assert_array_equal(path.behavior[0], 0.5)
+    assert path.lambdas[0] == 0
+    np.testing.assert_array_equal(path.lambdas[path.landings], [0.5, 3, 100])
+    np.testing.assert_allclose(np.exp(path.log_probabilities), path.behavior, rtol=1e-15)
+    p, q = path.behavior[:, 0], path.behavior[:, 2]
+    odds = path.log_probabilities[:, ::2] - path.log_probabilities[:, 1::2]
+    gains = np.stack([12 * q - 2, 2 - 4 * p], axis=1)
+    np.testing.assert_allclose(odds, path.lambdas[:, None] * gains, atol=1e-9)
+    assert path.ending == "lambda reached 100"
+    center = eqbench.load_solver("logit").branch(game)
+    assert (center.behavior == 0.5).all()
+
+
+def test_path_is_polished_to_the_equilibrium_at_its_end() -> None:
+    game, solver = eqbench.load_game("kuhn3_reduced"), eqbench.load_solver("logit")
+    path = solver.branch(game)
+    behavior = solver.equilibrium(game, path)
+    measured = verify(game.tree, BehaviorProfile.of(game.tree, behavior))
+    assert measured.max_regret <= 1e-12 < path.max_regrets[-1]
+    np.testing.assert_allclose(behavior, path.behavior[-1], atol=1e-5)
+
+
+@pytest.mark.parametrize("seed", [0, 2, 7])
+def test_turning_points_are_passed(seed: int) -> None:
+    """Between its turning points a branch has three responses for one lambda."""
+    game = eqbench.load_game("travelers_dilemma(highest=10)")
+    solver = eqbench.load_solver("logit(prior=random)")
+    path = solver.branch(game, rng=np.random.default_rng(seed))
+    assert path.lambdas[-1] == 1e6
+    upper, lower = path.lambdas[path.turns]
+    assert lower < upper
+    middle = 0.5 * (lower + upper)
+    again = solver.branch(game, at=[middle], rng=np.random.default_rng(seed))
+    crossings = again.behavior[again.lambdas == middle]
+    assert len(crossings) == 3
+    assert np.abs(np.diff(crossings, axis=0)).max(axis=1).min() > 1e-3
+    assert len(again.turns) == 2
+    # every crossing is a response: the log-odds less those of the prior are lambda times gains
+    values = game.payoff_model()
+    for point in np.flatnonzero(again.lambdas == middle):
+        gains = values.counterfactual_values(again.behavior[point])
+        shift = again.log_probabilities[point] - again.log_probabilities[0] - middle * gains
+        for player in range(2):
+            assert np.ptp(shift[9 * player : 9 * player + 9]) < 1e-8
+
+
+# -- refusals -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("option", "remedy"),
+    [
+        ("stop_lambda=0", "choose a number > 0, for example 1e6"),
+        ("stop_lambda=-3", "choose a number > 0, for example 1e6"),
+        ("regret=0", "choose a number > 0, or none"),
+        ("regret=-1", "choose a number > 0, or none"),
+    ],
+)
+def test_option_out_of_range_is_refused_with_its_value(option: str, remedy: str) -> None:
+    with pytest.raises(SpecError, match=remedy):
+        eqbench.load_solver(f"logit({option})")
+
+
+def test_unknown_prior_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(SpecError, match="uniform"):
+        eqbench.load_solver("logit(prior=gaussian)")
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0, 2e6, float("nan")])
+def test_lambda_outside_of_the_branch_is_refused(value: float) -> None:
+    with pytest.raises(UsageError, match="choose values > 0 up to stop_lambda=1e"):
+        eqbench.load_solver("logit").branch(eqbench.load_game("kuhn2"), at=[value])
+
+
+def test_random_prior_without_a_generator_is_refused() -> None:
+    with pytest.raises(UsageError, match="give a generator as rng"):
+        eqbench.load_solver("logit(prior=random)").branch(eqbench.load_game("kuhn2"))
+
+
+def test_game_without_a_choice_has_no_branch() -> None:
+    with pytest.raises(UsageError, match="no information set with a choice"):
+        eqbench.load_solver("logit").branch(bimatrix([[1]], [[2]]))
+
+
+def test_game_with_too_many_unknowns_is_refused_with_their_number() -> None:
+    wide = bimatrix(np.zeros((6000, 1), int), np.zeros((6000, 1), int))
+    answer = eqbench.load_solver("logit").supports(wide)
+    assert "5,999 log-odds" in answer
+    assert "at most 5,000" in answer
+    with pytest.raises(UsageError, match="5,999 log-odds"):
+        eqbench.load_solver("logit").branch(wide)
+
+
+def test_memory_limit_below_the_matrices_is_a_failure_with_both_sizes() -> None:
+    result = run("logit", "leduc", memory_bytes=2**24)
+    assert result.termination.reason == "failed"
+    assert "need 60 MiB, more than 16 MiB" in result.termination.detail
+    assert not result.reports
