@@ -17,6 +17,7 @@ from eqbench.cli.options import (
 )
 
 INTERRUPTED = 130
+PER_DECADE = 20
 
 
 @click.command()
@@ -70,7 +71,10 @@ INTERRUPTED = 130
     help="Folder for the results.  [default: results/<UTC time>-qre-<game>]",
 )
 @click.option(
-    "--figures", is_flag=True, help="Draw the frequencies against lambda, as SVG and PNG."
+    "--figures",
+    is_flag=True,
+    help="Draw the frequencies against lambda, as SVG and PNG; the branch then has at least 20 "
+    "points for each factor of 10.",
 )
 @max_nodes_option
 @plugin_option
@@ -93,7 +97,13 @@ def qre(ctx: click.Context, /, **options: Any) -> None:
 
     at = tuple(sorted(set(options["at"])))
     request = QuantalRequest(
-        options["game"], options["solver"], options["to"], at, options["branches"], options["seed"]
+        options["game"],
+        options["solver"],
+        options["to"],
+        at,
+        options["branches"],
+        options["seed"],
+        per_decade=PER_DECADE if options["figures"] else 0,
     )
     registry = default_registry().with_plugins(options["plugins"])
     setting = QuantalSetting.of(registry, request, max_nodes=options["max_nodes"])

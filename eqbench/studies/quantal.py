@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -34,6 +35,7 @@ from eqbench.studies.trace_measure import SAME_PAYOFFS, measured
 
 SCHEMA = "eqbench.qre/1"
 PARAMETER = "lambda"
+LEAST = 0.1  # lambda with which figures begin
 PRIORS = ("uniform", "random")
 POINTS, SUMMARY, PROFILES = "points.csv", "summary.json", "profiles"
 
@@ -49,6 +51,8 @@ class QuantalRequest:
     at : values of lambda at which there shall be points
     branches : how many branches begin at a prior drawn at random, beside the principal one
     seed : of the first of them; the others follow
+    per_decade : least number of points of the principal branch for a factor of 10 in lambda,
+        from 0.1 on; the steps of a solver may be longer than a figure wants them
     """
 
     game: str
@@ -57,6 +61,13 @@ class QuantalRequest:
     at: tuple[float, ...] = ()
     branches: int = 0
     seed: int = 0
+    per_decade: int = 0
+
+    @property
+    def grid(self) -> FloatArray:
+        """Where the principal branch has points that nobody asked for by name, ascending."""
+        decades = math.log10(max(self.last, LEAST) / LEAST)
+        return np.geomspace(LEAST, self.last, math.ceil(decades * self.per_decade))[:-1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +95,8 @@ class QuantalSetting:
         outside = [value for value in request.at if not 0 < value <= request.last]
         if outside:
             raise UsageError(
-                f"--at {outside[0]:g} lies outside the path from 0 to {request.last:g}"
+                f"--at {outside[0]:g} lies beyond the end of the branch at {request.last:g}; "
+                "follow it further with --to"
             )
         game = registry.load_game(request.game)
         spec = parse_spec(request.solver)
@@ -165,13 +177,15 @@ class Follower:
         responses: QuantalResponses = solver.instance
         rng = None if seed is None else np.random.default_rng(seed)
         before = time.process_time()
-        path = responses.branch(self.setting.game, at=self.setting.request.at, rng=rng)
+        request, game = self.setting.request, self.setting.game
+        wanted = request.at if seed is not None else (*request.at, *request.grid.tolist())
+        path = responses.branch(game, at=wanted, rng=rng)
         traced_s = time.process_time() - before
-        end = responses.equilibrium(self.setting.game, path)
+        end = responses.equilibrium(game, path)
         cpu_s = time.process_time() - before
         name = "principal" if seed is None else f"seed{seed}"
         if seed is None:
-            write_points(branch_of(self.setting.game, path), self.folder / POINTS)
+            write_points(branch_of(game, path), self.folder / POINTS)
         return {
             "seed": seed,
             "points": len(path.lambdas),
@@ -185,6 +199,7 @@ class Follower:
                 {"lambda": float(path.lambdas[k])}
                 | self._profile(f"{name}-lambda{path.lambdas[k]:g}", path.behavior[k])
                 for k in path.landings
+                if path.lambdas[k] in (*request.at, request.last)
             ],
             "equilibrium": self._profile(name, end, name_it=True),
         }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import itertools
+import math
 import shutil
 from pathlib import Path
 from types import ModuleType
@@ -133,6 +134,39 @@ def test_coexisting_equilibria_are_counted_and_verified(script) -> None:
         assert [entry[name] for name in ("crossings", "polished", "distinct_payoffs")] == [3, 3, 3]
         assert entry["dimensions"] == [1, 1, 1]
         assert len(entry["beside"]["payoff_ranges"]) == 3
+
+
+def test_gambit_stops_where_the_probability_of_an_information_set_underflows(script) -> None:
+    pytest.importorskip("pygambit")
+    benchmark = script("gambit_stall")
+    tree = eqbench.load_game("kuhn3").tree
+    path = eqbench.load_solver("logit(stop_lambda=20000)").branch(
+        eqbench.load_game("kuhn3"), at=benchmark.WHERE
+    )
+    assert len(path.turns) == 0, "the branch itself goes on"
+    for moves in (0, 8):
+        shift = -moves * benchmark.BITS * math.log(2)
+        rows = [benchmark.underflow(tree, path, i, shift) for i in range(tree.n_infosets)]
+        predicted = min(row["lambda"] for row in rows if benchmark.matters(row))
+        stop = benchmark.gambit_stop(tree, moves)
+        assert stop["last"] < predicted < stop["refused"]
+        harmless = [row for row in rows if row and not benchmark.matters(row)]
+        assert min(row["lambda"] for row in harmless) < stop["last"], "underflow alone does no harm"
+
+
+def test_games_of_gambits_catalog_are_measured(script, monkeypatch: pytest.MonkeyPatch) -> None:
+    pygambit = pytest.importorskip("pygambit")
+    benchmark = script("gambit_catalog")
+    monkeypatch.setattr(benchmark, "SOLVERS", ("lcp", "gambit_enumpure"))
+    folder = Path(pygambit.__file__).parent / "catalog_data"
+    game = "journals/geb/bagwell1995.efg"
+    row = benchmark.measure(folder / game, game, 5)
+    assert [(cell["solver"], cell["status"]) for cell in row["cells"]] == [
+        ("lcp", "ok"),
+        ("gambit_enumpure", "ok"),
+    ]
+    refused = benchmark.measure(folder / "journals/geb/wichardt2008.efg", "wichardt2008", 5)
+    assert refused["refused"] == "ImperfectRecallError"
 
 
 def test_half_street_games_tend_to_the_continuous_one(script) -> None:
