@@ -24,7 +24,7 @@ PLAYERS, NODES = 3, 20_000  # of the games that are solved
 def main() -> None:
     """Read and solve all games, print what came of each, and write the raw results."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--timeout", type=float, default=5, help="seconds for each cell")
+    parser.add_argument("--timeout", type=float, default=3, help="seconds for each cell")
     options = parser.parse_args()
     with as_file(files("pygambit") / "catalog_data") as folder:
         paths = sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from branch_tables import arclength_cost, coexisting, large_n
+from gambit_tables import gambit_catalog, gambit_logit, gambit_methods, gambit_stall, logit
 from markdown_tables import milliseconds, seconds, table, where
 from measuring import read_results
 from ncp_tables import ncp
@@ -211,6 +212,11 @@ TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "coexisting": coexisting,
     "large_n": large_n,
     "ncp": ncp,
+    "gambit_methods": gambit_methods,
+    "gambit_catalog": gambit_catalog,
+    "gambit_logit": gambit_logit,
+    "gambit_stall": gambit_stall,
+    "logit": logit,
 }
 
 
