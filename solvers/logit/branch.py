@@ -12,13 +12,14 @@ from eqbench.model.choices import Choices
 from eqbench.model.profile import random_profile
 from eqbench.model.tree import FloatArray
 
-from . import steps
+from . import kernels, steps
 from .flat_tree import flat_tree, workspace
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
 
 FIRST_LENGTH = 0.5
+BEHIND = 1e-4
 # Points for which memory is taken at a time.
 BLOCK = 64
 
@@ -44,20 +45,14 @@ class Branch:
         if rng is not None:
             logs = np.log(random_profile(tree, rng))
             self._prior = logs[self.choices.action] - logs[self.choices.first]
-        first, ahead = np.append(self._prior, 0.0), np.zeros(self.choices.size + 1)
-        ahead[-1] = 1.0
-        self._tangent = np.empty_like(ahead)
-        steps.correct(
-            self.flat,
-            self._work,
-            self._prior,
-            ahead,
-            self._unit,
-            np.ones(len(ahead)),
-            first,
-            self._tangent,
-        )
-        self._control = np.array([FIRST_LENGTH])
+        first = np.append(self._prior, 0.0)
+        kernels.action_values(self.flat, self._prior, self._work)
+        gains = self._work.values - np.repeat(self._work.values[self.flat.start[:-1]], np.diff(self.flat.start))
+        ahead = np.append(np.delete(gains, self.flat.start[:-1]), 1.0)
+        self._history = np.empty((steps.HISTORY, len(first)))
+        self._history[0] = steps.coordinates(first, self._unit)
+        self._history[1] = steps.coordinates(first - BEHIND * self._unit * ahead, self._unit)
+        self._control = np.array([FIRST_LENGTH/BEHIND*np.linalg.norm(self._history[0]-self._history[1]), 2.0])
         self._counts = np.zeros(2, dtype=np.int64)
         self._points = [first[None]]
         self.steps = 0
@@ -90,7 +85,7 @@ class Branch:
             Where lambda is hit exactly.
         """
         while count > 0 and not self.stalled:
-            points = np.empty((min(count, BLOCK) + 1, len(self._tangent)))
+            points = np.empty((min(count, BLOCK) + 1, self._history.shape[1]))
             points[0] = self._points[-1][-1]
             made, status = steps.advance(
                 self.flat,
@@ -98,7 +93,7 @@ class Branch:
                 self._prior,
                 self._unit,
                 stops,
-                self._tangent,
+                self._history,
                 self._control,
                 self._counts,
                 points,

@@ -69,7 +69,7 @@ class Workspace(NamedTuple):
     by_log : float64 (K, K)
         Derivatives of values (rows) by log frequencies, taken as independent.
     bordered : float64 (F+1, F+1)
-    right : float64 (F+1, 2)
+    right : float64 (F+1,)
     """
 
     log_p: FloatArray
@@ -131,7 +131,7 @@ def workspace(flat: FlatTree) -> Workspace:
         belief=np.zeros(nodes),
         by_log=np.empty((actions, actions)),
         bordered=np.empty((unknowns, unknowns)),
-        right=np.empty((unknowns, 2)),
+        right=np.empty(unknowns),
     )
 
 

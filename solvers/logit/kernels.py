@@ -153,8 +153,7 @@ def newton_system(flat, prior, point, scale, border, work):
         for k in range(first + 1, flat.start[c + 1]):
             row = k - c - 1
             gain = work.values[k] - work.values[first]
-            work.right[row, 0] = (z[row] - prior[row] - rate * gain) / scale[row]
-            work.right[row, 1] = 0.0
+            work.right[row] = (z[row] - prior[row] - rate * gain) / scale[row]
             factor = -rate / scale[row]
             for e in range(sets):
                 begin, end = flat.start[e], flat.start[e + 1]
@@ -169,4 +168,4 @@ def newton_system(flat, prior, point, scale, border, work):
             work.bordered[row, row] += 1.0
             work.bordered[row, size] = -gain * scale[size] / scale[row]
     work.bordered[size] = border
-    work.right[size] = (0.0, 1.0)
+    work.right[size] = 0.0

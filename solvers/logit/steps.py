@@ -30,9 +30,12 @@ CONVERGED = 1e-11
 STAGNANT, SHRINKING, ROUNDING, EPSILON = 1e-4, 0.5, 1e-13, 2e-16
 WILD = 1.0
 # Largest correction of an accepted step as a share of its length, and the one aimed at.
-CORRECTION, AIM = 0.4, 0.2
-SHORTEST, LARGEST = 1e-10, 16.0
+CORRECTION, AIM = 0.4, 0.1
+SHORTEST, LARGEST = 1e-10, 3.0
 SHRINK, GROWTH = 0.5, 4.0
+# Points that a prediction is made from, and how far apart they are at least, as a share of the
+# step that is planned.
+HISTORY, APART = 4, 0.01
 
 
 @kernel
@@ -44,9 +47,8 @@ def correct(
     unit: float,
     scale: FloatArray,
     point: FloatArray,
-    tangent: FloatArray,
 ) -> int:
-    """Newton iterations to the branch, negative if they failed; `point` and `tangent` change."""
+    """Newton iterations to the branch, negative if they failed; `point` changes."""
     before, last = np.inf, len(point) - 1
     for iteration in range(1, ITERATIONS + 1):
         kernels.newton_system(flat, prior, point, scale, border, work)
@@ -58,18 +60,16 @@ def correct(
         # beliefs depend on differences of log-odds, whose rounding grows with them
         rate = abs(point[last]) / unit
         noise = ROUNDING * (1.0 + rate) + EPSILON * rate * np.abs(point[:last]).max()
-        exact = np.abs(work.right[:last, 0] * scale[:last]).max() <= noise
+        exact = np.abs(work.right[:last] * scale[:last]).max() <= noise
         for i in range(len(point)):
-            point[i] -= solved[i, 0] * scale[i]
-            size = max(size, abs(solved[i, 0]))
+            point[i] -= solved[i] * scale[i]
+            size = max(size, abs(solved[i]))
         if not np.isfinite(solved).all() or size > WILD:
             return -iteration
         stuck = SHRINKING * before < size
         # steps decrease quadratically
         foretold = size * (size / before) ** 2 if iteration > 1 else size**2
         if foretold <= CONVERGED or (stuck and exact and size <= STAGNANT):
-            for i in range(len(point)):
-                tangent[i] = solved[i, 1] * scale[i]
             return iteration
         if stuck:
             return -iteration
@@ -78,12 +78,26 @@ def correct(
 
 
 @kernel
-def units(point: FloatArray, unit: float, scale: FloatArray) -> None:
-    """The unit in which each coordinate of a point is measured, float64 (F+1,)."""
-    last = len(point) - 1
-    for i in range(last):
-        scale[i] = np.sqrt(1.0 + point[i] ** 2)
-    scale[last] = abs(point[last]) + unit
+def coordinates(point: FloatArray, unit: float) -> FloatArray:
+    """Coordinates in which prediction takes place, float64 (F+1,)."""
+    made = np.arcsinh(point)
+    made[-1] = np.arcsinh(point[-1] / unit)
+    return made
+
+
+@kernel
+def predict(history: FloatArray, known: int, length: float, unit: float, guess: FloatArray) -> None:
+    """Extrapolate."""
+    at = np.zeros(HISTORY)
+    for i in range(1, known):
+        at[i] = at[i - 1] - np.sqrt(((history[i] - history[i - 1]) ** 2).sum())
+    guess[:] = 0.0
+    for i in range(known):
+        weight = 1.0
+        for j in range(known):
+            if j != i:
+                weight *= (length - at[j]) / (at[i] - at[j])
+        guess += weight * history[i]
 
 
 @kernel
@@ -105,43 +119,51 @@ def try_step(
     unit: float,
     stops: FloatArray,
     before: FloatArray,
-    direction: FloatArray,
+    history: FloatArray,
+    known: int,
     length: float,
     counts: NDArray[np.int64],
     point: FloatArray,
-    tangent: FloatArray,
 ) -> tuple[float, float, bool]:
     """Correction as a share of the step (inf if refused), the length taken, whether at a stop.
 
-    `point` and `tangent` become the end of the step.
+    `point` becomes the end of the step.
     """
     last = len(before) - 1
-    scale, border = np.empty(last + 1), np.zeros(last + 1)
-    stop = stop_between(stops, before[last], before[last] + length * direction[last])
+    guess = np.empty(last + 1)
+    predict(history, known, length, unit, guess)
+    far = np.abs(guess - history[0]).max()
+    if far > LARGEST:
+        length *= LARGEST / far
+        predict(history, known, length, unit, guess)
+    stop = stop_between(stops, before[last], unit * np.sinh(guess[last]))
     landing = not np.isnan(stop)
     if landing:
-        length = (stop - before[last]) / direction[last]
-    guess = before + length * direction
-    units(guess, unit, scale)
+        goal = np.arcsinh(stop / unit) - history[0, last]
+        for _ in range(4):
+            length *= goal / (guess[last] - history[0, last])
+            predict(history, known, length, unit, guess)
+    border = guess - history[0]
+    moved = np.abs(border).max()
+    border /= np.sqrt((border**2).sum())
+    point[:] = np.sinh(guess)
+    point[last] *= unit
+    scale = np.sqrt(1.0 + point**2)
+    scale[last] = np.sqrt(unit**2 + point[last] ** 2)
     if landing:
-        guess[last] = stop
+        point[last] = stop
+        border[:] = 0.0
         border[last] = 1.0
-    else:
-        border[:] = direction / scale
-        border /= np.sqrt((border**2).sum())
-    point[:] = guess
-    made = correct(flat, work, prior, border, unit, scale, point, tangent)
+    start = point.copy()
+    made = correct(flat, work, prior, border, unit, scale, point)
     counts[0] += abs(made)
     if made < 0:
         return np.inf, length, landing
     if landing:
         point[last] = stop
-        if direction[last] < 0:
-            tangent[:] = -tangent
     elif not np.isnan(stop_between(stops, before[last], point[last])):
         return np.inf, length, False
-    moved = np.abs((guess - before) / scale).max()
-    return np.abs((point - guess) / scale).max() / moved, length, landing
+    return np.abs((point - start) / scale).max() / moved, length, landing
 
 
 @kernel
@@ -151,7 +173,7 @@ def advance(
     prior: FloatArray,
     unit: float,
     stops: FloatArray,
-    tangent: FloatArray,
+    history: FloatArray,
     control: FloatArray,
     counts: NDArray[np.int64],
     points: FloatArray,
@@ -165,44 +187,37 @@ def advance(
     unit : lambda that counts as 1
     stops : float64 (L,), ascending
         Where lambda is hit exactly; the branch ends at the last one.
-    tangent : float64 (F+1,)
-        At the first point; becomes that of the last one.
-    control : float64 (1,)
-        Length of the next step; changes.
+    history : float64 (HISTORY, F+1)
+        Coordinates of the last points, the latest first; changes.
+    control : float64 (2,)
+        Length of the next step, and how many points of the history are known; changes.
     counts : int64 (2,)
         Newton iterations and refused steps; they grow.
     points : float64 (P+1, F+1)
         The first row is given; the others are filled, as far as the branch goes.
     """
-    last = len(tangent) - 1
-    scale, direction = np.empty(last + 1), tangent.copy()
+    last = points.shape[1] - 1
     for k in range(1, len(points)):
-        before = points[k - 1]
-        units(before, unit, scale)
-        direction[:] = tangent / np.abs(tangent / scale).max()
+        known = int(control[1])
         while True:
             share, length, landed = try_step(
-                flat,
-                work,
-                prior,
-                unit,
-                stops,
-                before,
-                direction,
-                control[0],
-                counts,
-                points[k],
-                tangent,
+                flat, work, prior, unit, stops, points[k - 1], history, known, control[0], counts, points[k],
             )
             if share <= CORRECTION:
                 break
             counts[1] += 1
             control[0] = SHRINK * length
             if control[0] < SHORTEST:
-                tangent[:] = direction
                 return k - 1, STALLED
-        grown = length * min(GROWTH, np.sqrt(AIM / max(share, 1e-6)))
-        control[0] = min(LARGEST, max(grown, control[0]) if landed else max(grown, SHRINK * length))
+        here = coordinates(points[k], unit)
+        if np.sqrt(((here - history[0])**2).sum()) > APART * control[0]:
+            known = min(known + 1, HISTORY)
+            for i in range(known - 1, 0, -1):
+                history[i] = history[i - 1]
+        history[0] = here
+        control[1] = known
+        grown = length * min(GROWTH, (AIM / max(length*share, 1e-6))**(1.0/known))
+        control[0] = max(grown, control[0]) if landed else max(grown, SHRINK * length)
         if landed and points[k, last] == stops[-1]:
             return k, ENDED
     return len(points) - 1, RUNNING
