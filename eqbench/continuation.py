@@ -6,7 +6,7 @@ that game. Studies follow branches with it; they see branch points and profiles,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
@@ -158,12 +158,18 @@ class QuantalResponses(Protocol):
     """A solver that follows branches of logit quantal response equilibria."""
 
     def branch(
-        self, game: Game, *, at: Iterable[float] = (), rng: np.random.Generator | None = None
+        self,
+        game: Game,
+        *,
+        at: Iterable[float] = (),
+        rng: np.random.Generator | None = None,
+        interrupted: Callable[[], bool] = lambda: False,
     ) -> ResponsePath:
         """The branch to the solver's last lambda, with points at exactly the values `at`.
 
         Where lambda turns around, it may have such a value several times. The generator
-        draws the prior if the solver's option says so.
+        draws the prior if the solver's option says so. The path ends early when `interrupted`,
+        which is asked several times a second, says so.
 
         Raises
         ------

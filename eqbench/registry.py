@@ -46,7 +46,7 @@ from eqbench.plugins import (
     merge,
     scan_plugin,
 )
-from eqbench.spec import OPENSPIEL, Spec, is_foreign, parse_spec, split_specs
+from eqbench.spec import FOREIGN_HINT, OPENSPIEL, Spec, is_foreign, parse_spec, split_specs
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
@@ -135,11 +135,15 @@ class Registry:
     def options(self, entry: Entry) -> list[Option]:
         """Options in field order with the defaults of this entry; imports its class.
 
+        Foreign games have none: what their classes hold is the spec itself.
+
         Raises
         ------
         SolverUnavailableError, UsageError
             If the class of a solver or of a game cannot be loaded.
         """
+        if entry in FOREIGN_GAMES.values():
+            return []
         return list_options(_usable_class(entry), entry.preset)
 
     def load_game(self, spec: str | Spec, *, max_nodes: int = DEFAULT_MAX_NODES) -> Game:
@@ -236,7 +240,10 @@ class Registry:
             return _foreign(parsed.name), parsed
         entries = self._entries(kind)
         if parsed.name not in entries:
-            raise SpecError(f"unknown {kind} {parsed.name!r}: {nearest(parsed.name, entries)}")
+            hint = f"; {FOREIGN_HINT}" if kind == "game" else ""
+            raise SpecError(
+                f"unknown {kind} {parsed.name!r}: {nearest(parsed.name, entries)}{hint}"
+            )
         return entries[parsed.name], parsed
 
     def _load(self, kind: Kind, spec: str | Spec) -> tuple[Any, str, Entry]:

@@ -22,6 +22,7 @@ Value = int | Fraction | str | bool
 
 OPENSPIEL = "openspiel:"
 GAME_FILES = (".efg", ".nfg")
+FOREIGN_HINT = "a game file ends in .efg or .nfg, and games of OpenSpiel are openspiel:NAME"
 
 _TOKEN = re.compile(
     r"""\s*(?:
@@ -32,6 +33,8 @@ _TOKEN = re.compile(
     )""",
     re.VERBOSE,
 )
+# Options behind a path. A parenthesis before its end makes it something else.
+_FILE_WITH_OPTIONS = re.compile(r"""\s*["']?([^"'()]+\.[en]fg)["']?\s*\(""", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,10 @@ class Spec:
 
     name: str
     options: tuple[tuple[str, Value], ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.options and is_foreign(self.name):
+            raise _no_options(self.name)
 
     def __str__(self) -> str:
         if not self.options:
@@ -92,16 +99,25 @@ def _unquoted(text: str) -> str:
     return text[1:-1] if len(text) > 1 and text[0] == text[-1] in "\"'" else text
 
 
+def _no_options(name: str) -> SpecError:
+    kind = "a game of OpenSpiel" if name.startswith(OPENSPIEL) else "a game file"
+    return SpecError(f"{kind} has no options here; give {name} alone")
+
+
 def parse_spec(text: str) -> Spec:
     """Parse one spec.
 
     Raises
     ------
     SpecError
-        If `text` does not follow the grammar; the message points at the place.
+        If `text` does not follow the grammar; the message points at the place. If a game file
+        is given options.
     """
     if is_foreign(text):
         return Spec(_unquoted(text))
+    optioned = _FILE_WITH_OPTIONS.match(text)
+    if optioned:
+        raise _no_options(optioned[1])
     parser = _Parser(text)
     spec = parser.spec()
     parser.end()
@@ -183,7 +199,12 @@ class _Parser:
             self.fail("unexpected text after the spec")
 
     def fail(self, what: str) -> NoReturn:
+        name = self.text.partition("(")[0]
+        looks_foreign = any(mark in name for mark in "./\\:") or any(
+            end in self.text.lower() for end in GAME_FILES
+        )
         raise SpecError(
             f"cannot read the spec {self.text!r}: {what} at position {self.at}; "
             "the form is name(option=value, ...), for example kuhn(players=3, pot=3.2)"
+            + (f"; {FOREIGN_HINT}" if looks_foreign else "")
         )

@@ -42,7 +42,7 @@ class EfgFile(GambitFile):
         GameFormatError, ImperfectRecallError, GameTooLargeError
             With file, line and reason.
         """
-        return _Reader(self.path, self.text()).tree()
+        return _Reader(self.path, self.text).tree()
 
 
 @dataclass(slots=True)
@@ -251,5 +251,5 @@ class _Reader:
 
     def _too_large(self, start: int) -> None:
         if len(self.path) > MAX_DEPTH:
-            self.scanner.fail(f"the tree is deeper than {MAX_DEPTH:,} nodes; shorten it", start)
+            self.scanner.fail(f"a path has more than {MAX_DEPTH:,} moves; shorten it", start)
         raise GameTooLargeError(self.scanner.located(str(too_large()), start))

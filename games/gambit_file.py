@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from functools import cached_property
 
 from .gambit_text import read_text
 
@@ -12,7 +13,7 @@ CACHED_FROM = 2**20  # characters; smaller files are read about as fast as their
 
 @dataclass(frozen=True)
 class GambitFile:
-    """A game file; it is read when the game is built.
+    """A game file; it is read once, when its text is first needed.
 
     Parameters
     ----------
@@ -26,8 +27,9 @@ class GambitFile:
         """The path as it was typed."""
         return self.path
 
+    @cached_property
     def text(self) -> str:
-        """Text of the file.
+        """Text of the file, kept: what is built and the key of the cache belong together.
 
         Raises
         ------
@@ -38,7 +40,6 @@ class GambitFile:
 
     def cache_key(self) -> str:
         """Hash of the contents of a large file; empty if it is small."""
-        text = self.text()
-        if len(text) < CACHED_FROM:
+        if len(self.text) < CACHED_FROM:
             return ""
-        return hashlib.sha256(text.encode()).hexdigest()
+        return hashlib.sha256(self.text.encode()).hexdigest()

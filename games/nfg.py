@@ -42,7 +42,7 @@ class NfgFile(GambitFile):
         GameFormatError, GameTooLargeError
             With file, line and reason.
         """
-        scanner = Scanner(self.path, self.text())
+        scanner = Scanner(self.path, self.text)
         players = read_header(scanner, "NFG", "1")
         actions = _actions(scanner, len(players))
         skip_comment(scanner)

@@ -27,6 +27,7 @@ LARGEST_DENOMINATOR = 100_000
 PROBES = 10
 # OpenSpiel's states keep their history, and those above the present one are held.
 DEEPEST = 1_000
+_SOURCE_LINE = re.compile(r"^\S+\.(?:cc|h):\d+\s+")
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,8 @@ class OpenSpielGame:
             raise
         except Exception as error:
             raise GameFormatError(
-                f"{self.spec}: OpenSpiel fails while the game is played through: {_line(error)}"
+                f"{self.spec}: OpenSpiel fails while the game is played through: {_line(error)}; "
+                "choose other parameters or another game"
             ) from error
 
     @cached_property
@@ -138,7 +140,10 @@ def _load(text: str) -> Any:
         except UsageError:
             raise
         except Exception as error:
-            raise SpecError(f"OpenSpiel refuses {text!r}: {_line(error)}") from error
+            raise SpecError(
+                f"OpenSpiel refuses {text!r}: {_line(error)}; check the parameters, and the files "
+                "that they name"
+            ) from error
 
 
 def _check_names(parameters: dict[str, Any], pyspiel: Any) -> None:
@@ -194,7 +199,7 @@ def _guessed_nodes(state: Any, rng: np.random.Generator) -> float:
     nodes = lines = 1.0
     for _ in range(DEEPEST):
         actions = state.legal_actions()
-        if state.is_terminal() or lines > 1e300:
+        if state.is_terminal() or not actions or lines > 1e300:
             break
         lines *= len(actions)
         nodes += lines
@@ -220,13 +225,19 @@ def _played_through(game: Any) -> GameTree:
         if state.is_terminal():
             builder.terminal(place, [fraction(value) for value in state.returns()])
             continue
-        if state.is_chance_node():
-            actions, probabilities = zip(*state.chance_outcomes(), strict=True)
+        outcomes = state.chance_outcomes() if state.is_chance_node() else []
+        actions = [action for action, _ in outcomes] or state.legal_actions()
+        if not actions:
+            raise GameFormatError(
+                "OpenSpiel has no move at a node where the game is not over; choose other "
+                "parameters or another game"
+            )
+        if outcomes:
+            probabilities = [probability for _, probability in outcomes]
             exact = [fraction(value) for value in probabilities]
             node = builder.chance(place, exact if sum(exact) == 1 else probabilities)
         else:
-            player, actions = state.current_player(), state.legal_actions()
-            label = state.information_state_string()
+            player, label = state.current_player(), state.information_state_string()
             if known.get((player, label), ([],))[0] != actions:
                 known[player, label] = (actions, _names(state, actions))
             node = builder.decision(place, player, label, known[player, label][1])
@@ -281,6 +292,9 @@ def _silence() -> Iterator[None]:
 
 
 def _line(error: Exception) -> str:
-    """First lines of an error's text as one; OpenSpiel may list all that it knows below."""
-    text = str(error) or type(error).__name__
+    """First lines of an error's text as one; OpenSpiel may list all that it knows below.
+
+    Where in OpenSpiel's sources it was raised is left out.
+    """
+    text = _SOURCE_LINE.sub("", str(error)) or type(error).__name__
     return " ".join(text.splitlines()[:2])

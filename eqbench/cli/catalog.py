@@ -17,9 +17,10 @@ from eqbench.cli.options import json_option, max_nodes_option, plugin_option
 def list_(what: str, plugins: tuple[str, ...], as_json: bool) -> None:
     """List the games or the solvers that can be named in specs."""
     from eqbench.builtin import FOREIGN_GAMES
-    from eqbench.registry import default_registry
+    from eqbench.registry import GROUPS, default_registry
 
     registry = default_registry().with_plugins(plugins)
+    games = [*registry.games(), *FOREIGN_GAMES.values()]
     rows = [
         {
             "name": entry.name,
@@ -27,25 +28,24 @@ def list_(what: str, plugins: tuple[str, ...], as_json: bool) -> None:
             "source": entry.source,
             **(_solver_facts(entry) if what == "solvers" else {}),
         }
-        for entry in (registry.solvers() if what == "solvers" else registry.games())
+        for entry in (registry.solvers() if what == "solvers" else games)
     ]
     if as_json:
         click.echo(json.dumps({"schema": f"eqbench.{what}/1", what: rows}, indent=2))
         return
-    if what == "games":
-        rows += [
-            {"name": entry.name, "summary": entry.summary, "source": entry.source}
-            for entry in FOREIGN_GAMES.values()
-        ]
     width = max(len(row["name"]) for row in rows)
     for row in rows:
         line = f"{row['name']:<{width}}  {row['summary']}"
         if row["source"] != "eqbench":
             line += f"  [{row['source']}]"
+        if row.get("default_row") is False:
+            line += "  (not in all)"
         if row.get("missing"):
             line += f"  (unavailable: missing {', '.join(row['missing'])})"
         click.echo(line)
     click.echo(f"\nOptions of one of them: eqbench info {rows[0]['name']}", err=True)
+    if what == "solvers":
+        click.echo(f"Several at once: {', '.join(('all', *GROUPS))}", err=True)
 
 
 @click.command()
@@ -61,7 +61,7 @@ def info(spec: str, max_nodes: int, plugins: tuple[str, ...], as_json: bool) -> 
     from eqbench.errors import SpecError, nearest
     from eqbench.options import option_texts
     from eqbench.registry import default_registry
-    from eqbench.spec import is_foreign, parse_spec
+    from eqbench.spec import FOREIGN_HINT, is_foreign, parse_spec
 
     registry = default_registry().with_plugins(plugins)
     name = parse_spec(spec).name
@@ -70,7 +70,8 @@ def info(spec: str, max_nodes: int, plugins: tuple[str, ...], as_json: bool) -> 
         games[name] = registry.game_entry(spec)
     solvers = {entry.name: entry for entry in registry.solvers()}
     if name not in games | solvers:
-        raise SpecError(f"unknown game or solver {name!r}: {nearest(name, games | solvers)}")
+        known = nearest(name, games | solvers)
+        raise SpecError(f"unknown game or solver {name!r}: {known}; {FOREIGN_HINT}")
     entry = games.get(name) or solvers[name]
     facts: dict[str, Any] = {"schema": "eqbench.info/1", "name": name, "kind": entry.kind}
     facts |= {"summary": entry.summary, "source": entry.source}

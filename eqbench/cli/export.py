@@ -47,7 +47,7 @@ def export(
     from eqbench.errors import UsageError
     from eqbench.registry import default_registry
 
-    path = Path(target)
+    path = Path(os.path.expanduser(target))
     if path.suffix.lower() not in SUFFIXES:
         raise UsageError(
             f"{target} ends in neither {SUFFIXES[0]} (extensive form) nor {SUFFIXES[1]} (strategic "
@@ -59,10 +59,10 @@ def export(
     size = _write(path, _lines(loaded, path.suffix.lower()), force=force)
     nodes = loaded.tree.n_nodes
     if as_json:
-        facts = {"game": loaded.spec, "file": target, "nodes": nodes, "bytes": size}
+        facts = {"game": loaded.spec, "file": str(path), "nodes": nodes, "bytes": size}
         click.echo(json.dumps({"schema": SCHEMA} | facts, indent=2))
     else:
-        click.echo(f"{target}: {nodes:,} nodes, {size:,} bytes", err=True)
+        click.echo(f"{path}: {nodes:,} nodes, {size:,} bytes", err=True)
 
 
 def _lines(game: Any, suffix: str) -> Iterable[str]:
@@ -85,14 +85,11 @@ def _write(path: Path, lines: Iterable[str], *, force: bool) -> int:
             with open(draft, "w", encoding="utf-8", newline="\n") as file:
                 file.writelines(f"{line}\n" for line in lines)
             size = draft.stat().st_size
-            if force:
-                os.replace(draft, path)
-            else:
-                os.link(draft, path)
+            if path.exists() and not force:  # it may have come while the game was built
+                raise _exists(path)
+            os.replace(draft, path)
         finally:
             draft.unlink(missing_ok=True)
-    except FileExistsError:
-        raise _exists(path) from None
     except OSError as error:
         raise UsageError(
             f"cannot write {path}: {error.strerror}; choose a file in a writable folder"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Callable
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 _UNITS = {"": 1, "b": 1, "kib": 2**10, "mib": 2**20, "gib": 2**30, "kb": 10**3, "mb": 10**6}
 _UNITS["gb"] = 10**9
@@ -77,16 +79,26 @@ class Statuses(click.ParamType):
         return names
 
 
-def spec_completion(kind: str) -> Callable[[Any, Any, str], list[str]]:
-    """Shell completion with the names of the games or the solvers."""
+def spec_completion(kind: str) -> Callable[[Any, Any, str], list[CompletionItem]]:
+    """Shell completion with the names of the games or the solvers.
 
-    def complete(ctx: Any, param: Any, incomplete: str) -> list[str]:
-        from eqbench.registry import default_registry
+    Game files of the current folder are among them; where nothing fits, the shell completes paths.
+    """
+
+    def complete(ctx: Any, param: Any, incomplete: str) -> list[CompletionItem]:
+        from eqbench.registry import GROUPS, default_registry
+        from eqbench.spec import GAME_FILES, OPENSPIEL
 
         registry = default_registry()
-        entries = registry.games() if kind == "game" else registry.solvers()
-        names = [entry.name for entry in entries] + ["all"] * (kind == "solver")
-        return [name for name in names if name.startswith(incomplete)]
+        if kind == "solver":
+            names = [*(entry.name for entry in registry.solvers()), "all", *GROUPS]
+        else:
+            files = (name for name in sorted(os.listdir()) if name.lower().endswith(GAME_FILES))
+            names = [*(entry.name for entry in registry.games()), OPENSPIEL, *files]
+        found = [CompletionItem(name) for name in names if name.startswith(incomplete)]
+        if kind == "game" and not found:
+            return [CompletionItem(incomplete, type="file")]
+        return found
 
     return complete
 

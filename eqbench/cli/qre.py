@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -92,8 +94,9 @@ def qre(ctx: click.Context, /, **options: Any) -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from eqbench.cli.trace_control import first_interrupt
     from eqbench.registry import default_registry
-    from eqbench.store.run_folder import new_run_path
-    from eqbench.studies.quantal import Follower, QuantalRequest, QuantalSetting, new_folder
+    from eqbench.store.run_folder import game_slug, new_run_path
+    from eqbench.studies.quantal import Follower, QuantalRequest, QuantalSetting
+    from eqbench.studies.study_files import new_folder
 
     at = tuple(sorted(set(options["at"])))
     request = QuantalRequest(
@@ -112,10 +115,12 @@ def qre(ctx: click.Context, /, **options: Any) -> None:
 
         frequency_panels(setting.game.tree)  # refuses games of which nothing could be drawn
     out = options["out"]
-    folder = Path(out) if out else new_run_path(Path("results"), f"qre-{options['game']}")
+    folder = (
+        Path(out) if out else new_run_path(Path("results"), f"qre-{game_slug(options['game'])}")
+    )
     new_folder(folder)
-    with first_interrupt() as interrupted:
-        document = Follower(setting, folder, interrupted).document()
+    with first_interrupt() as interrupted, _status(options["quiet"]) as tell:
+        document = Follower(setting, folder, interrupted, tell).document()
     if options["as_json"]:
         import json
 
@@ -126,10 +131,25 @@ def qre(ctx: click.Context, /, **options: Any) -> None:
 
         print_formatted(lambda console: print_quantal(document, console))
     if options["figures"]:
-        from eqbench.studies.quantal import draw_quantal
+        from eqbench.studies.quantal_figures import draw_quantal
 
-        for file in draw_quantal(setting, folder):
+        files = draw_quantal(setting, folder)
+        for file in files if not options["quiet"] else ():
             click.echo(f"wrote {file}", err=True)
     if not options["quiet"]:
-        click.echo(f"results in {folder}", err=True)
+        stopped = "" if document["finished"] else "interrupted; "
+        click.echo(f"{stopped}results in {folder}", err=True)
     ctx.exit(0 if document["finished"] else INTERRUPTED)
+
+
+@contextmanager
+def _status(quiet: bool) -> Iterator[Callable[[str], None]]:
+    """A live line on standard error if that is a terminal."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if quiet or not console.is_terminal:
+        yield lambda words: None
+        return
+    with console.status("compiling") as status:
+        yield status.update

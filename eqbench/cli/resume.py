@@ -74,12 +74,12 @@ def begin(job: Any, folder: Any, options: dict[str, Any], again: set[str]) -> An
     from pathlib import Path
 
     from eqbench.harness.environment import manifest
-    from eqbench.store.run_folder import RunFolder, new_run_path
+    from eqbench.store.run_folder import RunFolder, game_slug, new_run_path
 
     plan = manifest(job.request, job.cells)
     if folder is None:
         out = options["out"]
-        slug = "-".join(map(_short, options["games"]))
+        slug = "-".join(map(game_slug, options["games"]))
         path = Path(out) if out else new_run_path(Path("results"), slug)
         return RunFolder.create(path, plan)
     finished, before = job.finished_in(folder, again), folder.plan
@@ -102,10 +102,3 @@ def begin(job: Any, folder: Any, options: dict[str, Any], again: set[str]) -> An
     if len(finished) == len(job.cells):
         click.echo(f"all {len(finished)} cells are there already", err=True)
     return folder
-
-
-def _short(game: str) -> str:
-    """A game as part of a folder's name: of the path of a game file only the last part."""
-    from eqbench.spec import GAME_FILES
-
-    return game.rpartition("/")[2] if game.strip("'\" ").endswith(GAME_FILES) else game

@@ -124,6 +124,7 @@ def _names(cell: Cell) -> CellRecord:
         game=cell.game.typed,
         solver=cell.solver.typed,
         game_spec=cell.game.game.spec,
+        game_content=cell.game.content,
         solver_spec=cell.solver.spec,
         solver_version=cell.solver.version,
         seed=cell.seed,

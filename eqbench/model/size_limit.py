@@ -42,15 +42,15 @@ def check_expected_nodes(name: str, expected: int) -> None:
         raise GameTooLargeError(
             f"{name} has about {_rounded(expected)} nodes, which take "
             f"{_memory(expected * BUILDING_BYTES_PER_NODE)} to build; allowed are "
-            f"{max_nodes():,} nodes. Choose smaller options, or allow more with --max-nodes"
+            f"{max_nodes():,} nodes. Choose a smaller game, or allow more with --max-nodes"
         )
 
 
 def too_large() -> GameTooLargeError:
     """The error for a game that has grown beyond what is allowed while it was built."""
     return GameTooLargeError(
-        f"the game has more than {max_nodes():,} nodes, as many as are allowed; choose smaller "
-        "options, or allow more with --max-nodes"
+        f"the game has more than {max_nodes():,} nodes, as many as are allowed; choose a "
+        "smaller game, or allow more with --max-nodes"
     )
 
 

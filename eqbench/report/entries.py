@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from eqbench.spec import is_foreign
 from eqbench.store.schema import CellRecord
 
 
@@ -17,10 +18,15 @@ class Entry:
 
 
 def by_game(entries: Iterable[Entry]) -> list[list[Entry]]:
-    """Entries of each game, the games in the order in which they first occur."""
-    groups: dict[str, list[Entry]] = {}
+    """Entries of each game, the games in the order in which they first occur.
+
+    Foreign games are told apart by their contents too, since a path may stand for several files.
+    """
+    groups: dict[tuple[str, str], list[Entry]] = {}
     for entry in entries:
-        groups.setdefault(entry.record.game_spec, []).append(entry)
+        spec = entry.record.game_spec
+        content = entry.record.game_content if is_foreign(spec) else ""
+        groups.setdefault((spec, content), []).append(entry)
     return list(groups.values())
 
 
@@ -42,10 +48,21 @@ def several_runs(entries: Sequence[Entry]) -> bool:
     return len({entry.run for entry in entries}) > 1
 
 
-def title_of(record: CellRecord) -> str:
-    """Title of the table of a game."""
-    same = record.game == record.game_spec
-    return record.game_spec if same else f"{record.game} = {record.game_spec}"
+def game_title(typed: str, spec: str) -> str:
+    """A game as typed and in canonical form; of a foreign game the latter only."""
+    return spec if typed == spec or is_foreign(spec) else f"{typed} = {spec}"
+
+
+def titles(groups: Sequence[Sequence[Entry]]) -> list[str]:
+    """Titles of the tables of games; equal ones say to which runs each belongs."""
+    games = [group[0].record for group in groups]
+    names = [game_title(game.game, game.game_spec) for game in games]
+    return [
+        f"{name} (in {', '.join(dict.fromkeys(entry.run for entry in group))})"
+        if names.count(name) > 1
+        else name
+        for name, group in zip(names, groups, strict=True)
+    ]
 
 
 def is_proved(entry: Entry) -> bool:

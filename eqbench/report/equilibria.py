@@ -21,6 +21,7 @@ from eqbench.report.naming import (
     order,
 )
 from eqbench.report.rows import RUN, SOLVER, Column, Report, Row, Table
+from eqbench.spec import is_foreign
 
 MOST_CLUSTERS = 6
 SAME_PAYOFF = 1e-5  # less is not seen in tables
@@ -68,7 +69,9 @@ def with_matrices(report: Report, entries: Sequence[Entry], *, always: bool = Fa
     for table, group in zip(report.tables, by_game(entries), strict=True):
         tables.append(table)
         if _has_identity(group) and (always or _says_more(group)):
-            tables.append(_matrix(group))
+            game = group[0].record
+            title = table.title if is_foreign(game.game_spec) else game.game
+            tables.append(_matrix(title, group))
     if len(tables) == len(report.tables):
         return report
     return replace(report, tables=tuple(tables), legend=f"{report.legend} {_LEGEND}")
@@ -102,7 +105,7 @@ def _says_more(entries: Sequence[Entry]) -> bool:
     return several_seeds(entries) or any(len(found(entry.record)) > 1 for entry in entries)
 
 
-def _matrix(entries: Sequence[Entry]) -> Table:
+def _matrix(title: str, entries: Sequence[Entry]) -> Table:
     everything = _equilibria(entries)
     clusters = sorted(
         (item for item in everything if is_cluster(item.name)), key=lambda item: -len(item.cells)
@@ -125,7 +128,7 @@ def _matrix(entries: Sequence[Entry]) -> Table:
     if others:
         notes.append(f"{_OTHERS}: {len(others)} that fewer cells found")
     return Table(
-        title=entries[0].record.game,
+        title=title,
         columns=columns,
         rows=tuple(_row(group, shown, others) for group in by_solver(entries)),
         notes=(*notes, *_near_notes(entries)),

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from eqbench.report.cell_notes import printable
+from eqbench.report.entries import game_title
 from eqbench.report.naming import decimal, is_cluster
 from eqbench.report.profile_facts import CARDS, SITUATIONS
 from eqbench.report.terminal import fits, mebibytes, seconds, small, status_text
@@ -52,11 +53,11 @@ def print_profile(facts: dict[str, Any], console: Console, *, show_all: bool) ->
 def _print_cell(facts: dict[str, Any], console: Console) -> None:
     cell = facts["cell"]
     seed = "" if cell["seed"] is None else f", seed {cell['seed']},"
-    game = "" if cell["game"] == cell["game_spec"] else f" = {cell['game_spec']}"
-    console.print(Text(f"{cell['solver']}{seed} on {cell['game']}{game}", style="bold"))
+    game = game_title(cell["game"], cell["game_spec"])
+    console.print(Text(f"{cell['solver']}{seed} on {game}", style="bold"))
     reason = f" – {printable(cell['reason'])}" if cell["reason"] else ""
     console.print(status_text(cell["status"]) + Text(reason))
-    iterations = "" if cell["iterations"] is None else f"{cell['iterations']:,} iterations, "
+    iterations = f"{cell['iterations']:,} iterations, " if cell["iterations"] else ""
     time, memory = seconds(cell["elapsed_s"]), mebibytes(cell["peak_memory_bytes"])
     console.print(Text(f"{iterations}time {time}, memory {memory}, key {cell['key']}"))
 

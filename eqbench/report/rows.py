@@ -19,7 +19,7 @@ from eqbench.report.entries import (
     row_label,
     several_runs,
     several_seeds,
-    title_of,
+    titles,
 )
 from eqbench.report.naming import label, marks
 
@@ -148,7 +148,8 @@ class Report:
 
 def comparison(entries: Sequence[Entry]) -> Report:
     """One table per game, in the order of the entries, with one row per cell."""
-    tables = tuple(_table(group) for group in by_game(entries))
+    groups = by_game(entries)
+    tables = tuple(map(_table, titles(groups), groups))
     return Report(tables, _legend({table.players for table in tables}))
 
 
@@ -181,7 +182,7 @@ def _columns(entries: Sequence[Entry]) -> tuple[Column, ...]:
     )
 
 
-def _table(entries: Sequence[Entry]) -> Table:
+def _table(title: str, entries: Sequence[Entry]) -> Table:
     players = max(len(entry.record.regrets or ()) for entry in entries)
     rows = tuple(
         Row(
@@ -192,7 +193,7 @@ def _table(entries: Sequence[Entry]) -> Table:
         for entry in entries
     )
     return Table(
-        title=title_of(entries[0].record),
+        title=title,
         columns=_columns(entries),
         rows=rows,
         notes=tuple(cell_notes(entries)),
@@ -215,7 +216,7 @@ def _values(entry: Entry) -> dict[str, Any]:
         "payoffs": record.payoffs,
         "equilibrium": label(record) or None,
         "profile": None if claim is None else _SHORT_CLAIMS.get(claim, claim),
-        "iterations": record.iterations,
+        "iterations": record.iterations or None,  # a method that counts none says 0
         "time": record.elapsed_s,
         "memory": record.peak_memory_bytes,
     }

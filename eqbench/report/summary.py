@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from eqbench.report.entries import Entry, by_game, by_solver, title_of
+from eqbench.report.entries import Entry, by_game, by_solver, titles
 from eqbench.report.equilibria import counted, with_matrices
 from eqbench.report.naming import marks
 from eqbench.report.rows import RUN, SOLVER, Column, Report, Row, Table
@@ -48,7 +48,9 @@ def summary(entries: Sequence[Entry], timeouts: Mapping[str, float]) -> Report:
     timeouts : seconds of solving that a cell had, by run
     """
     finished = [entry for entry in entries if entry.record.status != "interrupted"]
-    tables = tuple(_table(group, timeouts) for group in by_game(finished))
+    groups = by_game(finished)
+    both = zip(titles(groups), groups, strict=True)
+    tables = tuple(_table(title, group, timeouts) for title, group in both)
     return with_matrices(Report(tables, _LEGEND if tables else ""), finished, always=True)
 
 
@@ -76,7 +78,7 @@ def statistics_of(group: Sequence[Entry], timeout_s: float) -> dict[str, Any]:
     }
 
 
-def _table(entries: Sequence[Entry], timeouts: Mapping[str, float]) -> Table:
+def _table(title: str, entries: Sequence[Entry], timeouts: Mapping[str, float]) -> Table:
     rows = []
     for group in by_solver(entries):
         run, solver = group[0].run, group[0].record.solver
@@ -90,4 +92,4 @@ def _table(entries: Sequence[Entry], timeouts: Mapping[str, float]) -> Table:
     columns = ((RUN,) if entries[0].run else ()) + _COLUMNS + ((equilibria,) if any(found) else ())
     limits = sorted({timeouts[entry.run] for entry in entries})
     note = f"timeout: {' or '.join(f'{limit:g} s' for limit in limits)}"
-    return Table(title_of(entries[0].record), columns, tuple(rows), (note,), _LEGEND, players=0)
+    return Table(title, columns, tuple(rows), (note,), _LEGEND, players=0)

@@ -22,13 +22,14 @@ if TYPE_CHECKING:
 Runs = str | Path | Iterable[str | Path]
 
 _TEXTS = (
-    *("run", "key", "game", "solver", "game_spec", "solver_spec", "reason", "claim"),
+    *("run", "key", "game", "solver", "game_spec", "game_content", "solver_spec"),
+    *("reason", "claim"),
     *("refutation", "profile", "equilibrium", "identity", "leading", "trace", "log"),
     "exact_max_regret",
 )
 _OBJECTS = ("statistics", "also", "parameters")
 _COUNTS = ("seed", "iterations", "peak_memory_bytes", "candidates", "rank", "work", "dimension")
-_CELL = ("run", "key", "game", "solver", "game_spec", "solver_spec", "seed")
+_CELL = ("run", "key", "game", "solver", "game_spec", "game_content", "solver_spec", "seed")
 _COSTS = ("elapsed_s", "cpu_s", "setup_s", "overhead_s", "peak_memory_bytes", "iterations")
 _QUALITY = ("nash_conv", "max_regret")
 _RESULT_COLUMNS = (*_CELL, "status", "reason", "target", *_COSTS, "candidates", "claim")
@@ -48,7 +49,8 @@ def load_results(runs: Runs) -> pd.DataFrame:
     `payoff_P1` … and `regret_P1` … belong to the candidate with the smallest max regret and
     are missing beyond the players of a game; `equilibrium` is the name of what that candidate
     is or is nearest to, as in :func:`load_equilibria`; `trace` and `log` are absolute paths;
-    `statistics` holds the solver's own figures as dictionaries.
+    `statistics` holds the solver's own figures as dictionaries. `game_content` is a hash of the
+    game tree, which tells files of one name apart.
 
     Parameters
     ----------

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.errors import StoreError, UsageError
+from eqbench.spec import is_foreign
 from eqbench.store.claims import Claims
 from eqbench.store.json_lines import append_line, read_lines
 from eqbench.store.schema import SCHEMA, CellRecord
@@ -238,6 +239,12 @@ def new_run_path(root: Path, slug: str) -> Path:
             raise _unwritable(path, error) from None
         else:
             return path
+
+
+def game_slug(game: str) -> str:
+    """A game as part of a folder's name: of the path of a game file only the last part."""
+    text = game.strip("'\" ")
+    return text.rpartition("/")[2] if is_foreign(text) else game
 
 
 def _unwritable(path: Path, error: OSError) -> UsageError:

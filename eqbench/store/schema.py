@@ -55,6 +55,7 @@ class CellRecord:
     The metrics are those of the candidate with the smallest max regret, None without one.
     `equilibria` holds all verified candidates, best first. `target` is the max regret at
     which an iterative solver may stop. `trace` and `log` are paths relative to the run.
+    `game_content` is a hash of the game tree, since the spec of a game file is only its path.
     """
 
     key: str
@@ -82,6 +83,7 @@ class CellRecord:
     trace: str | None = None
     log: str | None = None
     solver_version: str = ""
+    game_content: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values."""

@@ -6,7 +6,7 @@ import json
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -27,9 +27,7 @@ from eqbench.registry import LoadedSolver, Registry
 from eqbench.solver import obstacle_of, warm_up
 from eqbench.spec import parse_spec
 from eqbench.studies.branch import Branch
-from eqbench.studies.branch_frequencies import frequency_figure
-from eqbench.studies.branch_points import read_points, write_points
-from eqbench.studies.figure_style import SUFFIXES, save_figure
+from eqbench.studies.branch_points import write_points
 from eqbench.studies.study_files import write_texts
 from eqbench.studies.trace_measure import SAME_PAYOFFS, measured
 
@@ -130,16 +128,24 @@ class Follower:
     Parameters
     ----------
     folder : where the points of the principal branch and all profiles are written
-    interrupted : asked before each branch whether to stop
+    interrupted : asked again and again whether to stop
+    tell : told in words how far it has come
     """
 
     def __init__(
-        self, setting: QuantalSetting, folder: Path, interrupted: Callable[[], bool]
+        self,
+        setting: QuantalSetting,
+        folder: Path,
+        interrupted: Callable[[], bool] = lambda: False,
+        tell: Callable[[str], None] = lambda words: None,
     ) -> None:
-        self.setting, self.folder, self.interrupted = setting, folder, interrupted
+        self.setting, self.folder = setting, folder
+        self.interrupted, self.tell = interrupted, tell
 
     def document(self) -> dict[str, Any]:
         """Follow all branches, write the files, and return the summary.
+
+        The summary is written after each branch, so that a break loses one at most.
 
         Raises
         ------
@@ -149,14 +155,27 @@ class Follower:
         setting, request = self.setting, self.setting.request
         setting.solver.instance.prepare(setting.game)
         warm_up(setting.game)
-        entries = list(self._entries())
+        entries: list[dict[str, Any]] = []
+        document = self._written(entries)
+        for seed in (None, *range(request.seed, request.seed + request.branches)):
+            self.tell("principal branch" if seed is None else f"prior of seed {seed}")
+            entries.append(self._entry(seed))
+            document = self._written(entries)
+            if self.interrupted():
+                break
+        return document
+
+    def _written(self, entries: list[dict[str, Any]]) -> dict[str, Any]:
+        """The summary of the branches so far, after it was written."""
+        setting, request = self.setting, self.setting.request
+        stopped = any(entry["interrupted"] for entry in entries)
         document = {
             "schema": SCHEMA,
             "game": setting.game.spec,
             "solver": setting.solver.spec,
             "players": list(setting.game.tree.players),
             "to": request.last,
-            "finished": len(entries) == 1 + request.branches,
+            "finished": len(entries) == 1 + request.branches and not stopped,
             "branches": entries,
             "random": summary_of_random(entries[1:], request.last),
         }
@@ -164,42 +183,38 @@ class Follower:
         write_texts(self.folder, {SUMMARY: f"{text}\n"})
         return document
 
-    def _entries(self) -> Iterator[dict[str, Any]]:
-        request = self.setting.request
-        yield self._entry(self.setting.solver, None)
-        for seed in range(request.seed, request.seed + request.branches):
-            if self.interrupted():
-                return
-            yield self._entry(self.setting.drawn, seed)
-
-    def _entry(self, solver: LoadedSolver, seed: int | None) -> dict[str, Any]:
+    def _entry(self, seed: int | None) -> dict[str, Any]:
         """What a branch is and leads to, as JSON values; its profiles are written."""
+        request, game = self.setting.request, self.setting.game
+        solver = self.setting.solver if seed is None else self.setting.drawn
         responses: QuantalResponses = solver.instance
+        wanted = request.at if seed is not None else (*request.at, *request.grid.tolist())
         rng = None if seed is None else np.random.default_rng(seed)
         before = time.process_time()
-        request, game = self.setting.request, self.setting.game
-        wanted = request.at if seed is not None else (*request.at, *request.grid.tolist())
-        path = responses.branch(game, at=wanted, rng=rng)
+        path = responses.branch(game, at=wanted, rng=rng, interrupted=self.interrupted)
         traced_s = time.process_time() - before
-        end = responses.equilibrium(game, path)
+        interrupted = self.interrupted()
+        end = path.behavior[-1] if interrupted else responses.equilibrium(game, path)
         cpu_s = time.process_time() - before
         name = "principal" if seed is None else f"seed{seed}"
-        if seed is None:
+        if seed is None and len(path.lambdas) > 1:
             write_points(branch_of(game, path), self.folder / POINTS)
+        asked = (*request.at, request.last)
+        landings = [k for k in path.landings.tolist() if path.lambdas[k] in asked]
         return {
             "seed": seed,
             "points": len(path.lambdas),
             "lambda": float(path.lambdas[-1]),
             "ending": path.ending,
+            "interrupted": interrupted,
             "max_regret": float(path.max_regrets[-1]),
             "turns": path.lambdas[path.turns].tolist(),
             "traced_cpu_s": traced_s,
             "cpu_s": cpu_s,
             "at": [
                 {"lambda": float(path.lambdas[k])}
-                | self._profile(f"{name}-lambda{path.lambdas[k]:g}", path.behavior[k])
-                for k in path.landings
-                if path.lambdas[k] in (*request.at, request.last)
+                | self._profile(f"{name}-at{number}", path.behavior[k])
+                for number, k in enumerate(landings, start=1)
             ],
             "equilibrium": self._profile(name, end, name_it=True),
         }
@@ -243,40 +258,6 @@ def summary_of_random(entries: Sequence[dict[str, Any]], last: float) -> dict[st
         "distinct_payoffs": len(distinct),
         "names": dict(sorted(names.items())),
     }
-
-
-def new_folder(path: Path) -> None:
-    """Make the folder of a study.
-
-    Raises
-    ------
-    UsageError
-        If it holds anything, or cannot be written.
-    """
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-        if any(path.iterdir()):
-            raise UsageError(f"{path} is not empty; choose a new or an empty folder with --out")
-    except OSError as error:
-        raise UsageError(
-            f"cannot write to {path}: {error.strerror}; choose another folder with --out"
-        ) from None
-
-
-def draw_quantal(setting: QuantalSetting, folder: Path) -> list[Path]:
-    """Write the frequencies along the principal branch as figures; return the files.
-
-    Raises
-    ------
-    UsageError
-        If the points cannot be read or a file cannot be written.
-    """
-    branch = read_points(setting.game, folder / POINTS, PARAMETER)
-    figure = frequency_figure(branch, logarithmic=True)
-    files = [folder / f"frequencies{suffix}" for suffix in SUFFIXES]
-    for file in files:
-        save_figure(figure, file)
-    return files
 
 
 def branch_of(game: Game, path: ResponsePath) -> Branch:

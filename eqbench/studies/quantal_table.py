@@ -17,9 +17,9 @@ from eqbench.studies.trace_tables import identity_text
 MOST_ROWS = 20
 
 _READ = (
-    "Points with a lambda are quantal response equilibria; the last line of a branch is the "
-    "equilibrium that its end leads to. Max regret is that of the verifier, in payoff units; ! "
-    f"marks more than {POLISHED:g} of the payoff range, which is no equilibrium."
+    "Points with a lambda are quantal response equilibria; the last line is what the end of the "
+    "branch leads to. Max regret is that of the verifier, in payoff units; ! marks more than "
+    f"{POLISHED:g} of the payoff range, which is no equilibrium."
 )
 _RANDOM = (
     "Priors are drawn uniformly at every information set. Branches lead to some of the equilibria; "
@@ -37,7 +37,8 @@ def print_quantal(document: Mapping[str, Any], console: Console) -> None:
     table.add_column("identity", overflow="fold")
     for point in principal["at"]:
         table.add_row(f"{point['lambda']:,g}", *_figures(point))
-    table.add_row("∞", *_figures(principal["equilibrium"]))
+    end = principal["equilibrium"]
+    table.add_row("∞" if end["is_equilibrium"] else "end", *_figures(end))
     console.print(table)
     _say(_READ, console, "dim")
     if drawn:

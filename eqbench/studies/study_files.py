@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from eqbench.errors import StoreError
+from eqbench.errors import StoreError, UsageError
 
 
 def write_texts(folder: Path, texts: Mapping[str, str]) -> list[Path]:
@@ -26,3 +26,21 @@ def write_texts(folder: Path, texts: Mapping[str, str]) -> list[Path]:
                 f"--resume {folder}"
             ) from None
     return files
+
+
+def new_folder(path: Path) -> None:
+    """Make the folder of a study.
+
+    Raises
+    ------
+    UsageError
+        If it holds anything, or cannot be written.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        if any(path.iterdir()):
+            raise UsageError(f"{path} is not empty; choose a new or an empty folder with --out")
+    except OSError as error:
+        raise UsageError(
+            f"cannot write to {path}: {error.strerror}; choose another folder with --out"
+        ) from None

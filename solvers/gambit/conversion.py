@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
@@ -115,6 +116,12 @@ def to_gambit(game: Game) -> GambitGame:
         raise GameFormatError(f"Gambit does not take this game: {error}") from error
     paths, actions = _actions_by_path(game.tree, theirs)
     return GambitGame(theirs, game.tree, paths, actions)
+
+
+@lru_cache(maxsize=1)  # preparing and solving both need it; only the last game is kept
+def converted(game: Game) -> GambitGame:
+    """As :func:`to_gambit`, once for each game; not to be changed by whoever gets it."""
+    return to_gambit(game)
 
 
 def _actions_by_path(tree: GameTree, theirs: Any) -> tuple[tuple[tuple[str, ...], ...], IntArray]:

@@ -7,6 +7,7 @@ does not say whether a game has.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .logit import check_positive
@@ -111,27 +112,28 @@ class EnumPoly(GambitMethod):
         def method(run: Run) -> Any:
             from pygambit.nash import enumpoly_solve
 
-            monitor.record(singular_supports=0, abandoned_supports=0)
+            passed_over = {"singular_supports": 0, "abandoned_supports": 0}
+            monitor.record(**passed_over)
             return enumpoly_solve(
                 run.gambit.game,
                 use_strategic=self.use_strategic,
                 stop_after=self.stop_after or None,
                 maxregret=self.maxregret,
                 nash_callback=run.guarded(run.take),
-                event_callback=run.guarded(lambda event: count_support(run, event)),
+                event_callback=run.guarded(partial(count_support, run, passed_over)),
             )
 
         agents = 1 if self.use_strategic else decisions_in_turn(game.sequence_form)
         return solve_with(game, monitor, method, promised=self.maxregret * agents)
 
 
-def count_support(run: Run, event: Any) -> None:
+def count_support(run: Run, passed_over: dict[str, int], event: Any) -> None:
     """Count a support by what became of it; one that is examined is a step."""
     from pygambit.gambit import EnumPolyCandidateSupportEvent, EnumPolySingularSupportEvent
 
     if isinstance(event, EnumPolyCandidateSupportEvent):
         run.step()
-    elif isinstance(event, EnumPolySingularSupportEvent):
-        run.monitor.statistics["singular_supports"] += 1
-    else:
-        run.monitor.statistics["abandoned_supports"] += 1
+        return
+    singular = isinstance(event, EnumPolySingularSupportEvent)
+    passed_over["singular_supports" if singular else "abandoned_supports"] += 1
+    run.monitor.record(**passed_over)

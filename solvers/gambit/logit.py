@@ -30,8 +30,9 @@ class LogitPath(GambitMethod):
     `pygambit.qre.logit_solve_lambda`: quantal response equilibria on the principal branch, from
     uniform play at lambda = 0. On trees these are of agents, whose action values are
     conditional on their information set. A point on the path is an approximation and is handed
-    over as an iterate. Where rounding ends the path early, Gambit returns the last point
-    without a word; here that is `failed`.
+    over as an iterate. The path is left before `end` where a snapshot has the target's regret.
+    Where rounding ends it early, Gambit returns the last point without a word; here that is
+    `failed`.
 
     An iteration is a point on the path.
 
@@ -142,7 +143,7 @@ def follow(run: Run, event: Any, *, use_strategic: bool) -> None:
     if not isinstance(event, LogitPathEvent):
         return
     point = event.qre
-    run.monitor.statistics["lambda"] = point.lam
+    run.monitor.record(**{"lambda": point.lam})
 
     def frequencies() -> FloatArray:
         if use_strategic:

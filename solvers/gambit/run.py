@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from importlib import metadata
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from eqbench.errors import GameFormatError, ProfileError
 from eqbench.solver import Availability, Termination, warm_up
 
-from .conversion import to_gambit
+from .conversion import converted
 from .sizes import strategy_counts
 
 if TYPE_CHECKING:
@@ -37,9 +38,9 @@ class GambitMethod:
         return Availability()
 
     def prepare(self, game: Game) -> None:
-        """Import pygambit and compile what measures snapshots."""
-        import pygambit  # noqa: F401
-
+        """Convert the game to Gambit and compile what measures snapshots."""
+        with suppress(GameFormatError):  # `solve` ends with the reason
+            converted(game)
         warm_up(game)
 
 
@@ -58,7 +59,7 @@ class Run:
     """
 
     def __init__(self, game: Game, monitor: Monitor, promised: float | None) -> None:
-        self.gambit = to_gambit(game)
+        self.gambit = converted(game)
         self.monitor = monitor
         self._promised = None if promised is None else promised * game.tree.payoff_range
         self.found = 0
@@ -88,7 +89,8 @@ class Run:
             return Termination("failed", f"Gambit: {error}")
         finally:
             self.monitor.work = self._steps
-            self.monitor.record(steps=self._steps)
+            if self._steps:  # many methods tell of none
+                self.monitor.record(steps=self._steps)
 
     def guarded(self, work: Callable[[Any], object]) -> Callable[[Any], None]:
         """A callback for Gambit that keeps what `work` raises."""

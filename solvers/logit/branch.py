@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from eqbench.model.game import Game
 
 FIRST_LENGTH = 0.5
-BEHIND = 1e-4
 # Points for which memory is taken at a time.
 BLOCK = 64
 
@@ -46,13 +45,13 @@ class Branch:
             logs = np.log(random_profile(tree, rng))
             self._prior = logs[self.choices.action] - logs[self.choices.first]
         first = np.append(self._prior, 0.0)
+        # where lambda is 0 log-odds change by gains
         kernels.action_values(self.flat, self._prior, self._work)
-        gains = self._work.values - np.repeat(self._work.values[self.flat.start[:-1]], np.diff(self.flat.start))
-        ahead = np.append(np.delete(gains, self.flat.start[:-1]), 1.0)
-        self._history = np.empty((steps.HISTORY, len(first)))
-        self._history[0] = steps.coordinates(first, self._unit)
-        self._history[1] = steps.coordinates(first - BEHIND * self._unit * ahead, self._unit)
-        self._control = np.array([FIRST_LENGTH/BEHIND*np.linalg.norm(self._history[0]-self._history[1]), 2.0])
+        values, start = self._work.values, self.flat.start
+        gains = values - np.repeat(values[start[:-1]], np.diff(start))
+        ahead = np.append(np.delete(gains, start[:-1]), 1.0)
+        self._behind = first - self._unit * ahead
+        self._control = np.array([FIRST_LENGTH])
         self._counts = np.zeros(2, dtype=np.int64)
         self._points = [first[None]]
         self.steps = 0
@@ -85,7 +84,7 @@ class Branch:
             Where lambda is hit exactly.
         """
         while count > 0 and not self.stalled:
-            points = np.empty((min(count, BLOCK) + 1, self._history.shape[1]))
+            points = np.empty((min(count, BLOCK) + 1, len(self._behind)))
             points[0] = self._points[-1][-1]
             made, status = steps.advance(
                 self.flat,
@@ -93,7 +92,7 @@ class Branch:
                 self._prior,
                 self._unit,
                 stops,
-                self._history,
+                self._behind,
                 self._control,
                 self._counts,
                 points,
@@ -127,11 +126,12 @@ class Branch:
         start = self.choices.start[:-1]
         top = np.maximum(np.maximum.reduceat(z, start, axis=1), 0.0)
         spread = np.repeat(top, np.diff(self.choices.start), axis=1)
-        total = np.exp(-top) + np.add.reduceat(np.exp(z - spread), start, axis=1)
-        total = top + np.log(total)
+        # what is largest is taken off first: of log-odds like 1e7 rounding would reach frequencies
+        below = z - spread
+        total = np.log(np.exp(-top) + np.add.reduceat(np.exp(below), start, axis=1))
         logs = np.zeros((len(points), self.choices.n_actions))
-        logs[:, first[start]] = -total
-        logs[:, self.choices.action] = z - np.repeat(total, np.diff(self.choices.start), axis=1)
+        logs[:, first[start]] = -top - total
+        logs[:, self.choices.action] = below - np.repeat(total, np.diff(self.choices.start), axis=1)
         return logs
 
     def last_log_probabilities(self) -> FloatArray:

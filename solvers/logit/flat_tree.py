@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from eqbench.model.choices import Choices
 from eqbench.model.tree import FloatArray, GameTree, IntArray
 
+from .kernels import walk_up
+
 
 class FlatTree(NamedTuple):
     """A game tree without names; all arrays are read-only.
@@ -25,15 +27,25 @@ class FlatTree(NamedTuple):
         Number among the K actions of the one that leads to a node; -1 where there was no choice.
     mover : int32 (M,)
         Who chose that action, -1 where nobody did.
-    chance, log_chance : float64 (M,)
+    chance : float64 (M,)
         Probability of the move to a node as far as chance makes it.
-    decision : int32 (H,)
-        Nodes where a player has a choice, in order.
-    choice, child : int32 (H,)
-        Information set, among the C, and first child of these nodes.
     owner : int32 (C,)
     start : int32 (C+1,)
         First action of each information set; the first one is the reference of its log-odds.
+    node_start : int32 (C+1,)
+        First of the H nodes of each information set.
+    decision, child : int32 (H,)
+        These nodes, and the first child of each.
+    log_chance : float64 (H,)
+        Log probability with which chance leads to them.
+    path_start : int32 (H+1,)
+    path : int32
+        Actions of all but the owner that lead to each of these nodes.
+    link_start : int32 (C+1,)
+    link : int32
+        For each information set those on whose frequencies its values depend.
+    column : int32 (F,)
+        Where log-odds stand in the Newton matrix: what is latest in the game comes first.
     payoffs : float64 (M, N)
         Less the middle of each player's; 0 at nodes that are not terminal.
     """
@@ -42,12 +54,17 @@ class FlatTree(NamedTuple):
     edge: IntArray
     mover: IntArray
     chance: FloatArray
-    log_chance: FloatArray
-    decision: IntArray
-    choice: IntArray
-    child: IntArray
     owner: IntArray
     start: IntArray
+    node_start: IntArray
+    decision: IntArray
+    child: IntArray
+    log_chance: FloatArray
+    path_start: IntArray
+    path: IntArray
+    link_start: IntArray
+    link: IntArray
+    column: IntArray
     payoffs: FloatArray
 
 
@@ -60,8 +77,6 @@ class Workspace(NamedTuple):
         Log frequency, frequency and conditional value of each action.
     move : float64 (M,)
         Probability of the move that leads to each node.
-    log_reach : float64 (M, N)
-        Log probability with which all but player n lead to a node.
     payoffs : float64 (M, N)
         Expected payoffs from each node on.
     belief : float64 (M,)
@@ -69,19 +84,19 @@ class Workspace(NamedTuple):
     by_log : float64 (K, K)
         Derivatives of values (rows) by log frequencies, taken as independent.
     bordered : float64 (F+1, F+1)
-    right : float64 (F+1,)
+    right, solution : float64 (F+1,)
     """
 
     log_p: FloatArray
     p: FloatArray
     values: FloatArray
     move: FloatArray
-    log_reach: FloatArray
     payoffs: FloatArray
     belief: FloatArray
     by_log: FloatArray
     bordered: FloatArray
     right: FloatArray
+    solution: FloatArray
 
 
 def flat_tree(tree: GameTree, choices: Choices) -> FlatTree:
@@ -94,31 +109,52 @@ def flat_tree(tree: GameTree, choices: Choices) -> FlatTree:
     place = np.full(tree.n_infosets + 1, -1)
     place[choices.infoset] = sets
     decision = np.flatnonzero(place[tree.infoset] >= 0)
-    chance = tree.chance_probability
+    choice = place[tree.infoset[decision]]
+    order = np.argsort(choice, kind="stable")
+    decision, choice = decision[order].astype(np.int32), choice[order]
+    node_start = np.searchsorted(choice, np.arange(len(sets) + 1))
+    owner, sizes = tree.infoset_player[choices.infoset], np.diff(choices.start)
+    # nodes are in order of depth
+    latest = np.argsort(-np.repeat(decision[node_start[:-1]], sizes), kind="stable")
+    mover = np.where(edge >= 0, tree.player[tree.parent], -1)
     payoffs = np.zeros((tree.n_nodes, tree.n_players))
     table = tree.payoffs.table
     # constants change nothing but the rounding of differences
     payoffs[tree.terminals] = table - (table.min(axis=0) + table.max(axis=0)) / 2
-    with np.errstate(divide="ignore"):
-        log_chance = np.log(chance)
+    path_start, path, linked, log_chance = walk_up(
+        tree.parent,
+        edge,
+        mover,
+        tree.chance_probability,
+        np.repeat(sets, sizes + 1),
+        decision,
+        choice,
+        owner,
+    )
+    by, link = np.nonzero(linked)
     return FlatTree(
-        parent=_indices(tree.parent),
+        parent=_places(tree.parent),
         edge=_indices(edge),
-        mover=_indices(np.where(edge >= 0, tree.player[tree.parent], -1)),
-        chance=_frozen(chance),
-        log_chance=_frozen(log_chance),
-        decision=_indices(decision),
-        choice=_indices(place[tree.infoset[decision]]),
-        child=_indices(np.searchsorted(tree.parent, decision)),
-        owner=_indices(tree.infoset_player[choices.infoset]),
+        mover=_indices(mover),
+        chance=_frozen(tree.chance_probability),
+        owner=_indices(owner),
         start=_indices(choices.start + np.arange(len(choices.start))),
+        node_start=_places(node_start),
+        decision=_places(decision),
+        child=_indices(np.searchsorted(tree.parent, decision)),
+        log_chance=_frozen(log_chance),
+        path_start=_places(path_start),
+        path=_places(path),
+        link_start=_places(np.searchsorted(by, np.arange(len(sets) + 1))),
+        link=_places(link),
+        column=_places(np.argsort(latest)),
         payoffs=_frozen(payoffs),
     )
 
 
 def workspace(flat: FlatTree) -> Workspace:
     """Memory for the kernels."""
-    nodes, players = flat.payoffs.shape
+    nodes = len(flat.parent)
     actions, sets = int(flat.start[-1]), len(flat.owner)
     unknowns = actions - sets + 1
     return Workspace(
@@ -126,23 +162,28 @@ def workspace(flat: FlatTree) -> Workspace:
         p=np.empty(actions),
         values=np.empty(actions),
         move=np.empty(nodes),
-        log_reach=np.empty((nodes, players)),
-        payoffs=np.empty((nodes, players)),
+        payoffs=np.empty_like(flat.payoffs),
         belief=np.zeros(nodes),
-        by_log=np.empty((actions, actions)),
+        by_log=np.zeros((actions, actions)),
         bordered=np.empty((unknowns, unknowns)),
         right=np.empty(unknowns),
+        solution=np.empty(unknowns),
     )
 
 
 def bytes_needed(tree: GameTree) -> int:
-    """Memory of the matrices and of the factors of one."""
+    """Memory of the matrices."""
     actions, unknowns = 0, 1
     for labels in tree.infoset_actions:
         if len(labels) > 1:
             actions += len(labels)
             unknowns += len(labels) - 1
-    return 8 * (actions**2 + 2 * unknowns**2)
+    return 8 * (actions**2 + unknowns**2)
+
+
+def _places(array: NDArray) -> IntArray:
+    # unsigned, because indices that may be negative are checked and wrapped around
+    return _frozen(array.astype(np.uint32))
 
 
 def _indices(array: NDArray) -> IntArray:

@@ -5,7 +5,7 @@ the action, weighted with the beliefs that chance's and the others' moves induce
 cancels, by perfect recall. Beliefs are quotients of reaches that may be as small as exp(-1e6);
 so they are made from logarithms.
 
-Arguments are a `FlatTree` and a `Workspace`; symbols as there.
+Arguments are a `FlatTree` and a `Workspace`, or arrays of them; symbols as there.
 """
 
 from __future__ import annotations
@@ -16,6 +16,48 @@ from eqbench.model.compiled import kernel
 
 # Probability of later play below which it changes no value.
 NEGLIGIBLE = 1e-200
+
+
+@kernel
+def walk_up(parent, edge, mover, chance, belongs, decision, choice, owner):
+    """What depends on what: paths, which sets are linked, and log probabilities of chance.
+
+    Parameters
+    ----------
+    parent, edge, mover, chance : (M,), belongs : (K,), decision, choice : (H,), owner : (C,)
+        As in `FlatTree`; `belongs` and `choice` are the sets of actions and of nodes.
+
+    Returns
+    -------
+    start : int64 (H+1,), path : int64
+        Actions of all but the owner before each decision node.
+    linked : bool (C, C)
+        Whether values at a set (rows) depend on frequencies at another one.
+    log_chance : float64 (H,)
+    """
+    start, sets = np.zeros(len(decision) + 1, np.int64), len(owner)
+    path, used = np.empty(4 * len(decision), np.int64), 0
+    log_chance, linked = np.zeros(len(decision)), np.zeros((sets, sets), np.bool_)
+    for d in range(len(decision)):
+        c, x = choice[d], decision[d]
+        while x > 0:
+            if edge[x] < 0:
+                log_chance[d] += np.log(chance[x]) if chance[x] > 0.0 else -np.inf
+            elif mover[x] != owner[c]:
+                if used == len(path):
+                    path = np.append(path, np.empty_like(path))
+                path[used] = edge[x]
+                used += 1
+                linked[c, belongs[edge[x]]] = True
+            x = parent[x]
+        start[d + 1] = used
+    for x in range(1, len(parent)):
+        y = parent[x] if edge[x] >= 0 else 0
+        while y > 0:
+            if edge[y] >= 0:
+                linked[belongs[edge[y]], belongs[edge[x]]] = True
+            y = parent[y]
+    return start, path[:used], linked, log_chance
 
 
 @kernel
@@ -38,95 +80,97 @@ def softmax(start, z, log_p, p):
 
 
 @kernel
-def reach_nodes(flat, work):
-    """Probabilities of moves, and log probabilities with which the others lead to nodes."""
-    players = flat.payoffs.shape[1]
-    work.move[0] = 1.0
-    work.log_reach[0] = 0.0
-    for x in range(1, len(flat.parent)):
-        above, edge = flat.parent[x], flat.edge[x]
-        if edge >= 0:
-            work.move[x] = work.p[edge]
-            for n in range(players):
-                log = 0.0 if n == flat.mover[x] else work.log_p[edge]
-                work.log_reach[x, n] = work.log_reach[above, n] + log
-        else:
-            work.move[x] = flat.chance[x]
-            for n in range(players):
-                work.log_reach[x, n] = work.log_reach[above, n] + flat.log_chance[x]
+def believe(flat, log_p, belief):
+    """Probabilities (M,) of nodes given their information sets; 0 where chance never leads."""
+    node_start, decision, log_chance = flat.node_start, flat.decision, flat.log_chance
+    path_start, path = flat.path_start, flat.path
+    for c in range(len(node_start) - 1):
+        top, total = -np.inf, 0.0
+        for d in range(node_start[c], node_start[c + 1]):
+            log = log_chance[d]
+            for i in range(path_start[d], path_start[d + 1]):
+                log += log_p[path[i]]
+            belief[decision[d]] = log
+            top = max(top, log)
+        for d in range(node_start[c], node_start[c + 1]):
+            h = decision[d]
+            belief[h] = np.exp(belief[h] - top) if top > -np.inf else 0.0
+            total += belief[h]
+        for d in range(node_start[c], node_start[c + 1]):
+            if total > 0.0:
+                belief[decision[d]] /= total
 
 
 @kernel
-def believe(flat, work):
-    """Probabilities of nodes given their information sets; 0 where chance never leads."""
-    sets = len(flat.owner)
-    top, total = np.full(sets, -np.inf), np.zeros(sets)
-    for d in range(len(flat.decision)):
-        c = flat.choice[d]
-        top[c] = max(top[c], work.log_reach[flat.decision[d], flat.owner[c]])
-    for d in range(len(flat.decision)):
-        c, h = flat.choice[d], flat.decision[d]
-        work.belief[h] = 0.0
-        if top[c] > -np.inf:
-            work.belief[h] = np.exp(work.log_reach[h, flat.owner[c]] - top[c])
-            total[c] += work.belief[h]
-    for d in range(len(flat.decision)):
-        c = flat.choice[d]
-        if total[c] > 0.0:
-            work.belief[flat.decision[d]] /= total[c]
+def expected_payoffs(flat, p, move, payoffs):
+    """Probabilities (M,) of the moves to nodes, and expected payoffs (M, N) from nodes on."""
+    parent, edge, chance, players = flat.parent, flat.edge, flat.chance, payoffs.shape[1]
+    payoffs[:] = flat.payoffs
+    for x in range(len(parent) - 1, 0, -1):
+        move[x] = p[edge[x]] if edge[x] >= 0 else chance[x]
+        for n in range(players):
+            payoffs[parent[x], n] += move[x] * payoffs[x, n]
 
 
 @kernel
 def action_values(flat, z, work):
     """Conditional value of each action at log-odds z (F,), and all that it is made of."""
-    softmax(flat.start, z, work.log_p, work.p)
-    reach_nodes(flat, work)
-    believe(flat, work)
-    players = flat.payoffs.shape[1]
-    work.payoffs[:] = flat.payoffs
-    for back in range(len(flat.parent) - 1):
-        x = len(flat.parent) - 1 - back
-        above, move = flat.parent[x], work.move[x]
-        for n in range(players):
-            work.payoffs[above, n] += move * work.payoffs[x, n]
-    work.values[:] = 0.0
-    for d in range(len(flat.decision)):
-        c = flat.choice[d]
-        first = flat.start[c]
-        for k in range(first, flat.start[c + 1]):
-            after = work.payoffs[flat.child[d] + k - first, flat.owner[c]]
-            work.values[k] += work.belief[flat.decision[d]] * after
+    start, owners, node_start = flat.start, flat.owner, flat.node_start
+    decision, children = flat.decision, flat.child
+    belief, payoffs, values = work.belief, work.payoffs, work.values
+    softmax(start, z, work.log_p, work.p)
+    believe(flat, work.log_p, belief)
+    expected_payoffs(flat, work.p, work.move, payoffs)
+    values[:] = 0.0
+    for c in range(len(owners)):
+        first, owner = start[c], owners[c]
+        for d in range(node_start[c], node_start[c + 1]):
+            weight, child = belief[decision[d]], children[d] - first
+            for k in range(first, start[c + 1]):
+                values[k] += weight * payoffs[child + k, owner]
 
 
 @kernel
-def derivatives(flat, work):
-    """Derivatives of the values by log frequencies; `action_values` must have gone before.
+def by_earlier(flat, work):
+    """Derivatives of values by log frequencies of the others' earlier moves.
 
-    A move of another player before a node changes how likely it is within its information
-    set, and every later move changes the expected payoff. Cost O(sum of depths of nodes).
+    A move of another player changes how likely a node is within its information set.
     """
-    work.by_log[:] = 0.0
-    for d in range(len(flat.decision)):
-        h, c = flat.decision[d], flat.choice[d]
-        first, owner = flat.start[c], flat.owner[c]
-        for k in range(first, flat.start[c + 1]):
-            after = work.payoffs[flat.child[d] + k - first, owner]
-            more = work.belief[h] * (after - work.values[k])
-            x = h
-            while x > 0:
-                if flat.edge[x] >= 0 and flat.mover[x] != owner:
-                    work.by_log[k, flat.edge[x]] += more
-                x = flat.parent[x]
-    for x in range(1, len(flat.parent)):
-        if flat.edge[x] < 0:
+    start, owners, node_start = flat.start, flat.owner, flat.node_start
+    decision, children, path_start, path = flat.decision, flat.child, flat.path_start, flat.path
+    link_start, link = flat.link_start, flat.link
+    belief, payoffs, values, by_log = work.belief, work.payoffs, work.values, work.by_log
+    for c in range(len(owners)):
+        first, owner = start[c], owners[c]
+        for k in range(first, start[c + 1]):
+            row = by_log[k]
+            for i in range(link_start[c], link_start[c + 1]):
+                for b in range(start[link[i]], start[link[i] + 1]):
+                    row[b] = 0.0
+            for d in range(node_start[c], node_start[c + 1]):
+                after = payoffs[children[d] + k - first, owner]
+                more = belief[decision[d]] * (after - values[k])
+                for i in range(path_start[d], path_start[d + 1]):
+                    row[path[i]] += more
+
+
+@kernel
+def add_later(flat, work):
+    """Add derivatives of values by log frequencies of anybody's later moves.
+
+    Cost O(sum of depths of nodes).
+    """
+    parent, edge, mover = flat.parent, flat.edge, flat.mover
+    belief, payoffs, move, by_log = work.belief, work.payoffs, work.move, work.by_log
+    for x in range(1, len(parent)):
+        if edge[x] < 0:
             continue
-        weight, y = work.move[x], flat.parent[x]
+        weight, y = move[x], parent[x]
         while y > 0 and weight > NEGLIGIBLE:
-            above, earlier = flat.parent[y], flat.edge[y]
+            above, earlier = parent[y], edge[y]
             if earlier >= 0:
-                gain = work.payoffs[x, flat.mover[y]]
-                work.by_log[earlier, flat.edge[x]] += work.belief[above] * weight * gain
-            weight *= work.move[y]
+                by_log[earlier, edge[x]] += belief[above] * weight * payoffs[x, mover[y]]
+            weight *= move[y]
             y = above
 
 
@@ -140,32 +184,39 @@ def newton_system(flat, prior, point, scale, border, work):
     point, scale, border : float64 (F+1,)
         Log-odds and lambda; the unit in which each is measured; the last row of the matrix.
 
-    The matrix is `work.bordered`, in these units. The first column of `work.right` holds the
-    residual, the second one a unit vector, whose solution is the tangent.
+    The matrix is `work.bordered`, in these units and with its columns as `flat.column` tells;
+    `work.right` holds the residual.
     """
     z, size = point[:-1], len(prior)
     rate = point[size]
     action_values(flat, z, work)
-    derivatives(flat, work)
-    sets, change = len(flat.owner), np.empty(len(work.p))
-    for c in range(sets):
-        first = flat.start[c]
-        for k in range(first + 1, flat.start[c + 1]):
+    by_earlier(flat, work)
+    add_later(flat, work)
+    start, link_start, link, column = flat.start, flat.link_start, flat.link, flat.column
+    p, values, by_log = work.p, work.values, work.by_log
+    bordered, right = work.bordered, work.right
+    change = np.empty(len(p))
+    bordered[:] = 0.0
+    for c in range(len(start) - 1):
+        first = start[c]
+        for k in range(first + 1, start[c + 1]):
             row = k - c - 1
-            gain = work.values[k] - work.values[first]
-            work.right[row] = (z[row] - prior[row] - rate * gain) / scale[row]
+            gain = values[k] - values[first]
+            right[row] = (z[row] - prior[row] - rate * gain) / scale[row]
             factor = -rate / scale[row]
-            for e in range(sets):
-                begin, end = flat.start[e], flat.start[e + 1]
+            for i in range(link_start[c], link_start[c + 1]):
+                e = link[i]
+                begin, end = start[e], start[e + 1]
                 total = 0.0
                 for b in range(begin, end):
-                    change[b] = work.by_log[k, b] - work.by_log[first, b]
+                    change[b] = by_log[k, b] - by_log[first, b]
                     total += change[b]
                 for b in range(begin + 1, end):
-                    column = b - e - 1
-                    slope = change[b] - work.p[b] * total
-                    work.bordered[row, column] = factor * slope * scale[column]
-            work.bordered[row, row] += 1.0
-            work.bordered[row, size] = -gain * scale[size] / scale[row]
-    work.bordered[size] = border
-    work.right[size] = 0.0
+                    f = b - e - 1
+                    bordered[row, column[f]] = factor * (change[b] - p[b] * total) * scale[f]
+            bordered[row, column[row]] += 1.0
+            bordered[row, size] = -gain * scale[size] / scale[row]
+    for f in range(size):
+        bordered[size, column[f]] = border[f]
+    bordered[size, size] = border[size]
+    right[size] = 0.0

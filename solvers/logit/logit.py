@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -94,7 +94,12 @@ class Logit:
         return Run(self, game, monitor, rng).run()
 
     def branch(
-        self, game: Game, *, at: Iterable[float] = (), rng: np.random.Generator | None = None
+        self,
+        game: Game,
+        *,
+        at: Iterable[float] = (),
+        rng: np.random.Generator | None = None,
+        interrupted: Callable[[], bool] = lambda: False,
     ) -> ResponsePath:
         """The branch to the last lambda; see `eqbench.continuation.QuantalResponses`.
 
@@ -104,11 +109,14 @@ class Logit:
             If the game is not supported or has no choice, a value is not between 0 and
             `stop_lambda`, or a random prior has no generator.
         """
-        from .run import whole_branch
+        from .branch import Branch
+        from .run import prior_of, whole_branch
 
         fits = self.supports(game)
         if isinstance(fits, str):
             raise UsageError(fits)
+        if all(len(actions) <= 1 for actions in game.tree.infoset_actions):
+            raise UsageError(f"{game.spec} has no information set with a choice, so no branch")
         stops = sorted(at)
         for stop in stops:
             if not 0 < stop <= self.stop_lambda:
@@ -117,14 +125,16 @@ class Logit:
                 )
         if self.prior == "random" and rng is None:
             raise UsageError("prior=random is drawn at random; give a generator as rng")
-        return whole_branch(self, game, stops, rng)
+        return whole_branch(self, Branch(game, prior_of(self, rng)), stops, interrupted)
 
     def equilibrium(self, game: Game, path: ResponsePath) -> FloatArray:
         """An equilibrium close to the end of a path, float64 (A,).
 
-        It is the best profile that was found, that of the last point if there is none better;
-        how good it is the verifier says.
+        It is the best profile that was found, that of the last point if there is none better
+        or `polish` is false; how good it is the verifier says.
         """
         from .polish import polished
 
+        if not self.polish:
+            return path.behavior[-1]
         return polished(game, path.log_probabilities[-1]).behavior

@@ -7,13 +7,17 @@ from collections.abc import Callable
 import numpy as np
 
 from eqbench.model.game import Game
+from eqbench.model.realization import RealizationPlan
 from eqbench.model.tree import FloatArray
 
 from ..arclength.polish import Polished, polish
 from ..arclength.regularization import RegularizedGame
+from ..ncp.polish.polish import polish as polish_plans
 
 # Actions of smaller log frequency are taken to be unplayed in the limit.
 UNPLAYED = -30.0
+# Regrets, as shares of the payoff range: nothing is left to do, and the equilibrium is near.
+EXACT, NEAR = 1e-13, 1e-6
 
 
 def polished(
@@ -31,4 +35,14 @@ def polished(
     behavior = np.exp(log_probabilities)
     system = RegularizedGame(game, before_work=before_work)
     start = Polished(behavior, system.parameter, float(system.model.regrets(behavior).max()))
-    return polish(system, start, log_probabilities > UNPLAYED)
+    made = polish(system, start, log_probabilities > UNPLAYED)
+    span = game.tree.payoff_range or 1.0
+    if not EXACT * span < made.regret <= NEAR * span:
+        return made
+    # in frequencies small reach makes the equations singular, in realization plans it does not
+    before_work()
+    plans = RealizationPlan.of(game.sequence_form, made.behavior).weights
+    other = polish_plans(game, plans)
+    if other.regret >= made.regret:
+        return made
+    return Polished(other.behavior, made.parameter, other.regret)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from eqbench.errors import UsageError
 from eqbench.model.profile import BehaviorProfile
-from eqbench.solver import Monitor, Termination
+from eqbench.solver import CHUNK_S, Monitor, Termination
 
 from .branch import BLOCK, Branch, turns
 from .polish import polished
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from eqbench.continuation import ResponsePath
     from eqbench.model.game import Game
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 # Regret, as a share of the payoff range, up to which a polished profile is claimed.
 CLAIMED = 1e-9
-# Where the end of the branch cannot be polished, lambda is raised by this factor so often.
-FURTHER, EXTENSIONS = 10.0, 3
 # A path for a study is cut there.
 MOST_STEPS = 100_000
 
@@ -49,14 +47,8 @@ class Run:
             monitor.candidate(BehaviorProfile.uniform(self.game.tree), claim="equilibrium")
             return Termination("converged", "no information set has a choice")
         branch = Branch(self.game, prior_of(self.solver, self.rng))
-        ended, found = self._follow(branch, self.solver.stop_lambda, self.solver.regret), False
-        if self.solver.polish:
-            found = self._polish(branch)
-            for _ in range(EXTENSIONS):
-                if found or not ended or monitor.reached_target:
-                    break
-                ended = self._follow(branch, FURTHER * branch.last, None)
-                found = self._polish(branch)
+        ended = self._follow(branch)
+        found = self.solver.polish and self._polish(branch)
         lambdas, behavior = branch.lambdas, branch.behavior()
         regret = branch.regret(behavior)
         monitor.candidate(behavior, claim="iterate")
@@ -74,23 +66,29 @@ class Run:
         self, branch: Branch, regret: float, *, ended: bool, found: bool
     ) -> Termination:
         where = f"the branch was followed to lambda = {branch.last:.6g}, max regret {regret:.3g}"
+        if branch.stalled:
+            where += ", where no step, however short, was acceptable"
         if found:
-            return Termination("converged", f"{where}, and polished to an equilibrium")
+            return Termination("converged", f"{where}; an equilibrium was found near its end")
         if self.monitor.reached_target or (ended and not self.solver.polish):
             return Termination("converged", where)
         if branch.stalled:
-            return Termination("failed", f"{where}; there no step, however short, was acceptable")
+            return Termination("failed", where)
         if ended:
-            return Termination("not_found", f"{where}; no equilibrium was found near its end")
+            return Termination(
+                "not_found",
+                f"{where}; no equilibrium was found near its end, for which a larger stop_lambda "
+                "may help",
+            )
         bound = self.monitor.termination()
         return Termination(bound.reason, f"{bound.detail}; {where}")
 
-    def _follow(self, branch: Branch, goal: float, regret: float | None) -> bool:
-        """Go on to lambda = `goal`; whether the branch got there, or to that max regret."""
-        monitor, stops = self.monitor, np.array([goal])
+    def _follow(self, branch: Branch) -> bool:
+        """Follow the branch within the budget; whether it came to its end or to the regret."""
+        monitor, stops = self.monitor, np.array([self.solver.stop_lambda])
         goes_on = True
         for _, count, due in monitor.chunks():
-            goes_on = branch.advance_to_regret(stops, count, regret)
+            goes_on = branch.advance_to_regret(stops, count, self.solver.regret)
             monitor.work = branch.steps
             if due:
                 monitor.snapshot(branch.behavior, work=branch.steps)
@@ -121,26 +119,23 @@ def prior_of(solver: Logit, rng: np.random.Generator | None) -> np.random.Genera
 
 
 def whole_branch(
-    solver: Logit, game: Game, stops: Sequence[float], rng: np.random.Generator | None
+    solver: Logit,
+    branch: Branch,
+    stops: Sequence[float],
+    interrupted: Callable[[], bool],
 ) -> ResponsePath:
-    """The branch with exact points at the stops, in ascending order, and at its end.
-
-    Raises
-    ------
-    UsageError
-        If the game has no choice.
-    """
-    if all(len(actions) <= 1 for actions in game.tree.infoset_actions):
-        raise UsageError(f"{game.spec} has no information set with a choice, so no branch")
-    branch = Branch(game, prior_of(solver, rng))
+    """The branch with exact points at the stops, in ascending order, and at its end."""
     all_stops = np.array([*stops, solver.stop_lambda])
-    goes_on = True
-    while goes_on and branch.steps < MOST_STEPS:
-        goes_on = branch.advance_to_regret(all_stops, BLOCK, solver.regret)
+    goes_on, count = True, 1
+    while goes_on and branch.steps < MOST_STEPS and not interrupted():
+        before = time.perf_counter()
+        goes_on = branch.advance_to_regret(all_stops, count, solver.regret)
+        if time.perf_counter() - before < CHUNK_S:
+            count = min(2 * count, BLOCK)
     if branch.stalled:
         ending = "no step, however short, was acceptable"
     elif goes_on:
-        ending = f"{branch.steps:,} steps were made"
+        ending = "interrupted" if branch.steps < MOST_STEPS else f"{branch.steps:,} steps were made"
     elif branch.last == solver.stop_lambda:
         ending = f"lambda reached {branch.last:g}"
     else:

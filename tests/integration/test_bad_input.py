@@ -40,6 +40,8 @@ def assert_refused(done: Ended, *words: str) -> None:
         (("--game", ""), ("no game",)),
         (("--game", "kuhn3", "--plugin", "nowhere.py"), ("nowhere.py",)),
         (("--game", "no_such.efg"), ("no_such.efg",)),
+        (("--game", "d1/g.efg(foo=1)"), ("a game file has no options", "d1/g.efg")),
+        (("--game", "d1/g.egf"), (".efg or .nfg", "openspiel:NAME")),
     ],
 )
 def test_run_refuses(tmp_path: Path, arguments: tuple[str, ...], words: tuple[str, ...]) -> None:

@@ -13,7 +13,7 @@ from fuzz_game_files import inputs
 from same_games import assert_same_game, depth_first_sets, random_frequencies
 
 import eqbench
-from eqbench.errors import GameFormatError, GameTooLargeError, ImperfectRecallError
+from eqbench.errors import GameFormatError, ImperfectRecallError
 from eqbench.model.efg_text import efg_text
 from eqbench.model.nfg_text import nfg_text
 from eqbench.model.profile import BehaviorProfile
@@ -137,8 +137,11 @@ def test_damaged_files_that_both_accept_are_the_same_game(tmp_path: Path) -> Non
         path.write_bytes(data)
         try:
             tree = eqbench.load_game(str(path), max_nodes=2_000).tree
+        except GameFormatError:
+            continue
+        try:
             game = gambit(path)
-        except (GameFormatError, GameTooLargeError, ValueError, KeyError, IndexError):
+        except (ValueError, KeyError, IndexError):  # what pygambit raises at bad files
             continue
         both += 1
         assert_gambit_agrees(game, tree, seed=random.Random(number).randrange(100))

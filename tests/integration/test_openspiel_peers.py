@@ -78,15 +78,18 @@ def test_game_is_solved_and_verified(peer: str, game: str) -> None:
     assert result.nash_conv is not None
 
 
-def test_all_of_them_are_rows_of_a_run(tmp_path: Path) -> None:
-    game = "openspiel:blotto(coins=3,fields=2)"
+def test_one_word_stands_for_all_of_them() -> None:
+    assert default_registry().resolve_solvers("openspiel_all") == PEERS
+
+
+def test_they_are_rows_of_a_run(tmp_path: Path) -> None:
+    game, two = "openspiel:blotto(coins=3,fields=2)", "openspiel_cfr,openspiel_mccfr"
     ended = command(
-        *("run", "--game", game, "--solver", "openspiel_all", "--iterations", "2", "--json"),
-        cwd=tmp_path,
+        *("run", "--game", game, "--solver", two, "--iterations", "2", "--json"), cwd=tmp_path
     )
     assert ended.code == 0, ended.err
     cells = ended.json["cells"]
-    assert [cell["solver"] for cell in cells] == PEERS
+    assert [cell["solver"] for cell in cells] == two.split(",")
     assert {cell["game_spec"] for cell in cells} == {"openspiel:blotto(coins=3,fields=2,players=2)"}
     assert all(cell["nash_conv"] is not None for cell in cells)
 

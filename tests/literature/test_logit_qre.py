@@ -107,3 +107,12 @@ def test_principal_branch_of_kuhn3_ends_in_the_equilibrium_that_gambit_comes_nea
     assert measured.max_regret <= 1e-12
     np.testing.assert_allclose(measured.payoffs, [-0.02757, -0.02083, 0.04840], atol=5e-6)
     assert eqbench.verify(result.game, end.profile).max_regret <= 5e-7
+
+
+def test_principal_branch_of_leduc_is_followed_where_tangents_are_lost_in_rounding() -> None:
+    """Hands that differ by a suit may mix in any shares in the limit: a continuum."""
+    result = run("logit", "leduc")
+    assert result.monitor.statistics["lambda_reached"] == 1e6
+    assert result.monitor.statistics["path_regret"] <= 5e-7
+    equilibrium, _ = result.candidates
+    assert eqbench.verify(result.game, equilibrium.profile).max_regret <= 1e-12

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from command import eqbench as eqbench_command
-from solver_cases import run
+from solver_cases import bimatrix, run
 
 import eqbench
 from eqbench.solver import Budget, Monitor, Report, is_deterministic
@@ -203,6 +203,34 @@ def test_snapshots_stand_at_the_fixed_schedule_only() -> None:
     assert len(work) >= 10
 
 
+def test_supports_that_are_passed_over_are_counted() -> None:
+    statistics = run("gambit_enumpoly", "battle_of_sexes").monitor.statistics
+    assert {"singular_supports", "abandoned_supports"} < statistics.keys()
+    odd = run("gambit_enumpoly", bimatrix([[1, 1], [1, 1]], [[1, 1], [1, 1]])).monitor.statistics
+    assert odd["singular_supports"] > 0
+
+
+@pytest.mark.parametrize("solver", ["gambit_lp", "gambit_lcp", "gambit_enummixed", "gambit_liap"])
+def test_methods_that_tell_of_no_steps_record_none(solver: str) -> None:
+    assert "steps" not in run(solver, "matching_pennies").monitor.statistics
+
+
+def test_game_is_converted_before_the_clock_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    game, solver = eqbench.load_game("kuhn2"), eqbench.load_solver("gambit_lp")
+    solver.prepare(game)
+
+    def read_efg(file: Any) -> None:
+        raise ValueError("nothing is read any more")
+
+    monkeypatch.setattr("pygambit.read_efg", read_efg)
+    assert run("gambit_lp", game).termination.reason == "converged"
+    other = eqbench.load_game("kuhn2")
+    solver.prepare(other)
+    late = run("gambit_lp", other).termination
+    assert late.reason == "failed"
+    assert "nothing is read any more" in late.detail
+
+
 @pytest.mark.parametrize("solver", ["gambit_lp", "gambit_logit_path", "gambit_enumpure"])
 def test_nothing_is_begun_without_a_budget(solver: str) -> None:
     result = run(solver, "kuhn2", iterations=0)
@@ -213,7 +241,7 @@ def test_nothing_is_begun_without_a_budget(solver: str) -> None:
 def test_method_that_never_calls_back_is_killed(tmp_path: Path) -> None:
     """Iterated polymatrix approximation goes on for ever on the prisoner's dilemma."""
     game, solver = ("--game", "prisoners_dilemma"), ("--solver", "gambit_ipa")
-    ended = eqbench_command("run", *game, *solver, "--timeout", "1", "--json", cwd=tmp_path)
+    ended = eqbench_command("run", *game, *solver, "--timeout", "0.1", "--json", cwd=tmp_path)
     (cell,) = ended.json["cells"]
     assert (ended.code, cell["status"]) == (0, "timeout")
     assert "killed" in cell["reason"]
@@ -223,7 +251,8 @@ def test_error_inside_a_callback_is_not_taken_for_one_of_gambit() -> None:
     def broken(report: Report) -> None:
         raise LookupError("nobody listens")
 
-    monitor = Monitor(eqbench.load_game("kuhn2"), Budget(target=0), broken)
+    game = eqbench.load_game("kuhn2")
+    monitor = Monitor(game, Budget(target=0), broken)
     solver = eqbench.load_solver("gambit_logit_path")
     with pytest.raises(LookupError, match="nobody listens"):
-        solver.solve(monitor._game, monitor, np.random.default_rng(0))
+        solver.solve(game, monitor, np.random.default_rng(0))

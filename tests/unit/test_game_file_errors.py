@@ -107,7 +107,9 @@ MALFORMED_EFG = {
     "UTF-16": ((EFG + ROOT + ENDS).encode("utf-16"), 1, "UTF-8"),
     "very deep": (EFG + 'p "" 1 1 "x" { "l" } 0\n' * 200_000, 4, "imperfect recall"),
     "very deep with sets of their own": (
-        EFG + "".join(f'p "" 1 {k} "" {{ "l" }} 0\n' for k in range(200_000)), 1004, "deeper than"
+        EFG + "".join(f'p "" 1 {k} "" {{ "l" }} 0\n' for k in range(200_000)),
+        1004,
+        "more than 1,000 moves",
     ),
     "a long line": (EFG + "x" * 10**7, 3, "found xxxx"),
     "many braces": (EFG + 'p "" 1 1 "" ' + "{ " * 10**6, 3, "label of an action"),

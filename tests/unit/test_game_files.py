@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 from fractions import Fraction
 from pathlib import Path
@@ -19,6 +20,7 @@ from eqbench.model.efg_text import efg_text
 from eqbench.model.nfg_text import nfg_text
 from eqbench.model.tree import CHANCE, GameTree
 from eqbench.model.tree_files import content_hash
+from eqbench.registry import default_registry
 from eqbench.spec import parse_spec, split_specs
 
 EFG = 'EFG 2 R "t" { "A" "B" }\n'
@@ -79,6 +81,17 @@ def test_numbers_with_too_many_digits_for_one_denominator_become_floats(read) ->
     tree = read(EFG + ROOT + 't "" 1 "" { 1/1000000007 1/998244353 }\nt "" 2 "" { 1/999999937 0 }')
     assert not tree.exact
     assert tree.payoffs.table.tolist() == [[1 / 1000000007, 1 / 998244353], [1 / 999999937, 0]]
+
+
+def test_what_never_happens_or_leaves_no_choice_is_allowed(read) -> None:
+    tree = read(
+        'EFG 2 R "t" { "A" "B" "idle" }\nc "" 1 "" { "never" 0 "always" 1 } 0\n'
+        't "" 1 "" { 1 2 3 }\np "" 1 1 "forced" { "go" } 0\n'
+        'p "" 2 1 "" { "l" "r" } 0\nt "" 2 "" { 3 4 5 }\nt "" 2\n'
+    )
+    assert tree.chance_probability[1:3].tolist() == [0, 1]
+    assert [len(tree.infosets_of(player)) for player in range(3)] == [1, 1, 0]
+    assert tree.infoset_actions == (("go",), ("l", "r"))
 
 
 def test_definitions_may_be_left_out_the_second_time(read) -> None:
@@ -224,6 +237,25 @@ def test_a_changed_file_of_the_same_name_is_another_game(tmp_path: Path) -> None
         game = eqbench.load_game(str(path))
         assert payoffs_at(game.tree, ["l"]) == [payoff, 0]
         assert game.folder is not None, "large files are kept in the cache"
+
+
+def test_a_file_that_changes_while_it_is_loaded_is_read_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise one game might be kept in the cache under the hash of another."""
+    path = tmp_path / "game.efg"
+    path.write_text(EFG + ROOT + ENDS)
+    instance = default_registry().describe_game(str(path))[0]
+    monkeypatch.setattr(
+        importlib.import_module(type(instance).__bases__[0].__module__), "CACHED_FROM", 0
+    )
+    key = instance.cache_key()
+    path.write_text(EFG + ROOT + ENDS.replace("3 4", "5 6"))
+    assert payoffs_at(instance.build(), ["r"]) == [3, 4]
+    assert instance.cache_key() == key != ""
+    again = default_registry().describe_game(str(path))[0]
+    assert payoffs_at(again.build(), ["r"]) == [5, 6]
+    assert again.cache_key() != key
 
 
 def test_a_brief_fuzz_finds_nothing(tmp_path: Path) -> None:

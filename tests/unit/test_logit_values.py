@@ -15,6 +15,7 @@ from eqbench.model.tree import CHANCE, GameTree
 
 flat_trees = importlib.import_module("eqbench.solvers.logit.flat_tree")
 kernels = importlib.import_module("eqbench.solvers.logit.kernels")
+elimination = importlib.import_module("eqbench.solvers.logit.elimination")
 steps = importlib.import_module("eqbench.solvers.logit.steps")
 
 GAMES = ["kuhn2", "kuhn3_reduced", "skp", "jordan", "random(players=3,actions=4)", "grown 6"]
@@ -122,7 +123,7 @@ def test_matrix_is_the_derivative_of_the_residual(name: str) -> None:
 
     def residual(at: np.ndarray) -> np.ndarray:
         kernels.newton_system(flat, prior, at, np.ones(size + 1), border, work)
-        return work.right[:-1, 0].copy()
+        return work.right[:-1].copy()
 
     columns = []
     for step in 1e-6 * np.eye(size + 1):
@@ -130,13 +131,14 @@ def test_matrix_is_the_derivative_of_the_residual(name: str) -> None:
     expected = np.stack(columns, axis=1) * scale / scale[:-1, None]
     kernels.newton_system(flat, prior, point, scale, border, work)
     largest = np.abs(expected).max()
-    np.testing.assert_allclose(work.bordered[:-1], expected, atol=1e-7 * largest)
-    np.testing.assert_array_equal(work.bordered[-1], border)
-    np.testing.assert_array_equal(work.right[:, 1], [0.0] * size + [1.0])
+    matrix = work.bordered[:, np.append(flat.column, size)]
+    np.testing.assert_allclose(matrix[:-1], expected, atol=1e-7 * largest)
+    np.testing.assert_array_equal(matrix[-1], border)
+    assert work.right[-1] == 0
     kernels.action_values(flat, point[:-1], work)
     expected_residual = point[:-1] - prior - 1.7 * gains(flat, work)
     kernels.newton_system(flat, prior, point, scale, border, work)
-    np.testing.assert_allclose(work.right[:-1, 0] * scale[:-1], expected_residual, atol=1e-12)
+    np.testing.assert_allclose(work.right[:-1] * scale[:-1], expected_residual, atol=1e-12)
 
 
 def test_beliefs_survive_reaches_that_no_float_can_hold() -> None:
@@ -145,7 +147,7 @@ def test_beliefs_survive_reaches_that_no_float_can_hold() -> None:
     flat, work = prepared(tree)
     z = 5000.0 * np.random.default_rng(0).normal(size=Choices.of(tree).size)
     kernels.action_values(flat, z, work)
-    total = np.bincount(flat.choice, work.belief[flat.decision])
+    total = np.add.reduceat(work.belief[flat.decision], flat.node_start[:-1])
     np.testing.assert_allclose(total, 1.0, atol=1e-12)
     assert np.isfinite(work.values).all()
     span = float(np.ptp(tree.payoffs.table))
@@ -161,8 +163,35 @@ def test_stops_are_found_in_the_direction_of_travel() -> None:
     assert np.isnan(steps.stop_between(stops, 2.0, 4.0))
 
 
+@pytest.mark.parametrize(("size", "share"), [(1, 1.0), (30, 1.0), (60, 0.05), (150, 0.02)])
+def test_elimination_solves_full_and_sparse_equations(size: int, share: float) -> None:
+    rng = np.random.default_rng(size)
+    matrix = np.where(rng.random((size, size)) < share, rng.normal(size=(size, size)), 0.0)
+    matrix[rng.permutation(size), np.arange(size)] += 1.0
+    right, solution = rng.normal(size=size), np.empty(size)
+    assert elimination.eliminate(matrix.copy(), right.copy(), solution)
+    np.testing.assert_allclose(matrix @ solution, right, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "matrix", [[[1.0, 2.0], [2.0, 4.0]], [[0.0, 1.0], [0.0, 2.0]], [[np.inf, 1.0], [1.0, 1.0]]]
+)
+def test_elimination_refuses_matrices_without_a_solution(matrix: list[list[float]]) -> None:
+    assert not elimination.eliminate(np.array(matrix), np.ones(2), np.empty(2))
+
+
+def test_what_is_latest_is_eliminated_first() -> None:
+    """In this order the factors of poker matrices remain sparse."""
+    tree = eqbench.load_game("kuhn3").tree
+    flat, _ = prepared(tree)
+    earliest = np.repeat(flat.decision[flat.node_start[:-1]], np.diff(flat.start) - 1)
+    order = np.argsort(flat.column)
+    assert (np.diff(earliest[order].astype(int)) <= 0).all()
+    assert sorted(flat.column) == list(range(Choices.of(tree).size))
+
+
 def test_memory_is_that_of_the_matrices() -> None:
     game = eqbench.load_game("kuhn3")
     _, work = prepared(game.tree)
-    made = work.by_log.nbytes + 2 * work.bordered.nbytes
+    made = work.by_log.nbytes + work.bordered.nbytes
     assert flat_trees.bytes_needed(game.tree) == pytest.approx(made, rel=0.05)

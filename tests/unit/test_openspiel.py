@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,8 @@ REFUSED = [
     ("kuhn_poker(players=many)", SpecError, "OpenSpiel refuses"),
     ("kuhn_poker(players=", SpecError, "OpenSpiel refuses"),
     ("misere", SpecError, "OpenSpiel refuses"),
-    ("efg_game(filename=nowhere.efg)", SpecError, "OpenSpiel refuses"),
+    ("efg_game(filename=nowhere.efg)", SpecError, "OpenSpiel refuses.* the files that they name"),
+    ("hex(board_size=1)", GameFormatError, "no move at a node where the game is not over"),
     ("", SpecError, "names no game"),
     ("mfg_garnet", GameFormatError, "mean-field"),
     ("stones_and_gems", GameFormatError, "draws its chance moves itself"),
@@ -51,13 +53,20 @@ def game_of(name: str) -> Any:
 def test_refused_with_a_reason_and_in_silence(
     name: str, kind: type[EqbenchError], reason: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(kind, match=reason):
+    with pytest.raises(kind, match=reason) as refused:
         eqbench.load_game(f"openspiel:{name}")
     assert capfd.readouterr() == ("", "")
+    assert not re.search(r"\.(cc|h):\d", str(refused.value)), "a place in OpenSpiel's sources"
+
+
+def test_game_in_which_nobody_forgets_with_few_parameters_is_read() -> None:
+    assert eqbench.load_game("openspiel:liars_dice_ir(dice_sides=2)").tree.n_nodes == 127
 
 
 def test_node_limit_stops_a_game_of_moderate_size() -> None:
-    with pytest.raises(GameTooLargeError, match=r"openspiel:leduc_poker.* 9,000 nodes"):
+    with pytest.raises(
+        GameTooLargeError, match=r"openspiel:leduc_poker.* 9,000 nodes.* smaller game"
+    ):
         eqbench.load_game("openspiel:leduc_poker", max_nodes=9_000)
 
 

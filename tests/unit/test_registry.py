@@ -102,9 +102,16 @@ def test_game_is_refused_with_what_is_allowed(spec: str, message: str) -> None:
         default_registry().load_game(spec)
 
 
+@pytest.mark.parametrize("spec", ["kuhn3.gambit", "khun3"])
+def test_unknown_game_is_told_of_files_and_of_openspiel(spec: str) -> None:
+    with pytest.raises(SpecError, match=r"unknown game .* in .efg or .nfg, .* openspiel:NAME"):
+        eqbench.load_game(spec)
+
+
 def test_unknown_solver_gets_the_nearest_names() -> None:
-    with pytest.raises(SpecError, match="unknown solver 'cfr_pluss': did you mean cfr_plus"):
+    with pytest.raises(SpecError, match="unknown solver 'cfr_pluss': did you mean cfr_plus") as no:
         eqbench.load_solver("cfr_pluss")
+    assert ".efg" not in str(no.value)
 
 
 def test_solver_list_keeps_what_was_typed_and_drops_repetitions() -> None:

@@ -136,6 +136,43 @@ def test_text_outside_the_grammar_is_refused(text: str) -> None:
         parse_spec(text)
 
 
+@pytest.mark.parametrize("name", ["g.efg", "d1/g.efg", "../a b/g.NFG", "'d, e/g.nfg'"])
+def test_options_behind_the_path_of_a_game_file_are_refused(name: str) -> None:
+    path = name.strip("'")
+    assert parse_spec(name) == Spec(path)
+    for options in ("(foo=1)", " (a=1, b=2)", "()"):
+        with pytest.raises(SpecError, match=f"a game file has no options here; give {path} alone"):
+            parse_spec(name + options)
+    with pytest.raises(SpecError, match="a game file has no options"):
+        Spec(path, (("foo", 1),))
+
+
+def test_options_behind_the_name_of_a_game_of_openspiel_are_its_own() -> None:
+    assert parse_spec("openspiel:go(board_size=2)(x=1)").name == "openspiel:go(board_size=2)(x=1)"
+    with pytest.raises(SpecError, match="a game of OpenSpiel has no options"):
+        Spec("openspiel:go", (("board_size", 2),))
+
+
+def test_path_as_the_value_of_an_option_is_no_game_file() -> None:
+    ((_, value),) = parse_spec('solver(start="a.efg(b)")').options
+    assert value == "a.efg(b)"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["d1/g.egf", "d1/", "OPENSPIEL:x", "my game.egf", "./kuhn3", "C:\\g.txt", "d (x)/g.efg(a=1)"],
+)
+def test_what_may_be_meant_as_a_file_or_a_game_of_openspiel_is_told_how(text: str) -> None:
+    with pytest.raises(SpecError, match=r"cannot read .* ends in .efg or .nfg.* openspiel:NAME"):
+        parse_spec(text)
+
+
+def test_other_mistakes_are_told_of_the_grammar_only() -> None:
+    with pytest.raises(SpecError) as caught:
+        parse_spec("kuhn(pot=16/)")
+    assert "openspiel" not in str(caught.value)
+
+
 def test_option_given_twice_is_refused() -> None:
     with pytest.raises(SpecError, match="'pot' is given twice"):
         parse_spec("kuhn(pot=3,pot=4)")
