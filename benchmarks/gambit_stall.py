@@ -68,7 +68,7 @@ def main() -> None:
         )
     ours = {
         "lambda": float(path.lambdas[-1]),
-        "max_regret": float(path.max_regrets[-1]),
+        "max_regret": float(load_game(GAME).payoff_model().regrets(path.behavior[-1]).max()),
         "turns": len(path.turns),
     }
     versions = {"pygambit": metadata.version("pygambit")}

@@ -135,8 +135,6 @@ class ResponsePath(NamedTuple):
     behavior : float64 (K, A)
     log_probabilities : float64 (K, A)
         Their logarithms, also where frequencies are too small for floats.
-    max_regrets : float64 (K,)
-        In payoff units.
     turns : int64 (T,)
         Points at which lambda turns around.
     landings : int64 (L,)
@@ -148,7 +146,6 @@ class ResponsePath(NamedTuple):
     lambdas: FloatArray
     behavior: FloatArray
     log_probabilities: FloatArray
-    max_regrets: FloatArray
     turns: NDArray[np.int64]
     landings: NDArray[np.int64]
     ending: str

@@ -207,7 +207,7 @@ class Follower:
             "lambda": float(path.lambdas[-1]),
             "ending": path.ending,
             "interrupted": interrupted,
-            "max_regret": float(path.max_regrets[-1]),
+            "max_regret": measured(game.tree, path.behavior[-1]).max_regret,
             "turns": path.lambdas[path.turns].tolist(),
             "traced_cpu_s": traced_s,
             "cpu_s": cpu_s,

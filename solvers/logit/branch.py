@@ -51,7 +51,10 @@ class Branch:
         gains = values - np.repeat(values[start[:-1]], np.diff(start))
         ahead = np.append(np.delete(gains, start[:-1]), 1.0)
         self._behind = first - self._unit * ahead
-        self._control = np.array([FIRST_LENGTH])
+        scale = np.empty(len(first))
+        steps.units(first, self._unit, scale)
+        _, sign = steps.tangent(self.flat, self._work, self._prior, ahead, scale, first)
+        self._control = np.array([FIRST_LENGTH, sign])
         self._counts = np.zeros(2, dtype=np.int64)
         self._points = [first[None]]
         self.steps = 0
@@ -155,7 +158,6 @@ class Branch:
             lambdas=points[:, -1],
             behavior=behavior,
             log_probabilities=logs,
-            max_regrets=np.array([self.regret(row) for row in behavior]),
             turns=turns(points[:, -1]),
             landings=np.flatnonzero(np.isin(points[:, -1], at)),
             ending=ending,

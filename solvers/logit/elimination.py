@@ -18,8 +18,8 @@ FILLED = 0.25
 
 
 @kernel
-def eliminate(matrix: FloatArray, right: FloatArray, solution: FloatArray) -> bool:
-    """Whether the matrix (n, n) is regular; if so `solution` (n,) solves the equations.
+def eliminate(matrix: FloatArray, right: FloatArray, solution: FloatArray) -> int:
+    """Sign of the determinant of a matrix (n, n); if not 0, `solution` (n,) solves the equations.
 
     Columns are eliminated in their order, with the largest entry as pivot. `matrix` and `right`
     (n,) are overwritten.
@@ -37,7 +37,7 @@ def eliminate(matrix: FloatArray, right: FloatArray, solution: FloatArray) -> bo
             if entry > largest:
                 largest, best = entry, i
         if not 0.0 < largest < np.inf:
-            return False
+            return 0
         pivot = pivots[k] = left[best]
         left[best] = left[n - k - 1]
         upper = matrix[pivot]
@@ -58,9 +58,17 @@ def eliminate(matrix: FloatArray, right: FloatArray, solution: FloatArray) -> bo
             else:
                 for j in range(n_columns):
                     lower[columns[j]] -= factor * upper[columns[j]]
+    sign = 1
     for k in range(n - 1, -1, -1):
         upper, rest = matrix[pivots[k]], right[pivots[k]]
         for j in range(k + 1, n):
             rest -= upper[j] * solution[j]
         solution[k] = rest / upper[k]
-    return True
+        if upper[k] < 0:
+            sign = -sign
+    for k in range(n):  # each exchange on the way to the order of the pivots turns the sign
+        while pivots[k] != k:
+            other = pivots[k]
+            pivots[k], pivots[other] = pivots[other], other
+            sign = -sign
+    return sign

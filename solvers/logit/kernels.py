@@ -71,11 +71,12 @@ def softmax(start, z, log_p, p):
         total = np.exp(-top)
         for k in range(first + 1, last):
             total += np.exp(z[k - c - 1] - top)
-        total = top + np.log(total)
-        log_p[first] = -total
-        p[first] = np.exp(-total)
+        # the largest is taken off first, lest the rounding of huge log-odds reach frequencies
+        log_total = np.log(total)
+        log_p[first] = -top - log_total
+        p[first] = np.exp(log_p[first])
         for k in range(first + 1, last):
-            log_p[k] = z[k - c - 1] - total
+            log_p[k] = (z[k - c - 1] - top) - log_total
             p[k] = np.exp(log_p[k])
 
 

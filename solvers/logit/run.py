@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 # Regret, as a share of the payoff range, up to which a polished profile is claimed.
 CLAIMED = 1e-9
+# Steps of a path for a study between two questions whether to go on, at first.
+FEW = 4
 # A path for a study is cut there.
 MOST_STEPS = 100_000
 
@@ -126,7 +128,7 @@ def whole_branch(
 ) -> ResponsePath:
     """The branch with exact points at the stops, in ascending order, and at its end."""
     all_stops = np.array([*stops, solver.stop_lambda])
-    goes_on, count = True, 1
+    goes_on, count = True, FEW
     while goes_on and branch.steps < MOST_STEPS and not interrupted():
         before = time.perf_counter()
         goes_on = branch.advance_to_regret(all_stops, count, solver.regret)

@@ -8,7 +8,8 @@ that of this lambda.
 
 The direction is that of the chord of the last two points. Tangents would save few iterations,
 for steps end at bends where no derivative foretells the branch; and where the equilibria in the
-limit form a continuum, the tangent is lost in rounding long before the points are.
+limit form a continuum, the tangent is lost in rounding long before the points are. It is tried
+where the chord leads nowhere, as after a sharp bend.
 
 The control of `arclength` is the model. It runs in Python on another system of equations; here a
 step takes less time than one of its calls.
@@ -40,6 +41,8 @@ WILD, SHRINKING = 1.0, 0.5
 CORRECTION, SMALL, AIM = 1.0, 0.1, 0.3
 SHORTEST, LARGEST = 1e-10, 16.0
 SHRINK, GROWTH = 0.5, 4.0
+# After so many refusals of the chord the tangent is tried as well, for the branch may bend sharply.
+PATIENCE = 3
 # Points that lie closer together give no direction.
 APART = 0.01
 
@@ -145,6 +148,32 @@ def try_step(
 
 
 @kernel
+def tangent(
+    flat: FlatTree,
+    work: Workspace,
+    prior: FloatArray,
+    forward: FloatArray,
+    scale: FloatArray,
+    point: FloatArray,
+) -> tuple[FloatArray, int]:
+    """Direction of the branch at a point, float64 (F+1,), on the side of `forward`, and a sign.
+
+    Along a branch the sign stays the same as long as `forward` really is forward. It is 0 where
+    the branch has no direction.
+    """
+    border = forward / scale
+    kernels.newton_system(flat, prior, point, scale, border, work)
+    work.right[:] = 0.0
+    work.right[-1] = 1.0
+    sign = eliminate(work.bordered, work.right, work.solution)
+    ahead = np.empty_like(forward)
+    for i in range(len(ahead) - 1):
+        ahead[i] = work.solution[flat.column[i]] * scale[i]
+    ahead[-1] = work.solution[-1] * scale[-1]
+    return ahead / np.abs(ahead / scale).max(), sign
+
+
+@kernel
 def advance(
     flat: FlatTree,
     work: Workspace,
@@ -167,8 +196,8 @@ def advance(
         Where lambda is hit exactly; the branch ends at the last one.
     behind : float64 (F+1,)
         A point before the first one; becomes one before the last one.
-    control : float64 (1,)
-        Length of the next step; changes.
+    control : float64 (2,)
+        Length of the next step, which changes, and the sign of `tangent` on this branch.
     counts : int64 (2,)
         Newton iterations and refused steps; they grow.
     points : float64 (P+1, F+1)
@@ -179,8 +208,9 @@ def advance(
     for k in range(1, len(points)):
         before = points[k - 1]
         units(before, unit, scale)
-        direction = before - behind
-        direction /= np.abs(direction / scale).max()
+        chord = before - behind
+        chord /= np.abs(chord / scale).max()
+        direction, ahead, sign, refused = chord, chord, 0, 0
         while True:
             size, moved, length, landed = try_step(
                 flat,
@@ -197,11 +227,19 @@ def advance(
             if size <= max(CORRECTION * moved, SMALL):
                 break
             counts[1] += 1
+            refused += 1
+            if refused == PATIENCE:
+                ahead, sign = tangent(flat, work, prior, chord, scale, before)
+                # after a sharp bend the chord may point back
+                ahead *= sign * control[1]
+            if refused >= PATIENCE and sign != 0 and direction is chord:
+                direction = ahead
+                continue
+            direction = chord
             control[0] = SHRINK * length
             if control[0] < SHORTEST:
                 return k - 1, STALLED
-        if moved > APART:
-            behind[:] = before
+        behind[:] = before if moved > APART else points[k] - APART * direction
         grown = length * min(GROWTH, np.sqrt(AIM / max(size, 1e-6))) / (1.0 + moved)
         control[0] = min(LARGEST, max(grown, control[0]) if landed else max(grown, SHRINK * length))
         if landed and points[k, last] == stops[-1]:

@@ -16,7 +16,9 @@ from solver_cases import bimatrix, run
 import eqbench
 from eqbench.continuation import ResponsePath
 from eqbench.model.efg_text import efg_text
+from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree
+from eqbench.verification import verify
 
 LAMBDAS = (1.0, 10.0, 100.0, 1000.0)
 # Gambit's tracer ends on kuhn3 where reaches underflow, at 1.1e4.
@@ -93,7 +95,9 @@ def test_branch_of_kuhn3_goes_on_where_reaches_underflow() -> None:
     path = branch("kuhn3", (1e4, 1e5, 1e6, 1e7))
     ends = path.landings
     np.testing.assert_array_equal(path.lambdas[ends], [1e4, 1e5, 1e6, 1e7])
-    np.testing.assert_allclose(path.max_regrets[ends] * path.lambdas[ends], 0.2147, atol=1e-4)
+    tree = eqbench.load_game("kuhn3").tree
+    regrets = [verify(tree, BehaviorProfile.of(tree, path.behavior[k])).max_regret for k in ends]
+    np.testing.assert_allclose(regrets, 0.2147 / path.lambdas[ends], rtol=5e-4)
     assert path.log_probabilities[-1].min() < -1e5
     assert len(path.turns) == 0
 

@@ -44,6 +44,22 @@ def test_principal_branch_ends_at_an_equilibrium(game: str) -> None:
     assert figures["path_regret"] == pytest.approx(measured, abs=1e-14)
 
 
+def test_branch_that_bends_sharply_hundreds_of_times_is_followed_forward() -> None:
+    """Gambit 17 needs some 7,500 steps for the same branch, and ends at the same equilibrium."""
+    result = run("logit", "travelers_dilemma(highest=30)")
+    assert result.monitor.statistics["lambda_reached"] == 1e6
+    assert result.monitor.statistics["turning_points"] > 100
+    assert verify(result.game.tree, result.candidates[0].profile).max_regret <= 1e-12
+
+
+def test_frequencies_sum_to_one_where_log_odds_are_huge() -> None:
+    """Log-odds of 1e9 have no digit behind 1e-7; frequencies must not depend on these."""
+    game = bimatrix([[-1e7, -1e7], [2, 0], [0, 1]], [[0, 0], [0, 1], [2, 0]])
+    path = eqbench.load_solver("logit(stop_lambda=100)").branch(game)
+    assert np.abs(path.log_probabilities).max() > 1e9
+    assert np.add.reduceat(path.behavior, [0, 3], axis=1) == pytest.approx(1, abs=1e-15)
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_branches_from_random_priors_end_at_equilibria(seed: int) -> None:
     result = run("logit(prior=random)", "kuhn3", seed)
@@ -104,7 +120,8 @@ def test_branch_ends_at_the_regret_that_is_asked_for() -> None:
     assert result.monitor.statistics["lambda_reached"] < 1e6
     path = eqbench.load_solver("logit(regret=1e-3)").branch(result.game)
     assert path.ending == "max regret reached 0.001"
-    assert (path.max_regrets[:-1] > 1e-3).all()
+    model = result.game.payoff_model()
+    assert min(model.regrets(row).max() for row in path.behavior[:-1]) > 1e-3
     np.testing.assert_array_equal(path.behavior[-1], result.behavior)
 
 
@@ -172,8 +189,11 @@ def test_path_is_polished_to_the_equilibrium_at_its_end() -> None:
     game, solver = eqbench.load_game("kuhn3_reduced"), eqbench.load_solver("logit")
     path = solver.branch(game)
     behavior = solver.equilibrium(game, path)
-    measured = verify(game.tree, BehaviorProfile.of(game.tree, behavior))
-    assert measured.max_regret <= 1e-12 < path.max_regrets[-1]
+    before, after = (
+        verify(game.tree, BehaviorProfile.of(game.tree, row)).max_regret
+        for row in (path.behavior[-1], behavior)
+    )
+    assert after <= 1e-12 < before
     np.testing.assert_allclose(behavior, path.behavior[-1], atol=1e-5)
 
 
@@ -221,6 +241,24 @@ def test_option_out_of_range_is_refused_with_its_value(option: str, remedy: str)
 def test_unknown_prior_is_refused_with_the_known_ones() -> None:
     with pytest.raises(SpecError, match="uniform"):
         eqbench.load_solver("logit(prior=gaussian)")
+
+
+def test_branch_is_left_when_it_is_interrupted() -> None:
+    asked = []
+
+    def interrupted() -> bool:
+        asked.append(True)
+        return len(asked) > 2
+
+    path = eqbench.load_solver("logit").branch(eqbench.load_game("kuhn3"), interrupted=interrupted)
+    assert path.ending == "interrupted"
+    assert len(path.lambdas) == 1 + 4 + 8, "asked before each doubled number of steps"
+
+
+def test_end_of_a_path_is_left_as_it_is_without_polish() -> None:
+    game, solver = eqbench.load_game("kuhn2"), eqbench.load_solver("logit(polish=false)")
+    path = solver.branch(game)
+    assert np.array_equal(solver.equilibrium(game, path), path.behavior[-1])
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0, 2e6, float("nan")])
