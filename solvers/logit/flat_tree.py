@@ -27,6 +27,10 @@ class FlatTree(NamedTuple):
         Number among the K actions of the one that leads to a node; -1 where there was no choice.
     mover : int32 (M,)
         Who chose that action, -1 where nobody did.
+    gain_start, gain_end : int32 (M,)
+        The gains over first actions that its value enters; none where nobody chose.
+    gain_sign : float64 (M,)
+        1, or -1 for a first action, whose value is taken off.
     chance : float64 (M,)
         Probability of the move to a node as far as chance makes it.
     owner : int32 (C,)
@@ -53,6 +57,9 @@ class FlatTree(NamedTuple):
     parent: IntArray
     edge: IntArray
     mover: IntArray
+    gain_start: IntArray
+    gain_end: IntArray
+    gain_sign: FloatArray
     chance: FloatArray
     owner: IntArray
     start: IntArray
@@ -81,8 +88,8 @@ class Workspace(NamedTuple):
         Expected payoffs from each node on.
     belief : float64 (M,)
         Probability of a node given its information set, 0 where nobody has a choice.
-    by_log : float64 (K, K)
-        Derivatives of values (rows) by log frequencies, taken as independent.
+    by_log : float64 (F, K)
+        Derivatives of gains over first actions by log frequencies, taken as independent.
     bordered : float64 (F+1, F+1)
     right, solution : float64 (F+1,)
     """
@@ -114,9 +121,14 @@ def flat_tree(tree: GameTree, choices: Choices) -> FlatTree:
     decision, choice = decision[order].astype(np.int32), choice[order]
     node_start = np.searchsorted(choice, np.arange(len(sets) + 1))
     owner, sizes = tree.infoset_player[choices.infoset], np.diff(choices.start)
+    belongs = np.repeat(sets, sizes + 1)
     # nodes are in order of depth
     latest = np.argsort(-np.repeat(decision[node_start[:-1]], sizes), kind="stable")
     mover = np.where(edge >= 0, tree.player[tree.parent], -1)
+    into = belongs[edge]
+    is_first = edge == choices.start[into] + into
+    gain_start = np.where(is_first, choices.start[into], edge - into - 1)
+    gain_end = np.where(is_first, choices.start[into + 1], edge - into)
     payoffs = np.zeros((tree.n_nodes, tree.n_players))
     table = tree.payoffs.table
     # constants change nothing but the rounding of differences
@@ -126,7 +138,7 @@ def flat_tree(tree: GameTree, choices: Choices) -> FlatTree:
         edge,
         mover,
         tree.chance_probability,
-        np.repeat(sets, sizes + 1),
+        belongs,
         decision,
         choice,
         owner,
@@ -136,6 +148,9 @@ def flat_tree(tree: GameTree, choices: Choices) -> FlatTree:
         parent=_places(tree.parent),
         edge=_indices(edge),
         mover=_indices(mover),
+        gain_start=_places(np.where(edge >= 0, gain_start, 0)),
+        gain_end=_places(np.where(edge >= 0, gain_end, 0)),
+        gain_sign=_frozen(np.where(is_first, -1.0, 1.0)),
         chance=_frozen(tree.chance_probability),
         owner=_indices(owner),
         start=_indices(choices.start + np.arange(len(choices.start))),
@@ -164,7 +179,7 @@ def workspace(flat: FlatTree) -> Workspace:
         move=np.empty(nodes),
         payoffs=np.empty_like(flat.payoffs),
         belief=np.zeros(nodes),
-        by_log=np.zeros((actions, actions)),
+        by_log=np.zeros((unknowns - 1, actions)),
         bordered=np.empty((unknowns, unknowns)),
         right=np.empty(unknowns),
         solution=np.empty(unknowns),
@@ -178,7 +193,7 @@ def bytes_needed(tree: GameTree) -> int:
         if len(labels) > 1:
             actions += len(labels)
             unknowns += len(labels) - 1
-    return 8 * (actions**2 + unknowns**2)
+    return 8 * ((unknowns - 1) * actions + unknowns**2)
 
 
 def _places(array: NDArray) -> IntArray:

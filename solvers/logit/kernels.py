@@ -133,7 +133,7 @@ def action_values(flat, z, work):
 
 @kernel
 def by_earlier(flat, work):
-    """Derivatives of values by log frequencies of the others' earlier moves.
+    """Derivatives of gains by log frequencies of the others' earlier moves.
 
     A move of another player changes how likely a node is within its information set.
     """
@@ -143,34 +143,39 @@ def by_earlier(flat, work):
     belief, payoffs, values, by_log = work.belief, work.payoffs, work.values, work.by_log
     for c in range(len(owners)):
         first, owner = start[c], owners[c]
-        for k in range(first, start[c + 1]):
-            row = by_log[k]
+        for k in range(first + 1, start[c + 1]):
+            row = by_log[k - c - 1]
             for i in range(link_start[c], link_start[c + 1]):
                 for b in range(start[link[i]], start[link[i] + 1]):
                     row[b] = 0.0
+            gain = values[k] - values[first]
             for d in range(node_start[c], node_start[c + 1]):
-                after = payoffs[children[d] + k - first, owner]
-                more = belief[decision[d]] * (after - values[k])
+                child = children[d]
+                here = payoffs[child + k - first, owner] - payoffs[child, owner]
+                more = belief[decision[d]] * (here - gain)
                 for i in range(path_start[d], path_start[d + 1]):
                     row[path[i]] += more
 
 
 @kernel
 def add_later(flat, work):
-    """Add derivatives of values by log frequencies of anybody's later moves.
+    """Add derivatives of gains by log frequencies of anybody's later moves.
 
     Cost O(sum of depths of nodes).
     """
     parent, edge, mover = flat.parent, flat.edge, flat.mover
+    gain_start, gain_end, gain_sign = flat.gain_start, flat.gain_end, flat.gain_sign
     belief, payoffs, move, by_log = work.belief, work.payoffs, work.move, work.by_log
     for x in range(1, len(parent)):
         if edge[x] < 0:
             continue
         weight, y = move[x], parent[x]
         while y > 0 and weight > NEGLIGIBLE:
-            above, earlier = parent[y], edge[y]
-            if earlier >= 0:
-                by_log[earlier, edge[x]] += belief[above] * weight * payoffs[x, mover[y]]
+            above = parent[y]
+            if gain_start[y] < gain_end[y]:
+                more = gain_sign[y] * belief[above] * weight * payoffs[x, mover[y]]
+                for row in range(gain_start[y], gain_end[y]):
+                    by_log[row, edge[x]] += more
             weight *= move[y]
             y = above
 
@@ -196,7 +201,6 @@ def newton_system(flat, prior, point, scale, border, work):
     start, link_start, link, column = flat.start, flat.link_start, flat.link, flat.column
     p, values, by_log = work.p, work.values, work.by_log
     bordered, right = work.bordered, work.right
-    change = np.empty(len(p))
     bordered[:] = 0.0
     for c in range(len(start) - 1):
         first = start[c]
@@ -208,13 +212,13 @@ def newton_system(flat, prior, point, scale, border, work):
             for i in range(link_start[c], link_start[c + 1]):
                 e = link[i]
                 begin, end = start[e], start[e + 1]
-                total = 0.0
-                for b in range(begin, end):
-                    change[b] = by_log[k, b] - by_log[first, b]
-                    total += change[b]
+                total = by_log[row, begin]
+                for b in range(begin + 1, end):
+                    total += by_log[row, b]
                 for b in range(begin + 1, end):
                     f = b - e - 1
-                    bordered[row, column[f]] = factor * (change[b] - p[b] * total) * scale[f]
+                    change = by_log[row, b] - p[b] * total
+                    bordered[row, column[f]] = factor * change * scale[f]
             bordered[row, column[row]] += 1.0
             bordered[row, size] = -gain * scale[size] / scale[row]
     for f in range(size):

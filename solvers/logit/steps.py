@@ -38,7 +38,7 @@ ROUNDING, EPSILON = 1e-13, 1e-15
 WILD, SHRINKING = 1.0, 0.5
 # Corrections of accepted steps are at most that share of the step, or that large; and the size
 # aimed at.
-CORRECTION, SMALL, AIM = 1.0, 0.1, 0.3
+CORRECTION, SMALL, AIM = 1.0, 0.1, 0.5
 SHORTEST, LARGEST = 1e-10, 16.0
 SHRINK, GROWTH = 0.5, 4.0
 # After so many refusals of the chord the tangent is tried as well, for the branch may bend sharply.
