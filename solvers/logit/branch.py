@@ -18,7 +18,7 @@ from .flat_tree import flat_tree, workspace
 if TYPE_CHECKING:
     from eqbench.model.game import Game
 
-FIRST_LENGTH = 0.5
+FIRST_LENGTH = 2.0
 # Points for which memory is taken at a time.
 BLOCK = 64
 

@@ -50,10 +50,10 @@ class Run:
             return Termination("converged", "no information set has a choice")
         branch = Branch(self.game, prior_of(self.solver, self.rng))
         ended = self._follow(branch)
-        found = self.solver.polish and self._polish(branch)
         lambdas, behavior = branch.lambdas, branch.behavior()
         regret = branch.regret(behavior)
         monitor.candidate(behavior, claim="iterate")
+        found = self.solver.polish and self._polish(branch)
         monitor.record(
             lambda_reached=branch.last,
             steps=branch.steps,

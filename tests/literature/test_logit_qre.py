@@ -105,7 +105,7 @@ def test_branch_of_kuhn3_goes_on_where_reaches_underflow() -> None:
 def test_principal_branch_of_kuhn3_ends_in_the_equilibrium_that_gambit_comes_near() -> None:
     result = run("logit", "kuhn3")
     assert result.termination.reason == "converged"
-    equilibrium, end = result.candidates
+    end, equilibrium = result.candidates
     assert (equilibrium.claim, end.claim) == ("equilibrium", "iterate")
     measured = eqbench.verify(result.game, equilibrium.profile)
     assert measured.max_regret <= 1e-12
@@ -118,5 +118,5 @@ def test_principal_branch_of_leduc_is_followed_where_tangents_are_lost_in_roundi
     result = run("logit", "leduc")
     assert result.monitor.statistics["lambda_reached"] == 1e6
     assert result.monitor.statistics["path_regret"] <= 5e-7
-    equilibrium, _ = result.candidates
+    _, equilibrium = result.candidates
     assert eqbench.verify(result.game, equilibrium.profile).max_regret <= 1e-12
