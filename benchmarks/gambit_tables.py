@@ -85,13 +85,14 @@ def gambit_catalog(data: dict[str, Any]) -> str:
         if "refused" in row:
             rows.append([row["game"], *["–"] * 4, "refused: imperfect recall"])
             continue
-        ended = Counter(cell["status"] for cell in row["cells"])
-        wrong = [cell["solver"] for cell in row["cells"] if cell["status"] == "refuted"]
+        cells = row.get("cells", [])
+        ended = Counter(cell["status"] for cell in cells)
+        wrong = [cell["solver"] for cell in cells if cell["status"] == "refuted"]
         rows.append(
             [
                 row["game"],
                 *(f"{row[name]:,}" for name in ("players", "nodes", "infosets")),
-                f"{ended['ok']} of {len(row['cells'])}",
+                f"{ended['ok']} of {len(cells)}" if cells else "not run",
                 ", ".join(wrong) or "–",
             ]
         )
@@ -107,11 +108,14 @@ def logit(data: dict[str, Any]) -> str:
             milliseconds(row["ours_s"]),
             milliseconds(row["gambit_s"]),
             f"{_ratio(row['gambit_s'], row['ours_s']):.1f}×",
+            milliseconds(row["first_s"]),
+            f"{_ratio(row['gambit_s'], row['first_s']):.1f}×",
             *(f"{gap:.0e}" for gap in row["differences"]),
         ]
         for row in data["compared"]
     ]
-    header = ["game", "eqbench ms to 1,000", "Gambit ms to 1,000", "ratio"]
+    header = ["game", "eqbench ms to 1,000", "Gambit ms to 1,000", "ratio", "right after Gambit ms"]
+    header += ["ratio"]
     header += [f"difference at {value:,g}" for value in data["compared"][0]["at"]]
     reached = [
         [
