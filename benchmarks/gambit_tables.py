@@ -27,7 +27,7 @@ def gambit_methods(data: dict[str, Any]) -> str:
     ]
     header = ["game", "method", "status", "CPU s", "max regret", "what it says"]
     header += ["version 16.4 in Ganzfried 2025"]
-    return table(header, rows) + (
+    return table(header, rows, texts=(0, 1, 2, 5, 6)) + (
         f"\nAt most {data['timeout']:g} s each, one thread; pygambit {data['pygambit']}. "
         f"{where(data)}.\n"
     )

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 
-def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Markdown table whose first column is text and whose others are numbers."""
-    rule = ["---"] + ["---:"] * (len(header) - 1)
+def table(
+    header: Sequence[str], rows: Iterable[Sequence[str]], texts: Collection[int] = (0,)
+) -> str:
+    """Markdown table whose columns are numbers but for those that are named as texts."""
+    rule = ["---" if column in texts else "---:" for column in range(len(header))]
     return "".join(f"| {' | '.join(cells)} |\n" for cells in [header, rule, *rows])
 
 

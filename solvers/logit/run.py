@@ -10,6 +10,7 @@ import numpy as np
 from eqbench.model.profile import BehaviorProfile
 from eqbench.solver import CHUNK_S, Monitor, Termination
 
+from ..ncp.polish.polish import warm_up_polish
 from .branch import BLOCK, Branch, turns
 from .polish import polished
 
@@ -153,3 +154,4 @@ def warm_up(solver: Logit, game: Game) -> None:
         branch.regret(branch.behavior())
         if solver.polish:
             branch.model.linearize(branch.behavior())
+            warm_up_polish(game)

@@ -14,7 +14,7 @@ from eqbench.solver import Candidate, Monitor, Termination
 from .backends.backend import Answer, Limits
 from .backends.choice import backends
 from .polish.point import PlanGame
-from .polish.polish import Polished, measured, polish
+from .polish.polish import Polished, measured, polish, warm_up_polish
 from .programs.formulations import Target
 from .rational.rational import EQUILIBRIUM, REASON, exact_equilibrium
 from .setup import SetUp
@@ -22,8 +22,6 @@ from .setup import SetUp
 # Share of the payoff range up to which a result counts as an equilibrium to be polished;
 # beyond, Newton's method would be another solver and the backend's mistake would be hidden.
 POLISHABLE = 1e-3
-# Polishing a game of so many actions takes about as long as compiling.
-FEW_ACTIONS = 300
 # Time kept back for what comes after the backend: share of what is left, and seconds.
 RESERVE_SHARE, LARGEST_RESERVE_S = 0.1, 2.0
 
@@ -46,13 +44,7 @@ def warm_up(options: Options, game: Game) -> None:
     for backend in backends(options.backend):
         backend.availability()
     if options.polish or options.exact:
-        plans = PlanGame(game)
-        uniform = plans.feasible(np.ones(game.sequence_form.n_sequences))
-        if game.tree.n_actions <= FEW_ACTIONS:
-            polish(game, uniform)
-        else:  # the machine code depends on the number of players only
-            plans.slacks(plans.feasible(uniform))
-            plans.model.direct_derivatives(uniform)
+        warm_up_polish(game)
 
 
 class Search:

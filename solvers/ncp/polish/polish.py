@@ -27,6 +27,8 @@ ROUNDS = 8
 ROUNDING = 1e-13
 # Actions up to which a step of any method takes a tenth of a second at most.
 MOST_ACTIONS = 1000
+# Polishing a game of so many actions takes about as long as compiling.
+FEW_ACTIONS = 300
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,3 +116,14 @@ def rounded(game: PlanGame, weights: FloatArray) -> FloatArray:
 def _best(made: list[Polished]) -> Polished:
     """The one with the smallest regret, the earlier one of equals."""
     return min(made, key=lambda polished: polished.regret)
+
+
+def warm_up_polish(game: Game) -> None:
+    """Compile what polishing runs, with the types of this game."""
+    plans = PlanGame(game)
+    uniform = plans.feasible(np.ones(game.sequence_form.n_sequences))
+    if game.tree.n_actions <= FEW_ACTIONS:
+        polish(game, uniform)
+    else:  # the machine code depends on the number of players only
+        plans.slacks(plans.feasible(uniform))
+        plans.model.direct_derivatives(uniform)
