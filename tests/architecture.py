@@ -59,7 +59,7 @@ def _row(core: str = "", third_party: str | None = None) -> Row:
 
 # The registry in parts: options, where entries come from, the table of built-ins, the names.
 _REGISTRY = "options plugins builtin registry"
-_BELOW_REPORT = f"model solver continuation {_REGISTRY} verification equilibria store"
+_BELOW_REPORT = f"model solver continuation dynamics {_REGISTRY} verification equilibria store"
 _EVERYTHING = frozenset(f"{_BELOW_REPORT} harness report studies testing".split())
 
 TABLE = {
@@ -68,12 +68,13 @@ TABLE = {
     "model": _row(third_party="numpy scipy numba"),
     "solver": _row("model", "numpy"),
     "continuation": _row("model", "numpy"),
+    "dynamics": _row("model", "numpy"),
     "options": _row(third_party=""),
     "plugins": _row("options", third_party=""),
     "builtin": _row("options plugins", third_party=""),
     "registry": _row("model solver options plugins builtin", "numpy"),
     "games": _row("model"),
-    "solvers": _row("model solver continuation"),
+    "solvers": _row("model solver continuation dynamics"),
     "verification": _row("model.tree model.profile", "numpy"),
     "equilibria": _row("model verification"),
     "store": _row("model"),
