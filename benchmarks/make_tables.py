@@ -20,6 +20,8 @@ from gambit_tables import gambit_catalog, gambit_logit, gambit_methods, gambit_s
 from markdown_tables import milliseconds, seconds, table, where
 from measuring import read_results
 from ncp_tables import ncp
+from replicator_tables import replicator
+from stability_tables import skp_stability
 
 README = Path(__file__).resolve().parent / "README.md"
 MARKED = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -217,6 +219,8 @@ TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "gambit_logit": gambit_logit,
     "gambit_stall": gambit_stall,
     "logit": logit,
+    "replicator": replicator,
+    "skp_stability": skp_stability,
 }
 
 

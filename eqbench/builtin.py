@@ -201,6 +201,11 @@ BUILTIN_SOLVERS = _table(
         "all equilibria of small games by exact branch and prune (after Billingham 2017)",
         requires=("flint",),
     ),
+    _solver(
+        "replicator",
+        "replicator:Replicator",
+        "replicator dynamics in continuous time (Taylor and Jonker 1978; Billingham 2017)",
+    ),
     _openspiel("openspiel_cfr", "CFR", "CFR in OpenSpiel's C++ code"),
     _openspiel("openspiel_cfr_plus", "CFRPlus", "CFR+ in OpenSpiel's C++ code"),
     _openspiel(

@@ -15,6 +15,8 @@ _COMMANDS = {
     "crossplay": "eqbench.cli.crossplay:crossplay",
     "trace": "eqbench.cli.trace:trace",
     "qre": "eqbench.cli.qre:qre",
+    "stability": "eqbench.cli.stability:stability",
+    "simulate": "eqbench.cli.simulate:simulate",
     "suite": "eqbench.cli.suite:suite",
     "ranges": "eqbench.cli.ranges:ranges",
     "draw": "eqbench.cli.draw:draw",

@@ -96,7 +96,7 @@ class QuantalSetting:
                 f"--at {outside[0]:g} lies beyond the end of the branch at {request.last:g}; "
                 "follow it further with --to"
             )
-        game = registry.load_game(request.game)
+        game = registry.load_game(request.game, max_nodes=max_nodes)
         spec = parse_spec(request.solver)
         entry = registry.solver_entry(spec)
         if not hasattr(registry.load_solver(spec).instance, "branch"):

@@ -1,0 +1,210 @@
+"""Replicator dynamics of simplified three-player Kuhn poker: cost of the integrators.
+
+    python benchmarks/replicator.py
+
+One trajectory of Billingham (2017), equation (24), to time 10,000 at tolerance 1e-10, in log-odds,
+at pots of two of his cases. All in this process on one thread, in turns: `solve_ivp` of SciPy with
+a right side as a researcher would write it, and the flow of the solver `replicator` with each
+integrator, which integrates the three profits besides. Compilation is left out of all; that of
+heyoka is given apart, with its caches empty.
+
+Three scripts are measured: `solve_ivp` with its own choice of method, RK45, which is the pair of
+Dormand and Prince that the paper used, and with DOP853, both with a NumPy right side, the eleven
+polynomials as two products of a matrix and a vector, several times as fast as written out in
+NumPy's numbers; and DOP853 with the polynomials in Python's numbers, which cost still less where
+vectors are this short. Ratios are given over all three.
+
+The trajectories agree until chaos tells them apart: differences are those at time 100.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable
+from functools import cache
+from importlib import metadata
+from math import exp
+from typing import Any
+
+import numpy as np
+from measuring import use_one_thread, write_results
+
+POTS = (3.1, 4.65)
+INTEGRATORS = ("dop853", "lsoda", "heyoka")
+TOLERANCE = 1e-10
+COMPARED_AT = 100.0
+# Billingham's variables by player and information set.
+PLACES = {
+    **{"a1": (0, "4:"), "b1": (0, "2:"), "c1": (0, "3:KKB"), "d1": (0, "3:KBF")},
+    **{"a2": (1, "4:K"), "b2": (1, "2:K"), "c2": (1, "3:B"), "d2": (1, "3:KKBF")},
+    **{"b3": (2, "2:KK"), "c3": (2, "3:KB"), "d3": (2, "3:BF")},
+}
+# The products of two frequencies that occur in the gradient.
+PRODUCTS = ("b2c3", "b3a2", "c3b1", "c1b3", "a1b2", "b1a2")
+LEFT, RIGHT = (
+    np.array([list(PLACES).index(pair[begin : begin + 2]) for pair in PRODUCTS]) for begin in (0, 2)
+)
+START = np.array([0.5, -0.3, 0.2, -0.7, 0.1, 0.4, -0.6, 0.3, -0.2, 0.8, -0.1])
+
+
+def main() -> None:
+    """Measure, print one line per pot, and write the raw results."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--time", type=float, default=10_000.0, help="where trajectories end")
+    parser.add_argument("--repetitions", type=int, default=3)
+    options = parser.parse_args()
+    use_one_thread()
+    rows = [measure(pot, options.time, options.repetitions) for pot in POTS]
+    versions = {name: metadata.version(name) for name in ("scipy", "heyoka")}
+    found = {"tolerance": TOLERANCE, "compared_at": COMPARED_AT, "rows": rows}
+    write_results("replicator", vars(options) | versions | found)
+
+
+def measure(pot: float, end: float, repetitions: int) -> dict[str, Any]:
+    """Seconds of every method to time `end`, and how far apart they are at time 100."""
+    import eqbench
+
+    game = eqbench.load_game(f"skp(pot={pot})")
+    order = places(game.tree)
+    compile_s = compile_heyoka(game)
+    flows = {
+        name: eqbench.load_solver(f"replicator(integrator={name},tolerance={TOLERANCE})").flow(game)
+        for name in INTEGRATORS
+    }
+    state = np.empty(len(START))
+    state[order] = START
+    methods: dict[str, Callable[[float], np.ndarray]] = {
+        name: lambda end, flow=flow: final(flow, state, end)[order] for name, flow in flows.items()
+    }
+    for name, (method, right_side) in SCRIPTS.items():
+        methods[name] = lambda end, method=method, right_side=right_side: by_solve_ivp(
+            right_side, method, pot, end
+        )
+    near = {name: method(COMPARED_AT) for name, method in methods.items()}
+    seconds: dict[str, list[float]] = {name: [] for name in methods}
+    for _ in range(repetitions):
+        for name, method in methods.items():
+            before = time.perf_counter()
+            method(end)
+            seconds[name].append(time.perf_counter() - before)
+    median = {name: statistics.median(values) for name, values in seconds.items()}
+    words = [
+        f"{name} {taken:.3f} s ("
+        + ", ".join(f"{median[script] / taken:.1f}× {script}" for script in SCRIPTS)
+        + ")"
+        for name, taken in median.items()
+    ]
+    print(f"pot {pot}: {'; '.join(words)}; heyoka compiled in {compile_s:.2f} s")
+    differences = {name: float(np.abs(near[name] - near["numpy_dop853"]).max()) for name in INTEGRATORS}
+    return {
+        "pot": pot,
+        "seconds": seconds,
+        "heyoka_compile_s": compile_s,
+        "differences": differences,
+    }
+
+
+def final(flow: Any, state: np.ndarray, end: float) -> np.ndarray:
+    """State of a flow at time `end`."""
+    trajectory = flow.integrate(state, np.array([0.0, end]))
+    if trajectory.ending:
+        raise RuntimeError(trajectory.ending)
+    return trajectory.states[-1]
+
+
+def by_solve_ivp(
+    right_side: Callable[..., Any], method: str, pot: float, end: float
+) -> np.ndarray:
+    """State at time `end` by SciPy's driver."""
+    from scipy.integrate import solve_ivp
+
+    found = solve_ivp(
+        right_side,
+        (0.0, end),
+        START,
+        method=method,
+        rtol=TOLERANCE,
+        atol=TOLERANCE,
+        t_eval=[end],
+        args=(pot,),
+    )
+    if not found.success:
+        raise RuntimeError(found.message)
+    return found.y[:, -1]
+
+
+def in_numpy(_: float, F: np.ndarray, P: float) -> np.ndarray:
+    """Right side of Billingham's equation (24); F are log-odds in the order of `PLACES`."""
+    constant, linear, quadratic = polynomials(P)
+    f = 1.0 / (1.0 + np.exp(-F))
+    return constant + linear @ f + quadratic @ (f[LEFT] * f[RIGHT])
+
+
+@cache
+def polynomials(P: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Coefficients of the gradient: constants, of frequencies, and of the products of two.
+
+    Its values where no, one or two frequencies are 1 give them.
+    """
+    unit = np.eye(len(PLACES))
+    constant = np.array(gradient(0 * unit[0], P))
+    linear = np.array([gradient(row, P) for row in unit]) - constant
+    quadratic = np.array([gradient(row, P) for row in unit[LEFT] + unit[RIGHT]])
+    quadratic -= constant + linear[LEFT] + linear[RIGHT]
+    return constant, np.ascontiguousarray(linear.T), np.ascontiguousarray(quadratic.T)
+
+
+def in_python(_: float, F: np.ndarray, P: float) -> list[float]:
+    """The same in Python's numbers; it overflows beyond log-odds of 709."""
+    return gradient([1.0 / (1.0 + exp(-x)) for x in F.tolist()], P)
+
+
+def gradient(f: Any, P: float) -> list[float]:
+    """Derivatives of 24 times the payoffs (Billingham 2017, Table 1) by the frequencies."""
+    a1, b1, c1, d1, a2, b2, c2, d2, b3, c3, d3 = f
+    return [
+        -2 * b2 + 2 * c2 - 2 * b3 + 2 * d3 - b2 * c3,
+        2 * P - 4 - (P + 1) * (c2 + d3),
+        -2 + b2 + P * b3 + a2 * b3,
+        -2 * a2 + (P + 1) * b2,
+        2 * d1 - 2 * b3 + 2 * c3 - b1 * c3 - c1 * b3,
+        2 * P - 4 + 2 * a1 - (P + 1) * (d1 + c3),
+        -2 * a1 + P * b1,
+        -2 + b1 + (P + 1) * b3,
+        2 * P - 4 + 2 * a1 + 2 * a2 - (P + 1) * (c1 + d2),
+        -2 * a2 + P * b2 + a1 * b2 + b1 * a2,
+        -2 * a1 + (P + 1) * b1,
+    ]
+
+
+def places(tree: Any) -> np.ndarray:
+    """Index among the log-odds of a flow of each of Billingham's variables."""
+    from eqbench.model.choices import Choices
+
+    chosen = Choices.of(tree).infoset.tolist()
+    known = {(int(tree.infoset_player[i]), tree.infoset_labels[i]): k for k, i in enumerate(chosen)}
+    return np.array([known[place] for place in PLACES.values()])
+
+
+def compile_heyoka(game: Any) -> float:
+    """Seconds that heyoka takes to compile the flow of a game."""
+    import heyoka
+
+    import eqbench
+
+    heyoka.llvm_state.clear_memcache()
+    heyoka.llvm_state.clear_diskcache()
+    before = time.perf_counter()
+    eqbench.load_solver("replicator(integrator=heyoka)").prepare(game)
+    return time.perf_counter() - before
+
+SCRIPTS = {
+    "numpy_rk45": ("RK45", in_numpy),
+    "numpy_dop853": ("DOP853", in_numpy),
+    "python_dop853": ("DOP853", in_python),
+}
+
+if __name__ == "__main__":
+    main()

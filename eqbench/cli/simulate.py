@@ -1,0 +1,220 @@
+"""`eqbench simulate`: follow trajectories of a flow."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+
+from eqbench.cli.options import (
+    FiniteNumber,
+    json_option,
+    max_nodes_option,
+    plugin_option,
+    spec_completion,
+)
+from eqbench.cli.trace_request import ExactNumber
+
+INTERRUPTED = 130
+RANDOM_STARTS = 3
+
+
+class Pair(click.ParamType):
+    """Two names of frequencies with a comma between them."""
+
+    name = "pair"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[str, str]:
+        if isinstance(value, tuple):
+            return value
+        first, _, second = value.partition(",")
+        if not first or not second or "," in second:
+            self.fail(
+                f"{value!r} is no pair of frequencies; write for example b3,d2",
+                param,
+                ctx,
+            )
+        return first.strip(), second.strip()
+
+
+@click.command()
+@click.option(
+    "--game",
+    required=True,
+    metavar="SPEC",
+    shell_complete=spec_completion("game"),
+    help="Game, for example 'skp(pot=3.1)' or a file such as game.efg.",
+)
+@click.option(
+    "--solver",
+    default="replicator",
+    show_default=True,
+    metavar="SPEC",
+    shell_complete=spec_completion("solver"),
+    help="Solver whose method is a flow.",
+)
+@click.option(
+    "--model",
+    default="ode",
+    show_default=True,
+    type=click.Choice(["ode", "hands"]),
+    help="The flow itself, or hand-by-hand repeated play that it imitates.",
+)
+@click.option(
+    "--memory",
+    default=None,
+    type=click.IntRange(1),
+    metavar="M",
+    help="With --model hands: how many hands players remember.  [default: 20]",
+)
+@click.option(
+    "--starts",
+    default=None,
+    type=click.IntRange(0),
+    metavar="N",
+    help="Starts drawn at random.  [default: 3, without --start]",
+)
+@click.option(
+    "--seed", default=0, type=click.IntRange(0), show_default=True, help="Of the first of these."
+)
+@click.option(
+    "--spread",
+    default=1.0,
+    type=FiniteNumber(),
+    show_default=True,
+    help="Standard deviation of their log-odds, which are normal.",
+)
+@click.option(
+    "--start",
+    multiple=True,
+    metavar="uniform|FILE",
+    help="Start at uniform behavior or at the profile in a file; may be given several times.",
+)
+@click.option(
+    "--time",
+    default=None,
+    type=FiniteNumber(positive=True),
+    metavar="T",
+    help="How far trajectories are followed.  [default: 10000, with --model hands 1000]",
+)
+@click.option(
+    "--every",
+    default=None,
+    type=FiniteNumber(positive=True),
+    metavar="DT",
+    help="Distance of the times at which states are kept; a tenth of the shortest period or less.  "
+    "[default: 0.25]",
+)
+@click.option(
+    "--parameter", default="", metavar="NAME", help="Payoff parameter.  [default: that of the game]"
+)
+@click.option(
+    "--at",
+    multiple=True,
+    type=ExactNumber(),
+    metavar="X",
+    help="Simulate at this value of it, with all starts; may be given several times.",
+)
+@click.option(
+    "--out",
+    default=None,
+    type=click.Path(file_okay=False),
+    metavar="DIR",
+    help="Folder for the results.  [default: results/<UTC time>-simulate-<game>]",
+)
+@click.option("--figures", is_flag=True, help="Draw orbits, frequencies and profits.")
+@click.option(
+    "--pair",
+    "pairs",
+    multiple=True,
+    type=Pair(),
+    metavar="A,B",
+    help="With --figures: draw the orbits of these two frequencies, by their published names, such "
+    "as b3,d2 of skp, or as 'P1|1:|bet,P2|2:B|call'; may be given several times.",
+)
+@max_nodes_option
+@plugin_option
+@json_option
+@click.option("-q", "--quiet", is_flag=True, help="Nothing but errors on standard error.")
+@click.pass_context
+def simulate(ctx: click.Context, /, **options: Any) -> None:
+    """Follow trajectories of a flow: where frequencies go, how they move, what players earn.
+
+    Writes summary.json, points.csv and profiles. Of a long run points.csv has at most 4,000
+    points, half of them the last ones and the others spread over all of it. Profits are averages
+    over windows of time, beside the payoffs of published equilibria. Ctrl-C ends the present
+    trajectory and keeps what was computed. Exit code: 0 done, also where a trajectory broke off,
+    which the summary says; 2 usage, 130 interrupted.
+    """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    from eqbench.cli.trace_control import first_interrupt, progress_line
+    from eqbench.registry import default_registry
+    from eqbench.store.run_folder import game_slug, new_run_path
+    from eqbench.studies.simulation import Simulator
+    from eqbench.studies.simulation_request import SimulationSetting
+    from eqbench.studies.study_files import new_folder
+
+    registry = default_registry().with_plugins(options["plugins"])
+    setting = SimulationSetting.of(registry, _request(options), max_nodes=options["max_nodes"])
+    if options["pairs"]:
+        from eqbench.studies.simulation_phase import planes_of
+
+        planes_of(setting.games[0], (), options["pairs"])  # refuses names that are unknown
+    slug = f"simulate-{game_slug(options['game'])}"
+    folder = Path(options["out"] or new_run_path(Path("results"), slug))
+    new_folder(folder)
+    with (
+        first_interrupt() as interrupted,
+        progress_line(setting, options["quiet"]) as line,
+    ):
+        document = Simulator(setting, folder, interrupted, line.tell).document()
+    if options["as_json"]:
+        import json
+
+        click.echo(json.dumps(document, indent=2, allow_nan=False))
+    else:
+        from eqbench.cli.output import print_formatted
+        from eqbench.studies.simulation_table import print_simulation
+
+        print_formatted(lambda console: print_simulation(document, console))
+    if options["figures"] and document["runs"]:
+        from eqbench.studies.simulation_figures import draw_simulation
+
+        files = draw_simulation(setting, folder, document, options["pairs"])
+        for file in files if not options["quiet"] else ():
+            click.echo(f"wrote {file}", err=True)
+    if not options["quiet"]:
+        stopped = "" if document["finished"] else "interrupted; "
+        click.echo(f"{stopped}results in {folder}", err=True)
+    ctx.exit(0 if document["finished"] else INTERRUPTED)
+
+
+def _request(options: dict[str, Any]) -> Any:
+    """The request that the options make."""
+    from eqbench.cli.profile_file import read_profile
+    from eqbench.errors import UsageError
+    from eqbench.studies.simulation_request import HORIZON_BY_HAND, UNIFORM, SimulationRequest
+
+    if options["pairs"] and not options["figures"]:
+        raise UsageError("--pair is about figures; add --figures")
+    if options["memory"] is not None and options["model"] != "hands":
+        raise UsageError("--memory is of players who learn from hands; add --model hands")
+    chosen = {
+        name: options[name] for name in ("memory", "time", "every") if options[name] is not None
+    }
+    if options["model"] == "hands":
+        chosen = {"time": HORIZON_BY_HAND} | chosen
+    random = options["starts"]
+    return SimulationRequest(
+        **{name: options[name] for name in ("game", "solver", "model", "seed", "spread")},
+        **chosen,
+        random=random if random is not None else 0 if options["start"] else RANDOM_STARTS,
+        profiles={
+            name: None if name == UNIFORM else read_profile(name)
+            for name in dict.fromkeys(options["start"])
+        },
+        parameter=options["parameter"],
+        at=tuple(dict.fromkeys(options["at"])),
+    )

@@ -1,0 +1,150 @@
+"""`eqbench stability`: eigenvalues of a flow at equilibria and at other rest points."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+
+from eqbench.cli.options import json_option, max_nodes_option, plugin_option, spec_completion
+from eqbench.cli.trace_request import ExactNumber
+
+INTERRUPTED = 130
+
+
+@click.command()
+@click.option(
+    "--game",
+    required=True,
+    metavar="SPEC",
+    shell_complete=spec_completion("game"),
+    help="Game, for example skp(pot=3.35) or a file such as game.efg.",
+)
+@click.option(
+    "--profile",
+    "profiles",
+    multiple=True,
+    type=click.Path(),
+    metavar="FILE",
+    help="Also look at this profile, - for standard input; may be given several times.",
+)
+@click.option(
+    "--solver",
+    default="replicator",
+    show_default=True,
+    metavar="SPEC",
+    shell_complete=spec_completion("solver"),
+    help="Solver whose method is a flow.",
+)
+@click.option(
+    "--rest-points",
+    default=0,
+    type=click.IntRange(0),
+    show_default=True,
+    metavar="N",
+    help="Search N random faces for rest points that are no equilibria.",
+)
+@click.option(
+    "--samples",
+    default=16,
+    type=click.IntRange(0),
+    show_default=True,
+    metavar="N",
+    help="Members drawn at random from each published set, beside one inside and the corners.",
+)
+@click.option(
+    "--seed",
+    default=0,
+    type=click.IntRange(0),
+    show_default=True,
+    help="Of the members and of the faces.",
+)
+@click.option(
+    "--parameter", default="", metavar="NAME", help="The parameter.  [default: that of the game]"
+)
+@click.option(
+    "--at",
+    multiple=True,
+    type=ExactNumber(),
+    metavar="X",
+    help="Value of the parameter; may be given several times.",
+)
+@click.option(
+    "--out",
+    default=None,
+    type=click.Path(file_okay=False),
+    metavar="DIR",
+    help="Folder for the results.  [default: results/<UTC time>-stability-<game>]",
+)
+@click.option(
+    "--figures",
+    is_flag=True,
+    help="Draw the eigenvalues, and with several --at the verdicts along the parameter, as SVG "
+    "and PNG.",
+)
+@max_nodes_option
+@plugin_option
+@json_option
+@click.option("-q", "--quiet", is_flag=True, help="Nothing but errors on standard error.")
+@click.pass_context
+def stability(ctx: click.Context, /, **options: Any) -> None:
+    """Say which equilibria of a game are stable under a flow, such as replicator dynamics.
+
+    Eigenvalues of the Jacobian in frequencies are computed at members of all published sets of
+    equilibria, inside and at the corners, and at given profiles, which must be rest points. A
+    real part up to 1e-9 of the spectral norm is zero. Linearization does not decide whether a
+    rest point with a centre manifold is stable. Writes summary.json. Exit code: 0 done, 2 usage,
+    130 interrupted.
+    """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    from eqbench.cli.profile_file import read_profile
+    from eqbench.cli.trace_control import first_interrupt
+    from eqbench.registry import default_registry
+    from eqbench.store.run_folder import game_slug, new_run_path
+    from eqbench.studies import stability as study
+    from eqbench.studies.study_files import new_folder
+
+    request = study.StabilityRequest(
+        options["game"],
+        options["solver"],
+        tuple(study.GivenProfile(file, read_profile(file)) for file in options["profiles"]),
+        options["rest_points"],
+        options["samples"],
+        options["seed"],
+        options["parameter"],
+        tuple(sorted(set(options["at"]))),
+    )
+    registry = default_registry().with_plugins(options["plugins"])
+    setting = study.StabilitySetting.of(registry, request, max_nodes=options["max_nodes"])
+    slug, out = f"stability-{game_slug(options['game'])}", options["out"]
+    if out:
+        new_folder(Path(out))
+    with first_interrupt() as interrupted:
+        document = study.document(setting, interrupted)
+    folder = Path(out) if out else new_run_path(Path("results"), slug)
+    study.write_summary(document, folder)
+    _print(document, as_json=options["as_json"])
+    if options["figures"]:
+        from eqbench.studies.stability_figures import draw_stability
+
+        files = draw_stability(document, folder)
+        for file in files if not options["quiet"] else ():
+            click.echo(f"wrote {file}", err=True)
+    if not options["quiet"]:
+        stopped = "" if document["finished"] else "interrupted; "
+        click.echo(f"{stopped}results in {folder}", err=True)
+    ctx.exit(0 if document["finished"] else INTERRUPTED)
+
+
+def _print(document: dict[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        import json
+
+        click.echo(json.dumps(document, indent=2, allow_nan=False))
+        return
+    from eqbench.cli.output import print_formatted
+    from eqbench.studies.stability_table import print_stability
+
+    print_formatted(lambda console: print_stability(document, console))

@@ -1,0 +1,210 @@
+"""The flow of one game; see :class:`eqbench.dynamics.Flow`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from eqbench.dynamics import Trajectory
+from eqbench.errors import UsageError
+from eqbench.model.choices import Choices
+from eqbench.model.profile import BehaviorProfile, place_of
+from eqbench.model.tree import FloatArray
+
+from . import kernels
+from .choice import integration
+from .contraction import contracted, field_of
+from .integrators import Integration
+
+if TYPE_CHECKING:
+    from eqbench.model.game import Game
+    from eqbench.model.payoff_model import Linearization
+
+
+class ReplicatorFlow:
+    """Replicator dynamics of one game, in log-odds; its methods are those of the contract.
+
+    Attributes
+    ----------
+    choices : Choices
+    integrator : str
+        Name of the one that is used, never `auto`.
+    speed : float64 (F,)
+        Rate times the factor of the information set.
+    field : Field
+        The game for kernels.
+    """
+
+    def __init__(
+        self, game: Game, infoset_speed: FloatArray, integrator: str, tolerance: float
+    ) -> None:
+        self._game, self._tolerance = game, tolerance
+        self.integrator = integrator
+        self.choices = choices = Choices.of(game.tree)
+        sizes = np.diff(choices.start)
+        self.speed = np.repeat(infoset_speed[choices.infoset], sizes)
+        # of each log-odds, those of the same information set
+        self._row = np.repeat(np.arange(len(sizes)), sizes)
+        self._work: dict[str, float] = {}
+        self.field = field_of(game.sequence_form, self.speed)
+
+    @property
+    def statistics(self) -> dict[str, float]:
+        """Evaluations of the right side, or steps of a Taylor method, so far."""
+        return dict(self._work)
+
+    def state_of(self, behavior: FloatArray) -> FloatArray:
+        """The state (F,) of a profile (A,)."""
+        tree, choices = self._game.tree, self.choices
+        values = BehaviorProfile.of(tree, behavior).probabilities
+        chosen = np.concatenate((choices.first, choices.action))
+        outside = chosen[(values[chosen] <= 0) | (values[chosen] >= 1)]
+        if len(outside):
+            action = int(outside[0])
+            i = int(np.searchsorted(tree.action_start, action, side="right")) - 1
+            label = tree.infoset_actions[i][action - tree.action_start[i]]
+            raise UsageError(
+                f"the frequency of {label!r} at {place_of(tree, i)} is {values[action]:g}, whose "
+                "log-odds are infinite; frequencies of a state lie between 0 and 1, so move it "
+                "inside, for example by 1e-6"
+            )
+        return np.log(values[choices.action]) - np.log(values[choices.first])
+
+    def behavior(self, states: FloatArray) -> FloatArray:
+        """Frequencies float64 (..., A) of states (..., F), without overflow however large."""
+        flat, shape = self._flat(states)
+        n = self._game.tree.n_players
+        extended = np.ones((len(flat), n + self.choices.n_actions))
+        kernels.all_frequencies(self.field, flat, extended)
+        return extended[:, n:].reshape(*shape, -1)
+
+    def payoffs(self, states: FloatArray) -> FloatArray:
+        """Expected payoffs float64 (..., N) at states (..., F)."""
+        flat, shape = self._flat(states)
+        payoffs = np.empty((len(flat), self._game.tree.n_players))
+        kernels.all_payoffs(self._moving, kernels.room(self._moving, tangent=False), flat, payoffs)
+        return payoffs.reshape(*shape, -1)
+
+    def velocity(self, state: FloatArray) -> FloatArray:
+        """Derivative of a state by time, float64 (F,)."""
+        return self.speed * self._gains(self.behavior(state))
+
+    def state_jacobian(self, state: FloatArray) -> FloatArray:
+        """Derivatives of the velocity (rows) by the state, float64 (F, F)."""
+        behavior = self.behavior(state)
+        free = behavior[self.choices.action]
+        # of frequencies (rows) by log-odds
+        softmax = np.diag(free) - self._same_set * np.outer(free, free)
+        return self.speed[:, None] * (self._linearize(behavior).jacobian @ softmax)
+
+    def frequency_velocity(self, behavior: FloatArray) -> FloatArray:
+        """Derivative of the free frequencies by time, float64 (F,); also on the boundary."""
+        behavior = self._profile(behavior)
+        free = behavior[self.choices.action]
+        return self.speed * free * self._advantage(self._gains(behavior), free)
+
+    def frequency_jacobian(self, behavior: FloatArray) -> FloatArray:
+        """Its derivatives (rows) by the free frequencies, float64 (F, F); also on the boundary."""
+        behavior = self._profile(behavior)
+        free, at = behavior[self.choices.action], self._linearize(behavior)
+        mean = self._same_set * free  # of any quantity over each information set
+        change = at.jacobian - mean @ at.jacobian - self._same_set * at.gains
+        own = np.diag(self._advantage(at.gains, free))
+        return self.speed[:, None] * (own + free[:, None] * change)
+
+    def integrate(
+        self,
+        state: FloatArray,
+        times: FloatArray,
+        *,
+        tangent: FloatArray | None = None,
+        interrupted: Callable[[], bool] = lambda: False,
+    ) -> Trajectory:
+        """Follow the trajectory from `state` at ``times[0]`` through ascending times."""
+        times = np.ascontiguousarray(times, dtype=np.float64)
+        size, players = self.choices.size, self._game.tree.n_players
+        going = self.start(state, times, tangent=tangent)
+        rows, logs, ending = going.sample(times, interrupted)
+        self._work[going.unit] = self._work.get(going.unit, 0) + going.work
+        reached = len(rows)
+        growth, direction = None, None
+        if tangent is not None:
+            moved = rows[:, size + players :]
+            lengths = np.linalg.norm(moved, axis=1)
+            growth = np.log(lengths) + logs
+            direction = moved[-1] / lengths[-1]
+        return Trajectory(
+            times=times[:reached].copy(),
+            states=rows[:, :size].copy(),
+            profits=rows[:, size : size + players].copy(),
+            growth=growth,
+            tangent=direction,
+            ending=ending,
+        )
+
+    def start(
+        self, state: FloatArray, times: FloatArray, *, tangent: FloatArray | None = None
+    ) -> Integration:
+        """An integration that stands at `state` at ``times[0]``."""
+        state = self._state(state)
+        ascending = times.ndim == 1 and len(times) and np.all(np.diff(times) > 0)
+        if not (ascending and np.all(np.isfinite(times))):
+            raise UsageError("times must be finite and ascending, at least one of them")
+        parts = [state, np.zeros(self._game.tree.n_players)]
+        if tangent is not None:
+            tangent = self._state(tangent, "the tangent")
+            length = np.linalg.norm(tangent)
+            if not 0 < length < np.inf:
+                raise UsageError("the tangent has no length, so it has no direction to follow")
+            parts.append(tangent / length)
+        return integration(
+            *(self.integrator, self._moving, np.concatenate(parts), float(times[0])),
+            tolerance=self._tolerance,
+        )
+
+    @cached_property
+    def _moving(self) -> kernels.Field:
+        """The game as it is integrated: nothing in it but choices."""
+        return field_of(contracted(self._game.sequence_form), self.speed)
+
+    @cached_property
+    def _same_set(self) -> FloatArray:
+        """1 where two free frequencies belong to the same information set, float64 (F, F)."""
+        return (self._row[:, None] == self._row).astype(np.float64)
+
+    def _gains(self, behavior: FloatArray) -> FloatArray:
+        model = self._game.payoff_model()
+        return self.choices.gains(model.counterfactual_values(behavior))
+
+    def _advantage(self, gains: FloatArray, free: FloatArray) -> FloatArray:
+        """Value of each free action above the mean over its information set, (F,)."""
+        mean = np.bincount(self._row, free * gains, len(self.choices.infoset))
+        return gains - mean[self._row]
+
+    def _linearize(self, behavior: FloatArray) -> Linearization:
+        return self._game.payoff_model().linearize(behavior)
+
+    def _profile(self, behavior: FloatArray) -> FloatArray:
+        return BehaviorProfile.of(self._game.tree, behavior).probabilities
+
+    def _state(self, state: FloatArray, what: str = "the state") -> FloatArray:
+        state = np.ascontiguousarray(state, dtype=np.float64)
+        if state.shape != (self.choices.size,) or not np.all(np.isfinite(state)):
+            raise UsageError(
+                f"{what} must be {self.choices.size} finite log-odds; got shape {state.shape}"
+                + ("" if np.all(np.isfinite(state)) else " with entries that are not finite")
+            )
+        return state
+
+    def _flat(self, states: FloatArray) -> tuple[FloatArray, tuple[int, ...]]:
+        """States as a matrix (K, F), since kernels check no bounds, and the shape before F."""
+        states = np.ascontiguousarray(states, dtype=np.float64)
+        if states.ndim == 0 or states.shape[-1] != self.choices.size or np.isnan(states).any():
+            raise UsageError(
+                f"states have shape {states.shape}; their last axis must have the "
+                f"{self.choices.size} log-odds of the game, which are numbers"
+            )
+        return states.reshape(-1, self.choices.size), states.shape[:-1]

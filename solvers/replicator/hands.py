@@ -1,0 +1,167 @@
+"""Repeated play, hand by hand, of players who remember a limited number of hands."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from eqbench.dynamics import Trajectory
+from eqbench.errors import UsageError
+from eqbench.model.tree import FloatArray, GameTree
+
+from .hand_kernels import Rules, Table, adjust, watch
+from .kernels import Field, frequencies
+
+# Time that a whole memory spans by default. Beliefs are half of that late, so oscillations grow, in
+# a unit of time by (2 pi / period)**2 times the delay: by 0.8 % where the period is 5, which is
+# short for simplified three-player Kuhn poker.
+MEMORY_SPAN = 0.01
+HANDS_AT_ONCE, MOST_HANDS = 2048, 1e12
+
+
+@dataclass(frozen=True, eq=False)
+class HandByHand:
+    """The flow as play would have it: nobody knows the others' frequencies.
+
+    Billingham (2017, arXiv:1704.08124) describes repeated play in which every player continually
+    updates estimates of the other players' betting frequencies, and finds it noisy but basically
+    oscillatory where memories are short and adjustments slow. The rules below are ours.
+
+    After every hand all cards are shown. The estimate of an opponent's behavior at an information
+    set is the shares of the actions there in the last `memory` hands. Where none of these led
+    there, the last estimate stands. Then every player moves its log-odds by their speed times
+    `hand_time` times the gain over the first action of the set, with the others as estimated and
+    its own later play as it is. Before the first adjustment `memory` hands are watched at the
+    start; sets that none of them reached are estimated rightly.
+
+    A memory of hands, not of visits to a set, bounds how old estimates are wherever anything was
+    seen. These are independent draws from the behavior, so estimates and their products have no
+    bias; with `hand_time` toward 0 at a fixed memory the noise averages out and play follows
+    the flow.
+
+    Parameters
+    ----------
+    tree : the game
+    field : its compiled form, and the speeds of the log-odds
+    memory : number of hands that are remembered
+    hand_time : time that a hand takes; None for 0.01 / memory
+
+    Raises
+    ------
+    UsageError
+        If the memory is less than one hand, or the time of a hand is not positive and finite.
+    """
+
+    tree: GameTree
+    field: Field
+    memory: int
+    hand_time: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.memory < 1:
+            raise UsageError(f"memory={self.memory}: players remember at least 1 hand")
+        if not 0 < self._hand_time < math.inf:
+            raise UsageError(
+                f"hand_time={self.hand_time}: a hand takes a positive, finite time; "
+                "leave it out for 0.01 / memory"
+            )
+
+    def play(
+        self,
+        state: FloatArray,
+        times: FloatArray,
+        rng: np.random.Generator,
+        *,
+        interrupted: Callable[[], bool] = lambda: False,
+    ) -> Trajectory:
+        """Play from `state` (F,) at ``times[0]`` on; see :class:`eqbench.dynamics.HandByHand`.
+
+        States are those after the hand that ends nearest to each time.
+
+        Raises
+        ------
+        UsageError
+            If these are more than 1e12 hands, which take weeks.
+        """
+        hands = np.rint((times - times[0]) / self._hand_time)
+        if hands[-1] > MOST_HANDS:
+            raise UsageError(
+                f"{hands[-1]:.3g} hands of {self._hand_time:g} each come before the time "
+                f"{times[-1]:g}; choose a longer hand_time, for at most {MOST_HANDS:.0e} hands"
+            )
+        table = self._table(state)
+        for draws in self._draws(self.memory, rng):
+            watch(self._rules, table, draws)
+        states, won = [table.state.copy()], [table.won.copy()]
+        for number in np.diff(hands.astype(np.int64)).tolist():
+            for draws in self._draws(number, rng):
+                if interrupted():
+                    return self._trajectory(times, states, won, "interrupted")
+                adjust(self._rules, table, draws, self.field, self._hand_time)
+            if not np.isfinite(table.state).all():
+                return self._trajectory(
+                    times, states, won, "log-odds became infinite; choose a smaller rate"
+                )
+            states.append(table.state.copy())
+            won.append(table.won.copy())
+        return self._trajectory(times, states, won, "")
+
+    def _trajectory(
+        self, times: FloatArray, states: list[FloatArray], won: list[FloatArray], ending: str
+    ) -> Trajectory:
+        reached = times[: len(states)]
+        if ending:
+            ending = f"{ending} (after time {reached[-1]:g} of {times[-1]:g})"
+        profits = np.array(won) * self._hand_time
+        return Trajectory(reached, np.array(states), profits, None, None, ending)
+
+    def _draws(self, hands: int, rng: np.random.Generator) -> Iterator[FloatArray]:
+        """Uniform numbers, one for each move of a hand, for so many hands, in pieces."""
+        moves = max(len(self.tree.levels) - 1, 1)
+        for done in range(0, hands, HANDS_AT_ONCE):
+            yield rng.random((min(HANDS_AT_ONCE, hands - done), moves))
+
+    @cached_property
+    def _hand_time(self) -> float:
+        return MEMORY_SPAN / self.memory if self.hand_time is None else self.hand_time
+
+    @cached_property
+    def _rules(self) -> Rules:
+        return _rules(self.tree)
+
+    def _table(self, state: FloatArray) -> Table:
+        """A table at which nothing was played yet."""
+        tree = self.tree
+        table = Table(
+            state=np.array(state, dtype=np.float64),
+            behavior=np.ones(tree.n_players + tree.n_actions),
+            estimate=np.ones(tree.n_players + tree.n_actions),
+            seen=np.zeros(tree.n_actions, dtype=np.int64),
+            hands=np.full((self.memory, len(tree.levels)), -1, dtype=np.int32),
+            clock=np.zeros(1, dtype=np.int64),
+            won=np.zeros(tree.n_players),
+        )
+        frequencies(self.field, table.state, table.behavior)
+        table.estimate[:] = table.behavior
+        return table
+
+
+def _rules(tree: GameTree) -> Rules:
+    """What the kernels need to draw hands."""
+    payoffs = np.zeros((tree.n_nodes, tree.n_players))
+    payoffs[tree.terminals] = tree.payoffs.table
+    count = np.diff(tree.action_start)
+    return Rules(
+        child_start=np.searchsorted(tree.parent, np.arange(tree.n_nodes + 1)),
+        first_action=np.where(tree.infoset < 0, -1, tree.action_start[tree.infoset]).astype(
+            np.int64
+        ),
+        chance=tree.chance_probability,
+        payoffs=payoffs,
+        set_start=np.repeat(tree.action_start[:-1], count).astype(np.int64),
+        set_stop=np.repeat(tree.action_start[1:], count).astype(np.int64),
+    )

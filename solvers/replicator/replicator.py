@@ -1,0 +1,167 @@
+"""The solver: its options, and the flow of a game for studies."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from eqbench.errors import SolverUnavailableError, SpecError, UsageError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from eqbench.dynamics import HandByHand
+    from eqbench.model.game import Game
+    from eqbench.model.tree import FloatArray
+    from eqbench.solver import Availability, Monitor, Termination
+
+    from .flow import ReplicatorFlow
+
+SKP, SKP_RATE = "skp", 24.0
+# Below the first, rounding alone exceeds the tolerance; above the second, steps mean nothing.
+SMALLEST_TOLERANCE, LARGEST_TOLERANCE = 1e-15, 1e-2
+
+
+@dataclass(frozen=True)
+class Replicator:
+    """Replicator dynamics (Taylor and Jonker 1978) in behavior frequencies, in continuous time.
+
+    At each information set I with counterfactual values v of its actions, the log-odds of an
+    action a against the first one move by ``z' = rate k (v_a - v_first)``. In frequencies this is
+    ``x_a' = rate k x_a (v_a - sum_b x_b v_b)``. For simplified three-player Kuhn poker it is the
+    model of repeated play of Billingham (2017, equations 22 to 24). With several actions all of
+    an information set share one k: otherwise frequencies would cease to sum to 1, or what is
+    added to all payoffs would matter.
+
+    It need not converge. The flow preserves volumes in log-odds, so no interior equilibrium
+    attracts (Hofbauer and Sigmund 1998), and orbits may be periodic, quasi-periodic or chaotic, or
+    go round near the boundary ever more slowly. With two players and constant sum, log-odds are
+    exponential weights in continuous time, whose regret is bounded at every information set; so
+    averages of realization plans over time t have a regret of order 1 / t. In all other cases
+    nothing is promised. What is handed over are averages, over the window and over all time, and
+    the last state.
+
+    An iteration is a unit of time.
+
+    Parameters
+    ----------
+    rate : speed of all changes; none means 24 for skp, whose 24 deals are equally likely, else 1
+    k : factors of players or information sets, such as 'P1=2; P3|2:KK=0.5'; 1 where none is given
+    start : uniform, or random: drawn from all distributions at each information set
+    integrator : auto is heyoka where it is installed and the game suits it, otherwise dop853
+        `heyoka` takes small games with two actions at most at every information set; `dop853` is
+        compiled with the right side; `lsoda` is that of SciPy, for comparison.
+    tolerance : error that one step may make, relative to 1 plus the size of a log-odds
+    window : share of the time so far, up to now, over which snapshots average
+        By default the later half: it forgets the start, and in constant sum its bound on the
+        regret is no more than about twice that of the whole average. Where play goes round near the
+        boundary ever more slowly, no window makes averages converge.
+    hand_time : time that a hand of repeated play takes; none means 0.01 over the memory
+    """
+
+    rate: float | None = None
+    k: str = ""
+    start: Literal["uniform", "random"] = "uniform"
+    integrator: Literal["auto", "heyoka", "dop853", "lsoda"] = "auto"
+    tolerance: float = 1e-10
+    window: float = 0.5
+    hand_time: float | None = None
+
+    def __post_init__(self) -> None:
+        from .speeds import parse_speeds
+
+        if self.rate is not None and not 0 < self.rate < math.inf:
+            raise SpecError(f"rate={self.rate}; choose a number > 0, or none")
+        if not SMALLEST_TOLERANCE <= self.tolerance <= LARGEST_TOLERANCE:
+            raise SpecError(
+                f"tolerance={self.tolerance}; choose one from {SMALLEST_TOLERANCE:g}, below which "
+                f"rounding is larger, to {LARGEST_TOLERANCE:g}"
+            )
+        if not 0 < self.window <= 1:
+            raise SpecError(f"window={self.window}; choose a share > 0, at most 1")
+        parse_speeds(self.k)
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether all seeds give the same result."""
+        return self.start == "uniform"
+
+    def availability(self) -> Availability:
+        """Available, unless heyoka is wanted by name and missing."""
+        from eqbench.solver import Availability
+
+        from .taylor import is_installed
+
+        if self.integrator != "heyoka" or is_installed():
+            return Availability()
+        return Availability(
+            "missing",
+            "heyoka is not installed; install it with: pip install 'eqbench[ode]', or leave "
+            "integrator=auto",
+        )
+
+    def supports(self, game: Game) -> bool | str:
+        """True, or what is wrong with `k`, or why heyoka does not take the game."""
+        from .taylor import refusal
+
+        try:
+            self._speed(game)
+        except UsageError as error:
+            return str(error)
+        reason = refusal(game) if self.integrator == "heyoka" else None
+        return True if reason is None else f"{reason}; leave integrator=auto"
+
+    def prepare(self, game: Game) -> None:
+        """Compile what `solve` runs; keeps nothing but the machine code.
+
+        heyoka keeps its own, so that `solve` finds it compiled.
+        """
+        from .run import warm_up
+
+        warm_up(self.flow(game), game)
+
+    def solve(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> Termination:
+        """Follow a trajectory until the budget ends; `rng` only draws random starts."""
+        from .run import follow
+
+        return follow(self, game, monitor, rng)
+
+    def flow(self, game: Game) -> ReplicatorFlow:
+        """The flow of a game; see :class:`eqbench.dynamics.Dynamics`.
+
+        Raises
+        ------
+        UsageError
+            If `k` names what the game lacks, or heyoka is wanted and does not take the game.
+        SolverUnavailableError
+            If heyoka is wanted and missing.
+        """
+        from .choice import integrator_for
+        from .flow import ReplicatorFlow
+
+        available, fits = self.availability(), self.supports(game)
+        if available.state != "available":
+            raise SolverUnavailableError(available.reason)
+        if isinstance(fits, str):
+            raise UsageError(fits)
+        integrator = integrator_for(game, self.integrator)
+        return ReplicatorFlow(game, self._speed(game), integrator, self.tolerance)
+
+    def hand_by_hand(self, game: Game, memory: int) -> HandByHand:
+        """Repeated play at the speeds of the flow; see :class:`eqbench.dynamics.Dynamics`."""
+        from .hands import HandByHand as Hands
+
+        return Hands(game.tree, self.flow(game).field, memory, self.hand_time)
+
+    def _speed(self, game: Game) -> FloatArray:
+        """Rate times factor of each information set, float64 (I,)."""
+        from .speeds import parse_speeds, speeds
+
+        rate, factors = self.rate, parse_speeds(self.k)
+        if rate is None:
+            # games that are made by hand may have any name
+            rate = SKP_RATE if game.spec.partition("(")[0] == SKP else 1.0
+        if not math.isfinite(rate * max((factor for _, factor in factors), default=1.0)):
+            raise UsageError(f"rate={rate:g} times k overflows; lower one of them")
+        return rate * speeds(game.tree, factors)

@@ -1,0 +1,217 @@
+"""The integrator heyoka: Taylor series, compiled for the game (Biscani and Izzo 2021).
+
+The right side is written out as expressions of the sequence form. `sigmoid` is a function of its
+own there, whose series is defined however large its argument; 1 / (1 + exp(-z)) overflows.
+heyoka keeps what it has compiled, in memory and on disk, so the same game compiles once.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from eqbench.model.tree import FloatArray
+from eqbench.solver import CHUNK_S
+
+from .integrators import CEILING, Samples, collapsed, overflowed, too_many
+from .kernels import LONGEST, RESOLUTION, SHORTEST, sum_series
+
+if TYPE_CHECKING:
+    from eqbench.model.game import Game
+
+    from .kernels import Field
+
+# Compiling takes one to two seconds for so many products of payoffs and reaches.
+MOST_PRODUCTS = 2000
+# For so many it takes a second without loops too, and then steps are twice as fast.
+FEW_PRODUCTS = 200
+
+# At rest, where all series end, a step would be infinite.
+LONGEST_STEP = 1e3
+
+
+def is_installed() -> bool:
+    """Whether heyoka is; it is not imported."""
+    return find_spec("heyoka") is not None
+
+
+def refusal(game: Game) -> str | None:
+    """Why a game is not written out as expressions, or None if it is."""
+    largest = max(map(len, game.tree.infoset_actions), default=0)
+    if largest > 2:
+        return (
+            f"an information set has {largest} actions, and heyoka's expressions are made for two "
+            "at most"
+        )
+    products = len(game.sequence_form.arrays.weight)
+    if products > MOST_PRODUCTS:
+        return (
+            f"the expressions have {products:,} products, of which at most {MOST_PRODUCTS:,} "
+            "compile in reasonable time"
+        )
+    return None
+
+
+class Dual(NamedTuple):
+    """An expression and its derivative along the tangent, which is None where there is none."""
+
+    value: Any
+    slope: Any = None
+
+
+class Taylor:
+    """One integration; see :class:`.integrators.Integration`."""
+
+    unit = "steps"
+
+    def __init__(self, field: Field, state: FloatArray, start: float, tolerance: float) -> None:
+        import heyoka
+
+        size, players = len(field.action), len(field.form.others) + 1
+        self._outcomes = heyoka.taylor_outcome
+        self._moving = slice(size + players, None) if len(state) > size + players else None
+        self._tolerance = tolerance
+        self._log, self.work = 0.0, 0
+        self._stepper = heyoka.taylor_adaptive(
+            equations(field, tangent=self._moving is not None),
+            state.copy(),
+            time=start,
+            tol=tolerance,
+            compact_mode=self._moving is not None or len(field.form.weight) > FEW_PRODUCTS,
+        )
+
+    def sample(self, times: FloatArray, interrupted: Callable[[], bool]) -> Samples:
+        """States at ascending times, as far as it comes."""
+        rows, logs = np.empty((len(times), len(self._stepper.state))), np.zeros(len(times))
+        stepper, asked, filled = self._stepper, time.perf_counter(), 0
+        while filled < len(times):
+            goal = float(times[filled])
+            while stepper.time < goal:
+                ending = self._step()
+                if not ending and self.work % 64 == 0 and time.perf_counter() - asked > CHUNK_S:
+                    asked = time.perf_counter()
+                    ending = "interrupted" if interrupted() else ""
+                if ending:
+                    return Samples(rows[:filled], logs[:filled], ending)
+            within = int(np.searchsorted(times, stepper.time, side="right"))
+            self._interpolate(times[filled:within], rows[filled:within])
+            logs[filled:within] = self._log
+            filled = within
+        return Samples(rows, logs, "")
+
+    def _interpolate(self, times: FloatArray, rows: FloatArray) -> None:
+        """Write the states at times (K,) within the last step into `rows` (K, M)."""
+        stepper = self._stepper
+        if self.work:
+            # the series are in the time since the step began
+            since = times - (stepper.time - stepper.last_h)
+            sum_series(np.ascontiguousarray(stepper.tc), since, rows)
+        else:
+            rows[:] = stepper.state
+
+    def _step(self) -> str:
+        """Make a step; how it ended, empty if well."""
+        stepper = self._stepper
+        before = stepper.time
+        if self._moving is not None:
+            self._rescale(stepper.state[self._moving])
+        outcome, length = stepper.step(LONGEST_STEP, write_tc=True)
+        self.work += 1
+        if outcome == self._outcomes.err_nf_state:
+            return overflowed(before)
+        if not length > RESOLUTION * abs(before):
+            return collapsed(before, self._tolerance)
+        return too_many(stepper.time) if self.work >= CEILING else ""
+
+    def _rescale(self, tangent: FloatArray) -> None:
+        """Give the tangent length 1 where it has become too short or too long."""
+        length = float(np.sqrt(tangent @ tangent))
+        if not SHORTEST < length < LONGEST:
+            tangent /= length
+            self._log += float(np.log(length))
+
+
+def equations(field: Field, *, tangent: bool) -> list[tuple[Any, Any]]:
+    """Variables with their derivatives by time, in the order of the integrated vector."""
+    import heyoka
+
+    form, size = field.form, len(field.action)
+    players, sequences = len(form.others) + 1, len(form.entry_start) - 1
+    odds = heyoka.make_vars(*(f"z{f}" for f in range(size)))
+    won = heyoka.make_vars(*(f"u{p}" for p in range(players)))
+    moved = heyoka.make_vars(*(f"w{f}" for f in range(size)))
+
+    zero, one = heyoka.expression(0.0), heyoka.expression(1.0)
+    certain = Dual(one, zero if tangent else None)
+    behavior = [certain] * sequences
+    for f, (action, first) in enumerate(zip(field.action, field.first, strict=True)):
+        share = heyoka.sigmoid(odds[f])
+        slope = share * (one - share) * moved[f] if tangent else None
+        behavior[action] = Dual(share, slope)
+        behavior[first] = Dual(one - share, None if slope is None else -slope)
+    values = _values(field, behavior, certain)
+    result = [
+        (odds[f], (values[action].value - values[first].value) * field.speed[f])
+        for f, (action, first) in enumerate(zip(field.action, field.first, strict=True))
+    ]
+    result += [(won[p], values[p].value) for p in range(players)]
+    if tangent:
+        result += [
+            (moved[f], (values[action].slope - values[first].slope) * field.speed[f])
+            for f, (action, first) in enumerate(zip(field.action, field.first, strict=True))
+        ]
+    return result
+
+
+def _values(field: Field, behavior: Sequence[Dual], certain: Dual) -> list[Dual]:
+    """Counterfactual values of all sequences, those of the empty ones being payoffs."""
+    # Python's integers, since unsigned ones of NumPy wrap around
+    form = field.form
+    block, parent = form.block_start.tolist(), form.parent.tolist()
+    entry, opponents = form.entry_start.tolist(), form.opponents.tolist()
+    reach = [certain] * len(behavior)
+    for i, above in enumerate(parent):
+        for s in range(block[i], block[i + 1]):
+            reach[s] = _product([reach[above], behavior[s]])
+    terms = [
+        [
+            _product([reach[other] for other in opponents[e]], float(form.weight[e]))
+            for e in range(entry[s], entry[s + 1])
+            if form.weight[e]
+        ]
+        for s in range(len(behavior))
+    ]
+    for i in reversed(range(len(parent))):
+        for s in range(block[i], block[i + 1]):
+            terms[parent[i]].append(_product([behavior[s], _sum(terms[s])]))
+    return [_sum(some) for some in terms]
+
+
+def _sum(terms: Iterable[Dual]) -> Dual:
+    import heyoka
+
+    terms = list(terms)
+    if not terms:
+        return Dual(heyoka.expression(0.0), heyoka.expression(0.0))
+    value = heyoka.sum([term.value for term in terms])
+    if terms[0].slope is None:
+        return Dual(value)
+    return Dual(value, heyoka.sum([term.slope for term in terms]))
+
+
+def _product(factors: Sequence[Dual], weight: float = 1.0) -> Dual:
+    import heyoka
+
+    scale = heyoka.expression(weight)
+    value = heyoka.prod([scale, *(factor.value for factor in factors)])
+    if not factors or factors[0].slope is None:
+        return Dual(value, heyoka.expression(0.0) if not factors else None)
+    slopes = []
+    for k, factor in enumerate(factors):
+        others = [other.value for j, other in enumerate(factors) if j != k]
+        slopes.append(heyoka.prod([scale, factor.slope, *others]))
+    return Dual(value, heyoka.sum(slopes))

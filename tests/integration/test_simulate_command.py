@@ -1,0 +1,188 @@
+"""`eqbench simulate` as users run it: runs, files, figures of the verifier, and refusals."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from command import PLUGINS, eqbench
+
+import eqbench as package
+from eqbench.studies.simulation_points import read_points
+
+REGIMES = {"periodic", "quasi_periodic", "chaotic_transient", "boundary_absorption", "undecided"}
+DRIFTING = PLUGINS / "drifting.py"
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder with trajectories of SKP at two pots in ``skp``."""
+    cwd = tmp_path_factory.mktemp("place")
+    done = eqbench(
+        *("simulate", "--game", "skp", "--at", "2.5", "--at", "3.75", "--starts", "2"),
+        *("--time", "300", "--out", "skp", "--json"),
+        cwd=cwd,
+    )
+    assert done.code == 0, done.err
+    assert done.json == json.loads((cwd / "skp/summary.json").read_text())
+    return cwd
+
+
+def test_runs_have_the_keys_that_programs_rely_on(place: Path) -> None:
+    document = json.loads((place / "skp/summary.json").read_text())
+    assert document["schema"] == "eqbench.simulation/1"
+    assert document["finished"]
+    assert len(document["runs"]) == 4
+    for run in document["runs"]:
+        assert run["regime"] in REGIMES
+        assert run["reason"]
+        assert run["time"] == 300
+        assert isinstance(run["lyapunov"], float)
+        assert 0 <= run["near_face_fraction"] <= 1
+        assert sum(run["payoffs"]) == pytest.approx(0, abs=1e-9)
+        assert {*run["to_zero"], *run["to_one"]} <= set(_places(place))
+
+
+def _places(place: Path) -> list[str]:
+    header = (place / "skp/points.csv").read_text().split("\n", 1)[0]
+    return header.split(",")
+
+
+def test_profits_are_close_to_those_of_the_stable_solution(place: Path) -> None:
+    """Billingham 2017, section 4: close to Solution 1 for P < 3, and to 5 for 7/2 < P < 4."""
+    document = json.loads((place / "skp/summary.json").read_text())
+    for run in document["runs"]:
+        nearest = "skp:1" if run["parameter"] == 2.5 else "skp:5"
+        window = run["windows"][run["longest_window"]]
+        assert window["nearest"] == nearest
+        assert window["gap"] < 0.005
+
+
+def test_profiles_verify_to_the_figures_of_the_summary(place: Path) -> None:
+    run = json.loads((place / "skp/summary.json").read_text())["runs"][0]
+    for item in run["profiles"].values():
+        done = eqbench("verify", "--profile", f"skp/{item['profile']}", "--json", cwd=place)
+        assert done.json["max_regret"] == pytest.approx(item["max_regret"], abs=1e-15)
+        assert done.json["payoffs"] == pytest.approx(item["payoffs"], abs=1e-15)
+
+
+def test_points_are_read_back_with_all_runs(place: Path) -> None:
+    runs = read_points(package.load_game("skp"), place / "skp/points.csv")
+    assert [run.name for run in runs] == [
+        f"pot={pot} seed {seed}" for pot in (2.5, 3.75) for seed in (0, 1)
+    ]
+    for run in runs:
+        assert (run.times[0], run.times[-1]) == (0, 300)
+
+
+def test_final_profile_is_a_start_from_which_one_can_go_on(place: Path) -> None:
+    document = json.loads((place / "skp/summary.json").read_text())
+    file = f"skp/{document['runs'][0]['profiles']['start']['profile']}"
+    done = eqbench(
+        *("simulate", "--game", "skp(pot=2.5)", "--start", file, "--start", "uniform"),
+        *("--time", "20", "--out", "again", "--json"),
+        cwd=place,
+    )
+    assert done.code == 0, done.err
+    assert [run["start"] for run in done.json["runs"]] == [file, "uniform"]
+    one, other = (
+        read_points(package.load_game("skp"), place / folder / "points.csv")[0]
+        for folder in ("skp", "again")
+    )
+    # a profile rounds the log-odds
+    assert other.behavior == pytest.approx(one.behavior[: len(other.times)], abs=1e-8)
+
+
+def test_hand_by_hand_play_is_simulated(tmp_path: Path) -> None:
+    done = eqbench(
+        *("simulate", "--game", "skp(pot=2.5)", "--model", "hands", "--memory", "10"),
+        *("--starts", "1", "--time", "20"),
+        cwd=tmp_path,
+    )
+    assert done.code == 0, done.err
+    assert "players remember 10 hands" in done.out
+    assert "skp:1" in done.out
+
+
+@pytest.mark.parametrize("game", ["kuhn2", "rock_paper_scissors", "shapley"])
+def test_other_games_are_simulated(tmp_path: Path, game: str) -> None:
+    done = eqbench("simulate", "--game", game, "--starts", "1", "--time", "200", cwd=tmp_path)
+    assert done.code == 0, done.err
+    assert "Profits per unit of time" in done.out
+
+
+def test_figures_are_drawn_of_the_pairs_that_were_asked_for(tmp_path: Path) -> None:
+    done = eqbench(
+        *("simulate", "--game", "skp(pot=2.5)", "--starts", "1", "--time", "200"),
+        *("--figures", "--pair", "b3,d2", "--out", "out"),
+        cwd=tmp_path,
+    )
+    assert done.code == 0, done.err
+    for name in ("phase", "series", "profits"):
+        assert f"wrote out/{name}.svg" in done.err
+        assert (tmp_path / f"out/{name}.svg").stat().st_size > 5_000
+
+
+def test_interrupt_keeps_what_was_computed(tmp_path: Path) -> None:
+    command = [
+        *(sys.executable, "-m", "eqbench", "simulate", "--game", "kuhn2", "--json"),
+        *("--plugin", str(DRIFTING), "--solver", "drifting(delay_s=60)", "--time", "20"),
+        *("--out", "out"),
+    ]
+    with subprocess.Popen(
+        command, cwd=tmp_path, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        until = time.monotonic() + 60
+        while not (tmp_path / "out/summary.json").exists() and time.monotonic() < until:
+            time.sleep(0.05)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "interrupted; results in out" in err
+    document = json.loads(out)
+    assert not document["finished"]
+    assert [run["interrupted"] for run in document["runs"]] == [True]
+    assert (tmp_path / "out/points.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--game", "kuhn2", "--solver", "cfr"), "that of replicator is"),
+        (("--game", "kuhn2", "--memory", "5"), "--model hands"),
+        (("--game", "kuhn2", "--pair", "a,b"), "--figures"),
+        (("--game", "kuhn2", "--pair", "a"), "is no pair"),
+        (("--game", "skp", "--figures", "--pair", "b3,d9"), "'d9' is no frequency"),
+        (("--game", "kuhn2", "--start", "missing.json"), "cannot read"),
+        (("--game", "kuhn2", "--start", "pure.json"), "P1|1:|bet is 0; give frequencies"),
+        (("--game", "kuhn2", "--starts", "0"), "no start was given"),
+        (("--game", "kuhn2", "--out", "."), "is not empty"),
+        (("--game", "kuhn2", "--time", "0"), "positive"),
+        (("--game", "shapley", "--at", "3"), "no payoff parameter"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_with_advice(
+    tmp_path: Path, options: tuple[str, ...], words: str
+) -> None:
+    rows = {
+        "P1": {
+            "1:": {"check": 1, "bet": 0},
+            **{label: {"check": 0.5, "bet": 0.5} for label in ("2:", "3:")},
+            **{f"{card}:KB": {"fold": 0.5, "call": 0.5} for card in (1, 2, 3)},
+        },
+        "P2": {
+            **{f"{card}:K": {"check": 0.5, "bet": 0.5} for card in (1, 2, 3)},
+            **{f"{card}:B": {"fold": 0.5, "call": 0.5} for card in (1, 2, 3)},
+        },
+    }
+    (tmp_path / "pure.json").write_text(json.dumps({"behavior": rows}))
+    done = eqbench("simulate", *options, cwd=tmp_path)
+    assert done.code == 2
+    assert words in done.err
+    assert "Traceback" not in done.err

@@ -1,0 +1,113 @@
+"""`eqbench stability` as users run it: verdicts, files, and what it refuses."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from pathlib import Path
+
+import pytest
+from command import eqbench
+
+import eqbench as package
+from eqbench.model.profile import BehaviorProfile
+from eqbench.model.profile_json import profile_text
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder with what is stable in SKP at a pot of 3.25 in ``skp``."""
+    cwd = tmp_path_factory.mktemp("place")
+    done = eqbench(
+        *("stability", "--game", "skp(pot=3.25)", "--rest-points", "30"),
+        *("--figures", "--out", "skp", "--json"),
+        cwd=cwd,
+    )
+    assert done.code == 0, done.err
+    assert done.json == json.loads((cwd / "skp/summary.json").read_text())
+    return cwd
+
+
+def test_published_solutions_have_the_published_verdicts(place: Path) -> None:
+    """Billingham 2017, section 4.1: three solutions coexist at this pot, and one is no repeller."""
+    document = json.loads((place / "skp/summary.json").read_text())
+    assert document["schema"] == "eqbench.stability/1"
+    assert {entry["name"]: entry["verdict"] for entry in document["equilibria"]} == {
+        "skp:2": "unstable",
+        "skp:3": "unstable",
+        "skp:4": "centre manifold of oscillatory dimension 4",
+    }
+    for entry in document["equilibria"]:
+        counted = [entry[key] for key in ("unstable", "centre_oscillatory", "zero", "stable")]
+        assert sum(counted) == len(entry["eigenvalues"]) == 11
+        assert all(len(pair) == 2 for pair in entry["eigenvalues"])
+        assert entry["max_regret"] <= 1e-12
+        assert entry["members"]["same_everywhere"]
+    (search,) = document["rest_points"]
+    assert search["unstable"] == search["distinct"] > 0
+
+
+def test_figures_are_drawn(place: Path) -> None:
+    for suffix in ("svg", "png"):
+        assert (place / f"skp/eigenvalues.{suffix}").stat().st_size > 5_000
+
+
+def test_verdicts_along_the_parameter_are_drawn(tmp_path: Path) -> None:
+    done = eqbench(
+        *("stability", "--game", "skp", "--parameter", "pot", "--at", "3", "--at", "61/20"),
+        *("--samples", "2", "--figures", "--out", "out"),
+        cwd=tmp_path,
+    )
+    assert done.code == 0, done.err
+    assert "3.05 skp:2" in done.out
+    assert "the corner a2=0" in done.out
+    assert "results in out" in done.err
+    assert (tmp_path / "out/verdicts.svg").exists()
+
+
+def test_profile_in_a_file_is_looked_at(tmp_path: Path) -> None:
+    game = package.load_game("shapley")
+    uniform = BehaviorProfile.uniform(game.tree)
+    (tmp_path / "uniform.json").write_text(profile_text(game.tree, uniform, game.spec))
+    options = ("stability", "--game", "shapley", "--profile", "uniform.json", "--json", "-q")
+    done = eqbench(*options, "--out", "out", cwd=tmp_path)
+    assert (done.code, done.err) == (0, "")
+    entry = done.json["equilibria"][-1]
+    assert entry["name"] == "uniform.json"
+    assert (entry["is_equilibrium"], entry["verdict"]) == (True, "unstable")  # Shapley 1964
+
+
+def test_benchmark_marks_the_end_at_which_a_solution_meets_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "benchmarks"))
+    script = importlib.import_module("skp_stability")
+    row = script.measure("8", script.pots(script.P8, script.P9, 3), 2)
+    assert set(row["verdicts"]) == {row["paper"]} == {"unstable"}
+    (end,) = row["deviating"]
+    assert (end["is_end"], end["pot"]) == (True, pytest.approx(script.P8))
+    assert end["verdicts"] == {"centre manifold of oscillatory dimension 6": 1}
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--game", "kuhn2", "--solver", "cfr"), "the method of cfr is no flow"),
+        (("--game", "leduc"), "--rest-points"),
+        (("--game", "skp", "--parameter", "ante"), "its parameter is 'pot'"),
+        (("--game", "skp", "--at", "high"), "is no number"),
+        (("--game", "skp", "--out", "."), "is not empty"),
+        (("--game", "kuhn2", "--profile", "missing.json"), "cannot read the profile"),
+        (("--game", "kuhn2", "--profile", "moves.json"), "is no rest point"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_with_advice(
+    tmp_path: Path, options: tuple[str, ...], words: str
+) -> None:
+    tree = package.load_game("kuhn2").tree
+    (tmp_path / "moves.json").write_text(profile_text(tree, BehaviorProfile.uniform(tree)))
+    done = eqbench("stability", *options, cwd=tmp_path)
+    assert done.code == 2
+    assert words in done.err
+    assert "Traceback" not in done.err
+    assert not (tmp_path / "results").exists()

@@ -1,0 +1,118 @@
+"""Replicator dynamics of simplified three-player Kuhn poker against reference figures.
+
+The model is that of Billingham 2017 (arXiv:1707.01392), equations (22) to (24). The paper prints no
+trajectories; the reference states in ``data/ode_vectors.json`` come from a Taylor method at 1e-17
+and agree with a Runge-Kutta method of order eight at 1e-13.
+"""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from skp_solutions import load_solutions
+
+import eqbench
+
+VECTORS = json.loads((Path(__file__).parents[1] / "data" / "ode_vectors.json").read_text())
+# The paper's variables by player and information set; b are bets with Q, a with A, c and d calls.
+PLACES = {
+    **{"a1": (0, "4:"), "b1": (0, "2:"), "c1": (0, "3:KKB"), "d1": (0, "3:KBF")},
+    **{"a2": (1, "4:K"), "b2": (1, "2:K"), "c2": (1, "3:B"), "d2": (1, "3:KKBF")},
+    **{"b3": (2, "2:KK"), "c3": (2, "3:KB"), "d3": (2, "3:BF")},
+}
+
+
+def flow_at(pot: float, options: str = ""):
+    """The flow at a pot, and the index among its log-odds of each variable of the paper."""
+    game = eqbench.load_game(f"skp(pot={pot})")
+    flow, tree = eqbench.load_solver(f"replicator({options})").flow(game), game.tree
+    place = {
+        (int(tree.infoset_player[i]), tree.infoset_labels[i]): k
+        for k, i in enumerate(flow.choices.infoset)
+    }
+    return flow, {name: place[key] for name, key in PLACES.items()}
+
+
+@pytest.mark.parametrize("integrator", ["dop853", "lsoda", "heyoka"])
+@pytest.mark.parametrize("row", VECTORS["trajectories"], ids=lambda row: f"pot {row['P']}")
+def test_trajectories_agree_with_the_reference_to_1e_8(
+    row: dict[str, Any], integrator: str
+) -> None:
+    if integrator == "heyoka":
+        pytest.importorskip("heyoka")
+    flow, index = flow_at(row["P"], f"integrator={integrator}")
+    order = [index[name] for name in row["vars"]]
+    start = np.empty(len(order))
+    start[order] = row["F0"]
+    times = [time for time, _ in row["states"]]
+    assert times == [1.0, 10.0, 50.0, 100.0]
+    found = flow.integrate(start, np.array([0.0, *times]))
+    assert (found.ending, flow.integrator) == ("", integrator)
+    for state, (_, expected) in zip(found.states[1:], row["states"], strict=True):
+        assert np.abs(state[order] - expected).max() <= 1e-8
+
+
+@pytest.mark.parametrize(
+    "row", VECTORS["eigenvalues_f_coordinates"], ids=lambda row: f"solution {row['solution']}"
+)
+def test_eigenvalues_at_equilibria_agree_with_the_reference(row: dict[str, Any]) -> None:
+    flow, index = flow_at(row["P"])
+    solution = next(known for known in load_solutions() if known.name == row["solution"])
+    values = solution.values(row["P"], [row["free"][name] for name in solution.free], exact=False)
+    free = np.empty(len(index))
+    for name, place in index.items():
+        free[place] = values[name]
+    behavior = flow.choices.behavior(free)
+    assert np.abs(flow.frequency_velocity(behavior)).max() <= 1e-14
+    found = np.linalg.eigvals(flow.frequency_jacobian(behavior))
+    assert distance(found, [complex(*pair) for pair in row["eig"]]) <= 1e-9
+
+
+def distance(found: np.ndarray, expected: list[complex]) -> float:
+    """Largest distance of eigenvalues from those expected, each taken once, nearest first."""
+    left, largest = list(found), 0.0
+    for value in sorted(expected, key=abs, reverse=True):
+        nearest = min(left, key=lambda other: abs(other - value))
+        left.remove(nearest)
+        largest = max(largest, abs(nearest - value))
+    return largest
+
+
+def test_first_equation_of_the_paper_holds() -> None:
+    """Equation (22), the only one that is written out."""
+    flow, index = flow_at(3.1)
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        f = rng.random(len(index))
+        a1, b2, c2, b3, d3, c3 = (f[index[name]] for name in ("a1", "b2", "c2", "b3", "d3", "c3"))
+        expected = a1 * (1 - a1) * (-2 * b2 + 2 * c2 - 2 * b3 + 2 * d3 - b2 * c3)
+        velocity = flow.frequency_velocity(flow.choices.behavior(f))
+        assert velocity[index["a1"]] == pytest.approx(expected, abs=1e-14)
+
+
+def test_rate_is_that_of_the_paper_for_skp_only() -> None:
+    skp, kuhn = eqbench.load_game("skp"), eqbench.load_game("kuhn3")
+    usual, slow = (eqbench.load_solver(f"replicator{o}") for o in ("", "(rate=1)"))
+    for game, ratio in ((skp, 24), (kuhn, 1)):
+        state = np.linspace(-1, 1, usual.flow(game).choices.size)
+        velocity = [solver.flow(game).velocity(state) for solver in (usual, slow)]
+        assert np.abs(velocity[0] - ratio * velocity[1]).max() <= 1e-15
+        assert np.abs(velocity[1]).max() > 0.01
+
+
+def test_equilibria_of_every_solution_are_rest_points() -> None:
+    """Billingham 2017, §4: all equilibria of the game are those of (23)."""
+    for pot in (Fraction(5, 2), Fraction(19, 5), Fraction(9, 2)):
+        flow, index = flow_at(float(pot))
+        for solution in load_solutions():
+            for values in solution.choices(float(pot), exact=False):
+                if not solution.end(0) <= pot <= solution.end(1):
+                    continue
+                free = np.array([values[name] for name in sorted(index, key=index.__getitem__)])
+                behavior = flow.choices.behavior(np.clip(free, 0, 1))
+                assert np.abs(flow.frequency_velocity(behavior)).max() <= 1e-13

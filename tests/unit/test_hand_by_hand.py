@@ -1,0 +1,195 @@
+"""Repeated play with a limited memory: what is remembered, how behavior moves, what it imitates."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+import eqbench
+from eqbench.errors import UsageError
+from eqbench.model.builder import TreeBuilder
+from eqbench.model.choices import Choices
+from eqbench.model.game import Game
+
+AT_REST = 1e-300
+
+
+def play(game, state, times, *, memory=1, hand_time=0.01, rate=1.0, seed=0, **options):
+    """A trajectory of repeated play."""
+    kind = type(eqbench.load_solver("replicator"))
+    table = kind(rate=rate, hand_time=hand_time).hand_by_hand(game, memory)
+    rng = np.random.default_rng(seed)
+    return table.play(np.array(state, dtype=float), np.array(times, dtype=float), rng, **options)
+
+
+@pytest.fixture
+def two_steps():
+    """One player: stop for 0, or go on to 1 or 3."""
+    builder = TreeBuilder(["P1"])
+    root = builder.decision(None, 0, "first", ["stop", "go"])
+    builder.terminal((root, 0), [0])
+    later = builder.decision((root, 1), 0, "second", ["left", "right"])
+    builder.terminal((later, 0), [1])
+    builder.terminal((later, 1), [3])
+    return Game("two_steps", builder.tree())
+
+
+@pytest.fixture
+def rare_opponent():
+    """P1 stays out for 0 or lets P2 choose, who gives P1 1 or 2 and takes 1 or 0."""
+    builder = TreeBuilder(["P1", "P2"])
+    root = builder.decision(None, 0, "first", ["out", "in"])
+    builder.terminal((root, 0), [0, 0])
+    answer = builder.decision((root, 1), 1, "answer", ["small", "large"])
+    builder.terminal((answer, 0), [1, 1])
+    builder.terminal((answer, 1), [2, 0])
+    return Game("rare_opponent", builder.tree())
+
+
+def test_without_opponents_play_is_eulers_method(two_steps):
+    """Own behavior is known, so nothing is estimated; the first gain follows the second choice."""
+    found = play(two_steps, [-1.0, 0.5], np.arange(41) * 0.25, hand_time=0.25, memory=3)
+    expected = np.empty((41, 2))
+    expected[0] = -1.0, 0.5
+    for k in range(40):
+        right = 1 / (1 + np.exp(-expected[k, 1]))
+        expected[k + 1] = expected[k] + 0.25 * np.array([1 + 2 * right, 2.0])
+    np.testing.assert_allclose(found.states, expected, rtol=1e-13)
+
+
+def test_speeds_multiply_the_moves(two_steps):
+    slow = play(two_steps, [0.0, 0.0], [0, 0.01])
+    fast = play(two_steps, [0.0, 0.0], [0, 0.01], rate=24.0)
+    np.testing.assert_allclose(fast.states[1], 24 * slow.states[1], rtol=1e-14)
+
+
+@pytest.mark.parametrize("memory", [1, 4, 7])
+def test_estimates_are_shares_of_the_remembered_hands(memory):
+    """In matching pennies the gain is 2 (1 - 2 q), and a share q is a multiple of 1 / memory."""
+    game = eqbench.load_game("matching_pennies")
+    found = play(game, [0.2, -0.3], np.arange(400) * 0.01, memory=memory)
+    gains = np.abs(np.diff(found.states, axis=0)) / 0.01
+    counted = memory * (1 - gains / 2) / 2
+    np.testing.assert_allclose(counted, np.rint(counted), atol=1e-9)
+    assert len(np.unique(np.rint(counted))) == memory // 2 + 1
+
+
+def test_where_nothing_is_seen_the_start_is_believed(rare_opponent):
+    """P2 plays large with 3/4 but is never asked, so P1 goes on expecting 7/4."""
+    found = play(rare_opponent, [-60.0, np.log(3)], [0, 1.0, 2.0], memory=5)
+    np.testing.assert_allclose(found.states[:, 0], [-60, -58.25, -56.5], rtol=1e-13)
+    np.testing.assert_array_equal(found.states[:, 1], np.log(3))
+
+
+@pytest.mark.parametrize("spec", ["skp(pot=3.1)", "shapley", "leduc"])
+def test_hands_are_drawn_from_chance_and_behavior(spec):
+    """With behavior at rest, winnings are within five standard errors of expected payoffs."""
+    game = eqbench.load_game(spec)
+    choices = Choices.of(game.tree)
+    state = np.random.default_rng(3).normal(size=choices.size)
+    weights = np.ones(game.tree.n_actions)
+    weights[choices.action] = np.exp(state)
+    sums = np.add.reduceat(weights, game.tree.action_start[:-1])
+    behavior = weights / np.repeat(sums, np.diff(game.tree.action_start))
+    number = 8_000
+    found = play(game, state, np.arange(number + 1.0), rate=AT_REST, hand_time=1.0)
+    won = np.diff(found.profits, axis=0)
+    error = won.std(axis=0) / np.sqrt(number)
+    expected = game.payoff_model().expected_payoffs(behavior)
+    assert np.all(np.abs(won.mean(axis=0) - expected) <= 5 * error)
+    assert np.all(error > 0)
+
+
+def test_a_hand_of_no_time_gives_the_flow():
+    """Noise is of the order of the root of the time of a hand, at any fixed memory."""
+    game = eqbench.load_game("skp(pot=3.1)")
+    choices, model = Choices.of(game.tree), game.payoff_model()
+    times = np.linspace(0, 5, 21)
+
+    def behavior(state):
+        return choices.behavior(1 / (1 + np.exp(-state)))
+
+    def velocity(_, state):
+        return 24 * choices.gains(model.counterfactual_values(behavior(state)))
+
+    start = np.random.default_rng(0).normal(size=choices.size)
+    flow = solve_ivp(velocity, (0, 5), start, t_eval=times, rtol=1e-8, atol=1e-8).y.T
+    expected = np.array([behavior(state) for state in flow])
+    distances = []
+    for hand_time in (1e-2, 1e-3, 1e-4):
+        found = play(game, start, times, memory=20, hand_time=hand_time, rate=24.0)
+        played = np.array([behavior(state) for state in found.states])
+        distances.append(np.sqrt(np.mean((played - expected) ** 2)))
+    assert distances[0] > 0.05
+    assert all(later < 0.75 * earlier for earlier, later in pairwise(distances))
+    assert distances[-1] < 0.05
+
+
+def test_play_at_a_small_pot_goes_where_the_flow_goes():
+    """Billingham (2017, section 4, case 1): only b3 and d2 go on moving at pot 2.5."""
+    game = eqbench.load_game("skp(pot=2.5)")
+    start = np.random.default_rng(0).normal(size=11)
+    found = play(game, start, np.linspace(0, 60, 121), memory=50, hand_time=2e-4, rate=24.0)
+    late = 1 / (1 + np.exp(-found.states[80:]))
+    labels = [game.tree.infoset_labels[i] for i in Choices.of(game.tree).infoset]
+    moving = {labels.index("2:KK"), labels.index("3:KKBF")}
+    vanishing = [labels.index(label) for label in ("4:", "2:", "4:K", "2:K", "3:KKB")]
+    assert late[:, vanishing].max() < 0.1
+    assert all(np.ptp(late[:, position]) > 0.2 for position in moving)
+
+
+def test_same_seed_gives_the_same_play_wherever_it_is_looked_at():
+    game = eqbench.load_game("kuhn3")
+    start = np.zeros(Choices.of(game.tree).size)
+    fine = play(game, start, np.linspace(0, 50, 51), memory=10)
+    coarse = play(game, start, [0, 50.0], memory=10)
+    other = play(game, start, [0, 50.0], memory=10, seed=1)
+    np.testing.assert_array_equal(fine.states[-1], coarse.states[-1])
+    np.testing.assert_array_equal(fine.profits[-1], coarse.profits[-1])
+    assert not np.array_equal(other.states[-1], coarse.states[-1])
+
+
+def test_the_default_time_of_a_hand_shrinks_with_memory(two_steps):
+    """A hundredth of a unit of time is remembered, so one hand of 50 takes 0.0002."""
+    found = play(two_steps, [0.0, 0.0], [0, 0.0002], memory=50, hand_time=None)
+    np.testing.assert_allclose(found.states[1], [0.0004, 0.0004], rtol=1e-12)
+
+
+def test_interrupted_play_keeps_what_it_reached():
+    game = eqbench.load_game("matching_pennies")
+    asked = iter([False, False, False])
+    found = play(game, [0.1, 0.1], np.arange(10.0), interrupted=lambda: next(asked, True))
+    np.testing.assert_array_equal(found.times, [0, 1, 2, 3])
+    assert found.states.shape == (4, 2)
+    assert found.profits.shape == (4, 2)
+    assert "interrupted" in found.ending
+    assert "3 of 9" in found.ending
+
+
+def test_overflowing_play_ends_with_a_reason(two_steps):
+    found = play(two_steps, [0.0, 0.0], np.arange(5) * 0.01, rate=1e308, hand_time=0.01)
+    steep = play(two_steps, [0.0, 0.0], np.arange(5.0), rate=1e308, hand_time=1.0)
+    assert found.ending == ""
+    assert "infinite" in steep.ending
+    assert "smaller rate" in steep.ending
+    assert np.isfinite(steep.states).all()
+
+
+@pytest.mark.parametrize("memory", [0, -3])
+def test_a_memory_of_no_hand_is_refused(two_steps, memory):
+    with pytest.raises(UsageError, match=f"memory={memory}: .* at least 1"):
+        play(two_steps, [0.0, 0.0], [0, 1.0], memory=memory)
+
+
+@pytest.mark.parametrize("hand_time", [0.0, -1.0, np.inf, np.nan])
+def test_a_hand_without_a_length_is_refused(two_steps, hand_time):
+    with pytest.raises(UsageError, match="positive, finite"):
+        play(two_steps, [0.0, 0.0], [0, 1.0], hand_time=hand_time)
+
+
+def test_more_hands_than_can_be_played_are_refused(two_steps):
+    with pytest.raises(UsageError, match=r"1e\+20 hands .* longer hand_time"):
+        play(two_steps, [0.0, 0.0], [0, 1.0], hand_time=1e-20)

@@ -1,0 +1,250 @@
+"""Regimes of made-up trajectories, whose motion is known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from eqbench.dynamics import Trajectory
+from eqbench.errors import UsageError
+from eqbench.model.choices import Choices
+from eqbench.studies.regimes import LEAST_TIMES, Regime, classify
+
+TIMES = np.arange(8001) * 0.25
+SLOW, FAST = 2 * np.pi / 17, 2 * np.pi / (7 * np.sqrt(2))
+
+
+def flow(influence: Any, sizes: tuple[int, ...] | None = None) -> Any:
+    """A flow whose Jacobian is the same everywhere; all sets have two actions if none is said."""
+    matrix = np.array(influence, dtype=float)
+    sizes = sizes or (2,) * len(matrix)
+    choices = Choices.of_blocks(np.concatenate(([0], np.cumsum(sizes))))
+    return SimpleNamespace(choices=choices, state_jacobian=lambda state: matrix)
+
+
+def trajectory(*log_odds: Any, growth: Any = None, ending: str = "") -> Trajectory:
+    """A trajectory with these log-odds; its tangent grows like the time."""
+    times = TIMES[: len(log_odds[0])]
+    growth = np.log1p(times) if growth is None else growth
+    tangent = np.eye(1, len(log_odds))[0]
+    states = np.array(log_odds).T
+    return Trajectory(times, states, np.zeros((len(times), 2)), growth, tangent, ending)
+
+
+def circle(frequency: float, size: float = 2.0) -> tuple[Any, Any]:
+    return size * np.sin(frequency * TIMES), size * np.cos(frequency * TIMES)
+
+
+PAIR = [[0, 1], [-1, 0]]
+TWO_PAIRS = np.kron(np.eye(2), PAIR)
+
+
+def test_a_closed_orbit_is_periodic_with_its_period() -> None:
+    regime = classify(flow(PAIR), trajectory(*circle(SLOW)))
+    assert regime.word == "periodic"
+    assert regime.components == ((1, 3),)
+    (facts,) = regime.facts
+    assert facts.loops == 1
+    assert facts.period == pytest.approx(17, rel=1e-6)
+    assert facts.lines[0].frequency == pytest.approx(1 / 17, rel=1e-3)
+    assert facts.line_share > 0.999
+    assert regime.transient == 0
+    assert "17" in regime.reason
+
+
+def test_an_orbit_that_closes_after_three_loops_is_periodic() -> None:
+    once, thrice = np.sin(SLOW * TIMES), np.sin(3 * SLOW * TIMES)
+    regime = classify(flow(PAIR), trajectory(once + 2 * thrice, thrice + 0.2 * once))
+    assert regime.word == "periodic"
+    assert regime.facts[0].loops == 3
+    assert regime.facts[0].period == pytest.approx(17, rel=1e-6)
+
+
+def test_two_oscillators_are_quasi_periodic_together_and_periodic_each() -> None:
+    regime = classify(flow(TWO_PAIRS), trajectory(*circle(SLOW), *circle(FAST)))
+    assert regime.word == "quasi_periodic"
+    assert regime.components == ((1, 3), (5, 7))
+    assert [fact.period for fact in regime.facts] == pytest.approx([17, 7 * np.sqrt(2)], rel=1e-6)
+
+
+def test_oscillators_with_periods_in_a_small_ratio_are_periodic_together() -> None:
+    regime = classify(flow(TWO_PAIRS), trajectory(*circle(SLOW), *circle(1.5 * SLOW)))
+    assert len(regime.components) == 2
+    assert regime.word == "periodic"
+
+
+def test_what_influences_each_other_is_one_component_without_a_period() -> None:
+    influence = TWO_PAIRS + 0.1
+    regime = classify(flow(influence), trajectory(*circle(SLOW), *circle(FAST)))
+    assert regime.components == ((1, 3, 5, 7),)
+    assert regime.word == "quasi_periodic"
+    assert regime.facts[0].period is None
+    assert regime.facts[0].mismatch > 0.1
+
+
+def test_influence_in_one_direction_couples() -> None:
+    influence = TWO_PAIRS.copy()
+    influence[3, 0] = 0.01
+    regime = classify(flow(influence), trajectory(*circle(SLOW), *circle(FAST)))
+    assert regime.components == ((1, 3, 5, 7),)
+
+
+def test_exponential_growth_is_chaos_without_an_end() -> None:
+    regime = classify(flow(PAIR), trajectory(*circle(SLOW), growth=0.03 * TIMES))
+    assert regime.word == "chaotic_transient"
+    assert regime.lyapunov == pytest.approx(0.03)
+    assert [window.mean for window in regime.lyapunov_windows] == pytest.approx(
+        [0.03] * len(regime.lyapunov_windows)
+    )
+    assert regime.lyapunov_windows[-1].end == TIMES[-1]
+    assert regime.transient is None
+    assert "still chaotic" in regime.reason
+
+
+def test_chaos_that_ends_in_the_first_half_is_a_transient_of_that_length() -> None:
+    growth = 0.05 * np.minimum(TIMES, 400)
+    regime = classify(flow(PAIR), trajectory(*circle(SLOW), growth=growth))
+    assert regime.word == "periodic"
+    assert 200 < regime.transient <= 400
+
+
+@pytest.mark.parametrize("rate", [0.05 * np.minimum(TIMES, 1300), 0.007 * TIMES])
+def test_chaos_that_just_ended_or_is_weak_is_undecided(rate: Any) -> None:
+    regime = classify(flow(PAIR), trajectory(*circle(SLOW), growth=rate))
+    assert regime.word == "undecided"
+    assert regime.transient is None
+
+
+def test_a_broad_spectrum_is_not_called_regular() -> None:
+    noise = np.random.default_rng(1).normal(size=(2, len(TIMES) + 8))
+    smooth = [np.convolve(row, np.hanning(9), mode="valid")[: len(TIMES)] for row in noise]
+    regime = classify(flow(PAIR), trajectory(*smooth))
+    assert regime.facts[0].line_share < 0.5
+    assert regime.word == "undecided"
+
+
+def test_longer_and_longer_dwelling_at_faces_is_absorption_even_if_chaotic() -> None:
+    swings = TIMES * np.sin(4 * np.log1p(TIMES)), TIMES * np.cos(4 * np.log1p(TIMES))
+    regime = classify(flow(PAIR), trajectory(*swings, growth=0.03 * TIMES))
+    assert regime.word == "boundary_absorption"
+    assert regime.near_face_fraction > 0.95
+    assert regime.near_face_windows[0].mean < regime.near_face_fraction
+    assert 0 < regime.transient < 200
+    assert not regime.to_zero
+    assert not regime.to_one
+
+
+def test_wide_swings_that_do_not_grow_are_no_absorption() -> None:
+    regime = classify(flow(PAIR), trajectory(*circle(SLOW, 60.0)))
+    assert regime.near_face_fraction > 0.9
+    assert regime.word == "periodic"
+
+
+def test_absorption_needs_no_tangent_and_the_rest_does() -> None:
+    swings = TIMES * np.sin(4 * np.log1p(TIMES)), TIMES * np.cos(4 * np.log1p(TIMES))
+    without = trajectory(*swings)._replace(growth=None, tangent=None)
+    regime = classify(flow(PAIR), without)
+    assert (regime.word, regime.lyapunov) == ("boundary_absorption", None)
+    without = trajectory(*circle(SLOW))._replace(growth=None, tangent=None)
+    regime = classify(flow(PAIR), without)
+    assert regime.word == "undecided"
+    assert "no tangent" in regime.reason
+
+
+def test_limits_are_told_from_what_settles_and_what_only_visits() -> None:
+    down, up = -0.1 * TIMES + np.sin(TIMES), 0.02 * TIMES
+    settling = 0.3 + np.exp(-0.05 * TIMES)
+    slowly_down = -np.log1p(100 * TIMES)
+    visiting = 30 * np.sin(SLOW * TIMES)
+    near_but_swinging = -10 + np.sin(SLOW * TIMES)
+    regime = classify(
+        flow(np.ones((6, 6))),
+        trajectory(down, up, settling, slowly_down, visiting, near_but_swinging),
+    )
+    assert regime.to_zero == (1, 7)
+    assert regime.to_one == (3,)
+    assert regime.frozen == (5,)
+    assert regime.components == ((9, 11),)
+    # log 999 is reached by `up` at 345 and by `down` before.
+    assert 345 < regime.transient < 346
+
+
+def test_what_comes_back_from_a_face_has_no_limit_there() -> None:
+    returning = -150 + 0.07 * TIMES
+    regime = classify(flow(np.eye(3)), trajectory(*circle(SLOW), returning))
+    assert not regime.to_zero
+    assert regime.components == ((1,), (3,), (5,))
+    assert regime.word == "undecided"
+
+
+def test_regular_motion_with_a_drift_is_undecided() -> None:
+    first, second = circle(SLOW, 0.5)
+    regime = classify(flow(PAIR), trajectory(first + 0.002 * TIMES, second))
+    assert regime.word == "undecided"
+    assert "log-odds drift by" in regime.reason
+
+
+def test_actions_of_larger_sets_count_one_by_one() -> None:
+    # Of three actions the last dies out, and the others swing against each other.
+    regime = classify(flow(np.ones((2, 2)), (3,)), trajectory(np.sin(SLOW * TIMES), -0.1 * TIMES))
+    assert regime.to_zero == (2,)
+    assert regime.to_one == ()
+    assert regime.components == ((0, 1),)
+    assert regime.word == "periodic"
+    regime = classify(flow(np.ones((2, 2)), (3,)), trajectory(0.1 * TIMES, -0.1 * TIMES))
+    assert regime.to_zero == (0, 2)
+    assert regime.to_one == (1,)
+    assert (regime.word, regime.components) == ("boundary_absorption", ())
+
+
+def test_rest_inside_is_periodic() -> None:
+    rest = np.zeros_like(TIMES)
+    regime = classify(flow(PAIR), trajectory(rest, rest + 1))
+    assert regime.word == "periodic"
+    assert regime.frozen == (1, 3)
+    assert "rests" in regime.reason
+
+
+@pytest.mark.parametrize("period", [2.0, 500.0])
+def test_too_few_times_per_return_or_returns_are_undecided(period: float) -> None:
+    regime = classify(flow(PAIR), trajectory(*circle(2 * np.pi / period)))
+    assert regime.word == "undecided"
+    assert ("closer grid" if period == 2 else "longer") in regime.reason
+
+
+def test_the_regime_does_not_depend_on_where_the_clock_stands() -> None:
+    early = trajectory(*circle(SLOW), growth=0.05 * np.minimum(TIMES, 400))
+    late = early._replace(times=early.times + 1000)
+    first, second = classify(flow(PAIR), early), classify(flow(PAIR), late)
+    assert second.transient == first.transient + 1000
+    assert _bare(second) == _bare(first)
+
+
+def _bare(regime: Regime) -> Regime:
+    return replace(
+        regime, reason="", transient=None, facts=(), lyapunov_windows=(), near_face_windows=()
+    )
+
+
+def test_uneven_and_short_grids_are_refused() -> None:
+    good = trajectory(*circle(SLOW))
+    with pytest.raises(UsageError, match=r"evenly spaced times; got spacings from 0\.375 to"):
+        classify(flow(PAIR), good._replace(times=good.times**1.5 + good.times))
+    few = LEAST_TIMES - 1
+    with pytest.raises(UsageError, match=f"at least {LEAST_TIMES} times; got {few}"):
+        classify(flow(PAIR), trajectory(*(row[:few] for row in circle(SLOW))))
+
+
+def test_an_early_end_is_said() -> None:
+    regime = classify(flow(PAIR), trajectory(*circle(SLOW), ending="the step became 0"))
+    assert regime.word == "periodic"
+    assert regime.reason.endswith("ended early: the step became 0")
+    few = trajectory(*(row[:9] for row in circle(SLOW)), ending="the step became 0")
+    regime = classify(flow(PAIR), few)
+    assert regime.word == "undecided"
+    assert "9 times" in regime.reason
+    assert "the step became 0" in regime.reason

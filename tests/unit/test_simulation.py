@@ -1,0 +1,214 @@
+"""Simulations of a made-up flow: what is followed, measured, written and kept."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from command import PLUGINS
+
+from eqbench.model.profile_json import parse_profile, profile_from_json
+from eqbench.model.realization import RealizationPlan
+from eqbench.registry import default_registry
+from eqbench.report.terminal import plain_text
+from eqbench.studies.simulation import Simulator
+from eqbench.studies.simulation_points import read_points
+from eqbench.studies.simulation_request import SimulationRequest, SimulationSetting
+from eqbench.studies.simulation_table import print_simulation
+from eqbench.verification import verify
+
+REGISTRY = default_registry().with_plugins([PLUGINS / "drifting.py"])
+
+
+def setting(game: str = "skp(pot=3.35)", solver: str = "drifting", **more: Any) -> Any:
+    more = {"time": 20.0, "every": 0.1, "random": 2} | more
+    return SimulationSetting.of(REGISTRY, SimulationRequest(game, solver, **more))
+
+
+def simulated(folder: Path, of: Any, **more: Any) -> dict[str, Any]:
+    folder.mkdir(exist_ok=True)
+    document = Simulator(of, folder, **more).document()
+    assert json.loads((folder / "summary.json").read_text()) == document
+    return document
+
+
+def behavior(folder: Path, of: Any, run: dict[str, Any], name: str) -> np.ndarray:
+    text = (folder / run["profiles"][name]["profile"]).read_text()
+    return profile_from_json(of.games[0].tree, parse_profile(text)).probabilities
+
+
+def test_every_start_is_followed_at_every_value(tmp_path: Path) -> None:
+    of = setting(at=(Fraction("3.35"), Fraction(5)), profiles={"uniform": None}, random=1, seed=4)
+    document = simulated(tmp_path, of)
+    assert document["finished"]
+    names = [f"pot={pot} {start}" for pot in ("3.35", "5") for start in ("uniform", "seed 4")]
+    assert [run["name"] for run in document["runs"]] == names
+    assert [run["parameter"] for run in document["runs"]] == [3.35, 3.35, 5, 5]
+    assert [run.name for run in read_points(of.games[0], tmp_path / "points.csv")] == names
+    solutions = [[known["name"] for known in value["solutions"]] for value in document["values"]]
+    assert solutions[0] == ["skp:2", "skp:3", "skp:4"]
+    assert "skp:9" in solutions[1]
+    for run, value in zip(document["runs"], (0, 0, 1, 1), strict=True):
+        assert [item["name"] for item in run["solutions"]] == solutions[value]
+
+
+def test_payoffs_of_a_profile_at_rest_are_those_of_the_verifier(tmp_path: Path) -> None:
+    of = setting(solver="drifting(speed=0)")
+    run = simulated(tmp_path, of)["runs"][0]
+    start = behavior(tmp_path, of, run, "start")
+    np.testing.assert_array_equal(start, behavior(tmp_path, of, run, "final"))
+    assert behavior(tmp_path, of, run, "average") == pytest.approx(start, abs=1e-13)
+    tree = of.games[0].tree
+    text = (tmp_path / run["profiles"]["start"]["profile"]).read_text()
+    figures = verify(tree, profile_from_json(tree, parse_profile(text)))
+    for window in run["windows"]:
+        assert window["payoffs"] == pytest.approx(figures.payoffs, abs=1e-13)
+        assert window["average_max_regret"] == pytest.approx(figures.max_regret, abs=1e-13)
+    assert run["profiles"]["final"]["regrets"] == pytest.approx(figures.regrets, abs=1e-15)
+    assert run["payoffs"] == run["windows"][run["longest_window"]]["payoffs"]
+
+
+def test_windows_and_average_follow_from_the_points(tmp_path: Path) -> None:
+    of = setting("kuhn2", "drifting(speed=0.2)", random=1)
+    run = simulated(tmp_path, of)["runs"][0]
+    (points,) = read_points(of.games[0], tmp_path / "points.csv")
+    window = run["windows"][run["longest_window"]]
+    assert (window["from"], window["to"]) == pytest.approx((10, 20))
+    chosen = np.flatnonzero((points.times >= window["from"]) & (points.times <= window["to"]))
+    earned = (points.profits[chosen[-1]] - points.profits[chosen[0]]) / 10
+    assert run["payoffs"] == pytest.approx(earned, abs=1e-13)
+    form = of.games[0].sequence_form
+    plans = [RealizationPlan.of(form, row).weights for row in points.behavior[chosen]]
+    average = RealizationPlan(np.mean(plans, axis=0)).to_behavior(form)
+    assert behavior(tmp_path, of, run, "average") == pytest.approx(average, abs=1e-12)
+
+
+def test_gap_to_a_solution_is_the_largest_of_any_player(tmp_path: Path) -> None:
+    document = simulated(tmp_path, setting(random=1))
+    run, value = document["runs"][0], document["values"][0]
+    for known, item in zip(value["solutions"], run["solutions"], strict=True):
+        payoffs = np.array(known["payoffs"])[:, 0]
+        apart = np.abs(np.array(run["payoffs"]) - payoffs).max()
+        assert item["gaps"][run["longest_window"]] == pytest.approx(apart, abs=1e-12)
+    window = run["windows"][run["longest_window"]]
+    nearest = min(run["solutions"], key=lambda item: item["gaps"][run["longest_window"]])
+    assert window["nearest"] == nearest["name"]
+
+
+def test_trajectory_that_breaks_off_is_kept_with_its_reason(tmp_path: Path) -> None:
+    of = setting(solver="drifting(lost=12.34)")
+    document = simulated(tmp_path, of)
+    assert document["finished"]
+    for run in document["runs"]:
+        assert run["ending"] == "the road is closed; take another"
+        assert run["time"] == pytest.approx(12.3)
+        assert not run["interrupted"]
+        assert run["windows"][-1]["to"] == pytest.approx(12.3)
+    assert len(read_points(of.games[0], tmp_path / "points.csv")[1].times) == 124
+    text = plain_text(lambda console: print_simulation(document, console))
+    assert "all starts: undecided, states at 124 times" in text
+    assert text.count("ended early: the road is closed; take another") == 1
+
+
+@pytest.mark.parametrize("lost", [0.0, 0.15])
+def test_trajectory_that_breaks_off_at_once_is_undecided(tmp_path: Path, lost: float) -> None:
+    document = simulated(tmp_path, setting(solver=f"drifting(lost={lost})"))
+    for run in document["runs"]:
+        assert run["regime"] == "undecided"
+        assert (run["payoffs"] is None) == (lost == 0)
+        assert len(run["windows"]) == (lost > 0)
+    assert plain_text(lambda console: print_simulation(document, console))
+
+
+def test_interrupt_ends_the_present_trajectory_and_keeps_it(tmp_path: Path) -> None:
+    asked: list[None] = []
+
+    def interrupted() -> bool:
+        asked.append(None)
+        return len(asked) > 40
+
+    document = simulated(
+        tmp_path, setting(solver="drifting(delay_s=60)", random=3), interrupted=interrupted
+    )
+    assert not document["finished"]
+    (run,) = document["runs"]
+    assert run["interrupted"]
+    assert run["time"] < 20
+    assert (tmp_path / run["profiles"]["final"]["profile"]).exists()
+
+
+def test_interrupt_between_trajectories_leaves_out_the_others(tmp_path: Path) -> None:
+    told: list[str] = []
+    document = simulated(
+        tmp_path,
+        setting(),
+        interrupted=lambda: len(told) > 2,
+        tell=told.append,
+    )
+    assert told == ["preparing skp(pot=67/20)", "seed 0, 1 of 2", "seed 1, 2 of 2"]
+    assert not document["finished"]
+    assert [run["interrupted"] for run in document["runs"]] == [False, True]
+
+
+@pytest.mark.parametrize("model", ["ode", "hands"])
+def test_same_request_gives_the_same_points(tmp_path: Path, model: Any) -> None:
+    texts = []
+    for name in ("one", "other"):
+        simulated(tmp_path / name, setting(model=model))
+        texts.append((tmp_path / name / "points.csv").read_text())
+    assert texts[0] == texts[1]
+
+
+def test_play_by_hand_is_random_by_start_and_has_no_exponent(tmp_path: Path) -> None:
+    of = setting(model="hands", memory=50, profiles={"uniform": None}, random=1, solver="drifting")
+    document = simulated(tmp_path, of)
+    assert (document["model"], document["memory"]) == ("hands", 50)
+    assert [run["lyapunov"] for run in document["runs"]] == [None, None]
+    runs = read_points(of.games[0], tmp_path / "points.csv")
+    free = of.solver.instance.flow(of.games[0]).choices.action
+    drift = [np.log(run.behavior[:, free] / (1 - run.behavior[:, free])) for run in runs]
+    noise = [log_odds - 0.5 * runs[0].times[:, None] for log_odds in drift]
+    assert np.abs(np.diff(noise[0][:20], axis=0)).max() > 0.01
+    assert not np.allclose(np.diff(noise[0][:20], axis=0), np.diff(noise[1][:20], axis=0))
+
+
+def test_work_is_counted_for_each_run(tmp_path: Path) -> None:
+    document = simulated(tmp_path, setting(random=3))
+    assert [run["statistics"] for run in document["runs"]] == [{"steps": 201}] * 3
+
+
+def test_tables_say_where_frequencies_go_and_which_solution_is_nearest(tmp_path: Path) -> None:
+    document = simulated(tmp_path, setting(time=200.0))
+    text = plain_text(lambda console: print_simulation(document, console))
+    assert "Trajectories of skp(pot=67/20): integrator none" in text
+    assert document["names"]["P1|2:|bet"] == "b1"
+    assert "P1|2:|bet" in document["runs"][0]["to_one"]
+    assert "all starts: a1, a2, b1, b2, b3, c1, c2, c3, d1, d2, d3 → 1" in text
+    lines = {line.split()[0]: line for line in text.splitlines() if line.strip()}
+    assert "-0.03879" in lines["skp:2"]
+    assert document["runs"][0]["windows"][-2]["nearest"] in text
+    narrow = plain_text(lambda console: print_simulation(document, console), 60)
+    assert max(map(len, narrow.splitlines())) <= 60
+
+
+def test_early_end_of_a_run_in_a_regime_is_said_once(tmp_path: Path) -> None:
+    document = simulated(tmp_path, setting(solver="drifting(lost=100)", time=200.0, random=1))
+    assert document["runs"][0]["regime"] != "undecided"
+    text = plain_text(lambda console: print_simulation(document, console))
+    assert text.count("seed 0: ended early, the road is closed; take another") == 1
+
+
+def test_agreement_over_windows_that_follow_on_each_other_is_one_stretch(tmp_path: Path) -> None:
+    document = simulated(tmp_path, setting(time=200.0, random=1))
+    run = document["runs"][0]
+    times = [(window["from"], window["to"]) for window in run["windows"]]
+    run["solutions"][0]["agrees"] = [0, 2, 3]
+    text = plain_text(lambda console: print_simulation(document, console))
+    first, joined = times[0], (times[2][0], times[3][1])
+    assert f"skp:2: seed 0 over times {first[0]:.5g}–{first[1]:.5g}, " in text
+    assert f", {joined[0]:.5g}–{joined[1]:.5g}\n" in text
+    assert "of skp:3: never" in text

@@ -1,0 +1,326 @@
+"""Figures of simulations: what they select, what they show, and that they are the same again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import eqbench
+from eqbench.equilibria import known_sets
+from eqbench.errors import UsageError
+from eqbench.model.choices import Choices
+from eqbench.registry import default_registry
+from eqbench.studies.figure_style import save_figure
+from eqbench.studies.regime_diagram import COLORS, regime_diagram
+from eqbench.studies.simulation import Simulator
+from eqbench.studies.simulation_figures import draw_simulation
+from eqbench.studies.simulation_moving import (
+    coupled_pairs,
+    couplings,
+    frequency_names,
+    late_part,
+    moving,
+)
+from eqbench.studies.simulation_phase import MARK, phase_figure, planes_of
+from eqbench.studies.simulation_points import SimulatedRun
+from eqbench.studies.simulation_profit_figure import profit_figure
+from eqbench.studies.simulation_request import SimulationRequest, SimulationSetting
+from eqbench.studies.simulation_series import series_figure
+
+DOP853 = "replicator(integrator=dop853)"
+TIMES = np.linspace(0, 40, 401)
+
+
+@pytest.fixture(scope="module")
+def game():
+    return eqbench.load_game("skp(pot=3.75)")
+
+
+@pytest.fixture(scope="module")
+def names(game):
+    return frequency_names(game, known_sets(game))
+
+
+def run_of(game, names, values, *, name="seed 0", times=TIMES):
+    """A run in which the named frequencies are functions of time, or numbers; the others 0.5."""
+    choices = Choices.of(game.tree)
+    free = np.full((len(times), choices.size), 0.5)
+    for short, value in values.items():
+        free[:, names.index(short)] = value
+    behavior = np.array([choices.behavior(row) for row in free])
+    payoffs = np.array([game.payoff_model().expected_payoffs(row) for row in behavior])
+    return SimulatedRun(name, times, behavior, payoffs, payoffs[:1] * (times - times[0])[:, None])
+
+
+@pytest.fixture(scope="module")
+def two_oscillators(game, names):
+    """Solution 5's neighborhood: b2 with d1, and b3 with d2, circle at two frequencies."""
+    slow, fast = TIMES, 1.7 * TIMES
+    values = {
+        **{"a1": 0.0, "b1": 0.0, "c3": 0.0, "a2": 1.0, "c1": 1.0},
+        **{"b2": 0.4 + 0.2 * np.sin(slow), "d1": 0.7 + 0.2 * np.cos(slow)},
+        **{"b3": 0.4 + 0.3 * np.sin(fast), "d2": 0.3 + 0.2 * np.cos(fast)},
+    }
+    return run_of(game, names, values)
+
+
+def lines_of(ax):
+    return [line for line in ax.get_lines() if line.get_color() != MARK]
+
+
+def test_frequencies_are_named_as_in_the_publication(game, names):
+    assert sorted(names) == ["a1", "a2", "b1", "b2", "b3", "c1", "c2", "c3", "d1", "d2", "d3"]
+    labels = [game.tree.infoset_labels[i] for i in Choices.of(game.tree).infoset]
+    assert labels[names.index("b3")] == "2:KK"
+
+
+def test_other_frequencies_keep_their_labels():
+    game = eqbench.load_game("leduc")
+    names = frequency_names(game, known_sets(game))
+    assert len(names) == Choices.of(game.tree).size
+    assert all(name.startswith(("P1|", "P2|")) for name in names)
+
+
+def test_only_what_moves_late_is_moving(game, names):
+    values = {"b3": np.where(TIMES < 15, 0.1, 0.9), "d2": 0.5 + 0.2 * np.sin(TIMES)}
+    found = moving(game, [run_of(game, names, values)])
+    assert [names[position] for position in found] == ["d2"]
+
+
+def test_what_moves_in_one_run_is_moving(game, names):
+    one = run_of(game, names, {"b3": 0.5 + 0.2 * np.sin(TIMES)})
+    other = run_of(game, names, {"a1": 0.5 + 0.2 * np.sin(TIMES)})
+    found = [names[position] for position in moving(game, [one, other])]
+    assert sorted(found) == ["a1", "b3"]
+
+
+def test_couplings_are_derivatives_of_both_gains(game, names, two_oscillators):
+    """Billingham (2017, eqs. 2 and 3): 24 dE3/db3 has -(P+1) d2 and 24 dE2/dd2 has (P+1) b3."""
+    strength = couplings(game, [two_oscillators])
+    b3, d2, b2 = (names.index(name) for name in ("b3", "d2", "b2"))
+    assert strength[b3, d2] == pytest.approx(4.75 / 24, rel=1e-12)
+    assert strength[b2, d2] == 0.0
+    np.testing.assert_array_equal(strength, strength.T)
+
+
+def test_decoupled_oscillators_get_a_plane_each(game, names, two_oscillators):
+    found = coupled_pairs(game, [two_oscillators], 8)
+    assert {frozenset(names[p] for p in pair) for pair in found} == {
+        frozenset({"b2", "d1"}),
+        frozenset({"b3", "d2"}),
+    }
+
+
+def test_frequencies_that_move_in_different_runs_share_no_plane(game, names):
+    one = run_of(game, names, {"b3": 0.5 + 0.2 * np.sin(TIMES)})
+    other = run_of(game, names, {"d2": 0.5 + 0.2 * np.sin(TIMES)})
+    assert coupled_pairs(game, [one, other], 8) == []
+
+
+def test_planes_form_no_circle_and_are_not_too_many(game, names):
+    rng = np.random.default_rng(0)
+    values = {name: rng.random(len(TIMES)) for name in names}
+    run = run_of(game, names, values)
+    assert len(coupled_pairs(game, [run], 20)) == len(names) - 1
+    assert len(coupled_pairs(game, [run], 3)) == 3
+
+
+def test_planes_can_be_named_either_way(game, names, two_oscillators):
+    wanted = [("P3|2:KK|bet", "d2")]
+    assert planes_of(game, [two_oscillators], wanted) == [(names.index("b3"), names.index("d2"))]
+
+
+def test_unknown_frequency_is_refused_with_a_near_name(game, two_oscillators):
+    with pytest.raises(UsageError, match=r"'b4' is no frequency of this game.*b3"):
+        planes_of(game, [two_oscillators], [("b3", "b4")])
+
+
+def test_late_part_is_the_finely_spaced_end(game, names):
+    times = np.concatenate((np.linspace(0, 90, 10), np.linspace(95, 100, 51)))
+    part = late_part(run_of(game, names, {}, times=times))
+    assert times[part][0] == 95
+    assert len(times[part]) == 51
+
+
+def test_planes_show_the_late_orbit_and_published_solutions(game, names, two_oscillators):
+    """Billingham (2017, Figure 12): Solution 5 has b3 = 2 / (P + 1) and c3 + d1 = 2 (P-2)/(P+1)."""
+    figure = phase_figure(
+        game, [two_oscillators], planes_of(game, [two_oscillators], [("b3", "d1")])
+    )
+    (ax,) = figure.axes
+    (orbit,) = lines_of(ax)
+    b3, d1 = (
+        two_oscillators.behavior[:, Choices.of(game.tree).action[names.index(n)]]
+        for n in ("b3", "d1")
+    )
+    np.testing.assert_array_equal(orbit.get_xdata(), b3)
+    np.testing.assert_array_equal(orbit.get_ydata(), d1)
+    (ring,) = [line for line in ax.get_lines() if line.get_color() == MARK]
+    np.testing.assert_allclose(ring.get_xydata()[0], [2 / 4.75, 2 * 1.75 / 4.75], rtol=1e-9)
+    assert [text.get_text() for text in ax.texts] == ["5"]
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("b3", "d1")
+
+
+def test_a_range_of_solutions_is_a_segment(game, names, two_oscillators):
+    """Solution 5 leaves c2 and d3 free where c2 + d3 is large enough; c2 alone spans a range."""
+    figure = phase_figure(
+        game, [two_oscillators], planes_of(game, [two_oscillators], [("b3", "c2")])
+    )
+    (segment,) = [line for line in figure.axes[0].get_lines() if line.get_color() == MARK]
+    ends = segment.get_xydata()
+    assert len(ends) == 2
+    np.testing.assert_allclose(ends[:, 0], 2 / 4.75, rtol=1e-9)
+    assert np.ptp(ends[:, 1]) > 0.1
+
+
+def test_series_show_what_moves_and_list_the_rest(game, names, two_oscillators):
+    figure = series_figure(game, [two_oscillators])
+    left = [ax for ax in figure.axes if ax.get_ylabel()]
+    assert [ax.get_ylabel() for ax in left] == [n for n in names if n in {"b2", "d1", "b3", "d2"}]
+    title = figure.get_suptitle()
+    assert "a2 1.00" in title
+    assert "c3 0.00" in title
+    assert "b3" not in title
+
+
+def test_dense_series_are_bands_that_reach_the_extremes(game, names):
+    times = np.linspace(0, 1000, 20_001)
+    run = run_of(game, names, {"b3": 0.5 + 0.4 * np.sin(times)}, times=times)
+    whole = next(ax for ax in series_figure(game, [run]).axes if ax.get_ylabel() == "b3")
+    (band,) = whole.collections
+    heights = band.get_paths()[0].vertices[:, 1]
+    assert heights.min() == pytest.approx(0.1, abs=0.01)
+    assert heights.max() == pytest.approx(0.9, abs=0.01)
+
+
+def test_series_of_runs_at_rest_show_everything(game, names):
+    figure = series_figure(game, [run_of(game, names, {})])
+    assert sum(bool(ax.get_ylabel()) for ax in figure.axes) == len(names)
+
+
+def test_profits_stand_beside_lines_of_published_payoffs(game, two_oscillators):
+    """At pot 3.75 only Solution 5 exists, with payoffs of one value for each player."""
+    figure = profit_figure(game, [two_oscillators])
+    (known,) = {known.name: known for known in known_sets(game)}.values()
+    expected = known.payoffs_near(np.full(len(known.parameters), 0.5))
+    for player in range(3):
+        above, below = figure.axes[player], figure.axes[3 + player]
+        published, profit = above.get_lines()
+        assert published.get_ydata()[-1] == pytest.approx(40 * expected[player], abs=1e-6)
+        np.testing.assert_allclose(profit.get_ydata()[-1], two_oscillators.profits[-1, player])
+        level, average = below.get_lines()
+        assert level.get_ydata()[0] == pytest.approx(expected[player], abs=1e-8)
+        np.testing.assert_allclose(average.get_ydata(), two_oscillators.payoffs[0, player])
+
+
+def test_profits_without_published_payoffs_are_drawn():
+    game = eqbench.load_game("leduc")
+    behavior = np.full((11, game.tree.n_actions), 0.5)
+    times = np.linspace(0, 1, 11)
+    ones = np.ones((11, 2))
+    run = SimulatedRun("seed 0", times, behavior, ones, times[:, None] * ones)
+    figure = profit_figure(game, [run])
+    assert [len(ax.get_lines()) for ax in figure.axes] == [1, 1, 1, 1]
+
+
+def entries_at(values, name, verdict):
+    return [{"name": name, "value": value, "verdict": verdict} for value in values]
+
+
+def test_regime_diagram_has_bars_of_ranges_and_shares_of_words():
+    center = "centre manifold of oscillatory dimension 2"
+    entries = [
+        *entries_at((2.0, 2.5, 3.0), "skp:1", center),
+        *entries_at((3.0, 3.5, 4.0), "skp:2", "unstable"),
+        *entries_at((2.0,), "skp:1a", "unstable"),
+    ]
+    words = {2.5: Counter(periodic=3), 3.5: Counter(undecided=1, chaotic_transient=3)}
+    above, below = regime_diagram(entries, words, "pot").axes
+    assert [label.get_text() for label in above.get_yticklabels()] == ["skp:1", "skp:1a", "skp:2"]
+    bars = [(bar.get_x(), bar.get_x() + bar.get_width()) for bar in above.patches]
+    assert bars == [(2.0, 3.0), (3.0, 4.0)]
+    assert [line.get_xdata()[0] for line in above.get_lines()] == [2.0]  # the diamond of 1a
+    shown = {
+        (round(bar.get_x() + bar.get_width() / 2, 6), bar.get_facecolor()): bar.get_height()
+        for bar in below.patches
+        if bar.get_height()
+    }
+    assert sorted(shown.values()) == [0.25, 0.75, 1.0]
+    assert {place for place, _ in shown} == {2.5, 3.5}
+    legend = [text.get_text() for text in below.get_legend().get_texts()]
+    assert legend == ["periodic", "chaotic transient", "undecided"]
+
+
+def test_every_regime_word_has_its_own_color():
+    assert len(set(COLORS.values())) == len(COLORS) == 5
+
+
+def test_regime_diagram_of_an_unpublished_game_is_drawn():
+    above, _ = regime_diagram([], {1.0: Counter(periodic=1), 2.0: Counter(periodic=1)}, "pot").axes
+    assert "no equilibria" in above.get_title(loc="left")
+
+
+@pytest.mark.parametrize("figure", ["phase", "series", "profits"])
+def test_the_same_runs_give_the_same_bytes(game, two_oscillators, tmp_path, figure):
+    runs = [two_oscillators]
+
+    def draw():
+        if figure == "phase":
+            return phase_figure(game, runs, planes_of(game, runs))
+        return {"series": series_figure, "profits": profit_figure}[figure](game, runs)
+
+    for name in ("one.svg", "two.svg"):
+        save_figure(draw(), tmp_path / name)
+    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
+
+
+def test_long_names_of_published_sets_become_numbers():
+    """The sets of Szafron et al. (2013) have names such as szafron:0<c11<1/2."""
+    game = eqbench.load_game("kuhn3")
+    names = frequency_names(game, known_sets(game))
+    run = run_of(game, names, {"b11": 0.2 + 0.1 * np.sin(TIMES), "a33": 0.5 + 0.1 * np.cos(TIMES)})
+    figure = phase_figure(game, [run], planes_of(game, [run], [("a33", "b11")]))
+    legend = [text.get_text() for text in figure.legends[0].get_texts()]
+    numbered = [text for text in legend if text.startswith("(")]
+    assert len(numbered) == len({known.name for known in known_sets(game)}) == 3
+    assert "(1): szafron:c11=0" in numbered
+    assert [text.get_text() for text in figure.axes[0].texts] == ["(1), (2), (3)"]
+
+
+def test_a_bar_changes_color_between_values_where_the_verdict_changes():
+    entries = [
+        *entries_at((2.0, 2.5), "skp:1", "unstable"),
+        *entries_at((3.0,), "skp:1", "asymptotically stable"),
+        *entries_at((4.0,), "skp:1", "unstable"),  # it does not exist at 3.5
+        *entries_at((3.5,), "skp:2", "unstable"),
+    ]
+    words = {2.5: Counter(periodic=1), 3.5: Counter(periodic=1)}
+    above, _ = regime_diagram(entries, words, "pot").axes
+    bars = [(bar.get_x(), bar.get_x() + bar.get_width()) for bar in above.patches]
+    assert bars == [(2.0, 2.75), (2.75, 3.0)]
+    one, other = (bar.get_facecolor() for bar in above.patches)
+    assert one != other
+
+
+def test_figures_of_a_stored_simulation_are_written_for_each_value(tmp_path):
+    at = (Fraction(5, 2), Fraction(15, 4))
+    request = SimulationRequest("skp", DOP853, random=1, at=at, time=30.0, every=0.25)
+    setting = SimulationSetting.of(default_registry(), request)
+    document = Simulator(setting, tmp_path).document()
+    files = draw_simulation(setting, tmp_path, document, [("b3", "d2")])
+    assert all(file.stat().st_size > 0 for file in files)
+    kinds = ("phase", "series", "profits")
+    names = {f"{kind}-pot-{pot}" for kind in kinds for pot in ("2.5", "3.75")} | {"regimes"}
+    assert {file.name for file in files} == {f"{n}{end}" for n in names for end in (".svg", ".png")}
+
+
+def test_runs_that_never_moved_are_left_out_of_figures(tmp_path):
+    request = SimulationRequest("skp", DOP853, random=1, time=30.0, every=0.25)
+    setting = SimulationSetting.of(default_registry(), request)
+    document = Simulator(setting, tmp_path).document()
+    lines = (tmp_path / "points.csv").read_text(encoding="utf-8").splitlines()
+    (tmp_path / "points.csv").write_text("\n".join(lines[:2]) + "\n", encoding="utf-8")
+    assert draw_simulation(setting, tmp_path, document) == []

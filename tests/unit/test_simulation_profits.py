@@ -1,0 +1,93 @@
+"""Average payoffs over windows of time, and how far they are from published equilibria."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import eqbench
+from eqbench.studies.simulation_profits import (
+    KnownPayoffs,
+    agreement,
+    beside_known,
+    nearest_known,
+    window_payoffs,
+    windows_of,
+)
+
+
+def test_windows_double_and_the_last_tenth_comes_last() -> None:
+    times = np.linspace(0, 512, 5121)
+    found = [(times[window.first], times[window.last]) for window in windows_of(times)]
+    doubling = [(2.0**k, 2.0 ** (k + 1)) for k in range(1, 9)]
+    assert found == pytest.approx(np.array([*doubling, (460.8, 512)]))
+
+
+def test_windows_with_few_points_are_left_out() -> None:
+    assert [tuple(window) for window in windows_of(np.linspace(0, 1, 101))] == [
+        (25, 50),
+        (50, 100),
+    ]
+    assert windows_of(np.linspace(0, 1, 11)) == []
+    assert windows_of(np.zeros(1)) == []
+
+
+def test_windows_are_measured_from_the_first_time() -> None:
+    assert windows_of(np.linspace(7, 8, 101)) == windows_of(np.linspace(0, 1, 101))
+
+
+def test_payoffs_over_a_window_are_the_slope_of_profits() -> None:
+    times = np.linspace(0, 10, 1001)
+    profits = np.column_stack((times**2, -3 * times))
+    last = windows_of(times)[-2]
+    # the mean of 2 t over [5, 10]
+    assert window_payoffs(times, profits, last) == pytest.approx([15, -3])
+
+
+def test_payoffs_of_a_solution_agree_with_it_and_with_no_other_one() -> None:
+    """Three solutions of SKP exist together at a pot of 3.35 (Billingham 2017, section 3)."""
+    known = KnownPayoffs.of(eqbench.load_game("skp(pot=3.35)"))
+    assert list(known.ranges) == ["skp:2", "skp:3", "skp:4"]
+    for name, payoffs in known.ranges.items():
+        rows = [payoffs[:, 0] + shift * known.tolerance for shift in (0, 0.99, 1.01)]
+        beside = {item["name"]: item["agrees"] for item in beside_known(known, rows)}
+        assert beside.pop(name) == [0, 1]
+        assert set(map(tuple, beside.values())) == {()}
+        nearest = nearest_known(known, rows[2])
+        assert nearest["nearest"] == name
+        assert nearest["gap"] == pytest.approx(1.01 * known.tolerance)
+        assert nearest["gap_share"] == pytest.approx(nearest["gap"] / np.abs(payoffs).max())
+
+
+def test_payoffs_that_vary_within_a_set_are_ranges() -> None:
+    """Between players 2 and 3 up to 1/96 moves in three-player Kuhn poker (Szafron 2013)."""
+    game = eqbench.load_game("kuhn3")
+    known = KnownPayoffs.of(game)
+    widest = max((payoffs[2] for payoffs in known.ranges.values()), key=np.ptp)
+    assert np.ptp(widest) > 0.01
+    inside = np.array([payoffs.mean(axis=1) for payoffs in known.ranges.values()])
+    for name, row in zip(known.ranges, inside, strict=True):
+        assert known.gaps(row)[name] == 0
+    # sets that touch do not make the tolerance vanish
+    assert known.tolerance == pytest.approx(1e-4 * game.tree.payoff_range)
+
+
+def test_tolerance_separates_sets_but_not_by_rounding() -> None:
+    payoffs = np.array([[0.0, 0.0], [1.0, 1.0]])
+    assert agreement([payoffs], 10.0) == pytest.approx(1e-3)
+    assert agreement([payoffs, payoffs + 4e-4], 10.0) == pytest.approx(2e-4)
+    # at the ends of their ranges of the pot two sets have the same payoffs
+    assert agreement([payoffs, payoffs + 1e-16], 10.0) == pytest.approx(1e-3)
+
+
+def test_gap_has_no_share_where_all_payoffs_are_zero() -> None:
+    known = KnownPayoffs.of(eqbench.load_game("rock_paper_scissors"))
+    nearest = nearest_known(known, np.array([0.25, -0.25]))
+    assert nearest["gap"] == pytest.approx(0.25)
+    assert nearest["gap_share"] is None
+
+
+def test_without_published_equilibria_nothing_is_nearest() -> None:
+    known = KnownPayoffs.of(eqbench.load_game("leduc"))
+    assert set(nearest_known(known, np.zeros(2)).values()) == {None}
+    assert beside_known(known, [np.zeros(2)]) == []

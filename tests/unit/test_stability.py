@@ -1,0 +1,332 @@
+"""The stability of published sets, of given profiles and of other rest points, as a study."""
+
+from __future__ import annotations
+
+import io
+import json
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from rich.console import Console
+from scipy.optimize import linear_sum_assignment
+
+import eqbench
+from eqbench.errors import UsageError
+from eqbench.model.profile import BehaviorProfile
+from eqbench.model.profile_json import profile_to_json
+from eqbench.registry import default_registry
+from eqbench.studies.stability import (
+    GivenProfile,
+    StabilityRequest,
+    StabilitySetting,
+    document,
+)
+from eqbench.studies.stability_figures import draw_stability, eigenvalue_figure, verdict_figure
+from eqbench.studies.stability_rest_points import rest_points
+from eqbench.studies.stability_sets import verdicts
+from eqbench.studies.stability_table import print_stability
+from eqbench.verification import verify
+
+
+@cache
+def flow(spec: str) -> Any:
+    return eqbench.load_solver("replicator").flow(eqbench.load_game(spec))
+
+
+def study(game: str, **options: Any) -> dict[str, Any]:
+    request = StabilityRequest(game, "replicator", **options)
+    return document(StabilitySetting.of(default_registry(), request))
+
+
+def given(spec: str, behavior: list[float], name: str = "mine") -> tuple[GivenProfile, ...]:
+    tree = eqbench.load_game(spec).tree
+    profile = BehaviorProfile.of(tree, np.array(behavior))
+    return (GivenProfile(name, profile_to_json(tree, profile)),)
+
+
+def printed(found: dict[str, Any]) -> str:
+    console = Console(file=io.StringIO(), width=160)
+    with console.capture() as capture:
+        print_stability(found, console)
+    return capture.get()
+
+
+# -- published sets -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("spec", "counts"),
+    [
+        ("matching_pennies", {"matrix:matching_pennies": (0, 2, 0, 0)}),
+        ("rock_paper_scissors", {"matrix:rock_paper_scissors": (0, 4, 0, 0)}),
+        ("prisoners_dilemma", {"matrix:prisoners_dilemma": (0, 0, 0, 2)}),
+        ("kuhn2", {"kuhn2": (0, 4, 1, 7)}),
+    ],
+)
+def test_equilibria_have_the_eigenvalues_of_their_game(
+    spec: str, counts: dict[str, tuple[int, ...]]
+) -> None:
+    found = verdicts(eqbench.load_game(spec), flow(spec))
+    assert {v.name: tuple(v.representative.spectrum.counts.values()) for v in found} == counts
+
+
+def test_family_of_three_player_kuhn_poker_is_a_center_with_many_zeros() -> None:
+    """Szafron et al. 2013, Table 1: continua of equilibria, along which nothing moves."""
+    found = verdicts(eqbench.load_game("kuhn3"), flow("kuhn3"))
+    assert [verdict.name for verdict in found] == [
+        "szafron:c11=0",
+        "szafron:c11=1/2",
+        "szafron:0<c11<1/2",
+    ]
+    for verdict in found:
+        assert verdict.refuted == 0
+        assert verdict.verdict == "centre manifold of oscillatory dimension 4"
+        counts = [each.spectrum.counts for each in verdict.looked]
+        assert max(each["unstable"] for each in counts) == 0
+        # at least one for each parameter of the family
+        assert min(each["zero"] for each in counts) >= len(verdict.representative.figures) - 3
+        assert all(sum(each.values()) == 48 for each in counts)
+
+
+def test_members_that_deviate_are_found_and_reported() -> None:
+    """At alpha = 0 the first player bluffs with no card: two imaginary eigenvalues vanish."""
+    (verdict,) = verdicts(eqbench.load_game("kuhn2"), flow("kuhn2"))
+    assert not verdict.is_same_everywhere
+    (other,) = verdict.deviating
+    assert (other.place, other.figures) == ("corner", {"alpha": pytest.approx(0, abs=1e-14)})
+    assert other.spectrum.counts == {
+        "unstable": 0,
+        "centre_oscillatory": 2,
+        "zero": 5,
+        "stable": 5,
+    }
+    entry = verdict.to_json()["members"]
+    assert entry["verdicts"] == {
+        "centre manifold of oscillatory dimension 4": entry["examined"] - 1,
+        "centre manifold of oscillatory dimension 2": 1,
+    }
+    assert (entry["same_everywhere"], entry["zero"], entry["stable"]) == (False, [1, 5], [5, 7])
+    assert "the corner alpha=0" in printed(study("kuhn2"))
+
+
+def test_set_at_which_a_flow_does_not_rest_is_no_matter_of_its_stability() -> None:
+    game, real = eqbench.load_game("matching_pennies"), flow("matching_pennies")
+    drifting = SimpleNamespace(
+        choices=real.choices,
+        frequency_velocity=lambda behavior: np.ones(real.choices.size),
+        frequency_jacobian=real.frequency_jacobian,
+    )
+    with pytest.raises(UsageError, match="does not rest at any member of matrix:matching_pennies"):
+        verdicts(game, drifting)  # type: ignore[arg-type]
+
+
+# -- the document -------------------------------------------------------------------------------
+
+
+def test_document_has_one_entry_per_set_and_value_of_the_parameter() -> None:
+    found = study("skp", parameter="pot", at=(Fraction(3), Fraction(61, 20)))
+    names = [(entry["name"], entry["value"]) for entry in found["equilibria"]]
+    assert names == [("skp:2a", 3), ("skp:1", 3), ("skp:2", 3), ("skp:2", 3.05)]
+    assert found["schema"] == "eqbench.stability/1"
+    assert found["at"] == [3, 3.05]
+    json.dumps(found, allow_nan=False)
+    for entry in found["equilibria"]:
+        counted = [entry[key] for key in ("unstable", "centre_oscillatory", "zero", "stable")]
+        assert sum(counted) == len(entry["eigenvalues"]) == 11
+        assert entry["is_equilibrium"]
+        assert entry["members"]["refuted"] == 0
+    assert found["equilibria"][-1]["verdict"] == "unstable"
+    assert "3.05" in printed(found)
+
+
+def test_rates_scale_eigenvalues_and_change_no_verdict() -> None:
+    request = StabilityRequest("skp(pot=3.1)", "replicator(rate=1)")
+    slow = document(StabilitySetting.of(default_registry(), request))["equilibria"][0]
+    fast = study("skp(pot=3.1)")["equilibria"][0]
+    assert np.allclose(24 * np.array(slow["eigenvalues"]), fast["eigenvalues"], atol=1e-13)
+    assert slow["verdict"] == fast["verdict"]
+    assert slow["zero"] == fast["zero"]
+
+
+def test_given_equilibrium_is_named_and_measured() -> None:
+    half = [0.5] * 4
+    found = study("matching_pennies", profiles=given("matching_pennies", half, "half.json"))
+    entry = found["equilibria"][-1]
+    assert (entry["name"], entry["identity"]["name"]) == ("half.json", "matrix:matching_pennies")
+    assert entry["is_equilibrium"]
+    assert "half.json" in printed(found)
+
+
+def test_given_rest_point_that_is_no_equilibrium_is_called_that() -> None:
+    spec = "rock_paper_scissors"
+    pure = [1.0, 0.0, 0.0, 1.0, 0.0, 0.0]
+    found = study(spec, profiles=given(spec, pure))
+    entry = found["equilibria"][-1]
+    assert (entry["is_equilibrium"], entry["max_regret"], entry["verdict"]) == (
+        False,
+        1,
+        "unstable",
+    )
+    assert entry["across"] == 1
+    assert "mine !" in printed(found)
+    assert "! is no equilibrium." in printed(found)
+    assert "no equilibrium" not in printed(study(spec))
+
+
+def test_profile_that_moves_is_refused_with_how_fast() -> None:
+    spec = "matching_pennies"
+    moved = [0.5, 0.5, 0.5 + 1e-6, 0.5 - 1e-6]
+    with pytest.raises(UsageError, match=r"P1\|\|tails changes at -?1e-06 per unit") as refused:
+        study(spec, profiles=given(spec, moved))
+    assert "its max regret is 2e-06" in str(refused.value)
+
+
+def test_equilibrium_that_moves_where_its_own_play_never_leads_is_refused_as_such() -> None:
+    """At alpha = 1/3 the first player always bets the king, and so never has to call with it."""
+    game = eqbench.load_game("kuhn2")
+    (verdict,) = verdicts(game, flow("kuhn2"))
+    (last,) = [each for each in verdict.looked if abs(each.figures["alpha"] - 1 / 3) < 1e-12]
+    behavior = last.behavior.copy()
+    start = game.tree.action_start[game.tree.infoset_of(0, "3:KB")]
+    behavior[start : start + 2] = 0.5
+    regret = float(verify(game.tree, BehaviorProfile.of(game.tree, behavior)).max_regret)
+    assert regret <= 1e-15
+    with pytest.raises(UsageError, match="no rest point") as refused:
+        study("kuhn2", profiles=given("kuhn2", behavior.tolist()))
+    assert "so it is an equilibrium, but actions that are played where its own" in str(
+        refused.value
+    )
+
+
+@pytest.mark.parametrize(
+    ("game", "options", "words"),
+    [
+        ("leduc", {}, "give some with --profile"),
+        ("skp", {"parameter": "ante"}, "its parameter is 'pot'"),
+        ("jordan", {"at": (Fraction(1),)}, "no payoff parameter"),
+        ("skp", {"at": (Fraction(1),)}, "pot"),
+        ("skp", {"at": (Fraction(3),), "profiles": (GivenProfile("p", {}),)}, "leave out --at"),
+        ("kuhn2", {"profiles": (GivenProfile("p", {}),)}, "'behavior' is missing"),
+    ],
+)
+def test_what_cannot_be_done_is_refused(game: str, options: dict[str, Any], words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        study(game, **options)
+
+
+def test_solver_without_a_flow_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"the method of cfr is no flow"):
+        StabilitySetting.of(default_registry(), StabilityRequest("kuhn2", "cfr"))
+
+
+# -- other rest points --------------------------------------------------------------------------
+
+
+def test_rest_points_are_no_equilibria_and_all_unstable() -> None:
+    """Billingham 2017, section 4.1."""
+    spec = "skp(pot=2.5)"
+    game = eqbench.load_game(spec)
+    found, figures = rest_points(game, flow(spec), 300, 1)
+    assert figures["draws"] == 300
+    assert figures["distinct"] == figures["unstable"] == figures["unstable_across"] == len(found)
+    mixed = 0
+    for each in found:
+        measured = verify(game.tree, BehaviorProfile.of(game.tree, each.behavior))
+        assert measured.max_regret > 1e-3
+        assert np.abs(flow(spec).frequency_velocity(each.behavior)).max() <= 1e-12
+        mixed += bool(np.any((each.behavior > 0) & (each.behavior < 1)))
+    assert len(found) - mixed >= 10  # pure ones
+    assert mixed >= 3
+
+
+def test_faces_have_the_eigenvalues_of_the_whole_jacobian() -> None:
+    """Whichever actions are played, and whichever of them gives way to the others."""
+    spec = "shapley"
+    found, figures = rest_points(eqbench.load_game(spec), flow(spec), 400, 2)
+    assert figures["faces"] > 12
+    for each in found:
+        whole = np.linalg.eigvals(flow(spec).frequency_jacobian(each.behavior))
+        gaps = np.abs(each.spectrum.eigenvalues[:, None] - whole)
+        assert gaps[linear_sum_assignment(gaps)].max() <= 1e-7
+
+
+def test_rest_points_are_distinct_and_equilibria_are_not_among_them() -> None:
+    spec = "rock_paper_scissors"
+    found, figures = rest_points(eqbench.load_game(spec), flow(spec), 800, 3)
+    rows = np.round([each.behavior for each in found], 6)
+    assert len(np.unique(rows, axis=0)) == len(found) == figures["distinct"]
+    pure = 9
+    assert len(found) == pure + mixed_rest_points()
+    assert figures["equilibria"] > 0
+
+
+def mixed_rest_points() -> int:
+    """Rest points of rock, paper, scissors where both mix two actions, by Cramer's rule."""
+    payoff, count = np.array([[0, -1, 1], [1, 0, -1], [-1, 1, 0]]), 0
+    pairs = [(0, 1), (0, 2), (1, 2)]
+    for rows in pairs:
+        for columns in pairs:
+            (a, b), (c, d) = payoff[np.ix_(rows, columns)].astype(float)
+            weight = a - b - c + d
+            if weight:
+                count += 0 < (d - c) / weight < 1 and 0 < (d - b) / weight < 1
+    return count
+
+
+def test_search_for_rest_points_can_be_interrupted() -> None:
+    asked = iter([False, False, True])
+    game = eqbench.load_game("matching_pennies")
+    _, figures = rest_points(game, flow("matching_pennies"), 50, 0, lambda: next(asked))
+    assert figures["draws"] == 2
+
+
+def test_search_is_in_the_document_and_the_table() -> None:
+    found = study("shapley", rest_points=20)
+    (search,) = found["rest_points"]
+    assert search["distinct"] == len(search["points"]) > 0
+    for point in search["points"]:
+        assert set(point["frequencies"].values()) <= {*point["frequencies"].values()} - {0.0}
+        assert (point["is_equilibrium"], point["verdict"]) == (False, "unstable")
+    assert f"{search['unstable']} of these are unstable" in printed(found)
+    assert study("shapley", rest_points=20) == found
+
+
+# -- figures ------------------------------------------------------------------------------------
+
+
+def test_figure_of_eigenvalues_shows_all_of_them() -> None:
+    entries = study("skp(pot=3.25)")["equilibria"]
+    (ax,) = eigenvalue_figure(entries).axes
+    drawn = [line for line in ax.lines if not str(line.get_label()).startswith("_")]
+    assert [len(line.get_xdata()) for line in drawn] == [11, 11, 11]
+    assert [str(line.get_label()) for line in drawn] == [
+        f"{entry['name']}: {entry['verdict']}" for entry in entries
+    ]
+
+
+def test_figure_of_verdicts_joins_neighbors_of_one_verdict_only(tmp_path: Path) -> None:
+    pots = (*(Fraction(k, 20) for k in range(56, 66)), Fraction(4))
+    found = study("skp", at=pots, samples=2)
+    figure = verdict_figure(found["equilibria"], "pot")
+    (ax,) = figure.axes
+    rows = [text.get_text() for text in ax.get_yticklabels()]
+    assert rows[:3] == ["skp:1", "skp:2a", "skp:2"]
+    bars = [line for line in ax.lines if line.get_linewidth() == 4]
+    spans = sorted((str(rows[int(y[0])]), *x) for x, y in (bar.get_data() for bar in bars))
+    assert spans[0] == ("skp:1", 2.8, 2.85)
+    assert ("skp:2", 3.0, 3.05) not in spans  # another verdict at the end
+    assert ("skp:2", 3.05, 3.1) in spans
+    assert all(after - before < 0.06 for _, before, after in spans)
+    assert [file.name for file in draw_stability(found, tmp_path)] == [
+        "verdicts.svg",
+        "verdicts.png",
+    ]
+
+
+def test_nothing_is_drawn_without_equilibria(tmp_path: Path) -> None:
+    assert draw_stability({"equilibria": []}, tmp_path) == []
