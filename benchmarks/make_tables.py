@@ -20,6 +20,8 @@ from gambit_tables import gambit_catalog, gambit_logit, gambit_methods, gambit_s
 from markdown_tables import milliseconds, seconds, table, where
 from measuring import read_results
 from ncp_tables import ncp
+from profit_tables import skp_profits
+from regime_tables import skp_regimes
 from replicator_tables import replicator
 from stability_tables import skp_stability
 
@@ -221,6 +223,10 @@ TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "logit": logit,
     "replicator": replicator,
     "skp_stability": skp_stability,
+    "skp_regimes_paper": skp_regimes,
+    "skp_regimes_calibration": skp_regimes,
+    "skp_regimes_long": skp_regimes,
+    "skp_profits": skp_profits,
 }
 
 

@@ -9,23 +9,25 @@ from markdown_tables import table, where
 
 def skp_regimes(data: dict[str, Any]) -> str:
     """Words, limits, exponents and transients at each pot, beside what the paper says."""
-    header = ["pot", "starts, time", "words", "to 0", "to 1", "paper", "Lyapunov exponent"]
-    header += ["near 0 or 1", "transient"]
+    header = ["pot", "starts", "time", "words", "to 0", "to 1", "paper", "Lyapunov exponent"]
+    header += ["near 0 or 1", "transients over", "their lengths"]
     rows = [
         [
             f"{row['pot']:g}",
-            f"{row['starts']}, {row['horizon']:g}",
+            f"{row['starts']}",
+            f"{row['horizon']:,.0f}",
             ", ".join(f"{word} {count}" for word, count in row["word"].items()),
             _limits(row["to_zero_each"], row["starts"]),
             _limits(row["to_one_each"], row["starts"]),
             _paper(row["paper"]),
             _spread(row["lyapunov"], ".2g"),
             _spread(row["near_face_fraction"], ".0%"),
-            f"{row['transients_over']} over: {_spread(row['transient'], '.3g')}",
+            f"{row['transients_over']}",
+            _spread(row["transient"], ",.0f"),
         ]
         for row in data["rows"]
     ]
-    return table(header, rows, texts=range(1, 6)) + f"\n{where(data)}.\n"
+    return table(header, rows, texts=range(3, 7)) + f"\n{where(data)}.\n"
 
 
 def _limits(counts: dict[str, int], starts: int) -> str:

@@ -97,7 +97,9 @@ def measure(pot: float, end: float, repetitions: int) -> dict[str, Any]:
         for name, taken in median.items()
     ]
     print(f"pot {pot}: {'; '.join(words)}; heyoka compiled in {compile_s:.2f} s")
-    differences = {name: float(np.abs(near[name] - near["numpy_dop853"]).max()) for name in INTEGRATORS}
+    differences = {
+        name: float(np.abs(near[name] - near["numpy_dop853"]).max()) for name in INTEGRATORS
+    }
     return {
         "pot": pot,
         "seconds": seconds,
@@ -114,9 +116,7 @@ def final(flow: Any, state: np.ndarray, end: float) -> np.ndarray:
     return trajectory.states[-1]
 
 
-def by_solve_ivp(
-    right_side: Callable[..., Any], method: str, pot: float, end: float
-) -> np.ndarray:
+def by_solve_ivp(right_side: Callable[..., Any], method: str, pot: float, end: float) -> np.ndarray:
     """State at time `end` by SciPy's driver."""
     from scipy.integrate import solve_ivp
 
@@ -199,6 +199,7 @@ def compile_heyoka(game: Any) -> float:
     before = time.perf_counter()
     eqbench.load_solver("replicator(integrator=heyoka)").prepare(game)
     return time.perf_counter() - before
+
 
 SCRIPTS = {
     "numpy_rk45": ("RK45", in_numpy),

@@ -32,4 +32,7 @@ def replicator(data: dict[str, Any]) -> str:
     header += [f"{script} over it" for script in ("RK45", "DOP853", "Python")]
     header += ["compiled in s", f"differs from DOP853 at t = {data['compared_at']:g}"]
     text = f"To t = {data['time']:,g} at tolerance {data['tolerance']:g}. {where(data)}, "
-    return table(header, rows, texts=(1,)) + f"\n{text}SciPy {data['scipy']}, heyoka {data['heyoka']}.\n"
+    return (
+        table(header, rows, texts=(1,))
+        + f"\n{text}SciPy {data['scipy']}, heyoka {data['heyoka']}.\n"
+    )

@@ -19,6 +19,8 @@ from eqbench.model.tree import FloatArray
 
 # The derivative by an imaginary step is exact to rounding, since nothing is subtracted.
 IMAGINARY = 1e-30
+# A step of a series may carry log-odds toward 0 by this much however far away they are.
+NEARBY = 10.0
 # The tangent is shortened or lengthened to 1 where its length leaves this range.
 SHORTEST, LONGEST = 1e-3, 1e3
 # The step never changes by more than this at once, and aims at less than the tolerance.
@@ -186,6 +188,21 @@ def add_plans(field, room, states, total):
             realize(field.form, p, room.behavior, room.reach)
         for s in range(len(total)):
             total[s] += room.reach[s]
+
+
+@kernel
+def trusted_step(series, size, silent):
+    """How long a step may be after which no log-odds have come back from where they are unseen.
+
+    Where log-odds exceed `silent`, their frequency is below the tolerance in all coefficients of
+    `series` (M, order+1), whose decay then does not foretell that they may return to 0.
+    """
+    longest = np.inf
+    for f in range(size):
+        odds, speed = series[f, 0], series[f, 1]
+        if odds * speed < 0.0:
+            longest = min(longest, (max(abs(odds) - silent, 0.0) + NEARBY) / abs(speed))
+    return longest
 
 
 @kernel

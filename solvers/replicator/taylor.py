@@ -7,6 +7,7 @@ heyoka keeps what it has compiled, in memory and on disk, so the same game compi
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable, Sequence
 from importlib.util import find_spec
@@ -18,7 +19,7 @@ from eqbench.model.tree import FloatArray
 from eqbench.solver import CHUNK_S
 
 from .integrators import CEILING, Samples, collapsed, overflowed, too_many
-from .kernels import LONGEST, RESOLUTION, SHORTEST, sum_series
+from .kernels import LONGEST, RESOLUTION, SHORTEST, sum_series, trusted_step
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
@@ -32,6 +33,8 @@ FEW_PRODUCTS = 200
 
 # At rest, where all series end, a step would be infinite.
 LONGEST_STEP = 1e3
+# Frequencies below the tolerance times exp(-UNSEEN) leave no trace in a series.
+UNSEEN = 13.0
 
 
 def is_installed() -> bool:
@@ -74,7 +77,8 @@ class Taylor:
         size, players = len(field.action), len(field.form.others) + 1
         self._outcomes = heyoka.taylor_outcome
         self._moving = slice(size + players, None) if len(state) > size + players else None
-        self._tolerance = tolerance
+        self._tolerance, self._size = tolerance, size
+        self._silent = UNSEEN - math.log(tolerance)
         self._log, self.work = 0.0, 0
         self._stepper = heyoka.taylor_adaptive(
             equations(field, tangent=self._moving is not None),
@@ -120,6 +124,11 @@ class Taylor:
         if self._moving is not None:
             self._rescale(stepper.state[self._moving])
         outcome, length = stepper.step(LONGEST_STEP, write_tc=True)
+        trusted = trusted_step(stepper.tc, self._size, self._silent)
+        if abs(length) > trusted and outcome != self._outcomes.err_nf_state:
+            stepper.state[:] = stepper.tc[:, 0]
+            stepper.time = before
+            outcome, length = stepper.step(trusted, write_tc=True)
         self.work += 1
         if outcome == self._outcomes.err_nf_state:
             return overflowed(before)

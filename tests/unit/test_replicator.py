@@ -177,6 +177,16 @@ def test_rock_paper_scissors_conserves_the_product_of_frequencies(integrator: st
     assert np.ptp(found.states, axis=0).min() > 1
 
 
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+def test_log_odds_return_from_where_frequencies_leave_no_trace(integrator: str) -> None:
+    # The frequencies are 1e-87 and less: nothing in a short series foretells the next switch.
+    flow = flow_of("matching_pennies", f"integrator={integrator}")
+    states = flow.integrate(np.array([-200.0, 100.0]), np.linspace(0.0, 3000.0, 31)).states
+    constant = (2 * np.logaddexp(0, states) - states).sum(axis=1)
+    assert np.abs(constant - 300).max() <= 1e-6
+    assert np.sum(np.diff(np.sign(states[:, 0])) != 0) >= 5, "it goes around several times"
+
+
 def test_speeds_hold_for_players_and_information_sets() -> None:
     plain, other = flow_of("kuhn2"), flow_of("kuhn2", "k='P1|1:=0.5; P1=3'")
     state, tree = a_state(plain), eqbench.load_game("kuhn2").tree
