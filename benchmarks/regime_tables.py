@@ -17,8 +17,8 @@ def skp_regimes(data: dict[str, Any]) -> str:
             f"{row['starts']}",
             f"{row['horizon']:,.0f}",
             ", ".join(f"{word} {count}" for word, count in row["word"].items()),
-            _limits(row["to_zero_each"], row["starts"]),
-            _limits(row["to_one_each"], row["starts"]),
+            _limits(row, "zero", "0"),
+            _limits(row, "one", "1"),
             _paper(row["paper"]),
             _spread(row["lyapunov"], ".2g"),
             _spread(row["near_face_fraction"], ".0%"),
@@ -30,8 +30,14 @@ def skp_regimes(data: dict[str, Any]) -> str:
     return table(header, rows, texts=range(3, 7)) + f"\n{where(data)}.\n"
 
 
-def _limits(counts: dict[str, int], starts: int) -> str:
-    """Frequencies with that limit, with the number of starts unless it is all of them."""
+def _limits(row: dict[str, Any], face: str, value: str) -> str:
+    """Frequencies that go to a face, then those that are at it and may return."""
+    to, at = (_counted(row[f"{fate}_{face}_each"], row["starts"]) for fate in ("to", "at"))
+    return "; ".join(part for part in (to, at and f"at {value}: {at}") if part)
+
+
+def _counted(counts: dict[str, int], starts: int) -> str:
+    """Frequencies, with the number of starts unless it is all of them."""
     return " ".join(
         name if count == starts else f"{name} ({count})" for name, count in counts.items()
     )

@@ -6,12 +6,14 @@
 
 Starts are random, as in ``eqbench simulate``: log-odds are normal, seeds 0 to 2 (0 to 4 for the
 regimes). The paper does not give its starts. Late parts of chaotic trajectories depend on rounding,
-and so on the integrator that is installed.
+and so on the integrator that is installed. The strip in Figure 7 has the colors of the paper's own
+Figure 7, with the words of its sections 4.2.1 to 4.7.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
@@ -32,6 +34,13 @@ LARGEST = 600_000  # bytes
 SPACING = 0.1
 STARTS, REGIME_STARTS = 3, 5
 ENDS, STEPS, EVERY = (2.0, 6.0), 401, 16  # bars of sets at each step, regimes at every 16th
+P3, P8 = (3 + math.sqrt(97)) / 4, (7 + math.sqrt(105)) / 4
+PERIODIC, CHAOTIC, CLOSE = "periodic", "chaotic transient", "close to periodic"
+PAPER_COLORS = {PERIODIC: "#2e9e5b", CHAOTIC: "#ffffff", CLOSE: "#3b82c4"}
+PAPER_RANGES = (
+    *((2.0, 3.0, PERIODIC), (3.0, P3, CHAOTIC), (P3, 3.5, CLOSE)),
+    *((3.5, 4.0, PERIODIC), (4.0, P8, CHAOTIC), (P8, ENDS[1], CLOSE)),
+)
 
 
 def main() -> None:
@@ -118,7 +127,7 @@ def regimes() -> Figure:
     import numpy as np
 
     from eqbench.registry import load_solver
-    from eqbench.studies.regime_diagram import regime_diagram
+    from eqbench.studies.regime_diagram import Published, regime_diagram
     from eqbench.studies.stability_sets import verdicts
 
     solver = load_solver("replicator")
@@ -131,7 +140,8 @@ def regimes() -> Figure:
         if place % EVERY == 2:  # so that no set begins or ends there
             words[pot] = Counter(regime(flow, seed) for seed in range(REGIME_STARTS))
             print(f"pot {pot:g}: {dict(words[pot])}", flush=True)
-    return regime_diagram(entries, words, "pot")
+    published = Published("Billingham 2017", PAPER_RANGES, PAPER_COLORS)
+    return regime_diagram(entries, words, "pot", title="skp", published=published)
 
 
 def regime(flow: Flow, seed: int) -> str:

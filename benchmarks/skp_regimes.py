@@ -37,6 +37,7 @@ SOLVER = "replicator(integrator=dop853)"
 # Steps of the grid of which one is compared with the velocities in it.
 COMPARED = 8
 DEVIATIONS = (1.0, 3.0)
+FATES = ("to_zero", "to_one", "at_zero", "at_one")
 
 # Pots, seeds and horizon of each part. Some transients outlast the horizon, so at some pots a few
 # starts are followed ten times as long.
@@ -47,7 +48,7 @@ PARTS = {
         range(1000, 1010),
         HORIZON,
     ),
-    "long": ((3.1, 4.15), range(3), 10 * HORIZON),
+    "long": ((3.1, 4.15), range(5), 10 * HORIZON),
 }
 
 # What the paper says of its examples: frequencies that go to 0 and to 1, and behavior.
@@ -115,6 +116,8 @@ def measure(pot: float, seeds: Iterable[int], horizon: float) -> list[dict[str, 
                 "reason": regime.reason,
                 "to_zero": name(regime.to_zero),
                 "to_one": name(regime.to_one),
+                "at_zero": name(regime.at_zero),
+                "at_one": name(regime.at_one),
                 "frozen": name(regime.frozen),
                 "components": [name(part) for part in regime.components],
                 "periods": [fact.period for fact in regime.facts],
@@ -156,8 +159,7 @@ def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
         "starts": len(rows),
         "paper": PAPER.get(rows[0]["pot"]),
         **{name: dict(Counter(row[name] for row in rows).most_common()) for name in counted},
-        "to_zero_each": _each(rows, "to_zero"),
-        "to_one_each": _each(rows, "to_one"),
+        **{f"{fate}_each": _each(rows, fate) for fate in FATES},
         "components": dict(Counter("; ".join(row["components"]) for row in rows).most_common()),
         "lyapunov": _range([row["lyapunov"] for row in rows]),
         "near_face_fraction": _range([row["near_face_fraction"] for row in rows]),
@@ -167,9 +169,9 @@ def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _each(rows: list[dict[str, Any]], limit: str) -> dict[str, int]:
-    """How many of the rows have each frequency among those that go to this limit."""
-    return dict(sorted(Counter(name for row in rows for name in row[limit].split()).items()))
+def _each(rows: list[dict[str, Any]], fate: str) -> dict[str, int]:
+    """How many of the rows have each frequency among those with this fate."""
+    return dict(sorted(Counter(name for row in rows for name in row[fate].split()).items()))
 
 
 def _range(values: list[float]) -> list[float] | None:

@@ -60,6 +60,10 @@ class Flow(Protocol):
         """The integrator that is used, by name."""
 
     @property
+    def rate(self) -> float:
+        """Factor of all velocities, which sets the unit of time."""
+
+    @property
     def statistics(self) -> dict[str, float]:
         """What the work so far consisted of: `evaluations` or `steps` of the integrator."""
 

@@ -13,9 +13,11 @@ def read_profile(path: str) -> Any:
     Raises
     ------
     UsageError
-        If the file cannot be read; ProfileError if it is not JSON.
+        If the file cannot be read.
+    ProfileError
+        If it is not JSON, with its name.
     """
-    from eqbench.errors import UsageError
+    from eqbench.errors import ProfileError, UsageError
     from eqbench.model.profile_json import parse_profile
 
     try:
@@ -24,4 +26,7 @@ def read_profile(path: str) -> Any:
     except (OSError, UnicodeDecodeError) as error:
         what = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise UsageError(f"cannot read the profile {path}: {what}") from None
-    return parse_profile(text)
+    try:
+        return parse_profile(text)
+    except ProfileError as error:
+        raise ProfileError(f"{'standard input' if path == '-' else path}: {error}") from None

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +23,8 @@ from eqbench.cli.trace_request import ExactNumber
 
 INTERRUPTED = 130
 RANDOM_STARTS = 3
+_DISCARDING = "ending the trajectory; Ctrl-C again discards it"
+_SHOW_CURSOR = "\x1b[?25h"
 
 
 class Pair(click.ParamType):
@@ -90,7 +96,9 @@ class Pair(click.ParamType):
     "--start",
     multiple=True,
     metavar="uniform|FILE",
-    help="Start at uniform behavior or at the profile in a file; may be given several times.",
+    help="Start at uniform behavior or at the profile in a file, - for standard input; may be "
+    "given several times. Frequencies of 0 and 1 are refused, also those that final and average "
+    "profiles of a long simulation have by rounding.",
 )
 @click.option(
     "--time",
@@ -143,13 +151,15 @@ def simulate(ctx: click.Context, /, **options: Any) -> None:
     """Follow trajectories of a flow: where frequencies go, how they move, what players earn.
 
     Writes summary.json, points.csv and profiles. Of a long run points.csv has at most 4,000
-    points, half of them the last ones and the others spread over all of it. Profits are averages
-    over windows of time, beside the payoffs of published equilibria. Ctrl-C ends the present
-    trajectory and keeps what was computed. Exit code: 0 done, also where a trajectory broke off,
-    which the summary says; 2 usage, 130 interrupted.
+    points, half of them the last ones and the others spread over all of it. Its columns are run,
+    with --at the parameter, time, payoffs such as u:P1, payoffs integrated over time such as p:P1,
+    and frequencies. Profits are averages over windows of time, beside the payoffs of published
+    equilibria. Ctrl-C ends the present trajectory and keeps what was computed; a second one
+    discards that trajectory. Exit code: 0 done, also where a trajectory broke off, which the
+    summary says; 2 usage, 130 interrupted.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from eqbench.cli.trace_control import first_interrupt, progress_line
+    from eqbench.cli.trace_control import progress_line
     from eqbench.registry import default_registry
     from eqbench.store.run_folder import game_slug, new_run_path
     from eqbench.studies.simulation import Simulator
@@ -163,11 +173,11 @@ def simulate(ctx: click.Context, /, **options: Any) -> None:
 
         planes_of(setting.games[0], (), options["pairs"])  # refuses names that are unknown
     slug = f"simulate-{game_slug(options['game'])}"
-    folder = Path(options["out"] or new_run_path(Path("results"), slug))
+    folder, quiet = Path(options["out"] or new_run_path(Path("results"), slug)), options["quiet"]
     new_folder(folder)
     with (
-        first_interrupt() as interrupted,
-        progress_line(setting, options["quiet"]) as line,
+        _two_interrupts(f"interrupted; results in {folder}", quiet=quiet) as interrupted,
+        progress_line(setting, quiet) as line,
     ):
         document = Simulator(setting, folder, interrupted, line.tell).document()
     if options["as_json"]:
@@ -182,13 +192,51 @@ def simulate(ctx: click.Context, /, **options: Any) -> None:
     if options["figures"] and document["runs"]:
         from eqbench.studies.simulation_figures import draw_simulation
 
+        if not document["finished"] and not quiet:
+            click.echo("drawing figures of what was computed; Ctrl-C leaves them out", err=True)
         files = draw_simulation(setting, folder, document, options["pairs"])
-        for file in files if not options["quiet"] else ():
+        for file in files if not quiet else ():
             click.echo(f"wrote {file}", err=True)
-    if not options["quiet"]:
+    if not quiet:
         stopped = "" if document["finished"] else "interrupted; "
         click.echo(f"{stopped}results in {folder}", err=True)
     ctx.exit(0 if document["finished"] else INTERRUPTED)
+
+
+@contextmanager
+def _two_interrupts(farewell: str, *, quiet: bool) -> Iterator[Callable[[], bool]]:
+    """Whether Ctrl-C was pressed; pressed once more, it ends the process with these last words.
+
+    No exception is raised, since compiled code may be running, which turns it into another one.
+    """
+    pressed: list[int] = []
+    signals = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.getsignal(number) for number in signals}
+    above = f"{_SHOW_CURSOR}\n" if os.isatty(2) else ""  # a live line hides the cursor there
+
+    def note(number: int, frame: Any) -> None:
+        again = bool(pressed)
+        pressed.append(number)
+        words = "" if quiet else f"{farewell if again else _DISCARDING}\n"
+        with suppress(OSError):  # nobody may read them
+            os.write(2, f"{above}{words}".encode())
+        if again:
+            os._exit(INTERRUPTED)
+
+    for number in signals:
+        signal.signal(number, note)
+    try:
+        yield lambda: bool(pressed)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _short_names(starts: tuple[str, ...]) -> dict[str, str]:
+    """How starts are called, by what was given: files without folders, if that tells them apart."""
+    found = {given: "standard input" if given == "-" else Path(given).name for given in starts}
+    times = Counter(found.values())
+    return {given: name if times[name] == 1 else given for given, name in found.items()}
 
 
 def _request(options: dict[str, Any]) -> Any:
@@ -212,8 +260,8 @@ def _request(options: dict[str, Any]) -> Any:
         **chosen,
         random=random if random is not None else 0 if options["start"] else RANDOM_STARTS,
         profiles={
-            name: None if name == UNIFORM else read_profile(name)
-            for name in dict.fromkeys(options["start"])
+            name: None if given == UNIFORM else read_profile(given)
+            for given, name in _short_names(options["start"]).items()
         },
         parameter=options["parameter"],
         at=tuple(dict.fromkeys(options["at"])),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +63,10 @@ INTERRUPTED = 130
     help="Of the members and of the faces.",
 )
 @click.option(
-    "--parameter", default="", metavar="NAME", help="The parameter.  [default: that of the game]"
+    "--parameter",
+    default="",
+    metavar="NAME",
+    help="With --at: the parameter.  [default: that of the game]",
 )
 @click.option(
     "--at",
@@ -81,8 +85,8 @@ INTERRUPTED = 130
 @click.option(
     "--figures",
     is_flag=True,
-    help="Draw the eigenvalues, and with several --at the verdicts along the parameter, as SVG "
-    "and PNG.",
+    help="Draw the eigenvalues, or with several --at the verdicts along the parameter, as SVG and "
+    "PNG.",
 )
 @max_nodes_option
 @plugin_option
@@ -95,8 +99,8 @@ def stability(ctx: click.Context, /, **options: Any) -> None:
     Eigenvalues of the Jacobian in frequencies are computed at members of all published sets of
     equilibria, inside and at the corners, and at given profiles, which must be rest points. A
     real part up to 1e-9 of the spectral norm is zero. Linearization does not decide whether a
-    rest point with a centre manifold is stable. Writes summary.json. Exit code: 0 done, 2 usage,
-    130 interrupted.
+    rest point with a centre manifold is stable. Writes summary.json, and points.csv with the
+    profiles of its entries. Exit code: 0 done, 2 usage, 130 interrupted.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from eqbench.cli.profile_file import read_profile
@@ -109,7 +113,10 @@ def stability(ctx: click.Context, /, **options: Any) -> None:
     request = study.StabilityRequest(
         options["game"],
         options["solver"],
-        tuple(study.GivenProfile(file, read_profile(file)) for file in options["profiles"]),
+        tuple(
+            study.GivenProfile(name, read_profile(file))
+            for file, name in _names(options["profiles"]).items()
+        ),
         options["rest_points"],
         options["samples"],
         options["seed"],
@@ -122,9 +129,10 @@ def stability(ctx: click.Context, /, **options: Any) -> None:
     if out:
         new_folder(Path(out))
     with first_interrupt() as interrupted:
-        document = study.document(setting, interrupted)
+        found = study.examine(setting, interrupted)
     folder = Path(out) if out else new_run_path(Path("results"), slug)
-    study.write_summary(document, folder)
+    found.write(folder)
+    document = found.document
     _print(document, as_json=options["as_json"])
     if options["figures"]:
         from eqbench.studies.stability_figures import draw_stability
@@ -136,6 +144,12 @@ def stability(ctx: click.Context, /, **options: Any) -> None:
         stopped = "" if document["finished"] else "interrupted; "
         click.echo(f"{stopped}results in {folder}", err=True)
     ctx.exit(0 if document["finished"] else INTERRUPTED)
+
+
+def _names(files: Sequence[str]) -> dict[str, str]:
+    """Under which names profiles are shown: those of their files, or paths if names coincide."""
+    names = {file: Path(file).name for file in files}
+    return names if len(set(names.values())) == len(names) else {file: file for file in files}
 
 
 def _print(document: dict[str, Any], *, as_json: bool) -> None:

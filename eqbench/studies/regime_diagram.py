@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from itertools import groupby, pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from eqbench.report.svg import INK, PALE
 from eqbench.studies.figure_style import LABEL_SIZE, Color, label_axes, new_figure
 from eqbench.studies.regimes import WORDS
-from eqbench.studies.stability_figures import verdict_colors
+from eqbench.studies.stability_style import by_name, verdict_colors
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,84 +20,156 @@ if TYPE_CHECKING:
 
 # As in the paper where it has the word: green is periodic, blue close to it.
 COLORS = dict(zip(WORDS, ("#2e9e5b", "#3b82c4", "#e8a33d", "#8c4a2f", "#d5d8dc"), strict=True))
-BAR, STRIP = 0.22, 1.1  # inches
+BAR, STRIP, THIN = 0.22, 1.1, 0.3  # inches
 WIDEST = 0.03  # of the range of the parameter: a column of the strip
+
+Piece = tuple[float, float, str]  # start, end, verdict
+
+
+class Published(NamedTuple):
+    """What a paper says of ranges of the parameter, for a strip of its own.
+
+    Attributes
+    ----------
+    title : whose words these are
+    ranges : start, end and the paper's word of each
+    colors : of the words
+    """
+
+    title: str
+    ranges: Sequence[tuple[float, float, str]]
+    colors: Mapping[str, Color]
 
 
 def regime_diagram(
-    entries: Sequence[Mapping[str, Any]], words: Mapping[float, Counter[str]], parameter: str
+    entries: Sequence[Mapping[str, Any]],
+    words: Mapping[float, Counter[str]],
+    parameter: str,
+    *,
+    title: str = "",
+    published: Published | None = None,
 ) -> Figure:
     """Bars of published sets, colored by verdict, above the share of regimes over all starts.
 
     Parameters
     ----------
-    entries : verdicts on sets at values of the parameter (:mod:`eqbench.studies.stability_sets`);
-        bars go from value to value and change color halfway; a set at one value is a diamond
+    entries : verdicts on sets at values of the parameter (:mod:`eqbench.studies.stability_sets`)
+        A bar goes from value to value and changes color halfway between two verdicts. A diamond
+        is a verdict at one value only: at an end of a bar, or of a set that has no other value.
     words : how often each regime was found, at several values of the parameter
+    title : names the game
+    published : drawn between the two
     """
     values = sorted({entry["value"] for entry in entries} | set(words))
-    names = list(dict.fromkeys(entry["name"] for entry in sorted(entries, key=_by_value)))
-    verdict_color = verdict_colors(entries)
-    figure = new_figure(9.5, 1.0 + BAR * len(names) + STRIP)
-    heights = (BAR * max(len(names), 1), STRIP)
-    above, below = figure.subplots(2, 1, sharex=True, height_ratios=heights)
-    label_axes(above, "", "")
-    above.set_axisbelow(True)
-    for row, name in enumerate(names):
-        verdict = {entry["value"]: entry["verdict"] for entry in entries if entry["name"] == name}
-        for start, end, word in _stretches(verdict, values):
-            above.barh(row, end - start, 0.72, start, color=verdict_color[word])
-        if len(verdict) == 1:
-            ((value, word),) = verdict.items()
-            above.plot(value, row, "D", color=verdict_color[word], markersize=6)
-    above.set_yticks(range(len(names)), names)
-    above.set_ylim(len(names) - 0.4, -0.6)
-    title = "published equilibria, by stability" if names else "no equilibria were published"
-    above.set_title(title, loc="left", fontsize=LABEL_SIZE)
+    names = by_name(entry["name"] for entry in entries)
+    bars = max(len(names), 1)
+    strips = [THIN] if published else []
+    figure = new_figure(9.5, 1.2 + BAR * bars + STRIP + 2 * sum(strips))
+    figure.suptitle(title, fontsize=LABEL_SIZE)
+    heights = (BAR * bars, *strips, STRIP)
+    axes = figure.subplots(len(heights), 1, sharex=True, height_ratios=heights)
+    above, *between, below = axes
+    _draw_sets(above, entries, names, values)
+    if published:
+        _draw_published(between[0], published)
     _draw_strip(below, words, values[-1] - values[0])
     label_axes(below, parameter, "share of starts")
     below.grid(visible=False)
     below.set_title("how trajectories move", loc="left", fontsize=LABEL_SIZE)
     seen = {word for counts in words.values() for word in counts}
-    _explain(above, verdict_color)
     _explain(below, {_spoken(word): COLORS[word] for word in WORDS if word in seen})
     return figure
 
 
-def _explain(ax: Axes, colors: Mapping[str, Color]) -> None:
+def _draw_sets(
+    ax: Axes, entries: Sequence[Mapping[str, Any]], names: Sequence[str], values: Sequence[float]
+) -> None:
+    """Draw bars and diamonds of published sets, from the first one at the top."""
+    from matplotlib.lines import Line2D
+
+    colors = verdict_colors(entry["verdict"] for entry in entries)
+    label_axes(ax, "", "")
+    ax.set_axisbelow(True)
+    diamond: dict[str, Any] = {"marker": "D", "linestyle": "", "markeredgecolor": "white"}
+    single = False
+    for row, name in enumerate(names):
+        verdict = {entry["value"]: entry["verdict"] for entry in entries if entry["name"] == name}
+        bars, alone = _pieces(verdict, values)
+        single |= bool(alone)
+        for start, end, word in bars:
+            ax.barh(row, end - start, 0.72, start, color=colors[word])
+        for value, word in alone.items():
+            ax.plot(value, row, color=colors[word], markersize=6, **diamond)
+    ax.set_yticks(range(len(names)), names)
+    ax.set_ylim(len(names) - 0.4, -0.6)
+    title = "published equilibria, by stability" if names else "no equilibria were published"
+    ax.set_title(title, loc="left", fontsize=LABEL_SIZE)
+    mark = Line2D([], [], color=PALE, markersize=6, label="at one value only", **diamond)
+    _explain(ax, colors, [mark] if single else [])
+
+
+def _draw_published(ax: Axes, published: Published) -> None:
+    """Draw the words of a paper as a strip."""
+    for start, end, word in published.ranges:
+        color = published.colors[word]
+        ax.barh(0, end - start, 1.0, start, color=color, edgecolor=INK, linewidth=0.3)
+    ax.spines[:].set_visible(False)  # a white range ends where it ends
+    ax.tick_params(bottom=False)
+    ax.set(ylim=(-0.55, 0.55), yticks=())
+    ax.set_title(published.title, loc="left", fontsize=LABEL_SIZE)
+    _explain(ax, published.colors)
+
+
+def _explain(ax: Axes, colors: Mapping[str, Color], more: Sequence[Any] = ()) -> None:
     """Put a legend beside the panel that it explains."""
     from matplotlib.patches import Patch
 
     handles = [Patch(facecolor=c, edgecolor=PALE, label=name) for name, c in colors.items()]
     style = {"frameon": False, "fontsize": LABEL_SIZE, "borderaxespad": 0.0}
-    ax.legend(handles=handles, loc="upper left", bbox_to_anchor=(1.02, 1.0), **style)
+    ax.legend(handles=[*handles, *more], loc="upper left", bbox_to_anchor=(1.02, 1.0), **style)
 
 
 def _spoken(word: str) -> str:
     return word.replace("quasi_", "quasi-").replace("_", " ")
 
 
-def _by_value(entry: Mapping[str, Any]) -> tuple[float, str]:
-    return entry["value"], entry["name"]
-
-
-def _stretches(
+def _pieces(
     verdict: Mapping[float, str], values: Sequence[float]
-) -> list[tuple[float, float, str]]:
-    """Start, end and verdict of the pieces of a bar, between neighbors that both have one."""
-    pieces: list[tuple[float, float, str]] = []
-    for before, after in pairwise(values):
-        if before in verdict and after in verdict:
+) -> tuple[list[Piece], dict[float, str]]:
+    """Pieces of the bars of a set, and verdicts that hold at one value only, by value.
+
+    A bar goes through neighboring values at which the set exists. Where its verdict at an end
+    differs from the next one, the bar has the verdict of the open range up to that end.
+    """
+    pieces: list[Piece] = []
+    alone: dict[float, str] = {}
+    for stretch in _existing(verdict, values):
+        shown = [verdict[value] for value in stretch]
+        for end, neighbor in ((0, 1), (-1, -2)):
+            if len(stretch) == 1:
+                alone[stretch[0]] = shown[0]
+            elif len(stretch) > 2 and shown[end] != shown[neighbor]:
+                alone[stretch[end]], shown[end] = shown[end], shown[neighbor]
+        for place, (before, after) in enumerate(pairwise(stretch)):
             middle = (before + after) / 2
-            for start, end, word in (
-                (before, middle, verdict[before]),
-                (middle, after, verdict[after]),
-            ):
-                if pieces and pieces[-1][1:] == (start, word):
-                    pieces[-1] = (pieces[-1][0], end, word)
-                else:
-                    pieces.append((start, end, word))
-    return pieces
+            _extend(pieces, (before, middle, shown[place]))
+            _extend(pieces, (middle, after, shown[place + 1]))
+    return pieces, alone
+
+
+def _extend(pieces: list[Piece], piece: Piece) -> None:
+    """Append a piece, or make the last one longer if both have the same verdict and touch."""
+    start, end, word = piece
+    if pieces and pieces[-1][1:] == (start, word):
+        pieces[-1] = (pieces[-1][0], end, word)
+    else:
+        pieces.append(piece)
+
+
+def _existing(verdict: Mapping[float, str], values: Sequence[float]) -> list[list[float]]:
+    """Neighboring values at which a set exists, in one list each."""
+    groups = groupby(values, key=verdict.__contains__)
+    return [list(group) for exists, group in groups if exists]
 
 
 def _draw_strip(ax: Axes, words: Mapping[float, Counter[str]], length: float) -> None:

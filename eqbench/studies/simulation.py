@@ -96,7 +96,7 @@ class Simulator:
         stopped = any(run["interrupted"] for run in runs)
         document = {
             "schema": SCHEMA,
-            "game": setting.games[0].spec,
+            "game": request.game if request.at else setting.games[0].spec,
             "solver": setting.solver.spec,
             "model": request.model,
             "memory": request.memory if hands else None,
@@ -111,7 +111,9 @@ class Simulator:
             "runs": runs,
         }
         text = json.dumps(document, indent=2, allow_nan=False)
-        write_texts(self.folder, {SUMMARY: f"{text}\n"})
+        # a process that ends while it writes leaves the one before
+        (draft,) = write_texts(self.folder, {f".{SUMMARY}": f"{text}\n"})
+        draft.replace(self.folder / SUMMARY)
         return document
 
     def _run(self, place: Place, start: Start, files: str) -> dict[str, Any]:
@@ -147,6 +149,7 @@ class Simulator:
             flow.behavior(states),
             flow.payoffs(states),
             path.profits[rows],
+            place.value if self.setting.request.at else None,
         )
         append_points(self.folder / POINTS, place.game.tree, run)
 
@@ -233,6 +236,8 @@ def _regime_json(place: Place, path: Trajectory) -> dict[str, Any]:
         "reason": regime.reason,
         "to_zero": places(regime.to_zero),
         "to_one": places(regime.to_one),
+        "at_zero": places(regime.at_zero),
+        "at_one": places(regime.at_one),
         "frozen": places(regime.frozen),
         "components": [
             asdict(fact) | {"actions": places(fact.actions), "section": labels[fact.section]}
@@ -249,7 +254,10 @@ def _regime_json(place: Place, path: Trajectory) -> dict[str, Any]:
 def _unclassified(path: Trajectory) -> dict[str, Any]:
     """The same of a trajectory that is too short to be in a regime."""
     ended = f"; the trajectory ended early: {path.ending}" if path.ending else ""
-    lists = ("to_zero", "to_one", "frozen", "components", "lyapunov_windows", "near_face_windows")
+    lists = (
+        *("to_zero", "to_one", "at_zero", "at_one", "frozen", "components"),
+        *("lyapunov_windows", "near_face_windows"),
+    )
     return {
         "regime": "undecided",
         "reason": f"states at {len(path.times):,} times; a regime takes at least {LEAST_TIMES:,}, "

@@ -24,6 +24,7 @@ from eqbench.studies.stability_sets import verdicts
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+NO_PLANES = "at the end no two that drive each other move, so no orbits are drawn"
 VALUES = 121  # of the parameter at which published sets are looked at, beside the simulated ones
 
 
@@ -62,7 +63,9 @@ def draw_simulation(
             files += _saved(figure, folder, f"{name}{suffix}")
     if several:
         entries = _stability(setting, [value["parameter"] for value in document["values"]])
-        figure = regime_diagram(entries, _words(document), document["parameter"])
+        figure = regime_diagram(
+            entries, _words(document), document["parameter"], title=setting.request.game
+        )
         files += _saved(figure, folder, "regimes")
     return files
 
@@ -73,7 +76,7 @@ def _figures(
     planes = planes_of(game, runs, pairs)
     if planes:
         yield "phase", phase_figure(game, runs, planes)
-    yield "series", series_figure(game, runs)
+    yield "series", series_figure(game, runs, note="" if planes else NO_PLANES)
     yield "profits", profit_figure(game, runs)
 
 

@@ -15,6 +15,7 @@ from eqbench.model.game import Game
 from eqbench.model.tree import FloatArray
 from eqbench.studies.branch_points import action_labels
 from eqbench.studies.simulation_points import SimulatedRun
+from eqbench.studies.stability_style import game_title
 
 MOVES = 0.02  # range over the second half of a run above which a frequency moves
 LATE_POINTS = 2001  # 2,000 intervals
@@ -37,6 +38,12 @@ def frequency_names(game: Game, known: Sequence[KnownSet]) -> list[str]:
     return [labels[action] for action in actions]
 
 
+def title_of(game: Game) -> str:
+    """The game and the value of its payoff parameter."""
+    payoffs = game.tree.payoffs
+    return game_title(game.spec, payoffs.parameter, payoffs.value)
+
+
 def free_frequencies(game: Game, run: SimulatedRun) -> FloatArray:
     """The free frequencies of a run, float64 (K, F)."""
     return run.behavior[:, Choices.of(game.tree).action]
@@ -54,6 +61,19 @@ def late_part(run: SimulatedRun) -> slice:
     wide = np.flatnonzero(steps > _EVEN * steps[-1:])
     kept = len(steps) - (wide[-1] + 1 if len(wide) else 0) + 1
     return slice(len(run.times) - int(kept), None)
+
+
+def last_turns(values: FloatArray, turns: int) -> int:
+    """The first of the last so many turns of a motion (K, n) that oscillates; 0 if it has fewer.
+
+    A turn lasts from one rise of the column with the largest range through the middle of that
+    range to the next one.
+    """
+    ranges = np.ptp(values, axis=0)
+    widest = values[:, ranges.argmax()]
+    low = widest < (widest.min() + widest.max()) / 2
+    rises = np.flatnonzero(low[:-1] & ~low[1:])
+    return int(rises[-turns - 1]) if len(rises) > turns else 0
 
 
 def moving(game: Game, runs: Sequence[SimulatedRun]) -> list[int]:

@@ -13,8 +13,10 @@ from eqbench.errors import UsageError, known_labels
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
 from eqbench.model.tree import FloatArray, IntArray
+from eqbench.report.svg import GRAY
 from eqbench.studies.branch_points import action_labels
 from eqbench.studies.figure_style import (
+    LABEL_SIZE,
     SMALL_SIZE,
     add_legend,
     label_axes,
@@ -25,16 +27,20 @@ from eqbench.studies.simulation_moving import (
     coupled_pairs,
     free_frequencies,
     frequency_names,
+    last_turns,
     late_part,
+    title_of,
 )
 from eqbench.studies.simulation_points import SimulatedRun
 from eqbench.studies.stability_members import members
+from eqbench.studies.stability_style import by_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 MOST_PANELS, MOST_COLUMNS = 8, 4
+TURNS = 30
 MOST_POINTS = 40_000  # of all lines; beyond that they become a picture inside the SVG
 MARK = "#c81e1e"
 LONGEST_TAG = 3
@@ -46,10 +52,12 @@ _RING: dict[str, Any] = {
     "fillstyle": "none",
     "markersize": 7,
 }
+_DOT: dict[str, Any] = {"marker": "o", "linestyle": "", "markersize": 2.5}
 _SAMPLES = 32
 _SAME = 1e-6
 
 Plane = tuple[int, int]  # two free frequencies
+Spot = tuple[float, float]  # in a plane
 
 
 def planes_of(
@@ -66,7 +74,7 @@ def planes_of(
     Raises
     ------
     UsageError
-        If a name is unknown.
+        If a name is unknown, or a pair names one frequency twice.
     """
     if not pairs:
         return coupled_pairs(game, runs, MOST_PANELS)
@@ -75,19 +83,27 @@ def planes_of(
     position = {name: place for place, name in enumerate(written)}
     short = frequency_names(game, known_sets(game))
     position |= {name: place for place, name in enumerate(short)}
-    for name in (name for pair in pairs for name in pair):
+    return [_named_plane(pair, position) for pair in pairs]
+
+
+def _named_plane(pair: tuple[str, str], position: Mapping[str, int]) -> Plane:
+    for name in pair:
         if name not in position:
             raise UsageError(
                 f"{name!r} is no frequency of this game; {known_labels(name, list(position))}"
             )
-    return [(position[x], position[y]) for x, y in pairs]
+    x, y = (position[name] for name in pair)
+    if x == y:
+        raise UsageError(f"{','.join(pair)} names one frequency twice; name two, such as b3,d2")
+    return x, y
 
 
 def phase_figure(game: Game, runs: Sequence[SimulatedRun], planes: Sequence[Plane]) -> Figure:
-    """Late orbits of all runs, one color each, in planes of two frequencies.
+    """The last 30 turns of all runs, one color each, in planes of two frequencies.
 
-    Published equilibria are red: circles, lines or areas, each with what its name ends in, or with
-    a number where that is long.
+    Of a run with fewer turns in its late part all of that is drawn. A dot is its end. Published
+    equilibria are red: circles, lines or areas, each with what its name ends in, or with a number
+    where that is long.
     """
     from matplotlib.lines import Line2D
 
@@ -97,35 +113,39 @@ def phase_figure(game: Game, runs: Sequence[SimulatedRun], planes: Sequence[Plan
     columns = math.ceil(len(planes) / rows)
     figure = new_figure(1.9 + 2.5 * columns, 2.5 * rows)
     figure.set_layout_engine("compressed")  # panels are square
+    figure.suptitle(title_of(game), fontsize=LABEL_SIZE)
     grid = figure.subplots(rows, columns, squeeze=False)
     colors, tags = ordered_colors(len(runs)), _tags(known)
-    parts = [free_frequencies(game, run)[late_part(run)] for run in runs]
-    dense = len(planes) * sum(map(len, parts)) > MOST_POINTS
-    for ax, (x, y) in zip(grid.flat, planes, strict=False):
+    orbits = [[_orbit(game, run, plane) for run in runs] for plane in planes]
+    dense = sum(len(orbit) for row in orbits for orbit in row) > MOST_POINTS
+    for ax, (x, y), row in zip(grid.flat, planes, orbits, strict=False):
         label_axes(ax, names[x], names[y])
         ax.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03), aspect="equal")
         ax.set(xticks=(0, 0.5, 1), yticks=(0, 0.5, 1))
-        for part, color in zip(parts, colors, strict=True):
-            ax.plot(part[:, x], part[:, y], color=color, linewidth=0.5, rasterized=dense)
+        for orbit, color in zip(row, colors, strict=True):
+            ax.plot(*orbit.T, color=color, linewidth=0.5, rasterized=dense)
+            ax.plot(*orbit[-1], color=color, **_DOT, clip_on=False)
         _mark(ax, known, tags, Choices.of(game.tree).action[[x, y]])
     for ax in grid.flat[len(planes) :]:
         ax.remove()
     handles = [
         Line2D([], [], color=color, label=run.name) for run, color in zip(runs, colors, strict=True)
     ]
+    handles.append(Line2D([], [], label="end of a run", color=GRAY, **_DOT))
     if known:
         handles.append(Line2D([], [], label="published equilibria", **_RING))
     for name, tag in tags.items():
         if not name.endswith(tag):
             handles.append(Line2D([], [], linestyle="", label=f"{tag}: {name}"))
-    add_legend(figure, handles, title=_shown_times(runs))
+    end = max(float(run.times[-1]) for run in runs)
+    add_legend(figure, handles, title=f"at most {TURNS} turns,\nup to time {end:,.10g}")
     return figure
 
 
-def _shown_times(runs: Sequence[SimulatedRun]) -> str:
-    """What the planes show, in words."""
-    first = min(float(run.times[late_part(run)][0]) for run in runs)
-    return f"time {first:.4g} to {max(float(run.times[-1]) for run in runs):.4g}"
+def _orbit(game: Game, run: SimulatedRun, plane: Plane) -> FloatArray:
+    """The last turns in the late part of a run in a plane, float64 (n, 2)."""
+    late = free_frequencies(game, run)[late_part(run)][:, plane]
+    return late[last_turns(late, TURNS) :]
 
 
 def _tags(known: Sequence[KnownSet]) -> dict[str, str]:
@@ -138,41 +158,47 @@ def _tags(known: Sequence[KnownSet]) -> dict[str, str]:
 
 def _mark(ax: Axes, known: Sequence[KnownSet], tags: Mapping[str, str], actions: IntArray) -> None:
     """Draw where published sets are, with their tags."""
-    from matplotlib.patheffects import withStroke
-
-    named: dict[tuple[float, float], list[str]] = {}
+    circles: set[Spot] = set()
+    named: dict[Spot, set[str]] = {}
     for each in known:
         corners = _outline(each, actions)
         if not len(corners):
             continue
         x, y = corners.T
+        spot = float(x.mean()), float(y.mean())
         if len(corners) == 1:
             ax.plot(x, y, **_RING, clip_on=False, zorder=5)
+            circles.add(spot)
         elif len(corners) == 2:
             ax.plot(
                 x, y, color=MARK, linewidth=2.2, solid_capstyle="round", clip_on=False, zorder=5
             )
         else:
             ax.fill(x, y, facecolor=MARK, alpha=0.12, edgecolor=MARK, linewidth=0.8)
-        middle = corners.mean(axis=0)
-        near = [place for place in named if np.abs(middle - place).max() < TOGETHER]
-        words = named.setdefault(near[0] if near else (middle[0], middle[1]), [])
-        if tags[each.name] not in words:  # the pieces of one set share its name
-            words.append(tags[each.name])
-    for (x, y), words in named.items():
-        # toward the middle, so that names stay inside
-        aside = (6 if x < 0.85 else -6, 5 if y < 0.9 else -11)
-        ax.annotate(
-            ", ".join(words),
-            (x, y),
-            aside,
-            textcoords="offset points",
-            ha="left" if x < 0.85 else "right",
-            fontsize=SMALL_SIZE,
-            color=MARK,
-            path_effects=[withStroke(linewidth=2.0, foreground="white")],
-            zorder=6,
-        )
+        near = [other for other in named if np.abs(np.subtract(spot, other)).max() < TOGETHER]
+        named.setdefault(near[0] if near else spot, set()).add(tags[each.name])
+    for spot, words in named.items():
+        _tag(ax, spot, ", ".join(by_name(words)), is_circle=spot in circles)
+
+
+def _tag(ax: Axes, spot: Spot, text: str, *, is_circle: bool) -> None:
+    """Write what is there: beside a circle, so that no other is as near, or above a line."""
+    from matplotlib.patheffects import withStroke
+
+    x, y = spot
+    side = 1 if x < 0.85 else -1  # toward the middle, so that it stays inside
+    ax.annotate(
+        text,
+        spot,
+        (6 * side, 0) if is_circle else (0, 7 if y < 0.9 else -7),
+        textcoords="offset points",
+        ha="left" if side > 0 else "right",
+        va="center",
+        fontsize=SMALL_SIZE,
+        color=MARK,
+        path_effects=[withStroke(linewidth=2.0, foreground="white")],
+        zorder=6,
+    )
 
 
 def _outline(known: KnownSet, actions: IntArray) -> FloatArray:

@@ -69,8 +69,8 @@ class Place:
             "parameter": self.value,
             "game": self.game.spec,
             "integrator": self.flow.integrator if self._follows else None,
+            "rate": self.flow.rate,
             "solutions": self.known.to_json(),
-            "agree": self.known.tolerance if self.known.ranges else None,
         }
 
     def trajectory(

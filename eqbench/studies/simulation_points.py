@@ -6,6 +6,7 @@ Symbols in shapes: K points of a run, N players, A actions.
 from __future__ import annotations
 
 import csv
+import io
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
@@ -37,6 +38,8 @@ class SimulatedRun(NamedTuple):
         Expected ones at these times.
     profits : float64 (K, N)
         Payoffs integrated over time.
+    value : float or None
+        That of the payoff parameter, if it is written with the points.
     """
 
     name: str
@@ -44,13 +47,18 @@ class SimulatedRun(NamedTuple):
     behavior: FloatArray
     payoffs: FloatArray
     profits: FloatArray
+    value: float | None = None
 
 
-def columns(tree: GameTree) -> list[str]:
-    """Names of all columns: run, time, ``u:P1``…, ``p:P1``…, and frequencies ``P1|4:|bet``…"""
+def columns(tree: GameTree, parameter: str | None = None) -> list[str]:
+    """Names of all columns: run, time, ``u:P1``…, ``p:P1``…, and frequencies ``P1|4:|bet``…
+
+    Where points are written with the value of a payoff parameter, it comes after the run.
+    """
     labels = action_labels(tree)
     figures = [f"{letter}:{player}" for letter in "up" for player in tree.players]
-    return ["run", "time", *figures, *(labels[a] for a in Choices.of(tree).action.tolist())]
+    leading = ["run", *([parameter] if parameter else []), "time"]
+    return [*leading, *figures, *(labels[a] for a in Choices.of(tree).action.tolist())]
 
 
 def kept_rows(tree: GameTree, count: int) -> NDArray[np.int64]:
@@ -71,6 +79,9 @@ def kept_rows(tree: GameTree, count: int) -> NDArray[np.int64]:
 def append_points(path: Path, tree: GameTree, run: SimulatedRun) -> None:
     """Write a run behind those that the file has, so that :func:`read_points` returns it.
 
+    All runs of a file have a value, or none has. A run is written at one go: a process that ends
+    meanwhile leaves all of it, or nothing.
+
     Raises
     ------
     StoreError
@@ -78,12 +89,18 @@ def append_points(path: Path, tree: GameTree, run: SimulatedRun) -> None:
     """
     free = run.behavior[:, Choices.of(tree).action]
     table = np.column_stack((run.times, run.payoffs, run.profits, free))
+    parameter, leading = None, [run.name]
+    if run.value is not None:
+        parameter, leading = tree.payoffs.parameter, [run.name, repr(run.value)]
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    if not path.exists():
+        writer.writerow(columns(tree, parameter))
+    writer.writerows([*leading, *map(repr, row)] for row in table.tolist())
+    data = text.getvalue().encode()
     try:
-        with path.open("a", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            if not file.tell():
-                writer.writerow(columns(tree))
-            writer.writerows([run.name, *map(repr, row)] for row in table.tolist())
+        with path.open("ab", buffering=len(data) + 1) as file:  # all is written when it is closed
+            file.write(data)
     except OSError as error:
         raise StoreError(
             f"cannot write {path}: {error.strerror}; make the folder writable and simulate again"
@@ -99,25 +116,29 @@ def read_points(game: Game, path: Path) -> list[SimulatedRun]:
         If the file cannot be read, has other columns than this game asks for, or entries that
         are not finite numbers.
     """
-    tree, expected = game.tree, columns(game.tree)
+    tree, parameter = game.tree, game.tree.payoffs.parameter
     try:
         with path.open(newline="", encoding="utf-8") as file:
             lines = csv.reader(file, strict=True)
-            _check_header(next(lines, []), expected, path)
+            header = next(lines, [])
+            valued = parameter is not None and header[1:2] == [parameter]
+            expected = columns(tree, parameter if valued else None)
+            _check_header(header, expected, path)
             rows = [(row[:1], _numbers(row[1:], len(expected), path)) for row in lines]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise UsageError(f"cannot read {path}: {error}; give that of a simulation") from None
     return [
-        _run(tree, name, np.array([numbers for _, numbers in group]))
+        _run(tree, name, np.array([numbers for _, numbers in group]), valued=valued)
         for (name,), group in groupby(rows, key=lambda row: row[0])
     ]
 
 
-def _run(tree: GameTree, name: str, table: FloatArray) -> SimulatedRun:
+def _run(tree: GameTree, name: str, table: FloatArray, *, valued: bool) -> SimulatedRun:
     n, choices = tree.n_players, Choices.of(tree)
-    times, payoffs, profits, free = np.split(table, np.cumsum([1, n, n]), axis=1)
+    value = float(table[0, 0]) if valued else None
+    times, payoffs, profits, free = np.split(table[:, int(valued) :], np.cumsum([1, n, n]), axis=1)
     behavior = np.array([choices.behavior(row) for row in free])
-    return SimulatedRun(name, times[:, 0], behavior, payoffs, profits)
+    return SimulatedRun(name, times[:, 0], behavior, payoffs, profits, value)
 
 
 def _check_header(header: list[str], expected: list[str], path: Path) -> None:

@@ -5,7 +5,7 @@ Symbols in shapes: K times, N players, W windows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations, pairwise
@@ -21,7 +21,7 @@ from eqbench.model.tree import FloatArray
 DOUBLINGS = 8
 LEAST_INTERVALS = 20  # of a window
 LAST_SHARE = 0.1
-AGREE = 1e-4  # of the payoff range
+AGREE = 0.01  # of the largest payoff of a set, in size
 SAME = 1e-9  # of the payoff range; sets meet at the ends of their ranges of the parameter
 
 
@@ -59,13 +59,16 @@ class KnownPayoffs:
     ----------
     ranges : by name of the set the smallest and largest payoff of each player, (N, 2)
         Payoffs of a set may depend on each other, so that not all combinations belong to it.
-    tolerance : float
-        Payoffs that differ by no more agree: 1e-4 of the payoff range, but at most half the
-        distance of the closest two sets whose payoffs differ, so that none agrees with both.
+    tolerances : by name of the set how far payoffs that agree with it may be from its own
+        A hundredth of its largest payoff in size, 0 if all are 0, but at most half the distance of
+        the closest two sets whose payoffs differ, so that none agrees with both.
+    rounding : float
+        Payoffs that differ by no more are the same.
     """
 
     ranges: dict[str, FloatArray]
-    tolerance: float
+    tolerances: dict[str, float]
+    rounding: float
 
     @classmethod
     def of(cls, game: Game) -> KnownPayoffs:
@@ -78,7 +81,8 @@ class KnownPayoffs:
             ranges[known.name] = np.column_stack(
                 (np.minimum(found[:, 0], other[:, 0]), np.maximum(found[:, 1], other[:, 1]))
             )
-        return cls(ranges, agreement(ranges.values(), game.tree.payoff_range))
+        rounding = SAME * game.tree.payoff_range
+        return cls(ranges, tolerances(ranges, rounding), rounding)
 
     def gaps(self, payoffs: FloatArray) -> dict[str, float]:
         """By set the largest distance of a player's payoff, of (N,), from those of the set."""
@@ -88,19 +92,29 @@ class KnownPayoffs:
         }
 
     def to_json(self) -> list[dict[str, Any]]:
-        """Name and payoffs of each set."""
-        return [{"name": name, "payoffs": known.tolist()} for name, known in self.ranges.items()]
+        """Of each set its name, its payoffs, and how far payoffs that agree may be from them."""
+        return [
+            {"name": name, "payoffs": known.tolist(), "agree": self.tolerances[name]}
+            for name, known in self.ranges.items()
+        ]
 
 
 def _payoff(known: KnownSet, player: int, parameters: FloatArray) -> float:
     return float(known.payoffs_near(parameters)[player])
 
 
-def agreement(ranges: Iterable[FloatArray], payoff_range: float) -> float:
-    """The largest distance of payoffs that agree, where sets have payoffs in `ranges` (N, 2)."""
-    apart = [_apart(one, other) for one, other in combinations(ranges, 2)]
-    closest = min((gap for gap in apart if gap > SAME * payoff_range), default=np.inf)
-    return min(AGREE * payoff_range, closest / 2)
+def tolerances(ranges: Mapping[str, FloatArray], rounding: float) -> dict[str, float]:
+    """By set the largest distance of payoffs that agree with its own, `ranges` (N, 2)."""
+    apart = [_apart(one, other) for one, other in combinations(ranges.values(), 2)]
+    closest = min((gap for gap in apart if gap > rounding), default=np.inf)
+    sizes = {name: _size(known, rounding) for name, known in ranges.items()}
+    return {name: min(AGREE * size, closest / 2) for name, size in sizes.items()}
+
+
+def _size(payoffs: FloatArray, rounding: float) -> float:
+    """The largest payoff in size, or 0 if that is rounding."""
+    size = float(np.abs(payoffs).max())
+    return size if size > rounding else 0.0
 
 
 def _apart(one: FloatArray, other: FloatArray) -> float:
@@ -119,21 +133,22 @@ def beside_known(known: KnownPayoffs, payoffs: list[FloatArray]) -> list[dict[st
         {
             "name": name,
             "gaps": [gap[name] for gap in gaps],
-            "agrees": [w for w, gap in enumerate(gaps) if gap[name] <= known.tolerance],
+            "agrees": [w for w, gap in enumerate(gaps) if gap[name] <= known.tolerances[name]],
         }
         for name in known.ranges
     ]
 
 
 def nearest_known(known: KnownPayoffs, payoffs: FloatArray) -> dict[str, Any]:
-    """Name of the set whose payoffs are nearest to (N,), and how far; None without sets.
+    """Names of the sets whose payoffs are nearest to (N,), and how far; None without sets.
 
-    `gap` is in payoff units, `gap_share` that over the largest payoff of the set in size.
+    Several are nearest if they share payoffs. `gap` is in payoff units, `gap_share` that over the
+    largest payoff of these sets in size, None if it is 0.
     """
     gaps = known.gaps(payoffs)
     if not gaps:
         return dict.fromkeys(("nearest", "gap", "gap_share"))
-    name = min(gaps, key=gaps.__getitem__)
-    largest = float(np.abs(known.ranges[name]).max())
-    share = gaps[name] / largest if largest > 0 else None
-    return {"nearest": name, "gap": gaps[name], "gap_share": share}
+    gap = min(gaps.values())
+    names = [name for name in gaps if gaps[name] <= gap + known.rounding]
+    size = max(_size(known.ranges[name], known.rounding) for name in names)
+    return {"nearest": names, "gap": gap, "gap_share": gap / size if size > 0 else None}

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from eqbench.dynamics import Flow
-from eqbench.errors import SolverUnavailableError, UsageError
+from eqbench.errors import ProfileError, SolverUnavailableError, UsageError
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
@@ -131,7 +131,8 @@ class SimulationSetting:
         ------
         UsageError
             If the method of the solver is no flow, or it does not take the game; if a start
-            lies on the boundary, or there is none; if the game lacks the parameter.
+            lies on the boundary, or there is none; if the game lacks the parameter, or does not
+            admit one of its values.
         SolverUnavailableError
             If the solver cannot run here.
         """
@@ -160,30 +161,39 @@ class SimulationSetting:
             solver.instance.hand_by_hand(game, request.memory)
         else:
             solver.instance.flow(game)
-        parameter = _parameter(game, request)
-        games = tuple(game.at(**{str(parameter): value}) for value in request.at) or (game,)
-        return cls(request, games, parameter, solver, starts)
+        games = _games(registry, game, request)
+        return cls(request, games, game.tree.payoffs.parameter, solver, starts)
 
 
-def _parameter(game: Game, request: SimulationRequest) -> str | None:
+def _games(registry: Registry, game: Game, request: SimulationRequest) -> tuple[Game, ...]:
+    """The game at each value of the parameter, or as it is."""
     known = game.tree.payoffs.parameter
-    if request.parameter and not request.at:
-        raise UsageError(
-            f"--parameter {request.parameter} needs the values that it shall take; give --at"
-        )
-    if (request.at and known is None) or request.parameter not in ("", known):
-        has = f"only the payoff parameter {known!r}" if known else "no payoff parameter"
-        raise UsageError(
-            f"{game.spec} has {has}, so {request.parameter or 'none'} cannot take the values of "
-            "--at; leave --parameter and --at out, or choose another game"
-        )
-    return known
+    if request.parameter not in ("", known):
+        has = f"its parameter is {known!r}" if known else "it has none"
+        raise UsageError(f"{game.spec} has no parameter {request.parameter!r}; {has}")
+    if not request.at:
+        if request.parameter:
+            raise UsageError(
+                f"--parameter {request.parameter} needs the values that it shall take; give --at"
+            )
+        return (game,)
+    if known is None:
+        raise UsageError(f"{game.spec} has no payoff parameter; leave out --at")
+    games = tuple(game.at(**{known: value}) for value in request.at)
+    for each in games:
+        registry.describe_game(each.spec)  # the game refuses values that it does not admit
+    return games
 
 
 def _starts(tree: GameTree, request: SimulationRequest) -> tuple[Start, ...]:
     named = []
     for position, (name, data) in enumerate(request.profiles.items(), start=1):
-        profile = BehaviorProfile.uniform(tree) if data is None else profile_from_json(tree, data)
+        try:
+            profile = (
+                BehaviorProfile.uniform(tree) if data is None else profile_from_json(tree, data)
+            )
+        except ProfileError as error:
+            raise ProfileError(f"the start {name}: {error}") from None
         _check_inside(tree, profile.probabilities, name)
         named.append(Start(name, (request.seed, position), profile.probabilities))
     seeds = range(request.seed, request.seed + request.random)

@@ -13,31 +13,48 @@ from rich.text import Text
 from eqbench.report.cell_notes import printable
 from eqbench.report.terminal import fits, small
 from eqbench.studies.regimes import NEAR_FACE
+from eqbench.studies.simulation_profits import AGREE
 
 MOST_PLACES = 12
+MOST_NEAREST = 3
 WORDS = ("", "start", "regime", "nearest")  # columns of text, to the left
 
+_ENDS = (
+    ("to_zero", "{} → 0"),
+    ("to_one", "{} → 1"),
+    ("at_zero", "{} at 0, may return"),
+    ("at_one", "{} at 1, may return"),
+)
 _REGIMES = (
     "Lyapunov: growth rate of a small displacement over the last half of the time. Near a face: "
-    f"how often moving frequencies are then within {NEAR_FACE:g} of 0 or 1. Settled at: the time "
-    "from which on the motion is what the regime says. Regret: the largest one of average play "
-    "over the longest window, by the verifier, in payoff units. What a regime rests on is in "
-    "summary.json."
+    f"how often frequencies that move or may return are then within {NEAR_FACE:g} of 0 or 1. "
+    "Settled at: the time from which on the motion is what the regime says. Regret: the largest "
+    "one of average play over the longest window, by the verifier, in payoff units. → 0, → 1: "
+    "so near for the whole last half of the time, while log-odds go on growing or are constant; "
+    "may return: as near for as long, but log-odds come back, show no trend, or are so large that "
+    "rounding hides it. What a regime rests on is in summary.json."
 )
-_PROFITS = (
-    "Payoffs of a run are averages over its longest window. The gap is the largest distance of any "
-    "player's from those of the nearest published solution; its share is that of the largest of "
-    "these, and the share named whole is that of averages from the start on."
+_PROFITS = "Payoffs of a run are averages over its longest window."
+_PUBLISHED = (
+    "Gap: the largest distance of any player's from those of the nearest published solution. "
+    "Share: the gap over the largest payoff of that solution in size. Whole: the same share of "
+    f"averages from time 0 on. Payoffs agree with a solution within {AGREE:.0%} of its largest "
+    "payoff in size, or within half the distance of the closest two solutions whose payoffs "
+    "differ, if that is less."
 )
 
 
 def print_simulation(document: Mapping[str, Any], console: Console) -> None:
     """Print what the summary says: by value of the parameter, regimes and then profits."""
+    if not document["runs"]:
+        _say("no trajectory was completed", console)
+        return
     for value in document["values"]:
         runs = [run for run in document["runs"] if run["parameter"] == value["parameter"]]
         if runs:
             _print_value(document, value, runs, console)
-    for note in (_REGIMES, _PROFITS):
+    published = any(value["solutions"] for value in document["values"])
+    for note in (_REGIMES, f"{_PROFITS} {_PUBLISHED}" if published else _PROFITS):
         _note(note, console)
 
 
@@ -50,7 +67,7 @@ def _print_value(
     how = f"integrator {value['integrator']}"
     if document["model"] == "hands":
         how = f"hand by hand, players remember {document['memory']:,} hands"
-    _say(f"Trajectories of {value['game']}: {how}", console, "bold")
+    _say(f"Trajectories of {value['game']}: {how}, rate {value['rate']:g}", console, "bold")
     _print_rows(*_regimes(runs), console)
     for text in (*_destinations(runs, document["names"]), *_remarks(runs)):
         _say(text, console)
@@ -73,7 +90,7 @@ def _regimes(runs: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[st
                 run["regime"],
                 f"{run['time']:,g}",
                 _number(run["lyapunov"], "+.4f"),
-                _number(run["near_face_fraction"], ".3f"),
+                _number(_near_face(run), ".3f"),
                 _number(run["transient"], ",.0f"),
                 small(average["max_regret"]) if average else "–",
             ]
@@ -82,26 +99,38 @@ def _regimes(runs: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[st
     return ["start", "regime", *headings], rows
 
 
+def _near_face(run: Mapping[str, Any]) -> float | None:
+    """How often frequencies are near a face; None where none moves or may."""
+    moves = run["components"] or run["at_zero"] or run["at_one"]
+    return run["near_face_fraction"] if moves else None
+
+
 def _destinations(runs: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -> list[str]:
-    """Which frequencies go to 0 and to 1."""
+    """Which frequencies go to 0 and to 1, or stay there."""
 
     def words(run: Mapping[str, Any]) -> str:
+        if run["near_face_fraction"] is None:
+            return "limits not determined"
         parts = [
-            f"{_listed(sorted(names.get(place, place) for place in run[end]))} → {limit}"
-            for limit, end in ((0, "to_zero"), (1, "to_one"))
+            form.format(_listed(sorted(names.get(place, place) for place in run[end])))
+            for end, form in _ENDS
             if run[end]
         ]
-        return "; ".join(parts) or "no frequency goes to 0 or 1"
+        switching = run["regime"] == "boundary_absorption" and run["components"]
+        return "; ".join(
+            (parts or ["no frequency goes to 0 or 1"])
+            + (["play keeps switching between faces"] if switching else [])
+        )
 
     return _said_once(runs, words)
 
 
 def _remarks(runs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Why runs are undecided, and why others ended early."""
+    """Why runs are undecided or absorbed, which has several reasons, or why others ended early."""
 
     def words(run: Mapping[str, Any]) -> str:
-        if run["regime"] == "undecided":
-            return f"undecided, {run['reason']}"
+        if run["regime"] in ("undecided", "boundary_absorption"):
+            return f"{run['regime']}, {run['reason']}"
         return f"ended early, {run['ending']}" if run["ending"] else ""
 
     return _said_once(runs, words)
@@ -121,9 +150,9 @@ def _said_once(
     ]
 
 
-def _listed(words: Sequence[str]) -> str:
-    more = len(words) - MOST_PLACES
-    return ", ".join(words[:MOST_PLACES]) + (f" and {more:,} more" if more > 0 else "")
+def _listed(words: Sequence[str], most: int = MOST_PLACES) -> str:
+    more = len(words) - most
+    return ", ".join(words[:most]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _profits(
@@ -148,7 +177,7 @@ def _profits(
                 small(window["gap"]),
                 _number(window["gap_share"], ".1%"),
                 _number(run["whole"]["gap_share"], ".1%"),
-                window["nearest"],
+                _listed(window["nearest"], MOST_NEAREST),
             ]
         rows.append(row)
     return ["", *(f"u:{player}" for player in players), *beside], rows
@@ -173,18 +202,22 @@ def _print_rows(headings: Sequence[str], rows: Sequence[Sequence[str]], console:
 
 
 def _agreements(value: Mapping[str, Any], runs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """For each published solution the times over which payoffs of runs are its payoffs."""
+    """For each published solution the times over which payoffs of runs are its payoffs.
+
+    None for those whose payoffs are all 0, which have no share.
+    """
     lines = []
     for position, known in enumerate(value["solutions"]):
+        if not known["agree"]:
+            continue
         chosen = [(run, run["solutions"][position]["agrees"]) for run in runs]
         times = [
             f"{run['start']} over times {_stretches(run['windows'], agrees)}"
             for run, agrees in chosen
             if agrees
         ]
-        lines.append(
-            f"within {value['agree']:.1e} of {known['name']}: {'; '.join(times) or 'never'}"
-        )
+        share = 100 * known["agree"] / max(abs(end) for ends in known["payoffs"] for end in ends)
+        lines.append(f"within {share:.2g}% of {known['name']}: {'; '.join(times) or 'never'}")
     return lines
 
 

@@ -21,6 +21,7 @@ from eqbench.model.size_limit import DEFAULT_MAX_NODES
 from eqbench.registry import LoadedSolver, Registry
 from eqbench.solver import obstacle_of
 from eqbench.studies.branch_points import action_labels
+from eqbench.studies.stability_points import POINTS, Point, points_text
 from eqbench.studies.stability_rest_points import entries, rest_points
 from eqbench.studies.stability_sets import SAMPLES, Examiner, Looked, verdicts
 from eqbench.studies.stability_spectrum import TOLERANCE
@@ -101,6 +102,10 @@ class StabilitySetting:
 
 def _games(registry: Registry, request: StabilityRequest, game: Game) -> list[Game]:
     name = game.tree.payoffs.parameter
+    if request.parameter and not request.at:
+        raise UsageError(
+            f"--parameter {request.parameter} needs the values that it shall take; give --at"
+        )
     if request.parameter and request.parameter != name:
         has = f"its parameter is {name!r}" if name else "it has none"
         raise UsageError(f"{game.spec} has no parameter {request.parameter!r}; {has}")
@@ -119,10 +124,38 @@ def _games(registry: Registry, request: StabilityRequest, game: Game) -> list[Ga
     return games
 
 
-def document(
+@dataclass(frozen=True, eq=False)
+class Stability:
+    """What a study found.
+
+    Attributes
+    ----------
+    document : the summary as JSON values
+    game : the first one that was looked at
+    points : profile of each entry of the summary, the member that speaks for a published set
+    """
+
+    document: dict[str, Any]
+    game: Game
+    points: tuple[Point, ...]
+
+    def write(self, folder: Path) -> None:
+        """Write the summary and the points into the folder of a study.
+
+        Raises
+        ------
+        StoreError
+            If they cannot be written.
+        """
+        summary = json.dumps(self.document, indent=2, allow_nan=False)
+        texts = {SUMMARY: f"{summary}\n", POINTS: points_text(self.game, self.points)}
+        write_texts(folder, texts)
+
+
+def examine(
     setting: StabilitySetting, interrupted: Callable[[], bool] = lambda: False
-) -> dict[str, Any]:
-    """The summary as JSON values.
+) -> Stability:
+    """What all that a request names is under the flow, at each value of the parameter.
 
     Parameters
     ----------
@@ -137,38 +170,58 @@ def document(
     dynamics: Dynamics = solver.instance
     found: list[dict[str, Any]] = []
     resting: list[dict[str, Any]] = []
+    points: list[Point] = []
     for game in setting.games:
         if interrupted():
             break
-        flow = dynamics.flow(game)
-        sets = verdicts(game, flow, samples=request.samples, seed=request.seed)
-        found += [each.to_json() for each in sets]
-        found += [_given(game, Examiner(game, flow), given) for given in request.profiles]
+        flow, value = dynamics.flow(game), _value(game)
+        for each in verdicts(game, flow, samples=request.samples, seed=request.seed):
+            found.append(each.to_json())
+            points.append(_point(value, each.name, each.representative))
+        for given in request.profiles:
+            entry, looked = _given(game, Examiner(game, flow), given)
+            found.append(entry)
+            points.append(_point(value, given.name, looked))
         if request.rest_points:
-            points, figures = rest_points(
+            others, figures = rest_points(
                 game, flow, request.rest_points, request.seed, interrupted
             )
-            value = _value(game)
-            resting.append({"value": value} | figures | {"points": entries(game, points)})
+            resting.append({"value": value} | figures | {"points": entries(game, others)})
+            points += [
+                _point(value, f"rest point {number}", looked)
+                for number, looked in enumerate(others, start=1)
+            ]
     if not (found or resting or interrupted()):
         raise UsageError(
             f"no equilibria of {setting.games[0].spec} were published; give some with --profile, "
             "or look for rest points with --rest-points"
         )
-    return {
-        "schema": SCHEMA,
-        "game": setting.games[0].spec if not request.at else request.game,
-        "solver": solver.spec,
-        "players": list(setting.games[0].tree.players),
-        "parameter": setting.games[0].tree.payoffs.parameter,
-        "at": [float(value) for value in request.at],
-        "tolerance": TOLERANCE,
-        "samples": request.samples,
-        "seed": request.seed,
+    document = _settled(setting) | {
         "finished": not interrupted(),
         "equilibria": found,
         "rest_points": resting,
     }
+    return Stability(document, setting.games[0], tuple(points))
+
+
+def _settled(setting: StabilitySetting) -> dict[str, Any]:
+    """What was looked at and how, as JSON values."""
+    request, game = setting.request, setting.games[0]
+    return {
+        "schema": SCHEMA,
+        "game": game.spec if not request.at else request.game,
+        "solver": setting.solver.spec,
+        "players": list(game.tree.players),
+        "parameter": game.tree.payoffs.parameter,
+        "at": [float(value) for value in request.at],
+        "tolerance": TOLERANCE,
+        "samples": request.samples,
+        "seed": request.seed,
+    }
+
+
+def _point(value: float | None, name: str, looked: Looked) -> Point:
+    return Point(value, name, looked.payoffs, looked.behavior)
 
 
 def _value(game: Game) -> float | None:
@@ -176,20 +229,21 @@ def _value(game: Game) -> float | None:
     return None if value is None else float(value)
 
 
-def _given(game: Game, examiner: Examiner, given: GivenProfile) -> dict[str, Any]:
-    """What a given profile is, as JSON values."""
+def _given(game: Game, examiner: Examiner, given: GivenProfile) -> tuple[dict[str, Any], Looked]:
+    """What a given profile is, as JSON values, and as it was looked at."""
     profile = profile_from_json(game.tree, given.data)
     looked = examiner.look(profile.probabilities)
     if not looked.spectrum.is_rest_point:
         raise UsageError(_moves(game, examiner, given.name, looked))
     behavior = BehaviorProfile.of(game.tree, looked.behavior)
     identity = Identifier(game).identify(behavior, looked.max_regret)
-    return {
+    entry = {
         "name": given.name,
         "value": _value(game),
         **looked.to_json(),
         "identity": identity and identity.to_json(),
     }
+    return entry, looked
 
 
 def _moves(game: Game, examiner: Examiner, name: str, looked: Looked) -> str:
@@ -209,14 +263,3 @@ def _moves(game: Game, examiner: Examiner, name: str, looked: Looked) -> str:
         f"time, and {TOLERANCE * looked.spectrum.scale:.3g} is rounding; its max regret is "
         f"{looked.max_regret:.3g}: {advice}"
     )
-
-
-def write_summary(document: dict[str, Any], folder: Path) -> None:
-    """Write the summary into the folder of a study.
-
-    Raises
-    ------
-    StoreError
-        If it cannot be written.
-    """
-    write_texts(folder, {SUMMARY: f"{json.dumps(document, indent=2, allow_nan=False)}\n"})

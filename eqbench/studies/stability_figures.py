@@ -9,24 +9,29 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eqbench.report.svg import COLORS, GRAY, PALE
+from eqbench.report.svg import COLORS, GRAY, INK, PALE
 from eqbench.studies.figure_style import (
     LABEL_SIZE,
     SUFFIXES,
-    Color,
     add_legend,
     label_axes,
     new_figure,
-    ordered_colors,
     save_figure,
 )
 from eqbench.studies.log_log import MARKERS
-from eqbench.studies.stability_spectrum import STABLE, UNSTABLE
+from eqbench.studies.stability_style import by_name, game_title, verdict_colors
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_GAP = 2.5  # values of the parameter that are so many usual distances apart are not joined
+_LINE = "same verdict at both ends,\nnothing computed between"
+_RING: dict[str, Any] = {
+    "marker": "o",
+    "linestyle": "",
+    "markersize": 9,
+    "markerfacecolor": "none",
+    "markeredgecolor": GRAY,
+}
 
 
 def draw_stability(document: Mapping[str, Any], folder: Path) -> list[Path]:
@@ -42,10 +47,13 @@ def draw_stability(document: Mapping[str, Any], folder: Path) -> list[Path]:
     entries = document["equilibria"]
     if not entries:
         return []
-    if len({entry["value"] for entry in entries}) > 1:
-        name, figure = "verdicts", verdict_figure(entries, document["parameter"])
+    values, parameter = {entry["value"] for entry in entries}, document["parameter"]
+    if len(values) > 1:
+        name, figure, title = "verdicts", verdict_figure(entries, parameter), document["game"]
     else:
         name, figure = "eigenvalues", eigenvalue_figure(entries)
+        title = game_title(document["game"], parameter, *values)
+    figure.suptitle(title, fontsize=LABEL_SIZE)
     files = [folder / f"{name}{suffix}" for suffix in SUFFIXES]
     for file in files:
         save_figure(figure, file)
@@ -69,52 +77,38 @@ def eigenvalue_figure(entries: Sequence[Mapping[str, Any]]) -> Figure:
 
 
 def verdict_figure(entries: Sequence[Mapping[str, Any]], parameter: str) -> Figure:
-    """Ranges of all sets along a parameter, colored by verdict (Billingham 2017, Figure 2).
+    """Verdicts on all sets at values of a parameter (compare Billingham 2017, Figure 2).
 
-    A line joins neighboring values with the same verdict; a ring marks values at which members
-    of one set have different verdicts.
+    A thin line joins a set's marks at neighboring values with the same verdict; a ring marks
+    values at which members of one set have different verdicts.
     """
     from matplotlib.lines import Line2D
 
-    colors = verdict_colors(entries)
-    names = list(dict.fromkeys(entry["name"] for entry in sorted(entries, key=_first(entries))))
+    colors = verdict_colors(entry["verdict"] for entry in entries)
+    names = by_name(entry["name"] for entry in entries)
     values = sorted({entry["value"] for entry in entries})
-    steps = sorted(after - before for before, after in pairwise(values))
-    widest = _GAP * steps[len(steps) // 2]
-    figure = new_figure(9, 1 + 0.28 * len(names))
+    figure = new_figure(9, 1.2 + 0.28 * len(names))
     ax = figure.subplots()
     label_axes(ax, parameter, "")
+    differing = False
     for row, name in enumerate(names):
-        own = sorted((e for e in entries if e["name"] == name), key=lambda e: e["value"])
-        for before, after in pairwise(own):
-            if before["verdict"] == after["verdict"] and after["value"] - before["value"] <= widest:
-                ends = before["value"], after["value"]
-                ax.plot(ends, (row, row), color=colors[before["verdict"]], linewidth=4)
-        for entry in own:
-            ax.plot(entry["value"], row, "o", color=colors[entry["verdict"]], markersize=3.5)
+        own = {entry["value"]: entry for entry in entries if entry["name"] == name}
+        for ends in pairwise(values):
+            found = {own[value]["verdict"] if value in own else "" for value in ends}
+            if len(found) == 1 and (verdict := found.pop()):
+                ax.plot(ends, (row, row), color=colors[verdict], linewidth=1)
+        for value, entry in own.items():
+            ax.plot(value, row, "o", color=colors[entry["verdict"]], markersize=4.5)
             if not entry["members"]["same_everywhere"]:
-                (ring,) = ax.plot(entry["value"], row, "o", markersize=8)
-                ring.set(markerfacecolor="none", markeredgecolor=GRAY)
+                ax.plot(value, row, **_RING)
+                differing = True
     ax.set_yticks(range(len(names)), names)
     ax.tick_params(axis="y", labelsize=LABEL_SIZE, color=PALE)
-    ax.set_ylim(-0.7, len(names) - 0.3)
-    handles = [Line2D([], [], color=colors[v], linewidth=4, label=v) for v in colors]
+    ax.set_ylim(len(names) - 0.3, -0.7)
+    dot: dict[str, Any] = {"marker": "o", "linestyle": "", "markersize": 4.5}
+    handles = [Line2D([], [], color=color, label=name, **dot) for name, color in colors.items()]
+    handles.append(Line2D([], [], color=INK, linewidth=1, label=_LINE))
+    if differing:
+        handles.append(Line2D([], [], label="members of the set differ", **_RING))
     add_legend(figure, handles)
     return figure
-
-
-def verdict_colors(entries: Sequence[Mapping[str, Any]]) -> dict[str, Color]:
-    """A color for each verdict that occurs: dark to light by oscillatory dimension."""
-    found = {entry["verdict"] for entry in entries}
-    centers = sorted(found - {UNSTABLE, STABLE}, key=lambda text: int(text.rpartition(" ")[2]))
-    colors: dict[str, Color] = dict(zip(centers, ordered_colors(len(centers)), strict=True))
-    named = {STABLE: COLORS[0], UNSTABLE: COLORS[1]}
-    return colors | {verdict: named[verdict] for verdict in named if verdict in found}
-
-
-def _first(entries: Sequence[Mapping[str, Any]]) -> Any:
-    """Order of sets: by the value at which they begin, then by that at which they end."""
-    values: dict[str, list[float]] = {}
-    for entry in entries:
-        values.setdefault(entry["name"], []).append(entry["value"])
-    return lambda entry: (min(values[entry["name"]]), max(values[entry["name"]]), entry["name"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -10,17 +10,21 @@ from rich.table import Table
 from rich.text import Text
 
 from eqbench.report.cell_notes import printable
-from eqbench.report.terminal import small
-from eqbench.studies.stability_spectrum import COUNTS, UNSTABLE
+from eqbench.report.terminal import fits, small
+from eqbench.studies.stability_spectrum import COUNTS, STABLE, UNSTABLE
 from eqbench.studies.trace_tables import identity_text
 
 _READ = (
     "Eigenvalues in frequency coordinates, counted, not in pairs; real parts up to {tolerance:g} "
-    "of the spectral norm are zero. They are those of a member inside a set. On a centre manifold "
-    "linearization does not decide whether a rest point is stable."
+    "of the spectral norm are zero. They are those of a member inside a set. Centre: a centre "
+    "manifold with as many oscillating dimensions; there linearization does not decide whether a "
+    "rest point is stable."
 )
 _NO_EQUILIBRIUM = "! is no equilibrium."
-_HEADINGS = ("unstable", "oscillating", "zero", "stable", "max re", "max regret", "members")
+_WORDS = {UNSTABLE: "unstable", STABLE: "stable"}
+_CENTER = "centre"
+# Headings that are left out where the terminal is narrow, the first one first.
+_LEFT_OUT = ("max regret", "members", "max re")
 
 
 def print_stability(document: Mapping[str, Any], console: Console) -> None:
@@ -33,31 +37,49 @@ def print_stability(document: Mapping[str, Any], console: Console) -> None:
 
 
 def _print_equilibria(document: Mapping[str, Any], console: Console) -> None:
-    table = Table(box=None, padding=(0, 1, 0, 0))
-    if document["at"]:
-        table.add_column(document["parameter"], justify="right", no_wrap=True)
-    table.add_column("equilibrium", overflow="fold")
-    for heading in _HEADINGS:
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("verdict", overflow="fold")
-    for entry in document["equilibria"]:
-        style = "yellow" if entry["verdict"] == UNSTABLE else ""
-        cells = [f"{entry['value']:g}"] if document["at"] else []
-        cells += [_name(entry), *(str(entry[key]) for key in COUNTS)]
-        cells += [
-            _growth(entry, document["tolerance"]),
-            small(entry["max_regret"]),
-            _members(entry),
-            entry["verdict"],
-        ]
-        table.add_row(*(Text(printable(cell)) for cell in cells), style=style)
-    console.print(table)
+    rows = [_row(document, entry) for entry in document["equilibria"]]
+    missing = 0
+    while missing < len(_LEFT_OUT) and not fits(_table(rows, _LEFT_OUT[:missing]), console):
+        missing += 1
+    console.print(_table(rows, _LEFT_OUT[:missing]))
+    if missing:
+        _say(f"not shown at this width: {', '.join(_LEFT_OUT[:missing])}", console, "dim")
     for entry in document["equilibria"]:
         for line in _deviations(entry, at=bool(document["at"])):
             _say(line, console)
     _say(_READ.format(tolerance=document["tolerance"]), console, "dim")
     if not all(entry["is_equilibrium"] for entry in document["equilibria"]):
         _say(_NO_EQUILIBRIUM, console, "dim")
+
+
+def _row(document: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, str]:
+    """Cells by heading."""
+    cells = {document["parameter"]: f"{entry['value']:g}"} if document["at"] else {}
+    counted = ("unstable", "oscillating", "zero", "stable")
+    return cells | {
+        "equilibrium": _name(entry),
+        **{heading: str(entry[key]) for heading, key in zip(counted, COUNTS, strict=True)},
+        "max re": _growth(entry, document["tolerance"]),
+        "max regret": small(entry["max_regret"]),
+        "members": _members(entry),
+        "verdict": _WORDS.get(entry["verdict"], _CENTER),
+    }
+
+
+def _table(rows: Sequence[Mapping[str, str]], missing: Sequence[str]) -> Table:
+    """The table without some columns; names are broken only if it does not fit even so."""
+    table = Table(box=None, padding=(0, 1, 0, 0))
+    headings = [heading for heading in rows[0] if heading not in missing]
+    for heading in headings:
+        if heading == "equilibrium":
+            table.add_column(heading, overflow="fold")
+        else:
+            side: Any = "left" if heading == "verdict" else "right"
+            table.add_column(printable(heading), justify=side, no_wrap=True)
+    for row in rows:
+        style = "yellow" if row["verdict"] == UNSTABLE else ""
+        table.add_row(*(Text(printable(row[heading])) for heading in headings), style=style)
+    return table
 
 
 def _name(entry: Mapping[str, Any]) -> str:
@@ -102,14 +124,29 @@ def _deviations(entry: Mapping[str, Any], *, at: bool) -> list[str]:
 
 def _print_search(document: Mapping[str, Any], search: Mapping[str, Any], console: Console) -> None:
     at = f" at {search['value']:g}" if document["at"] else ""
-    least = search["least_growth"]
-    growth = "" if least is None else f"; each has an eigenvalue with real part {least:.3g} or more"
     _say(
-        f"Rest points{at}: {search['draws']} faces searched, {search['arrived']} rest points, "
-        f"{search['equilibria']} of them equilibria; {search['distinct']} distinct ones are none, "
-        f"and {search['unstable']} of these are unstable{growth}",
+        f"Rest points{at}: {_count(search['draws'], 'face')} searched; found {_found(search)}",
         console,
     )
+
+
+def _found(search: Mapping[str, Any]) -> str:
+    """Which rest points that are no equilibria a search found."""
+    distinct, unstable, least = (search[key] for key in ("distinct", "unstable", "least_growth"))
+    if not distinct:
+        return "no rest point that is no equilibrium"
+    if distinct == 1:
+        word = "unstable" if unstable else "not unstable"
+        return f"1 rest point that is no equilibrium, {word} (largest real part {least:.3g})"
+    how_many = "all" if unstable == distinct else f"{unstable} of them"
+    return (
+        f"{distinct} rest points that are no equilibria, {how_many} unstable (largest real parts "
+        f"{least:.3g} or more)"
+    )
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
 def _say(text: str, console: Console, style: str = "") -> None:

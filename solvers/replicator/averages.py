@@ -11,14 +11,32 @@ from eqbench.model.realization import RealizationPlan
 from eqbench.model.tree import FloatArray
 
 from . import kernels
+from .gain_bounds import gain_bounds
 
 if TYPE_CHECKING:
+    from eqbench.model.choices import Choices
     from eqbench.model.sequence_form import SequenceForm
+    from eqbench.model.tree import GameTree
 
-# States that an average takes of a unit of time, a power of two, so that times are exact.
-POINTS = 8
+# Between two states that an average takes, no log-odds move by more than the first; the second
+# bounds how many it takes of a unit of time.
+MOVE, MOST_POINTS = 2.0, 2**14
 # How far apart the times are, as a ratio, at which an average may begin.
 SPACING = 1.05
+
+
+def points_per_unit(tree: GameTree, choices: Choices, speed: FloatArray) -> int:
+    """How many states an average takes of a unit of time, where log-odds (F,) have these speeds.
+
+    A power of two, so that times are exact, and at most `MOST_POINTS`. With fewer than that no
+    log-odds move by more than `MOVE` from one state to the next. Where a frequency goes from 0 to 1
+    so fast, the trapezoidal rule is off by less than 1e-4 of the distance of two states, since its
+    error at a logistic curve falls like exp(-2 pi**2 / MOVE) (Trefethen and Weideman 2014).
+    """
+    bounds = np.repeat(gain_bounds(tree)[choices.infoset], np.diff(choices.start))
+    with np.errstate(over="ignore"):
+        fastest = float((speed * bounds).max(initial=0.0))
+    return 2 ** math.ceil(math.log2(min(max(fastest / MOVE, 1.0), MOST_POINTS)))
 
 
 class Averages:
@@ -29,10 +47,13 @@ class Averages:
     form : the whole sequence form
     field : the same for kernels
     state : float64 (F,), where the time is 0
+    points : number of states that are taken of a unit of time
     """
 
-    def __init__(self, form: SequenceForm, field: kernels.Field, state: FloatArray) -> None:
-        self._form, self._field = form, field
+    def __init__(
+        self, form: SequenceForm, field: kernels.Field, state: FloatArray, *, points: int
+    ) -> None:
+        self._form, self._field, self._points = form, field, points
         self._room = kernels.room(field, tangent=False)
         self._total = np.zeros(form.n_sequences)
         self.units = 0
@@ -40,13 +61,13 @@ class Averages:
         self._marks = [(0, self._integral())]
 
     def add(self, states: FloatArray) -> None:
-        """Go on by whole units of time; states are (K, F) with K a multiple of `POINTS`."""
+        """Go on by whole units of time; states are (K, F) with K a multiple of the points."""
         while len(states):
             mark = max(self.units + 1, math.ceil(SPACING * self._marks[-1][0]))
-            units = min(mark - self.units, len(states) // POINTS)
-            kernels.add_plans(self._field, self._room, states[: units * POINTS], self._total)
+            units = min(mark - self.units, len(states) // self._points)
+            kernels.add_plans(self._field, self._room, states[: units * self._points], self._total)
             self.units += units
-            states = states[units * POINTS :]
+            states = states[units * self._points :]
             if self.units == mark:
                 self._marks.append((mark, self._integral()))
 
@@ -58,7 +79,7 @@ class Averages:
         else:
             since = (1.0 - share) * self.units
             units, begin = max((m for m in self._marks if m[0] <= since), key=lambda m: m[0])
-            plan = (end - begin) / (POINTS * (self.units - units))
+            plan = (end - begin) / (self._points * (self.units - units))
         # of what is hardly ever reached, the difference is rounding and may be negative
         return RealizationPlan(np.maximum(plan, 0.0)).to_behavior(self._form)
 

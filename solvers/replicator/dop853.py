@@ -2,7 +2,8 @@
 
 Coefficients are those that SciPy publishes in its class of that name (Hairer, Nørsett and Wanner
 1993, II.5). The steps are our own, so that right side, step control and interpolation are one
-piece of machine code: SciPy's drivers call back into Python for every evaluation.
+piece of machine code: SciPy's drivers call back into Python for every evaluation, and with the
+same compiled right side take three to five times as long.
 """
 
 from __future__ import annotations
@@ -16,14 +17,11 @@ from scipy.integrate import DOP853
 
 from eqbench.solver import CHUNK_S
 
-from . import kernels
-from .integrators import CEILING, Samples, collapsed, overflowed, too_many
+from . import kernels, step_kernels
+from .integrators import Samples, collapsed, overflowed
 
 if TYPE_CHECKING:
     from eqbench.model.tree import FloatArray
-
-# Steps between two questions whether to go on, at first.
-FEW = 16
 
 
 class Dop853:
@@ -32,7 +30,7 @@ class Dop853:
     unit = "evaluations"
 
     def __init__(
-        self, field: kernels.Field, state: FloatArray, start: float, tolerance: float
+        self, field: kernels.Field, tolerance: float, state: FloatArray, start: float
     ) -> None:
         size, players = len(field.action), len(field.form.others) + 1
         self._field, self._room = field, kernels.room(field, tangent=len(state) > size + players)
@@ -40,8 +38,8 @@ class Dop853:
             np.ascontiguousarray(getattr(DOP853, name), dtype=np.float64)
             for name in ("A", "B", "E3", "E5", "A_EXTRA", "D")
         )
-        self._method = kernels.Method(A, B, E3, E5, A_EXTRA, D, tolerance)
-        self._walk = kernels.Walk(
+        self._method = step_kernels.Method(A, B, E3, E5, A_EXTRA, D, tolerance)
+        self._walk = step_kernels.Walk(
             clock=np.array([start, start, 0.0, 0.0]),
             counts=np.zeros(3, dtype=np.int64),
             state=state.copy(),
@@ -49,8 +47,8 @@ class Dop853:
             slopes=np.zeros((16, len(state))),
             dense=np.zeros((7, len(state))),
         )
-        kernels.begin(self._field, self._room, self._method, self._walk)
-        self._steps = FEW
+        step_kernels.begin(self._field, self._room, self._method, self._walk)
+        self._steps = 1  # between two questions whether to go on
 
     @property
     def work(self) -> int:
@@ -60,27 +58,26 @@ class Dop853:
     def sample(self, times: FloatArray, interrupted: Callable[[], bool]) -> Samples:
         """States at ascending times, as far as it comes."""
         rows, logs = np.empty((len(times), len(self._walk.state))), np.zeros(len(times))
-        filled, code = 0, kernels.UNFINISHED
-        while code == kernels.UNFINISHED:
+        filled, code = 0, step_kernels.UNFINISHED
+        while code == step_kernels.UNFINISHED:
             before = time.perf_counter()
-            code, filled = kernels.follow(
+            code, filled = step_kernels.follow(
                 *(self._field, self._room, self._method, self._walk),
                 *(times, rows, logs, filled, self._steps),
             )
-            if code == kernels.UNFINISHED and interrupted():
+            spent = time.perf_counter() - before
+            if spent > 2 * CHUNK_S:
+                self._steps = max(self._steps // 2, 1)
+            elif code == step_kernels.UNFINISHED and spent < CHUNK_S:
+                self._steps *= 2
+            if code == step_kernels.UNFINISHED and interrupted():
                 return Samples(rows[:filled], logs[:filled], "interrupted")
-            if self._walk.counts[0] >= CEILING:
-                break
-            if time.perf_counter() - before < CHUNK_S:
-                self._steps = min(2 * self._steps, CEILING)
         return Samples(rows[:filled], logs[:filled], self._ending(code))
 
     def _ending(self, code: int) -> str:
         now = float(self._walk.clock[0])
-        if code == kernels.REACHED:
+        if code == step_kernels.REACHED:
             return ""
-        if code == kernels.OVERFLOWED:
+        if code == step_kernels.OVERFLOWED:
             return overflowed(now)
-        if code == kernels.COLLAPSED:
-            return collapsed(now, self._method.tolerance)
-        return too_many(now)
+        return collapsed(now, self._method.tolerance)

@@ -15,9 +15,10 @@ from eqbench.model.profile import BehaviorProfile, place_of
 from eqbench.model.tree import FloatArray
 
 from . import kernels
-from .choice import integration
+from .arguments import ascending, log_odds
 from .contraction import contracted, field_of
-from .integrators import Integration
+from .integrators import CEILING, LARGEST, Integration, as_far_as_resolved, too_long
+from .selection import beginner
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
@@ -32,6 +33,7 @@ class ReplicatorFlow:
     choices : Choices
     integrator : str
         Name of the one that is used, never `auto`.
+    rate : float
     speed : float64 (F,)
         Rate times the factor of the information set.
     field : Field
@@ -39,13 +41,13 @@ class ReplicatorFlow:
     """
 
     def __init__(
-        self, game: Game, infoset_speed: FloatArray, integrator: str, tolerance: float
+        self, game: Game, rate: float, factors: FloatArray, *, integrator: str, tolerance: float
     ) -> None:
         self._game, self._tolerance = game, tolerance
-        self.integrator = integrator
+        self.rate, self.integrator = rate, integrator
         self.choices = choices = Choices.of(game.tree)
         sizes = np.diff(choices.start)
-        self.speed = np.repeat(infoset_speed[choices.infoset], sizes)
+        self.speed = np.repeat(rate * factors[choices.infoset], sizes)
         # of each log-odds, those of the same information set
         self._row = np.repeat(np.arange(len(sizes)), sizes)
         self._work: dict[str, float] = {}
@@ -124,17 +126,23 @@ class ReplicatorFlow:
         interrupted: Callable[[], bool] = lambda: False,
     ) -> Trajectory:
         """Follow the trajectory from `state` at ``times[0]`` through ascending times."""
-        times = np.ascontiguousarray(times, dtype=np.float64)
+        state, times = log_odds(state, self.choices.size), ascending(times)
         size, players = self.choices.size, self._game.tree.n_players
-        going = self.start(state, times, tangent=tangent)
-        rows, logs, ending = going.sample(times, interrupted)
+        going = self.start(state, float(times[0]), tangent=tangent)
+        # what is too large at the start goes nowhere
+        asked = times[:1] if np.abs(state).max(initial=0.0) > LARGEST else times
+        found = going.sample(asked, lambda: interrupted() or going.work >= CEILING)
         self._work[going.unit] = self._work.get(going.unit, 0) + going.work
+        rows, logs, ending = as_far_as_resolved(found, times, size, least=1)
         reached = len(rows)
+        if ending == "interrupted" and going.work >= CEILING:
+            ending = too_long(times[reached], f"{going.work:,} {going.unit}")
         growth, direction = None, None
         if tangent is not None:
             moved = rows[:, size + players :]
             lengths = np.linalg.norm(moved, axis=1)
             growth = np.log(lengths) + logs
+            growth -= growth[0]  # the rounding of a tangent of length 1
             direction = moved[-1] / lengths[-1]
         return Trajectory(
             times=times[:reached].copy(),
@@ -146,24 +154,21 @@ class ReplicatorFlow:
         )
 
     def start(
-        self, state: FloatArray, times: FloatArray, *, tangent: FloatArray | None = None
+        self, state: FloatArray, time: float, *, tangent: FloatArray | None = None
     ) -> Integration:
-        """An integration that stands at `state` at ``times[0]``."""
-        state = self._state(state)
-        ascending = times.ndim == 1 and len(times) and np.all(np.diff(times) > 0)
-        if not (ascending and np.all(np.isfinite(times))):
-            raise UsageError("times must be finite and ascending, at least one of them")
-        parts = [state, np.zeros(self._game.tree.n_players)]
+        """An integration that stands at `state` at a time."""
+        parts = [log_odds(state, self.choices.size), np.zeros(self._game.tree.n_players)]
         if tangent is not None:
-            tangent = self._state(tangent, "the tangent")
+            tangent = log_odds(tangent, self.choices.size, "the tangent")
             length = np.linalg.norm(tangent)
             if not 0 < length < np.inf:
                 raise UsageError("the tangent has no length, so it has no direction to follow")
             parts.append(tangent / length)
-        return integration(
-            *(self.integrator, self._moving, np.concatenate(parts), float(times[0])),
-            tolerance=self._tolerance,
-        )
+        return self._begin(np.concatenate(parts), time)
+
+    @cached_property
+    def _begin(self) -> Callable[[FloatArray, float], Integration]:
+        return beginner(self.integrator, self._moving, self._tolerance)
 
     @cached_property
     def _moving(self) -> kernels.Field:
@@ -189,15 +194,6 @@ class ReplicatorFlow:
 
     def _profile(self, behavior: FloatArray) -> FloatArray:
         return BehaviorProfile.of(self._game.tree, behavior).probabilities
-
-    def _state(self, state: FloatArray, what: str = "the state") -> FloatArray:
-        state = np.ascontiguousarray(state, dtype=np.float64)
-        if state.shape != (self.choices.size,) or not np.all(np.isfinite(state)):
-            raise UsageError(
-                f"{what} must be {self.choices.size} finite log-odds; got shape {state.shape}"
-                + ("" if np.all(np.isfinite(state)) else " with entries that are not finite")
-            )
-        return state
 
     def _flat(self, states: FloatArray) -> tuple[FloatArray, tuple[int, ...]]:
         """States as a matrix (K, F), since kernels check no bounds, and the shape before F."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +12,9 @@ from eqbench.dynamics import Trajectory
 from eqbench.errors import UsageError
 from eqbench.model.tree import FloatArray, GameTree
 
+from .arguments import ascending, log_odds
 from .hand_kernels import Rules, Table, adjust, watch
+from .integrators import LARGEST
 from .kernels import Field, frequencies
 
 # Time that a whole memory spans by default. Beliefs are half of that late, so oscillations grow, in
@@ -21,6 +22,11 @@ from .kernels import Field, frequencies
 # short for simplified three-player Kuhn poker.
 MEMORY_SPAN = 0.01
 HANDS_AT_ONCE, MOST_HANDS = 2048, 1e12
+
+TOO_LARGE = (
+    f"log-odds exceed {LARGEST:g}, where their changes are lost in rounding; start nearer to 0, or "
+    "choose a smaller rate"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +59,7 @@ class HandByHand:
     Raises
     ------
     UsageError
-        If the memory is less than one hand, or the time of a hand is not positive and finite.
+        If the memory is no whole number of hands, or less than one.
     """
 
     tree: GameTree
@@ -62,12 +68,9 @@ class HandByHand:
     hand_time: float | None = None
 
     def __post_init__(self) -> None:
-        if self.memory < 1:
-            raise UsageError(f"memory={self.memory}: players remember at least 1 hand")
-        if not 0 < self._hand_time < math.inf:
+        if self.memory % 1 or self.memory < 1:
             raise UsageError(
-                f"hand_time={self.hand_time}: a hand takes a positive, finite time; "
-                "leave it out for 0.01 / memory"
+                f"memory={self.memory}: players remember a whole number of hands, at least 1"
             )
 
     def play(
@@ -85,27 +88,32 @@ class HandByHand:
         Raises
         ------
         UsageError
-            If these are more than 1e12 hands, which take weeks.
+            If these are more than 1e12 hands, which take weeks, or what is given is no state of
+            the game or no ascending times.
         """
-        hands = np.rint((times - times[0]) / self._hand_time)
+        state, times = log_odds(state, len(self.field.action)), ascending(times)
+        with np.errstate(over="ignore"):  # infinitely many are too many, too
+            hands = np.rint((times - times[0]) / self._hand_time)
         if hands[-1] > MOST_HANDS:
             raise UsageError(
                 f"{hands[-1]:.3g} hands of {self._hand_time:g} each come before the time "
                 f"{times[-1]:g}; choose a longer hand_time, for at most {MOST_HANDS:.0e} hands"
             )
         table = self._table(state)
-        for draws in self._draws(self.memory, rng):
-            watch(self._rules, table, draws)
         states, won = [table.state.copy()], [table.won.copy()]
+        if _is_too_large(state):
+            return self._trajectory(times, states, won, TOO_LARGE)
+        for draws in self._draws(int(self.memory), rng):
+            if interrupted():
+                return self._trajectory(times, states, won, "interrupted")
+            watch(self._rules, table, draws)
         for number in np.diff(hands.astype(np.int64)).tolist():
             for draws in self._draws(number, rng):
                 if interrupted():
                     return self._trajectory(times, states, won, "interrupted")
                 adjust(self._rules, table, draws, self.field, self._hand_time)
-            if not np.isfinite(table.state).all():
-                return self._trajectory(
-                    times, states, won, "log-odds became infinite; choose a smaller rate"
-                )
+            if _is_too_large(table.state):
+                return self._trajectory(times, states, won, TOO_LARGE)
             states.append(table.state.copy())
             won.append(table.won.copy())
         return self._trajectory(times, states, won, "")
@@ -141,13 +149,17 @@ class HandByHand:
             behavior=np.ones(tree.n_players + tree.n_actions),
             estimate=np.ones(tree.n_players + tree.n_actions),
             seen=np.zeros(tree.n_actions, dtype=np.int64),
-            hands=np.full((self.memory, len(tree.levels)), -1, dtype=np.int32),
+            hands=np.full((int(self.memory), len(tree.levels)), -1, dtype=np.int32),
             clock=np.zeros(1, dtype=np.int64),
             won=np.zeros(tree.n_players),
         )
         frequencies(self.field, table.state, table.behavior)
         table.estimate[:] = table.behavior
         return table
+
+
+def _is_too_large(state: FloatArray) -> bool:
+    return not np.abs(state).max(initial=0.0) <= LARGEST  # which NaN is, too
 
 
 def _rules(tree: GameTree) -> Rules:

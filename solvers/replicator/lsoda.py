@@ -1,8 +1,9 @@
 """The integrator LSODA of SciPy: Adams and BDF methods of variable order (Petzold 1983).
 
 Every evaluation comes back into Python, which costs more than the compiled right side. Since
-SciPy 1.17 integrations may be interleaved and run in threads; before, SciPy raises an error where
-one does not end before the next begins.
+SciPy 1.17 integrations may be interleaved; before, SciPy raises an error where one does not end
+before the next begins. They are not for threads: what SciPy warns of, which the endings say too,
+is silenced for the whole process meanwhile.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from scipy.integrate import ode
 from eqbench.solver import CHUNK_S
 
 from . import kernels
-from .integrators import CEILING, Samples, collapsed, overflowed, too_many
+from .integrators import Samples, collapsed, overflowed
 
 if TYPE_CHECKING:
     from eqbench.model.tree import FloatArray
@@ -37,33 +38,33 @@ class StoppedError(Exception):
 class Lsoda:
     """One integration; see :class:`.integrators.Integration`.
 
-    Its first step depends on how far away the first time is. A tangent is given length 1 at a
-    time that was asked for if its length has left the range of the other integrators; the method
-    then starts anew, since it looks back at several steps. So the integration ends where a tangent
-    grows by many orders of magnitude between two times.
+    Its first step depends on how far away the first time is. Of a tangent it follows the direction
+    and the logarithm of the length: a method that looks back at several steps cannot have its
+    vector rescaled, and the tangent itself may vanish beside any absolute tolerance.
     """
 
     unit = "evaluations"
 
     def __init__(
-        self, field: kernels.Field, state: FloatArray, start: float, tolerance: float
+        self, field: kernels.Field, tolerance: float, state: FloatArray, start: float
     ) -> None:
         size, players = len(field.action), len(field.form.others) + 1
-        self._tangent = slice(size + players, None) if len(state) > size + players else None
+        self._size, self._tangent = len(state), slice(size + players, len(state))
+        self._follows_tangent = len(state) > size + players
         self._field = field
-        self._room = kernels.room(field, tangent=self._tangent is not None)
-        self.work, self._log, self._tolerance = 0, 0.0, tolerance
+        self._room = kernels.room(field, tangent=self._follows_tangent)
+        self.work, self._tolerance = 0, tolerance
         self._asked = 0.0
         self._interrupted: Callable[[], bool] = lambda: False
         strict = max(tolerance / STRICTER, STRICTEST)
         self._ode = ode(self._slope).set_integrator(
             "lsoda", rtol=strict, atol=strict, nsteps=AT_ONCE
         )
-        self._ode.set_initial_value(state.copy(), start)
+        self._ode.set_initial_value(np.append(state, 0.0), start)
 
     def sample(self, times: FloatArray, interrupted: Callable[[], bool]) -> Samples:
         """States at ascending times, as far as it comes."""
-        rows, logs = np.empty((len(times), len(self._ode.y))), np.zeros(len(times))
+        rows, logs = np.empty((len(times), self._size)), np.zeros(len(times))
         self._asked, self._interrupted = time.perf_counter(), interrupted
         for k, goal in enumerate(times):
             ending = ""
@@ -74,12 +75,11 @@ class Lsoda:
                 ending = str(stop)
             if ending:
                 return Samples(rows[:k], logs[:k], ending)
-            self._rescale()
-            rows[k], logs[k] = self._ode.y, self._log
+            rows[k], logs[k] = self._ode.y[:-1], self._ode.y[-1]
         return Samples(rows, logs, "")
 
     def _slope(self, now: float, state: FloatArray) -> FloatArray:
-        """Derivative by time.
+        """Derivative by time, where the tangent only turns and the last entry is its growth.
 
         Raises
         ------
@@ -87,8 +87,13 @@ class Lsoda:
             If it is not finite, for which LSODA has no code, or the user interrupts.
         """
         self.work += 1
-        result = np.empty(len(state))
-        kernels.derivative(self._field, self._room, state, result)
+        result = np.zeros(len(state))
+        kernels.derivative(self._field, self._room, state[:-1], result[:-1])
+        if self._follows_tangent:
+            tangent, moved = state[self._tangent], result[self._tangent]
+            with np.errstate(over="ignore", invalid="ignore"):  # it is told below
+                result[-1] = (tangent @ moved) / (tangent @ tangent)
+                moved -= result[-1] * tangent
         if not np.isfinite(result).all():
             raise StoppedError(overflowed(now))
         if self.work % 64 == 0 and time.perf_counter() - self._asked > CHUNK_S:
@@ -107,15 +112,4 @@ class Lsoda:
         shortest = AT_ONCE * kernels.RESOLUTION * abs(now)
         if code < 0 and (code != EXCESS_WORK or now - before <= shortest):
             return collapsed(before, self._tolerance)
-        return too_many(now) if self.work >= CEILING else ""
-
-    def _rescale(self) -> None:
-        """Start anew with a tangent of length 1 where it has become too short or too long."""
-        if self._tangent is None:
-            return
-        state = self._ode.y.copy()
-        length = float(np.linalg.norm(state[self._tangent]))
-        if not kernels.SHORTEST < length < kernels.LONGEST:
-            state[self._tangent] /= length
-            self._log += float(np.log(length))
-            self._ode.set_initial_value(state, self._ode.t)
+        return ""

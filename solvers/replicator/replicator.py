@@ -42,16 +42,21 @@ class Replicator:
     nothing is promised. What is handed over are averages, over the window and over all time, and
     the last state.
 
-    An iteration is a unit of time.
+    An iteration is a unit of time. Averages take so many states of it that no log-odds can move by
+    more than 2 from one to the next, but 16,384 at most. A trajectory ends where log-odds exceed
+    1e12, since their changes are lost in rounding further on.
 
     Parameters
     ----------
     rate : speed of all changes; none means 24 for skp, whose 24 deals are equally likely, else 1
-    k : factors of players or information sets, such as 'P1=2; P3|2:KK=0.5'; 1 where none is given
+    k : factors of players or information sets, such as 'P1=2; P3|2:KK=1/2'; 1 where none is given
+        Numbers are exact: integers, decimals or p/q. That of an information set overrides that of
+        its player. An information set whose label has a `;` cannot be named.
     start : uniform, or random: drawn from all distributions at each information set
-    integrator : auto is heyoka where it is installed and the game suits it, otherwise dop853
-        `heyoka` takes small games with two actions at most at every information set; `dop853` is
-        compiled with the right side; `lsoda` is that of SciPy, for comparison.
+    integrator : auto is heyoka where it is installed and fast for the game, otherwise dop853
+        `heyoka` takes games with two actions at most at every information set and up to 2,000
+        products of payoffs and reaches; from about 500 on `auto` takes `dop853`, which is compiled
+        with the right side. `lsoda` is that of SciPy, for comparison.
     tolerance : error that one step may make, relative to 1 plus the size of a log-odds
     window : share of the time so far, up to now, over which snapshots average
         By default the later half: it forgets the start, and in constant sum its bound on the
@@ -80,6 +85,11 @@ class Replicator:
             )
         if not 0 < self.window <= 1:
             raise SpecError(f"window={self.window}; choose a share > 0, at most 1")
+        if self.hand_time is not None and not 0 < self.hand_time < math.inf:
+            raise SpecError(
+                f"hand_time={self.hand_time}; choose a positive, finite time, or none for "
+                "0.01 / memory"
+            )
         parse_speeds(self.k)
 
     @property
@@ -88,17 +98,17 @@ class Replicator:
         return self.start == "uniform"
 
     def availability(self) -> Availability:
-        """Available, unless heyoka is wanted by name and missing."""
+        """Available, unless heyoka is wanted by name and cannot be imported."""
         from eqbench.solver import Availability
 
-        from .taylor import is_installed
+        from .taylor import obstacle
 
-        if self.integrator != "heyoka" or is_installed():
+        reason = obstacle() if self.integrator == "heyoka" else None
+        if reason is None:
             return Availability()
         return Availability(
             "missing",
-            "heyoka is not installed; install it with: pip install 'eqbench[ode]', or leave "
-            "integrator=auto",
+            f"{reason}; install it with: pip install 'eqbench[ode]', or leave integrator=auto",
         )
 
     def supports(self, game: Game) -> bool | str:
@@ -106,7 +116,7 @@ class Replicator:
         from .taylor import refusal
 
         try:
-            self._speed(game)
+            self._factors(game)
         except UsageError as error:
             return str(error)
         reason = refusal(game) if self.integrator == "heyoka" else None
@@ -135,18 +145,21 @@ class Replicator:
         UsageError
             If `k` names what the game lacks, or heyoka is wanted and does not take the game.
         SolverUnavailableError
-            If heyoka is wanted and missing.
+            If heyoka is wanted and cannot be imported.
         """
-        from .choice import integrator_for
         from .flow import ReplicatorFlow
+        from .selection import integrator_for
 
         available, fits = self.availability(), self.supports(game)
         if available.state != "available":
             raise SolverUnavailableError(available.reason)
         if isinstance(fits, str):
             raise UsageError(fits)
-        integrator = integrator_for(game, self.integrator)
-        return ReplicatorFlow(game, self._speed(game), integrator, self.tolerance)
+        return ReplicatorFlow(
+            *(game, self._rate(game), self._factors(game)),
+            integrator=integrator_for(game, self.integrator),
+            tolerance=self.tolerance,
+        )
 
     def hand_by_hand(self, game: Game, memory: int) -> HandByHand:
         """Repeated play at the speeds of the flow; see :class:`eqbench.dynamics.Dynamics`."""
@@ -154,14 +167,18 @@ class Replicator:
 
         return Hands(game.tree, self.flow(game).field, memory, self.hand_time)
 
-    def _speed(self, game: Game) -> FloatArray:
-        """Rate times factor of each information set, float64 (I,)."""
+    def _rate(self, game: Game) -> float:
+        """Factor of all velocities, before `k`."""
+        if self.rate is not None:
+            return self.rate
+        # games that are made by hand may have any name
+        return SKP_RATE if game.spec.partition("(")[0] == SKP else 1.0
+
+    def _factors(self, game: Game) -> FloatArray:
+        """Factor of each information set, float64 (I,)."""
         from .speeds import parse_speeds, speeds
 
-        rate, factors = self.rate, parse_speeds(self.k)
-        if rate is None:
-            # games that are made by hand may have any name
-            rate = SKP_RATE if game.spec.partition("(")[0] == SKP else 1.0
+        rate, factors = self._rate(game), parse_speeds(self.k)
         if not math.isfinite(rate * max((factor for _, factor in factors), default=1.0)):
             raise UsageError(f"rate={rate:g} times k overflows; lower one of them")
-        return rate * speeds(game.tree, factors)
+        return speeds(game.tree, factors)

@@ -9,7 +9,8 @@ import numpy as np
 from eqbench.model.profile import BehaviorProfile, random_profile
 from eqbench.solver import Candidate, Monitor, Termination
 
-from .averages import POINTS, Averages
+from .averages import MOST_POINTS, Averages, points_per_unit
+from .integrators import as_far_as_resolved
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
@@ -22,9 +23,9 @@ def warm_up(flow: ReplicatorFlow, game: Game) -> None:
     """Compile what `follow` runs."""
     if flow.choices.size:
         state = np.zeros(flow.choices.size)
-        going = flow.start(state, np.zeros(1))
+        going = flow.start(state, 0.0)
         going.sample(np.array([1e-9]), lambda: True)  # which may be very many steps
-        Averages(game.sequence_form, flow.field, state).latest(1.0)
+        Averages(game.sequence_form, flow.field, state, points=1).latest(1.0)
 
 
 def follow(
@@ -38,19 +39,19 @@ def follow(
     state = np.zeros(flow.choices.size)
     if solver.start == "random":
         state = flow.state_of(random_profile(game.tree, rng))
-    going, averages = (
-        flow.start(state, np.zeros(1)),
-        Averages(game.sequence_form, flow.field, state),
-    )
+    points = points_per_unit(game.tree, flow.choices, flow.speed)
+    going = flow.start(state, 0.0)
+    averages = Averages(game.sequence_form, flow.field, state, points=points)
 
     def windowed() -> Candidate:
         return Candidate(BehaviorProfile.of(game.tree, averages.latest(solver.window)), "average")
 
     ending = ""
     for start, count, due in monitor.chunks():
-        times = start + np.arange(1, count * POINTS + 1) / POINTS
+        times = start + np.arange(1, count * points + 1) / points
         found = going.sample(times, lambda: monitor.remaining_s <= 0)
-        whole = len(found.rows) // POINTS * POINTS
+        found = as_far_as_resolved(found, times, flow.choices.size)
+        whole = len(found.rows) // points * points
         if whole:
             states = np.ascontiguousarray(found.rows[:whole, : flow.choices.size])
             averages.add(states)
@@ -70,7 +71,10 @@ def follow(
     bound = monitor.termination()
     if bound.reason == "converged":
         return bound
-    return Termination(
-        bound.reason,
-        f"{bound.detail}; only averages of two players with constant sum are sure to converge",
-    )
+    caveat = "only averages of two players with constant sum are sure to converge"
+    if points == MOST_POINTS:
+        caveat += (
+            f", and not at this speed: they take {points:,} states of a unit of time at most; "
+            "lower the rate or k"
+        )
+    return Termination(bound.reason, f"{bound.detail}; {caveat}")

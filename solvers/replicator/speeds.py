@@ -3,36 +3,52 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 
 import numpy as np
 
 from eqbench.errors import SpecError, UsageError, known_labels
 from eqbench.model.tree import FloatArray, GameTree
+from eqbench.spec import parse_number
+
+# A number as specs have them, but for the sign.
+NUMBER = re.compile(r"\d+/\d+|(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 
 
 def parse_speeds(text: str) -> list[tuple[str, float]]:
-    """Places and their speeds, in the order of the text, such as ``P1=2; P3|2:KK=0.5``.
+    """Places and their speeds, in the order of the text, such as ``P1=2; P3|2:KK=1/2``.
 
     Raises
     ------
     SpecError
-        If a part is no ``place=number``, or the number is not positive and finite.
+        If a part is no ``place=number``, the number is not positive and finite, or a place is
+        named twice.
     """
-    pairs = []
+    pairs: dict[str, float] = {}
     for part in filter(None, map(str.strip, text.split(";"))):
-        place, equals, number = part.rpartition("=")
-        try:
-            speed = float(number) if equals else math.nan
-        except ValueError:
-            speed = math.nan
-        if not 0 < speed < math.inf:
+        place, _, number = part.rpartition("=")
+        place, speed = place.strip(), _speed(number.strip())
+        if not (place and 0 < speed < math.inf):
             raise SpecError(
                 f"k has the part {part!r}; write PLAYER=SPEED or PLAYER|INFORMATION SET=SPEED with "
-                "a speed > 0, and ; between parts, for example k='P1=2; P3|2:KK=0.5'"
+                "a speed > 0 such as 2, 0.5 or 1/2, and ; between parts, for example "
+                "k='P1=2; P3|2:KK=1/2'"
             )
-        pairs.append((place.strip(), speed))
-    return pairs
+        if place in pairs:
+            raise SpecError(f"k names {place!r} twice; say once how fast it is")
+        pairs[place] = speed
+    return list(pairs.items())
+
+
+def _speed(text: str) -> float:
+    """Value of an integer, a decimal or p/q; NaN if it is none, or out of range."""
+    if not NUMBER.fullmatch(text):
+        return math.nan
+    try:
+        return float(parse_number(text))
+    except (SpecError, OverflowError):
+        return math.nan
 
 
 def speeds(tree: GameTree, pairs: Sequence[tuple[str, float]]) -> FloatArray:

@@ -7,10 +7,10 @@ heyoka keeps what it has compiled, in memory and on disk, so the same game compi
 
 from __future__ import annotations
 
+import copy
 import math
 import time
 from collections.abc import Callable, Iterable, Sequence
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ import numpy as np
 from eqbench.model.tree import FloatArray
 from eqbench.solver import CHUNK_S
 
-from .integrators import CEILING, Samples, collapsed, overflowed, too_many
+from .integrators import Samples, collapsed, overflowed
 from .kernels import LONGEST, RESOLUTION, SHORTEST, sum_series, trusted_step
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 # Compiling takes one to two seconds for so many products of payoffs and reaches.
 MOST_PRODUCTS = 2000
+# From about so many on, `dop853` is as fast and compiles nothing.
+WORTHWHILE_PRODUCTS = 500
 # For so many it takes a second without loops too, and then steps are twice as fast.
 FEW_PRODUCTS = 200
 
@@ -37,26 +39,47 @@ LONGEST_STEP = 1e3
 UNSEEN = 13.0
 
 
-def is_installed() -> bool:
-    """Whether heyoka is; it is not imported."""
-    return find_spec("heyoka") is not None
+def obstacle() -> str | None:
+    """Why heyoka cannot be imported, or None if it can, which takes a moment at first."""
+    try:
+        import heyoka  # noqa: F401
+    except ModuleNotFoundError as error:
+        if error.name == "heyoka":
+            return "heyoka is not installed"
+        return f"heyoka cannot be imported ({error})"
+    except Exception as error:  # whatever a broken installation raises
+        return f"heyoka cannot be imported ({type(error).__name__}: {error})"
+    return None
 
 
 def refusal(game: Game) -> str | None:
     """Why a game is not written out as expressions, or None if it is."""
-    largest = max(map(len, game.tree.infoset_actions), default=0)
+    largest = _most_actions(game)
     if largest > 2:
         return (
             f"an information set has {largest} actions, and heyoka's expressions are made for two "
             "at most"
         )
-    products = len(game.sequence_form.arrays.weight)
-    if products > MOST_PRODUCTS:
+    if _products(game) > MOST_PRODUCTS:
         return (
-            f"the expressions have {products:,} products, of which at most {MOST_PRODUCTS:,} "
-            "compile in reasonable time"
+            f"the expressions have {_products(game):,} products, of which at most "
+            f"{MOST_PRODUCTS:,} compile in reasonable time"
         )
     return None
+
+
+def pays(game: Game) -> bool:
+    """Whether expressions of a game are faster than the compiled right side."""
+    return _most_actions(game) <= 2 and _products(game) <= WORTHWHILE_PRODUCTS
+
+
+def _most_actions(game: Game) -> int:
+    return max(map(len, game.tree.infoset_actions), default=0)
+
+
+def _products(game: Game) -> int:
+    """Number of products of payoffs and reaches of the other players."""
+    return len(game.sequence_form.arrays.weight)
 
 
 class Dual(NamedTuple):
@@ -66,27 +89,55 @@ class Dual(NamedTuple):
     slope: Any = None
 
 
+class Expressions:
+    """The right side as expressions, compiled once without and once with a tangent."""
+
+    def __init__(self, field: Field, tolerance: float) -> None:
+        self._field, self._tolerance = field, tolerance
+        self._steppers: dict[bool, Any] = {}
+
+    def begin(self, state: FloatArray, start: float) -> Taylor:
+        """An integration of its own; what is compiled is shared."""
+        import heyoka
+
+        field = self._field
+        size, players = len(field.action), len(field.form.others) + 1
+        tangent = len(state) > size + players
+        if tangent not in self._steppers:
+            self._steppers[tangent] = heyoka.taylor_adaptive(
+                equations(field, tangent=tangent),
+                np.zeros(len(state)),
+                tol=self._tolerance,
+                compact_mode=tangent or len(field.form.weight) > FEW_PRODUCTS,
+            )
+        stepper = copy.deepcopy(self._steppers[tangent])
+        stepper.state[:] = state
+        stepper.time = start
+        moving = slice(size + players, None) if tangent else None
+        return Taylor(stepper, size, moving, self._tolerance)
+
+
 class Taylor:
-    """One integration; see :class:`.integrators.Integration`."""
+    """One integration; see :class:`.integrators.Integration`.
+
+    Parameters
+    ----------
+    stepper : a `heyoka.taylor_adaptive` of its own, which stands at the start
+    size : number of log-odds
+    moving : where the tangent is in the state, if one is followed
+    tolerance : that of the stepper
+    """
 
     unit = "steps"
 
-    def __init__(self, field: Field, state: FloatArray, start: float, tolerance: float) -> None:
+    def __init__(self, stepper: Any, size: int, moving: slice | None, tolerance: float) -> None:
         import heyoka
 
-        size, players = len(field.action), len(field.form.others) + 1
         self._outcomes = heyoka.taylor_outcome
-        self._moving = slice(size + players, None) if len(state) > size + players else None
-        self._tolerance, self._size = tolerance, size
+        self._stepper, self._size, self._moving = stepper, size, moving
+        self._tolerance = tolerance
         self._silent = UNSEEN - math.log(tolerance)
         self._log, self.work = 0.0, 0
-        self._stepper = heyoka.taylor_adaptive(
-            equations(field, tangent=self._moving is not None),
-            state.copy(),
-            time=start,
-            tol=tolerance,
-            compact_mode=self._moving is not None or len(field.form.weight) > FEW_PRODUCTS,
-        )
 
     def sample(self, times: FloatArray, interrupted: Callable[[], bool]) -> Samples:
         """States at ascending times, as far as it comes."""
@@ -134,7 +185,7 @@ class Taylor:
             return overflowed(before)
         if not length > RESOLUTION * abs(before):
             return collapsed(before, self._tolerance)
-        return too_many(stepper.time) if self.work >= CEILING else ""
+        return ""
 
     def _rescale(self, tangent: FloatArray) -> None:
         """Give the tangent length 1 where it has become too short or too long."""
@@ -150,9 +201,9 @@ def equations(field: Field, *, tangent: bool) -> list[tuple[Any, Any]]:
 
     form, size = field.form, len(field.action)
     players, sequences = len(form.others) + 1, len(form.entry_start) - 1
-    odds = heyoka.make_vars(*(f"z{f}" for f in range(size)))
-    won = heyoka.make_vars(*(f"u{p}" for p in range(players)))
-    moved = heyoka.make_vars(*(f"w{f}" for f in range(size)))
+    odds = [heyoka.expression(f"z{f}") for f in range(size)]
+    won = [heyoka.expression(f"u{p}") for p in range(players)]
+    moved = [heyoka.expression(f"w{f}") for f in range(size)]
 
     zero, one = heyoka.expression(0.0), heyoka.expression(1.0)
     certain = Dual(one, zero if tangent else None)

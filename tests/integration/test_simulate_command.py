@@ -59,7 +59,7 @@ def test_profits_are_close_to_those_of_the_stable_solution(place: Path) -> None:
     for run in document["runs"]:
         nearest = "skp:1" if run["parameter"] == 2.5 else "skp:5"
         window = run["windows"][run["longest_window"]]
-        assert window["nearest"] == nearest
+        assert window["nearest"] == [nearest]
         assert window["gap"] < 0.005
 
 
@@ -76,26 +76,52 @@ def test_points_are_read_back_with_all_runs(place: Path) -> None:
     assert [run.name for run in runs] == [
         f"pot={pot} seed {seed}" for pot in (2.5, 3.75) for seed in (0, 1)
     ]
+    assert [run.value for run in runs] == [2.5, 2.5, 3.75, 3.75]
     for run in runs:
         assert (run.times[0], run.times[-1]) == (0, 300)
 
 
-def test_final_profile_is_a_start_from_which_one_can_go_on(place: Path) -> None:
+def test_profile_in_a_file_is_a_start_that_is_called_by_its_name(place: Path) -> None:
     document = json.loads((place / "skp/summary.json").read_text())
     file = f"skp/{document['runs'][0]['profiles']['start']['profile']}"
     done = eqbench(
         *("simulate", "--game", "skp(pot=2.5)", "--start", file, "--start", "uniform"),
-        *("--time", "20", "--out", "again", "--json"),
+        *("--start", "-", "--time", "20", "--out", "again", "--json"),
         cwd=place,
+        stdin=(place / file).read_text(),
     )
     assert done.code == 0, done.err
-    assert [run["start"] for run in done.json["runs"]] == [file, "uniform"]
+    names = [Path(file).name, "uniform", "standard input"]
+    assert [run["start"] for run in done.json["runs"]] == names
     one, other = (
         read_points(package.load_game("skp"), place / folder / "points.csv")[0]
         for folder in ("skp", "again")
     )
     # a profile rounds the log-odds
     assert other.behavior == pytest.approx(one.behavior[: len(other.times)], abs=1e-8)
+
+
+def test_files_of_the_same_name_are_called_by_their_folders_too(place: Path) -> None:
+    (place / "other").mkdir()
+    for name in ("other/a.json", "a.json"):
+        (place / name).write_text((place / "skp/profiles/run1-start.json").read_text())
+    done = eqbench(
+        *("simulate", "--game", "skp(pot=2.5)", "--start", "a.json", "--start", "other/a.json"),
+        *("--time", "20", "--out", "alike", "--json"),
+        cwd=place,
+    )
+    assert [run["start"] for run in done.json["runs"]] == ["a.json", "other/a.json"]
+
+
+def test_rate_is_that_of_the_game_and_printed(place: Path) -> None:
+    """24 in Billingham (2017, equations 22 to 24)."""
+    document = json.loads((place / "skp/summary.json").read_text())
+    assert [value["rate"] for value in document["values"]] == [24, 24]
+    done = eqbench(
+        *("simulate", "--game", "prisoners_dilemma", "--starts", "1", "--time", "200"),
+        cwd=place,
+    )
+    assert ", rate 1\n" in done.out
 
 
 def test_hand_by_hand_play_is_simulated(tmp_path: Path) -> None:
@@ -128,27 +154,44 @@ def test_figures_are_drawn_of_the_pairs_that_were_asked_for(tmp_path: Path) -> N
         assert (tmp_path / f"out/{name}.svg").stat().st_size > 5_000
 
 
-def test_interrupt_keeps_what_was_computed(tmp_path: Path) -> None:
+def _interrupted(folder: Path, solver: str, times: int) -> tuple[int, str, str]:
+    """Code and output of a simulation that got so many signals while it followed a trajectory."""
     command = [
         *(sys.executable, "-m", "eqbench", "simulate", "--game", "kuhn2", "--json"),
-        *("--plugin", str(DRIFTING), "--solver", "drifting(delay_s=60)", "--time", "20"),
-        *("--out", "out"),
+        *("--plugin", str(DRIFTING), "--solver", solver, "--time", "20", "--out", "out"),
     ]
-    with subprocess.Popen(
-        command, cwd=tmp_path, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as process:
+    pipe, said = subprocess.PIPE, ""
+    with subprocess.Popen(command, cwd=folder, text=True, stdout=pipe, stderr=pipe) as process:
         until = time.monotonic() + 60
-        while not (tmp_path / "out/summary.json").exists() and time.monotonic() < until:
+        while not (folder / "out/summary.json").exists() and time.monotonic() < until:
             time.sleep(0.05)
         time.sleep(0.5)
         process.send_signal(signal.SIGINT)
+        assert process.stderr is not None
+        said = process.stderr.readline()
+        for _ in range(times - 1):
+            process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
-    assert process.returncode == 130, err
-    assert "interrupted; results in out" in err
+    assert said == "ending the trajectory; Ctrl-C again discards it\n"
+    return process.returncode, out, err
+
+
+def test_interrupt_keeps_what_was_computed(tmp_path: Path) -> None:
+    code, out, err = _interrupted(tmp_path, "drifting(delay_s=60)", 1)
+    assert code == 130, err
+    assert err == "interrupted; results in out\n"
     document = json.loads(out)
     assert not document["finished"]
     assert [run["interrupted"] for run in document["runs"]] == [True]
     assert (tmp_path / "out/points.csv").exists()
+
+
+def test_second_interrupt_ends_at_once_and_leaves_valid_files(tmp_path: Path) -> None:
+    code, out, err = _interrupted(tmp_path, "drifting(delay_s=60, deaf=true)", 2)
+    assert (code, out, err) == (130, "", "interrupted; results in out\n")
+    document = json.loads((tmp_path / "out/summary.json").read_text())
+    assert (document["finished"], document["runs"]) == (False, [])
+    assert [file.name for file in (tmp_path / "out").iterdir()] == ["summary.json"]
 
 
 @pytest.mark.parametrize(
@@ -161,10 +204,13 @@ def test_interrupt_keeps_what_was_computed(tmp_path: Path) -> None:
         (("--game", "skp", "--figures", "--pair", "b3,d9"), "'d9' is no frequency"),
         (("--game", "kuhn2", "--start", "missing.json"), "cannot read"),
         (("--game", "kuhn2", "--start", "pure.json"), "P1|1:|bet is 0; give frequencies"),
+        (("--game", "kuhn2", "--start", "words.txt"), "words.txt: not valid JSON"),
+        (("--game", "kuhn2", "--start", "-"), "standard input: not valid JSON"),
         (("--game", "kuhn2", "--starts", "0"), "no start was given"),
         (("--game", "kuhn2", "--out", "."), "is not empty"),
         (("--game", "kuhn2", "--time", "0"), "positive"),
         (("--game", "shapley", "--at", "3"), "no payoff parameter"),
+        (("--game", "skp", "--at", "1"), "pot=1"),
     ],
 )
 def test_what_cannot_be_done_is_refused_with_advice(
@@ -182,7 +228,8 @@ def test_what_cannot_be_done_is_refused_with_advice(
         },
     }
     (tmp_path / "pure.json").write_text(json.dumps({"behavior": rows}))
-    done = eqbench("simulate", *options, cwd=tmp_path)
+    (tmp_path / "words.txt").write_text("uniform")
+    done = eqbench("simulate", *options, cwd=tmp_path, stdin="")
     assert done.code == 2
     assert words in done.err
     assert "Traceback" not in done.err

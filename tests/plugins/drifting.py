@@ -23,11 +23,13 @@ class Drifting:
     speed : of every log-odds
     lost : time at which the flow cannot be followed further
     delay_s : how long a trajectory takes
+    deaf : whether it goes on after an interrupt
     """
 
     speed: float = 0.5
     lost: float = float("inf")
     delay_s: float = 0.0
+    deaf: bool = False
 
     def flow(self, game):
         if self.speed < 0:
@@ -49,6 +51,10 @@ class Drift:
         self.choices = Choices.of(game.tree)
         self.model = game.payoff_model()
         self.statistics = {"steps": 0}
+
+    @property
+    def rate(self):
+        return self.solver.speed
 
     def state_of(self, behavior):
         return np.log(behavior[self.choices.action] / behavior[self.choices.first])
@@ -74,7 +80,7 @@ class Drift:
 
     def integrate(self, state, times, *, tangent=None, interrupted=lambda: False):
         until = time.perf_counter() + self.solver.delay_s
-        while time.perf_counter() < until and not interrupted():
+        while time.perf_counter() < until and (self.solver.deaf or not interrupted()):
             time.sleep(0.01)
         came = times[times <= self.solver.lost]
         ending = "" if len(came) == len(times) else "the road is closed; take another"

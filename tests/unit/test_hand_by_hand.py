@@ -9,7 +9,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import eqbench
-from eqbench.errors import UsageError
+from eqbench.errors import SpecError, UsageError
 from eqbench.model.builder import TreeBuilder
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
@@ -160,7 +160,7 @@ def test_the_default_time_of_a_hand_shrinks_with_memory(two_steps):
 
 def test_interrupted_play_keeps_what_it_reached():
     game = eqbench.load_game("matching_pennies")
-    asked = iter([False, False, False])
+    asked = iter([False] * 4)  # once while the memory is filled
     found = play(game, [0.1, 0.1], np.arange(10.0), interrupted=lambda: next(asked, True))
     np.testing.assert_array_equal(found.times, [0, 1, 2, 3])
     assert found.states.shape == (4, 2)
@@ -169,16 +169,44 @@ def test_interrupted_play_keeps_what_it_reached():
     assert "3 of 9" in found.ending
 
 
-def test_overflowing_play_ends_with_a_reason(two_steps):
-    found = play(two_steps, [0.0, 0.0], np.arange(5) * 0.01, rate=1e308, hand_time=0.01)
-    steep = play(two_steps, [0.0, 0.0], np.arange(5.0), rate=1e308, hand_time=1.0)
-    assert found.ending == ""
-    assert "infinite" in steep.ending
-    assert "smaller rate" in steep.ending
-    assert np.isfinite(steep.states).all()
+def test_interrupted_play_need_not_fill_its_memory(two_steps):
+    asked = []
+    found = play(
+        two_steps,
+        [0.0, 0.0],
+        [0, 1.0],
+        memory=100_000,
+        interrupted=lambda: asked.append(1) or len(asked) == 3,
+    )
+    assert len(asked) == 3
+    assert found.times.tolist() == [0]
+    assert "interrupted" in found.ending
 
 
-@pytest.mark.parametrize("memory", [0, -3])
+@pytest.mark.parametrize("rate", [1e15, 1e308])
+def test_play_beyond_what_floats_resolve_ends_with_a_reason(two_steps, rate):
+    found = play(two_steps, [0.0, 0.0], np.arange(5.0), rate=rate, hand_time=1.0)
+    assert "log-odds exceed 1e+12" in found.ending
+    assert "smaller rate" in found.ending
+    assert found.states.tolist() == [[0.0, 0.0]]
+    started = play(two_steps, [0.0, 2e12], np.arange(5.0))
+    assert "start nearer to 0" in started.ending
+    assert started.states.tolist() == [[0.0, 2e12]]
+
+
+@pytest.mark.parametrize("state", [[0.0], [0.0] * 3, [[0.0, 0.0]], [0.0, np.nan]])
+def test_what_is_no_state_of_the_game_is_refused(two_steps, state):
+    with pytest.raises(UsageError, match="must be 2 finite log-odds"):
+        play(two_steps, state, [0, 1.0])
+
+
+@pytest.mark.parametrize("times", [[], [0.0, 1.0, 0.5], [0.0, np.nan], [0.0, np.inf], [[0.0]]])
+def test_what_is_no_ascending_time_is_refused(two_steps, times):
+    with pytest.raises(UsageError, match="ascending"):
+        play(two_steps, [0.0, 0.0], times)
+
+
+@pytest.mark.parametrize("memory", [0, -3, 2.5, np.inf, np.nan])
 def test_a_memory_of_no_hand_is_refused(two_steps, memory):
     with pytest.raises(UsageError, match=f"memory={memory}: .* at least 1"):
         play(two_steps, [0.0, 0.0], [0, 1.0], memory=memory)
@@ -186,7 +214,7 @@ def test_a_memory_of_no_hand_is_refused(two_steps, memory):
 
 @pytest.mark.parametrize("hand_time", [0.0, -1.0, np.inf, np.nan])
 def test_a_hand_without_a_length_is_refused(two_steps, hand_time):
-    with pytest.raises(UsageError, match="positive, finite"):
+    with pytest.raises(SpecError, match="positive, finite"):
         play(two_steps, [0.0, 0.0], [0, 1.0], hand_time=hand_time)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -102,7 +103,28 @@ def test_exponential_growth_is_chaos_without_an_end() -> None:
     )
     assert regime.lyapunov_windows[-1].end == TIMES[-1]
     assert regime.transient is None
-    assert "still chaotic" in regime.reason
+    assert "still chaotic at the end of the time: 0.03 since t = 1800" in regime.reason
+
+
+@pytest.mark.parametrize(
+    ("growth", "said"),
+    [
+        (0.05 * np.minimum(TIMES, 1650), "no faster than in regular motion"),
+        (
+            0.05 * np.minimum(TIMES, 1500) + 0.01 * np.maximum(TIMES - 1500, 0),
+            "less than half as fast, at 0.01 since t = 1800",
+        ),
+    ],
+)
+def test_chaos_that_dies_down_before_the_end_is_said_to_be_so_on_average(
+    growth: Any, said: str
+) -> None:
+    regime = classify(flow(PAIR), trajectory(*circle(SLOW), growth=growth))
+    assert regime.word == "chaotic_transient"
+    assert "still chaotic" not in regime.reason
+    assert said in regime.reason
+    (since,) = re.findall(r"since t = (\S+) a small displacement", regime.reason)
+    assert 1300 < float(since) <= 1650
 
 
 def test_chaos_that_ends_in_the_first_half_is_a_transient_of_that_length() -> None:
@@ -152,7 +174,11 @@ def test_absorption_needs_no_tangent_and_the_rest_does() -> None:
     without = trajectory(*circle(SLOW))._replace(growth=None, tangent=None)
     regime = classify(flow(PAIR), without)
     assert regime.word == "undecided"
-    assert "no tangent" in regime.reason
+    assert "only absorption could be told" in regime.reason
+    rest = trajectory(0 * TIMES, 0 * TIMES)._replace(growth=None, tangent=None)
+    regime = classify(flow(PAIR), rest)
+    assert regime.word == "undecided"
+    assert "only absorption could be told" in regime.reason
 
 
 def test_limits_are_told_from_what_settles_and_what_only_visits() -> None:
@@ -167,18 +193,69 @@ def test_limits_are_told_from_what_settles_and_what_only_visits() -> None:
     )
     assert regime.to_zero == (1, 7)
     assert regime.to_one == (3,)
+    assert regime.at_zero == (11,)
+    assert regime.at_one == ()
     assert regime.frozen == (5,)
-    assert regime.components == ((9, 11),)
+    assert regime.components == ((9,),)
+    assert regime.facts[0].actions == (9,)
     # log 999 is reached by `up` at 345 and by `down` before.
     assert 345 < regime.transient < 346
 
 
 def test_what_comes_back_from_a_face_has_no_limit_there() -> None:
     returning = -150 + 0.07 * TIMES
-    regime = classify(flow(np.eye(3)), trajectory(*circle(SLOW), returning))
+    regime = classify(flow(np.eye(4)), trajectory(*circle(SLOW), returning, -returning))
     assert not regime.to_zero
-    assert regime.components == ((1,), (3,), (5,))
+    assert not regime.to_one
+    assert (regime.at_zero, regime.at_one) == ((5,), (7,))
+    assert regime.components == ((1,), (3,))
     assert regime.word == "undecided"
+
+
+@pytest.mark.parametrize(
+    "log_odds",
+    [
+        pytest.param(-1000 + 0.1 * TIMES, id="on its way back from farther than it moved"),
+        pytest.param(-1000 + 0.2 * np.abs(TIMES - 1800), id="on its way back since lately"),
+        pytest.param(-1000 + np.sin(TIMES), id="without a trend"),
+        pytest.param(np.full_like(TIMES, -1e300), id="so large that rounding hides its motion"),
+        pytest.param(-1e16 - 2.0 * (TIMES > 1500), id="so large that rounding feigns motion"),
+    ],
+)
+def test_what_may_return_from_a_face_has_no_limit_and_nothing_converges(log_odds: Any) -> None:
+    regime = classify(flow(np.eye(2)), trajectory(log_odds, 1 + 0 * TIMES))
+    assert regime.to_zero == ()
+    assert (regime.at_zero, regime.frozen, regime.components) == ((1,), (3,), ())
+    assert (regime.word, regime.transient) == ("undecided", None)
+    assert "may return: 1" in regime.reason
+
+
+def test_what_is_constant_within_rounding_of_a_face_has_its_limit_there() -> None:
+    constant = [value + 0 * TIMES for value in (-40, 40, -10)]
+    regime = classify(flow(np.eye(3)), trajectory(*constant))
+    assert (regime.to_zero, regime.to_one) == ((1,), (3,))
+    assert (regime.at_zero, regime.at_one, regime.frozen) == ((), (), (5,))
+    assert regime.word == "boundary_absorption"
+    assert regime.reason.startswith("converges: nothing moves any more")
+
+
+def test_dwelling_at_a_face_for_the_last_half_is_no_limit_where_swings_grow() -> None:
+    swings = TIMES * np.sin(4 * np.log1p(TIMES)), TIMES * np.cos(4 * np.log1p(TIMES))
+    dwelling = np.where(TIMES < 900, 30 * np.sin(SLOW * TIMES), 900 - 30 - TIMES)
+    regime = classify(flow(np.ones((3, 3))), trajectory(*swings, dwelling))
+    assert regime.word == "boundary_absorption"
+    assert regime.reason.startswith("switches along faces with growing dwell times")
+    assert (regime.to_zero, regime.at_zero) == ((), (5,))
+    assert regime.components == ((1, 3),)
+
+
+def test_what_may_return_counts_where_moving_log_odds_are_tested() -> None:
+    near = -10 + np.sin(TIMES)
+    regime = classify(flow(np.ones((3, 3))), trajectory(*circle(SLOW), near))
+    assert regime.at_zero == (5,)
+    assert regime.components == ((1, 3),)
+    assert regime.near_face_fraction == pytest.approx(1 / 3)
+    assert regime.word == "quasi_periodic"
 
 
 def test_regular_motion_with_a_drift_is_undecided() -> None:
@@ -213,7 +290,8 @@ def test_rest_inside_is_periodic() -> None:
 def test_too_few_times_per_return_or_returns_are_undecided(period: float) -> None:
     regime = classify(flow(PAIR), trajectory(*circle(2 * np.pi / period)))
     assert regime.word == "undecided"
-    assert ("closer grid" if period == 2 else "longer") in regime.reason
+    said = {2.0: "8.0 times per turn of the 12 needed", 500.0: "only 2 of the 24 turns needed"}
+    assert said[period] in regime.reason
 
 
 def test_the_regime_does_not_depend_on_where_the_clock_stands() -> None:

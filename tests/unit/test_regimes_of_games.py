@@ -44,10 +44,14 @@ def test_rock_paper_scissors_moves_on_a_torus(seed: int) -> None:
 
 @pytest.mark.parametrize("horizon", [1000, 10000])
 def test_play_of_shapleys_game_dwells_longer_and_longer(horizon: float) -> None:
-    # All six actions come back, so none of them has a limit.
+    # All six actions come back, so none of them has a limit, however long it dwells.
     regime = regime_of("shapley", 5, horizon=horizon, spacing=0.25)
     assert regime.word == "boundary_absorption"
-    assert regime.components == ((0, 1, 2, 3, 4, 5),)
+    assert regime.reason.startswith("switches along faces")
+    assert not regime.to_zero
+    assert not regime.to_one
+    (moving,) = regime.components
+    assert sorted(moving + regime.at_zero + regime.at_one) == [0, 1, 2, 3, 4, 5]
     assert regime.near_face_fraction > 0.95
     assert regime.transient < 100
 
@@ -58,7 +62,7 @@ def test_dominated_actions_die_out() -> None:
     assert sorted(regime.to_zero + regime.to_one) == [1, 3]
     assert regime.word == "boundary_absorption"
     assert regime.components == ()
-    assert "nothing moves" in regime.reason
+    assert regime.reason.startswith("converges: nothing moves any more")
 
 
 def test_case_1_of_skp_is_periodic() -> None:
@@ -93,11 +97,17 @@ def test_in_case_5_of_skp_chaos_is_no_regular_motion() -> None:
     assert max(window.mean for window in regime.lyapunov_windows) > 0.01
 
 
+def test_log_odds_too_large_to_change_have_no_limits() -> None:
+    regime = regime_of("skp(pot=2.5)", 0, horizon=300, spacing=SPACING, scale=1e300)
+    assert (regime.word, regime.to_zero, regime.to_one) == ("undecided", (), ())
+
+
 @pytest.mark.parametrize(("spec", "horizon"), [("kuhn2", 3000), ("kuhn3", 3000), ("leduc", 600)])
 def test_every_action_of_a_poker_game_has_one_fate(spec: str, horizon: float) -> None:
     regime = regime_of(spec, 10, horizon=horizon, spacing=1)
     moving = [action for part in regime.components for action in part]
-    fates = [*regime.to_zero, *regime.to_one, *regime.frozen, *moving]
+    at = [*regime.at_zero, *regime.at_one]
+    fates = [*regime.to_zero, *regime.to_one, *at, *regime.frozen, *moving]
     tree = eqbench.load_game(spec).tree
     sizes = np.diff(tree.action_start)
     assert len(fates) == len(set(fates)) == (sizes[sizes > 2].sum() + (sizes == 2).sum())

@@ -96,7 +96,7 @@ def test_gap_to_a_solution_is_the_largest_of_any_player(tmp_path: Path) -> None:
         assert item["gaps"][run["longest_window"]] == pytest.approx(apart, abs=1e-12)
     window = run["windows"][run["longest_window"]]
     nearest = min(run["solutions"], key=lambda item: item["gaps"][run["longest_window"]])
-    assert window["nearest"] == nearest["name"]
+    assert window["nearest"] == [nearest["name"]]
 
 
 def test_trajectory_that_breaks_off_is_kept_with_its_reason(tmp_path: Path) -> None:
@@ -184,22 +184,26 @@ def test_work_is_counted_for_each_run(tmp_path: Path) -> None:
 def test_tables_say_where_frequencies_go_and_which_solution_is_nearest(tmp_path: Path) -> None:
     document = simulated(tmp_path, setting(time=200.0))
     text = plain_text(lambda console: print_simulation(document, console))
-    assert "Trajectories of skp(pot=67/20): integrator none" in text
+    assert "Trajectories of skp(pot=67/20): integrator none, rate 0.5" in text
+    assert {value["rate"] for value in document["values"]} == {0.5}
     assert document["names"]["P1|2:|bet"] == "b1"
     assert "P1|2:|bet" in document["runs"][0]["to_one"]
     assert "all starts: a1, a2, b1, b2, b3, c1, c2, c3, d1, d2, d3 → 1" in text
     lines = {line.split()[0]: line for line in text.splitlines() if line.strip()}
     assert "-0.03879" in lines["skp:2"]
-    assert document["runs"][0]["windows"][-2]["nearest"] in text
+    assert document["runs"][0]["windows"][-2]["nearest"][0] in text
     narrow = plain_text(lambda console: print_simulation(document, console), 60)
     assert max(map(len, narrow.splitlines())) <= 60
 
 
-def test_early_end_of_a_run_in_a_regime_is_said_once(tmp_path: Path) -> None:
+def test_early_end_is_said_once_with_the_reason_of_the_regime(
+    tmp_path: Path,
+) -> None:
     document = simulated(tmp_path, setting(solver="drifting(lost=100)", time=200.0, random=1))
     assert document["runs"][0]["regime"] != "undecided"
-    text = plain_text(lambda console: print_simulation(document, console))
-    assert text.count("seed 0: ended early, the road is closed; take another") == 1
+    text = plain_text(lambda console: print_simulation(document, console), 300)
+    assert f"seed 0: boundary_absorption, {document['runs'][0]['reason']}\n" in text
+    assert text.count("the road is closed; take another") == 1
 
 
 def test_agreement_over_windows_that_follow_on_each_other_is_one_stretch(tmp_path: Path) -> None:
@@ -212,3 +216,91 @@ def test_agreement_over_windows_that_follow_on_each_other_is_one_stretch(tmp_pat
     assert f"skp:2: seed 0 over times {first[0]:.5g}–{first[1]:.5g}, " in text
     assert f", {joined[0]:.5g}–{joined[1]:.5g}\n" in text
     assert "of skp:3: never" in text
+
+
+def regime(document: dict[str, Any], **changed: Any) -> str:
+    """What is printed if the first run of a simulation is otherwise."""
+    other = document | {"runs": [document["runs"][0] | changed]}
+    return plain_text(lambda console: print_simulation(other, console), 300)
+
+
+def test_frequencies_that_may_return_are_told_from_those_that_go_away(tmp_path: Path) -> None:
+    document = simulated(tmp_path, setting(time=200.0, random=1))
+    ends = {"to_zero": ["P1|2:|bet"], "to_one": [], "at_zero": [], "at_one": []}
+    assert "seed 0: b1 → 0\n" in regime(document, **ends)
+    text = regime(document, **ends | {"at_one": ["P1|2:|bet"], "to_zero": []})
+    assert "seed 0: b1 at 1, may return\n" in text
+    text = regime(document, **ends | {"at_zero": ["x", "a"]})
+    assert "seed 0: b1 → 0; a, x at 0, may return\n" in text
+
+
+def test_play_that_switches_and_play_that_rests_are_both_said(tmp_path: Path) -> None:
+    document = simulated(tmp_path, setting(time=200.0, random=1))
+    none: dict[str, Any] = {end: [] for end in ("to_zero", "to_one", "at_zero", "at_one")}
+    row = next(line for line in regime(document).splitlines() if line.startswith("seed 0"))
+    assert row.split()[5] == "–"  # near a face: nothing moves
+    switching = {"regime": "boundary_absorption", "components": [{}], "near_face_fraction": 0.99}
+    text = regime(document, **none | switching)
+    assert "no frequency goes to 0 or 1; play keeps switching between faces\n" in text
+    row = next(line for line in text.splitlines() if line.startswith("seed 0"))
+    assert row.split()[5] == "0.990"
+
+
+def test_limits_of_what_was_not_classified_are_not_stated(tmp_path: Path) -> None:
+    document = simulated(tmp_path, setting(random=1))
+    text = plain_text(lambda console: print_simulation(document, console))
+    assert "seed 0: limits not determined" in text
+    assert "no frequency" not in text
+
+
+def test_interrupt_before_any_trajectory_says_so(tmp_path: Path) -> None:
+    document = simulated(tmp_path, setting(), interrupted=lambda: True)
+    text = plain_text(lambda console: print_simulation(document, console))
+    assert text == "no trajectory was completed\n"
+
+
+def test_points_are_written_before_a_trajectory_is_classified(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lost(*arguments: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("eqbench.studies.simulation.classify", lost)
+    of = setting(time=200.0)
+    with pytest.raises(KeyboardInterrupt):
+        Simulator(of, tmp_path).document()
+    assert [run.name for run in read_points(of.games[0], tmp_path / "points.csv")] == ["seed 0"]
+    assert json.loads((tmp_path / "summary.json").read_text())["runs"] == []
+
+
+def test_points_and_summary_name_the_value_only_where_values_were_asked_for(tmp_path: Path) -> None:
+    one = simulated(tmp_path / "one", setting(random=1))
+    of = setting(random=1, at=(Fraction("3.35"), Fraction(5)))
+    several = simulated(tmp_path / "several", of)
+    assert (one["game"], several["game"]) == ("skp(pot=67/20)", "skp(pot=3.35)")
+    values = [
+        [run.value for run in read_points(of.games[0], tmp_path / name / "points.csv")]
+        for name in ("one", "several")
+    ]
+    assert values == [[None], [3.35, 5.0]]
+
+
+def test_all_solutions_whose_payoffs_are_nearest_are_named(tmp_path: Path) -> None:
+    """The families of three-player Kuhn poker share payoffs (Szafron et al. 2013)."""
+    document = simulated(tmp_path, setting("kuhn3", random=1))
+    run = document["runs"][0]
+    window = run["windows"][run["longest_window"]]
+    gaps = {item["name"]: item["gaps"][run["longest_window"]] for item in run["solutions"]}
+    nearest = [name for name, gap in gaps.items() if gap == pytest.approx(window["gap"])]
+    assert window["nearest"] == nearest
+    assert len(nearest) > 1
+    text = plain_text(lambda console: print_simulation(document, console), 300)
+    assert ", ".join(nearest) in text
+
+
+def test_solutions_without_profits_have_no_share_to_agree_within(tmp_path: Path) -> None:
+    document = simulated(tmp_path, setting("rock_paper_scissors", random=1))
+    text = plain_text(lambda console: print_simulation(document, console))
+    assert "matrix:rock_paper_scissors" in text
+    assert "over times" not in text
+    assert ": never" not in text

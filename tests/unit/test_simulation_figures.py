@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from fractions import Fraction
 
 import numpy as np
@@ -14,13 +13,13 @@ from eqbench.errors import UsageError
 from eqbench.model.choices import Choices
 from eqbench.registry import default_registry
 from eqbench.studies.figure_style import save_figure
-from eqbench.studies.regime_diagram import COLORS, regime_diagram
 from eqbench.studies.simulation import Simulator
 from eqbench.studies.simulation_figures import draw_simulation
 from eqbench.studies.simulation_moving import (
     coupled_pairs,
     couplings,
     frequency_names,
+    last_turns,
     late_part,
     moving,
 )
@@ -68,7 +67,16 @@ def two_oscillators(game, names):
 
 
 def lines_of(ax):
-    return [line for line in ax.get_lines() if line.get_color() != MARK]
+    """The orbits in a plane."""
+    return [
+        line for line in ax.get_lines() if line.get_color() != MARK and line.get_marker() != "o"
+    ]
+
+
+def ring(ax):
+    """The mark of a published equilibrium that is a point of the plane."""
+    (found,) = [line for line in ax.get_lines() if line.get_color() == MARK]
+    return found
 
 
 def test_frequencies_are_named_as_in_the_publication(game, names):
@@ -138,6 +146,35 @@ def test_unknown_frequency_is_refused_with_a_near_name(game, two_oscillators):
         planes_of(game, [two_oscillators], [("b3", "b4")])
 
 
+def test_pair_of_one_frequency_is_refused(game):
+    with pytest.raises(UsageError, match="names one frequency twice; name two"):
+        planes_of(game, (), [("b3", "P3|2:KK|bet")])
+
+
+def test_last_turns_begin_with_a_rise_through_the_middle():
+    times = np.arange(0, 100, 0.01)
+    motion = np.column_stack((0.5 - 0.4 * np.sin(2 * np.pi * times), 0.1 * np.sin(times)))
+    first = last_turns(motion, 30)  # rises through the middle halfway through each unit of time
+    assert times[first + 1] == pytest.approx(69.5, abs=0.02)
+    assert last_turns(motion[:2000], 30) == 0
+    assert last_turns(motion, 0) > 9900
+
+
+def test_planes_show_thirty_turns_of_each_motion(game, names):
+    times = np.linspace(0, 200, 2001)
+    fast, slow = 2 * np.pi * times, 2 * np.pi * times / 4
+    values = {
+        **{"b2": 0.5 + 0.2 * np.sin(fast), "d1": 0.5 + 0.2 * np.cos(fast)},
+        **{"b3": 0.5 + 0.2 * np.sin(slow), "d2": 0.5 + 0.2 * np.cos(slow)},
+    }
+    run = run_of(game, names, values, times=times)
+    figure = phase_figure(game, [run], planes_of(game, [run], [("b2", "d1"), ("b3", "d2")]))
+    lengths = [len(lines_of(ax)[0].get_xdata()) for ax in figure.axes]
+    assert lengths == pytest.approx([300, 1200], abs=11)
+    title = figure.legends[0].get_title().get_text()
+    assert title == "at most 30 turns,\nup to time 200"
+
+
 def test_late_part_is_the_finely_spaced_end(game, names):
     times = np.concatenate((np.linspace(0, 90, 10), np.linspace(95, 100, 51)))
     part = late_part(run_of(game, names, {}, times=times))
@@ -158,9 +195,13 @@ def test_planes_show_the_late_orbit_and_published_solutions(game, names, two_osc
     )
     np.testing.assert_array_equal(orbit.get_xdata(), b3)
     np.testing.assert_array_equal(orbit.get_ydata(), d1)
-    (ring,) = [line for line in ax.get_lines() if line.get_color() == MARK]
-    np.testing.assert_allclose(ring.get_xydata()[0], [2 / 4.75, 2 * 1.75 / 4.75], rtol=1e-9)
-    assert [text.get_text() for text in ax.texts] == ["5"]
+    (end,) = [
+        line for line in ax.get_lines() if len(line.get_xdata()) == 1 and line is not ring(ax)
+    ]
+    assert end.get_xydata().tolist() == [[b3[-1], d1[-1]]]
+    np.testing.assert_allclose(ring(ax).get_xydata()[0], [2 / 4.75, 2 * 1.75 / 4.75], rtol=1e-9)
+    assert [(text.get_text(), text.xyann) for text in ax.texts] == [("5", (6, 0))]  # at the right
+    assert figure.get_suptitle() == "skp(pot=3.75)"
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("b3", "d1")
 
 
@@ -196,8 +237,30 @@ def test_dense_series_are_bands_that_reach_the_extremes(game, names):
     assert heights.max() == pytest.approx(0.9, abs=0.01)
 
 
+def test_each_run_has_a_column_of_its_own(game, names):
+    times = np.linspace(0, 1000, 20_001)
+    runs = [
+        run_of(game, names, {"b3": 0.5 + size * np.sin(times)}, name=f"seed {k}", times=times)
+        for k, size in enumerate((0.1, 0.2, 0.3, 0.4, 0.45))
+    ]
+    figure = series_figure(game, runs)
+    titles = [ax.get_title(loc="left") for ax in figure.axes]
+    assert titles == ["seed 0", "seed 1", "seed 2", "seed 3", "the end of seed 0"]
+    highest = [
+        ax.collections[0].get_paths()[0].vertices[:, 1].max()
+        for ax in figure.axes
+        if ax.collections
+    ]
+    assert highest == pytest.approx([0.6, 0.7, 0.8, 0.9], abs=0.01)
+    legend = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert legend == ["running mean", "range"]
+    assert figure.get_suptitle().startswith("skp(pot=3.75)\n")
+    assert "4 of 5 runs are drawn" in figure.get_suptitle()
+
+
 def test_series_of_runs_at_rest_show_everything(game, names):
     figure = series_figure(game, [run_of(game, names, {})])
+    assert "nothing moves by more than 0.02 in the second half" in figure.get_suptitle()
     assert sum(bool(ax.get_ylabel()) for ax in figure.axes) == len(names)
 
 
@@ -216,6 +279,29 @@ def test_profits_stand_beside_lines_of_published_payoffs(game, two_oscillators):
         np.testing.assert_allclose(average.get_ydata(), two_oscillators.payoffs[0, player])
 
 
+def test_averages_begin_where_points_are_dense(game, names):
+    """Early points of a long run are further apart than a period, so their averages would jump."""
+    times = np.concatenate((np.linspace(0, 950, 191), np.linspace(950.5, 1000, 100)))
+    figure = profit_figure(game, [run_of(game, names, {}, times=times)])
+    average = figure.axes[3].get_lines()[-1]
+    assert average.get_xdata()[0] == pytest.approx(50 * 5)
+    even = np.linspace(0, 1000, 10_001)
+    figure = profit_figure(game, [run_of(game, names, {}, times=even)])
+    assert figure.axes[3].get_lines()[-1].get_xdata()[0] == pytest.approx(5.0, abs=0.11)
+    assert figure.get_suptitle() == "skp(pot=3.75)"
+
+
+def test_averages_leave_out_oscillations_that_cannot_be_seen(game, names):
+    even = np.linspace(0, 1000, 10_001)
+    run = run_of(game, names, {}, times=even)
+    swing = 1 + 20 * np.sin(2 * np.pi * even / 8)[:, None] / np.maximum(even, 1)[:, None]
+    figure = profit_figure(game, [run._replace(profits=swing * even[:, None] * np.ones(3))])
+    for ax in figure.axes[3:]:
+        average = ax.get_lines()[-1].get_ydata()
+        assert np.abs(average[ax.get_lines()[-1].get_xdata() > 400] - 1).max() < 0.01
+        assert np.ptp(average[:100]) > 1  # early ones can
+
+
 def test_profits_without_published_payoffs_are_drawn():
     game = eqbench.load_game("leduc")
     behavior = np.full((11, game.tree.n_actions), 0.5)
@@ -224,43 +310,6 @@ def test_profits_without_published_payoffs_are_drawn():
     run = SimulatedRun("seed 0", times, behavior, ones, times[:, None] * ones)
     figure = profit_figure(game, [run])
     assert [len(ax.get_lines()) for ax in figure.axes] == [1, 1, 1, 1]
-
-
-def entries_at(values, name, verdict):
-    return [{"name": name, "value": value, "verdict": verdict} for value in values]
-
-
-def test_regime_diagram_has_bars_of_ranges_and_shares_of_words():
-    center = "centre manifold of oscillatory dimension 2"
-    entries = [
-        *entries_at((2.0, 2.5, 3.0), "skp:1", center),
-        *entries_at((3.0, 3.5, 4.0), "skp:2", "unstable"),
-        *entries_at((2.0,), "skp:1a", "unstable"),
-    ]
-    words = {2.5: Counter(periodic=3), 3.5: Counter(undecided=1, chaotic_transient=3)}
-    above, below = regime_diagram(entries, words, "pot").axes
-    assert [label.get_text() for label in above.get_yticklabels()] == ["skp:1", "skp:1a", "skp:2"]
-    bars = [(bar.get_x(), bar.get_x() + bar.get_width()) for bar in above.patches]
-    assert bars == [(2.0, 3.0), (3.0, 4.0)]
-    assert [line.get_xdata()[0] for line in above.get_lines()] == [2.0]  # the diamond of 1a
-    shown = {
-        (round(bar.get_x() + bar.get_width() / 2, 6), bar.get_facecolor()): bar.get_height()
-        for bar in below.patches
-        if bar.get_height()
-    }
-    assert sorted(shown.values()) == [0.25, 0.75, 1.0]
-    assert {place for place, _ in shown} == {2.5, 3.5}
-    legend = [text.get_text() for text in below.get_legend().get_texts()]
-    assert legend == ["periodic", "chaotic transient", "undecided"]
-
-
-def test_every_regime_word_has_its_own_color():
-    assert len(set(COLORS.values())) == len(COLORS) == 5
-
-
-def test_regime_diagram_of_an_unpublished_game_is_drawn():
-    above, _ = regime_diagram([], {1.0: Counter(periodic=1), 2.0: Counter(periodic=1)}, "pot").axes
-    assert "no equilibria" in above.get_title(loc="left")
 
 
 @pytest.mark.parametrize("figure", ["phase", "series", "profits"])
@@ -290,21 +339,6 @@ def test_long_names_of_published_sets_become_numbers():
     assert [text.get_text() for text in figure.axes[0].texts] == ["(1), (2), (3)"]
 
 
-def test_a_bar_changes_color_between_values_where_the_verdict_changes():
-    entries = [
-        *entries_at((2.0, 2.5), "skp:1", "unstable"),
-        *entries_at((3.0,), "skp:1", "asymptotically stable"),
-        *entries_at((4.0,), "skp:1", "unstable"),  # it does not exist at 3.5
-        *entries_at((3.5,), "skp:2", "unstable"),
-    ]
-    words = {2.5: Counter(periodic=1), 3.5: Counter(periodic=1)}
-    above, _ = regime_diagram(entries, words, "pot").axes
-    bars = [(bar.get_x(), bar.get_x() + bar.get_width()) for bar in above.patches]
-    assert bars == [(2.0, 2.75), (2.75, 3.0)]
-    one, other = (bar.get_facecolor() for bar in above.patches)
-    assert one != other
-
-
 def test_figures_of_a_stored_simulation_are_written_for_each_value(tmp_path):
     at = (Fraction(5, 2), Fraction(15, 4))
     request = SimulationRequest("skp", DOP853, random=1, at=at, time=30.0, every=0.25)
@@ -315,6 +349,23 @@ def test_figures_of_a_stored_simulation_are_written_for_each_value(tmp_path):
     kinds = ("phase", "series", "profits")
     names = {f"{kind}-pot-{pot}" for kind in kinds for pot in ("2.5", "3.75")} | {"regimes"}
     assert {file.name for file in files} == {f"{n}{end}" for n in names for end in (".svg", ".png")}
+
+
+def test_why_no_orbits_are_drawn_is_said(tmp_path, monkeypatch):
+    """Players of the prisoner's dilemma defect and stay there."""
+    drawn = []
+    monkeypatch.setattr(
+        "eqbench.studies.simulation_figures.save_figure",
+        lambda figure, file: drawn.append((file.name, figure.get_suptitle())),
+    )
+    request = SimulationRequest("prisoners_dilemma", DOP853, random=1, time=1000.0, every=0.2)
+    setting = SimulationSetting.of(default_registry(), request)
+    draw_simulation(setting, tmp_path, Simulator(setting, tmp_path).document())
+    titles = dict(drawn)
+    assert set(titles) == {
+        f"{name}.{end}" for name in ("series", "profits") for end in ("svg", "png")
+    }
+    assert titles["series.svg"].endswith("move, so no orbits are drawn")
 
 
 def test_runs_that_never_moved_are_left_out_of_figures(tmp_path):

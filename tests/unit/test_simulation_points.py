@@ -37,8 +37,33 @@ def test_runs_come_back_as_they_were_written(tmp_path: Path) -> None:
     found = read_points(GAME, tmp_path / "points.csv")
     assert [run.name for run in found] == [run.name for run in runs]
     for one, other in zip(found, runs, strict=True):
-        for here, there in zip(one[1:], other[1:], strict=True):
+        assert (one.value, other.value) == (None, None)
+        for here, there in zip(one[1:-1], other[1:-1], strict=True):
             np.testing.assert_array_equal(here, there)
+
+
+def test_value_of_the_parameter_comes_after_the_run(tmp_path: Path) -> None:
+    path = tmp_path / "points.csv"
+    runs = [made_up(name)._replace(value=value) for name, value in (("one", 2.5), ("other", 0.1))]
+    for run in runs:
+        append_points(path, GAME.tree, run)
+    parameter = GAME.tree.payoffs.parameter
+    lines = path.read_text().splitlines()
+    assert lines[0].split(",")[:4] == ["run", parameter, "time", "u:P1"]
+    assert lines[1].startswith("one,2.5,")
+    found = read_points(GAME, path)
+    assert [run.value for run in found] == [2.5, 0.1]
+    for run, expected in zip(found, runs, strict=True):
+        np.testing.assert_array_equal(run.times, expected.times)
+        np.testing.assert_array_equal(run.behavior, expected.behavior)
+
+
+def test_value_of_another_parameter_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "points.csv"
+    append_points(path, GAME.tree, made_up("one")._replace(value=2.5))
+    path.write_text(path.read_text().replace("run,pot,", "run,ante,", 1))
+    with pytest.raises(UsageError, match="does not fit this game at 'ante'"):
+        read_points(GAME, path)
 
 
 def test_columns_name_players_and_places() -> None:

@@ -8,9 +8,9 @@ import pytest
 import eqbench
 from eqbench.studies.simulation_profits import (
     KnownPayoffs,
-    agreement,
     beside_known,
     nearest_known,
+    tolerances,
     window_payoffs,
     windows_of,
 )
@@ -49,13 +49,15 @@ def test_payoffs_of_a_solution_agree_with_it_and_with_no_other_one() -> None:
     known = KnownPayoffs.of(eqbench.load_game("skp(pot=3.35)"))
     assert list(known.ranges) == ["skp:2", "skp:3", "skp:4"]
     for name, payoffs in known.ranges.items():
-        rows = [payoffs[:, 0] + shift * known.tolerance for shift in (0, 0.99, 1.01)]
+        tolerance = known.tolerances[name]
+        assert 0 < tolerance <= 0.01 * np.abs(payoffs).max()
+        rows = [payoffs[:, 0] + shift * tolerance for shift in (0, 0.99, 1.01)]
         beside = {item["name"]: item["agrees"] for item in beside_known(known, rows)}
         assert beside.pop(name) == [0, 1]
         assert set(map(tuple, beside.values())) == {()}
         nearest = nearest_known(known, rows[2])
-        assert nearest["nearest"] == name
-        assert nearest["gap"] == pytest.approx(1.01 * known.tolerance)
+        assert nearest["nearest"] == [name]
+        assert nearest["gap"] == pytest.approx(1.01 * tolerance)
         assert nearest["gap_share"] == pytest.approx(nearest["gap"] / np.abs(payoffs).max())
 
 
@@ -68,16 +70,32 @@ def test_payoffs_that_vary_within_a_set_are_ranges() -> None:
     inside = np.array([payoffs.mean(axis=1) for payoffs in known.ranges.values()])
     for name, row in zip(known.ranges, inside, strict=True):
         assert known.gaps(row)[name] == 0
-    # sets that touch do not make the tolerance vanish
-    assert known.tolerance == pytest.approx(1e-4 * game.tree.payoff_range)
+    # sets that touch do not make tolerances vanish
+    for name, payoffs in known.ranges.items():
+        assert known.tolerances[name] == pytest.approx(0.01 * np.abs(payoffs).max())
 
 
-def test_tolerance_separates_sets_but_not_by_rounding() -> None:
-    payoffs = np.array([[0.0, 0.0], [1.0, 1.0]])
-    assert agreement([payoffs], 10.0) == pytest.approx(1e-3)
-    assert agreement([payoffs, payoffs + 4e-4], 10.0) == pytest.approx(2e-4)
+def test_tolerances_separate_sets_but_not_by_rounding() -> None:
+    payoffs = np.array([[0.1, 0.1], [-2.0, 1.0]])
+
+    def found(*sets: np.ndarray) -> list[float]:
+        return list(tolerances({str(i): each for i, each in enumerate(sets)}, 1e-9).values())
+
+    assert found(payoffs) == pytest.approx([0.02])
+    assert found(payoffs, 10 * payoffs + 9) == pytest.approx([0.02, 0.19])
+    assert found(payoffs, payoffs + np.array([[0.01], [0]])) == pytest.approx([0.005, 0.005])
     # at the ends of their ranges of the pot two sets have the same payoffs
-    assert agreement([payoffs, payoffs + 1e-16], 10.0) == pytest.approx(1e-3)
+    assert found(payoffs, payoffs + 1e-16) == pytest.approx([0.02, 0.02])
+    # nothing is a share of payoffs that are 0 but for rounding
+    assert found(1e-17 * payoffs) == [0]
+
+
+def test_sets_with_the_same_payoffs_are_equally_near() -> None:
+    payoffs = {"one": np.ones((2, 2)), "other": np.ones((2, 2)) + 1e-15, "far": np.zeros((2, 2))}
+    known = KnownPayoffs(payoffs, tolerances(payoffs, 1e-9), 1e-9)
+    nearest = nearest_known(known, np.array([1.0, 1.5]))
+    assert nearest["nearest"] == ["one", "other"]
+    assert nearest["gap"] == pytest.approx(0.5)
 
 
 def test_gap_has_no_share_where_all_payoffs_are_zero() -> None:

@@ -80,10 +80,16 @@ def test_start_on_the_boundary_is_refused_with_the_place(frequency: float, words
         ({"random": 0}, "no start was given"),
         ({"time": 1.0, "every": 0.9}, "makes 1 intervals; choose 2"),
         ({"time": 1e7, "every": 0.1}, "100,000,000 intervals"),
-        ({"at": (Fraction(3),), "parameter": "ante"}, "payoff parameter 'pot'"),
+        (
+            {"at": (Fraction(3),), "parameter": "ante"},
+            "no parameter 'ante'; its parameter is 'pot'",
+        ),
         ({"parameter": "pot"}, "give --at"),
-        ({"game": "shapley", "at": (Fraction(3),)}, "no payoff parameter"),
-        ({"profiles": {"a.json": {"behavior": {"P7": {}}}}}, "P7"),
+        ({"parameter": "ante"}, "no parameter 'ante'"),
+        ({"game": "shapley", "parameter": "pot"}, "no parameter 'pot'; it has none"),
+        ({"game": "leduc", "at": (Fraction(2),)}, "no payoff parameter; leave out --at"),
+        ({"at": (Fraction(3), Fraction(1))}, "pot=1"),
+        ({"profiles": {"a.json": {"behavior": {"P7": {}}}}}, "the start a.json: .*P7"),
     ],
 )
 def test_what_cannot_be_simulated_is_refused(asked: dict[str, Any], words: str) -> None:

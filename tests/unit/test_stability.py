@@ -2,59 +2,29 @@
 
 from __future__ import annotations
 
-import io
 import json
 from fractions import Fraction
-from functools import cache
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
-from rich.console import Console
 from scipy.optimize import linear_sum_assignment
+from stability_cases import flow, given, printed, study
 
 import eqbench
 from eqbench.errors import UsageError
 from eqbench.model.profile import BehaviorProfile
-from eqbench.model.profile_json import profile_to_json
 from eqbench.registry import default_registry
 from eqbench.studies.stability import (
     GivenProfile,
     StabilityRequest,
     StabilitySetting,
-    document,
+    examine,
 )
-from eqbench.studies.stability_figures import draw_stability, eigenvalue_figure, verdict_figure
 from eqbench.studies.stability_rest_points import rest_points
 from eqbench.studies.stability_sets import verdicts
-from eqbench.studies.stability_table import print_stability
 from eqbench.verification import verify
-
-
-@cache
-def flow(spec: str) -> Any:
-    return eqbench.load_solver("replicator").flow(eqbench.load_game(spec))
-
-
-def study(game: str, **options: Any) -> dict[str, Any]:
-    request = StabilityRequest(game, "replicator", **options)
-    return document(StabilitySetting.of(default_registry(), request))
-
-
-def given(spec: str, behavior: list[float], name: str = "mine") -> tuple[GivenProfile, ...]:
-    tree = eqbench.load_game(spec).tree
-    profile = BehaviorProfile.of(tree, np.array(behavior))
-    return (GivenProfile(name, profile_to_json(tree, profile)),)
-
-
-def printed(found: dict[str, Any]) -> str:
-    console = Console(file=io.StringIO(), width=160)
-    with console.capture() as capture:
-        print_stability(found, console)
-    return capture.get()
-
 
 # -- published sets -----------------------------------------------------------------------------
 
@@ -146,7 +116,7 @@ def test_document_has_one_entry_per_set_and_value_of_the_parameter() -> None:
 
 def test_rates_scale_eigenvalues_and_change_no_verdict() -> None:
     request = StabilityRequest("skp(pot=3.1)", "replicator(rate=1)")
-    slow = document(StabilitySetting.of(default_registry(), request))["equilibria"][0]
+    slow = examine(StabilitySetting.of(default_registry(), request)).document["equilibria"][0]
     fast = study("skp(pot=3.1)")["equilibria"][0]
     assert np.allclose(24 * np.array(slow["eigenvalues"]), fast["eigenvalues"], atol=1e-13)
     assert slow["verdict"] == fast["verdict"]
@@ -207,7 +177,8 @@ def test_equilibrium_that_moves_where_its_own_play_never_leads_is_refused_as_suc
     ("game", "options", "words"),
     [
         ("leduc", {}, "give some with --profile"),
-        ("skp", {"parameter": "ante"}, "its parameter is 'pot'"),
+        ("skp", {"parameter": "ante", "at": (Fraction(3),)}, "its parameter is 'pot'"),
+        ("skp", {"parameter": "pot"}, "--parameter pot needs the values that it shall take"),
         ("jordan", {"at": (Fraction(1),)}, "no payoff parameter"),
         ("skp", {"at": (Fraction(1),)}, "pot"),
         ("skp", {"at": (Fraction(3),), "profiles": (GivenProfile("p", {}),)}, "leave out --at"),
@@ -292,41 +263,8 @@ def test_search_is_in_the_document_and_the_table() -> None:
     for point in search["points"]:
         assert set(point["frequencies"].values()) <= {*point["frequencies"].values()} - {0.0}
         assert (point["is_equilibrium"], point["verdict"]) == (False, "unstable")
-    assert f"{search['unstable']} of these are unstable" in printed(found)
+    assert (
+        f"Rest points: 20 faces searched; found {search['distinct']} rest points that are no "
+        f"equilibria, all unstable (largest real parts {search['least_growth']:.3g} or more)"
+    ) in printed(found, 200)
     assert study("shapley", rest_points=20) == found
-
-
-# -- figures ------------------------------------------------------------------------------------
-
-
-def test_figure_of_eigenvalues_shows_all_of_them() -> None:
-    entries = study("skp(pot=3.25)")["equilibria"]
-    (ax,) = eigenvalue_figure(entries).axes
-    drawn = [line for line in ax.lines if not str(line.get_label()).startswith("_")]
-    assert [len(line.get_xdata()) for line in drawn] == [11, 11, 11]
-    assert [str(line.get_label()) for line in drawn] == [
-        f"{entry['name']}: {entry['verdict']}" for entry in entries
-    ]
-
-
-def test_figure_of_verdicts_joins_neighbors_of_one_verdict_only(tmp_path: Path) -> None:
-    pots = (*(Fraction(k, 20) for k in range(56, 66)), Fraction(4))
-    found = study("skp", at=pots, samples=2)
-    figure = verdict_figure(found["equilibria"], "pot")
-    (ax,) = figure.axes
-    rows = [text.get_text() for text in ax.get_yticklabels()]
-    assert rows[:3] == ["skp:1", "skp:2a", "skp:2"]
-    bars = [line for line in ax.lines if line.get_linewidth() == 4]
-    spans = sorted((str(rows[int(y[0])]), *x) for x, y in (bar.get_data() for bar in bars))
-    assert spans[0] == ("skp:1", 2.8, 2.85)
-    assert ("skp:2", 3.0, 3.05) not in spans  # another verdict at the end
-    assert ("skp:2", 3.05, 3.1) in spans
-    assert all(after - before < 0.06 for _, before, after in spans)
-    assert [file.name for file in draw_stability(found, tmp_path)] == [
-        "verdicts.svg",
-        "verdicts.png",
-    ]
-
-
-def test_nothing_is_drawn_without_equilibria(tmp_path: Path) -> None:
-    assert draw_stability({"equilibria": []}, tmp_path) == []

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+
 import numpy as np
 
 from eqbench.dynamics import Flow, Trajectory
@@ -62,21 +65,33 @@ def classify(flow: Flow, trajectory: Trajectory) -> Regime:
     )
     figures = _figures(trajectory, actions.log_odds, limits, facts)
     verdict = verdict_of(figures)
+    at_zero, at_one = (_indices(actions.action[at]) for at in (limits.at_zero, limits.at_one))
+    moving = tuple(_without(facts, {*at_zero, *at_one}))
     ended = f"; the trajectory ended early: {trajectory.ending}" if trajectory.ending else ""
     return Regime(
         word=verdict.word,
         reason=verdict.reason + ended,
         to_zero=_indices(actions.action[limits.to_zero]),
         to_one=_indices(actions.action[limits.to_one]),
+        at_zero=at_zero,
+        at_one=at_one,
         frozen=_indices(actions.action[limits.frozen]),
-        components=tuple(fact.actions for fact in facts),
+        components=tuple(fact.actions for fact in moving),
         lyapunov=figures.growth_windows[-1].mean if figures.growth_windows else None,
         lyapunov_windows=figures.growth_windows,
         near_face_fraction=figures.near_windows[-1].mean,
         near_face_windows=figures.near_windows,
         transient=verdict.transient,
-        facts=facts,
+        facts=moving,
     )
+
+
+def _without(facts: tuple[Component, ...], actions: set[int]) -> Iterator[Component]:
+    """What is left of components without some actions."""
+    for fact in facts:
+        left = tuple(action for action in fact.actions if action not in actions)
+        if left:
+            yield replace(fact, actions=left)
 
 
 def _figures(
@@ -87,12 +102,12 @@ def _figures(
     growth = None if trajectory.growth is None else np.maximum.accumulate(trajectory.growth)
     moving = log_odds[:, limits.moving]
     near = near_faces(moving) if facts else np.zeros(len(times))
-    gone = limits.to_zero | limits.to_one
     return Figures(
         times=times,
-        gone=int(gone.sum()),
+        gone=int(limits.gone.sum()),
+        returning=int((limits.gone & (limits.at_zero | limits.at_one)).sum()),
         settled=int(limits.frozen.sum()),
-        gone_from=_near_from(times, log_odds[:, gone]),
+        gone_from=_near_from(times, log_odds[:, limits.gone]),
         growth=growth,
         growth_windows=() if growth is None else growth_windows(times, growth),
         near=near,
@@ -127,6 +142,8 @@ def _too_short(trajectory: Trajectory, actions: Actions) -> Regime:
         reason=f"only {len(trajectory.times)} times of {LEAST_TIMES}: {trajectory.ending}",
         to_zero=(),
         to_one=(),
+        at_zero=(),
+        at_one=(),
         frozen=(),
         components=(),
         lyapunov=None,

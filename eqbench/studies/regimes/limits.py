@@ -66,19 +66,29 @@ class Actions(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """What becomes of each of M actions; those that are nothing else keep moving.
+    """What becomes of each of M actions, each as bool (M,), by name.
+
+    Words rest on `gone`, `frozen` and `moving`, one of which holds for each action. What is
+    reported is `to_zero`, `to_one`, `at_zero`, `at_one`, `frozen`, or else motion.
 
     Attributes
     ----------
-    to_zero, to_one, frozen, moving : bool (M,)
+    gone : near a face, and log-odds grow or could not come back in as long a time
+    frozen : constant, and not gone
+    moving : all others
+    to_zero, to_one : gone, and log-odds still grow, or are constant
+    at_zero, at_one : near a face for the whole last half, but none of the above except gone
     since : int
-        Index of the time from which on frequencies had to be near 0 or 1.
+        Index of the time from which on frequencies that are gone had to be near 0 or 1.
     """
 
-    to_zero: np.ndarray
-    to_one: np.ndarray
+    gone: np.ndarray
     frozen: np.ndarray
     moving: np.ndarray
+    to_zero: np.ndarray
+    to_one: np.ndarray
+    at_zero: np.ndarray
+    at_one: np.ndarray
     since: int
 
 
@@ -86,7 +96,7 @@ def limits_of(log_odds: FloatArray) -> Limits:
     """Limits of the actions whose log-odds are (K, M), by the last half of the time.
 
     Where the others swing farther and farther, dwelling is no limit: there an action must have
-    been near its face for the last `LONG_DWELLING` of the time.
+    been near its face for the last `LONG_DWELLING` of the time, or it may return.
     """
     limits = _limits(log_odds, len(log_odds) // 2)
     moving = log_odds[:, limits.moving]
@@ -104,14 +114,31 @@ def swing_growth(log_odds: FloatArray) -> float:
 
 def _limits(log_odds: FloatArray, near_since: int) -> Limits:
     half = log_odds[len(log_odds) // 2 :]
-    to_zero = _goes_away(-half) & (-log_odds[near_since:] >= NEAR_FACE_LOG_ODDS).all(axis=0)
-    to_one = _goes_away(half) & (log_odds[near_since:] >= NEAR_FACE_LOG_ODDS).all(axis=0)
-    frozen = ~to_zero & ~to_one & (np.ptp(half, axis=0) <= CONSTANT)
-    return Limits(to_zero, to_one, frozen, ~(to_zero | to_one | frozen), near_since)
+    side = np.sign(half[-1])
+    distance = side * half
+    away, onward = _goes_away(distance)
+    gone = away & (side * log_odds[near_since:] >= NEAR_FACE_LOG_ODDS).all(axis=0)
+    frozen = ~gone & (np.ptp(half, axis=0) <= CONSTANT)
+    limit = gone & onward
+    at = (distance >= NEAR_FACE_LOG_ODDS).all(axis=0) & ~limit & ~frozen
+    zero, one = side < 0, side > 0
+    return Limits(
+        gone=gone,
+        frozen=frozen,
+        moving=~gone & ~frozen,
+        to_zero=limit & zero,
+        to_one=limit & one,
+        at_zero=at & zero,
+        at_one=at & one,
+        since=near_since,
+    )
 
 
-def _goes_away(distance: FloatArray) -> np.ndarray:
-    """Which of the distances (K, M) grow, or are beyond return, as bool (M,)."""
+def _goes_away(distance: FloatArray) -> tuple[np.ndarray, np.ndarray]:
+    """Which of the distances (K, M) grow, or are beyond return, and which of these do not shrink.
+
+    Both are bool (M,).
+    """
     # Means over parts, since a trend may carry oscillations.
     mean = np.array([part.mean(axis=0) for part in np.array_split(distance, TREND_PARTS)])
     first, middle, last = mean[0], mean[TREND_PARTS // 2], mean[-1]
@@ -120,7 +147,11 @@ def _goes_away(distance: FloatArray) -> np.ndarray:
     trends = (last - first > CONSTANT) & (last >= middle) & (middle >= first)
     trends &= retreat <= RETREAT * np.maximum(nearest, last - first)
     pure = (nearest >= ROUNDS_TO_PURE) & (retreat <= RETREAT * nearest)
-    return trends | pure
+    # Rounding in every step may add up to as much, and hide or feign that much of a change.
+    rounding = np.spacing(np.abs(distance).max(axis=0)) * len(distance)
+    onward = trends & (last >= mean[-2]) & (last - first > rounding)
+    constant = (np.ptp(distance, axis=0) <= CONSTANT) & (rounding <= CONSTANT)
+    return trends | pure, onward | constant
 
 
 def _log_odds(states: FloatArray) -> FloatArray:

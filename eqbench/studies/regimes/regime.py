@@ -47,7 +47,8 @@ class Component:
     actions : tuple of int
         Global indices.
     section : int
-        The one whose log-odds rise through their mean most often; these are the returns.
+        Of these, and of what stays at 0 or 1 but belongs to them, the one whose log-odds rise
+        through their mean most often; these are the returns.
     returns : int
         How many there were.
     samples_per_return : float
@@ -88,23 +89,27 @@ class Regime:
     reason : str
         A sentence with the figures that the word rests on.
     to_zero, to_one : tuple of int
-        Actions whose frequency goes to 0 or to 1.
+        Actions whose frequency goes to 0 or to 1: it is within `NEAR_FACE` of it for the whole
+        last half of the time, while its log-odds go on growing, or are constant.
+    at_zero, at_one : tuple of int
+        Other actions that are as near to 0 or to 1 for as long, but whose log-odds are on their
+        way back, show no trend, or are so large that rounding hides it; so they may return.
     frozen : tuple of int
         Other actions that settle to a constant.
     components : tuple of tuple of int
-        What still moves, in groups that influence each other.
+        What still moves, in groups that influence each other. Log-odds of what may return count
+        wherever those of moving actions are tested, but are not listed here.
     lyapunov : float or None
-        Mean growth rate of the tangent over the last half of the time, per unit of time; None if
-        no tangent was followed.
+        Mean growth rate of a small displacement over the last half of the time, per unit of
+        time; None if it was not measured.
     lyapunov_windows : tuple of Window
         The same over windows each of which doubles the time, the last one last.
     near_face_fraction : float
-        Of the frequencies that still move, over the last half of the time, the share within
-        `NEAR_FACE` of 0 or 1.
+        Of the frequencies that still move or may return, over the last half of the time, the
+        share within `NEAR_FACE` of 0 or 1; 0 if there are none.
     near_face_windows : tuple of Window
     transient : float or None
-        When the motion became what `word` says, for good; None if it is undecided, or chaotic
-        to the end.
+        When the motion became what `word` says, for good; None if it is undecided or chaotic.
     facts : tuple of Component
         Returns, periods and spectral lines of the components, in their order.
     """
@@ -113,6 +118,8 @@ class Regime:
     reason: str
     to_zero: tuple[int, ...]
     to_one: tuple[int, ...]
+    at_zero: tuple[int, ...]
+    at_one: tuple[int, ...]
     frozen: tuple[int, ...]
     components: tuple[tuple[int, ...], ...]
     lyapunov: float | None

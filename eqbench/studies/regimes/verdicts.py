@@ -14,7 +14,9 @@ from eqbench.studies.regimes.windows import (
     ABSORBED,
     absorbed_from,
     growth_verdict,
+    last_window,
     regular_from,
+    slow_from,
 )
 
 # Share of the power that is in lines if a motion is regular.
@@ -25,6 +27,11 @@ DRIFT = 0.5
 COMMENSURATE = 1e-6
 LARGEST_RATIO = 8
 
+UNMEASURED = (
+    "only absorption could be told, and there is none: regular and chaotic motion differ in the "
+    "growth of a small displacement, which was not measured (play hand by hand has none)"
+)
+
 
 class Figures(NamedTuple):
     """What verdicts rest on.
@@ -32,16 +39,17 @@ class Figures(NamedTuple):
     Attributes
     ----------
     times : float64 (K,)
-    gone, settled : int
-        How many frequencies go to 0 or 1, and how many settle inside.
+    gone, returning, settled : int
+        How many frequencies are gone to 0 or 1, how many of these may return after all, and how
+        many others are constant.
     gone_from : float
-        When the last of the former came near its face for good.
+        When the last of those that are gone came near its face for good.
     growth : float64 (K,) or None
         Largest logarithm of the length of the tangent so far.
     growth_windows : tuple of Window
         Its rates, or nothing.
     near : float64 (K,)
-        Share of the moving frequencies that is near a face.
+        Share of the frequencies that move or may return, and are not gone, that is near a face.
     near_windows : tuple of Window
     swing_growth, drift : float
         How much farther the moving log-odds swing at the end, and by which share of their swing
@@ -51,6 +59,7 @@ class Figures(NamedTuple):
 
     times: FloatArray
     gone: int
+    returning: int
     settled: int
     gone_from: float
     growth: FloatArray | None
@@ -77,42 +86,63 @@ def verdict_of(figures: Figures) -> Verdict:
     if figures.near_windows[-1].mean >= ABSORBED and figures.swing_growth >= SWING_GROWTH:
         return _absorbed(figures)
     if figures.growth is None:
-        return _undecided("no tangent was followed, so regular and chaotic cannot be told apart")
+        return _undecided(UNMEASURED)
     verdict = growth_verdict(figures.times, figures.growth)
     if verdict == "chaotic":
-        return _chaotic(figures)
+        return _chaotic(figures, figures.growth)
     if verdict == "regular":
         return _regular(figures, regular_from(figures.times, figures.growth))
     return _undecided(
-        f"{_exponent(figures)}: the tangent grows too fast for a regular motion, and too little "
-        "or no longer for a chaotic one; follow the trajectory for longer"
+        f"{_exponent(figures)}: a small displacement grows too fast for a regular motion, and too "
+        "little or no longer for a chaotic one; follow the trajectory for longer"
     )
 
 
 def _at_rest(figures: Figures) -> Verdict:
+    if figures.returning:
+        return _undecided(
+            f"no frequency moves, but of those at 0 or 1 some may return: {figures.returning}. "
+            "Their log-odds are on their way back, or too large to change beside rounding; "
+            "follow the trajectory for longer, or choose a start farther inside"
+        )
     if figures.gone:
         reason = (
-            f"nothing moves: frequencies that go to 0 or 1: {figures.gone}, that settle inside: "
-            f"{figures.settled}"
+            "converges: nothing moves any more; frequencies that go to 0 or 1: "
+            f"{figures.gone}, that settle elsewhere: {figures.settled}"
         )
         return Verdict("boundary_absorption", reason, figures.gone_from)
+    if figures.growth is None:
+        return _undecided(UNMEASURED)
     return Verdict("periodic", "rests: all frequencies are constant", float(figures.times[0]))
 
 
 def _absorbed(figures: Figures) -> Verdict:
     return Verdict(
         "boundary_absorption",
-        f"{_dwelling(figures)}, and their log-odds swing {figures.swing_growth:.1f} times as far "
-        f"in the last half of the time as in the first quarter; {_exponent(figures)}",
+        f"switches along faces with growing dwell times; {_dwelling(figures)}, and their log-odds "
+        f"swing {figures.swing_growth:.1f} times as far in the last half of the time as in the "
+        f"first quarter; {_exponent(figures)}",
         absorbed_from(figures.times, figures.near),
     )
 
 
-def _chaotic(figures: Figures) -> Verdict:
-    return Verdict(
-        "chaotic_transient",
-        f"{_exponent(figures)}; still chaotic at the end of the time; {_dwelling(figures)}",
-        None,
+def _chaotic(figures: Figures, growth: FloatArray) -> Verdict:
+    reason = f"{_exponent(figures)}; {_last_part(figures.times, growth)}; {_dwelling(figures)}"
+    return Verdict("chaotic_transient", reason, None)
+
+
+def _last_part(times: FloatArray, growth: FloatArray) -> str:
+    """Whether a motion that is chaotic over the last half of the time is so at its end."""
+    last, regular = last_window(times, growth), regular_from(times, growth)
+    average = "chaotic on average over the last half of the time; since t ="
+    if regular <= last.start:
+        return f"{average} {regular:g} a small displacement grows no faster than in regular motion"
+    slow = slow_from(times, growth)
+    if slow is None:
+        return f"still chaotic at the end of the time: {last.mean:.2g} since t = {last.start:g}"
+    return (
+        f"{average} {slow:g} a small displacement grows less than half as fast, at "
+        f"{last.mean:.2g} since t = {last.start:g}"
     )
 
 
@@ -129,8 +159,8 @@ def _regular(figures: Figures, regular_since: float) -> Verdict:
         share = min(fact.line_share for fact in unclosed)
         mismatch = max(fact.mismatch or 0.0 for fact in unclosed)
         reason = (
-            f"{growth}; returns miss each other by {mismatch:.1g} of the swing, and {share:.1%} "
-            "of the power is in spectral lines"
+            f"{growth}; successive turns miss each other by {mismatch:.1g} of the swing, and "
+            f"{share:.1%} of the power is in spectral lines"
         )
         if share < DISCRETE:
             return _undecided(f"{reason}, too little for a regular motion")
@@ -138,7 +168,7 @@ def _regular(figures: Figures, regular_since: float) -> Verdict:
     mismatch = max(fact.mismatch or 0.0 for fact in facts)
     periods = [fact.period or 0.0 for fact in facts]
     reason = (
-        f"{growth}; returns to the same points to {mismatch:.1g} of the swing; periods of "
+        f"{growth}; comes back to the same points to {mismatch:.1g} of the swing; periods of "
         f"components that do not influence each other: {', '.join(f'{p:.6g}' for p in periods)}"
     )
     return Verdict("periodic" if _commensurate(periods) else "quasi_periodic", reason, since)
@@ -148,10 +178,15 @@ def _lacking(figures: Figures) -> str:
     """What is missing to tell regular motions apart, with what to do; empty if nothing is."""
     samples = min(fact.samples_per_return for fact in figures.facts)
     if samples < LEAST_SAMPLES:
-        return f"only {samples:.1f} times per return of {LEAST_SAMPLES}; use a closer grid"
+        return (
+            f"only {samples:.1f} times per turn of the {LEAST_SAMPLES} needed; follow the "
+            "trajectory at times closer together (a smaller --every)"
+        )
     returns = min(fact.returns for fact in figures.facts)
     if returns < LEAST_RETURNS:
-        return f"only {returns} returns of {LEAST_RETURNS}; follow the trajectory for longer"
+        return (
+            f"only {returns} of the {LEAST_RETURNS} turns needed; follow the trajectory for longer"
+        )
     if figures.drift > DRIFT:
         return (
             f"log-odds drift by {figures.drift:.0%} of their swing over the last half of the "
@@ -166,7 +201,7 @@ def _undecided(reason: str) -> Verdict:
 
 def _exponent(figures: Figures) -> str:
     if not figures.growth_windows:
-        return "no tangent was followed"
+        return "the growth of a small displacement was not measured"
     before, last = figures.growth_windows[-2:]
     return (
         f"Lyapunov exponent {before.mean:.2g} until t = {before.end:g} and {last.mean:.2g} until "
@@ -177,7 +212,7 @@ def _exponent(figures: Figures) -> str:
 def _dwelling(figures: Figures) -> str:
     first, last = figures.near_windows[0], figures.near_windows[-1]
     return (
-        f"moving frequencies are near 0 or 1 for {first.mean:.0%} of the time until t = "
+        f"frequencies without a limit are near 0 or 1 for {first.mean:.0%} of the time until t = "
         f"{first.end:g} and {last.mean:.0%} in its last half"
     )
 

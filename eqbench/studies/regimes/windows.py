@@ -19,6 +19,9 @@ REGULAR_GROWTH = 2.0
 CHAOTIC_GROWTH = 10.0
 # Regular motion must be so since this share of the time, or before; chaos must last as long.
 REGULAR_SINCE, CHAOTIC_UNTIL = 0.5, 0.75
+# The last share of the time, for which is said whether chaos lasts; growth is slow if its rate is
+# less than this share of that over the last half.
+LAST, SLOWED = 0.1, 0.5
 
 # Share of the moving frequencies that is near faces in absorption.
 ABSORBED = 0.75
@@ -72,6 +75,27 @@ def regular_from(times: FloatArray, growth: FloatArray) -> float:
     allowed = 1 + REGULAR_GROWTH * np.log2(elapsed[-1] / elapsed)
     beyond = np.flatnonzero(growth[-1] - growth > allowed)
     return float(times[beyond[-1] + 1] if len(beyond) else times[0])
+
+
+def last_window(times: FloatArray, growth: FloatArray) -> Window:
+    """Growth rate of a tangent over the last tenth of the time."""
+    first = _last_part(times)
+    rate = (growth[-1] - growth[first]) / (times[-1] - times[first])
+    return Window(float(times[first]), float(times[-1]), float(rate))
+
+
+def slow_from(times: FloatArray, growth: FloatArray) -> float | None:
+    """The time from which on growth is slow, to the end; None if not even the last tenth is."""
+    half, last = len(times) // 2, _last_part(times)
+    # From each time before the last tenth to the end.
+    rate = (growth[-1] - growth[half : last + 1]) / (times[-1] - times[half : last + 1])
+    fast = half + int(np.flatnonzero(rate >= SLOWED * rate[0])[-1])
+    return None if fast == last else float(times[fast + 1])
+
+
+def _last_part(times: FloatArray) -> int:
+    """Index at which the last tenth of the time begins."""
+    return round((1 - LAST) * (len(times) - 1))
 
 
 def near_faces(log_odds: FloatArray) -> FloatArray:

@@ -1,0 +1,108 @@
+"""The diagram of stability and regimes along a parameter, and what it shares with other figures."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+
+from eqbench.studies.regime_diagram import COLORS, Published, regime_diagram
+from eqbench.studies.stability_spectrum import STABLE, UNSTABLE
+from eqbench.studies.stability_style import by_name, game_title, verdict_color
+
+
+def entries_at(values, name, verdict):
+    return [{"name": name, "value": value, "verdict": verdict} for value in values]
+
+
+def test_regime_diagram_has_bars_of_ranges_and_shares_of_words():
+    center = "centre manifold of oscillatory dimension 2"
+    entries = [
+        *entries_at((2.0, 2.5, 3.0), "skp:1", center),
+        *entries_at((3.0, 3.5, 4.0), "skp:2", "unstable"),
+        *entries_at((2.0,), "skp:1a", "unstable"),
+    ]
+    words = {2.5: Counter(periodic=3), 3.5: Counter(undecided=1, chaotic_transient=3)}
+    figure = regime_diagram(entries, words, "pot", title="skp")
+    above, below = figure.axes
+    assert figure.get_suptitle() == "skp"
+    assert [label.get_text() for label in above.get_yticklabels()] == ["skp:1a", "skp:1", "skp:2"]
+    bars = [(bar.get_x(), bar.get_x() + bar.get_width()) for bar in above.patches]
+    assert bars == [(2.0, 3.0), (3.0, 4.0)]
+    assert [line.get_xdata()[0] for line in above.get_lines()] == [2.0]  # the diamond of 1a
+    shown = {
+        (round(bar.get_x() + bar.get_width() / 2, 6), bar.get_facecolor()): bar.get_height()
+        for bar in below.patches
+        if bar.get_height()
+    }
+    assert sorted(shown.values()) == [0.25, 0.75, 1.0]
+    assert {place for place, _ in shown} == {2.5, 3.5}
+    legend = [text.get_text() for text in below.get_legend().get_texts()]
+    assert legend == ["periodic", "chaotic transient", "undecided"]
+
+
+def test_every_regime_word_and_every_verdict_has_its_own_color():
+    centers = [f"centre manifold of oscillatory dimension {number}" for number in (0, 2, 4, 6, 8)]
+    verdicts = [verdict_color(verdict) for verdict in (*centers, STABLE, UNSTABLE)]
+    assert len({*COLORS.values(), *verdicts}) == len(COLORS) + len(verdicts) == 12
+
+
+def test_published_sets_are_ordered_by_their_numbers():
+    names = ["skp:10", "skp:9", "skp:2", "skp:10a", "skp:1", "skp:2a", "skp:2", "skp:1a"]
+    ordered = ["skp:1a", "skp:1", "skp:2a", "skp:2", "skp:9", "skp:10a", "skp:10"]
+    assert by_name(names) == ordered
+    assert by_name(["szafron:c11=1/2", "szafron:0<c11<1/2"])[0] == "szafron:0<c11<1/2"
+
+
+def test_titles_have_the_parameter_as_a_decimal_number():
+    assert game_title("kuhn(players=3,pot=67/20)", "pot", Fraction(67, 20)) == (
+        "kuhn(players=3,pot=3.35)"
+    )
+    assert game_title("skp", "pot", 3.0) == "skp, pot 3"
+    assert game_title("shapley", None, None) == "shapley"
+
+
+def test_words_of_a_paper_have_a_strip_of_their_own():
+    words = {2.5: Counter(periodic=1), 3.5: Counter(periodic=1)}
+    colors = {"calm": "#2e9e5b", "wild": "#ffffff"}
+    published = Published("A. N. Author", ((2.0, 3.0, "calm"), (3.0, 4.0, "wild")), colors)
+    _, strip, _ = regime_diagram([], words, "pot", published=published).axes
+    assert [(bar.get_x(), bar.get_width()) for bar in strip.patches] == [(2.0, 1.0), (3.0, 1.0)]
+    assert strip.get_title(loc="left") == "A. N. Author"
+    assert [text.get_text() for text in strip.get_legend().get_texts()] == ["calm", "wild"]
+
+
+def test_regime_diagram_of_an_unpublished_game_is_drawn():
+    above, _ = regime_diagram([], {1.0: Counter(periodic=1), 2.0: Counter(periodic=1)}, "pot").axes
+    assert "no equilibria" in above.get_title(loc="left")
+
+
+def test_a_bar_changes_color_between_values_where_the_verdict_changes():
+    entries = [
+        *entries_at((2.0, 2.5), "skp:1", UNSTABLE),
+        *entries_at((3.0, 3.5), "skp:1", STABLE),
+    ]
+    words = {2.5: Counter(periodic=1), 3.5: Counter(periodic=1)}
+    above, _ = regime_diagram(entries, words, "pot").axes
+    bars = [(bar.get_x(), bar.get_x() + bar.get_width()) for bar in above.patches]
+    assert bars == [(2.0, 2.75), (2.75, 3.5)]
+    one, other = (bar.get_facecolor() for bar in above.patches)
+    assert one != other
+
+
+def test_verdicts_at_ends_of_a_range_are_marks_on_the_bar_of_the_open_range():
+    """As Solution 2 of Billingham (2017), which meets Solution 1 at a pot of 3."""
+    entries = [
+        *entries_at((3.0,), "skp:2", "centre manifold of oscillatory dimension 4"),
+        *entries_at((3.5, 4.0), "skp:2", UNSTABLE),
+        *entries_at((5.0,), "skp:2", UNSTABLE),  # it does not exist at 4.5
+        *entries_at((4.5,), "skp:8", UNSTABLE),
+    ]
+    words = {3.5: Counter(periodic=1), 4.5: Counter(periodic=1)}
+    above, _ = regime_diagram(entries, words, "pot").axes
+    (bar,) = above.patches
+    assert (bar.get_x(), bar.get_x() + bar.get_width()) == (3.0, 4.0)
+    marks = [(line.get_xdata()[0], line.get_color()) for line in above.get_lines()]
+    violet = verdict_color("centre manifold of oscillatory dimension 4")
+    pink = verdict_color(UNSTABLE)
+    assert sorted(marks) == [(3.0, violet), (4.5, pink), (5.0, pink)]
+    assert above.get_legend().get_texts()[-1].get_text() == "at one value only"

@@ -1,0 +1,143 @@
+"""What a study of stability leaves: its table, its points and its figures."""
+
+from __future__ import annotations
+
+import csv
+import json
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from stability_cases import printed, study
+
+import eqbench
+from eqbench.model.choices import Choices
+from eqbench.model.profile import BehaviorProfile
+from eqbench.registry import default_registry
+from eqbench.studies.stability import StabilityRequest, StabilitySetting, examine
+from eqbench.studies.stability_figures import draw_stability, eigenvalue_figure, verdict_figure
+from eqbench.verification import verify
+
+
+def test_names_are_never_broken_and_columns_give_way() -> None:
+    found = study("rock_paper_scissors")
+    assert "not shown" not in printed(found, 100)
+    narrow = printed(found, 70)
+    assert "not shown at this width: max regret, members" in narrow
+    for text in (printed(found, 100), narrow):
+        (row,) = [line for line in text.splitlines() if "matrix:rock_paper_scissors " in line]
+        assert row.rstrip().endswith("centre")
+
+
+def test_points_are_the_profiles_of_the_entries(tmp_path: Path) -> None:
+    request = StabilityRequest(
+        *("skp", "replicator"), at=(Fraction(3), Fraction(61, 20)), rest_points=30
+    )
+    found = examine(StabilitySetting.of(default_registry(), request))
+    found.write(tmp_path)
+    with (tmp_path / "points.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0])[:6] == ["parameter", "name", "u:P1", "u:P2", "u:P3", "P1|2:|bet"]
+    summary = json.loads((tmp_path / "summary.json").read_text(encoding="utf-8"))
+    assert summary == found.document
+    entries = [(entry["value"], entry["name"], entry) for entry in summary["equilibria"]]
+    for search in summary["rest_points"]:
+        entries += [
+            (search["value"], f"rest point {number}", point)
+            for number, point in enumerate(search["points"], start=1)
+        ]
+    assert len(entries) > 4
+    expected = {(value, name): entry["payoffs"] for value, name, entry in entries}
+    assert {(float(row["parameter"]), row["name"]) for row in rows} == set(expected)
+    for row in rows:
+        game = eqbench.load_game("skp").at(pot=float(row["parameter"]))
+        choices = Choices.of(game.tree)
+        free = np.array([float(text) for text in list(row.values())[5:]])
+        measured = verify(game.tree, BehaviorProfile.of(game.tree, choices.behavior(free)))
+        payoffs = expected[float(row["parameter"]), row["name"]]
+        assert [float(row[f"u:P{p}"]) for p in (1, 2, 3)] == payoffs
+        assert list(measured.payoffs) == pytest.approx(payoffs, abs=1e-15)
+
+
+def test_points_of_a_game_without_parameter_have_none(tmp_path: Path) -> None:
+    request = StabilityRequest("matching_pennies", "replicator")
+    examine(StabilitySetting.of(default_registry(), request)).write(tmp_path)
+    _, row = (tmp_path / "points.csv").read_text(encoding="utf-8").splitlines()
+    assert row.startswith(",matrix:matching_pennies,")
+    assert row.endswith(",0.5,0.5")
+
+
+@pytest.mark.parametrize(
+    ("figures", "words"),
+    [
+        ((1, 0, 0, None), "1 face searched; found no rest point that is no equilibrium"),
+        (
+            (20, 1, 1, 4.7),
+            "20 faces searched; found 1 rest point that is no equilibrium, unstable (largest real "
+            "part 4.7)",
+        ),
+        (
+            (20, 3, 2, -0.5),
+            "20 faces searched; found 3 rest points that are no equilibria, 2 of them unstable "
+            "(largest real parts -0.5 or more)",
+        ),
+    ],
+)
+def test_what_a_search_found_is_said_in_one_sentence(
+    figures: tuple[int, int, int, float | None], words: str
+) -> None:
+    names = ("draws", "distinct", "unstable", "least_growth")
+    search = dict(zip(names, figures, strict=True)) | {"value": 3.0}
+    found = {"game": "skp", "solver": "s", "at": [3.0], "equilibria": [], "rest_points": [search]}
+    assert f"Rest points at 3: {words}\n" in printed(found)
+
+
+# -- figures ------------------------------------------------------------------------------------
+
+
+def test_figure_of_eigenvalues_shows_all_of_them() -> None:
+    entries = study("skp(pot=3.25)")["equilibria"]
+    (ax,) = eigenvalue_figure(entries).axes
+    drawn = [line for line in ax.lines if not str(line.get_label()).startswith("_")]
+    assert [len(line.get_xdata()) for line in drawn] == [11, 11, 11]
+    assert [str(line.get_label()) for line in drawn] == [
+        f"{entry['name']}: {entry['verdict']}" for entry in entries
+    ]
+
+
+def test_figure_of_verdicts_joins_neighbors_of_one_verdict_only(tmp_path: Path) -> None:
+    pots = (*(Fraction(k, 20) for k in range(56, 66)), Fraction(7, 2), Fraction(4))
+    found = study("skp", at=pots, samples=2)
+    figure = verdict_figure(found["equilibria"], "pot")
+    (ax,) = figure.axes
+    rows = [text.get_text() for text in ax.get_yticklabels()]
+    assert rows == [
+        "skp:1",
+        "skp:2a",
+        "skp:2",
+        *(f"skp:{k}" for k in ("3", "4", "5a", "5", "6", "7")),
+    ]
+    bars = [line for line in ax.lines if len(line.get_xdata()) == 2]
+    spans = sorted((str(rows[int(y[0])]), *x) for x, y in (bar.get_data() for bar in bars))
+    assert spans[0] == ("skp:1", 2.8, 2.85)
+    assert ("skp:2", 3.0, 3.05) not in spans  # another verdict at the end
+    assert ("skp:2", 3.05, 3.1) in spans
+    assert ("skp:4", 3.25, 3.5) in spans  # nothing was computed between
+    assert not [span for span in spans if span[0] in ("skp:3", "skp:2a")]  # at one value only
+    values = sorted({float(pot) for pot in pots})
+    assert {(before, after) for _, before, after in spans} <= set(pairwise(values))
+    legend = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert legend[-2:] == [
+        "same verdict at both ends,\nnothing computed between",
+        "members of the set differ",
+    ]
+    assert [file.name for file in draw_stability(found, tmp_path)] == [
+        "verdicts.svg",
+        "verdicts.png",
+    ]
+
+
+def test_nothing_is_drawn_without_equilibria(tmp_path: Path) -> None:
+    assert draw_stability({"equilibria": []}, tmp_path) == []
