@@ -147,13 +147,18 @@ def add_plans(field, room, states, total):
 
 
 @kernel
-def trusted_step(series, size, silent):
+def trusted_step(series, state, size, silent):
     """How long a step may be after which no log-odds have come back from where they are unseen.
+
+    NaN if the state (M,) after it is not finite.
 
     Where log-odds exceed `silent`, their frequency is below the tolerance in all coefficients of
     `series` (M, order+1), whose decay then does not foretell that they may return to 0.
     """
     longest = np.inf
+    for m in range(len(state)):
+        if not np.isfinite(state[m]):
+            return np.nan
     for f in range(size):
         odds, speed = series[f, 0], series[f, 1]
         if odds * speed < 0.0:
