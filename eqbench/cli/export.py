@@ -10,20 +10,14 @@ from typing import Any
 
 import click
 
-from eqbench.cli.options import json_option, max_nodes_option, plugin_option, spec_completion
+from eqbench.cli.options import game_option, json_option, max_nodes_option, plugin_option
 
 SCHEMA = "eqbench.export/1"
 SUFFIXES = (".efg", ".nfg")
 
 
 @click.command()
-@click.option(
-    "--game",
-    required=True,
-    metavar="SPEC",
-    shell_complete=spec_completion("game"),
-    help="Game to write; a game file here is converted.",
-)
+@game_option("Game to write; a game file here is converted.")
 @click.option(
     "--to",
     "target",

@@ -121,3 +121,28 @@ max_nodes_option = click.option(
     metavar="N",
     help="Refuse games with more nodes than this.",
 )
+quiet_option = click.option(
+    "-q", "--quiet", is_flag=True, help="Nothing but errors on standard error."
+)
+
+
+def game_option(text: str) -> Callable[[Any], Any]:
+    """The game that a command needs; `text` is its help."""
+    return click.option(
+        "--game",
+        required=True,
+        metavar="SPEC",
+        shell_complete=spec_completion("game"),
+        help=text,
+    )
+
+
+def folder_option(study: str) -> Callable[[Any], Any]:
+    """The folder of a study, which is named after it and its game unless it is given."""
+    return click.option(
+        "--out",
+        default=None,
+        type=click.Path(file_okay=False),
+        metavar="DIR",
+        help=f"Folder for the results.  [default: results/<UTC time>-{study}-<game>]",
+    )

@@ -12,9 +12,12 @@ import click
 
 from eqbench.cli.options import (
     FiniteNumber,
+    folder_option,
+    game_option,
     json_option,
     max_nodes_option,
     plugin_option,
+    quiet_option,
     spec_completion,
 )
 
@@ -23,13 +26,7 @@ PER_DECADE = 20
 
 
 @click.command()
-@click.option(
-    "--game",
-    required=True,
-    metavar="SPEC",
-    shell_complete=spec_completion("game"),
-    help="Game, for example kuhn3 or a file such as game.efg.",
-)
+@game_option("Game, for example kuhn3 or a file such as game.efg.")
 @click.option(
     "--to",
     default=1e6,
@@ -65,13 +62,7 @@ PER_DECADE = 20
     shell_complete=spec_completion("solver"),
     help="Solver that follows such branches.",
 )
-@click.option(
-    "--out",
-    default=None,
-    type=click.Path(file_okay=False),
-    metavar="DIR",
-    help="Folder for the results.  [default: results/<UTC time>-qre-<game>]",
-)
+@folder_option("qre")
 @click.option(
     "--figures",
     is_flag=True,
@@ -81,7 +72,7 @@ PER_DECADE = 20
 @max_nodes_option
 @plugin_option
 @json_option
-@click.option("-q", "--quiet", is_flag=True, help="Nothing but errors on standard error.")
+@quiet_option
 @click.pass_context
 def qre(ctx: click.Context, /, **options: Any) -> None:
     """Follow branches of logit quantal response equilibria from lambda 0 to large lambda.

@@ -14,9 +14,12 @@ import click
 
 from eqbench.cli.options import (
     FiniteNumber,
+    folder_option,
+    game_option,
     json_option,
     max_nodes_option,
     plugin_option,
+    quiet_option,
     spec_completion,
 )
 from eqbench.cli.trace_request import ExactNumber
@@ -46,13 +49,7 @@ class Pair(click.ParamType):
 
 
 @click.command()
-@click.option(
-    "--game",
-    required=True,
-    metavar="SPEC",
-    shell_complete=spec_completion("game"),
-    help="Game, for example 'skp(pot=3.1)' or a file such as game.efg.",
-)
+@game_option("Game, for example 'skp(pot=3.1)' or a file such as game.efg.")
 @click.option(
     "--solver",
     default="replicator",
@@ -125,13 +122,7 @@ class Pair(click.ParamType):
     metavar="X",
     help="Simulate at this value of it, with all starts; may be given several times.",
 )
-@click.option(
-    "--out",
-    default=None,
-    type=click.Path(file_okay=False),
-    metavar="DIR",
-    help="Folder for the results.  [default: results/<UTC time>-simulate-<game>]",
-)
+@folder_option("simulate")
 @click.option("--figures", is_flag=True, help="Draw orbits, frequencies and profits.")
 @click.option(
     "--pair",
@@ -145,7 +136,7 @@ class Pair(click.ParamType):
 @max_nodes_option
 @plugin_option
 @json_option
-@click.option("-q", "--quiet", is_flag=True, help="Nothing but errors on standard error.")
+@quiet_option
 @click.pass_context
 def simulate(ctx: click.Context, /, **options: Any) -> None:
     """Follow trajectories of a flow: where frequencies go, how they move, what players earn.

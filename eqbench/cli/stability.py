@@ -9,20 +9,22 @@ from typing import Any
 
 import click
 
-from eqbench.cli.options import json_option, max_nodes_option, plugin_option, spec_completion
+from eqbench.cli.options import (
+    folder_option,
+    game_option,
+    json_option,
+    max_nodes_option,
+    plugin_option,
+    quiet_option,
+    spec_completion,
+)
 from eqbench.cli.trace_request import ExactNumber
 
 INTERRUPTED = 130
 
 
 @click.command()
-@click.option(
-    "--game",
-    required=True,
-    metavar="SPEC",
-    shell_complete=spec_completion("game"),
-    help="Game, for example skp(pot=3.35) or a file such as game.efg.",
-)
+@game_option("Game, for example skp(pot=3.35) or a file such as game.efg.")
 @click.option(
     "--profile",
     "profiles",
@@ -75,13 +77,7 @@ INTERRUPTED = 130
     metavar="X",
     help="Value of the parameter; may be given several times.",
 )
-@click.option(
-    "--out",
-    default=None,
-    type=click.Path(file_okay=False),
-    metavar="DIR",
-    help="Folder for the results.  [default: results/<UTC time>-stability-<game>]",
-)
+@folder_option("stability")
 @click.option(
     "--figures",
     is_flag=True,
@@ -91,7 +87,7 @@ INTERRUPTED = 130
 @max_nodes_option
 @plugin_option
 @json_option
-@click.option("-q", "--quiet", is_flag=True, help="Nothing but errors on standard error.")
+@quiet_option
 @click.pass_context
 def stability(ctx: click.Context, /, **options: Any) -> None:
     """Say which equilibria of a game are stable under a flow, such as replicator dynamics.

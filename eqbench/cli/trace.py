@@ -9,7 +9,13 @@ from typing import Any
 
 import click
 
-from eqbench.cli.options import FiniteNumber, json_option, plugin_option, spec_completion
+from eqbench.cli.options import (
+    FiniteNumber,
+    folder_option,
+    json_option,
+    plugin_option,
+    spec_completion,
+)
 from eqbench.cli.trace_control import first_interrupt, progress_line
 from eqbench.cli.trace_request import ExactNumber, Interval, new_request, same_request
 
@@ -96,13 +102,7 @@ STALLED, INTERRUPTED = 1, 130
     help="Stop after S seconds of tracing; --resume goes on. What --at and --starts ask for is "
     "done after that, however long it takes.",
 )
-@click.option(
-    "--out",
-    default=None,
-    type=click.Path(file_okay=False),
-    metavar="DIR",
-    help="Folder for the results.  [default: results/<UTC time>-trace-<game>]",
-)
+@folder_option("trace")
 @click.option(
     "--resume",
     default=None,
