@@ -55,6 +55,11 @@ def label_axes(ax: Axes, x_label: str, y_label: str) -> None:
         ax.set_ylabel(y_label, fontsize=LABEL_SIZE)
 
 
+def title_figure(figure: Figure, text: str, size: int = LABEL_SIZE) -> None:
+    """Write a title at the upper left, where no legend beside the panels is in its way."""
+    figure.suptitle(text, x=0.01, horizontalalignment="left", fontsize=size, wrap=True)
+
+
 def add_legend(
     figure: Figure, handles: Sequence[Artist], *, title: str | None = None, columns: int = 1
 ) -> None:

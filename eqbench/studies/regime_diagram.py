@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from eqbench.report.svg import INK, PALE
-from eqbench.studies.figure_style import LABEL_SIZE, Color, label_axes, new_figure
+from eqbench.studies.figure_style import (
+    LABEL_SIZE,
+    Color,
+    label_axes,
+    new_figure,
+    title_figure,
+)
 from eqbench.studies.regimes import WORDS
 from eqbench.studies.stability_style import by_name, verdict_colors
 
@@ -65,7 +71,7 @@ def regime_diagram(
     bars = max(len(names), 1)
     strips = [THIN] if published else []
     figure = new_figure(9.5, 1.2 + BAR * bars + STRIP + 2 * sum(strips))
-    figure.suptitle(title, fontsize=LABEL_SIZE)
+    title_figure(figure, title)
     heights = (BAR * bars, *strips, STRIP)
     axes = figure.subplots(len(heights), 1, sharex=True, height_ratios=heights)
     above, *between, below = axes

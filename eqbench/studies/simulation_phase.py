@@ -16,12 +16,12 @@ from eqbench.model.tree import FloatArray, IntArray
 from eqbench.report.svg import GRAY
 from eqbench.studies.branch_points import action_labels
 from eqbench.studies.figure_style import (
-    LABEL_SIZE,
     SMALL_SIZE,
     add_legend,
     label_axes,
     new_figure,
     ordered_colors,
+    title_figure,
 )
 from eqbench.studies.simulation_moving import (
     coupled_pairs,
@@ -113,7 +113,7 @@ def phase_figure(game: Game, runs: Sequence[SimulatedRun], planes: Sequence[Plan
     columns = math.ceil(len(planes) / rows)
     figure = new_figure(1.9 + 2.5 * columns, 2.5 * rows)
     figure.set_layout_engine("compressed")  # panels are square
-    figure.suptitle(title_of(game), fontsize=LABEL_SIZE)
+    title_figure(figure, title_of(game))
     grid = figure.subplots(rows, columns, squeeze=False)
     colors, tags = ordered_colors(len(runs)), _tags(known)
     orbits = [[_orbit(game, run, plane) for run in runs] for plane in planes]

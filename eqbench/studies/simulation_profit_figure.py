@@ -19,6 +19,7 @@ from eqbench.studies.figure_style import (
     label_axes,
     new_figure,
     ordered_colors,
+    title_figure,
 )
 from eqbench.studies.simulation_moving import title_of
 from eqbench.studies.simulation_points import SimulatedRun
@@ -47,7 +48,7 @@ def profit_figure(game: Game, runs: Sequence[SimulatedRun]) -> Figure:
 
     players = game.tree.players
     figure = new_figure(2.2 + 2.9 * len(players), 5.2)
-    figure.suptitle(title_of(game), fontsize=LABEL_SIZE)
+    title_figure(figure, title_of(game))
     grid = figure.subplots(2, len(players), squeeze=False, sharex="row")
     colors = ordered_colors(len(runs))
     published = _merged(KnownPayoffs.of(game))

@@ -19,6 +19,7 @@ from eqbench.studies.figure_style import (
     label_axes,
     new_figure,
     ordered_colors,
+    title_figure,
 )
 from eqbench.studies.simulation_moving import (
     MOVES,
@@ -93,7 +94,7 @@ def series_figure(game: Game, runs: Sequence[SimulatedRun], *, note: str = "") -
         note,
     ]
     lines = [title_of(game), "; ".join(filter(None, words))]
-    figure.suptitle("\n".join(filter(None, lines)), fontsize=SMALL_SIZE, wrap=True)
+    title_figure(figure, "\n".join(filter(None, lines)), SMALL_SIZE)
     if banded:
         add_legend(figure, _band_and_mean())
     return figure

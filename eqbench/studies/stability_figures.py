@@ -17,6 +17,7 @@ from eqbench.studies.figure_style import (
     label_axes,
     new_figure,
     save_figure,
+    title_figure,
 )
 from eqbench.studies.log_log import MARKERS
 from eqbench.studies.stability_style import by_name, game_title, verdict_colors
@@ -24,6 +25,7 @@ from eqbench.studies.stability_style import by_name, game_title, verdict_colors
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+LEAST_HALF = 0.1  # of the axis of real parts, as a share of the largest eigenvalue
 _LINE = "same verdict at both ends,\nnothing computed between"
 _RING: dict[str, Any] = {
     "marker": "o",
@@ -53,7 +55,7 @@ def draw_stability(document: Mapping[str, Any], folder: Path) -> list[Path]:
     else:
         name, figure = "eigenvalues", eigenvalue_figure(entries)
         title = game_title(document["game"], parameter, *values)
-    figure.suptitle(title, fontsize=LABEL_SIZE)
+    title_figure(figure, title)
     files = [folder / f"{name}{suffix}" for suffix in SUFFIXES]
     for file in files:
         save_figure(figure, file)
@@ -72,6 +74,9 @@ def eigenvalue_figure(entries: Sequence[Mapping[str, Any]]) -> Figure:
         (drawn,) = ax.plot(real, imaginary, marker, label=f"{entry['name']}: {entry['verdict']}")
         drawn.set(color=COLORS[k % len(COLORS)], markerfacecolor="none", markersize=5)
     ax.margins(0.08)
+    largest = max(float(np.abs(entry["eigenvalues"]).max()) for entry in entries)
+    low, high = ax.get_xlim()  # where all real parts are rounding, they are not to fill the axis
+    ax.set_xlim(min(low, -LEAST_HALF * largest), max(high, LEAST_HALF * largest))
     add_legend(figure, ax.get_legend_handles_labels()[0])
     return figure
 

@@ -23,7 +23,7 @@ def write_texts(folder: Path, texts: Mapping[str, str]) -> list[Path]:
         except OSError as error:
             raise StoreError(
                 f"cannot write {file}: {error.strerror}; make the folder writable and go on with "
-                f"--resume {folder}"
+                "--resume, or run the command again if it has no such option"
             ) from None
     return files
 

@@ -148,7 +148,7 @@ def _last_part(times: FloatArray, growth: FloatArray) -> str:
 
 def _regular(figures: Figures, regular_since: float) -> Verdict:
     """The verdict on a motion whose tangent grows like a power of the time."""
-    growth = f"{_exponent(figures)}, falling as in regular motion"
+    growth = f"{_exponent(figures)}: growth like a power of the time, as in regular motion"
     lacking = _lacking(figures)
     if lacking:
         return _undecided(f"{growth}, but {lacking}")
