@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 
 from eqbench.harness.interrupts import interrupts_held
 from eqbench.harness.plan import Cell
@@ -46,9 +46,14 @@ class Crew:
         try:
             with ThreadPoolExecutor(jobs) as pool:
                 # not threads of our own: an interrupted join takes a running thread for ended
-                members = [pool.submit(self._labor, do) for _ in range(jobs)]
+                members: list[Future[None]] = []
                 try:
-                    wait(members)
+                    # an interrupt may come here already, when the first of them is at work
+                    for _ in range(jobs):
+                        members.append(pool.submit(self._labor, do))
+                    # a signal just before the wait begins does not end it, so it must not be long
+                    while wait(members, timeout=LOOK_AGAIN_S).not_done:
+                        pass
                 except KeyboardInterrupt:
                     self.stop.set()
                     with interrupts_held():
