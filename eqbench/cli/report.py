@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-_SUFFIXES = {"terminal": "txt", "md": "md", "csv": "csv", "tex": "tex"}
+_SUFFIXES = {"terminal": "txt", "md": "md", "csv": "csv", "tex": "tex", "html": "html"}
 
 
 @click.command()
@@ -19,14 +19,15 @@ _SUFFIXES = {"terminal": "txt", "md": "md", "csv": "csv", "tex": "tex"}
     default="terminal",
     show_default=True,
     metavar="FORMATS",
-    help="One or more of terminal, md, csv and tex, separated by commas.",
+    help="One or more of terminal, md, csv, tex and html, separated by commas.",
 )
 @click.option(
     "--out",
     default=None,
-    type=click.Path(file_okay=False),
+    type=click.Path(),
     metavar="DIR",
-    help="Write report.txt, .md, .csv and .tex into DIR instead of printing.",
+    help="Write report.txt, .md, .csv, .tex and .html into DIR instead of printing; a name that "
+    "ends in .html is the file of a page.",
 )
 @click.option(
     "--summary",
@@ -39,6 +40,9 @@ def report(runs: tuple[str, ...], formats: str, out: str | None, *, summarize: b
 
     RUN is the folder of a run, or `latest` for the newest one in results. A run may still be
     going on. Of several runs each table shows all.
+
+    With --format html it is one page with tables and figures that needs no network. Unless it is
+    redirected or --out is given, it becomes report.html in the folder of the run.
     """
     from eqbench.cli.output import print_formatted
     from eqbench.report.document import report_on
@@ -46,12 +50,16 @@ def report(runs: tuple[str, ...], formats: str, out: str | None, *, summarize: b
     from eqbench.store.stored_run import read_run
 
     wanted = _formats(formats, several=out is not None)
+    page = page_file(wanted, out, runs)
     folders = {folder.resolve(): folder for folder in map(run_folder, runs)}
     stored = [read_run(folder) for folder in folders.values()]
     tables = report_on(stored, summarize=summarize)
-    if out is not None:
+    if page is not None:
+        _write(page, _text("html", tables, stored, summarize=summarize))
+    elif out is not None:
         for name in wanted:
-            _write(Path(out), name, _text(name, tables, stored, summarize=summarize))
+            file = Path(out) / f"report.{_SUFFIXES[name]}"
+            _write(file, _text(name, tables, stored, summarize=summarize))
     elif wanted == ["terminal"]:
         print_formatted(lambda console: print_report(tables, console))
     else:
@@ -89,7 +97,35 @@ def _formats(text: str, *, several: bool) -> list[str]:
     return names
 
 
+def page_file(wanted: list[str], out: str | None, runs: Sequence[str]) -> Path | None:
+    """File of a page, if that is all that is wanted and it goes to one of its own.
+
+    Raises
+    ------
+    UsageError
+        If other formats are wanted in that file, or nobody said where a page about several runs
+        goes.
+    """
+    import sys
+
+    from eqbench.errors import UsageError
+
+    if out is not None and Path(out).suffix == ".html" and not Path(out).is_dir():
+        if wanted == ["html"]:
+            return Path(out)
+        raise UsageError(
+            f"--out {out} is one page, but the formats are {', '.join(wanted)}; name a folder, or "
+            "give --format html alone"
+        )
+    if out is not None or wanted != ["html"] or not sys.stdout.isatty():
+        return None
+    if len(runs) > 1:
+        raise UsageError("a page about several runs belongs to none of them; name it with --out")
+    return run_folder(runs[0]) / "report.html"
+
+
 def _text(name: str, tables: Any, stored: Any, *, summarize: bool) -> str:
+    from eqbench.cli.report_page import page_of
     from eqbench.report.delimited import results_csv, summary_csv
     from eqbench.report.latex import latex
     from eqbench.report.markdown import markdown
@@ -100,19 +136,19 @@ def _text(name: str, tables: Any, stored: Any, *, summarize: bool) -> str:
         "md": lambda: markdown(tables),
         "csv": lambda: (summary_csv if summarize else results_csv)(stored),
         "tex": lambda: latex(tables),
+        "html": lambda: page_of(stored, summarize=summarize),
     }
     return texts[name]()
 
 
-def _write(folder: Path, name: str, text: str) -> None:
-    file = folder / f"report.{_SUFFIXES[name]}"
+def _write(file: Path, text: str) -> None:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8", newline="")
     except OSError as error:
         from eqbench.errors import UsageError
 
         raise UsageError(
-            f"cannot write {file}: {error.strerror}; choose another folder with --out"
+            f"cannot write {file}: {error.strerror}; choose another place with --out"
         ) from None
     click.echo(f"wrote {file}", err=True)

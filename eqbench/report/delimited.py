@@ -21,12 +21,23 @@ _FACTS = ("on_path", "strict", "distance")
 def results_csv(runs: Sequence[StoredRun]) -> str:
     """One row per cell, as in :func:`eqbench.load_results`; empty where nothing is known.
 
-    More on the equilibrium follows, with its parameters as JSON.
+    More on the equilibrium follows, with its parameters as JSON. Paths are as the runs were named,
+    not absolute, so that a file may be passed on without telling where it was made.
     """
-    cells = [cell for run in runs for cell in run.cells]
-    rows = [row | _identity(cell) for row, cell in zip(result_rows(runs), cells, strict=True)]
+    cells = [(run, cell) for run in runs for cell in run.cells]
+    rows = [
+        row | _paths(run, cell) | _identity(cell)
+        for row, (run, cell) in zip(result_rows(runs), cells, strict=True)
+    ]
     more = [f"equilibrium_{name}" for name in (*_FACTS, "parameters")]
     return _csv([*result_columns(runs), *more], rows)
+
+
+def _paths(run: StoredRun, cell: CellRecord) -> dict[str, str | None]:
+    """The run and its files as the run was named."""
+    files = {"trace": cell.trace, "log": cell.log}
+    paths = {name: file and str(run.path / file) for name, file in files.items()}
+    return {"run": str(run.path), **paths}
 
 
 def _identity(cell: CellRecord) -> dict[str, Any]:
@@ -50,7 +61,7 @@ def summary_csv(runs: Sequence[StoredRun]) -> str:
             for group in by_solver(game):
                 record, values = group[0].record, statistics_of(group, run.timeout_s)
                 rows.append(
-                    {"run": str(run.path.absolute())}
+                    {"run": str(run.path)}
                     | {name: getattr(record, name) for name in names}
                     | {name: values[title] for name, title in CSV_COLUMNS.items()}
                     | {"equilibria": json.dumps(counts(group))}

@@ -14,23 +14,32 @@ from eqbench.report.summary import summary
 from eqbench.store.stored_run import StoredRun
 
 
-def report_on(runs: Sequence[StoredRun], *, summarize: bool = False) -> Report:
+def report_on(
+    runs: Sequence[StoredRun], *, summarize: bool = False, every_matrix: bool = False
+) -> Report:
     """Tables of one or several runs, with a note on each run that has not finished.
 
     Parameters
     ----------
     summarize : whether to show one row per game and solver instead of one per cell
+    every_matrix : whether to show the matrix of equilibria also where rows say the same
     """
-    names = _names(runs)
-    entries = [
-        Entry(name, cell) for name, run in zip(names, runs, strict=True) for cell in run.cells
-    ]
-    timeouts = {name: run.timeout_s for name, run in zip(names, runs, strict=True)}
+    entries = entries_of(runs)
     if summarize:
+        timeouts = {name: run.timeout_s for name, run in zip(_names(runs), runs, strict=True)}
         report = summary(entries, timeouts)
     else:
-        report = with_matrices(comparison(entries), entries)
+        report = with_matrices(comparison(entries), entries, always=every_matrix)
     return replace(report, notes=tuple(note for run in runs for note in _missing(run)))
+
+
+def entries_of(runs: Sequence[StoredRun]) -> list[Entry]:
+    """Cells of runs in their order, each with the name of its run."""
+    return [
+        Entry(name, cell)
+        for name, run in zip(_names(runs), runs, strict=True)
+        for cell in run.cells
+    ]
 
 
 def _names(runs: Sequence[StoredRun]) -> list[str]:

@@ -120,4 +120,5 @@ _FORMATS: dict[Kind, Callable[[Any], str]] = {
     "payoff": lambda value: f"${value:+z.5f}$",
     "seconds": lambda value: _power_of_ten(three_digits(value)),
     "bytes": lambda value: f"{value / 2**20:.0f}",
+    "ratio": "{:.2f}".format,
 }

@@ -61,4 +61,5 @@ _FORMATS: dict[Kind, Callable[[Any], str]] = {
     "payoff": "{:+z.5f}".format,
     "seconds": three_digits,
     "bytes": lambda value: f"{value / 2**20:.0f}",
+    "ratio": "{:.2f}".format,
 }

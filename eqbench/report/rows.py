@@ -23,7 +23,9 @@ from eqbench.report.entries import (
 )
 from eqbench.report.naming import label, marks
 
-Kind = Literal["text", "words", "status", "count", "small", "payoffs", "payoff", "seconds", "bytes"]
+Kind = Literal[
+    "text", "words", "status", "count", "small", "payoffs", "payoff", "seconds", "bytes", "ratio"
+]
 
 _SHORT_CLAIMS = {"iterate": "last", "complete list": "list"}
 
@@ -153,11 +155,24 @@ def comparison(entries: Sequence[Entry]) -> Report:
     return Report(tables, _legend({table.players for table in tables}))
 
 
+def all_cells(entries: Sequence[Entry]) -> Table:
+    """The cells of all games in one table without notes, with a column for the game as typed."""
+    table = _table("", entries)
+    rows = tuple(
+        replace(row, values={**row.values, GAME.title: entry.record.game})
+        for row, entry in zip(table.rows, entries, strict=True)
+    )
+    first, *others = table.columns
+    legend = _legend({len(entry.record.regrets or ()) for entry in entries})
+    return replace(table, columns=(first, GAME, *others), rows=rows, notes=(), legend=legend)
+
+
 def three_digits(value: float) -> str:
     """A duration in seconds as a bare number."""
     return f"{value:.0f}" if value >= 100 else f"{value:#.3g}"
 
 
+GAME = Column("game", identifies=True)
 RUN = Column("run", identifies=True)
 SOLVER = Column("solver", identifies=True)
 

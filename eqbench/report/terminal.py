@@ -151,4 +151,5 @@ _FORMATS: dict[Kind, Callable[[Any], str]] = {
     "small": small,
     "seconds": seconds,
     "bytes": mebibytes,
+    "ratio": "{:.2f}".format,
 }

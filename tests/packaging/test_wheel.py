@@ -78,3 +78,10 @@ def test_nothing_else_is_shipped_at_the_top(shipped: set[str]):
 def test_types_and_license_are_shipped(shipped: set[str]):
     assert "eqbench/py.typed" in shipped
     assert any(name.endswith(".dist-info/licenses/LICENSE") for name in shipped)
+
+
+def test_templates_of_pages_are_shipped(shipped: set[str]):
+    folder = "eqbench/report/html/templates"
+    files = {f"{folder}/{path.name}" for path in (ROOT / folder).iterdir()}
+    assert len(files) == 3
+    assert files - shipped == set()

@@ -1,0 +1,296 @@
+"""A page of HTML in one file: sections of figures, tables and texts that load nothing.
+
+A page is made of blocks, which are plain data::
+
+    from eqbench.report.html.document import Cell, Figure, Heading, Prose, Section, Table, document
+
+    table = Table(
+        name="table-1",                                  # anchor, and file name of downloads
+        columns=(Heading("row"), Heading("ours", numeric=True), Heading("theirs", numeric=True)),
+        rows=((Cell("max regret"), Cell("1.2e-11", 1.2e-11), Cell("–")),),
+        caption="How to read it, and what it does not say.",
+        filters=("row",),
+    )
+    figure = Figure(name="figure-1", svg=svg_text, caption="How to read it.")
+    text = document("Title", [Section("Results", (Prose(("A paragraph.",)), table, figure))])
+    path.write_text(text, encoding="utf-8")
+
+Every text is escaped, wherever it goes; hand over a `markupsafe.Markup` where something is to be
+marked up. A content security policy forbids the page to load, send or run anything but its own
+style sheet and its own script, so a block cannot bring a script or an attribute ``style`` with
+it. Same blocks, same bytes.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+_POLICY = (
+    "default-src 'none'; style-src 'sha256-{style}'; script-src 'sha256-{script}'; "
+    "img-src data: blob:; base-uri 'none'; form-action 'none'"
+)
+
+
+@dataclass(frozen=True)
+class Prose:
+    """Paragraphs; `small` ones are notes in small print, as a list if there are several."""
+
+    paragraphs: Sequence[str]
+    small: bool = False
+
+
+@dataclass(frozen=True)
+class Title:
+    """A heading within a section; `anchor` is what links lead to, by default made of the text."""
+
+    text: str
+    anchor: str = ""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Names with values, one pair a line; a value may be several lines."""
+
+    pairs: Sequence[tuple[str, str | Sequence[str]]]
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command to copy, with what it is for."""
+
+    label: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A picture drawn as SVG within the page, with buttons that save it as SVG and as PNG.
+
+    Attributes
+    ----------
+    name : anchor, and file name of downloads without suffix; unique on the page
+    svg : one ``<svg>`` element with a ``viewBox``, made by an XML library, so that texts are
+        escaped, and without attributes ``style`` and elements ``style``; others as `Picture`.
+        It is scaled to the width of its card, but not below `least_width`. Elements of equal
+        ``data-key`` stand out together, in all figures, when one with the class ``key`` is
+        pointed at or chosen.
+    caption : how to read it and what it does not say, in one to three sentences
+    title : above the figure; may be empty
+    least_width : width in pixels below which its card scrolls instead
+    """
+
+    name: str
+    svg: str
+    caption: str
+    title: str = ""
+    least_width: int = 620
+
+    @property
+    def markup(self) -> Markup:
+        """The SVG as it is."""
+        return Markup(self.svg)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """An image file within the page, such as a figure of matplotlib as SVG or PNG.
+
+    Attributes
+    ----------
+    name, caption, title : as in :class:`Figure`
+    data : bytes of the file
+    media_type : ``image/svg+xml``, ``image/png``, …
+    alt : what it shows, for those who do not see it
+    """
+
+    name: str
+    data: bytes
+    media_type: str
+    alt: str
+    caption: str
+    title: str = ""
+
+    @property
+    def address(self) -> str:
+        """The file as an address."""
+        return f"data:{self.media_type};base64,{base64.b64encode(self.data).decode()}"
+
+
+@dataclass(frozen=True)
+class Heading:
+    """Head of a column; what is sorted by number is `numeric` and stands at the right.
+
+    `lines` is the text as it is shown where it has to be narrow, and `hint` what is shown when it
+    is pointed at.
+    """
+
+    text: str
+    numeric: bool = False
+    hint: str = ""
+    lines: str = ""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a table.
+
+    Attributes
+    ----------
+    text : what it shows; lines may break where it has line breaks
+    value : what it is sorted by and what CSV files hold; None stands last, whatever the order.
+        The text unless given.
+    hint : shown when pointed at
+    kind : word that the style sheet knows: ``good``, ``fair``, ``bad`` and ``idle`` are colors,
+        which are never the only sign, so the text must say it too; ``faint``
+    link : address within the page (``#anchor``) or relative to it; empty for none
+    """
+
+    text: str
+    value: float | str | None = ""
+    hint: str = ""
+    kind: str = ""
+    link: str = ""
+
+    @property
+    def sort_key(self) -> str | None:
+        """What it is sorted by as text."""
+        if self.value is None:
+            return None
+        return repr(self.value) if isinstance(self.value, int | float) else self.value or self.text
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table whose columns sort, with a download as CSV and, if it is long, a field to filter it.
+
+    Attributes
+    ----------
+    name : anchor, and file name of downloads without suffix; unique on the page
+    columns : heads of the columns
+    rows : cells, as many as columns
+    caption : below the table; may be empty and have line breaks
+    title : above the table; may be empty
+    filters : texts of columns for which a list of their values is offered
+    plain : without fields and buttons; neither sorts nor downloads
+    """
+
+    name: str
+    columns: Sequence[Heading]
+    rows: Sequence[Sequence[Cell]]
+    caption: str = ""
+    title: str = ""
+    filters: Sequence[str] = ()
+    plain: bool = False
+    wrapped: bool = False
+
+    def choices(self, column: str) -> list[tuple[int, str, list[str]]]:
+        """Position, head and different texts of the columns with that head."""
+        return [
+            (place, head.text, list(dict.fromkeys(row[place].text for row in self.rows)))
+            for place, head in enumerate(self.columns)
+            if head.text == column
+        ]
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Blocks side by side, one below the other on narrow screens."""
+
+    blocks: Sequence[Block]
+
+
+Block = Prose | Title | Facts | Command | Figure | Picture | Table | Beside
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the page, which the table of contents names; `anchor` is made of the title."""
+
+    title: str
+    blocks: Sequence[Block]
+    anchor: str = ""
+
+    @property
+    def name(self) -> str:
+        """What links lead to."""
+        return self.anchor or anchor_of(self.title)
+
+
+def document(
+    title: str,
+    sections: Sequence[Section],
+    *,
+    lead: Sequence[str] = (),
+    data: Any = None,
+) -> str:
+    """A page as text, to be written as UTF-8.
+
+    Parameters
+    ----------
+    title : of the page, and its first heading
+    sections : from top to bottom; their anchors and the names of blocks must differ
+    lead : paragraphs below the first heading
+    data : JSON values that programs find in the element with the id ``data``; None for none
+    """
+    style, script = _file("page.css"), _file("page.js")
+    policy = _POLICY.format(style=_digest(style), script=_digest(script))
+    text = (
+        _environment()
+        .get_template("page.html")
+        .render(
+            title=title,
+            sections=sections,
+            lead=lead,
+            policy=policy,
+            style=Markup(style),
+            script=Markup(script),
+            data=None if data is None else Markup(_harmless_json(data)),
+        )
+    )
+    return text.encode("utf-8", "replace").decode()  # half a surrogate pair is no text
+
+
+def anchor_of(text: str) -> str:
+    """Text as the name of an anchor: letters, digits and hyphens."""
+    return re.sub(r"[^\w]+", "-", text.lower()).strip("-") or "part"
+
+
+def _harmless_json(data: Any) -> str:
+    """JSON in which nothing ends or begins an element."""
+    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
+    for char in "<>&":
+        text = text.replace(char, f"\\u{ord(char):04x}")
+    return text
+
+
+def _digest(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("eqbench.report.html"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["anchor"] = anchor_of
+    environment.tests["kind"] = lambda block, name: type(block).__name__ == name
+    return environment
+
+
+def _file(name: str) -> str:
+    source, _, _ = _environment().loader.get_source(_environment(), name)  # type: ignore[union-attr]
+    return source

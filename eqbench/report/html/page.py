@@ -1,0 +1,159 @@
+"""The report on runs as one page of HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from eqbench.report.document import report_on
+from eqbench.report.html.attainment import ecdf, performance_profiles
+from eqbench.report.html.costs import memory, times
+from eqbench.report.html.curves import curves
+from eqbench.report.html.document import Beside, Block, Facts, Prose, Section, Title, document
+from eqbench.report.html.heatmap import heatmap
+from eqbench.report.html.payoffs import payoff_scatters
+from eqbench.report.html.provenance import overview, provenance
+from eqbench.report.html.tables import page_table
+from eqbench.report.html.tracks import GameFacts, Material, collect
+from eqbench.report.rows import Report, Table, all_cells
+from eqbench.store.stored_run import StoredRun
+
+_MOST_LISTED = 12  # candidates of a cell, of which there may be a thousand
+_EMPTY = Prose(("No cell has finished yet.",))
+
+
+def report_page(
+    runs: Sequence[StoredRun],
+    facts: Mapping[str, GameFacts],
+    *,
+    summarize: bool = False,
+) -> str:
+    """The page as text; the same runs and facts give the same text.
+
+    Parameters
+    ----------
+    facts : of games by canonical spec; what is missing costs only what they are for
+    summarize : whether to add tables with one row per game and solver over all seeds
+
+    Raises
+    ------
+    UsageError
+        If an anytime curve cannot be read.
+    """
+    material = collect(runs, facts)
+    report = report_on(runs, every_matrix=True)
+    games = material.games
+    parts: list[tuple[str, Sequence[Block | None]]] = [
+        ("What was run", _what(runs, report)),
+        ("Comparison", _comparison(material, report)),
+        ("Over seeds", _summaries(report_on(runs, summarize=True)) if summarize else []),
+        ("Status and verification", [heatmap(games)] if games else []),
+        ("Convergence", curves(games)),
+        ("Targets reached", _beside([ecdf(games), *performance_profiles(games)])),
+        ("Equilibria", [*_matrices(report), *payoff_scatters(games)]),
+        ("Cost", _beside([memory(games), times(games)])),
+        ("Provenance", provenance(runs)),
+    ]
+    sections = [
+        Section(title, blocks)
+        for title, given in parts
+        if (blocks := [block for block in given if block is not None])
+    ]
+    return document(_title(material), sections, lead=[_lead(material)], data=_data(runs, material))
+
+
+def _title(material: Material) -> str:
+    names = list(dict.fromkeys(game.short for game in material.games))
+    if not names:
+        return "eqbench report"
+    more = f" and {len(names) - 4} more" if len(names) > 5 else ""
+    return f"eqbench on {', '.join(names[:4] if more else names)}{more}"
+
+
+def _lead(material: Material) -> str:
+    counts = {
+        "game": len(material.games),
+        "solver": len(material.looks),
+        "cell": len(material.entries),
+    }
+    said = ", ".join(f"{n} {name}{'' if n == 1 else 's'}" for name, n in counts.items())
+    return (
+        f"{said}. Regrets are measured on the game tree by a verifier that shares no arithmetic "
+        "with the solvers. Point at or choose a solver in a legend to see it alone in all figures."
+    )
+
+
+def _what(runs: Sequence[StoredRun], report: Report) -> list[Block]:
+    blocks: list[Block] = []
+    for place, run in enumerate(runs, 1):
+        if len(runs) > 1:
+            blocks.append(Title(str(run.path), f"run-{place}"))
+        blocks += overview(run)
+    return blocks + ([Prose(report.notes, small=True)] if report.notes else [])
+
+
+def _comparison(material: Material, report: Report) -> list[Block]:
+    if not material.entries:
+        return [_EMPTY]
+    cells = all_cells(material.entries)
+    table = page_table(
+        cells,
+        "results",
+        caption=f"{cells.legend} Choose a heading to sort by it; P1, P2, … are payoffs.",
+        filters=("game", "status", "solver"),
+        hints=[entry.record.reason for entry in material.entries],
+    )
+    blocks: list[Block] = [table]
+    reasons: list[tuple[str, Sequence[str]]] = []
+    for own in (table for table in report.tables if not table.topic):
+        if own.remarks:
+            reasons.append((own.title.partition(" = ")[0], [own.title, *own.remarks]))
+    return [*blocks, Title("Reasons and notes"), Facts(reasons)] if reasons else blocks
+
+
+def _matrices(report: Report) -> list[Block]:
+    """Which solver found which equilibrium; empty if nothing was identified."""
+    tables = [table for table in report.tables if table.topic]
+    return [Prose((tables[0].legend,)), Beside(_page_tables(tables, "matrix"))] if tables else []
+
+
+def _summaries(report: Report) -> list[Block]:
+    """One table per game over seeds, each with its matrix of equilibria; empty without cells."""
+    if not report.tables:
+        return []
+    return [Prose((report.legend,)), *_page_tables(report.tables, "summary")]
+
+
+def _page_tables(tables: Sequence[Table], name: str) -> list[Block]:
+    return [
+        page_table(
+            table,
+            f"{name}-{place}",
+            title=f"{table.title}: {table.topic}" if table.topic else table.title,
+            caption="\n".join(table.remarks),
+        )
+        for place, table in enumerate(tables, 1)
+    ]
+
+
+def _beside(blocks: Sequence[Any]) -> list[Block]:
+    known = [block for block in blocks if block is not None]
+    return [Beside(known)] if known else []
+
+
+def _data(runs: Sequence[StoredRun], material: Material) -> dict[str, Any]:
+    """All rows and what the runs were asked for, for programs; of long lists only the best."""
+    return {
+        "schema": "eqbench.report/1",
+        "runs": [
+            {"name": run.path.absolute().name, "planned": run.planned, "plan": run.plan}
+            for run in runs
+        ],
+        "cells": [
+            {"run": entry.run, "candidates": len(entry.record.equilibria)}
+            | entry.record.to_json()
+            | {"equilibria": [asdict(item) for item in entry.record.equilibria[:_MOST_LISTED]]}
+            for entry in material.entries
+        ],
+    }

@@ -1,0 +1,231 @@
+"""A page in a real browser: it is quiet, loads nothing, works, and fits narrow screens."""
+
+from __future__ import annotations
+
+import csv
+import io
+import shutil
+import struct
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from report_pages import CLOSING, HOSTILE, page_run
+
+from eqbench.report.html.document import Beside, Cell, Figure, Heading, Picture, Section, Table
+from eqbench.report.html.document import document as make_document
+from eqbench.report.html.page import report_page
+from eqbench.store.stored_run import read_run
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+ARGUMENTS = [
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"),
+    *("--disable-component-update", "--disable-sync", "--no-first-run"),
+]
+WIDTHS = (390, 1400)
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """One browser with a fresh profile for all tests here."""
+    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    program = next(filter(None, map(shutil.which, NAMES)), None)
+    if program is None:
+        pytest.skip(f"no browser is installed: none of {', '.join(NAMES)} is on the path")
+    with api.sync_playwright() as playwright:
+        context = playwright.chromium.launch_persistent_context(
+            tmp_path_factory.mktemp("profile"),
+            executable_path=program,
+            args=ARGUMENTS,
+            accept_downloads=True,
+        )
+        yield context
+        context.close()
+
+
+class Watched:
+    """A page that was opened, with what it asked for and what it complained about."""
+
+    def __init__(self, browser: Any, file: Path) -> None:
+        self.requests: list[str] = []
+        self.complaints: list[str] = []
+        self.address = file.as_uri()
+        self.page = browser.new_page()
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("dialog", self._refuse)
+        self.page.on("console", self._listen)
+        self.page.goto(self.address)
+
+    def _listen(self, message: Any) -> None:
+        if message.type in ("error", "warning"):
+            self.complaints.append(message.text)
+
+    def _refuse(self, dialog: Any) -> None:
+        self.complaints.append(f"a name ran: {dialog.message}")
+        dialog.dismiss()
+
+    def column(self, card: str, head: str) -> list[str]:
+        """Texts of a column as the shown rows have them."""
+        return self.page.evaluate(
+            """([card, head]) => {
+                const table = document.getElementById(card).querySelector("table");
+                const heads = [...table.tHead.rows[0].cells];
+                const named = (cell) => (cell.dataset.name ?? cell.textContent) === head;
+                const at = heads.findIndex(named);
+                const rows = [...table.tBodies[0].rows].filter((row) => row.offsetParent);
+                return rows.map((row) => row.cells[at].textContent);
+            }""",
+            [card, head],
+        )
+
+    def saved(self, card: str, kind: str) -> tuple[str, bytes]:
+        """Name and content of what a button of a card saves."""
+        with self.page.expect_download() as download:
+            self.page.click(f"#{card} button[data-save={kind}]")
+        return download.value.suggested_filename, Path(download.value.path()).read_bytes()
+
+
+@pytest.fixture
+def watched(browser: Any, page_file: Path) -> Iterator[Watched]:
+    opened = Watched(browser, page_file)
+    yield opened
+    opened.page.close()
+    assert opened.complaints == []
+    assert [url for url in opened.requests if not url.startswith("blob:")] == [opened.address]
+
+
+@pytest.fixture(scope="module")
+def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("page")
+    file = folder / "report.html"
+    text = report_page([read_run(page_run(folder / "run"))], {}, summarize=True)
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_page_does_not_scroll_sideways(watched: Watched, width: int) -> None:
+    watched.page.set_viewport_size({"width": width, "height": 900})
+    assert watched.page.evaluate("document.documentElement.scrollWidth") == width
+    assert watched.page.evaluate("document.body.scrollWidth") == width
+
+
+def test_every_part_is_visible_and_hostile_names_do_not_run(watched: Watched) -> None:
+    page = watched.page
+    assert page.locator("h2").count() == 9
+    assert all(box.bounding_box()["height"] > 60 for box in page.locator("svg").all())
+    assert page.locator("img").count() == 0
+    assert HOSTILE in watched.column("results", "solver")
+    assert CLOSING in watched.column("results", "solver")
+
+
+def test_column_sorts_by_value_and_what_is_missing_stands_last(watched: Watched) -> None:
+    head = watched.page.locator("#results th", has_text="time")
+    before = watched.column("results", "time")
+    head.locator("button").click()
+    rising = watched.column("results", "time")
+    assert head.get_attribute("aria-sort") == "ascending"
+    assert (rising[0], rising[-2:]) == ("12.3 ms", ["123 s", "–"])
+    head.locator("button").press("Enter")  # with the keyboard too
+    falling = watched.column("results", "time")
+    assert head.get_attribute("aria-sort") == "descending"
+    assert (falling[0], falling[-1]) == ("123 s", "–")
+    assert sorted(before) == sorted(rising) == sorted(falling)
+
+
+def test_texts_sort_as_texts_and_only_one_column_is_marked(watched: Watched) -> None:
+    page = watched.page
+    page.locator("#results th", has_text="time").locator("button").click()
+    page.locator("#results th", has_text="status").locator("button").click()
+    shown = watched.column("results", "status")
+    assert shown == sorted(shown)
+    assert page.locator("#results th[aria-sort]").count() == 1
+
+
+def test_filters_hide_rows(browser: Any, tmp_path: Path) -> None:
+    columns = (Heading("name"), Heading("value", numeric=True))
+    rows = [(Cell(f"row {k % 2}"), Cell(f"{k}", k)) for k in range(20)]
+    table = Table("long", columns, rows, filters=("name",))
+    opened = opened_with(browser, tmp_path, table)
+    page = opened.page
+    assert page.locator("#long output").text_content() == "20 rows"
+    page.select_option("#long select", "row 1")
+    assert opened.column("long", "value") == [str(k) for k in range(1, 20, 2)]
+    page.fill("#long input", "ROW 19")
+    assert opened.column("long", "value") == ["19"]
+    assert page.locator("#long output").text_content() == "1 of 20 rows"
+    name, content = opened.saved("long", "csv")
+    assert (name, content) == ("long.csv", b"name,value\r\nrow 1,19\r\n")
+    page.close()
+    assert opened.complaints == []
+
+
+def test_table_is_saved_with_full_precision(watched: Watched) -> None:
+    name, content = watched.saved("results", "csv")
+    assert name == "results.csv"
+    rows = list(csv.DictReader(io.StringIO(content.decode(), newline="")))
+    assert len(rows) == 9
+    assert rows[0]["time"] == "0.0123456789"
+    assert rows[1]["solver"] == HOSTILE
+    assert rows[3]["max regret"] == ""
+
+
+def test_figure_is_saved_as_svg_and_as_png(watched: Watched) -> None:
+    name, content = watched.saved("ecdf", "svg")
+    root = ET.fromstring(content)
+    assert name == "ecdf.svg"
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    assert float(root.attrib["height"]) > 300
+    name, content = watched.saved("ecdf", "png")
+    assert name == "ecdf.png"
+    assert content.startswith(b"\x89PNG")
+    width, _ = struct.unpack(">II", content[16:24])
+    assert width == 2 * float(root.attrib["width"])
+
+
+def test_legend_shows_one_solver_in_all_figures(watched: Watched) -> None:
+    page = watched.page
+    entry = page.locator("#ecdf .key").nth(1)
+    key = entry.get_attribute("data-key")
+    entry.focus()
+    page.keyboard.press("Enter")
+    assert entry.get_attribute("aria-pressed") == "true"
+    parts = page.locator("[data-key].on")
+    assert {part.get_attribute("data-key") for part in parts.all()} == {key}
+    cards = page.locator("figure:has([data-key].on)").count()
+    assert cards > 4
+    page.keyboard.press("Escape")
+    assert page.locator(".on").count() == 0
+    assert entry.get_attribute("aria-pressed") == "false"
+
+
+def test_pictures_of_other_programs_may_stand_on_a_page(browser: Any, tmp_path: Path) -> None:
+    drawing = (
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 40 20" width="40" height="20">'
+        '<rect width="40" height="20" style="fill: #00ff00"/></svg>'
+    )
+    picture = Picture("theirs", drawing.encode(), "image/svg+xml", "a box", "How to read it.")
+    ours = Figure("ours", drawing.replace("style=", "data-was="), "How to read it.")
+    opened = opened_with(browser, tmp_path, Beside((picture, ours)))
+    color = opened.page.evaluate(
+        """async () => {
+            const image = document.querySelector("img");
+            await image.decode();
+            const canvas = document.createElement("canvas").getContext("2d");
+            canvas.drawImage(image, 0, 0);
+            return [...canvas.getImageData(5, 5, 1, 1).data];
+        }"""
+    )
+    assert color == [0, 255, 0, 255]
+    opened.page.close()
+    assert opened.complaints == []
+
+
+def opened_with(browser: Any, folder: Path, block: Any) -> Watched:
+    """A page with one block."""
+    file = folder / "page.html"
+    file.write_text(make_document("A page", [Section("Part", (block,))]), encoding="utf-8")
+    return Watched(browser, file)

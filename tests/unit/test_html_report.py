@@ -1,0 +1,243 @@
+"""The page of a report: what is on it, that it is whole, and that names stay names."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from report_pages import (
+    CLOSING,
+    HOSTILE,
+    QUOTES,
+    Element,
+    everything,
+    page_run,
+    read_page,
+    write_trace,
+)
+from stored_runs import cell, write_run
+
+from eqbench.report.html.page import report_page
+from eqbench.store.stored_run import read_run
+
+SECTIONS = [
+    *("What was run", "Comparison", "Status and verification", "Convergence", "Targets reached"),
+    *("Equilibria", "Cost", "Provenance"),
+]
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return report_page([read_run(page_run(tmp_path_factory.mktemp("page") / "run"))], {})
+
+
+@pytest.fixture(scope="module")
+def page(text: str) -> Element:
+    return read_page(text)
+
+
+def rows_of(page: Element, name: str) -> list[dict[str, Element]]:
+    """Cells of a table by the head of their column."""
+    (card,) = (e for e in page.all("figure") if e.attributes.get("id") == name)
+    heads = [head.full_text for head in card.all("th")]
+    bodies = card.all("tbody")[0].all("tr")
+    return [dict(zip(heads, row.all("td"), strict=True)) for row in bodies]
+
+
+def test_every_section_is_there_and_the_contents_lead_to_it(page: Element) -> None:
+    assert [head.text for head in page.all("h2")] == SECTIONS
+    anchors = {section.attributes["id"] for section in page.all("section")}
+    links = [link.attributes["href"] for link in page.all("nav")[0].all("a")]
+    assert links == [f"#{section.attributes['id']}" for section in page.all("section")]
+    assert len(anchors) == len(SECTIONS)
+
+
+def test_every_figure_has_a_caption_and_can_be_saved(page: Element) -> None:
+    figures = [card for card in page.all("figure") if card.all("svg")]
+    assert len(figures) >= 10
+    for card in figures:
+        assert card.all("figcaption")[0].text.strip().endswith(".")
+        saved = [button.attributes.get("data-save") for button in card.all("button")]
+        assert saved == ["svg", "png"]
+
+
+def test_page_refers_to_nothing_outside(page: Element, text: str) -> None:
+    for element in everything(page):
+        for name in ("src", "href", "action", "data", "srcset", "xlink:href"):
+            address = element.attributes.get(name)
+            assert address is None or address.startswith(("#", "data:")), element
+    outside = set(re.findall(r"\w+://[^\s\"'<)]+", text))
+    assert outside <= {"http://www.w3.org/2000/svg"}
+    assert "@import" not in text
+    assert "url(" not in text
+
+
+def test_policy_admits_the_own_style_and_script_and_nothing_else(page: Element) -> None:
+    (policy,) = (
+        meta.attributes["content"]
+        for meta in page.all("meta")
+        if meta.attributes.get("http-equiv") == "Content-Security-Policy"
+    )
+    assert policy is not None
+    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+    assert rules.pop("default-src") == "'none'"
+    assert rules.pop("img-src") == "data: blob:"
+    (style,) = page.all("style")
+    script = page.all("script")[-1]
+    for name, element in (("style-src", style), ("script-src", script)):
+        digest = base64.b64encode(hashlib.sha256(element.text.encode()).digest()).decode()
+        assert rules.pop(name) == f"'sha256-{digest}'"
+    assert set(rules.values()) == {"'none'"}
+    assert not [e for e in everything(page) if "style" in e.attributes]
+
+
+def test_names_stay_names_wherever_they_go(page: Element) -> None:
+    assert page.all("img") == []
+    assert [e.attributes.get("type") for e in page.all("script")] == ["application/json", None]
+    for element in everything(page):
+        assert not [name for name in element.attributes if name.startswith("on")]
+    shown = [row["solver"].full_text for row in rows_of(page, "results")]
+    assert shown.count(HOSTILE) == 3
+    assert shown.count(CLOSING) == 2
+    drawn = [label.text for svg in page.all("svg") for label in svg.all("text")]
+    assert HOSTILE in drawn
+    reasons = [row["status"].attributes.get("title") for row in rows_of(page, "results")]
+    assert QUOTES in reasons
+
+
+def test_drawings_are_xml_on_their_own(text: str) -> None:
+    drawings = re.findall(r"<svg.*?</svg>", text, flags=re.DOTALL)
+    assert len(drawings) >= 10
+    for drawing in drawings:
+        root = ET.fromstring(drawing)
+        assert len(root.attrib["viewBox"].split()) == 4
+
+
+def test_programs_find_all_rows_in_the_page(page: Element) -> None:
+    (block,) = (e for e in page.all("script") if e.attributes.get("id") == "data")
+    data = json.loads(block.text)
+    assert data["schema"] == "eqbench.report/1"
+    assert [item["key"] for item in data["cells"]] == [f"0{k}" for k in range(1, 10)]
+    assert data["cells"][2]["reason"] == CLOSING
+    assert data["cells"][4]["elapsed_s"] == 123.4
+    assert data["runs"][0]["plan"]["request"] == {"timeout_s": 10.0}
+
+
+def test_table_rounds_what_it_shows_and_keeps_what_it_sorts_by(page: Element) -> None:
+    rows = rows_of(page, "results")
+    assert len(rows) == 9
+    first, unsupported = rows[0], rows[3]
+    assert first["time"].text == "12.3 ms"
+    assert first["time"].attributes["data-value"] == "0.0123456789"
+    assert first["status"].attributes["class"] == "good"
+    assert rows[2]["status"].attributes["class"] == "bad"
+    assert unsupported["time"].text == "–"
+    assert "data-none" in unsupported["time"].attributes
+    assert {"P1", "P2", "P3", "equilibrium", "memory", "iterations"} <= first.keys()
+    assert "data-none" in first["P3"].attributes
+
+
+def test_status_has_a_sign_beside_its_color(page: Element) -> None:
+    (card,) = (e for e in page.all("figure") if e.attributes.get("id") == "status")
+    words = [label.text for label in card.all("text")]
+    assert {"ok ✓", "failed 1/2 ✓", "refuted ✗", "unsupported ·", "not run"} <= set(words)
+    titles = [title.text for title in card.all("title")]
+    assert any("sequence_lp on kuhn2: unsupported" in title for title in titles)
+    boxes = [box.attributes["fill"] for box in card.all("rect")]
+    assert len(set(boxes)) == 4
+
+
+def test_exactly_measured_profiles_have_a_sign_of_their_own(tmp_path: Path) -> None:
+    record = cell("01")
+    exact = {"payoffs": ["0", "0"], "regrets": ["0", "0"]}
+    proved = replace(record, equilibria=[replace(record.equilibria[0], exact=exact)])
+    page = read_page(report_page([read_run(write_run(tmp_path / "run", proved))], {}))
+    (card,) = (e for e in page.all("figure") if e.attributes.get("id") == "status")
+    assert "ok ✓✓" in [label.text for label in card.all("text")]
+
+
+def test_same_runs_make_the_same_bytes(tmp_path: Path) -> None:
+    run = page_run(tmp_path / "run")
+    assert report_page([read_run(run)], {}) == report_page([read_run(run)], {})
+
+
+def test_run_without_cells_makes_a_page(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "run", planned=["01", "02"])
+    page = read_page(report_page([read_run(run)], {}, summarize=True))
+    assert [head.text for head in page.all("h2")] == ["What was run", "Comparison", "Provenance"]
+    assert "No cell has finished yet." in page.full_text
+    assert "2 of 2 cells have not finished" in page.full_text
+
+
+def test_interrupted_run_says_what_is_missing(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "run", cell("01"), planned=["01", "02", "03"])
+    page = read_page(report_page([read_run(run)], {}))
+    assert "2 of 3 cells have not finished: eqbench run --resume" in page.full_text
+    assert len(rows_of(page, "results")) == 1
+
+
+def test_several_runs_share_a_page(tmp_path: Path) -> None:
+    runs = [read_run(write_run(tmp_path / name, cell("01"))) for name in ("one", "two")]
+    page = read_page(report_page(runs, {}))
+    assert [row["run"].text for row in rows_of(page, "results")] == ["one", "two"]
+    keys = [e.attributes for e in everything(page) if e.attributes.get("class") == "key"]
+    assert {names["aria-label"] for names in keys if "aria-label" in names} == {
+        "cfr_plus (one)",
+        "cfr_plus (two)",
+    }
+
+
+def test_summary_adds_a_table_over_seeds(tmp_path: Path) -> None:
+    run = read_run(write_run(tmp_path / "run", cell("01", seed=0), cell("02", seed=1)))
+    page = read_page(report_page([run], {}, summarize=True))
+    assert "Over seeds" in [head.text for head in page.all("h2")]
+    (row,) = rows_of(page, "summary-1")
+    assert row["cells"].text == "2"
+
+
+def test_five_games_and_twelve_solvers_stay_below_two_megabytes(tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    times = [1e-4 * 1.2**k for k in range(64)]
+    regrets = [[0.3 / (k + 1), 0.2 / (k + 1) ** 2] for k in range(64)]
+    records = [
+        write_trace(
+            path,
+            cell(
+                f"{game}{solver:x}",
+                solver=f"solver_{solver}",
+                game=f"game{game}",
+                game_spec=f"game{game}",
+            ),
+            times,
+            regrets,
+        )
+        for game in range(5)
+        for solver in range(12)
+    ]
+    text = report_page([read_run(write_run(path, *records))], {})
+    assert len(text.encode()) < 2_000_000
+    assert len(rows_of(read_page(text), "results")) == 60
+
+
+def test_thousands_of_equilibria_do_not_make_a_page_large(tmp_path: Path) -> None:
+    record = cell("01")
+    found = [
+        replace(record.equilibria[0], payoffs=[-0.03 + 1e-5 * k, 0.03 - 1e-5 * k])
+        for k in range(1000)
+    ]
+    cells = [
+        replace(record, key=f"{k:02x}", solver=f"solver_{k}", equilibria=found) for k in range(5)
+    ]
+    text = report_page([read_run(write_run(tmp_path / "run", *cells))], {})
+    assert len(text.encode()) < 1_000_000
+    (block,) = (e for e in read_page(text).all("script") if e.attributes.get("id") == "data")
+    listed = json.loads(block.text)["cells"][0]
+    assert listed["candidates"] == 1000
+    assert len(listed["equilibria"]) == 12
+    assert "more here" in text

@@ -1,0 +1,134 @@
+"""`eqbench report --format html`: where the page goes, and what the command adds to it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from report_pages import KUHN3, page_run, read_page
+from stored_runs import cell, write_run
+
+from eqbench.cli import app
+from eqbench.cli.report import page_file
+from eqbench.cli.report_page import game_facts
+from eqbench.errors import UsageError
+from eqbench.report.html.provenance import command_of
+from eqbench.store.stored_run import StoredRun, read_run
+
+
+def report(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(app, ["report", *map(str, arguments)])
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    return write_run(tmp_path / "run", cell("01"))
+
+
+def test_page_goes_to_standard_output_when_redirected(run: Path) -> None:
+    result = report(run, "--format", "html")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("<!DOCTYPE html>")
+    assert read_page(result.stdout).all("h1")[0].text == "eqbench on kuhn2"
+    assert not (run / "report.html").exists()
+
+
+def test_page_goes_to_the_folder_of_the_run_on_a_terminal(
+    run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    assert page_file(["html"], None, (str(run),)) == run / "report.html"
+    assert page_file(["terminal"], None, (str(run),)) is None
+    assert page_file(["html"], "folder", (str(run),)) is None
+
+
+def test_page_about_several_runs_needs_a_name_on_a_terminal(
+    run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    with pytest.raises(UsageError, match="name it with --out"):
+        page_file(["html"], None, (str(run), "other"))
+
+
+def test_page_goes_to_the_file_that_is_named(run: Path, tmp_path: Path) -> None:
+    file = tmp_path / "new" / "page.html"
+    result = report(run, "--format", "html", "--out", file)
+    assert result.exit_code == 0
+    assert result.stdout == ""
+    assert result.stderr == f"wrote {file}\n"
+    assert read_page(file.read_text(encoding="utf-8")).all("table")
+
+
+def test_page_stands_beside_other_formats_in_a_folder(run: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert report(run, "--format", "html,csv", "--out", out).exit_code == 0
+    assert sorted(file.name for file in out.iterdir()) == ["report.csv", "report.html"]
+
+
+def test_file_of_a_page_takes_no_other_format(run: Path, tmp_path: Path) -> None:
+    result = report(run, "--format", "html,md", "--out", tmp_path / "page.html")
+    assert isinstance(result.exception, UsageError)
+    assert "the formats are html, md; name a folder" in str(result.exception)
+    assert not (tmp_path / "page.html").exists()
+
+
+def test_facts_are_those_of_built_in_games_only(tmp_path: Path) -> None:
+    specs = [KUHN3, "kuhn(players=2)", "no_such_game", "kuhn(players=99)", "gone.efg"]
+    facts = dict(game_facts(specs))
+    assert list(facts) == [KUHN3, "kuhn(players=2)"]
+    assert facts[KUHN3].payoff_range == 6.0
+
+
+def test_ends_of_the_family_are_as_published() -> None:
+    """Szafron, Gibson and Sturtevant (2013), Table 3: β runs from 0 to 1/4 in every sub-family."""
+    facts = dict(game_facts([KUHN3]))
+    published = facts[KUHN3].published
+    assert len(published) == 3
+    for known in published:
+        low, high = sorted(known.ends)
+        assert low == pytest.approx((-1.5 / 48, -1 / 48, 1.25 / 24), abs=1e-12)
+        assert high == pytest.approx((-1 / 48, -1 / 48, 1 / 24), abs=1e-12)
+
+
+def test_fixed_payoffs_are_one_point() -> None:
+    """Kuhn (1950): the value of the two-player game is -1/18."""
+    (known,) = dict(game_facts(["kuhn2"]))["kuhn2"].published
+    assert known.ends == (pytest.approx((-1 / 18, 1 / 18)),)
+
+
+def asked(run: Path, **request: object) -> StoredRun:
+    stored = read_run(run)
+    stored.plan["request"].update(request)
+    return stored
+
+
+def test_command_names_what_differs_from_the_usual(run: Path) -> None:
+    stored = asked(
+        run,
+        games=["kuhn3", "kuhn(players=3, pot=3.2)"],
+        solvers=["all"],
+        seeds=5,
+        timeout_s=2.5,
+        target=0.0,
+        iterations=None,
+        memory_bytes=4 * 2**30,
+        jobs=2,
+        plugins=["my plugin.py"],
+    )
+    assert command_of(stored) == (
+        "eqbench run --game kuhn3 --game 'kuhn(players=3, pot=3.2)' --solver all "
+        "--plugin 'my plugin.py' --seeds 5 --timeout 2.5 --target 0 --jobs 2"
+    )
+
+
+def test_command_keeps_an_unusual_limit_exactly(run: Path) -> None:
+    stored = asked(run, games=["kuhn2"], solvers=["cfr"], timeout_s=1234567.25, max_nodes=5)
+    assert command_of(stored).endswith("--timeout 1234567.25 --max-nodes 5")
+
+
+def test_hostile_run_makes_a_page_by_the_command(tmp_path: Path) -> None:
+    result = report(page_run(tmp_path / "run"), "--format", "html", "--summary")
+    assert result.exit_code == 0, result.output
+    assert "Over seeds" in [head.text for head in read_page(result.stdout).all("h2")]
