@@ -10,6 +10,7 @@ import click
 _COMMANDS = {
     "run": "eqbench.cli.run:run",
     "report": "eqbench.cli.report:report",
+    "compare": "eqbench.cli.compare:compare",
     "show": "eqbench.cli.show:show",
     "verify": "eqbench.cli.verify:verify",
     "crossplay": "eqbench.cli.crossplay:crossplay",
@@ -19,6 +20,7 @@ _COMMANDS = {
     "simulate": "eqbench.cli.simulate:simulate",
     "suite": "eqbench.cli.suite:suite",
     "ranges": "eqbench.cli.ranges:ranges",
+    "reproduce": "eqbench.cli.reproduce:reproduce",
     "draw": "eqbench.cli.draw:draw",
     "export": "eqbench.cli.export:export",
     "list": "eqbench.cli.catalog:list_",

@@ -1,0 +1,106 @@
+"""`eqbench compare`: what changed between two runs."""
+
+from __future__ import annotations
+
+import click
+
+from eqbench.cli.options import json_option
+
+REGRESSION = 3
+
+
+@click.command()
+@click.argument("base")
+@click.argument("new")
+@click.option(
+    "--fail-if",
+    "conditions",
+    multiple=True,
+    metavar="CONDITION",
+    help='Exit with 3 if a cell meets this, for example "elapsed_s>1.2x"; may be given several '
+    "times.",
+)
+@click.option(
+    "--allow-worse-status", is_flag=True, help="Do not count a worse status as a regression."
+)
+@click.option(
+    "--game",
+    "games",
+    multiple=True,
+    metavar="SPEC",
+    help="Only this game, or several separated by commas; may be given several times.",
+)
+@click.option(
+    "--solver",
+    "solvers",
+    multiple=True,
+    metavar="SPEC",
+    help="Only this solver, with its options or without, or several separated by commas.",
+)
+@click.option(
+    "--format",
+    "form",
+    default="terminal",
+    type=click.Choice(["terminal", "md"]),
+    show_default=True,
+    help="How to print the tables.",
+)
+@json_option
+@click.pass_context
+def compare(
+    ctx: click.Context,
+    /,
+    base: str,
+    new: str,
+    conditions: tuple[str, ...],
+    games: tuple[str, ...],
+    solvers: tuple[str, ...],
+    form: str,
+    *,
+    allow_worse_status: bool,
+    as_json: bool,
+) -> None:
+    """Compare two runs cell by cell, for example before and after a change.
+
+    BASE and NEW are folders of runs, or `latest`. Cells belong together if game, solver with its
+    options, and seed agree; several seeds are compared by their medians, and cells that only one
+    run has are listed.
+
+    A regression is a status that became worse (ok before and not now, a result before and none
+    now, or now crashed or refuted), and whatever meets a condition. A CONDITION is METRIC OP LIMIT:
+    METRIC one of elapsed_s, cpu_s, setup_s, overhead_s, peak_memory_bytes, iterations, nash_conv,
+    max_regret and exploitability, OP one of > >= < <=, and LIMIT a number (0.5), a multiple of
+    the base (1.2x), or one with a margin (1.2x+0.1, x+1e-9). A figure that the base has and NEW
+    lacks meets every condition about it.
+
+    Timings are noisy: run both on one quiet machine, with several seeds, and allow a margin.
+    Regrets around 1e-16 are rounding, so give them a margin too. Exit code: 0 no regression, 2
+    usage, 3 regression.
+    """
+    from eqbench.cli.report import run_folder
+    from eqbench.report.comparison import compare_runs
+    from eqbench.report.comparison_rules import parse_rule, regressions
+    from eqbench.report.comparison_views import comparison_json, comparison_report
+    from eqbench.store.stored_run import read_run
+
+    rules = [parse_rule(text) for text in conditions]
+    before, after = (read_run(run_folder(name)) for name in (base, new))
+    comparison = compare_runs(before, after, games, solvers)
+    found = regressions(comparison, rules, statuses=not allow_worse_status)
+    if as_json:
+        import json
+
+        document = comparison_json(comparison, rules, found)
+        click.echo(json.dumps(document, indent=2, allow_nan=False))
+    else:
+        from eqbench.cli.output import print_formatted
+        from eqbench.report.markdown import markdown
+        from eqbench.report.terminal import print_report
+
+        report = comparison_report(comparison, rules, found)
+        if form == "md":
+            click.echo(markdown(report), nl=False)
+        else:
+            print_formatted(lambda console: print_report(report, console))
+    if found:
+        ctx.exit(REGRESSION)

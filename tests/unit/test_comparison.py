@@ -1,0 +1,315 @@
+"""Two runs beside each other: what is matched, what is a regression, what is refused."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from command import eqbench
+from report_readers import markdown_tables
+from stored_runs import cell, identified, identity, with_candidate, without_figures, write_run
+
+from eqbench.cli import app
+from eqbench.errors import UsageError
+from eqbench.report.comparison import METRICS, Comparison, compare_runs
+from eqbench.report.comparison_rules import parse_rule, regressions
+from eqbench.report.comparison_views import comparison_json, comparison_report
+from eqbench.report.terminal import plain_text, print_report
+from eqbench.store.schema import CellRecord
+from eqbench.store.stored_run import StoredRun, read_run
+
+
+@pytest.fixture
+def folder(tmp_path: Path):
+    """Function that writes a run of these records and reads it back."""
+
+    def write(name: str, *records: CellRecord) -> StoredRun:
+        return read_run(write_run(tmp_path / name, *records))
+
+    return write
+
+
+def broken(comparison: Comparison, *conditions: str) -> list[str]:
+    """Rules that are broken when a worse status counts too."""
+    rules = map(parse_rule, conditions)
+    return [each.rule for each in regressions(comparison, rules, statuses=True)]
+
+
+def seeds(elapsed: list[float], **fields: Any) -> list[CellRecord]:
+    return [cell(f"{s:02}", seed=s, elapsed_s=t, **fields) for s, t in enumerate(elapsed)]
+
+
+def printed(comparison: Comparison, *conditions: str, width: int = 240) -> str:
+    rules = [parse_rule(text) for text in conditions]
+    found = regressions(comparison, rules, statuses=True)
+    report = comparison_report(comparison, rules, found)
+    return plain_text(lambda console: print_report(report, console), width)
+
+
+# -- Matching -----------------------------------------------------------------------------------
+
+
+def test_cells_match_by_canonical_specs_and_not_by_what_was_typed(folder) -> None:
+    base = folder("base", cell("01", solver="cfr_plus"))
+    new = folder("new", cell("02", game="kuhn(players=2)", solver="cfr_plus()"))
+    comparison = compare_runs(base, new)
+    assert [pair.name for pair in comparison.pairs] == ["kuhn(players=2)/cfr_plus()"]
+    assert comparison.only_base == comparison.only_new == ()
+
+
+def test_cells_of_one_run_only_are_listed(folder) -> None:
+    base = folder("base", cell("01"), cell("02", solver="dcfr", solver_spec="dcfr"))
+    new = folder("new", cell("01"), cell("03", seed=7))
+    comparison = compare_runs(base, new)
+    assert comparison.only_base == ("kuhn2/dcfr",)
+    assert comparison.only_new == ("kuhn2/cfr_plus/7",)
+    text = printed(comparison)
+    assert "only in base: kuhn2/dcfr\n" in text
+    assert "only in new: kuhn2/cfr_plus/7\n" in text
+
+
+def test_game_files_match_by_content_wherever_they_are(folder) -> None:
+    def file(path: str, content: str) -> CellRecord:
+        return cell(content, game=path, game_spec=path, game_content=content)
+
+    base = folder("base", file("a/game.efg", "c1"), file("b/game.efg", "c2"))
+    new = folder("new", file("elsewhere/game.efg", "c2"), file("a/game.efg", "c3"))
+    comparison = compare_runs(base, new)
+    assert [pair.base[0].key for pair in comparison.pairs] == ["c2"]
+    assert comparison.only_base == ("a/game.efg/cfr_plus",)
+
+
+def test_runs_without_a_common_cell_are_refused(folder) -> None:
+    base, new = folder("base", cell("01", seed=0)), folder("new", cell("02", seed=1))
+    with pytest.raises(UsageError, match=r"no finished cell in common(.|\n)*kuhn2/cfr_plus/1"):
+        compare_runs(base, new)
+
+
+def test_only_chosen_solvers_are_compared(folder) -> None:
+    both = cell("01"), cell("02", solver="cfr(start=random)", solver_spec="cfr(start=random)")
+    base, new = folder("base", *both), folder("new", *both)
+    names = ("cfr", "cfr(start=random)", "cfr( start = random )")
+    for name in names:
+        (pair,) = compare_runs(base, new, solvers=[name]).pairs
+        assert pair.new[0].key == "02"
+    assert len(compare_runs(base, new, solvers=["cfr,cfr_plus"], games=["kuhn2"]).pairs) == 2
+    with pytest.raises(UsageError, match="neither run has the solver 'cfr_pluss': did you mean"):
+        compare_runs(base, new, solvers=["cfr_pluss"])
+
+
+def test_what_makes_figures_incomparable_is_said(folder, tmp_path: Path) -> None:
+    paths = [tmp_path / name for name in ("base", "new")]
+    for path, version in zip(paths, ("1", "2"), strict=True):
+        write_run(path, cell("01", solver_version=version, game_content=version))
+    manifest = json.loads((paths[1] / "manifest.json").read_text())
+    manifest["request"] |= {"timeout_s": 20.0, "threads": 2}
+    manifest["environment"] = {"processor": "fast", "packages": {"numpy": "3"}}
+    (paths[1] / "manifest.json").write_text(json.dumps(manifest))
+    warnings = compare_runs(*map(read_run, paths)).warnings
+    assert warnings == (
+        "limits differ: timeout_s 10.0 → 20.0, threads None → 2",
+        "machine or packages differ: processor None → fast, numpy None → 3",
+        "solver or model of another version: cfr_plus",
+        "the tree differs: kuhn2",
+    )
+    assert compare_runs(read_run(paths[0]), read_run(paths[0])).warnings == ()
+
+
+# -- Figures ------------------------------------------------------------------------------------
+
+
+def test_seeds_are_compared_by_medians_over_those_that_both_have(folder) -> None:
+    base = folder("base", *seeds([1.0, 2.0, 9.0, 100.0]))
+    new = folder("new", *seeds([4.0, 2.0, 27.0]))
+    comparison = compare_runs(base, new)
+    figures = comparison.pairs[0].figures("elapsed_s")
+    assert (figures.base, figures.new, figures.ratio, figures.seeds) == (2.0, 4.0, 2.0, 3)
+    assert comparison.only_base == ("kuhn2/cfr_plus/3",)
+    row = next(line.split() for line in printed(comparison).splitlines() if "cfr_plus" in line)
+    assert row[:4] == ["cfr_plus", "3", "ok", "×3"]
+
+
+def test_no_ratio_where_the_base_is_zero_or_there_is_none(folder) -> None:
+    zero = replace(cell("01"), max_regret=0.0, iterations=0)
+    comparison = compare_runs(folder("base", zero), folder("new", cell("01")))
+    regret, iterations = map(comparison.pairs[0].figures, ("max_regret", "iterations"))
+    assert (regret.base, regret.new, regret.ratio) == (0.0, 1.2e-11, None)
+    assert (iterations.base, iterations.new, iterations.ratio) == (None, 1_234_567, None)
+    assert broken(comparison, "iterations>2x", "iterations<1x") == []
+    conditions = ["iterations>1e6", "max_regret>100x"]
+    assert broken(comparison, *conditions) == conditions
+    json.dumps(comparison_json(comparison, [], []), allow_nan=False)
+
+
+def test_changes_of_equilibria_are_shown(folder) -> None:
+    base = folder("base", identified(cell("01"), identity("szafron:c11=0")))
+    new = folder("new", identified(cell("01"), identity("szafron:c11=1/2")))
+    assert "szafron:c11=0 → szafron:c11=1/2" in printed(compare_runs(base, new))
+    (document,) = comparison_json(compare_runs(base, new), [], [])["cells"]
+    assert document["equilibria"] == {
+        "base": {"szafron:c11=0": 1},
+        "new": {"szafron:c11=1/2": 1},
+        "changed": True,
+    }
+
+
+@pytest.mark.parametrize("width", [80, 140, 240])
+def test_figures_are_not_cut_off_at_any_width(folder, width: int) -> None:
+    run = folder("base", *seeds([1.0, 2.0]), cell("09", solver="dcfr", solver_spec="dcfr"))
+    text = printed(compare_runs(run, run), width=width)
+    assert "…" not in text
+    assert max(map(len, text.splitlines())) <= width
+
+
+# -- Regressions --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("condition", "is_broken"),
+    [
+        ("elapsed_s>1.2x", True),
+        ("elapsed_s > 2x", False),
+        ("elapsed_s>=2x", True),
+        ("elapsed_s>1.5x+1", False),
+        ("elapsed_s>x+0.9", True),
+        ("elapsed_s>x+1", False),
+        ("elapsed_s>1.9", True),
+        ("elapsed_s>2", False),
+        ("elapsed_s<=2e0", True),
+        ("elapsed_s<.5x", False),
+        ("cpu_s>x", False),
+    ],
+)
+def test_conditions_hold_new_figures_against_limits(folder, condition, is_broken) -> None:
+    base, new = folder("base", cell("01", elapsed_s=1.0)), folder("new", cell("01", elapsed_s=2.0))
+    found = broken(compare_runs(base, new), condition)
+    assert found == (["".join(condition.split())] if is_broken else [])
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_every_metric_is_looked_at(folder, metric: str) -> None:
+    old = cell("01")
+    new = replace(old, **{metric: 3 * getattr(old, metric)})
+    comparison = compare_runs(folder("base", old), folder("new", new))
+    assert broken(comparison, *(f"{name}>2x" for name in METRICS)) == [f"{metric}>2x"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_worse"),
+    [
+        ("ok", "limit", True),
+        ("limit", "timeout", True),
+        ("limit", "unavailable", True),
+        ("timeout", "crashed", True),
+        ("limit", "refuted", True),
+        ("ok", "ok", False),
+        ("limit", "ok", False),
+        ("unsupported", "timeout", False),
+        ("crashed", "refuted", False),
+    ],
+)
+def test_worse_statuses_are_regressions(folder, before, after, is_worse) -> None:
+    base = folder("base", cell("01", status=before))
+    new = folder("new", cell("01", status=after, reason="because"))
+    comparison = compare_runs(base, new)
+    assert broken(comparison) == (["status"] if is_worse else [])
+    assert regressions(comparison, [], statuses=False) == []
+    assert (f"kuhn2/cfr_plus: {before} → {after}: because [status]" in printed(comparison)) == (
+        is_worse
+    )
+
+
+def test_one_worse_seed_is_enough_and_is_named(folder) -> None:
+    base = folder("base", *seeds([1.0, 1.0, 1.0]))
+    records = seeds([1.0, 1.0, 1.0])
+    records[1] = replace(records[1], status="limit")
+    comparison = compare_runs(base, folder("new", *records))
+    assert "ok → limit (seed 1)" in printed(comparison)
+    assert "ok ×3 → ok ×2, limit ×1" in printed(comparison)
+
+
+def test_lost_figure_breaks_every_rule_about_it(folder) -> None:
+    spec = cell("01").solver_spec
+    lost = without_figures("02", solver="cfr_plus", solver_spec=spec, status="crashed")
+    comparison = compare_runs(folder("base", cell("01")), folder("new", lost))
+    assert broken(comparison, "max_regret<1", "elapsed_s>100") == [
+        "status",
+        "max_regret<1",
+        "elapsed_s>100",
+    ]
+    assert "1 of 1 cells have no max_regret any more" in printed(comparison, "max_regret<1")
+
+
+def test_rounding_needs_a_margin_and_has_one(folder) -> None:
+    base = folder("base", with_candidate(cell("01"), -1e-6))
+    new = folder("new", with_candidate(cell("01"), 1e-5))
+    comparison = compare_runs(base, new)
+    assert broken(comparison, "max_regret>10x") == ["max_regret>10x"]
+    assert broken(comparison, "max_regret>10x+1e-12") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("elapsed>1.2x", "did you mean elapsed_s"),
+        ("payoffs>1", r"all: elapsed_s, .*exploitability"),
+        ("elapsed_s>1.2y", "'1.2y' in 'elapsed_s>1.2y' is no limit"),
+        ("elapsed_s>+1", r"margin such as 1\.2x\+0\.1 or x\+1e-9"),
+        ("elapsed_s>-1x", "no limit"),
+        ("elapsed_s>1e999", "too large"),
+        ("elapsed_s==2", "no condition"),
+        ("elapsed_s>1x if 1 else 2", "no limit"),
+        ("1.2x", "no condition"),
+        ("", "no condition"),
+        ("status", "a worse status counts without being asked for"),
+    ],
+)
+def test_what_is_no_condition_is_refused(text: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        parse_rule(text)
+
+
+# -- The command --------------------------------------------------------------------------------
+
+
+def test_exit_code_tells_a_regression(folder) -> None:
+    base = str(folder("base", cell("01", elapsed_s=1.0)).path)
+    new = str(folder("new", cell("01", elapsed_s=1.5)).path)
+    run = CliRunner().invoke
+    assert run(app, ["compare", base, new]).exit_code == 0
+    assert run(app, ["compare", base, new, "--fail-if", "elapsed_s>1.6x"]).exit_code == 0
+    done = run(app, ["compare", base, new, "--fail-if", "elapsed_s>1.2x"])
+    assert done.exit_code == 3
+    assert "kuhn2/cfr_plus: elapsed_s 1 → 1.5, 1.5x [elapsed_s>1.2x]" in done.output
+    assert "Timings are noisy" in done.output
+    worse = str(folder("worse", cell("01", status="timeout")).path)
+    assert run(app, ["compare", base, worse]).exit_code == 3
+    assert run(app, ["compare", base, worse, "--allow-worse-status"]).exit_code == 0
+
+
+def test_misuse_ends_with_the_code_of_a_usage_error(folder, tmp_path: Path) -> None:
+    run = folder("base", cell("01")).path
+    done = eqbench("compare", run, run, "--fail-if", "elapsed>2x", cwd=tmp_path)
+    assert done.code == 2
+    assert "did you mean elapsed_s?" in done.err
+    assert eqbench("compare", run, tmp_path, cwd=tmp_path).code == 2
+
+
+def test_json_and_markdown_have_the_same_figures(folder) -> None:
+    base = str(folder("base", *seeds([1.0, 3.0])).path)
+    new = str(folder("new", *seeds([3.0, 3.0])).path)
+    arguments = ["compare", base, new, "--fail-if", "elapsed_s>1.2x"]
+    document = json.loads(CliRunner().invoke(app, [*arguments, "--json"]).output)
+    assert document["schema"] == "eqbench.compare/1"
+    (found,) = document["cells"]
+    assert found["seeds"] == [0, 1]
+    assert found["metrics"]["elapsed_s"] == {"base": 2.0, "new": 3.0, "ratio": 1.5, "seeds": 2}
+    assert [each["rule"] for each in document["regressions"]] == document["rules"]
+    text = CliRunner().invoke(app, [*arguments, "--format", "md"]).output
+    head, _, row = markdown_tables(text)[0]
+    shown = dict(zip(head, row, strict=True))
+    assert (shown["time (s)"], shown["new time (s)"], shown["time ×"]) == ("2.00", "3.00", "1.50")
