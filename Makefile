@@ -11,10 +11,10 @@ STAMP := $(VENV)/.installed
 EXTRAS := gambit gurobi scip peers ode exact
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check fuzz clean
+.PHONY: help setup run test check docs docs-links reference fuzz clean
 
 help:  ## show this help
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
 
 setup: $(STAMP)  ## create .venv and install eqbench with every extra available here
 
@@ -30,11 +30,20 @@ check: $(STAMP)  ## lint, format, types and tests: what CI runs
 	$(BIN)/mypy eqbench games solvers
 	$(PYTEST)
 
+reference: $(STAMP)  ## run the main job anew for results/reference and the README
+	$(BIN)/python benchmarks/reference.py
+
+docs: $(STAMP)  ## build the documentation: docs/_build/html/index.html
+	$(BIN)/python -m sphinx -W -n --keep-going -b html docs docs/_build/html
+
+docs-links: $(STAMP)  ## ask every outside address in the documentation; needs the network
+	$(BIN)/python -m sphinx -b linkcheck docs docs/_build/linkcheck
+
 fuzz: $(STAMP)  ## damage game files for ten minutes and see whether a reader fails
 	$(BIN)/python tests/fuzz_game_files.py --minutes 10
 
 clean:  ## remove builds, caches and .venv; results stay
-	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist docs/_build *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find eqbench games solvers tests -name __pycache__ -prune -exec rm -rf {} +
 
 # The extras are installed one by one and as wheels only: a compiler run of minutes, or a platform

@@ -1,32 +1,45 @@
-"""Write the tables of ``benchmarks/README.md`` from the raw results.
+"""Write the tables and numbers of the README and of the documentation from raw results.
 
     python benchmarks/make_tables.py
+    python benchmarks/make_tables.py --check   # change nothing; exit with 1 if a page is stale
 
 A table stands between the lines ``<!-- table: NAME -->`` and ``<!-- end -->``, where NAME is
-that of its file of raw results; whatever stood there is replaced. A further benchmark needs a
-function in `TABLES` and such a pair of lines.
+that of its file of raw results, or a key of `OF_RESULTS`; whatever stood there is replaced. A
+further benchmark needs a function in `TABLES` and such a pair of lines. A number in prose stands
+between ``<!-- fact: NAME -->`` and ``<!-- /fact -->``; see `facts.py`.
 """
 
 from __future__ import annotations
 
+import argparse
 import re
 import statistics
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from branch_tables import arclength_cost, coexisting, large_n
+from facts import all_facts
 from gambit_tables import gambit_catalog, gambit_logit, gambit_methods, gambit_stall, logit
 from markdown_tables import milliseconds, seconds, table, where
 from measuring import read_results
-from ncp_tables import ncp
+from ncp_tables import (
+    ganzfried_2025_table_1,
+    ncp,
+    ncp_further,
+    ranges_kuhn3,
+    ranges_kuhn3_reduced,
+)
 from profit_tables import skp_profits
+from reference_tables import reference, who_finds_what
 from regime_tables import skp_regimes
 from replicator_tables import replicator
 from stability_tables import skp_stability
 
-README = Path(__file__).resolve().parent / "README.md"
-MARKED = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+ROOT = Path(__file__).resolve().parents[1]
+TABLE = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+FACT = re.compile(r"(<!-- fact: (\w+) -->).*?(<!-- /fact -->)", re.DOTALL)
 
 
 def cfr_vs_openspiel(data: dict[str, Any]) -> str:
@@ -227,16 +240,60 @@ TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "skp_regimes_calibration": skp_regimes,
     "skp_regimes_long": skp_regimes,
     "skp_profits": skp_profits,
+    "reference": reference,
+    "who_finds_what": who_finds_what,
+    "ganzfried_2025_table_1": ganzfried_2025_table_1,
+    "ncp_further": ncp_further,
+    "ranges_kuhn3": ranges_kuhn3,
+    "ranges_kuhn3_reduced": ranges_kuhn3_reduced,
+}
+# Tables that are not the only ones of their raw results.
+OF_RESULTS = {
+    "ncp_further": "ncp",
+    "ranges_kuhn3": "ranges",
+    "ranges_kuhn3_reduced": "ranges",
 }
 
 
+def pages() -> list[Path]:
+    """The pages in which tables and numbers may stand, but for what Sphinx makes."""
+    docs = (ROOT / "docs").rglob("*.md")
+    written = sorted(page for page in docs if "_build" not in page.parts)
+    return [ROOT / "README.md", ROOT / "benchmarks" / "README.md", *written]
+
+
+def filled(text: str, facts: dict[str, str]) -> str:
+    """A page with all its tables and numbers as the raw results have them.
+
+    Raises
+    ------
+    KeyError
+        If it asks for a table or a number of an unknown name.
+    """
+    text = TABLE.sub(lambda match: f"{match[1]}{_table(match[2])}{match[3]}", text)
+    return FACT.sub(lambda match: f"{match[1]}{facts[match[2]]}{match[3]}", text)
+
+
+def _table(name: str) -> str:
+    return TABLES[name](read_results(OF_RESULTS.get(name, name)))
+
+
 def main() -> None:
-    """Replace every marked table."""
-    text = README.read_text(encoding="utf-8")
-    README.write_text(
-        MARKED.sub(lambda m: f"{m[1]}{TABLES[m[2]](read_results(m[2]))}{m[3]}", text),
-        encoding="utf-8",
-    )
+    """Fill every page, or only say which are stale."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="change nothing")
+    check = parser.parse_args().check
+    facts = all_facts()
+    stale = []
+    for page in pages():
+        text = page.read_text(encoding="utf-8")
+        if (new := filled(text, facts)) != text:
+            stale.append(str(page.relative_to(ROOT)))
+            if not check:
+                page.write_text(new, encoding="utf-8")
+    if stale:
+        print("stale:" if check else "written:", *stale)
+    sys.exit(1 if check and stale else 0)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import statistics
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
@@ -33,3 +34,13 @@ def where(data: dict[str, Any]) -> str:
         f"{environment['processor']}, {environment['platform']}, Python {environment['python']}, "
         f"Numba {packages['numba']}, NumPy {packages['numpy']}"
     )
+
+
+def rounded(value: float, digits: int = 2) -> str:
+    """A number with so many significant digits, without an exponent."""
+    return f"{float(f'{value:.{digits}g}'):,.12g}"
+
+
+def power(value: float) -> str:
+    """A tiny number with one digit, such as 4e-16."""
+    return re.sub(r"e-0?", "e-", f"{value:.0e}")

@@ -25,7 +25,13 @@ def use_one_thread() -> None:
 
 
 def run_cells(
-    games: Iterable[str], solvers: Iterable[str], *, timeout_s: float, seeds: int, threads: int = 1
+    games: Iterable[str],
+    solvers: Iterable[str],
+    *,
+    timeout_s: float,
+    seeds: int,
+    threads: int = 1,
+    iterations: int | None = None,
 ) -> list[dict[str, Any]]:
     """Cells of `eqbench run`, as its ``--json`` prints them; their results are kept in results/."""
     command = [sys.executable, "-m", "eqbench", "run", "--json"]
@@ -33,6 +39,7 @@ def run_cells(
         command += ["--game", game]
     command += ["--solver", ",".join(solvers), "--seeds", str(seeds)]
     command += ["--timeout", str(timeout_s), "--threads", str(threads)]
+    command += [] if iterations is None else ["--iterations", str(iterations)]
     one_thread = dict.fromkeys(THREAD_VARIABLES, "1")
     done = subprocess.run(
         command, stdout=subprocess.PIPE, check=False, text=True, env=os.environ | one_thread

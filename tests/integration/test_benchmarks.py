@@ -1,4 +1,4 @@
-"""The benchmark scripts run, and their page shows the committed raw results. Nothing is timed."""
+"""The benchmark scripts run. Nothing is timed."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import argparse
 import importlib
 import itertools
 import math
-import shutil
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
@@ -192,6 +190,31 @@ def test_half_street_games_tend_to_the_continuous_one(script) -> None:
         assert max(row["max_regret"] for row in rows) <= 1e-12
 
 
+def test_starts_of_a_solver_are_told_apart_by_what_they_find(
+    script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # runs are kept below the current folder
+    row = script("who_finds_what").measure("pcfr_plus", seeds=2, iterations=2_000)
+    assert [start["seed"] for start in row["starts"]] == [0, 1]
+    assert {start["identity"]["name"] for start in row["starts"]} == {"szafron:c11=0"}
+    assert max(start["max_regret"] for start in row["starts"]) <= 1e-9
+
+
+def test_ranges_are_kept_without_the_place_of_their_run(
+    script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pyscipopt")
+    benchmark = script("ranges")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(benchmark, "TABLES", {"kuhn2": ["--of", "P1"]})
+    summary = benchmark.measure("kuhn2", 20.0)
+    assert "run" not in summary
+    (row,) = summary["quantities"]
+    assert row["min"]["found"] == pytest.approx(-1 / 18)  # Kuhn 1950
+    assert row["min"]["closed"]
+    assert row["max"]["closed"]
+
+
 def test_decks_are_compared_at_equal_quantiles(script) -> None:
     benchmark = script("large_n")
     small, large = (benchmark.solve(benchmark.kuhn(n, 5), 5) for n in (4, 8))
@@ -239,14 +262,3 @@ def test_results_about_branches_are_drawn(script, tmp_path: Path, name: str) -> 
         script(name).draw(data, figure)
     assert "<svg" in figures[0].read_text()
     assert figures[0].read_bytes() == figures[1].read_bytes()
-
-
-def test_page_is_made_from_the_committed_results(
-    script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tables: ModuleType = script("make_tables")
-    page = tmp_path / "README.md"
-    shutil.copy(BENCHMARKS / "README.md", page)
-    monkeypatch.setattr(tables, "README", page)
-    tables.main()
-    assert page.read_text() == (BENCHMARKS / "README.md").read_text()
