@@ -1,0 +1,200 @@
+"""``eqbench reproduce``: published tables, figures and claims, held against our own results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from eqbench.cli.options import json_option, quiet_option
+
+JOB_FAILED = 1
+INTERRUPTED = 130
+
+
+def _complete(ctx: Any, param: Any, incomplete: str) -> list[CompletionItem]:
+    from eqbench.studies.reproduction.catalog import MODULES
+
+    return [CompletionItem(name) for name in MODULES if name.startswith(incomplete)]
+
+
+@click.command()
+@click.argument("sources", nargs=-1, metavar="[SOURCE]...", shell_complete=_complete)
+@click.option(
+    "--full",
+    is_flag=True,
+    help="Run everything, not only what takes minutes; see --list for the jobs.",
+)
+@click.option(
+    "--job",
+    "only",
+    multiple=True,
+    metavar="NAME",
+    help="Run only this job and what it needs; may be given several times.",
+)
+@click.option("--list", "as_list", is_flag=True, help="List the jobs and run nothing.")
+@click.option(
+    "-j",
+    "--jobs",
+    "at_once",
+    default=2,
+    type=click.IntRange(1),
+    show_default=True,
+    help="Jobs that run at the same time; those that measure times run alone.",
+)
+@click.option(
+    "--out",
+    default=None,
+    type=click.Path(file_okay=False),
+    metavar="DIR",
+    help="Folder for the results.  [default: results/<UTC time>-reproduce]",
+)
+@click.option(
+    "--resume",
+    default=None,
+    type=click.Path(file_okay=False),
+    metavar="DIR",
+    help="Go on in this folder: run what is missing or failed, and write the pages anew.",
+)
+@json_option
+@quiet_option
+@click.pass_context
+def reproduce(ctx: click.Context, /, **options: Any) -> None:
+    """Hold published results against our own, cell by cell.
+
+    SOURCE is encyclopedia, szafron, ganzfried, billingham_2017 or billingham_2018; all of them if
+    none is given. Each claim gets a verdict: reproduced, differs (by how much), source_error (with
+    evidence), not_attempted (with the reason). What is ours is read from the folders of the jobs,
+    which are ordinary commands; the page names them. It is index.html in the folder; beside it
+    stand report.md, claims.csv, summary.json and points.csv, which has all verified profiles.
+    Exit code: 0 whatever the verdicts, 1 a job failed, 2 usage, 130 interrupted.
+
+    \b
+      eqbench reproduce                                  what takes minutes
+      eqbench reproduce szafron --full
+      eqbench reproduce szafron --list
+    """
+    from eqbench.studies.reproduction.catalog import MODULES, load_source
+    from eqbench.studies.reproduction.folder import begin
+
+    wanted = dict.fromkeys(options["sources"] or MODULES)
+    if options["as_list"]:
+        _list([load_source(name) for name in wanted], options)
+        return
+    folder, names, full = _place(list(wanted), options)
+    sources = [load_source(name) for name in names]
+    _check_jobs(sources, options["only"])
+    if options["resume"] is None:
+        begin(folder, names, full=full)
+    tasks = _tasks(folder, sources, full, options["only"])
+    if not _run(tasks, options):
+        click.echo(f"interrupted; go on with\n  eqbench reproduce --resume {folder}", err=True)
+        ctx.exit(INTERRUPTED)
+    if _conclude(folder, names, full, options):
+        ctx.exit(JOB_FAILED)
+
+
+def _place(names: list[str], options: dict[str, Any]) -> tuple[Path, list[str], bool]:
+    """Folder, names of the sources and extent."""
+    from eqbench.errors import UsageError
+    from eqbench.store.run_folder import new_run_path
+    from eqbench.studies.reproduction.folder import read_request
+
+    if options["resume"] is None:
+        slug = "-".join(["reproduce", *options["sources"]])
+        path = options["out"] or new_run_path(Path("results"), slug)
+        return Path(path), names, options["full"]
+    if options["out"] is not None:
+        raise UsageError("give either --resume or --out: what is resumed stays in its folder")
+    folder = Path(options["resume"])
+    request = read_request(folder)
+    if options["full"] and not request["full"]:
+        raise UsageError(f"{folder} was begun without --full; begin a new one with --full")
+    return folder, list(options["sources"] or request["sources"]), request["full"]
+
+
+def _check_jobs(sources: list[Any], only: tuple[str, ...]) -> None:
+    """Refuse jobs that no source has."""
+    from eqbench.errors import UsageError, nearest
+
+    known = [job.name for source in sources for job in source.jobs]
+    for name in only:
+        if name not in known:
+            raise UsageError(f"unknown job {name!r}: {nearest(name, known)}")
+
+
+def _tasks(folder: Path, sources: list[Any], full: bool, only: tuple[str, ...]) -> list[Any]:
+    """The jobs to run, each with where."""
+    from eqbench.studies.reproduction.folder import workshop
+    from eqbench.studies.reproduction.schedule import wanted_jobs
+
+    tasks = []
+    for source in sources:
+        mine = [job.name for job in source.jobs if job.name in only]
+        if only and not mine:
+            continue
+        place = workshop(folder, source.name, full=full)
+        tasks += [(place, job) for job in wanted_jobs(source.jobs, full=full, only=mine)]
+    return tasks
+
+
+def _run(tasks: list[Any], options: dict[str, Any]) -> bool:
+    """Run the jobs; False if Ctrl-C broke them off."""
+    import threading
+
+    from eqbench.studies.reproduction.schedule import run_jobs
+
+    total, count = len(tasks), 0
+
+    def ended(task: Any, record: Any) -> None:
+        nonlocal count
+        count += 1
+        if options["quiet"] or record is None:
+            return
+        name = f"{task[0].source}/{record.name}"
+        failed = "" if record.accepted else f"  FAILED with exit code {record.exit_code}"
+        click.echo(f"{count:3}/{total}  {name}  {record.elapsed_s:.1f} s{failed}", err=True)
+
+    stop = threading.Event()
+    done = [task for task in tasks if task[0].done(task[1])]
+    count = len(done)
+    try:
+        run_jobs(tasks, options["at_once"], stop, ended)
+    except KeyboardInterrupt:
+        return False
+    return True
+
+
+def _conclude(folder: Path, names: list[str], full: bool, options: dict[str, Any]) -> bool:
+    """Judge every claim, write the pages, and say what came of it; True if a job failed."""
+    import json
+
+    from eqbench.cli.output import print_formatted
+    from eqbench.studies.reproduction.catalog import load_source
+    from eqbench.studies.reproduction.folder import document, workshop
+    from eqbench.studies.reproduction.judge import judge
+    from eqbench.studies.reproduction.pages import write_pages
+    from eqbench.studies.reproduction.terminal import print_verdicts
+
+    places = [workshop(folder, name, full=full) for name in names]
+    judged = [judge(load_source(place.source), place) for place in places]
+    files = write_pages(judged, places, folder, full=full)
+    if options["as_json"]:
+        click.echo(json.dumps(document(judged, full=full), indent=2, allow_nan=False))
+    else:
+        print_formatted(lambda console: print_verdicts(judged, console))
+    if not options["quiet"]:
+        click.echo(f"wrote {', '.join(file.name for file in files)} in {folder}", err=True)
+    return any(job["failed"] for source in judged for job in source["jobs"])
+
+
+def _list(sources: list[Any], options: dict[str, Any]) -> None:
+    """Print the jobs of the sources."""
+    for source in sources:
+        click.echo(f"{source.name}: {source.citation}")
+        for job in source.jobs:
+            extent = "  (--full)" if job.full else ""
+            command = " ".join(job.words(full=options["full"])) or "computed"
+            click.echo(f"  {job.name}: {command}{extent}")

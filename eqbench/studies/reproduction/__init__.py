@@ -1,0 +1,1 @@
+"""Published tables, figures and claims, each held against what eqbench stores of its own."""

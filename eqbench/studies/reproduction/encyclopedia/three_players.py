@@ -1,0 +1,116 @@
+"""What the article says about three players."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from eqbench.studies.reproduction.claims import (
+    Claim,
+    Part,
+    Reading,
+    differs,
+    holds,
+    source_error,
+)
+from eqbench.studies.reproduction.stored import Stored
+
+
+def _corners(stored: Stored) -> list[dict[str, Any]]:
+    return [c for s in stored["three_player_family"].summary["sets"] for c in s["corners"]]
+
+
+def _deck(stored: Stored) -> Reading:
+    sizes = stored["two_player_rules"].summary["sizes"]["three players"]
+    ours = f"{sizes['cards']} cards, {sizes['deals']} deals"
+    return holds(sizes == {"cards": 4, "deals": 24}, ours, "another deck")
+
+
+def _parameters(stored: Stored) -> Reading:
+    sets = stored["three_player_family"].summary["sets"]
+    free = {s["name"]: len(s["parameters"]) for s in sets}
+    needed = {s["name"]: len(s["parameters"]) - len(s["idle"]) for s in sets}
+    idle = sorted({name for s in sets for name in s["idle"]})
+    ours = "; ".join(f"{name}: {free[name]}, {needed[name]} of them matter" for name in free)
+    counted = {*free.values(), *needed.values()}
+    return holds(
+        (min(counted), max(counted)) == (4, 6),
+        ours,
+        "another range",
+        f"{', '.join(idle)} changes nobody's payoff, whatever one player does",
+    )
+
+
+def _first_player(stored: Stored) -> Reading:
+    strategies = {tuple(corner["player_1"]) for corner in _corners(stored)}
+    # actions stand in pairs, check before bet; the four openings come first
+    checks = all(strategy[place] == "1" for strategy in strategies for place in (0, 2, 4, 6))
+    ours = (
+        f"{len(strategies)} strategy of player 1 at {len(_corners(stored))} corners; checks first"
+    )
+    return holds(len(strategies) == 1 and checks, ours, "player 1 has several strategies")
+
+
+def _payoff(player: int, formula: Callable[[Fraction], Fraction]) -> Callable[[Stored], Reading]:
+    def read(stored: Stored) -> Reading:
+        corners = _corners(stored)
+        wrong = [
+            corner
+            for corner in corners
+            if Fraction(corner["payoffs"][player])
+            != formula(Fraction(corner["beta"]).limit_denominator(1000))
+        ]
+        values = sorted({Fraction(corner["payoffs"][player]) for corner in corners})
+        ours = " … ".join(map(str, dict.fromkeys((values[0], values[-1]))))
+        return holds(
+            not wrong, ours, f"{len(wrong)} corners differ", f"{len(corners)} corners, exactly"
+        )
+
+    return read
+
+
+def _worse(stored: Stored) -> Reading:
+    gaps = [Fraction(c["payoffs"][0]) - Fraction(c["payoffs"][1]) for c in _corners(stored)]
+    least, most = min(gaps), max(gaps)
+    if most < 0:
+        return holds(True, f"u1 − u2 from {least} to {most}", "")
+    return source_error(
+        f"u1 − u2 from {least} to {most}",
+        "at β = 0 both get −1/48, exactly, at corners of the family",
+    )
+
+
+def _beta(stored: Stored) -> Reading:
+    betas = [Fraction(c["beta"]).limit_denominator(1000) for c in _corners(stored)]
+    regrets = {c["max_regret"] for c in _corners(stored)}
+    beyond = stored["three_player_family"].summary["beyond"]
+    ours = f"{min(betas)} to {max(betas)}"
+    if max(betas) >= 1:
+        return holds(True, ours, "")
+    if regrets == {"0"} and Fraction(beyond["max_regret"]) > 0:
+        return source_error(
+            ours,
+            f"all corners, up to β = {max(betas)}, have no regret; the same formulas at "
+            f"β = {beyond['beta']} leave a player {beyond['max_regret']} to gain",
+        )
+    return differs(ours, "without a certificate")
+
+
+THREE_PLAYERS = Part(
+    "Three players",
+    (
+        Claim("deck", "", "four cards, three of them dealt", _deck),
+        Claim("parameters of the family", "", "4 to 6", _parameters),
+        Claim("player 1's strategy", "", "fixed, and always checks first", _first_player),
+        Claim("player 2's payoff", "", "-1/48", _payoff(1, lambda beta: Fraction(-1, 48))),
+        Claim(
+            "player 1's payoff", "", "-(1 + 2β)/48", _payoff(0, lambda beta: -(1 + 2 * beta) / 48)
+        ),
+        Claim("player 3's payoff", "", "(1 + β)/24", _payoff(2, lambda beta: (1 + beta) / 24)),
+        Claim("player 1 beside player 2", "", "always worse", _worse),
+        Claim("range of β", "", "0 to 1", _beta),
+    ),
+    note="The family of Szafron, Gibson and Sturtevant (2013), at all corners of its three parts, "
+    "in fractions; β is the larger of player 2's bets with the cards 1 and 2.",
+)

@@ -1,0 +1,197 @@
+"""The article on the two-player game: rules, equilibria, and its drawing of the tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from eqbench.studies.reproduction.claims import (
+    Claim,
+    Part,
+    Picture,
+    Reading,
+    differs,
+    holds,
+    reproduced,
+)
+from eqbench.studies.reproduction.stored import Stored
+
+# history, what the article says about it, payoff of player 1 with the higher and the lower card
+_HISTORIES = (
+    ("check check", "showdown for a pot of 2: the higher card wins 1", "1", "-1"),
+    ("check bet fold", "player 2 takes the pot of 3 and wins 1", "-1", "-1"),
+    ("check bet call", "showdown for a pot of 4: the higher card wins 2", "2", "-2"),
+    ("bet fold", "player 1 takes the pot of 3 and wins 1", "1", "1"),
+    ("bet call", "showdown for a pot of 4: the higher card wins 2", "2", "-2"),
+)
+
+
+def _rule(history: str, higher: str, lower: str) -> Callable[[Stored], Reading]:
+    def read(stored: Stored) -> Reading:
+        hands = [h for h in stored["two_player_rules"].summary["hands"] if h["history"] == history]
+        found = {(h["cards"][0] > h["cards"][1], *h["payoffs"]) for h in hands}
+        wanted = {
+            (True, higher, str(-int(higher))),
+            (False, lower, str(-int(lower))),
+        }
+        ours = f"player 1 gets {higher} with the higher card, {lower} with the lower"
+        if found == wanted:
+            return reproduced(ours, f"{len(hands)} hands")
+        return differs(str(sorted(found)), "payoffs of (higher card?, player 1, player 2)")
+
+    return read
+
+
+def _deck(stored: Stored) -> Reading:
+    hands = stored["two_player_rules"].summary["hands"]
+    deals = {tuple(hand["cards"]) for hand in hands}
+    cards = {card for deal in deals for card in deal}
+    ours = f"{len(cards)} cards, {len(deals)} deals, {len(hands)} ways a hand can end"
+    return holds((len(cards), len(deals)) == (3, 6), ours, "another deck")
+
+
+def _value(stored: Stored) -> Reading:
+    cells = stored["two_player_equilibria"].cells
+    exact = {e.exact["payoffs"][0] for cell in cells for e in cell.equilibria if e.exact}
+    floats = [cell.payoffs[0] for cell in cells if cell.payoffs]
+    ours = ", ".join(sorted(exact))
+    near = all(abs(value + 1 / 18) < 1e-12 for value in floats)
+    return holds(exact == {"-1/18"} and near, ours, "another value", "complete list, exactly")
+
+
+def _pure(stored: Stored) -> Reading:
+    found = stored["two_player_rules"].summary["pure"]
+    least = found["smallest_max_regret"]
+    ours = f"of {found['profiles']:,} pure profiles the best has max regret {least:.4g}"
+    return holds(least > 1e-9, ours, "a pure profile without regret")
+
+
+def _profiles(stored: Stored) -> list[dict[str, dict[str, Fraction]]]:
+    """Frequencies of the aggressive action at each information set, of all listed equilibria."""
+    job = stored["two_player_equilibria"]
+    cell = next(cell for cell in job.cells if cell.solver == "case_enumeration")
+    return [_aggressive(job.json(item.profile)) for item in cell.equilibria if item.profile]
+
+
+def _aggressive(document: dict[str, Any]) -> dict[str, dict[str, Fraction]]:
+    return {
+        player: {
+            infoset: Fraction(row.get("bet", row.get("call", 0))) for infoset, row in rows.items()
+        }
+        for player, rows in document["behavior"].items()
+    }
+
+
+def _relation(
+    infoset: str, expected: Callable[[Fraction], Fraction], formula: str
+) -> Callable[[Stored], Reading]:
+    """Whether a frequency of player 1 follows from α in every listed equilibrium."""
+
+    def read(stored: Stored) -> Reading:
+        seen = [(p["P1"]["1:"], p["P1"][infoset]) for p in _profiles(stored)]
+        wrong = [pair for pair in seen if pair[1] != expected(pair[0])]
+        ours = ", ".join(f"{value} at α = {alpha}" for alpha, value in sorted(set(seen)))
+        return holds(not wrong, ours, f"not {formula}", "complete list, exactly")
+
+    return read
+
+
+def _alpha_range(stored: Stored) -> Reading:
+    seen = sorted({p["P1"]["1:"] for p in _profiles(stored)})
+    members = stored["two_player_family"].summary["members"]
+    inside = all(member["max_regret"] == "0" for member in members)
+    listed = ", ".join(map(str, seen))
+    ours = f"α = {listed} in the complete list; no regret at {len(members)} α from 0 to 1/3"
+    ends = [min(seen), max(seen)]
+    return holds(inside and ends == [Fraction(0), Fraction(1, 3)], ours, "another range")
+
+
+def _second(infoset: str, value: Fraction) -> Callable[[Stored], Reading]:
+    def read(stored: Stored) -> Reading:
+        seen = {p["P2"][infoset] for p in _profiles(stored)}
+        ours = ", ".join(map(str, sorted(seen)))
+        return holds(seen == {value}, ours, f"not {value} alone", "complete list, exactly")
+
+    return read
+
+
+def _count(stored: Stored) -> Reading:
+    plans = {tuple(sorted(p["P2"].items())) for p in _profiles(stored)}
+    ours = f"{len(plans)} strategy of player 2 in the complete list"
+    return holds(len(plans) == 1, ours, "more than one strategy of player 2")
+
+
+def _tree(stored: Stored) -> str:
+    return stored["two_player_tree"].printed
+
+
+def _dotted(stored: Stored) -> Reading:
+    """Whether what is dominated is never played, in the member that is drawn."""
+    profile = _aggressive(stored["two_player_family"].json("alpha_1_6.json"))
+    dominated = {
+        "player 1 folds K": 1 - profile["P1"]["3:KB"],
+        "player 1 calls with J": profile["P1"]["1:KB"],
+        "player 2 folds K": 1 - profile["P2"]["3:B"],
+        "player 2 calls with J": profile["P2"]["1:B"],
+    }
+    played = [name for name, frequency in dominated.items() if frequency]
+    drawn = "stroke-dasharray" in _tree(stored)
+    ours = f"frequency 0 for: {', '.join(dominated)}; dotted in the drawing"
+    return holds(drawn and not played, ours, ", ".join(played) or "nothing is dotted")
+
+
+RULES = Part(
+    "Rules for two players",
+    (
+        Claim("deck", "", "three cards, one to each player", _deck),
+        *(
+            Claim(history, "", says, _rule(history, higher, lower))
+            for history, says, higher, lower in _HISTORIES
+        ),
+    ),
+    note="Read off every terminal of the game tree that all solvers work on.",
+)
+
+_ZERO, _ONE, _THIRD = Fraction(0), Fraction(1), Fraction(1, 3)
+
+EQUILIBRIA = Part(
+    "Equilibria for two players",
+    (
+        Claim("value for player 1", "", "-1/18", _value),
+        Claim("pure equilibria", "", "none", _pure),
+        Claim("α, bet with J", "", "any in [0, 1/3]", _alpha_range),
+        Claim("J facing a bet", "", "fold", _relation("1:KB", lambda a: _ZERO, "0")),
+        Claim("K, bet", "", "3α", _relation("3:", lambda a: 3 * a, "3α")),
+        Claim("Q, bet", "", "never", _relation("2:", lambda a: _ZERO, "0")),
+        Claim(
+            "Q facing a bet, call",
+            "",
+            "α + 1/3",
+            _relation("2:KB", lambda a: a + _THIRD, "α + 1/3"),
+        ),
+        Claim("K facing a bet", "", "call", _relation("3:KB", lambda a: _ONE, "1")),
+        Claim("player 2's equilibrium strategy", "", "a single one", _count),
+        Claim("player 2, K after a check", "", "bet", _second("3:K", _ONE)),
+        Claim("player 2, K facing a bet", "", "call", _second("3:B", _ONE)),
+        Claim("player 2, Q after a check", "", "check", _second("2:K", _ZERO)),
+        Claim("player 2, Q facing a bet", "", "call with 1/3", _second("2:B", _THIRD)),
+        Claim("player 2, J after a check", "", "bet with 1/3", _second("1:K", _THIRD)),
+        Claim("player 2, J facing a bet", "", "fold", _second("1:B", _ZERO)),
+    ),
+    note="The complete list of equilibria by enumeration of cases, in fractions. A set of "
+    "equilibria is given by its corners and a point inside. J, Q, K are the cards 1, 2, 3.",
+)
+
+TREE = Part(
+    "The tree for two players",
+    (Claim("dotted lines", "", "subtrees of dominated strategies", _dotted),),
+    pictures=(
+        Picture(
+            "The tree with the equilibrium at α = 1/6",
+            "Widths are frequencies; what is not reached is dotted. The article leaves α open.",
+            _tree,
+        ),
+    ),
+    note="The article's drawing has the same tree with α as a letter.",
+)

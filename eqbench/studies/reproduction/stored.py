@@ -1,0 +1,145 @@
+"""What the jobs of a source have stored, for reading only."""
+
+from __future__ import annotations
+
+import csv
+import json
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from eqbench.studies.reproduction.jobs import JobRecord, Workshop
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from eqbench.store.schema import CellRecord
+
+
+class NotStoredError(Exception):
+    """A job was not run, or failed; the text says why a claim cannot be answered."""
+
+
+class StoredJob:
+    """The folder of a job that was run.
+
+    Attributes
+    ----------
+    record : how it went
+    path : its folder
+    """
+
+    def __init__(self, record: JobRecord, folder: Path) -> None:
+        self.record, self.path = record, folder / record.name
+        self._printed = folder / f"{record.name}.out"
+
+    @cached_property
+    def summary(self) -> Any:
+        """Its ``summary.json``."""
+        return self.json("summary.json")
+
+    @cached_property
+    def printed(self) -> str:
+        """What it printed on standard output."""
+        return self._printed.read_text("utf-8")
+
+    @cached_property
+    def printed_json(self) -> Any:
+        """What it printed with ``--json``."""
+        return json.loads(self.printed)
+
+    @cached_property
+    def cells(self) -> tuple[CellRecord, ...]:
+        """Cells of a run."""
+        from eqbench.store.stored_run import read_run
+
+        return read_run(self.path).cells
+
+    @cached_property
+    def results(self) -> pd.DataFrame:
+        """As :func:`eqbench.load_results` gives it."""
+        from eqbench.store.results import load_results
+
+        return load_results(self.path)
+
+    @cached_property
+    def equilibria(self) -> pd.DataFrame:
+        """As :func:`eqbench.load_equilibria` gives it."""
+        from eqbench.store.results import load_equilibria
+
+        return load_equilibria(self.path)
+
+    def json(self, file: str) -> Any:
+        """A JSON file of the job."""
+        return json.loads(self.text(file))
+
+    def text(self, file: str) -> str:
+        """A text file of the job.
+
+        Raises
+        ------
+        NotStoredError
+            If the job has no such file.
+        """
+        try:
+            return (self.path / file).read_text("utf-8")
+        except FileNotFoundError:
+            raise NotStoredError(f"the job {self.record.name} left no {file}") from None
+
+    def rows(self, file: str = "points.csv") -> list[dict[str, str]]:
+        """The rows of a table in CSV, by column."""
+        return list(csv.DictReader(self.text(file).splitlines()))
+
+
+class Stored:
+    """The jobs of a source; it notes which of them are asked for.
+
+    Attributes
+    ----------
+    used : names of the jobs that were read since :meth:`listen`, in that order
+    """
+
+    def __init__(self, workshop: Workshop, jobs: dict[str, str]) -> None:
+        """Over the folder of `workshop`; `jobs` says of each name why it may be missing."""
+        self._workshop, self._reasons = workshop, jobs
+        self._open: dict[str, StoredJob] = {}
+        self.used: list[str] = []
+
+    @property
+    def full(self) -> bool:
+        """Whether the jobs were run in full."""
+        return self._workshop.full
+
+    def listen(self) -> None:
+        """Begin to note which jobs are read."""
+        self.used = []
+
+    def __getitem__(self, name: str) -> StoredJob:
+        """The job of this name.
+
+        Raises
+        ------
+        KeyError
+            If the source has no such job: a mistake of its author.
+        NotStoredError
+            If it was not run, or failed.
+        """
+        if name not in self._reasons:
+            raise KeyError(name)
+        if name not in self.used:
+            self.used.append(name)
+        if name not in self._open:
+            record = self._workshop.record(name)
+            if record is None:
+                raise NotStoredError(self._reasons[name])
+            if not record.accepted:
+                raise NotStoredError(
+                    f"the job {name} failed with exit code {record.exit_code}: {self._last(name)}"
+                )
+            self._open[name] = StoredJob(record, self._workshop.folder)
+        return self._open[name]
+
+    def _last(self, name: str) -> str:
+        """Last line that a job said."""
+        said = (self._workshop.folder / f"{name}.err").read_text("utf-8", errors="replace")
+        return (said.strip().splitlines() or ["it said nothing"])[-1]

@@ -1,0 +1,100 @@
+"""`eqbench reproduce` on the shortest of its sources."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import Ended, eqbench
+
+SOURCE = "encyclopedia"
+
+
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> Ended:
+    """The article, in the folder ``page``."""
+    return eqbench("reproduce", SOURCE, "--out", "page", cwd=tmp_path_factory.mktemp("place"))
+
+
+def claims(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    (source,) = document["sources"]
+    return {claim["row"]: claim for part in source["parts"] for claim in part["claims"]}
+
+
+def test_the_article_on_kuhn_poker_holds_but_for_two_sentences(first: Ended) -> None:
+    """Kuhn 1950; Szafron, Gibson and Sturtevant 2013, on which the article rests."""
+    assert first.code == 0, first.err
+    document = json.loads((first.folder / "page" / "summary.json").read_text())
+    found = claims(document)
+    wrong = {row for row, claim in found.items() if claim["verdict"] == "source_error"}
+    assert wrong == {"range of β", "player 1 beside player 2"}
+    assert {claim["verdict"] for claim in found.values()} == {"reproduced", "source_error"}
+    assert found["value for player 1"]["ours"] == "-1/18"
+    assert "leave a player 1/48 to gain" in found["range of β"]["detail"]
+    assert "error in the source: encyclopedia, Three players, range of β" in first.out
+
+
+def test_each_row_names_jobs_whose_command_and_run_are_there(first: Ended) -> None:
+    page = first.folder / "page"
+    (source,) = json.loads((page / "summary.json").read_text())["sources"]
+    jobs = {job["name"]: job for job in source["jobs"]}
+    for claim in claims({"sources": [source]}).values():
+        assert claim["jobs"]
+        for name in claim["jobs"]:
+            assert (page / jobs[name]["run"]).exists()
+            assert jobs[name]["command"].startswith("eqbench ")
+
+
+def test_the_pages_have_what_is_read_and_load_nothing(first: Ended) -> None:
+    page = first.folder / "page"
+    text = (page / "encyclopedia.html").read_text()
+    assert "default-src &#39;none&#39;" in text or "default-src 'none'" in text
+    assert "data:image/svg+xml;base64," in text
+    assert 'href="encyclopedia.html"' in (page / "index.html").read_text()
+    assert (page / "claims.csv").read_text().count("\n") == 31
+    assert "| value for player 1 | -1/18 | -1/18 | reproduced" in (page / "report.md").read_text()
+
+
+def test_resuming_reads_verdicts_anew_and_runs_only_what_is_missing(first: Ended) -> None:
+    jobs = first.folder / "page" / "jobs" / SOURCE
+    family = jobs / "two_player_family" / "summary.json"
+    changed = json.loads(family.read_text())
+    changed["members"][1]["max_regret"] = "1/100"
+    whole = family.read_text()
+    family.write_text(json.dumps(changed))
+    (jobs / "two_player_tree.json").unlink()
+    again = eqbench("reproduce", "--resume", "page", "--json", cwd=first.folder)
+    family.write_text(whole)
+    assert again.code == 0, again.err
+    assert claims(again.json)["α, bet with J"]["verdict"] == "differs"
+    assert [line.split()[1] for line in again.err.splitlines()[:-1]] == [
+        "encyclopedia/two_player_tree"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("szafon",), "did you mean szafron"),
+        ((SOURCE, "--job", "two_player_tre"), "did you mean two_player_tree"),
+        ((SOURCE, "--out", "page"), "page is not empty"),
+        (("--resume", "nowhere"), "nowhere holds no reproduction"),
+        (("--resume", "page", "--full"), "was begun without --full"),
+        (("--resume", "page", "--out", "other"), "either --resume or --out"),
+    ],
+)
+def test_mistakes_are_refused_with_what_is_allowed(
+    first: Ended, arguments: tuple[str, ...], message: str
+) -> None:
+    ended = eqbench("reproduce", *arguments, cwd=first.folder)
+    assert ended.code == 2
+    assert message in ended.err
+
+
+def test_jobs_are_listed_without_running_anything(tmp_path: Path) -> None:
+    ended = eqbench("reproduce", SOURCE, "--list", cwd=tmp_path)
+    assert ended.code == 0
+    assert "two_player_equilibria: run --game kuhn2 --solver" in ended.out
+    assert not list(tmp_path.iterdir())
