@@ -74,7 +74,7 @@ def test_commands_on_runs_of_the_readme_are_accepted(tmp_path: Path) -> None:
     eqbench("run", *request, "--out", "results/20261121T120000Z-kuhn3", cwd=tmp_path)
     lines = block("sh", "eqbench run --resume") + block("sh", "eqbench report")
     commands = [line.split("#")[0].strip() for line in lines.splitlines()]
-    assert len(commands) == 6
+    assert len(commands) == 7
     for command in commands:
         words = shlex.split(command.replace("2026*", "20261121T120000Z"))
         done = eqbench(*words[1:], cwd=tmp_path)

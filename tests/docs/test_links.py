@@ -1,0 +1,36 @@
+"""Every link of the documentation leads somewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from documentation import PAGES, ROOT
+from documentation_links import anchors, link_faults
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_of_a_page_lead_somewhere(page: Path) -> None:
+    assert link_faults(page) == []
+
+
+def test_links_that_lead_nowhere_are_noticed(tmp_path: Path) -> None:
+    (tmp_path / "other.md").write_text(
+        "# Here\n\n## Same words\n\n## Same words\n\n```\n# no\n```\n"
+    )
+    page = tmp_path / "page.md"
+    page.write_text(
+        "# A page: `code`, really\n\n"
+        "[good](other.md) [good](other.md#same-words-1) [good](#a-page-code-really)\n"
+        "[outside](https://example.org/nowhere) `[code](is-no-link.md)`\n\n"
+        "```\n[in a block](is-no-link.md)\n```\n\n"
+        "[bad](missing.md), ![bad](missing.svg) and [bad [1]](other.md#there)\n"
+        "[bad](other.md#no) [bad](#nowhere)\n"
+    )
+    bad = [fault.split(": ")[1] for fault in link_faults(page)]
+    assert bad == ["missing.md", "missing.svg", "other.md#there", "other.md#no", "#nowhere"]
+
+
+def test_anchors_are_those_of_github() -> None:
+    text = "# Table 1: 3 × 3\n\n## `mip` and [ncp](ncp.md)\n\n## Don't stop\n\n## Don't stop\n"
+    assert anchors(text) == {"table-1-3--3", "mip-and-ncp", "dont-stop", "dont-stop-1"}
