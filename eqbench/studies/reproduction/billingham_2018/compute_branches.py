@@ -1,0 +1,214 @@
+"""What can be read off the points of traced branches: counts, ranges of payoffs, strategies.
+
+Symbols in shapes: K points, N players.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eqbench.model.tree import FloatArray
+from eqbench.registry import load_game
+from eqbench.studies.branch import Branch, turning_points
+from eqbench.studies.branch_crossings import VERTICAL, crossing_counts
+from eqbench.studies.branch_points import read_points
+from eqbench.studies.kuhn_nodes import KuhnNodes
+from eqbench.studies.reproduction.billingham_2018.jobs import SMALL_DECKS, kuhn
+from eqbench.studies.strategy_ranges import TOLERANCE, Range, strategy_ranges
+
+NARROW = 1e-6
+_EXAMINED, _POTS = 1500, 600
+# Two-way bets with few cards are rarer than what counts elsewhere.
+_FEW_CARDS, _RARE = 7, 1e-3
+_KINDS = tuple(Range)[1:]
+
+
+def branches(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
+    """Facts about the branches of 4 to 13 cards."""
+    return {"decks": [_described(load_branch(jobs, cards)) for cards in SMALL_DECKS]}
+
+
+def large_branches(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
+    """Facts about the branches of 26 and 52 cards."""
+    return {"decks": [_described(load_branch(jobs, cards)) for cards in (26, 52)]}
+
+
+def load_branch(jobs: Path, cards: int) -> Branch:
+    """The branch of a deck as its job left it."""
+    return read_points(load_game(kuhn(cards)), jobs / f"n{cards}" / "points.csv")
+
+
+def _described(branch: Branch) -> dict[str, Any]:
+    nodes = KuhnNodes.of(branch.game.tree)
+    rows = np.unique(np.linspace(0, len(branch.values) - 1, _EXAMINED).astype(int))
+    aggression = np.array([nodes.aggression(branch.behavior(k)) for k in rows])
+    return {
+        "cards": nodes.cards,
+        "points": len(branch.values),
+        "ends": [float(branch.values.min()), float(branch.values.max())],
+        "folds": len(turning_points(branch.values)),
+        **_counts(branch.values),
+        **_payoffs(branch),
+        **_steps(branch),
+        **_strategies(branch.values[rows], aggression),
+        **_openings(branch.values[rows], aggression),
+        "rare_two_way": _rare_two_way(branch, nodes) if nodes.cards <= _FEW_CARDS else None,
+    }
+
+
+def _counts(values: FloatArray) -> dict[str, Any]:
+    """How many points there are at one pot, folds closer than 1e-4 counted as one."""
+    breakpoints, counts = crossing_counts(values, VERTICAL)
+    most, several = int(counts.max()), counts > 1
+    starts = np.flatnonzero(several & ~np.concatenate(([False], several[:-1])))
+    at_most = np.flatnonzero(counts == most)
+    narrow, narrow_counts = crossing_counts(values, NARROW)
+    widest = max(
+        (float(narrow[k + 1] - narrow[k]), float(narrow[k]))
+        for k in np.flatnonzero(narrow_counts == narrow_counts.max())
+    )
+    return {
+        "most": most,
+        "most_at": [[float(breakpoints[k]), float(breakpoints[k + 1])] for k in at_most],
+        "ranges_with_several": len(starts),
+        "most_narrow": int(narrow_counts.max()),
+        "narrow_width": widest[0],
+        "narrow_from": widest[1],
+    }
+
+
+def _payoffs(branch: Branch) -> dict[str, Any]:
+    """How far payoffs range at one pot: at most by player, and on average over pots."""
+    grid = np.linspace(branch.values.min(), branch.values.max(), _POTS + 2)[1:-1]
+    ranges = np.array([np.ptp(at_pot(branch, pot), axis=0) for pot in grid])
+    return {
+        "largest_range": ranges.max(axis=0).tolist(),
+        "mean_range": float(ranges.max(axis=1).mean()),
+    }
+
+
+def at_pot(branch: Branch, pot: float) -> FloatArray:
+    """Payoffs (crossings, N) where the polyline of the branch crosses a pot."""
+    before, after = branch.values[:-1], branch.values[1:]
+    rows = np.flatnonzero((before - pot) * (after - pot) <= 0)
+    gap = after[rows] - before[rows]
+    share = np.divide(pot - before[rows], gap, out=np.zeros(len(rows)), where=gap != 0)[:, None]
+    crossed: FloatArray = (1 - share) * branch.payoffs[rows] + share * branch.payoffs[rows + 1]
+    return crossed
+
+
+def _steps(branch: Branch) -> dict[str, Any]:
+    """Lengths of steps in the space of frequencies and pot."""
+    steps = np.diff(branch.arclength)
+    least, middle, most = np.quantile(steps[steps > 0], [0.01, 0.5, 1.0])
+    return {"steps": [float(least), float(middle), float(most)]}
+
+
+def _strategies(values: FloatArray, aggression: FloatArray) -> dict[str, Any]:
+    """Which cards are in which range at which node, at some 1,500 points of the branch.
+
+    `cards` holds for each kind of range and each node the cards, and `two_way` for each player
+    and card at how many of the points and between which pots there is a two-way bet.
+    """
+    cards: dict[str, defaultdict[int, set[int]]] = {k.label: defaultdict(set) for k in _KINDS}
+    two_way: dict[tuple[int, int], list[float]] = {}
+    complete = np.zeros(len(values), dtype=bool)
+    distinct = 0
+    for k, played in enumerate(aggression):
+        ranges = strategy_ranges(played)
+        for table in (ranges.aggressive, ranges.passive):
+            for row, card in np.argwhere(table).tolist():
+                kind = Range(int(table[row, card]))
+                cards[kind.label][row + 1].add(card + 1)
+                if kind is Range.TWO_WAY_BET:
+                    two_way.setdefault((row + 1, card + 1), []).append(float(values[k]))
+        openings = ranges.aggressive[:3]
+        complete[k] = all(
+            (row == Range.VALUE_BET).any() and (row == Range.BLUFF).any() for row in openings
+        )
+        distinct += all(_in_order(row) for row in openings)
+    return {
+        "examined": len(values),
+        "range_tolerance": TOLERANCE,
+        "cards_in_ranges": {
+            kind: {str(row): sorted(found) for row, found in sorted(rows.items())}
+            for kind, rows in cards.items()
+        },
+        "two_way": _bets_by_place(two_way),
+        "value_and_bluffs_from": float(values[~complete].max()) if not complete.all() else 0.0,
+        "bluffs_below_value": distinct,
+    }
+
+
+def _rare_two_way(branch: Branch, nodes: KuhnNodes) -> list[dict[str, Any]]:
+    """Two-way bets with frequencies above 0.001, at all points of a branch."""
+    found: dict[tuple[int, int], list[float]] = {}
+    for k, value in enumerate(branch.values.tolist()):
+        ranges = strategy_ranges(nodes.aggression(branch.behavior(k)), _RARE)
+        for row, card in np.argwhere(ranges.aggressive == Range.TWO_WAY_BET).tolist():
+            found.setdefault((row + 1, card + 1), []).append(value)
+    return _bets_by_place(found)
+
+
+def _bets_by_place(found: dict[tuple[int, int], list[float]]) -> list[dict[str, Any]]:
+    return [
+        {"node": row, "card": card, "points": len(pots), "pots": [min(pots), max(pots)]}
+        for (row, card), pots in sorted(found.items())
+    ]
+
+
+def _in_order(row: NDArray[np.int8]) -> bool:
+    """Whether all bluffs of a node are with lower cards than all value bets."""
+    bluffs, value = (np.flatnonzero(row == kind) for kind in (Range.BLUFF, Range.VALUE_BET))
+    return not (bluffs.size and value.size) or bool(bluffs.max() < value.min())
+
+
+def _openings(values: FloatArray, aggression: FloatArray) -> dict[str, Any]:
+    """How bets with single cards move, and whether the openings of Figure 10 occur."""
+    highest = aggression.shape[2]
+    top = aggression[:, 0, highest - 1]
+    second = aggression[:, :3, highest - 2]
+    return {
+        "turns_of_top_at_node_1": len(turning_points(np.round(top, 2))),
+        "second_best_bet": [_first(values, bets > TOLERANCE) for bets in second.T],
+        "figure_10": _figure_10(values, aggression) if highest == 13 else None,
+    }
+
+
+def _first(values: FloatArray, chosen: NDArray[np.bool_]) -> float | None:
+    """The smallest of the chosen pots."""
+    return float(values[chosen].min()) if chosen.any() else None
+
+
+def _figure_10(values: FloatArray, aggression: FloatArray) -> dict[str, Any]:
+    """At how many points the single features of the published equilibrium occur."""
+    bets, always = aggression > TOLERANCE, aggression > 1 - TOLERANCE
+    seven = bets[:, 1, 6:].all(axis=1) & ~bets[:, 1, 2:6].any(axis=1) & bets[:, 1, 1]
+    found = {
+        "node 2 bets the best seven cards": bets[:, 1, 6:].all(axis=1),
+        "node 2 bets card 2 and none of 3 to 6 beside the best seven": seven,
+        "node 2 always bets 5, 6 and 7": always[:, 1, 4:7].all(axis=1),
+        "node 5 always calls with the best three cards": always[:, 4, 10:].all(axis=1),
+        "node 3 bets 5 and 6": bets[:, 2, 4:6].all(axis=1),
+        "node 3 bets 5 and 6 apart from other ranges": _apart(bets[:, 2]),
+    }
+    return {name: _where(values, np.asarray(chosen)) for name, chosen in found.items()}
+
+
+def _apart(bets: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Whether cards 5 and 6 are bet, with cards that are not above and below, and others bet."""
+    low, high = bets[:, :4], bets[:, 6:]
+    both = bets[:, 4:6].all(axis=1)
+    outside = low.any(axis=1) & high.any(axis=1)
+    apart: NDArray[np.bool_] = both & outside & ~bets[:, 3] & ~bets[:, 6]
+    return apart
+
+
+def _where(values: FloatArray, chosen: NDArray[np.bool_]) -> dict[str, Any]:
+    pots: list[float] = values[chosen].tolist()
+    return {"points": len(pots), "pots": [min(pots), max(pots)] if pots else []}
