@@ -1,0 +1,150 @@
+"""Sections 1 and 4: which methods of Gambit apply, and what they find."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from eqbench.store.schema import CellRecord
+from eqbench.studies.reproduction.claims import Claim, Part, Reading, differs, holds
+from eqbench.studies.reproduction.ganzfried.found import cell_of, regret_of, seconds
+from eqbench.studies.reproduction.ganzfried.jobs import FULL, LOGIT, LOGIT_CALL, REDUCED
+from eqbench.studies.reproduction.stored import Stored
+
+# A share of the payoff range, 6, at which a profile counts as an equilibrium found approximately.
+APPROXIMATE = 1e-4
+_LIKE_LOGIT = (LOGIT, LOGIT_CALL)
+
+
+def _cell(stored: Stored, method: str, game: str = REDUCED) -> CellRecord:
+    return cell_of(stored, "gambit", game, f"gambit_{method}")
+
+
+def _ending(cell: CellRecord) -> str:
+    """How a cell ended, in a few words."""
+    if cell.status == "unsupported":
+        return "refused"
+    time_s = cell.elapsed_s or 0.0
+    words = {"timeout": f"ran {time_s:.0f} s and was ended", "limit": f"ended after {time_s:.0f} s"}
+    return words.get(cell.status, f"{cell.status}: {cell.reason}"[:90])
+
+
+def _two_players_only(method: str) -> Callable[[Stored], Reading]:
+    def read(stored: Stored) -> Reading:
+        cell = _cell(stored, method)
+        return holds(cell.status == "unsupported", f"refused: {cell.reason}", "it runs here")
+
+    return read
+
+
+def _works_for_two(method: str) -> Callable[[Stored], Reading]:
+    def read(stored: Stored) -> Reading:
+        cell = cell_of(stored, "gambit_two_players", "kuhn2", f"gambit_{method}")
+        ours = f"kuhn2: {cell.status}, max regret {regret_of(cell):.0e}"
+        return holds(cell.status == "ok", ours, cell.reason)
+
+    return read
+
+
+def _form(method: str, *, extensive: bool) -> Callable[[Stored], Reading]:
+    """Whether it takes a tree: the full game's strategic form is too large for any method."""
+
+    def read(stored: Stored) -> Reading:
+        cell, reduced = _cell(stored, method, FULL), _cell(stored, method)
+        takes = cell.status != "unsupported"
+        if reduced.status == "unsupported":
+            return differs("refused on both games", reduced.reason)
+        ours = "takes the tree" if takes else "strategic form only, so not the full game"
+        by = "pygambit 17 has it for trees" if takes else "on trees for agent equilibria at most"
+        return holds(takes == extensive, ours, by)
+
+    return read
+
+
+def _nothing(method: str) -> Callable[[Stored], Reading]:
+    """Whether nothing near an equilibrium came out."""
+
+    def read(stored: Stored) -> Reading:
+        cell = _cell(stored, method)
+        found = regret_of(cell) <= APPROXIMATE * 6
+        ours = f"{'an equilibrium' if found else 'nothing'}: {_ending(cell)}"
+        return holds(not found, ours, f"max regret {regret_of(cell):.0e}")
+
+    return read
+
+
+def _available(stored: Stored) -> Reading:
+    cell = _cell(stored, "enumpoly")
+    ours = f"available: {_ending(cell)}"
+    return holds(cell.status == "crashed", ours, "pygambit 17 has it, and it does not crash")
+
+
+def _crash(stored: Stored) -> Reading:
+    cell = _cell(stored, "simpdiv")
+    ours = f"{cell.status}: {_ending(cell)}"
+    return holds(cell.status == "crashed", ours, "pygambit 17 does not crash")
+
+
+def _logit(stored: Stored) -> Reading:
+    cell = cell_of(stored, "race", REDUCED, LOGIT)
+    ours = f"path followed in {seconds(cell.elapsed_s or 0.0)}, max regret {regret_of(cell):.2e}"
+    call = _cell(stored, "logit")
+    detail = f"the stock call first scans all payoffs: {_ending(call)}"
+    return holds(regret_of(cell) <= APPROXIMATE * 6, ours, detail, detail)
+
+
+def _only_one(stored: Stored) -> Reading:
+    near = {
+        cell.solver
+        for cell in stored["gambit"].cells
+        if cell.game == REDUCED and regret_of(cell) <= APPROXIMATE * 6
+    }
+    tried = sum(cell.game == REDUCED for cell in stored["gambit"].cells)
+    ours = f"{', '.join(sorted(near)) or 'none'} of {tried}"
+    return holds(bool(near) and near <= set(_LIKE_LOGIT), ours, "others solve it, or none does")
+
+
+_TREE, _RESULT = "applies to", "result on the reduced game"
+_TWO, _STRATEGIC, _EXTENSIVE = "two players only", "strategic form only", "extensive form"
+_HALTED = "halted after ten minutes"
+
+METHODS = Part(
+    title="Sections 1 and 4: methods of Gambit",
+    claims=(
+        *(
+            Claim(method, _TREE, _TWO, _two_players_only(method))
+            for method in ("enummixed", "lcp", "lp")
+        ),
+        *(
+            Claim(method, "two players", "solves such games", _works_for_two(method))
+            for method in ("lcp", "lp")
+        ),
+        Claim("enumpoly", _TREE, _EXTENSIVE, _form("enumpoly", extensive=True)),
+        Claim("enumpoly", "can be run", "no: listed, but it crashes the window", _available),
+        Claim("enumpoly", _RESULT, "none", _nothing("enumpoly")),
+        *(
+            Claim(method, _TREE, _STRATEGIC, _form(method, extensive=False))
+            for method in ("simpdiv", "gnm", "ipa")
+        ),
+        Claim("simpdiv", "can be run", "no: crashes on the command line", _crash),
+        Claim("simpdiv", _RESULT, "none", _nothing("simpdiv")),
+        *(
+            Claim(method, _RESULT, f"none: {_HALTED}", _nothing(method))
+            for method in ("gnm", "ipa")
+        ),
+        Claim("enumpure", _TREE, _EXTENSIVE, _form("enumpure", extensive=True)),
+        Claim("liap", _TREE, _EXTENSIVE, _form("liap", extensive=True)),
+        Claim("liap", _RESULT, f"none: {_HALTED}", _nothing("liap")),
+        Claim("logit", _TREE, _EXTENSIVE, _form("logit_path", extensive=True)),
+        Claim("logit", _RESULT, "an approximate equilibrium", _logit),
+        Claim("all methods", _RESULT, "logit is the only one with a solution", _only_one),
+    ),
+    note=(
+        "Gambit is pygambit 17.0.0b2 here, not version 16.4, and each method has 15 s on each game "
+        "(2 s without --full) instead of ten minutes; benchmarks/gambit_methods.py gives them 60 s "
+        "with the same outcome. A result is a profile with a max regret of 6e-4 or less, a "
+        "ten-thousandth of the payoff range. Methods that need the strategic form are told apart "
+        "by the full game, whose strategic form has 4.3e12 contingencies. Where pygambit "
+        "has a method for trees that finds agent equilibria only (enumpure, liap), which need not "
+        "be Nash equilibria, it is not used."
+    ),
+)

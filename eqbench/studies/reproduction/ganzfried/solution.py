@@ -1,0 +1,190 @@
+"""Section 4: the equilibrium that was found, beside the published family."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from eqbench.studies.reproduction.claims import (
+    Part,
+    Picture,
+    Reading,
+    differs,
+    holds,
+    source_error,
+)
+from eqbench.studies.reproduction.ganzfried.found import cell_of, regret_of, statement
+from eqbench.studies.reproduction.ganzfried.jobs import FULL, LARGEST, REDUCED
+from eqbench.studies.reproduction.ganzfried.pictures import regret_picture
+from eqbench.studies.reproduction.stored import Stored
+
+A33, C32, C33 = "P1|3:KBF|call", "P3|3:KB|call", "P3|3:BF|call"
+
+
+def _verified(stored: Stored, name: str) -> dict[str, Any]:
+    """What `verify` printed about one of the profiles."""
+    found: dict[str, Any] = stored[f"verify_{name}"].printed_json
+    return found
+
+
+def _payoff(player: int, theirs: Fraction) -> Callable[[Stored], Reading]:
+    def read(stored: Stored) -> Reading:
+        ours = Fraction(_verified(stored, "as_named")["exact"]["payoffs"][player])
+        best = cell_of(stored, "equilibria", REDUCED, LARGEST).payoffs
+        detail = f"found by {LARGEST}: {best[player]:.7f}" if best else ""
+        return holds(ours == theirs, str(ours), f"{float(ours - theirs):+.3g}", detail)
+
+    return read
+
+
+def _decimals(player: int, theirs: str) -> Callable[[Stored], Reading]:
+    def read(stored: Stored) -> Reading:
+        ours = float(Fraction(_verified(stored, "as_named")["exact"]["payoffs"][player]))
+        return holds(f"{ours:.7f}" == theirs, f"{ours:.7f}", f"{ours - float(theirs):+.3g}")
+
+    return read
+
+
+def _two_places(stored: Stored) -> Reading:
+    identity = _verified(stored, "as_named")["identity"]
+    places = identity["off_path"]
+    ours = f"{identity['name']} on the path; {len(places)} places off it: {', '.join(places)}"
+    good = identity["on_path"] and set(places) == {A33, C32}
+    return holds(good, ours, "other differences")
+
+
+def _folds(stored: Stored) -> Reading:
+    by = _verified(stored, "as_named")["identity"]["off_path"].get(A33, 0.0)
+    exact = _verified(stored, "as_named")["exact"]["regrets"]
+    ours = f"a33 = {0.5 + by:g}, {-by:g} less than in the family; regrets {', '.join(exact)}"
+    return holds(by == -0.5 and set(exact) == {"0"}, ours, "no such equilibrium")
+
+
+def _named_situation(stored: Stored) -> Reading:
+    """Where player 3 calls with half of the kings: as described, or as named."""
+    described = stored["grid"].summary["readings"]["as_described"]
+    named = stored["grid"].summary["readings"]["as_named"]
+    gains = {Fraction(item["regrets"][1]) for item in described}
+    exact = all(set(item["regrets"]) == {"0"} for item in named)
+    ours = f"as named, check-bet (c32 = 1/2): {'no' if exact else 'some'} gain, exactly"
+    if not exact:
+        return differs(ours, "the profile is no equilibrium as named either")
+    measured = _verified(stored, "as_described")["exact"]["regrets"]
+    if min(gains) == 0 or measured[1] == "0":
+        return differs(ours, "as described, bet-fold (c33 = 1/2), it is an equilibrium as well")
+    return source_error(
+        f"{ours}, with {len(named)} choices of b32 and c11",
+        f"c32 is check-bet; bet-fold is c33, and with c33 = 1/2 as described player 2 gains "
+        f"{', '.join(map(str, sorted(gains)))} with each of {len(described)} choices",
+    )
+
+
+def _always_folds(stored: Stored) -> Reading:
+    """Table 3 of the family has c32 = 0; the situation that is described is c33."""
+    identity = _verified(stored, "family")["identity"]
+    c33 = identity["parameters"]["c33"]
+    ours = f"c32 = 0 in a strict member; bet-fold there: c33 = {c33:g}"
+    return holds(identity["strict"] and not identity["off_path"], ours, "not in the family")
+
+
+def _agree(stored: Stored) -> Reading:
+    theirs = _verified(stored, "family")["exact"]["payoffs"]
+    ours = _verified(stored, "as_named")["exact"]["payoffs"]
+    beta = _verified(stored, "as_named")["identity"]["parameters"]["beta"]
+    text = f"{', '.join(ours)} at β = {beta:g}"
+    return holds(theirs == ours and beta == 0, text, f"the family has {', '.join(theirs)}")
+
+
+def _unreached(stored: Stored) -> Reading:
+    pairs = stored["grid"].summary["pairs"]
+    described = stored["grid"].summary["readings"]["as_described"]
+    vectors = {tuple(item["payoffs"]) for item in (*pairs, *described)}
+    texts = " or ".join(", ".join(vector) for vector in sorted(vectors))
+    ours = f"payoffs are {texts} with all {len(pairs)} pairs a33, c32"
+    detail = f"and for c33 = 1/2 in {len(described)} cases"
+    return holds(len(vectors) == 1, ours, "payoffs change, so play gets there", detail)
+
+
+def _range(stored: Stored) -> Reading:
+    pairs = stored["grid"].summary["pairs"]
+    good = {
+        (Fraction(item["a33"]), Fraction(item["c32"]))
+        for item in pairs
+        if set(item["regrets"]) == {"0"}
+    }
+    tied = {
+        (Fraction(item["a33"]), Fraction(item["c32"]))
+        for item in pairs
+        if Fraction(item["a33"]) + Fraction(item["c32"]) == Fraction(1, 2)
+    }
+    listed = "; ".join(f"{a33}, {c32}" for a33, c32 in sorted(good))
+    ours = f"a33, c32 = {listed}: {len(good)} of {len(pairs)} pairs"
+    alone = _verified(stored, "a33_alone")["exact"]["regrets"][1]
+    tie = f"only together, a33 + c32 = 1/2: with a33 = c32 = 0 player 2 gains {alone}"
+    return holds(len(good) > 1, ours, "one pair only", tie * (good == tied))
+
+
+def _beyond(stored: Stored) -> Reading:
+    verified = _verified(stored, "as_named")
+    strict, regrets = verified["identity"]["strict"], verified["exact"]["regrets"]
+    ours = f"regrets {', '.join(regrets)}; strict member: {'yes' if strict else 'no'}"
+    return holds(set(regrets) == {"0"} and not strict, ours, "it is in the family")
+
+
+def _only_off_path(stored: Stored) -> Reading:
+    identities = [
+        best.identity
+        for job in ("equilibria", "race")
+        for cell in stored[job].cells
+        if cell.game in (REDUCED, FULL) and regret_of(cell) <= 1e-12
+        for best in cell.equilibria[:1]
+        if best.identity is not None
+    ]
+    on_path = sum(identity["on_path"] for identity in identities)
+    strict = sum(identity["strict"] for identity in identities)
+    places = Counter(place for identity in identities for place in identity["off_path"])
+    ours = f"{on_path} of {len(identities)} of our results agree on the path, {strict} everywhere"
+    listed = ", ".join(f"{place} ({count})" for place, count in sorted(places.items()))
+    detail = f"the others differ at {listed}"
+    return holds(0 < on_path == len(identities), ours, "one differs on the path of play", detail)
+
+
+SOLUTION = Part(
+    title="Section 4: the equilibrium beside the family of Szafron et al. (2013)",
+    claims=(
+        statement("payoff of player 1", "-1/48", _payoff(0, Fraction(-1, 48))),
+        statement("payoff of player 1 in decimals", "-0.0208333", _decimals(0, "-0.0208333")),
+        statement("payoff of player 2", "-1/48", _payoff(1, Fraction(-1, 48))),
+        statement("payoff of player 3", "1/24", _payoff(2, Fraction(1, 24))),
+        statement("payoff of player 3 in decimals", "0.0416667", _decimals(2, "0.0416667")),
+        statement("strategies", "those of the family but for two situations", _two_places),
+        statement("player 1, king, check-bet-fold", "a33 = 0 instead of 1/2", _folds),
+        statement(
+            "player 3, king, the half",
+            "bet-fold, called with 1/2 and named c32",
+            _named_situation,
+        ),
+        statement("c32 in the family", "0: that strategy always folds", _always_folds),
+        statement("payoffs", "agree with the family's at β = 0", _agree),
+        statement("both situations", "are never reached", _unreached),
+        statement("at check-bet-fold", "a range of strategies is possible", _range),
+        statement("further equilibria", "exist beyond the family", _beyond),
+        statement("where they differ", "perhaps off the path only", _only_off_path),
+    ),
+    pictures=(
+        Picture(
+            "What player 2 gains by deviating, by a33 and c32",
+            "Exact gains at the family's member with β = 0. 0 stands on the line a33 + c32 = 1/2 "
+            "only: the family's own point (1/2, 0) and the paper's (0, 1/2) are its two ends.",
+            regret_picture,
+        ),
+    ),
+    note=(
+        "The paper prints no profile: this is the family's member with β = 0, b32 = c11 = 1/4 "
+        "(and on a grid of both), changed as the paper says, and measured in integers. x_jk is how "
+        "often player x (a, b, c) bets or calls with card j in situation k. The largest payoff of "
+        "player 1 over all equilibria is that of β = 0."
+    ),
+)

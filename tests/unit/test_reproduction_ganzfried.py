@@ -1,0 +1,342 @@
+"""Ganzfried 2025 against ours: the list of claims, and readings that notice a changed store."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict
+from fractions import Fraction
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import eqbench
+from eqbench.model.realization import RealizationPlan
+from eqbench.store.schema import CellRecord, EquilibriumRecord
+from eqbench.studies.reproduction.claims import Claim
+from eqbench.studies.reproduction.ganzfried import SOURCE
+from eqbench.studies.reproduction.ganzfried.conditions import least_gap
+from eqbench.studies.reproduction.ganzfried.gurobi import read_log
+from eqbench.studies.reproduction.ganzfried.hand import hand
+from eqbench.studies.reproduction.ganzfried.jobs import FULL, LOGIT, PAPER_MODEL, REDUCED
+from eqbench.studies.reproduction.ganzfried.off_path import grid, profiles
+from eqbench.studies.reproduction.ganzfried.presolve import PaperModel, missing_actions
+from eqbench.studies.reproduction.ganzfried.rounded import rounded
+from eqbench.studies.reproduction.jobs import JobRecord, Workshop
+from eqbench.studies.reproduction.judge import judge
+from eqbench.studies.reproduction.stored import Stored
+from eqbench.verification import verify
+
+CLAIMS = {
+    (part.title, claim.row, claim.column): claim for part in SOURCE.parts for claim in part.claims
+}
+
+
+def the_claim(row: str, column: str = "") -> Claim:
+    (found,) = [claim for (_, r, c), claim in CLAIMS.items() if (r, c) == (row, column)]
+    return found
+
+
+def store(folder: Path, name: str, summary: Any, printed: str = "") -> None:
+    """Lay down a job as if it had been run."""
+    (folder / name).mkdir(parents=True, exist_ok=True)
+    (folder / name / "summary.json").write_text(json.dumps(summary))
+    (folder / f"{name}.out").write_text(printed)
+    record = JobRecord(name, "eqbench …", [], False, 0, True, 1.0, "0")
+    (folder / f"{name}.json").write_text(json.dumps(asdict(record)))
+
+
+def stored_in(folder: Path) -> Stored:
+    return Stored(Workshop("ganzfried", folder, full=False), {job.name: "" for job in SOURCE.jobs})
+
+
+def verdict(claim: Claim, folder: Path) -> str:
+    return claim.read(stored_in(folder)).verdict
+
+
+def cell(game: str, solver: str, **changes: Any) -> CellRecord:
+    return CellRecord(
+        key="k", game=game, solver=solver, game_spec=game, solver_spec=solver, seed=0, **changes
+    )
+
+
+def verdict_of_cells(claim: Claim, **jobs: list[CellRecord]) -> str:
+    stored: Any = {name: SimpleNamespace(cells=cells) for name, cells in jobs.items()}
+    return claim.read(stored).verdict
+
+
+# -- the list of claims ----------------------------------------------------------------------------
+
+
+def test_no_cell_stands_twice_in_a_part() -> None:
+    counted = Counter(
+        (part.title, claim.row, claim.column) for part in SOURCE.parts for claim in part.claims
+    )
+    assert max(counted.values()) == 1
+
+
+def test_table_1_has_every_printed_runtime() -> None:
+    cells = {
+        (row, column): claim.theirs
+        for (title, row, column), claim in CLAIMS.items()
+        if title.startswith("Table 1")
+    }
+    assert len(cells) == 6 * 2
+    assert cells["n = 3, m = 6", "MIP avg. runtime"] == "18.8500"
+    assert cells["n = 5, m = 2", "NCP avg. runtime"] == "0.1858"
+
+
+def test_every_method_of_gambit_that_the_paper_names_has_a_row() -> None:
+    rows = {row for title, row, _ in CLAIMS if title.endswith("methods of Gambit")}
+    methods = "enummixed lcp lp enumpoly simpdiv gnm ipa enumpure liap logit"
+    assert rows == {*methods.split(), "all methods"}
+
+
+def test_nothing_is_answered_from_an_empty_store(tmp_path: Path) -> None:
+    judged = judge(SOURCE, Workshop("ganzfried", tmp_path, full=False))
+    assert judged["counts"]["not_attempted"] == len(CLAIMS) > 150
+    assert all(picture["missing"] for part in judged["parts"] for picture in part["pictures"])
+
+
+def test_every_computation_can_be_called() -> None:
+    targets = [job.compute for job in SOURCE.jobs if job.compute]
+    for target in targets:
+        module, name = target.split(":")
+        assert callable(getattr(importlib.import_module(module), name))
+
+
+# -- sizes of the models ---------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def models() -> dict[str, dict[str, int]]:
+    game = eqbench.load_game(FULL)
+    found = {"full": PaperModel.of(game.sequence_form, ()).sizes()}
+    for count in (21, 22):
+        reduced = eqbench.load_game(f"kuhn(players=3,cards=4,reduce=dominated{count})")
+        missing = missing_actions(game.tree, reduced.tree)
+        found[str(count)] = PaperModel.of(game.sequence_form, [*missing.values()]).sizes()
+    return found
+
+
+def test_first_presolves_of_the_paper_fit_21_fixed_actions(
+    models: dict[str, dict[str, int]],
+) -> None:
+    """Ganzfried 2025, section 4: 45 rows and 57 columns; of the full model 3 and 6."""
+    names = ("rows", "columns", "presolve_rows", "presolve_columns", "complementarities")
+    sizes = {name: tuple(model[key] for key in names) for name, model in models.items()}
+    assert sizes["full"] == (51, 249, 3, 6, 96)
+    assert sizes["21"] == (72, 249, 45, 57, 66)
+    assert sizes["22"] == (73, 249, 47, 60, 64)
+    assert models["full"]["products"] == 396
+
+
+def test_rows_of_the_reduced_model_are_an_error_only_while_22_actions_are_missing(
+    tmp_path: Path, models: dict[str, dict[str, int]]
+) -> None:
+    claim = the_claim("rows of the input", "reduced game")
+    for name, nodes in (("info_21", 421), ("info_reduced", 415)):
+        store(tmp_path, name, {}, json.dumps({"sizes": {"nodes": nodes}}))
+    store(tmp_path, "program", {"models": models})
+    assert verdict(claim, tmp_path) == "source_error"
+    store(tmp_path, "program", {"models": models | {"22": models["21"]}})
+    assert verdict(claim, tmp_path) == "reproduced"
+    store(tmp_path, "program", {"models": models | {"21": models["full"]}})
+    assert verdict(claim, tmp_path) == "differs"
+
+
+def test_figures_of_gurobi_without_a_license_are_not_attempted(tmp_path: Path) -> None:
+    claim = the_claim("rows in the end", "full game")
+    store(tmp_path, "program", {"gurobi": {"full": {"unavailable": "243 columns"}}})
+    assert verdict(claim, tmp_path) == "not_attempted"
+    answer = {"presolved": [1728, 637, 4357], "version": "12.0"}
+    store(tmp_path, "program", {"gurobi": {"full": answer}})
+    assert verdict(claim, tmp_path) == "reproduced"
+    answer["presolved"] = [1700, 637, 4357]
+    store(tmp_path, "program", {"gurobi": {"full": answer}})
+    assert verdict(claim, tmp_path) == "differs"
+
+
+@pytest.mark.parametrize(("regret", "expected"), [(1e-6, "reproduced"), (1e-2, "differs")])
+def test_time_of_gurobi_counts_only_for_an_equilibrium(
+    tmp_path: Path, regret: float, expected: str
+) -> None:
+    answer = {"status": "optimal", "time_s": 0.5, "version": "13.0", "regrets": [regret, 0.0]}
+    longer = {"status": "time_limit", "time_s": 100.0}
+    store(tmp_path, "program", {"gurobi": {"21": answer, "22": longer}})
+    claim = the_claim("reduced game, on Gurobi")
+    assert verdict(claim, tmp_path) == expected
+    detail = claim.read(stored_in(tmp_path)).detail
+    assert "with 22 actions fixed 100 s, not solved until then" in detail
+
+
+def test_log_of_gurobi_is_read() -> None:
+    text = (
+        "Gurobi Optimizer version 13.0.3 build v13\nPresolve added 12 rows and 0 columns\n"
+        "Presolve removed 0 rows and 9 columns\nPresolve time: 0.02s\n"
+        "Presolved: 17 rows, 6 columns, 43 nonzeros\nVariable types: 6 continuous, 0 integer\n"
+        "Cutting planes:\n  Gomory: 7\n  Flow cover: 3\n\nExplored 9 nodes\n"
+    )
+    assert read_log(text) == {
+        "added": [12, 0],
+        "taken": [0, 9],
+        "time": [0.02],
+        "presolved": [17, 6, 43],
+        "kinds": [6, 0],
+        "cuts": {"Gomory": 7, "Flow cover": 3},
+        "version": "13.0.3",
+    }
+
+
+# -- conditions ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("spec", ["kuhn2", "random(players=3,actions=3,seed=1)"])
+def test_least_complementarity_is_the_regret(spec: str) -> None:
+    """Ganzfried 2025, section 2, by duality of linear programs."""
+    game, rng = eqbench.load_game(spec), np.random.default_rng(1)
+    rows = [rng.dirichlet(np.ones(len(actions))) for actions in game.tree.infoset_actions]
+    behavior = np.concatenate(rows)
+    plans = RealizationPlan.of(game.sequence_form, behavior).weights
+    regrets = verify(game.tree, eqbench.BehaviorProfile.of(game.tree, behavior)).regrets
+    gaps = [least_gap(game.sequence_form, plans, player) for player in range(len(regrets))]
+    assert gaps == pytest.approx(regrets, abs=1e-9)
+    assert max(gaps) > 1e-3
+
+
+def test_conditions_that_are_met_elsewhere_are_noticed(tmp_path: Path) -> None:
+    claim = the_claim("conditions are sufficient")
+    for gap, expected in ((0.25, "reproduced"), (0.0, "differs")):
+        found = [{"gaps": [gap, 0.0], "regrets": [0.25, 0.0]}]
+        store(tmp_path, "conditions", {"profiles": found})
+        assert verdict(claim, tmp_path) == expected
+
+
+# -- the equilibrium -------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    folder = tmp_path_factory.mktemp("grid")
+    return grid(folder, folder, full=False)
+
+
+def test_half_of_the_kings_is_an_error_only_while_player_2_gains(
+    tmp_path: Path, measured: dict[str, Any]
+) -> None:
+    claim = the_claim("player 3, king, the half")
+    printed = {"exact": {"regrets": ["0", "1/6", "0"]}}
+    store(tmp_path, "verify_as_described", {}, json.dumps(printed))
+    store(tmp_path, "grid", measured)
+    assert verdict(claim, tmp_path) == "source_error"
+    readings = measured["readings"]
+    for changed in (
+        readings | {"as_described": readings["as_named"]},
+        readings | {"as_named": readings["as_described"]},
+    ):
+        store(tmp_path, "grid", measured | {"readings": changed})
+        assert verdict(claim, tmp_path) == "differs"
+
+
+def test_exact_regrets_off_the_path(measured: dict[str, Any]) -> None:
+    """Only a33 + c32 = 1/2 keeps the equilibrium: player 2 gains by betting if there are too few
+    calls, and by checking if there are too many."""
+    for item in measured["pairs"]:
+        total = Fraction(item["a33"]) + Fraction(item["c32"]) - Fraction(1, 2)
+        gain = Fraction(1, 12) * total if total > 0 else Fraction(-1, 3) * total
+        assert [Fraction(text) for text in item["regrets"]] == [0, gain, 0]
+
+
+def test_profiles_are_written_for_every_reading(tmp_path: Path) -> None:
+    names = profiles(tmp_path, tmp_path, full=False)["profiles"]
+    written = {name: json.loads((tmp_path / f"{name}.json").read_text()) for name in names}
+    king = {name: document["behavior"] for name, document in written.items()}
+    assert king["as_named"]["P3"]["3:KB"] == {"fold": "1/2", "call": "1/2"}
+    assert king["as_described"]["P3"]["3:BF"] == {"fold": "1/2", "call": "1/2"}
+    assert king["family"]["P1"]["3:KBF"] == {"fold": "1/2", "call": "1/2"}
+    assert king["a33_alone"]["P1"]["3:KBF"] == {"fold": "1", "call": "0"}
+
+
+def test_hand_of_the_paper() -> None:
+    """Ganzfried 2025, section 3: a profit of 3; the others lose 1 and 2."""
+    found = hand(Path(), Path(), full=False)
+    assert found["kuhn3"]["profits"] == [-1, -2, 3]
+
+
+# -- times, Table 1, Gambit ------------------------------------------------------------------------
+
+
+def test_time_counts_only_where_every_run_solved_the_game() -> None:
+    claim = the_claim("reduced game, on SCIP")
+    solved = cell(REDUCED, PAPER_MODEL, status="ok", elapsed_s=0.1, max_regret=1e-16)
+    missed = cell(REDUCED, PAPER_MODEL, status="limit", elapsed_s=30.0)
+    assert verdict_of_cells(claim, race=[solved]) == "reproduced"
+    assert verdict_of_cells(claim, race=[solved, missed]) == "differs"
+
+
+def sizes(solved: int, mean_s: float) -> Iterator[dict[str, Any]]:
+    figures = {
+        "games": 3,
+        "solved": solved,
+        "mean_with_timeouts_s": mean_s,
+        "median_s": mean_s,
+        "precise": solved,
+        "reasons": {},
+    }
+    for size in ("3x3", "3x4", "4x3", "5x2", "3x5", "3x6"):
+        slower = figures | {"mean_with_timeouts_s": 2.0, "median_s": 2.0}
+        yield {"size": size, "solvers": [figures, slower]}
+
+
+@pytest.mark.parametrize(
+    ("solved", "mean_s", "time", "faster"),
+    [
+        (3, 1.0, "reproduced", "reproduced"),
+        (2, 1.0, "differs", "reproduced"),
+        (3, 4.0, "reproduced", "differs"),
+    ],
+)
+def test_readings_of_table_1(
+    tmp_path: Path, solved: int, mean_s: float, time: str, faster: str
+) -> None:
+    for job in ("table_1_small", "table_1_3x5", "table_1_3x6"):
+        store(tmp_path, job, {"sizes": list(sizes(solved, mean_s))})
+    assert verdict(the_claim("n = 3, m = 6", "NCP avg. runtime"), tmp_path) == time
+    assert verdict(the_claim("faster"), tmp_path) == faster
+
+
+def test_method_that_finds_an_equilibrium_after_all_is_noticed() -> None:
+    claim = the_claim("liap", "result on the reduced game")
+    ended = cell(REDUCED, "gambit_liap", status="timeout", elapsed_s=16.0)
+    found = cell(REDUCED, "gambit_liap", status="ok", elapsed_s=1.0, max_regret=1e-9)
+    assert verdict_of_cells(claim, gambit=[ended]) == "reproduced"
+    assert verdict_of_cells(claim, gambit=[found]) == "differs"
+
+
+def test_rounded_profile_still_sums_to_one_and_its_gain_is_held_against_the_paper(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree = eqbench.load_game(FULL).tree
+    rows: dict[str, dict[str, dict[str, float]]] = {player: {} for player in tree.players}
+    for player, label, actions in zip(
+        tree.infoset_player, tree.infoset_labels, tree.infoset_actions, strict=True
+    ):
+        first, second = actions
+        rows[tree.players[player]][label] = {first: 1 / 3, second: 2 / 3}
+    (tmp_path / "race").mkdir()
+    (tmp_path / "race" / "profile.json").write_text(json.dumps({"behavior": rows}))
+    best = EquilibriumRecord("iterate", [], [], 0.0, 0.0, profile="profile.json")
+    run = SimpleNamespace(cells=[cell(FULL, LOGIT, status="ok", equilibria=[best])])
+    module = "eqbench.studies.reproduction.ganzfried.rounded"
+    monkeypatch.setattr(f"{module}.read_run", lambda _: run)
+    assert rounded(tmp_path, tmp_path, full=False)[FULL]["a33"] == "6667/10000"
+
+    claim = CLAIMS["Section 4: logit equilibria with Gambit", "gain by deviating", ""]
+    for gain, expected in (("1/59994", "reproduced"), ("1/50000", "differs")):
+        store(tmp_path, "rounded", {REDUCED: {"regrets": ["0", gain, "0"]}})
+        assert verdict(claim, tmp_path) == expected
