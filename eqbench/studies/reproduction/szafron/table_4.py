@@ -1,0 +1,74 @@
+"""Table 4: a profile whose strategies belong to different equilibria."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from eqbench.studies.reproduction.claims import Claim, Part, Reading, holds
+from eqbench.studies.reproduction.stored import Stored
+from eqbench.studies.reproduction.szafron.notation import PLACES, in_kappa
+from eqbench.studies.reproduction.szafron.readings import Read
+
+_TABLE_4 = {
+    **{"a11": "0", "b11": "1/4", "c11": "0", "a21": "0", "b21": "0", "c21": "1/2"},
+    **{"a22": "0", "b22": "0", "c22": "0", "a23": "0", "b23": "1/8", "c23": "0"},
+    **{"a31": "0", "b31": "0", "c31": "0", "a32": "0", "b32": "0", "c32": "0"},
+    **{"a33": "1/2", "b33": "5/8", "c33": "1/4", "a34": "0", "b34": "0", "c34": "0"},
+    **{"a41": "0", "b41": "1/2", "c41": "1"},
+}
+_COLUMNS = {"a": "P1", "b": "P2", "c": "P3"}
+_UTILITIES = {
+    "P1": ("−κ/2", Fraction(-1, 48)),
+    "P2": ("−κ(1/2 + β)", Fraction(-1, 32)),
+    "P3": ("κ(1 + β)", Fraction(5, 96)),
+}
+
+
+def _entry(name: str, theirs: str) -> Read:
+    """A parameter of Table 4, which Table 3 must give for that player's sub-family."""
+
+    def read(stored: Stored) -> Reading:
+        player, label = PLACES[name]
+        document = stored["rules"].json("table_4.json")["behavior"][player][label]
+        used = document["call" if "B" in label else "bet"]
+        ours = stored["allowed"].summary[name]
+        truth = used == theirs and _allows(ours, Fraction(theirs))
+        return holds(truth, f"Table 3 allows {ours}", f"{used} was measured, {ours} is allowed")
+
+    return read
+
+
+def _allows(text: str, value: Fraction) -> bool:
+    low, _, high = text.partition(" to ")
+    return Fraction(low) <= value <= Fraction(high or low)
+
+
+def _payoff(player: int, theirs: Fraction) -> Read:
+    def read(stored: Stored) -> Reading:
+        ours = Fraction(stored["table_4"].printed_json["exact"]["payoffs"][player])
+        by = f"{ours - theirs} more"
+        return holds(ours == theirs, f"{ours} = {in_kappa(ours)}, with β = 1/4", by)
+
+    return read
+
+
+TABLE_4 = Part(
+    title="Table 4: strategies of different equilibria together",
+    claims=(
+        *(
+            Claim(name, _COLUMNS[name[0]], theirs, _entry(name, theirs))
+            for name, theirs in _TABLE_4.items()
+        ),
+        *(
+            Claim("utility", player, theirs, _payoff(k, value))
+            for k, (player, (theirs, value)) in enumerate(_UTILITIES.items())
+        ),
+    ),
+    note=(
+        "The printed profile was measured exactly. Each of its parameters is held against what "
+        "Table 3 allows: for player 2 with c11 = 1/2, b11 = 1/4, b21 = 0 and b32 = 0, for player 3 "
+        "with c11 = 0 and whatever player 2 of any member does."
+    ),
+)
+
+PARTS = (TABLE_4,)
