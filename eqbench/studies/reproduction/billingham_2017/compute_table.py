@@ -1,0 +1,169 @@
+"""Which conditions of Table 1 the equilibria found by case enumeration meet."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from eqbench.equilibria.expressions import alternatives, evaluate
+from eqbench.model.profile import BehaviorProfile
+from eqbench.registry import load_game
+from eqbench.studies.reproduction.billingham_2017.found import (
+    NAMES,
+    ROUNDING,
+    Found,
+    equilibria,
+    inside,
+    layout_of,
+)
+from eqbench.studies.reproduction.billingham_2017.printed_conditions import (
+    CONDITIONS,
+    TABLE,
+    Cell,
+    corrected,
+)
+from eqbench.studies.reproduction.jobs import Workshop
+from eqbench.studies.reproduction.stored import Stored
+from eqbench.verification import Verifier
+
+EXACT = 1e-12
+VALUES = (0.0, 0.5, 1.0)  # that one frequency of an equilibrium is changed to
+
+
+def table(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
+    """How many equilibria meet each cell, as printed and corrected, and whether others meet all."""
+    stored = Stored(
+        Workshop(jobs.name, jobs, full=full), {"enumeration": "it has to be run before"}
+    )
+    found = equilibria(stored)
+    combinations = {_combination(each) for each in found}
+    return {
+        "equilibria": len(found),
+        "cells": {
+            f"{number}{letter}": _counts(cell, found)
+            for number, cells in TABLE.items()
+            for letter, cell in cells.items()
+        },
+        "unmet_as_printed": sum(not _meets(each, as_printed=True) for each in found),
+        "unmet_corrected": [
+            {"pot": str(e.pot), "solutions": e.solutions, "regret": str(e.max_regret)}
+            for e in found
+            if not _meets(e, as_printed=False)
+        ],
+        "combinations": sorted(combinations),
+        "thresholds": _thresholds(found),
+        "changed": dict(_changed(inside(found))),
+    }
+
+
+def _counts(cell: Cell, found: Sequence[Found]) -> dict[str, Any]:
+    """In how many equilibria the first relation of a cell holds, and in how many all of them."""
+    return {
+        "first": sum(_holds(cell[0], each.names) for each in found),
+        "printed": sum(_all_hold(cell, each.names) for each in found),
+        "corrected": sum(_all_hold(corrected(cell), each.names) for each in found),
+        "added": [
+            {"a1": str(each.values["a1"]), "regret": float(each.max_regret)}
+            for each in found
+            if _all_hold(corrected(cell), each.names) and not _all_hold(cell, each.names)
+        ],
+    }
+
+
+def _holds(relation: str, names: Mapping[str, Any]) -> bool:
+    """Whether a relation holds: exactly for rational figures, else within rounding."""
+    (parts,) = alternatives(relation)
+    exact = not any(isinstance(value, float) for value in names.values())
+    values = dict(names) if exact else {name: float(value) for name, value in names.items()}
+    gap = evaluate(parts.left, values, exact=exact) - evaluate(parts.right, values, exact=exact)
+    rounding = 0 if exact else ROUNDING
+    return bool(
+        {
+            "<": gap < -rounding,
+            "<=": gap <= rounding,
+            ">": gap > rounding,
+            ">=": gap >= -rounding,
+            "==": abs(gap) <= rounding,
+        }[parts.sign]
+    )
+
+
+def _all_hold(cell: Cell, names: Mapping[str, Any]) -> bool:
+    return all(_holds(relation, names) for relation in cell)
+
+
+def _meets(each: Found, *, as_printed: bool) -> bool:
+    """Whether at least one cell of each condition holds."""
+    return all(
+        any(
+            _all_hold(cell if as_printed else corrected(cell), each.names)
+            for cell in cells.values()
+        )
+        for cells in TABLE.values()
+    )
+
+
+def _combination(each: Found) -> str:
+    """Which cell of each condition holds, such as ``a c b …``; cells exclude each other."""
+    return " ".join(
+        next((k for k, cell in cells.items() if _all_hold(corrected(cell), each.names)), "-")
+        for number, cells in TABLE.items()
+        if number < 9
+    )
+
+
+def _thresholds(found: Sequence[Found]) -> dict[str, int]:
+    """At how many equilibria where player 2 bets one threshold of b2 / a2 is above the other."""
+    gaps = [
+        float((2 - each.values["b1"]) / (each.pot + each.values["a1"]) - 2 / (each.pot + 1))
+        for each in found
+        if each.values["a2"] > 0
+    ]
+    return {
+        "above": sum(gap > ROUNDING for gap in gaps),
+        "below": sum(gap < -ROUNDING for gap in gaps),
+    }
+
+
+def _changed(found: Sequence[Found]) -> Counter[str]:
+    """Equilibria with one frequency changed: whether they meet all eleven conditions, and regrets.
+
+    Keys are ``meets, no regret`` and so on.
+    """
+    counts: Counter[str] = Counter()
+    for pot in {each.pot for each in found}:
+        game = load_game("skp").at(pot=pot)
+        verifier = Verifier(game.tree)
+        layout = layout_of(game)
+        for frequencies in _neighbors([each for each in found if each.pot == pot]):
+            behavior = layout.behavior(np.array(frequencies))
+            regret = float(verifier.verify(BehaviorProfile.of(game.tree, behavior)).max_regret)
+            names = dict(zip(NAMES, frequencies, strict=True)) | {"P": float(pot)}
+            meets = all(_condition_holds(names, k) for k in range(len(CONDITIONS)))
+            words = "meets" if meets else "fails", "no regret" if regret <= EXACT else "regret"
+            counts[", ".join(words)] += 1
+    return counts
+
+
+def _neighbors(found: Sequence[Found]) -> set[tuple[float, ...]]:
+    """All profiles that differ from an equilibrium in one frequency, which is 0, 1/2 or 1."""
+    neighbors = set()
+    for each in found:
+        own = [float(each.values[name]) for name in NAMES]
+        for place in range(len(NAMES)):
+            neighbors |= {(*own[:place], value, *own[place + 1 :]) for value in VALUES}
+    return neighbors
+
+
+def _condition_holds(names: Mapping[str, float], which: int) -> bool:
+    """Whether one of the three cases of a condition of section 3 holds."""
+    condition = CONDITIONS[which]
+    gap = evaluate(f"({condition.left}) - ({condition.right})", names, exact=False)
+    gap *= evaluate(condition.times, names, exact=False)
+    if abs(gap) <= EXACT:
+        return True
+    return bool(names[condition.frequency] == (1.0 if gap > 0 else 0.0))
