@@ -68,7 +68,7 @@ def reproduce(ctx: click.Context, /, **options: Any) -> None:
     none is given. Each claim gets a verdict: reproduced, differs (by how much), source_error (with
     evidence), not_attempted (with the reason). What is ours is read from the folders of the jobs,
     which are ordinary commands; the page names them. It is index.html in the folder; beside it
-    stand report.md, claims.csv, summary.json and points.csv, which has all verified profiles.
+    stand report.md, claims.csv, summary.json and points.csv, with the verified profiles of runs.
     Exit code: 0 whatever the verdicts, 1 a job failed, 2 usage, 130 interrupted.
 
     \b
@@ -76,32 +76,37 @@ def reproduce(ctx: click.Context, /, **options: Any) -> None:
       eqbench reproduce szafron --full
       eqbench reproduce szafron --list
     """
-    from eqbench.studies.reproduction.catalog import MODULES, load_source
-    from eqbench.studies.reproduction.folder import begin
+    import signal
 
-    wanted = dict.fromkeys(options["sources"] or MODULES)
+    from eqbench.studies.reproduction.catalog import MODULES, load_source
+    from eqbench.studies.reproduction.folder import begin, held
+
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # end as after Ctrl-C
+    wanted = [load_source(name) for name in options["sources"] or MODULES]
     if options["as_list"]:
-        _list([load_source(name) for name in wanted], options)
+        _list(wanted, options)
         return
-    folder, names, full = _place(list(wanted), options)
-    sources = [load_source(name) for name in names]
-    _check_jobs(sources, options["only"])
+    _check_jobs(wanted, options["only"])
+    folder, names, full = _place(options)
     if options["resume"] is None:
         begin(folder, names, full=full)
-    tasks = _tasks(folder, sources, full, options["only"])
-    if not _run(tasks, options):
-        click.echo(f"interrupted; go on with\n  eqbench reproduce --resume {folder}", err=True)
-        ctx.exit(INTERRUPTED)
-    if _conclude(folder, names, full, options):
-        ctx.exit(JOB_FAILED)
+    with held(folder):
+        tasks = _tasks(folder, [one for one in wanted if one.name in names], full, options["only"])
+        if not _run(tasks, options):
+            click.echo(f"interrupted; go on with\n  eqbench reproduce --resume {folder}", err=True)
+            ctx.exit(INTERRUPTED)
+        if _conclude(folder, names, full, options):
+            ctx.exit(JOB_FAILED)
 
 
-def _place(names: list[str], options: dict[str, Any]) -> tuple[Path, list[str], bool]:
-    """Folder, names of the sources and extent."""
+def _place(options: dict[str, Any]) -> tuple[Path, list[str], bool]:
+    """Folder, names of all its sources, and extent."""
     from eqbench.errors import UsageError
     from eqbench.store.run_folder import new_run_path
+    from eqbench.studies.reproduction.catalog import MODULES
     from eqbench.studies.reproduction.folder import read_request
 
+    names = list(dict.fromkeys(options["sources"] or MODULES))
     if options["resume"] is None:
         slug = "-".join(["reproduce", *options["sources"]])
         path = options["out"] or new_run_path(Path("results"), slug)
@@ -112,7 +117,12 @@ def _place(names: list[str], options: dict[str, Any]) -> tuple[Path, list[str], 
     request = read_request(folder)
     if options["full"] and not request["full"]:
         raise UsageError(f"{folder} was begun without --full; begin a new one with --full")
-    return folder, list(options["sources"] or request["sources"]), request["full"]
+    if strangers := [name for name in options["sources"] if name not in request["sources"]]:
+        raise UsageError(
+            f"{folder} was begun for {', '.join(request['sources'])}; begin a new one for "
+            f"{', '.join(strangers)}"
+        )
+    return folder, request["sources"], request["full"]
 
 
 def _check_jobs(sources: list[Any], only: tuple[str, ...]) -> None:

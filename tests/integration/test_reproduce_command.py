@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from command import Ended, eqbench
 
@@ -23,14 +29,19 @@ def claims(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {claim["row"]: claim for part in source["parts"] for claim in part["claims"]}
 
 
-def test_the_article_on_kuhn_poker_holds_but_for_two_sentences(first: Ended) -> None:
+def test_the_article_on_kuhn_poker_holds_but_for_three_sentences(first: Ended) -> None:
     """Kuhn 1950; Szafron, Gibson and Sturtevant 2013, on which the article rests."""
     assert first.code == 0, first.err
     document = json.loads((first.folder / "page" / "summary.json").read_text())
     found = claims(document)
     wrong = {row for row, claim in found.items() if claim["verdict"] == "source_error"}
     assert wrong == {"range of β", "player 1 beside player 2"}
-    assert {claim["verdict"] for claim in found.values()} == {"reproduced", "source_error"}
+    different = {row for row, claim in found.items() if claim["verdict"] == "differs"}
+    assert different == {"parameters of the family"}
+    assert {claim["verdict"] for claim in found.values()} - {"reproduced"} == {
+        "differs",
+        "source_error",
+    }
     assert found["value for player 1"]["ours"] == "-1/18"
     assert "leave a player 1/48 to gain" in found["range of β"]["detail"]
     assert "error in the source: encyclopedia, Three players, range of β" in first.out
@@ -83,6 +94,7 @@ def test_resuming_reads_verdicts_anew_and_runs_only_what_is_missing(first: Ended
         (("--resume", "nowhere"), "nowhere holds no reproduction"),
         (("--resume", "page", "--full"), "was begun without --full"),
         (("--resume", "page", "--out", "other"), "either --resume or --out"),
+        (("szafron", "--resume", "page"), "begin a new one for szafron"),
     ],
 )
 def test_mistakes_are_refused_with_what_is_allowed(
@@ -91,6 +103,28 @@ def test_mistakes_are_refused_with_what_is_allowed(
     ended = eqbench("reproduce", *arguments, cwd=first.folder)
     assert ended.code == 2
     assert message in ended.err
+
+
+def test_a_folder_in_use_is_refused(first: Ended) -> None:
+    with (first.folder / "page" / "request.json").open() as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        ended = eqbench("reproduce", "--resume", "page", cwd=first.folder)
+    assert ended.code == 2
+    assert "another eqbench reproduce runs in page" in ended.err
+
+
+def test_ended_by_a_signal_it_leaves_no_job_behind_and_can_go_on(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "eqbench", "reproduce", SOURCE, "--out", "page"]
+    job = tmp_path / "page" / "jobs" / SOURCE / "two_player_equilibria"
+    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
+        while not job.exists():
+            time.sleep(0.05)
+        process.send_signal(signal.SIGTERM)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "eqbench reproduce --resume page" in said
+    left = [p for p in psutil.process_iter(["cmdline"]) if str(job) in (p.info["cmdline"] or [])]
+    assert not left
 
 
 def test_jobs_are_listed_without_running_anything(tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ from eqbench.studies.reproduction.jobs import Job, JobRecord, Workshop
 from eqbench.studies.reproduction.judge import judge
 from eqbench.studies.reproduction.pages import markdown
 from eqbench.studies.reproduction.schedule import run_jobs, wanted_jobs
+from eqbench.studies.reproduction.sources import source_digest
 from eqbench.studies.reproduction.stored import Stored
 
 GAMES = Job("games", ("list", "games"), out=False)
@@ -40,7 +41,9 @@ def stored_job(folder: Path, name: str, summary: Any, **changes: Any) -> None:
     """Lay down a job as if it had been run."""
     (folder / name).mkdir(parents=True, exist_ok=True)
     (folder / name / "summary.json").write_text(json.dumps(summary))
-    record = JobRecord(name, "eqbench …", ["list", "games"], False, 0, True, 1.0, "0")
+    now = version("eqbench")
+    words = ["list", "games"]
+    record = JobRecord(name, "eqbench …", words, False, 0, True, 1.0, now, "first", {})
     (folder / f"{name}.json").write_text(json.dumps(asdict(replace(record, **changes))))
 
 
@@ -80,6 +83,7 @@ def test_a_figure_is_reproduced_to_its_last_digit_only() -> None:
     assert number(0.25, 0.2549, 0.005).verdict == "reproduced"
     beyond = number(0.25, 0.2551, 0.005)
     assert (beyond.verdict, beyond.detail) == ("differs", "+0.0051, 1.02 times theirs")
+    assert number(1.2, 1.25, 0.05).verdict == number(0.3, 0.35, 0.05).verdict == "reproduced"
     assert holds(False, "no", "all of it") == Reading("differs", "no", "all of it")
 
 
@@ -109,38 +113,92 @@ def test_a_failed_job_gives_its_last_words(tmp_path: Path) -> None:
         Claim("value", "", "", lambda stored: reproduced("1")),
         Claim("value", "", "1", lambda stored: reproduced("")),
         Claim("value", "", "1", lambda stored: source_error("1", "")),
+        Claim("value", "", "1", lambda stored: reproduced("1")),
     ],
 )
 def test_empty_cells_and_verdicts_without_reason_are_refused(tmp_path: Path, claim: Claim) -> None:
-    with pytest.raises(ValueError, match=r"empty cell|without its reason"):
+    with pytest.raises(ValueError, match=r"empty cell|without its reason|rests on no stored job"):
         verdict_of(claim, tmp_path)
 
 
-def test_a_job_is_done_only_if_it_is_the_same_of_the_same_version(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "change", [{"version": "0.0.1"}, {"words": ["list"]}, {"inputs": {"a": "x"}}]
+)
+def test_what_another_version_stored_is_not_taken_for_ours(
+    tmp_path: Path, change: dict[str, Any]
+) -> None:
+    stored_job(tmp_path, "games", {"value": 1.0}, **change)
+    assert not Workshop("toy", tmp_path, full=False).done(GAMES)
+    found = verdict_of(VALUE, tmp_path)
+    assert found["verdict"] == "not_attempted"
+    assert "is of another version" in found["detail"]
+
+
+def test_a_job_is_done_only_if_it_is_the_same_and_succeeded(tmp_path: Path) -> None:
     workshop = Workshop("toy", tmp_path, full=False)
     assert not workshop.done(GAMES)
-    stored_job(tmp_path, "games", {}, version=version("eqbench"))
+    stored_job(tmp_path, "games", {})
     assert workshop.done(GAMES)
     assert not workshop.done(replace(GAMES, command=("list", "solvers")))
-    stored_job(tmp_path, "games", {}, version=version("eqbench"), accepted=False)
+    stored_job(tmp_path, "games", {}, accepted=False)
     assert not workshop.done(GAMES)
-    stored_job(tmp_path, "games", {}, version="0.0.1")
-    assert not workshop.done(GAMES)
+
+
+def test_what_follows_from_a_job_that_was_run_anew_is_run_anew(tmp_path: Path) -> None:
+    workshop, last = Workshop("toy", tmp_path, full=False), replace(GAMES, name="last")
+    last = replace(last, needs=("games",))
+    stored_job(tmp_path, "games", {})
+    stored_job(tmp_path, "last", {}, inputs={"games": "first"})
+    assert workshop.done(last)
+    stored_job(tmp_path, "games", {}, ended="second")
+    assert not workshop.done(last)
+
+
+def test_a_computation_is_done_only_with_the_sources_that_it_had(tmp_path: Path) -> None:
+    module = "eqbench.studies.reproduction.encyclopedia.compute"
+    job = Job("games", compute=f"{module}:family_of_kuhn2")
+    workshop = Workshop("toy", tmp_path, full=False)
+    stored_job(tmp_path, "games", {}, words=[job.compute, source_digest(module)])
+    assert workshop.done(job)
+    stored_job(tmp_path, "games", {}, words=[job.compute, "another"])
+    assert not workshop.done(job)
+
+
+def test_the_digest_covers_what_a_module_imports_from_its_package() -> None:
+    parts = [source_digest(f"eqbench.studies.reproduction.{name}") for name in ("jobs", "stored")]
+    assert parts[0] != parts[1]
+    assert all(len(part) == 16 for part in parts)
 
 
 def test_jobs_run_as_commands_and_leave_their_record(tmp_path: Path) -> None:
     workshop, ended = Workshop("toy", tmp_path, full=False), []
     wrong = Job("wrong", ("list", "nothing"), out=False, needs=("games",))
-    stop = threading.Event()
-    run_jobs([(workshop, GAMES), (workshop, wrong)], 2, stop, lambda *what: ended.append(what))
-    assert [(task[1].name, record.exit_code) for task, record in ended] == [
-        ("games", 0),
-        ("wrong", 2),
-    ]
+    after = replace(GAMES, name="after", needs=("wrong",))
+    stop, tasks = threading.Event(), [(workshop, job) for job in (GAMES, wrong, after)]
+    run_jobs(tasks, 2, stop, lambda *what: ended.append(what))
+    codes = [(task[1].name, record.exit_code) for task, record in ended]
+    assert codes == [("games", 0), ("wrong", 2)]  # what needs a failed job is not run
     assert "kuhn3" in (tmp_path / "games.out").read_text()
     again: list[Any] = []
-    run_jobs([(workshop, GAMES), (workshop, wrong)], 2, stop, lambda *what: again.append(what))
+    run_jobs(tasks, 2, stop, lambda *what: again.append(what))
     assert [task[1].name for task, _ in again] == ["wrong"]
+    claim = Claim("value", "", "1", lambda stored: reproduced(stored["after"].printed))
+    found = verdict_of(claim, tmp_path, GAMES, wrong, after)
+    assert found["detail"] == "the job after needs the job wrong, which failed"
+
+
+def test_a_damaged_result_spoils_its_own_claims_only(tmp_path: Path) -> None:
+    stored_job(tmp_path, "games", {"other": 1.0})
+    picture = Picture("Figure 1", "Read it so.", lambda stored: str(stored["games"].json("x.json")))
+    (tmp_path / "games" / "x.json").write_text("{")
+    made = source(
+        VALUE, Claim("printed", "", "1", lambda stored: holds(bool(stored["games"]), "1", ""))
+    )
+    made = replace(made, parts=(replace(made.parts[0], pictures=(picture,)),))
+    (part,) = judge(made, Workshop("toy", tmp_path, full=False))["parts"]
+    assert [claim["verdict"] for claim in part["claims"]] == ["not_attempted", "reproduced"]
+    assert "what games stored cannot be read (KeyError" in part["claims"][0]["detail"]
+    assert "cannot be read (JSONDecodeError" in part["pictures"][0]["missing"]
 
 
 def test_a_broken_run_goes_on_and_another_command_begins_anew(

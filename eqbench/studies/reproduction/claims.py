@@ -68,9 +68,9 @@ def holds(
 
 def number(theirs: float, ours: float, tolerance: float, *, digits: int = 6) -> Reading:
     """Reading of a figure: reproduced if it is within `tolerance`, usually half a unit of the
-    last digit that is printed."""
+    last digit that is printed; a figure just between two roundings agrees with both."""
     text = f"{ours:.{digits}g}"
-    if abs(ours - theirs) <= tolerance:
+    if abs(ours - theirs) <= tolerance * (1 + 1e-9):
         return reproduced(text)
     ratio = f", {ours / theirs:.3g} times theirs" if theirs else ""
     return differs(text, f"{ours - theirs:+.3g}{ratio}")

@@ -29,9 +29,10 @@ _KINDS = {"reproduced": "good", "differs": "bad", "source_error": "fair", "not_a
 # tables up to this size need no fields to filter them
 _FEW = 8
 _MEANING = (
-    "Reproduced: what eqbench stored agrees with what is printed, to its last digit. Differs: it "
-    "does not, and the line says by how much. Error in the source: what is printed fails a check "
-    "that was run, which the line names. Not attempted: with the reason."
+    "Reproduced: what eqbench stored agrees with what is printed, to its last digit unless the "
+    "part says otherwise. Differs: it does not, and the line says by how much. Error in the "
+    "source: what is printed fails a check that was run, which the line names. Not attempted: "
+    "with the reason."
 )
 _LEGEND = (
     "✓ reproduced, ≠ differs, ✗ error in the source, – not attempted. Where only one figure "

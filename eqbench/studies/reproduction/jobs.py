@@ -12,9 +12,12 @@ import sys
 import threading
 import time
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+
+from eqbench.studies.reproduction.sources import source_digest
 
 # what goes on in its own folder after a break; the others are begun again
 _RESUMABLE = frozenset({"run", "suite", "ranges", "trace"})
@@ -72,6 +75,8 @@ class JobRecord:
     exit_code : of the process; negative for a signal
     elapsed_s : wall time, with start-up
     version : of eqbench
+    ended : when it ended, in UTC
+    inputs : when the jobs that it needs had ended, by name
     """
 
     name: str
@@ -82,6 +87,8 @@ class JobRecord:
     accepted: bool
     elapsed_s: float
     version: str
+    ended: str
+    inputs: dict[str, str | None]
 
 
 class Workshop:
@@ -104,15 +111,18 @@ class Workshop:
         except (FileNotFoundError, ValueError, TypeError):
             return None
 
+    def is_current(self, job: Job, record: JobRecord) -> bool:
+        """Whether a record is of this very job, its program and what it needs as they are now."""
+        return (
+            record.words == self._identity(job)
+            and record.version == version("eqbench")
+            and record.inputs == self._inputs(job)
+        )
+
     def done(self, job: Job) -> bool:
         """Whether this very job was run to its end before, with a result."""
         record = self.record(job.name)
-        return (
-            record is not None
-            and record.accepted
-            and record.words == self._identity(job)
-            and record.version == version("eqbench")
-        )
+        return record is not None and record.accepted and self.is_current(job, record)
 
     def forget(self, job: Job) -> None:
         """Take back that a job was run; what it left stays."""
@@ -139,6 +149,8 @@ class Workshop:
             code in job.accept,
             round(time.monotonic() - begin, 2),
             version("eqbench"),
+            datetime.now(UTC).isoformat(),
+            self._inputs(job),
         )
         _write(self.folder / f"{job.name}.json", asdict(record))
         return record
@@ -153,8 +165,15 @@ class Workshop:
         return shlex.join(["eqbench", *words, *out])
 
     def _identity(self, job: Job) -> list[str]:
+        if not job.compute:
+            return list(job.words(full=self.full))
         extent = ["--full"] if self.full else []
-        return [job.compute, *extent] if job.compute else list(job.words(full=self.full))
+        return [job.compute, *extent, source_digest(job.compute.partition(":")[0])]
+
+    def _inputs(self, job: Job) -> dict[str, str | None]:
+        needed = sorted(job.required(full=self.full))
+        records = {name: self.record(name) for name in needed}
+        return {name: record.ended if record else None for name, record in records.items()}
 
     def _filled(self, job: Job, folder: Path) -> list[str]:
         def path(match: re.Match[str]) -> str:

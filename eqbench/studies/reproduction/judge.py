@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from eqbench.errors import StoreError
 from eqbench.studies.reproduction.claims import (
     VERDICTS,
     Attachment,
@@ -23,16 +22,12 @@ from eqbench.studies.reproduction.stored import NotStoredError, Stored
 
 SCHEMA = "eqbench.reproduce/1"
 
+T = TypeVar("T")
+
 
 def judge(source: Source, workshop: Workshop) -> dict[str, Any]:
-    """A source with a verdict on each claim, as JSON values; nothing is run.
-
-    Raises
-    ------
-    StoreError
-        If a stored result cannot be read.
-    """
-    stored = Stored(workshop, {job.name: _why_missing(job, workshop) for job in source.jobs})
+    """A source with a verdict on each claim, as JSON values; nothing is run."""
+    stored = Stored(workshop, source.jobs)
     parts = [_part(part, stored) for part in source.parts]
     counts = Counter(claim["verdict"] for part in parts for claim in part["claims"])
     return {
@@ -56,17 +51,10 @@ def _part(part: Part, stored: Stored) -> dict[str, Any]:
 
 
 def _claim(claim: Claim, stored: Stored) -> dict[str, Any]:
-    stored.listen()
-    try:
-        reading = claim.read(stored)
-    except NotStoredError as error:
-        reading = not_attempted(str(error))
-    except (OSError, json.JSONDecodeError) as error:
-        raise StoreError(
-            f"cannot read what {', '.join(stored.used)} stored for {claim.row!r}: {error}; delete "
-            "that job's folder and its JSON file, and run the command again with --resume"
-        ) from None
-    _complete(claim, reading)
+    reading, damage = _read(claim.read, stored)
+    if reading is None:
+        reading = not_attempted(damage)
+    _complete(claim, reading, stored.used)
     return {
         "row": claim.row,
         "column": claim.column,
@@ -78,24 +66,37 @@ def _claim(claim: Claim, stored: Stored) -> dict[str, Any]:
     }
 
 
-def _complete(claim: Claim, reading: Reading) -> None:
-    """No cell of the page is empty, and what is not reproduced says why."""
+def _read(read: Callable[[Stored], T], stored: Stored) -> tuple[T | None, str]:
+    """What a function reads, or None and why it cannot."""
+    stored.listen()
+    try:
+        return read(stored), ""
+    except NotStoredError as error:
+        return None, str(error)
+    except Exception as error:  # one damaged file must not take all pages along
+        jobs = " and ".join(stored.used) or "no job"
+        return None, (
+            f"what {jobs} stored cannot be read ({type(error).__name__}: {error}); delete the JSON "
+            "file of that job and go on with --resume"
+        )
+
+
+def _complete(claim: Claim, reading: Reading, used: Sequence[str]) -> None:
+    """No cell of the page is empty, each verdict has its reason, and what is ours is stored."""
     if not (claim.row and claim.theirs and reading.ours):
         raise ValueError(f"an empty cell in {claim!r}: {reading!r}")
     if reading.verdict != "reproduced" and not reading.detail:
         raise ValueError(f"a verdict without its reason: {claim!r}: {reading!r}")
+    if reading.verdict != "not_attempted" and not used:
+        raise ValueError(f"a verdict that rests on no stored job: {claim!r}: {reading!r}")
 
 
 def _picture(picture: Picture, stored: Stored) -> dict[str, Any]:
-    stored.listen()
-    try:
-        svg, missing = picture.svg(stored), ""
-    except NotStoredError as error:
-        svg, missing = "", str(error)
+    svg, missing = _read(picture.svg, stored)
     return {
         "title": picture.title,
         "caption": picture.caption,
-        "svg": svg,
+        "svg": svg or "",
         "missing": missing,
         "jobs": list(stored.used),
     }
@@ -121,9 +122,3 @@ def _job(job: Job, workshop: Workshop) -> dict[str, Any] | None:
         "failed": not record.accepted,
         "elapsed_s": record.elapsed_s,
     }
-
-
-def _why_missing(job: Job, workshop: Workshop) -> str:
-    if job.full and not workshop.full:
-        return f"the job {job.name} belongs to --full"
-    return f"the job {job.name} was not run to its end; go on with --resume"

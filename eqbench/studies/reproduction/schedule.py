@@ -56,10 +56,12 @@ def run_jobs(
     stop : once set, running jobs are ended and no other is begun
     ended : called in this thread with each task and its record, None if it was broken off
     """
-    open_tasks = [task for task in tasks if not task[0].done(task[1])]
-    for workshop, job in open_tasks:
-        # a failure of last time must not look like the end of this one
-        workshop.forget(job)
+    open_tasks = []
+    for workshop, job in tasks:  # each after what it needs
+        if not workshop.done(job):
+            # neither a failure of last time nor an older result may look like the end of this one
+            workshop.forget(job)
+            open_tasks.append((workshop, job))
     shared = [task for task in open_tasks if not task[1].alone]
     _run_group(shared, at_once, stop, ended)
     # those that want to be alone, and what needs them
@@ -96,6 +98,7 @@ def _run_group(
 
 
 def _ready(task: Task) -> bool:
-    """Whether all that a job needs has ended, with or without a result."""
+    """Whether all that a job needs has ended with a result; what needs a failed job is not run."""
     workshop, job = task
-    return all(workshop.record(name) for name in job.required(full=workshop.full))
+    records = [workshop.record(name) for name in job.required(full=workshop.full)]
+    return all(record is not None and record.accepted for record in records)

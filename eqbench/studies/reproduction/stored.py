@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from eqbench.studies.reproduction.jobs import JobRecord, Workshop
+from eqbench.studies.reproduction.jobs import Job, JobRecord, Workshop
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -99,9 +100,8 @@ class Stored:
     used : names of the jobs that were read since :meth:`listen`, in that order
     """
 
-    def __init__(self, workshop: Workshop, jobs: dict[str, str]) -> None:
-        """Over the folder of `workshop`; `jobs` says of each name why it may be missing."""
-        self._workshop, self._reasons = workshop, jobs
+    def __init__(self, workshop: Workshop, jobs: Sequence[Job]) -> None:
+        self._workshop, self._jobs = workshop, {job.name: job for job in jobs}
         self._open: dict[str, StoredJob] = {}
         self.used: list[str] = []
 
@@ -122,22 +122,35 @@ class Stored:
         KeyError
             If the source has no such job: a mistake of its author.
         NotStoredError
-            If it was not run, or failed.
+            If it was not run as it is now, or failed.
         """
-        if name not in self._reasons:
-            raise KeyError(name)
+        job = self._jobs[name]
         if name not in self.used:
             self.used.append(name)
         if name not in self._open:
             record = self._workshop.record(name)
             if record is None:
-                raise NotStoredError(self._reasons[name])
+                raise NotStoredError(self._why_missing(job))
             if not record.accepted:
                 raise NotStoredError(
                     f"the job {name} failed with exit code {record.exit_code}: {self._last(name)}"
                 )
+            if not self._workshop.is_current(job, record):
+                raise NotStoredError(
+                    f"what the job {name} stored is of another version of it, of eqbench or of "
+                    "what it needs; go on with --resume"
+                )
             self._open[name] = StoredJob(record, self._workshop.folder)
         return self._open[name]
+
+    def _why_missing(self, job: Job) -> str:
+        if job.full and not self.full:
+            return f"the job {job.name} belongs to --full"
+        for name in sorted(job.required(full=self.full)):
+            record = self._workshop.record(name)
+            if record is not None and not record.accepted:
+                return f"the job {job.name} needs the job {name}, which failed"
+        return f"the job {job.name} was not run to its end; go on with --resume"
 
     def _last(self, name: str) -> str:
         """Last line that a job said."""

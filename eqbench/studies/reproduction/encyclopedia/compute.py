@@ -20,6 +20,10 @@ from eqbench.registry import load_game
 from eqbench.verification import Verifier, verify_exactly
 
 _ALPHAS = tuple(Fraction(n, 12) for n in range(5))
+_DRAWN = Fraction(1, 6)
+# player, information set and action that are dominated
+_DOMINATED = ((0, "3:KB", "fold"), (0, "1:KB", "call"), (1, "3:B", "fold"), (1, "1:B", "call"))
+_MOST_MEMBERS = 30
 _BETA_BEYOND = Fraction(1, 2)
 
 
@@ -44,6 +48,7 @@ def family_of_kuhn2(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
         text = profile_text(game.tree, known.member([alpha]), game.spec)
         (folder / name).write_text(text, encoding="utf-8")
     return {
+        "idle_edges": _idle_edges(game, known.member([_DRAWN])),
         "source": known.source,
         "members": [
             {"alpha": str(alpha), **_exact(game, known.member([alpha]))} for alpha in _ALPHAS
@@ -51,8 +56,29 @@ def family_of_kuhn2(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     }
 
 
+def _idle_edges(game: Game, profile: BehaviorProfile) -> dict[str, Any]:
+    """How many edges a profile never reaches, and which dominated actions it plays."""
+    tree = game.tree
+    reach = np.ones(tree.n_nodes)
+    for node in range(1, tree.n_nodes):
+        parent, action = int(tree.parent[node]), int(tree.incoming[node])
+        by_chance = tree.player[parent] == CHANCE
+        reach[node] = reach[parent] * (1.0 if by_chance else profile.probabilities[action])
+    played = [
+        f"{tree.players[player]}|{label}|{action}"
+        for player, label, action in _DOMINATED
+        if _frequency(tree, profile, tree.infoset_of(player, label), action)
+    ]
+    return {"count": int((reach == 0.0).sum()), "played": played}
+
+
+def _frequency(tree: GameTree, profile: BehaviorProfile, infoset: int, action: str) -> float:
+    place = int(tree.action_start[infoset]) + tree.infoset_actions[infoset].index(action)
+    return float(profile.probabilities[place])
+
+
 def family_of_kuhn3(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
-    """Corners of the three-player family in fractions, and the family's formulas beyond β = 1/4."""
+    """Members of the three-player family in fractions, and its formulas beyond β = 1/4."""
     game = load_game("kuhn3")
     sets = known_sets(game)
     return {
@@ -61,7 +87,7 @@ def family_of_kuhn3(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
                 "name": known.name,
                 "parameters": list(known.parameters),
                 "idle": [known.parameters[place] for place in known.idle],
-                "corners": [_corner(game, known, corner) for corner in corner_parameters(known)],
+                "corners": [_corner(game, known, corner) for corner in _members(known)],
             }
             for known in sets
         ],
@@ -132,6 +158,23 @@ def _exact(game: Game, profile: BehaviorProfile) -> dict[str, Any]:
         "payoffs": [str(value) for value in measured.payoffs],
         "max_regret": str(measured.max_regret),
     }
+
+
+def _members(known: KnownSet) -> list[list[Fraction]]:
+    """Parameters of the corners, or, of a part whose constraints are curved, of some members."""
+    if corners := corner_parameters(known):
+        return corners
+    grid = [Fraction(n, 8) for n in range(9)]
+    choices = [
+        [Fraction(0)] if place in known.idle else grid for place in range(len(known.parameters))
+    ]
+    inside = [
+        list(choice)
+        for choice in product(*choices)
+        if known.violations(np.array(choice, dtype=float)).max() <= 0
+        and not known.is_at_open_end(np.array(choice, dtype=float))
+    ]
+    return inside[:: max(1, len(inside) // _MOST_MEMBERS)]
 
 
 def _corner(game: Game, known: KnownSet, corner: list[Fraction]) -> dict[str, Any]:

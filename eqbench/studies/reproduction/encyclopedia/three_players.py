@@ -29,17 +29,19 @@ def _deck(stored: Stored) -> Reading:
 
 def _parameters(stored: Stored) -> Reading:
     sets = stored["three_player_family"].summary["sets"]
-    free = {s["name"]: len(s["parameters"]) for s in sets}
-    needed = {s["name"]: len(s["parameters"]) - len(s["idle"]) for s in sets}
-    idle = sorted({name for s in sets for name in s["idle"]})
-    ours = "; ".join(f"{name}: {free[name]}, {needed[name]} of them matter" for name in free)
-    counted = {*free.values(), *needed.values()}
+    free = [len(one["parameters"]) for one in sets]
+    matter = [len(one["parameters"]) - len(one["idle"]) for one in sets]
+    idle = ", ".join(sorted({name for one in sets for name in one["idle"]}))
+    ours = f"{_counted(free)} in the three parts; {_counted(matter)} without {idle}"
     return holds(
-        (min(counted), max(counted)) == (4, 6),
+        (4, 6) in ((min(free), max(free)), (min(matter), max(matter))),
         ours,
-        "another range",
-        f"{', '.join(idle)} changes nobody's payoff, whatever one player does",
+        f"{idle} changes nobody's payoff, whatever one player does; 4 to 6 mixes both counts",
     )
+
+
+def _counted(numbers: list[int]) -> str:
+    return f"{', '.join(map(str, numbers[:-1]))} and {numbers[-1]}"
 
 
 def _first_player(stored: Stored) -> Reading:
@@ -47,7 +49,7 @@ def _first_player(stored: Stored) -> Reading:
     # actions stand in pairs, check before bet; the four openings come first
     checks = all(strategy[place] == "1" for strategy in strategies for place in (0, 2, 4, 6))
     ours = (
-        f"{len(strategies)} strategy of player 1 at {len(_corners(stored))} corners; checks first"
+        f"{len(strategies)} strategy of player 1 at {len(_corners(stored))} members; checks first"
     )
     return holds(len(strategies) == 1 and checks, ours, "player 1 has several strategies")
 
@@ -64,7 +66,7 @@ def _payoff(player: int, formula: Callable[[Fraction], Fraction]) -> Callable[[S
         values = sorted({Fraction(corner["payoffs"][player]) for corner in corners})
         ours = " … ".join(map(str, dict.fromkeys((values[0], values[-1]))))
         return holds(
-            not wrong, ours, f"{len(wrong)} corners differ", f"{len(corners)} corners, exactly"
+            not wrong, ours, f"{len(wrong)} members differ", f"{len(corners)} members, exactly"
         )
 
     return read
@@ -73,11 +75,17 @@ def _payoff(player: int, formula: Callable[[Fraction], Fraction]) -> Callable[[S
 def _worse(stored: Stored) -> Reading:
     gaps = [Fraction(c["payoffs"][0]) - Fraction(c["payoffs"][1]) for c in _corners(stored)]
     least, most = min(gaps), max(gaps)
+    ours = f"u1 − u2 from {least} to {most}"
     if most < 0:
-        return holds(True, f"u1 − u2 from {least} to {most}", "")
+        return holds(True, ours, "")
+    equal = [c for c, gap in zip(_corners(stored), gaps, strict=True) if not gap]
+    if most > 0 or any(corner["max_regret"] != "0" for corner in equal):
+        return differs(ours, "without a certificate")
+    payoffs = sorted({corner["payoffs"][0] for corner in equal})
     return source_error(
-        f"u1 − u2 from {least} to {most}",
-        "at β = 0 both get −1/48, exactly, at corners of the family",
+        ours,
+        f"at {len(equal)} members of the family, with no regret, exactly, both get "
+        f"{', '.join(payoffs)}",
     )
 
 
@@ -91,7 +99,7 @@ def _beta(stored: Stored) -> Reading:
     if regrets == {"0"} and Fraction(beyond["max_regret"]) > 0:
         return source_error(
             ours,
-            f"all corners, up to β = {max(betas)}, have no regret; the same formulas at "
+            f"all members, up to β = {max(betas)}, have no regret; the same formulas at "
             f"β = {beyond['beta']} leave a player {beyond['max_regret']} to gain",
         )
     return differs(ours, "without a certificate")
@@ -111,6 +119,7 @@ THREE_PLAYERS = Part(
         Claim("player 1 beside player 2", "", "always worse", _worse),
         Claim("range of β", "", "0 to 1", _beta),
     ),
-    note="The family of Szafron, Gibson and Sturtevant (2013), at all corners of its three parts, "
-    "in fractions; β is the larger of player 2's bets with the cards 1 and 2.",
+    note="The family of Szafron, Gibson and Sturtevant (2013), in fractions, at all corners of "
+    "c11 = 0 and c11 = 1/2 and at members of the part between, which is curved; β is the larger "
+    "of player 2's bets with the cards 1 and 2.",
 )

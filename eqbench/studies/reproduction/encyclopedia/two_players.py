@@ -126,19 +126,39 @@ def _tree(stored: Stored) -> str:
     return stored["two_player_tree"].printed
 
 
+# who acts with which card, what is dominated, and the better move at the same place
+_DOMINATED = (
+    (0, 3, "check bet fold", "check bet call"),
+    (0, 1, "check bet call", "check bet fold"),
+    (1, 3, "bet fold", "bet call"),
+    (1, 1, "bet call", "bet fold"),
+)
+
+
 def _dotted(stored: Stored) -> Reading:
-    """Whether what is dominated is never played, in the member that is drawn."""
-    profile = _aggressive(stored["two_player_family"].json("alpha_1_6.json"))
-    dominated = {
-        "player 1 folds K": 1 - profile["P1"]["3:KB"],
-        "player 1 calls with J": profile["P1"]["1:KB"],
-        "player 2 folds K": 1 - profile["P2"]["3:B"],
-        "player 2 calls with J": profile["P2"]["1:B"],
-    }
-    played = [name for name, frequency in dominated.items() if frequency]
-    drawn = "stroke-dasharray" in _tree(stored)
-    ours = f"frequency 0 for: {', '.join(dominated)}; dotted in the drawing"
-    return holds(drawn and not played, ours, ", ".join(played) or "nothing is dotted")
+    """Whether the four dominated moves lose in every deal, and all that is not played is dotted."""
+    hands = stored["two_player_rules"].summary["hands"]
+    payoffs = {(tuple(h["cards"]), h["history"]): [int(p) for p in h["payoffs"]] for h in hands}
+    worse = all(
+        payoffs[cards, bad][player] < payoffs[cards, good][player]
+        for player, card, bad, good in _DOMINATED
+        for cards, history in payoffs
+        if cards[player] == card and history == bad
+    )
+    idle = stored["two_player_family"].summary["idle_edges"]
+    drawn = _tree(stored).count('stroke-dasharray="0.1 4"')
+    moves = ", ".join(
+        f"player {player + 1} {bad.split()[-1]}s with {'JQK'[card - 1]}"
+        for player, card, bad, _ in _DOMINATED
+    )
+    played = idle["played"]
+    ours = f"{drawn} dotted edges, among them all where {moves}"
+    return holds(
+        worse and not played and drawn == idle["count"],
+        ours,
+        f"{idle['count']} edges are never reached; played though dominated: {played}",
+        "each of these moves loses in every deal; dotted is whatever is not reached",
+    )
 
 
 RULES = Part(
