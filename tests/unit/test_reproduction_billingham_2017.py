@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import shutil
 from collections import Counter
-from dataclasses import asdict, replace
-from importlib.metadata import version
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from reproduction_store import mark_run
 from stored_runs import cell, identified, identity, write_run
 
 import eqbench
@@ -32,7 +32,7 @@ from eqbench.studies.reproduction.billingham_2017.polynomials import (
 )
 from eqbench.studies.reproduction.billingham_2017.printed_solutions import SOLUTIONS
 from eqbench.studies.reproduction.claims import Part, Reading
-from eqbench.studies.reproduction.jobs import JobRecord, Workshop
+from eqbench.studies.reproduction.jobs import Workshop
 from eqbench.studies.reproduction.judge import judge
 from eqbench.studies.reproduction.stored import NotStoredError, Stored
 from eqbench.verification import verify_exactly
@@ -50,13 +50,12 @@ class Store:
         place.mkdir(parents=True, exist_ok=True)
         if summary is not None:
             (place / "summary.json").write_text(json.dumps(summary), "utf-8")
-        record = JobRecord(job, job, [job], False, 0, True, 1.0, version("eqbench"))
-        (self.folder / f"{job}.json").write_text(json.dumps(asdict(record)), "utf-8")
+        mark_run(SOURCE, self.folder, {path.parent.name for path in self.folder.glob("*/*.json")})
 
     def read(self, title: str, row: str, column: str = "") -> Reading:
         """What is read for a claim."""
         workshop = Workshop(SOURCE.name, self.folder, full=False)
-        stored = Stored(workshop, {job.name: "missing" for job in SOURCE.jobs})
+        stored = Stored(workshop, SOURCE.jobs)
         (claim,) = [
             each
             for each in part(title).claims

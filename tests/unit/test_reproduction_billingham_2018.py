@@ -5,13 +5,13 @@ from __future__ import annotations
 import copy
 import json
 from collections import Counter
-from dataclasses import asdict
 from math import sqrt
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from reproduction_store import mark_run
 
 from eqbench.studies.reproduction.billingham_2018 import SOURCE
 from eqbench.studies.reproduction.billingham_2018.compute_branches import (
@@ -23,7 +23,7 @@ from eqbench.studies.reproduction.billingham_2018.compute_rules import _deals, _
 from eqbench.studies.reproduction.billingham_2018.drawings_skp import exact_curves
 from eqbench.studies.reproduction.billingham_2018.jobs import COUNTED, JOBS
 from eqbench.studies.reproduction.claims import Reading
-from eqbench.studies.reproduction.jobs import JobRecord, Workshop
+from eqbench.studies.reproduction.jobs import Workshop
 from eqbench.studies.reproduction.judge import judge
 from eqbench.studies.reproduction.schedule import wanted_jobs
 from eqbench.studies.reproduction.stored import Stored
@@ -38,14 +38,12 @@ def store(folder: Path, summaries: dict[str, Any], printed: dict[str, Any] | Non
         (folder / name / "summary.json").write_text(json.dumps(summary))
     for name, document in (printed or {}).items():
         (folder / f"{name}.out").write_text(json.dumps(document))
-    for name in [*summaries, *(printed or {})]:
-        record = JobRecord(name, "eqbench …", [], False, 0, True, 1.0, "0")
-        (folder / f"{name}.json").write_text(json.dumps(asdict(record)))
+    mark_run(SOURCE, folder, [*summaries, *(printed or {})])
 
 
 def claim(folder: Path, row: str, column: str = "") -> Reading:
     """What is read for a claim."""
-    stored = Stored(Workshop("billingham_2018", folder, full=False), {j.name: "" for j in JOBS})
+    stored = Stored(Workshop("billingham_2018", folder, full=False), JOBS)
     found = [c for p in SOURCE.parts for c in p.claims if (c.row, c.column) == (row, column)]
     assert found
     return found[0].read(stored)

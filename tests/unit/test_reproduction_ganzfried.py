@@ -6,7 +6,6 @@ import importlib
 import json
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from reproduction_store import mark_run
 
 import eqbench
 from eqbench.model.realization import RealizationPlan
@@ -27,7 +27,7 @@ from eqbench.studies.reproduction.ganzfried.jobs import FULL, LOGIT, PAPER_MODEL
 from eqbench.studies.reproduction.ganzfried.off_path import grid, profiles
 from eqbench.studies.reproduction.ganzfried.presolve import PaperModel, missing_actions
 from eqbench.studies.reproduction.ganzfried.rounded import rounded
-from eqbench.studies.reproduction.jobs import JobRecord, Workshop
+from eqbench.studies.reproduction.jobs import Workshop
 from eqbench.studies.reproduction.judge import judge
 from eqbench.studies.reproduction.stored import Stored
 from eqbench.verification import verify
@@ -47,12 +47,11 @@ def store(folder: Path, name: str, summary: Any, printed: str = "") -> None:
     (folder / name).mkdir(parents=True, exist_ok=True)
     (folder / name / "summary.json").write_text(json.dumps(summary))
     (folder / f"{name}.out").write_text(printed)
-    record = JobRecord(name, "eqbench …", [], False, 0, True, 1.0, "0")
-    (folder / f"{name}.json").write_text(json.dumps(asdict(record)))
+    mark_run(SOURCE, folder, {path.stem for path in folder.glob("*.out")})
 
 
 def stored_in(folder: Path) -> Stored:
-    return Stored(Workshop("ganzfried", folder, full=False), {job.name: "" for job in SOURCE.jobs})
+    return Stored(Workshop("ganzfried", folder, full=False), SOURCE.jobs)
 
 
 def verdict(claim: Claim, folder: Path) -> str:

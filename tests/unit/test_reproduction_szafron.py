@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections import Counter
-from dataclasses import asdict, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from reproduction_store import mark_run
 
 import eqbench
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_from_json
 from eqbench.studies.reproduction.claims import Part
-from eqbench.studies.reproduction.jobs import JobRecord, Workshop
 from eqbench.studies.reproduction.judge import judge
 from eqbench.studies.reproduction.szafron import SOURCE
 from eqbench.studies.reproduction.szafron.appendix import EQUATIONS, LEMMAS, TABLE_2
@@ -255,11 +255,9 @@ def verdict(folder: Path, part: Part, place: tuple[str, str], store: dict[str, A
     for name, summary in store.items():
         (folder / name).mkdir(parents=True, exist_ok=True)
         (folder / name / "summary.json").write_text(json.dumps(summary))
-        record = JobRecord(name, "eqbench …", [], False, 0, True, 1.0, "0")
-        (folder / f"{name}.json").write_text(json.dumps(asdict(record)))
     (claim,) = (each for each in part.claims if (each.row, each.column) == place)
     alone = replace(SOURCE, parts=(Part(part.title, (claim,)),))
-    judged = judge(alone, Workshop("szafron", folder, full=False))
+    judged = judge(alone, mark_run(SOURCE, folder, store))
     found: str = judged["parts"][0]["claims"][0]["verdict"]
     return found
 

@@ -140,20 +140,28 @@ class Workshop:
         code = self._wait(self._process(job, place, goes_on=goes_on), stop)
         if code is None:
             return None
-        record = JobRecord(
+        record = self.new_record(job, code, time.monotonic() - begin)
+        self.keep(record)
+        return record
+
+    def new_record(self, job: Job, exit_code: int, elapsed_s: float) -> JobRecord:
+        """The record of a job that ends now."""
+        return JobRecord(
             job.name,
             self.command(job),
             self._identity(job),
             self.full,
-            code,
-            code in job.accept,
-            round(time.monotonic() - begin, 2),
+            exit_code,
+            exit_code in job.accept,
+            round(elapsed_s, 2),
             version("eqbench"),
             datetime.now(UTC).isoformat(),
             self._inputs(job),
         )
-        _write(self.folder / f"{job.name}.json", asdict(record))
-        return record
+
+    def keep(self, record: JobRecord) -> None:
+        """Put a record in place."""
+        _write(self.folder / f"{record.name}.json", asdict(record))
 
     def command(self, job: Job) -> str:
         """What to type for this job, from the folder of the reproduction."""

@@ -13,7 +13,7 @@ from eqbench.model.tree import FloatArray
 from eqbench.registry import load_game, load_solver
 from eqbench.studies.reproduction.billingham_2017.compute_rules import evaluate
 from eqbench.studies.reproduction.billingham_2017.found import NAMES, PLACES
-from eqbench.studies.reproduction.billingham_2017.jobs import BESIDE, CASES, DRAWN, dotted
+from eqbench.studies.reproduction.billingham_2017.jobs import BESIDE, CASES, DRAWN, JOBS, dotted
 from eqbench.studies.reproduction.billingham_2017.polynomials import derivative, read
 from eqbench.studies.reproduction.jobs import Workshop
 from eqbench.studies.reproduction.stored import Stored
@@ -34,9 +34,7 @@ SETTLED = 0.5  # share of the time after which a motion is looked at
 
 def equations(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     """Largest differences between the flow and equations (22) to (24), and between integrators."""
-    stored = Stored(
-        Workshop(jobs.name, jobs, full=full), {"polynomials": "it has to be run before"}
-    )
+    stored = Stored(Workshop(jobs.name, jobs, full=full), JOBS)
     polynomials = {
         name: read(document)
         for name, document in stored["polynomials"].summary["polynomials"].items()
@@ -102,11 +100,7 @@ def _dormand_prince_5(flow: Flow, start: FloatArray) -> FloatArray:
 
 def motion(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     """How frequencies move late in stored trajectories, and how far those beside rest points go."""
-    names = ["regimes", "starts", *(f"orbits_{dotted(pot)}" for pot in DRAWN)]
-    names += [f"beside_{name}" for name in BESIDE]
-    stored = Stored(
-        Workshop(jobs.name, jobs, full=full), dict.fromkeys(names, "it has to be run before")
-    )
+    stored = Stored(Workshop(jobs.name, jobs, full=full), JOBS)
     regimes = _trajectories(stored["regimes"].path / "points.csv")
     orbits: dict[str, Any] = {}
     for pot in DRAWN:

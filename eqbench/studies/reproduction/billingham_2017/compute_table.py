@@ -20,6 +20,7 @@ from eqbench.studies.reproduction.billingham_2017.found import (
     inside,
     layout_of,
 )
+from eqbench.studies.reproduction.billingham_2017.jobs import JOBS
 from eqbench.studies.reproduction.billingham_2017.printed_conditions import (
     CONDITIONS,
     TABLE,
@@ -36,9 +37,7 @@ VALUES = (0.0, 0.5, 1.0)  # that one frequency of an equilibrium is changed to
 
 def table(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     """How many equilibria meet each cell, as printed and corrected, and whether others meet all."""
-    stored = Stored(
-        Workshop(jobs.name, jobs, full=full), {"enumeration": "it has to be run before"}
-    )
+    stored = Stored(Workshop(jobs.name, jobs, full=full), JOBS)
     found = equilibria(stored)
     combinations = {_combination(each) for each in found}
     return {
