@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from markupsafe import Markup, escape
+
 from eqbench.report.html.document import (
     Block,
     Cell,
@@ -97,7 +99,7 @@ def _count(number: int) -> Cell:
 def _section(part: Mapping[str, Any], source: str) -> Section:
     """A part as a section; a grid where its claims have columns."""
     name, claims = anchor_of(part["title"]), part["claims"]
-    blocks: list[Block] = [Prose((part["note"],))] if part["note"] else []
+    blocks: list[Block] = [Prose((_marked(part["note"]),))] if part["note"] else []
     listed = claims
     if any(claim["column"] for claim in claims):
         blocks.append(_grid(f"{name}-grid", claims))
@@ -127,6 +129,15 @@ def _section(part: Mapping[str, Any], source: str) -> Section:
         heads = [Heading("data"), Heading("file")]
         blocks.append(Table(f"{name}-files", heads, rows, plain=True))
     return Section(part["title"], blocks)
+
+
+def _marked(text: str) -> Markup:
+    """Text with what stands between backticks set as code."""
+    words = [escape(word) for word in text.split("`")]
+    return Markup("").join(
+        Markup("<code>{}</code>").format(word) if place % 2 else word
+        for place, word in enumerate(words)
+    )
 
 
 def _path(source: str, job: str, file: str) -> str:

@@ -103,7 +103,7 @@ FIGURE_2 = Part(
     pictures=(
         Picture(
             "Figure 2",
-            "Solutions found at each pot.",
+            "Bars: from the first to the last pot at which a solution was found; dots: those pots.",
             lambda s: range_figure(present(equilibria(s))),
         ),
     ),
@@ -212,7 +212,8 @@ FIGURE_3 = Part(
     ),
     pictures=(
         Picture(
-            "Figure 3", "Where c2 and d3 are not determined, the bounds of c2 + d3.",
+            "Figure 3", "Where c2 and d3 are not determined, the bounds of c2 + d3."
+            " Lines: the solutions by their formulas; dots: the equilibria of the complete lists.",
             lambda s: curve_figure(s, (("a1", "b1"), ("c2", "d3", "c2+d3"))),
         ),
     ),
@@ -262,7 +263,8 @@ FIGURE_4 = Part(
     ),
     pictures=(
         Picture(
-            "Figure 4", "Where c3 and d1 are not determined, the bounds of c3 + d1.",
+            "Figure 4", "Where c3 and d1 are not determined, the bounds of c3 + d1."
+            " Lines: the solutions by their formulas; dots: the equilibria of the complete lists.",
             lambda s: curve_figure(s, (("a2", "b2"), ("c3", "d1", "c3+d1"))),
         ),
     ),

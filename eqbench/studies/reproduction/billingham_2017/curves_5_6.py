@@ -87,7 +87,8 @@ FIGURE_5 = Part(
     ),
     pictures=(
         Picture(
-            "Figure 5", "Where c1 and d2 are not determined, the least and largest of each.",
+            "Figure 5", "Where c1 and d2 are not determined, the least and largest of each."
+            " Lines: the solutions by their formulas; dots: the equilibria of the complete lists.",
             lambda s: curve_figure(s, (("b3",), ("c1", "d2"))),
         ),
     ),
@@ -133,7 +134,8 @@ FIGURE_6 = Part(
     ),
     pictures=(
         Picture(
-            "Figure 6", "24 times the expected profits of the three players.",
+            "Figure 6", "24 times the expected profits of the three players."
+            " Lines: the solutions by their formulas; dots: the equilibria of the complete lists.",
             lambda s: curve_figure(s, (("E1",), ("E2",), ("E3",))),
         ),
     ),
