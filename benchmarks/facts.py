@@ -16,7 +16,8 @@ from facts_of_branches import arclength_cost, coexisting, large_n
 from facts_of_dynamics import skp_profits, skp_regimes_long, skp_regimes_paper
 from facts_of_gambit import gambit_catalog, gambit_logit, gambit_methods, gambit_stall, logit
 from facts_of_programs import ganzfried_2025_table_1, ncp, ranges
-from markdown_tables import power, rounded
+from facts_rounding import at_most, power_at_most
+from markdown_tables import rounded
 from measuring import read_results
 
 Facts = dict[str, str]
@@ -96,7 +97,8 @@ def case_enumeration(data: dict[str, Any]) -> Facts:
         "cases_least_nodes": f"{min(nodes)}",
         "cases_most_nodes": f"{max(nodes)}",
         "cases_least_s": f"{min(cpu_s):.2f}",
-        "cases_most_s": f"{max(cpu_s):.2f}",
+        "cases_most_s": at_most(max(cpu_s)),
+        "cases_pots": f"{len(nodes)}",
     }
 
 
@@ -131,13 +133,13 @@ def who_finds_what(data: dict[str, Any]) -> Facts:
         for start in starts
         if not _on_path(start) and "<c11<" in start["identity"]["name"]
     ]
-    third = [start["payoffs"][2] for start in starts]
+    third = [start["payoffs"][2] for start in starts if _on_path(start)]
     return {
         "finds_starts": f"{data['seeds']}",
         "finds_iterations": f"{data['iterations']:,}",
         "finds_more": f"{max(third) / min(third) - 1:.0%}".replace("%", " %"),
         "finds_inside": f"{len(inside)}",
-        "finds_from_half": power(max(from_half)),
+        "finds_from_half": power_at_most(max(from_half)),
     }
 
 

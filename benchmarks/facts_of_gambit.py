@@ -6,6 +6,7 @@ import statistics
 from collections import Counter
 from typing import Any
 
+from facts_rounding import at_most
 from markdown_tables import power, rounded
 
 
@@ -23,7 +24,7 @@ def gambit_methods(data: dict[str, Any]) -> dict[str, str]:
         "gambit_logit_regret": f"{rows['kuhn3_reduced', 'gambit_logit']['max_regret']:.1e}",
         "gambit_refused_size": f"{sum('strategic form' in row['reason'] for row in full)}",
         "gambit_refused_players": f"{sum('two-player' in row['reason'] for row in full)}",
-        "gambit_linear_s": f"{max(exact):.2f}",
+        "gambit_linear_s": at_most(max(exact)),
     }
 
 

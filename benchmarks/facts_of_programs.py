@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Sequence
 from typing import Any
 
-from markdown_tables import power
+from facts_rounding import at_most, power_at_least, power_at_most
 from ncp_tables import SOLVED
 
 # Solvers on both forms of three-player Kuhn poker, by their names in facts.
@@ -36,8 +36,8 @@ def ncp(data: dict[str, Any]) -> dict[str, str]:
     raw = [row["raw_max_regret"] for row in reduced]
     everywhere = [
         row["raw_max_regret"]
-        for game in ("kuhn3_reduced", "kuhn3")
-        for row in rows(game, SOLVERS["gurobi"], SOLVERS["scip"])
+        for row in data["rows"]
+        if row["game"] in ("kuhn3_reduced", "kuhn3") and row["raw_max_regret"] is not None
     ]
     hard = rows("kuhn3_reduced", "ncp(formulation=aggregated,backend=gurobi)")
     larger = {
@@ -45,12 +45,12 @@ def ncp(data: dict[str, Any]) -> dict[str, str]:
         for name, option in (("all", ""), ("left", ",dominated=remove"))
     }
     return facts | {
-        "ncp_reduced_regret": power(max(row["max_regret"] for row in reduced)),
-        "ncp_reduced_raw_least": power(min(raw)),
-        "ncp_reduced_raw_most": power(max(raw)),
-        "ncp_raw_least": power(min(everywhere)),
-        "ncp_raw_most": power(max(everywhere)),
-        "ncp_full_gurobi_longest_s": f"{_longest_s(rows('kuhn3', SOLVERS['gurobi'])):.2f}",
+        "ncp_reduced_regret": power_at_most(max(row["max_regret"] for row in reduced)),
+        "ncp_reduced_raw_least": power_at_least(min(raw)),
+        "ncp_reduced_raw_most": power_at_most(max(raw)),
+        "ncp_raw_least": power_at_least(min(everywhere)),
+        "ncp_raw_most": power_at_most(max(everywhere)),
+        "ncp_full_gurobi_longest_s": at_most(_longest_s(rows("kuhn3", SOLVERS["gurobi"]))),
         "ncp_aggregated_nodes": f"{statistics.median(row['nodes'] for row in hard):,.0f}",
         "ncp_aggregated_s": f"{_median_s(hard):.0f}",
         "semismooth_ms": f"{1e3 * _median_s(rows('kuhn3', 'semismooth')):.0f}",

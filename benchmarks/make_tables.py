@@ -35,6 +35,12 @@ from profit_tables import skp_profits
 from reference_tables import reference, who_finds_what
 from regime_tables import skp_regimes
 from replicator_tables import replicator
+from reproduction_tables import (
+    reproduction,
+    reproduction_differences,
+    reproduction_errors,
+    reproduction_open,
+)
 from stability_tables import skp_stability
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -246,12 +252,19 @@ TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "ncp_further": ncp_further,
     "ranges_kuhn3": ranges_kuhn3,
     "ranges_kuhn3_reduced": ranges_kuhn3_reduced,
+    "reproduction": reproduction,
+    "reproduction_differences": reproduction_differences,
+    "reproduction_errors": reproduction_errors,
+    "reproduction_open": reproduction_open,
 }
 # Tables that are not the only ones of their raw results.
 OF_RESULTS = {
     "ncp_further": "ncp",
     "ranges_kuhn3": "ranges",
     "ranges_kuhn3_reduced": "ranges",
+    "reproduction_differences": "reproduction",
+    "reproduction_errors": "reproduction",
+    "reproduction_open": "reproduction",
 }
 
 

@@ -48,6 +48,11 @@ class SolverUnavailableError(EqbenchError):
     """A solver needs a package or a licence that is not here."""
 
 
+def counted(number: int, thing: str, several: str = "") -> str:
+    """A number with its noun, in the plural (`several`, or `thing` with an s) unless it is 1."""
+    return f"{number:,} {thing if number == 1 else several or f'{thing}s'}"
+
+
 def nearest(word: str, known: Iterable[str]) -> str:
     """Hint at the known words closest to `word`; all of them if nothing is close."""
     close, known = _close(word, known)

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
-from eqbench.errors import UsageError
+from eqbench.errors import UsageError, counted
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import FloatArray
 
@@ -337,7 +337,9 @@ class Monitor:
         if self.reached_target:
             return Termination("converged", f"max regret reached {self.target:.3g}")
         if self.budget.iterations is not None and self.work >= self.budget.iterations:
-            return Termination("limit", f"stopped after {self.budget.iterations:,} iterations")
+            return Termination(
+                "limit", f"stopped after {counted(self.budget.iterations, 'iteration')}"
+            )
         if self.remaining_s <= 0:
             return Termination("limit", f"stopped after {self.budget.time_s:g} s")
         return Termination("limit", "stopped before its budget was used up")

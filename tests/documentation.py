@@ -6,8 +6,8 @@ A page is Markdown. Its fenced blocks mean something by their language:
   and so are those after the comment `RUN` on a page whose Python code needs what they write.
 - ``python``: runs, in the order of the page and in one process, unless the text before says
   "Save this as `NAME`": then, as for any language, it is the content of that file.
-- ``text`` after ``sh`` on a tutorial: what its commands print, where numbers may differ and
-  ``…`` stands for lines that are left out.
+- ``text`` after ``sh`` on a tutorial: what its commands print, where decimals may differ, but not
+  whole numbers and fractions, and ``…`` stands for lines that are left out.
 - ``shell``: commands that set up a machine; they are only shown.
 """
 
@@ -36,6 +36,12 @@ PAGES = (
 )
 RUN = "<!-- run this -->"
 _FENCE = re.compile(r"^(`{3,}|:{3,})\s*(\S*).*$")
+_NUMBER = r"[-+]?(?:\d[\d,]*)(?:[.]\d+)?(?:e[-+]?\d+)?"
+_UNIT = r" (?:µs|ms|s|min|KiB|MiB|GiB)\b"
+# With a point, with an exponent, or a lone 0, which elsewhere may be rounding.
+_FLOAT = re.compile(
+    r"[-+]?\d[\d,]*[.]\d+(?:e[-+]?\d+)?|[-+]?\d+e[-+]?\d+|(?<![\w.,/+-])[-+]?0(?![\w./]|,\d)"
+)
 _SAVED = re.compile(r"[Ss]ave this as\s+`([^`/]+)`")
 
 
@@ -210,10 +216,10 @@ def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 def missing_lines(shown: str, printed: str) -> list[str]:
-    """Lines that a page shows and a command has not printed in this order; numbers may differ."""
-    remaining = iter([_without_numbers(line) for line in printed.splitlines()])
+    """Lines that a page shows and a command has not printed in this order; see `_comparable`."""
+    remaining = iter([_comparable(line) for line in printed.splitlines()])
     wanted = [line for line in shown.splitlines() if line.strip() not in ("", "…")]
-    return [line for line in wanted if not _is_among(_without_numbers(line), remaining)]
+    return [line for line in wanted if not _is_among(_comparable(line), remaining)]
 
 
 def _is_among(line: str, remaining: Iterator[str]) -> bool:
@@ -221,8 +227,13 @@ def _is_among(line: str, remaining: Iterator[str]) -> bool:
     return any(line == other for other in remaining)
 
 
-def _without_numbers(line: str) -> str:
-    """A line in which numbers, their units of time, signs and spaces do not matter."""
-    line = re.sub(r"\b[0-9a-f]{16}\b", "#", line)  # the key of a cell
-    line = re.sub(r"[-+]?\d[\d.,/]*(e[-+]?\d+)?( (µs|ms|s|min|KiB|MiB|GiB)\b)?", "#", line)
+def _comparable(line: str) -> str:
+    """A line in which keys of cells, decimals and spaces do not matter.
+
+    Whole numbers and fractions do, since they are sizes, counts and exact results. On a line with
+    a time or an amount of memory, which tells of one run, no number does: it may count iterations.
+    """
+    line = re.sub(r"\b[0-9a-f]{16}\b", "#", line)
+    measured = re.sub(f"{_NUMBER}{_UNIT}", "#", line)
+    line = _FLOAT.sub("#", line) if measured == line else re.sub(_NUMBER, "#", measured)
     return re.sub(r"\s+", " ", line).strip()

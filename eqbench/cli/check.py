@@ -78,6 +78,8 @@ def _report(ctx: click.Context, kind: str, spec: str, results: Any, *, as_json: 
     import json
     from dataclasses import asdict
 
+    from eqbench.errors import counted
+
     done = []
     for result in results:
         done.append(result)
@@ -97,5 +99,5 @@ def _report(ctx: click.Context, kind: str, spec: str, results: Any, *, as_json: 
         kept = sum(result.passed is True for result in done)
         rest = len(done) - kept - broken
         more = f", {rest} not applicable" if rest else ""
-        click.echo(f"\n{spec}: {kept} promises kept, {broken} broken{more}")
+        click.echo(f"\n{spec}: {counted(kept, 'promise')} kept, {broken} broken{more}")
     ctx.exit(1 if broken else 0)

@@ -55,7 +55,7 @@ def _optional(extra: str, module: str, distribution: str) -> dict[str, Any]:
     from eqbench.harness.environment import version_of
 
     if importlib.util.find_spec(module) is None:
-        return _check(extra, "absent", f"optional: install eqbench with its extra {extra!r}")
+        return _check(extra, "absent", f"optional: pip install 'eqbench[{extra}]'")
     detail = f"{distribution} {version_of(distribution) or ''}".strip()
     if extra == "gurobi":
         detail += f", {_gurobi_license()}"
@@ -116,9 +116,10 @@ def _check(name: str, state: str, detail: str) -> dict[str, Any]:
 
 
 def _print(checks: list[dict[str, Any]]) -> None:
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
+
+    from eqbench.cli.output import print_formatted
 
     styles = {"good": "green", "absent": "yellow", "broken": "red"}
     table = Table(box=None, show_header=False)
@@ -128,4 +129,4 @@ def _print(checks: list[dict[str, Any]]) -> None:
             Text(check["state"], style=styles[check["state"]]),
             Text(check["detail"], overflow="fold"),
         )
-    Console().print(table)
+    print_formatted(lambda console: console.print(table))

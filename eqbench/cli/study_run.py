@@ -156,6 +156,7 @@ def carry_out(
 
     from eqbench.cli.resume import begin
     from eqbench.cli.run import INTERRUPTED, execute, exit_code, say_how_to_go_on
+    from eqbench.errors import counted
     from eqbench.harness.pipeline import NEVER_CACHED, Run
     from eqbench.registry import default_registry
     from eqbench.studies.suite_plan import without_children
@@ -164,7 +165,7 @@ def carry_out(
     # on after Ctrl-C; this makes it end again
     signal.signal(signal.SIGINT, signal.getsignal(signal.SIGINT))
     again: set[Any] = {*NEVER_CACHED}
-    say(f"planning {len(request.games) * len(request.solvers):,} cells", options)
+    say(f"planning {counted(len(request.games) * len(request.solvers), 'cell')}", options)
     with Run(request, default_registry().with_plugins(request.plugins)) as job:
         job.cells = without_children(job.cells, study.reasons)
         folder = begin(job, folder, {"out": options["out"], "games": [study.slug]}, again)

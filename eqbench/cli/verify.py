@@ -116,10 +116,36 @@ def _short(fraction: str) -> str:
 
 
 def _print(players: tuple[str, ...], document: dict[str, Any], *, is_equilibrium: bool) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
+    from eqbench.cli.output import print_formatted
     from eqbench.report.profile_view import print_identity
+
+    exact = document.get("exact")
+
+    def render(console: Any) -> None:
+        console.print(_table(players, document))
+        for key, name in (
+            ("nash_conv", "NashConv"),
+            ("max_regret", "max regret"),
+            ("exploitability", f"exploitability (NashConv / {len(players)})"),
+        ):
+            more = f"   exactly {_short(exact[key])}" if exact else ""
+            console.print(f"{name}: {document[key]:.6e}{more}", highlight=False)
+        print_identity(
+            document["identity"],
+            console,
+            is_equilibrium=is_equilibrium,
+            is_proved=exact is not None and exact["max_regret"] == "0",
+        )
+        if exact and any(len(fraction) > LONGEST_FRACTION for fraction in exact["regrets"]):
+            console.print("Long fractions are printed by --json.", style="dim")
+        if not exact and any(0 < abs(value) < ROUNDING for value in document["regrets"]):
+            console.print("Regrets around 1e-16 are rounding; --exact tells.", style="dim")
+
+    print_formatted(render)
+
+
+def _table(players: tuple[str, ...], document: dict[str, Any]) -> Any:
+    from rich.table import Table
 
     exact = document.get("exact")
     table = Table(box=None)
@@ -135,17 +161,4 @@ def _print(players: tuple[str, ...], document: dict[str, Any], *, is_equilibrium
             if exact:
                 row.append(_short(exact[name][p]))
         table.add_row(*row)
-    console = Console()
-    console.print(table)
-    for key, name in (
-        ("nash_conv", "NashConv"),
-        ("max_regret", "max regret"),
-        ("exploitability", f"exploitability (NashConv / {len(players)})"),
-    ):
-        more = f"   exactly {_short(exact[key])}" if exact else ""
-        console.print(f"{name}: {document[key]:.6e}{more}", highlight=False)
-    print_identity(document["identity"], console, is_equilibrium=is_equilibrium)
-    if exact and any(len(fraction) > LONGEST_FRACTION for fraction in exact["regrets"]):
-        console.print("Long fractions are printed by --json.", style="dim")
-    if not exact and any(0 < abs(value) < ROUNDING for value in document["regrets"]):
-        console.print("Regrets around 1e-16 are rounding; --exact tells.", style="dim")
+    return table

@@ -22,6 +22,7 @@ OPTIONAL = {
     "scip": ("pyscipopt", "PySCIPOpt"),
     "peers": ("pyspiel", "open_spiel"),
     "ode": ("heyoka", "heyoka"),
+    "exact": ("flint", "python-flint"),
 }
 
 

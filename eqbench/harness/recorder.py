@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from eqbench.equilibria import Identifier
-from eqbench.errors import EqbenchError, StoreError
+from eqbench.errors import EqbenchError, StoreError, counted
 from eqbench.harness.child import Limits, Outcome
 from eqbench.harness.evidence import Evidence, Finding, curve, measure_frames, metrics
 from eqbench.harness.naming import identity_of
@@ -67,7 +67,7 @@ class Recorder:
             payoff_range=verifier.tree.payoff_range,
         )
         if evidence.dropped:
-            reason += f"; {evidence.dropped:,} further candidates were dropped"
+            reason += f"; dropped {counted(evidence.dropped, 'further candidate')}"
         return replace(
             _names(cell),
             status=status,

@@ -52,8 +52,8 @@ class TreeBuilder:
         """Add a decision node and return its number; `infoset` is a label of that player."""
         if not 0 <= player < len(self.players):
             raise GameFormatError(
-                f"information set {infoset!r} belongs to player {player}; the players are "
-                f"0 to {len(self.players) - 1}"
+                f"information set {infoset!r} was added with player={player}; the players are "
+                f"0 to {len(self.players) - 1}: {', '.join(self.players)}"
             )
         key, actions = (player, infoset), tuple(actions)
         index = self._infosets.setdefault(key, len(self._actions))
@@ -61,7 +61,7 @@ class TreeBuilder:
             self._actions.append(actions)
         elif self._actions[index] != actions:
             raise GameFormatError(
-                f"information set {infoset!r} of player {player} was added with actions "
+                f"information set {infoset!r} of {self.players[player]} was added with actions "
                 f"{list(self._actions[index])}, now with {list(actions)}; they must agree"
             )
         return self._add(place, player, index)

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from eqbench.store.schema import CellRecord, EquilibriumRecord
 
 Identity = Mapping[str, Any]
+Match = Literal["strict", "up to rounding", "on path", "near", "cluster"]
 
 MOST_NAMES = 3
 NEAR, LOOSE = "≈", "*"
@@ -96,6 +97,23 @@ def is_cluster(name: str) -> bool:
     return name.startswith(_CLUSTER)
 
 
+def kind_of_match(identity: Identity) -> Match:
+    """How well a profile fits the equilibrium that its identity names.
+
+    ``strict``: every published constraint holds. ``up to rounding``: it is on the path of play
+    and behaves as published elsewhere, but misses some constraint by more than the tolerance.
+    ``on path``: so it is, and elsewhere it behaves differently. ``near``: it is not even on the
+    path. ``cluster``: nothing is published that it could be held against.
+    """
+    if is_cluster(identity["name"]):
+        return "cluster"
+    if not identity["on_path"]:
+        return "near"
+    if identity["strict"]:
+        return "strict"
+    return "on path" if identity["off_path"] else "up to rounding"
+
+
 def leading(identity: Identity) -> tuple[str, float] | None:
     """Symbol and value of the parameter that tells members of a family apart, if one does."""
     name: str | None = identity.get("leading")
@@ -117,9 +135,12 @@ def marked(identity: Identity, parameter: str = "") -> tuple[str, ...]:
     """Name and parameter as words, the mark of how well they fit before or behind them."""
     name: str = identity["name"]
     words = (name, parameter) if parameter else (name,)
-    if not identity["on_path"]:
-        return (f"{NEAR} {words[0]}", *words[1:])
-    return (*words[:-1], words[-1] + LOOSE) if identity["off_path"] else words
+    match kind_of_match(identity):
+        case "near":
+            return (f"{NEAR} {words[0]}", *words[1:])
+        case "on path":
+            return (*words[:-1], words[-1] + LOOSE)
+    return words
 
 
 def _leading_text(identity: Identity, members: Sequence[Member]) -> str:

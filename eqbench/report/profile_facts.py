@@ -6,7 +6,7 @@ import math
 from dataclasses import asdict
 from typing import Any
 
-from eqbench.errors import UsageError
+from eqbench.errors import UsageError, counted
 from eqbench.model.game import Game
 from eqbench.model.inspection import inspect_profile
 from eqbench.model.profile import BehaviorProfile
@@ -37,8 +37,8 @@ def candidate_of(cell: CellRecord, rank: int) -> EquilibriumRecord | None:
         return None
     if rank >= len(cell.equilibria):
         raise UsageError(
-            f"the cell has {len(cell.equilibria)} candidates, so --rank is 0 (the best) to "
-            f"{len(cell.equilibria) - 1}; got {rank}"
+            f"the cell has {counted(len(cell.equilibria), 'candidate')}, so --rank is 0 (the best) "
+            f"to {len(cell.equilibria) - 1}; got {rank}"
         )
     return cell.equilibria[rank]
 

@@ -11,13 +11,21 @@ from rich.text import Text
 
 from eqbench.report.cell_notes import printable
 from eqbench.report.entries import game_title
-from eqbench.report.naming import decimal, is_cluster
+from eqbench.report.naming import Match, decimal, kind_of_match
 from eqbench.report.profile_facts import CARDS, SITUATIONS
 from eqbench.report.terminal import fits, mebibytes, seconds, small, status_text
 
 MOST_SETS = 400
 MOST_DIFFERENCES = 5
 EQUILIBRIUM_SHARE = 1e-6  # of the payoff range: so much regret an equilibrium may have here
+_CLOSENESS: dict[Match, str] = {
+    "strict": "on its path of play, and every published constraint holds",
+    "up to rounding": "as published up to rounding: on its path of play, but some "
+    "constraint is missed by more than 1e-7",
+    "on path": "on its path of play; elsewhere the behavior is not as published",
+    "near": "not on its path of play, only the nearest published one",
+    "cluster": "in no published set, numbered within the run",
+}
 _LEGEND = (
     "reach: probability that play gets there; own reach: the player's own part of it. "
     "gap: value of the best action minus that of this one, in payoff units, once play is there; "
@@ -88,23 +96,29 @@ def _print_candidate(facts: dict[str, Any], console: Console) -> None:
 
 
 def print_identity(
-    identity: dict[str, Any] | None, console: Console, *, is_equilibrium: bool
+    identity: dict[str, Any] | None,
+    console: Console,
+    *,
+    is_equilibrium: bool,
+    is_proved: bool = False,
 ) -> None:
     """Print which equilibrium a profile is, where in its set, and how it differs.
 
     Parameters
     ----------
     is_equilibrium : whether its regret allows to call it one
+    is_proved : whether its regret is 0 in rational arithmetic
     """
     if identity is None:
-        console.print("equilibrium: not identified" if is_equilibrium else "no equilibrium")
+        found = "an equilibrium, proved exactly;" if is_proved else "equilibrium:"
+        console.print(f"{found} in no published set" if is_equilibrium else "no equilibrium")
         return
     what = "equilibrium:" if is_equilibrium else "no equilibrium, but near"
     if identity["on_path"] and not is_equilibrium:
         what = "no equilibrium, but its path of play is that of"
     also = f" (also {', '.join(identity['also'])})" if identity["also"] else ""
     console.print(Text(f"{what} {identity['name']}{also}", style="bold"))
-    lines = [f"{_closeness(identity)}; distance {small(identity['distance'])}"]
+    lines = [f"{_CLOSENESS[kind_of_match(identity)]}; distance {small(identity['distance'])}"]
     if identity["parameters"]:
         values = (f"{name}={decimal(value, 6)}" for name, value in identity["parameters"].items())
         lines.append(f"parameters: {', '.join(values)}")
@@ -114,18 +128,6 @@ def print_identity(
         lines.append(f"off the path of play: {_largest(identity['off_path'])}")
     for line in lines:
         console.print(Padding(Text(line), (0, 0, 0, 2), expand=False))
-
-
-def _closeness(identity: dict[str, Any]) -> str:
-    if is_cluster(identity["name"]):
-        return "in no published set, numbered within the run"
-    if not identity["on_path"]:
-        return "not on its path of play, only the nearest published one"
-    if identity["strict"]:
-        return "on its path of play, and every published constraint holds"
-    if identity["off_path"]:
-        return "on its path of play; elsewhere the behavior is not as published"
-    return "on its path of play up to rounding, in which some constraints are missed"
 
 
 def _largest(differences: dict[str, float]) -> str:

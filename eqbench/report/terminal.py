@@ -38,14 +38,18 @@ def print_comparison(records: Sequence[CellRecord], console: Console) -> None:
 
 def print_report(report: Report, console: Console) -> None:
     """Print all tables, each with its notes below, then what is to be said of all."""
-    for table in report.tables:
+    for place, table in enumerate(report.tables):
+        if place:
+            console.print()
         topic = f": {table.topic}" if table.topic else ""
         console.print(Text(table.title + topic, style="bold"))
         shown = _print_rows(table, console)
         for note in shown.remarks:
             console.print(Text(note, style="dim"))
+    closing = [note for note in (report.legend, *report.notes) if note]
+    if closing and report.tables:
         console.print()
-    for note in (report.legend, *report.notes):
+    for note in closing:
         console.print(Text(note, style="dim"))
 
 

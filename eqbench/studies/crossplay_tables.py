@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from eqbench.report.cell_notes import printable
-from eqbench.report.naming import decimal, leading, marked, marks
+from eqbench.report.naming import decimal, kind_of_match, leading, marked, marks
 from eqbench.report.terminal import fits, small
 from eqbench.studies.crossplay import Crossplay, WorstCases
 from eqbench.studies.crossplay_entries import Found
@@ -149,7 +149,7 @@ def _identity(item: Found, *, parameters: bool) -> str:
         first = leading(identity)
         pairs = [] if first is None else [first]
     values = ", ".join(f"{name}={decimal(value)}" for name, value in pairs)
-    fits = identity["on_path"] and not identity["off_path"]
+    fits = kind_of_match(identity) not in ("near", "on path")
     if fits and _is_of(item.source, identity["name"]):
         return values
     return " ".join(marked(identity, f"({values})" if len(pairs) > 1 else values))

@@ -30,6 +30,8 @@ CLOSED = {"payoff": 1e-5, "frequency": 1e-3}
 MOVED = 1e-6  # difference of the verified profile's value to the solver's that is worth saying
 # Statuses of a cell that was stopped; its best point and its bound count nevertheless.
 ENDED_EARLY = ("limit", "timeout", "memory")
+# Those of a cell that was never run: nobody has looked then.
+_NEVER_RUN = ("unavailable", "unsupported")
 # Weight of the own sequences up to which a player's plan never leads to an information set.
 _NEVER = 1e-12
 _FIGURES = ("formulation", "backend", "nodes")
@@ -86,9 +88,13 @@ def verdict(row: dict[str, Any]) -> str | None:
     `wider`: a verified profile with a max regret of rounding lies beyond the published range.
     `contradiction`: a published equilibrium lies beyond a bound, which is wrong then. `equal`:
     both ends are closed, and what was found is at the published ends. `open`: none of these.
+    `unavailable` and `unsupported`: so the solver is for both ends, and nobody has looked.
     """
     if row["published"] is None:
         return None
+    low, high = (row[sense]["status"] for sense in SENSES)
+    if low == high and low in _NEVER_RUN:
+        return str(low)
     if beyond_published(row):
         return "wider"
     ends = _compared(row).values()

@@ -52,7 +52,7 @@ _VERDICTS = (
     "equal: both ends are closed, and the values found there differ from the published ends by at "
     "most {agree}; wider: a verified equilibrium lies beyond the published range by more than "
     "that; contradiction: a published equilibrium lies beyond a bound by more than that; open: "
-    "none of these is settled."
+    "none of these is settled; unavailable or unsupported: the solver was not run."
 )
 _FREQUENCIES = (
     "A frequency is the share of an action in the weight with which the player's own plan leads "

@@ -54,6 +54,7 @@ def check_game(
 class _Subject:
     bench: Bench
     spec: str
+    _cannot_be_built: bool = False
     _built: tuple[Game, dict[str, Any]] | None = None
     _profiles: list[FloatArray] = field(default_factory=list)
 
@@ -66,8 +67,14 @@ class _Subject:
         return self._build()[1]
 
     def _build(self) -> tuple[Game, dict[str, Any]]:
+        if self._cannot_be_built:
+            raise NotApplicableError("there is no game")
         if self._built is None:
-            self._built = self.bench.build(self.spec)
+            try:
+                self._built = self.bench.build(self.spec)
+            except BrokenPromiseError:
+                self._cannot_be_built = True
+                raise
         return self._built
 
     @property

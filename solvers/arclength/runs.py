@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from eqbench.continuation import BranchPoint, ContinuationError
+from eqbench.errors import counted
 from eqbench.model.profile import BehaviorProfile
 from eqbench.solver import Candidate, Monitor, Termination
 
@@ -71,7 +72,7 @@ class Search:
             return Termination(
                 "not_found", "no path ended at a profile that could be polished to an equilibrium"
             )
-        text = f"{len(self.found)} different equilibria"
+        text = counted(len(self.found), "equilibrium", "different equilibria")
         return Termination("converged", text + (" before the budget ended" if ended else ""))
 
     def _count(self) -> None:

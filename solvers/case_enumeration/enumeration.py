@@ -59,7 +59,7 @@ class CaseEnumeration:
 
         if find_spec("flint") is None:
             return Availability(
-                "missing", "python-flint is not installed; pip install python-flint"
+                "missing", "python-flint is not installed; pip install 'eqbench[exact]'"
             )
         return Availability()
 

@@ -34,7 +34,8 @@ class GambitMethod:
         try:
             import pygambit  # noqa: F401
         except ImportError as error:
-            return Availability("missing", f"{error}; install eqbench[gambit] (pygambit is GPL)")
+            remedy = "pip install 'eqbench[gambit]' (pygambit is GPL)"
+            return Availability("missing", f"{error}; {remedy}")
         return Availability()
 
     def prepare(self, game: Game) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from eqbench.errors import ProfileError
+from eqbench.errors import ProfileError, counted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -137,4 +137,5 @@ def _hand_over(game: Game, monitor: Monitor, behavior: FloatArray) -> Terminatio
     found = Candidate(BehaviorProfile.of(game.tree, behavior), "equilibrium")
     monitor.snapshot(found)
     monitor.candidate(found)
-    return Termination("converged", f"arrived at an equilibrium after {monitor.work:,} pivots")
+    pivots = counted(monitor.work, "pivot")
+    return Termination("converged", f"arrived at an equilibrium after {pivots}")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from eqbench.errors import counted
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.realization import RealizationPlan
 from eqbench.solver import Monitor, Termination
@@ -64,7 +65,8 @@ class Search:
             found=len(self.found),
         )
         if self.found:
-            text = f"{len(self.found)} different equilibria from {self.starts} starts"
+            found = counted(len(self.found), "equilibrium", "different equilibria")
+            text = f"{found} from {counted(self.starts, 'start')}"
             return Termination("converged", text + ("" if inside else ", then the budget ended"))
         if self.best is not None:
             monitor.candidate(self.system.behavior(self.best.weights), claim="iterate")
@@ -78,7 +80,7 @@ class Search:
                 "limit",
                 f"another Newton step would take longer than {monitor.budget.time_s:g} s allow",
             )
-        return Termination("not_found", f"none of {self.starts} starts led to an equilibrium")
+        return Termination("not_found", f"{counted(self.starts, 'start')} led to no equilibrium")
 
     def _start(self) -> bool:
         """Descend from a random behavior; returns whether anything is left of the budget."""

@@ -77,6 +77,13 @@ def test_broken_promise_of_a_game_is_noticed(game: str) -> None:
     assert any(BROKEN_BY_GAME[game] in promise for promise in found), found
 
 
+def test_error_of_a_game_that_cannot_be_built_is_said_once() -> None:
+    first, *others = check_game("is_no_game", plugins=BREAKERS)
+    assert first.passed is False
+    assert "is_no_game cannot be built" in first.detail
+    assert {(result.passed, result.detail) for result in others} == {(None, "there is no game")}
+
+
 def test_option_without_a_description_is_remarked_on() -> None:
     results = check_solver("documents_nothing", games=["kuhn2"], plugins=BREAKERS)
     first = next(iter(results))

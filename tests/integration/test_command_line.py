@@ -12,6 +12,10 @@ from pathlib import Path
 import pytest
 from command import PLUGINS, eqbench
 
+from eqbench import load_game
+from eqbench.model.profile import BehaviorProfile
+from eqbench.model.profile_json import profile_text
+
 CELL_FIELDS = {
     *("game", "solver", "game_spec", "solver_spec", "seed", "status", "reason"),
     *("elapsed_s", "cpu_s", "setup_s", "overhead_s", "peak_memory_bytes", "iterations"),
@@ -133,6 +137,35 @@ def test_verify_reports_exact_rationals_and_judges_by_them(tmp_path: Path) -> No
     strict = eqbench(*call, "--max-regret", str(worst * 0.99), cwd=tmp_path, stdin=text)
     assert strict.code == 1
     assert "11/12" in strict.out
+    assert "no equilibrium" in strict.out
+
+
+def test_equilibrium_that_nobody_published_is_called_one_and_proved(tmp_path: Path) -> None:
+    game = load_game("minimum_effort")
+    tree = game.tree
+    lowest = [float(action in tree.action_start) for action in range(tree.n_actions)]
+    text = profile_text(tree, BehaviorProfile.of(tree, lowest), game.spec)
+    said = {False: "equilibrium: in no", True: "an equilibrium, proved exactly; in no"}
+    for exact, words in said.items():
+        call = ("verify", "--profile", "-", *(["--exact"] if exact else []))
+        done = eqbench(*call, cwd=tmp_path, stdin=text)
+        assert f"{words} published set" in done.out.splitlines()
+
+
+def test_verify_prints_as_wide_as_other_commands_where_no_terminal_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # readline, which pytest imports, may have set it where Python does not see it
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.delenv("COLUMNS")
+    tree = load_game("kuhn3").tree
+    rows = [Fraction(500, 1009), Fraction(509, 1009)] * (tree.n_actions // 2)
+    text = profile_text(tree, BehaviorProfile.of_exact(tree, rows), "kuhn3")
+    done = eqbench("verify", "--profile", "-", "--exact", cwd=tmp_path, stdin=text)
+    assert done.code == 0, done.err
+    (row,) = (line.split() for line in done.out.splitlines() if line.split()[:1] == ["P1"])
+    assert [len(row), row[2].count("/"), row[4].count("/")] == [5, 1, 1], "nothing is wrapped"
+    assert len(" ".join(row)) > 80
 
 
 def test_all_runs_every_default_solver(tmp_path: Path) -> None:

@@ -236,7 +236,16 @@ def write_profile(path: Path, spec: str, behavior: list[float]) -> None:
                 "  in no published set, numbered within the run; distance 1.0e-09",
             ],
         ),
-        (None, ["equilibrium: not identified", "player    payoff   regret"]),
+        (
+            {"strict": False, "off_path": {}},
+            [
+                "equilibrium: szafron:c11=0",
+                "  as published up to rounding: on its path of play, but some constraint "
+                "is missed by more than 1e-7; distance 1.0e-09",
+                "player    payoff   regret",
+            ],
+        ),
+        (None, ["equilibrium: in no published set", "player    payoff   regret"]),
     ],
 )
 def test_text_says_which_equilibrium_it_is(

@@ -264,7 +264,7 @@ def test_missing_package_is_told_with_the_remedy(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     missing = availability_of(SOLVER)
     assert (missing.state, missing.reason) == (
-        "missing", "python-flint is not installed; pip install python-flint"
+        "missing", "python-flint is not installed; pip install 'eqbench[exact]'"
     )  # fmt: skip
 
 

@@ -175,7 +175,7 @@ def test_note_on_what_is_no_equilibrium_is_a_sentence_and_explains_exactness() -
 
 def test_identities_stand_with_all_parameters_where_these_fit_and_else_with_one() -> None:
     game, entries = battle()
-    facts = {"on_path": True, "off_path": {}, "leading": None, "parameters": {}}
+    facts = {"on_path": True, "strict": False, "off_path": {}, "leading": None, "parameters": {}}
     family = {"name": "family", "leading": "beta", "parameters": {"beta": 0.25, "b11": 1 / 3}}
     known = [
         facts | family | {"off_path": {"P2||right": 0.25}},
@@ -205,7 +205,7 @@ def test_identities_stand_with_all_parameters_where_these_fit_and_else_with_one(
 def test_name_of_an_equilibrium_is_not_repeated_beside_the_source_that_has_it() -> None:
     game, entries = battle()
     identity = {
-        **{"name": "family", "on_path": True, "off_path": {}},
+        **{"name": "family", "on_path": True, "strict": True, "off_path": {}},
         **{"leading": None, "parameters": {"b": 0.5}},
     }
     sources = ("family corner 1", "family2", "file.json")

@@ -1,4 +1,4 @@
-"""What `eqbench doctor` says about Gurobi's license, with a Gurobi that is made up."""
+"""What `eqbench doctor` says, and about Gurobi's license, with a Gurobi that is made up."""
 
 from __future__ import annotations
 
@@ -65,3 +65,27 @@ def test_license_of_gurobi_is_named(
     check = doctor._optional("gurobi", "gurobipy", "gurobipy")
     assert check["state"] == "good"
     assert check["detail"].endswith(said)
+
+
+def test_every_extra_with_a_package_for_solvers_is_looked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    environment = importlib.import_module("eqbench.harness.environment")
+    doctor = importlib.import_module("eqbench.cli.doctor")
+    absent = {
+        extra: doctor._optional(extra, module, distribution)
+        for extra, (module, distribution) in environment.OPTIONAL.items()
+    }
+    assert {"gambit", "gurobi", "scip", "peers", "ode", "exact"} == set(absent)
+    assert absent["exact"]["state"] == "absent"
+    assert absent["exact"]["detail"] == "optional: pip install 'eqbench[exact]'"
+
+
+def test_checks_are_not_wrapped_where_no_terminal_is(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    doctor = importlib.import_module("eqbench.cli.doctor")
+    doctor._print([doctor._check("cache", "good", "x" * 100)])
+    assert "x" * 100 in capsys.readouterr().out

@@ -9,7 +9,16 @@ from typing import Any
 import pytest
 from stored_runs import cell, identified, identity, without_figures
 
-from eqbench.report.naming import broken, decimal, label, leading, listing, marks, order
+from eqbench.report.naming import (
+    broken,
+    decimal,
+    kind_of_match,
+    label,
+    leading,
+    listing,
+    marks,
+    order,
+)
 
 SZAFRON = {"beta": 0.18934, "b11": 0.1, "b21": 0.1}
 
@@ -43,6 +52,20 @@ def test_label_marks_what_is_only_near_and_what_differs_off_the_path() -> None:
     assert words(identity("cluster:1", strict=False)) == "cluster:1", "nothing is published on it"
     rounding = identity("kuhn2", strict=False, off_path={})
     assert words(rounding) == "kuhn2", "only rounding on the path keeps it from being strict"
+
+
+@pytest.mark.parametrize(
+    ("found", "kind"),
+    [
+        (identity("kuhn2"), "strict"),
+        (identity("kuhn2", strict=False, off_path={}), "up to rounding"),
+        (identity("kuhn2", strict=False), "on path"),
+        (identity("kuhn2", strict=False, on_path=False), "near"),
+        (identity("cluster:1", strict=False), "cluster"),
+    ],
+)
+def test_match_is_of_one_kind(found: dict[str, Any], kind: str) -> None:
+    assert kind_of_match(found) == kind
 
 
 def test_of_several_equilibria_the_best_comes_first_and_none_has_parameters() -> None:

@@ -176,7 +176,7 @@ def test_bound_of_a_stopped_solver_closes_if_it_meets_what_was_found(
 def test_verdicts_do_not_depend_on_the_unit_of_payoffs(
     unit: float, moved: float, closed: bool, expected: str
 ) -> None:
-    end = {"exact_enough": True, "closed": True}
+    end = {"status": "ok", "exact_enough": True, "closed": True}
     low = end | {"found": -0.5 * unit, "bound": -0.5 * unit}
     high = end | {"found": (0.25 + moved) * unit, "bound": 0.251 * unit, "closed": closed}
     published = {"low": -0.5 * unit, "high": 0.25 * unit}
@@ -285,6 +285,18 @@ def test_unavailable_solver_is_shown_with_its_reason(kuhn2: Game, tmp_path: Path
     document = ranges_summary(kuhn2, run)
     assert any("unavailable: min P1 – missing: no backend" in note for note in notes(document))
     assert ranges_report(document).tables[0].rows[0].values["closed below"] == "unavailable"
+    assert document["quantities"][0]["verdict"] == "open", "the largest value is yet to be run"
+
+
+@pytest.mark.parametrize("status", ["unavailable", "unsupported"])
+def test_range_that_no_solver_could_look_for_is_not_open(
+    kuhn2: Game, tmp_path: Path, status: str
+) -> None:
+    both = RangeSelection("kuhn2", "ncp", ("P1",)).solvers
+    run = stored(tmp_path, ("P1",), *(without_figures(s, solver=s, status=status) for s in both))
+    document = ranges_summary(kuhn2, run)
+    assert document["quantities"][0]["verdict"] == status
+    assert ranges_report(document).tables[0].rows[0].values["verdict"] == status
 
 
 def notes(document: dict[str, Any]) -> tuple[str, ...]:

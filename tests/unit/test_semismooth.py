@@ -153,9 +153,15 @@ def test_all_hands_over_each_equilibrium_once() -> None:
     assert result.monitor.statistics["starts"] == 60
     found = sorted(candidate.profile.probabilities[0] for candidate in result.candidates)
     assert [0 < value < 1 for value in found] == [False, True, False]
+    assert result.termination.detail == "3 different equilibria from 60 starts"
     verifier = Verifier(result.game.tree)
     for candidate in result.candidates:
         assert verifier.verify(candidate.profile).max_regret <= 1e-12
+
+
+def test_one_equilibrium_of_one_start_is_counted_in_the_singular() -> None:
+    result = run("semismooth(starts=1)", "kuhn3")
+    assert result.termination.detail == "1 equilibrium from 1 start"
 
 
 def test_same_seed_gives_the_same_result_and_another_seed_another() -> None:
@@ -180,7 +186,7 @@ def stalling_seed() -> int:
 def test_start_that_stalls_is_given_up_and_claims_nothing() -> None:
     result = run("semismooth(starts=1)", "random(players=3,actions=6)", stalling_seed())
     assert result.termination.reason == "not_found"
-    assert "none of 1 starts" in result.termination.detail
+    assert "1 start led to no equilibrium" in result.termination.detail
     (candidate,) = result.candidates
     assert candidate.claim == "iterate"
     assert result.max_regret > 1e-3

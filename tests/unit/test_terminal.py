@@ -69,6 +69,14 @@ def test_reason_of_what_is_not_ok_is_printed_below() -> None:
     assert "ok: cfr" not in text
 
 
+def test_no_blank_lines_stand_where_there_is_no_legend() -> None:
+    none = {"payoffs": None, "regrets": None, "nash_conv": None, "max_regret": None}
+    text = printed(cell(status="unavailable", reason="missing: no backend", **none))
+    assert text.endswith("unavailable: cfr – missing: no backend\n")
+    assert re.search(r"\n\nRegrets are in [^\n]+\n", printed(cell(), cell("mccfr")))
+    assert "\n\n\n" not in printed(cell(), cell(game="kuhn2"))
+
+
 def test_shared_reason_is_printed_once() -> None:
     rows = [cell(name, status="limit", reason="stopped after 10 s") for name in ("a", "b")]
     assert printed(*rows).count("stopped after 10 s") == 1

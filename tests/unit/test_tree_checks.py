@@ -42,6 +42,19 @@ def one_decision() -> dict[str, Any]:
     }
 
 
+# -- players and actions ---------------------------------------------------------------------
+
+
+def test_players_are_called_by_their_labels() -> None:
+    builder = start("smuggler", "inspector")
+    root = builder.decision(None, 0, "coast", ["go", "stay"])
+    builder.decision((root, 0), 1, "patrol", ["inspect", "rest"])
+    with pytest.raises(GameFormatError, match="'patrol' of inspector was added with actions"):
+        builder.decision((root, 1), 1, "patrol", ["rest", "inspect"])
+    with pytest.raises(GameFormatError, match="=2; the players are 0 to 1: smuggler, inspector"):
+        builder.decision((root, 1), 2, "patrol", ["inspect", "rest"])
+
+
 # -- memory -------------------------------------------------------------------------------
 
 
