@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -11,7 +12,13 @@ from pathlib import Path
 import numpy as np
 from stored_runs import cell, identified, identity, with_candidate, without_figures, write_run
 
+from eqbench.report.html.attainment import ecdf
+from eqbench.report.html.document import Figure
+from eqbench.report.html.facts import GameFacts
+from eqbench.report.html.tracks import GameTracks, Material, collect
+from eqbench.report.html.trials import common_trials
 from eqbench.store.schema import CellRecord
+from eqbench.store.stored_run import read_run
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 CLOSING = "</script><script>alert(2)</script>"
@@ -21,6 +28,7 @@ KUHN3 = "kuhn(players=3,cards=4,pot=3,reduce=none,raises=0)"
 TIMES = (0.001, 0.01, 0.1)
 REGRETS = ((0.5, 0.3), (1e-4, 2e-4), (0.0, -1e-17))
 
+SVG = "{http://www.w3.org/2000/svg}"
 _VOID = frozenset({"meta", "link", "input", "img"})
 
 
@@ -57,6 +65,22 @@ def page_run(path: Path) -> Path:
         with_candidate(cell("09", solver="cfr_plus", game=HOSTILE, game_spec=QUOTES), 1e6),
     ]
     return write_run(path, *records)
+
+
+def material_of(
+    path: Path, *records: CellRecord, facts: dict[str, GameFacts] | None = None
+) -> Material:
+    return collect([read_run(write_run(path, *records))], facts or {})
+
+
+def titles_of(figure: Figure | None) -> list[str]:
+    assert figure is not None
+    titles = [title.text or "" for title in ET.fromstring(figure.svg).iter(f"{SVG}title")]
+    return list(dict.fromkeys(titles))
+
+
+def shares_of_targets(games: Sequence[GameTracks]) -> Figure | None:
+    return ecdf(games, common_trials(games))
 
 
 def _paid(record: CellRecord, first: float) -> CellRecord:

@@ -24,6 +24,9 @@ REGRESSION = 3
     "--allow-worse-status", is_flag=True, help="Do not count a worse status as a regression."
 )
 @click.option(
+    "--allow-missing", is_flag=True, help="Do not count a cell that NEW lacks as a regression."
+)
+@click.option(
     "--game",
     "games",
     multiple=True,
@@ -58,19 +61,22 @@ def compare(
     form: str,
     *,
     allow_worse_status: bool,
+    allow_missing: bool,
     as_json: bool,
 ) -> None:
     """Compare two runs cell by cell, for example before and after a change.
 
     BASE and NEW are folders of runs, or `latest`. Cells belong together if game, solver with its
     options, and seed agree; several seeds are compared by their medians, and cells that only one
-    run has are listed.
+    run has are listed. With --game or --solver only these cells count.
 
     A regression is a status that became worse (ok before and not now, a result before and none
-    now, or now crashed or refuted), and whatever meets a condition. A CONDITION is METRIC OP LIMIT:
+    now, or now crashed or refuted), a cell that only BASE has, and whatever meets a condition. A
+    cell that only NEW has is none. A CONDITION is METRIC OP LIMIT:
     METRIC one of elapsed_s, cpu_s, setup_s, overhead_s, peak_memory_bytes, iterations, nash_conv,
     max_regret and exploitability, OP one of > >= < <=, and LIMIT a number (0.5), a multiple of
-    the base (1.2x), or one with a margin (1.2x+0.1, x+1e-9). A figure that the base has and NEW
+    the base (1.2x), or one with a margin (1.2x+0.1, x+1e-9). A multiple is never met by a figure
+    that is as in the base, and one of a negative base is 0. A figure that the base has and NEW
     lacks meets every condition about it.
 
     Timings are noisy: run both on one quiet machine, with several seeds, and allow a margin.
@@ -79,25 +85,29 @@ def compare(
     """
     from eqbench.cli.report import run_folder
     from eqbench.report.comparison import compare_runs
-    from eqbench.report.comparison_rules import parse_rule, regressions
+    from eqbench.report.comparison_rules import Criteria, parse_rule, regressions
     from eqbench.report.comparison_views import comparison_json, comparison_report
     from eqbench.store.stored_run import read_run
 
-    rules = [parse_rule(text) for text in conditions]
+    criteria = Criteria(
+        tuple(map(parse_rule, conditions)),
+        statuses=not allow_worse_status,
+        missing=not allow_missing,
+    )
     before, after = (read_run(run_folder(name)) for name in (base, new))
     comparison = compare_runs(before, after, games, solvers)
-    found = regressions(comparison, rules, statuses=not allow_worse_status)
+    found = regressions(comparison, criteria)
     if as_json:
         import json
 
-        document = comparison_json(comparison, rules, found)
+        document = comparison_json(comparison, criteria, found)
         click.echo(json.dumps(document, indent=2, allow_nan=False))
     else:
         from eqbench.cli.output import print_formatted
         from eqbench.report.markdown import markdown
         from eqbench.report.terminal import print_report
 
-        report = comparison_report(comparison, rules, found)
+        report = comparison_report(comparison, criteria, found)
         if form == "md":
             click.echo(markdown(report), nl=False)
         else:

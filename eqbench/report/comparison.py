@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +33,9 @@ _LIMITS = (
     *("tolerance", "jobs"),
 )
 _MACHINE = ("processor", "cores", "memory_bytes", "platform", "python", "eqbench")
+
+# Which cells belong together: game, solver with options, and seed.
+_Identity = tuple[tuple[str, ...], str, int | None]
 
 
 @dataclass(frozen=True)
@@ -106,8 +109,10 @@ class Comparison:
     ----------
     pairs : tuple of Pair
         In the order of the new run.
-    only_base, only_new : tuple of str
-        Names of the finished cells that the other run does not have.
+    missing : tuple of CellRecord
+        Finished cells of the base that the new run does not have.
+    only_new : tuple of str
+        Names of the finished cells that the base does not have.
     warnings : tuple of str
         Why figures of the two may not compare.
     """
@@ -115,9 +120,14 @@ class Comparison:
     base: StoredRun
     new: StoredRun
     pairs: tuple[Pair, ...]
-    only_base: tuple[str, ...]
+    missing: tuple[CellRecord, ...]
     only_new: tuple[str, ...]
     warnings: tuple[str, ...]
+
+    @property
+    def only_base(self) -> tuple[str, ...]:
+        """Names of the missing cells."""
+        return tuple(map(cell_name, self.missing))
 
 
 def compare_runs(
@@ -129,7 +139,8 @@ def compare_runs(
     """The finished cells of two runs, matched by game, solver with options, and seed.
 
     Games of files and of OpenSpiel are the same if their trees are, wherever the file is; others
-    if their canonical specs are.
+    if their canonical specs are, and so are those of files in old runs, which keep no content,
+    and of files that are alike within a run.
 
     Parameters
     ----------
@@ -143,10 +154,12 @@ def compare_runs(
     """
     both = [*base.finished, *new.finished]
     chosen = [_chosen(games, both, "game"), _chosen(solvers, both, "solver")]
-    sides = [
-        {_identity(cell): cell for cell in run.finished if all(cell.key in keys for keys in chosen)}
-        for run in (base, new)
-    ]
+    sides = _by_identity(
+        [
+            [cell for cell in run.finished if all(cell.key in keys for keys in chosen)]
+            for run in (base, new)
+        ]
+    )
     common = [identity for identity in sides[1] if identity in sides[0]]
     if not common:
         raise UsageError(
@@ -154,16 +167,19 @@ def compare_runs(
             f"same game, solver and seed\n  {base.path}: {_some(sides[0].values())}\n"
             f"  {new.path}: {_some(sides[1].values())}"
         )
-    groups: dict[tuple[Hashable, ...], list[tuple[Hashable, ...]]] = {}
+    groups: dict[tuple[tuple[str, ...], str], list[_Identity]] = {}
     for identity in common:
         groups.setdefault(identity[:2], []).append(identity)
     pairs = tuple(
         Pair(*(tuple(side[identity] for identity in group) for side in sides))
         for group in groups.values()
     )
-    alone = [[cell_name(side[i]) for i in side if i not in set(common)] for side in sides]
+    missing, added = (
+        tuple(cell for at, cell in side.items() if at not in other)
+        for side, other in (sides, reversed(sides))
+    )
     warnings = (*_unlike(base, new), *_other_versions(pairs), *_unfinished(base, new))
-    return Comparison(base, new, pairs, tuple(alone[0]), tuple(alone[1]), warnings)
+    return Comparison(base, new, pairs, missing, tuple(map(cell_name, added)), warnings)
 
 
 def _figure(cell: CellRecord, metric: str) -> float | None:
@@ -176,9 +192,25 @@ def _lost(both: Iterable[tuple[float | None, float | None]]) -> int:
     return sum(old is not None and new is None for old, new in both)
 
 
-def _identity(cell: CellRecord) -> tuple[Hashable, ...]:
-    game = cell.game_content if is_foreign(cell.game_spec) else cell.game_spec
-    return game, cell.solver_spec, cell.seed
+def _by_identity(sides: Sequence[Sequence[CellRecord]]) -> list[dict[_Identity, CellRecord]]:
+    """Cells of each run by identity, which no two cells of a run share."""
+    counts = [
+        Counter((_game(cell), cell.solver_spec, cell.seed) for cell in side) for side in sides
+    ]
+    alike = {game for count in counts for (game, _, _), times in count.items() if times > 1}
+
+    def identity(cell: CellRecord) -> _Identity:
+        game = _game(cell)
+        more = (cell.game_spec,) if game in alike else ()
+        return (game, *more), cell.solver_spec, cell.seed
+
+    return [{identity(cell): cell for cell in side} for side in sides]
+
+
+def _game(cell: CellRecord) -> str:
+    """What is the same for the same game wherever its file is, as far as that is known."""
+    content = cell.game_content if is_foreign(cell.game_spec) else ""
+    return content or cell.game_spec
 
 
 def _chosen(texts: Collection[str], cells: Sequence[CellRecord], kind: str) -> set[str]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from eqbench.errors import UsageError, nearest
 from eqbench.report.comparison import METRICS, Comparison, Figures, Pair
+from eqbench.store.schema import CellRecord
 
 _NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _CONDITION = re.compile(r"(\w+)(>=|<=|>|<)(.+)")
@@ -28,29 +29,62 @@ _ALLOWED = (
 
 @dataclass(frozen=True)
 class Rule:
-    """A condition that no pair may meet: metric, comparison, and ``factor`` · base + ``plus``."""
+    """A condition that no pair may meet: metric, comparison, and ``factor`` · base + ``plus``.
+
+    Without a factor (None) the limit is ``plus``, whatever the base.
+    """
 
     text: str
     metric: str
     comparison: str
-    factor: float
+    factor: float | None
     plus: float
 
     def broken_by(self, figures: Figures) -> bool:
-        """Whether figures meet the condition; what cannot be said of them they do not."""
-        if figures.new is None or (self.factor and figures.base is None):
+        """Whether figures meet the condition; what cannot be said of them they do not.
+
+        Against a multiple of the base, a figure must also be beyond the base itself.
+        """
+        if figures.new is None:
             return False
-        limit = self.factor * (figures.base or 0.0) + self.plus
-        return _COMPARE[self.comparison](figures.new, limit)
+        if self.factor is None:
+            return _COMPARE[self.comparison](figures.new, self.plus)
+        if figures.base is None:
+            return False
+        # a multiple of a negative base, as rounding leaves of a regret, is on its wrong side
+        limit = self.factor * max(figures.base, 0.0) + self.plus
+        beyond = _COMPARE[self.comparison[0]](figures.new, figures.base)
+        return beyond and _COMPARE[self.comparison](figures.new, limit)
+
+
+@dataclass(frozen=True)
+class Criteria:
+    """What counts as a regression: conditions, a worse status, and cells that are missing."""
+
+    rules: tuple[Rule, ...] = ()
+    statuses: bool = True
+    missing: bool = True
+
+    @property
+    def texts(self) -> list[str]:
+        """All of them in words."""
+        kinds = [*(["status"] * self.statuses), *(["missing cells"] * self.missing)]
+        return [*kinds, *(rule.text for rule in self.rules)]
 
 
 @dataclass(frozen=True)
 class Regression:
-    """One pair that became worse by a rule, with the figures in words."""
+    """What became worse of a game and solver as typed, by which rule, with figures in words."""
 
-    pair: Pair
+    game: str
+    solver: str
     rule: str
     text: str
+
+    @property
+    def name(self) -> str:
+        """``game/solver``."""
+        return f"{self.game}/{self.solver}"
 
 
 def parse_rule(text: str) -> Rule:
@@ -63,9 +97,13 @@ def parse_rule(text: str) -> Rule:
     """
     compact = "".join(text.split())
     condition = _CONDITION.fullmatch(compact)
+    if re.match(r"status\b", compact):
+        raise UsageError(
+            f"{text!r} is no condition, since a status is no number: a worse one counts without "
+            "being asked for; --allow-worse-status turns that off"
+        )
     if condition is None:
-        more = "; a worse status counts without being asked for" if compact == "status" else ""
-        raise UsageError(f"{text!r} is no condition: {_ALLOWED}{more}")
+        raise UsageError(f"{text!r} is no condition: {_ALLOWED}")
     metric, comparison, limit = condition.groups()
     if metric not in METRICS:
         raise UsageError(
@@ -75,38 +113,51 @@ def parse_rule(text: str) -> Rule:
     parts = _LIMIT.fullmatch(limit)
     if parts is None:
         raise UsageError(f"{limit!r} in {text!r} is no limit: {_ALLOWED}")
-    absolute = parts["absolute"] is not None
-    factor = 0.0 if absolute else float(parts["factor"] or 1)
+    factor = float(parts["factor"] or 1) if parts["absolute"] is None else None
     plus = float(parts["absolute"] or parts["plus"] or 0)
-    if not (math.isfinite(factor) and math.isfinite(plus)):
+    if not (math.isfinite(factor or 0) and math.isfinite(plus)):
         raise UsageError(f"{limit!r} in {text!r} is too large for a number: {_ALLOWED}")
     return Rule(compact, metric, comparison, factor, plus)
 
 
-def regressions(
-    comparison: Comparison, rules: Iterable[Rule], *, statuses: bool
-) -> list[Regression]:
-    """What became worse, pair by pair.
+def regressions(comparison: Comparison, criteria: Criteria) -> list[Regression]:
+    """What became worse, pair by pair, and then what is missing.
 
     A figure that the base has and the new run lacks breaks every rule about it.
-
-    Parameters
-    ----------
-    statuses : whether a worse status is a regression by itself
     """
-    rules = list(rules)
-    found = []
-    for pair in comparison.pairs:
-        if statuses and pair.worse:
-            found.append(Regression(pair, "status", _worse_status(pair)))
-        for rule in rules:
-            figures = pair.figures(rule.metric)
-            if figures.lost:
-                text = f"{figures.lost} of {len(pair.new)} cells have no {rule.metric} any more"
-                found.append(Regression(pair, rule.text, text))
-            elif rule.broken_by(figures):
-                found.append(Regression(pair, rule.text, _figures_text(rule.metric, figures)))
+    found = [
+        Regression(pair.new[0].game, pair.new[0].solver, rule, text)
+        for pair in comparison.pairs
+        for rule, text in _broken(pair, criteria)
+    ]
+    if criteria.missing:
+        groups: dict[tuple[str, str], list[CellRecord]] = {}
+        for cell in comparison.missing:
+            groups.setdefault((cell.game, cell.solver), []).append(cell)
+        found += [Regression(*names, "missing", _missing(own)) for names, own in groups.items()]
     return found
+
+
+def _broken(pair: Pair, criteria: Criteria) -> Iterator[tuple[str, str]]:
+    """Rules that a pair breaks, with the reason in words."""
+    if criteria.statuses and pair.worse:
+        yield "status", _worse_status(pair)
+    for rule in criteria.rules:
+        figures = pair.figures(rule.metric)
+        if figures.lost:
+            yield (
+                rule.text,
+                f"{figures.lost} of {len(pair.new)} cells have no {rule.metric} any more",
+            )
+        elif rule.broken_by(figures):
+            yield rule.text, _figures_text(rule.metric, figures)
+
+
+def _missing(group: Sequence[CellRecord]) -> str:
+    """What the new run lacks of a game and solver, in words."""
+    seeds = [str(cell.seed) for cell in group if cell.seed is not None]
+    which = f" (seed{'s' if len(seeds) > 1 else ''} {', '.join(seeds)})" if seeds else ""
+    return f"missing from the new run{which}"
 
 
 def _worse_status(pair: Pair) -> str:

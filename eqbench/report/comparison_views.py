@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from eqbench.report.comparison import METRICS, Comparison, Pair
-from eqbench.report.comparison_rules import Regression, Rule
+from eqbench.report.comparison_rules import Criteria, Regression
 from eqbench.report.entries import Entry, by_game, titles
 from eqbench.report.rows import SOLVER, Column, Kind, Report, Row, Table
 
 SCHEMA = "eqbench.compare/1"
-# The metrics of a table: heading, kind, and when it is left out for want of space.
-_SHOWN: dict[str, tuple[str, Kind, int]] = {
-    "max_regret": ("max regret", "small", 0),
-    "nash_conv": ("NashConv", "small", 1),
-    "iterations": ("iterations", "count", 2),
-    "elapsed_s": ("time", "seconds", 0),
-    "peak_memory_bytes": ("memory", "bytes", 3),
+# The metrics of a table: heading, kind, and when it is left out for want of space, without
+# conditions and where conditions are about others. Those without ranks need a condition.
+_SHOWN: dict[str, tuple[str, Kind, tuple[int, int] | None]] = {
+    "max_regret": ("max regret", "small", (0, 5)),
+    "nash_conv": ("NashConv", "small", (1, 1)),
+    "exploitability": ("exploitability", "small", None),
+    "iterations": ("iterations", "count", (2, 2)),
+    "elapsed_s": ("time", "seconds", (0, 6)),
+    "cpu_s": ("CPU time", "seconds", None),
+    "setup_s": ("set-up", "seconds", None),
+    "overhead_s": ("monitoring", "seconds", None),
+    "peak_memory_bytes": ("memory", "bytes", (3, 3)),
 }
-_WITHOUT_RATIO = ("max_regret", "nash_conv")
+_WITHOUT_RATIO = ("max_regret", "nash_conv", "exploitability")
 _LEGEND = (
     "Figures are of the base, then of the new run; × is new / base. Several seeds are compared by "
     "the medians over those that both runs have."
@@ -31,20 +37,24 @@ _ADVICE = (
 
 
 def comparison_report(
-    comparison: Comparison, rules: Sequence[Rule], found: Sequence[Regression]
+    comparison: Comparison, criteria: Criteria, found: Sequence[Regression]
 ) -> Report:
-    """One table per game with one row per solver, then warnings and what became worse."""
+    """One table per game with one row per solver, then warnings and what became worse.
+
+    What a condition is about is shown at any width.
+    """
+    tested = {rule.metric for rule in criteria.rules}
     by_key = {pair.new[0].key: pair for pair in comparison.pairs}
     groups = by_game(Entry("", pair.new[0]) for pair in comparison.pairs)
     tables = tuple(
-        _table(title, [by_key[entry.record.key] for entry in group])
+        _table(title, [by_key[entry.record.key] for entry in group], tested)
         for title, group in zip(titles(groups), groups, strict=True)
     )
-    return Report(tables, _LEGEND, tuple(_notes(comparison, rules, found)))
+    return Report(tables, _LEGEND, tuple(_notes(comparison, criteria, found)))
 
 
 def comparison_json(
-    comparison: Comparison, rules: Sequence[Rule], found: Sequence[Regression]
+    comparison: Comparison, criteria: Criteria, found: Sequence[Regression]
 ) -> dict[str, Any]:
     """The same as JSON values, with all metrics."""
     return {
@@ -55,16 +65,8 @@ def comparison_json(
         "cells": [_cell(pair) for pair in comparison.pairs],
         "only_base": list(comparison.only_base),
         "only_new": list(comparison.only_new),
-        "rules": [rule.text for rule in rules],
-        "regressions": [
-            {
-                "game": each.pair.new[0].game,
-                "solver": each.pair.new[0].solver,
-                "rule": each.rule,
-                "text": each.text,
-            }
-            for each in found
-        ],
+        "rules": [rule.text for rule in criteria.rules],
+        "regressions": [asdict(each) for each in found],
     }
 
 
@@ -93,10 +95,13 @@ def _beside(sides: tuple[Any, Any]) -> dict[str, Any]:
     return {"base": sides[0], "new": sides[1], "changed": sides[0] != sides[1]}
 
 
-def _table(title: str, pairs: Sequence[Pair]) -> Table:
+def _table(title: str, pairs: Sequence[Pair], tested: Collection[str]) -> Table:
     several = any(len(pair.new) > 1 for pair in pairs)
     columns = [SOLVER, *([Column("seeds", "count")] if several else []), Column("status")]
-    for metric, (heading, kind, rank) in _SHOWN.items():
+    for metric, (heading, kind, ranks) in _SHOWN.items():
+        if ranks is None and metric not in tested:
+            continue
+        rank = 0 if ranks is None or metric in tested else ranks[bool(tested)]
         columns += [
             Column(heading, kind, dispensable=rank),
             Column(f"new {heading}", kind, f"new\n{heading}", dispensable=rank),
@@ -137,13 +142,13 @@ def _change(sides: tuple[dict[str, int], dict[str, int]], *, several: bool) -> s
     return " → ".join(texts)
 
 
-def _notes(comparison: Comparison, rules: Sequence[Rule], found: Sequence[Regression]) -> list[str]:
+def _notes(comparison: Comparison, criteria: Criteria, found: Sequence[Regression]) -> list[str]:
     notes = [_ADVICE, *(f"warning: {text}" for text in comparison.warnings)]
-    for side, names in (("base", comparison.only_base), ("new", comparison.only_new)):
+    lost = () if criteria.missing else comparison.only_base  # which regressions name otherwise
+    for side, names in (("base", lost), ("new", comparison.only_new)):
         if names:
             notes.append(f"only in {side}: {', '.join(names)}")
-    notes += [f"regression: {each.pair.name}: {each.text} [{each.rule}]" for each in found]
+    notes += [f"regression: {each.name}: {each.text} [{each.rule}]" for each in found]
     if not found:
-        looked_at = ", ".join(["status", *(rule.text for rule in rules)])
-        notes.append(f"no regression; looked at: {looked_at}")
+        notes.append(f"no regression; looked at: {', '.join(criteria.texts) or 'nothing'}")
     return notes

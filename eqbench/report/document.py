@@ -26,7 +26,7 @@ def report_on(
     """
     entries = entries_of(runs)
     if summarize:
-        timeouts = {name: run.timeout_s for name, run in zip(_names(runs), runs, strict=True)}
+        timeouts = {name: run.timeout_s for name, run in zip(run_names(runs), runs, strict=True)}
         report = summary(entries, timeouts)
     else:
         report = with_matrices(comparison(entries), entries, always=every_matrix)
@@ -37,12 +37,12 @@ def entries_of(runs: Sequence[StoredRun]) -> list[Entry]:
     """Cells of runs in their order, each with the name of its run."""
     return [
         Entry(name, cell)
-        for name, run in zip(_names(runs), runs, strict=True)
+        for name, run in zip(run_names(runs), runs, strict=True)
         for cell in run.cells
     ]
 
 
-def _names(runs: Sequence[StoredRun]) -> list[str]:
+def run_names(runs: Sequence[StoredRun]) -> list[str]:
     """What tells the runs apart: their folders' names, or their paths if names repeat."""
     if len(runs) == 1:
         return [""]

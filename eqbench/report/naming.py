@@ -117,7 +117,12 @@ def kind_of_match(identity: Identity) -> Match:
 def leading(identity: Identity) -> tuple[str, float] | None:
     """Symbol and value of the parameter that tells members of a family apart, if one does."""
     name: str | None = identity.get("leading")
-    return None if name is None else (_SYMBOLS.get(name, name), identity["parameters"][name])
+    return None if name is None else (symbol(name), identity["parameters"][name])
+
+
+def symbol(parameter: str) -> str:
+    """What a parameter is called where people read."""
+    return _SYMBOLS.get(parameter, parameter)
 
 
 def broken(text: str) -> str:
@@ -148,8 +153,8 @@ def _leading_text(identity: Identity, members: Sequence[Member]) -> str:
     parameter = leading(identity)
     if parameter is None:
         return ""
-    symbol, value = parameter
+    letter, value = parameter
     listed = [m.identity for m in members if m.record.claim == "complete list"]
     values = [first[1] for each in listed if (first := leading(each))] or [value]
     low, high = decimal(min(values)), decimal(max(values))
-    return f"{symbol}={low}" if low == high else f"{symbol}={low}…{high}"
+    return f"{letter}={low}" if low == high else f"{letter}={low}…{high}"

@@ -6,15 +6,14 @@ pandas is imported when a data frame is asked for.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-import numpy as np
-
-from eqbench.errors import UsageError
 from eqbench.store.schema import CellRecord, EquilibriumRecord, Status
 from eqbench.store.stored_run import StoredRun, read_run
+from eqbench.store.traces import read_trace
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -99,14 +98,14 @@ def load_traces(runs: Runs) -> pd.DataFrame:
     """Anytime curves of one or several runs as a data frame, one row per measured snapshot.
 
     `work` counts iterations and `elapsed_s` seconds of solving. Parameters, errors and types
-    as in :func:`load_results`.
+    as in :func:`load_results`; a curve that cannot be read is an error too.
     """
     rows = [
-        _cell(run, cell) | point
+        _cell(run, cell) | asdict(point)
         for run in _read(runs)
         for cell in run.cells
         if cell.trace
-        for point in _curve(run.path / cell.trace)
+        for point in read_trace(run.path / cell.trace)
     ]
     return _frame(rows, _TRACE_COLUMNS)
 
@@ -168,23 +167,6 @@ def _candidate(run: StoredRun, rank: int, item: EquilibriumRecord) -> dict[str, 
 
 def _name(item: EquilibriumRecord) -> str | None:
     return None if item.identity is None else item.identity["name"]
-
-
-def _curve(file: Path) -> list[dict[str, Any]]:
-    try:
-        with np.load(file, allow_pickle=False) as arrays:
-            regrets = arrays["regrets"]
-            columns = {
-                "work": arrays["work"],
-                "elapsed_s": arrays["elapsed_s"],
-                "claim": arrays["claim"],
-                "nash_conv": regrets.sum(axis=1),
-                "max_regret": regrets.max(axis=1),
-            }
-    except (OSError, ValueError, KeyError) as error:
-        raise UsageError(f"cannot read the anytime curve {file}: {error}") from None
-    values = zip(*(column.tolist() for column in columns.values()), strict=True)
-    return [dict(zip(columns, point, strict=True)) for point in values]
 
 
 def _by_player(item: CellRecord | EquilibriumRecord) -> dict[str, float]:

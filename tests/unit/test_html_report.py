@@ -9,11 +9,13 @@ import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from report_pages import (
     CLOSING,
     HOSTILE,
+    KUHN3,
     QUOTES,
     Element,
     everything,
@@ -21,9 +23,14 @@ from report_pages import (
     read_page,
     write_trace,
 )
-from stored_runs import cell, write_run
+from stored_runs import cell, without_figures, write_run
 
+from eqbench.report.html.document import Cell, Heading, Section, Table, document
+from eqbench.report.html.facts import GameFacts, PublishedSet
 from eqbench.report.html.page import report_page
+from eqbench.report.html.statuses import MEANINGS
+from eqbench.report.html.tracks import collect
+from eqbench.store.schema import Status
 from eqbench.store.stored_run import read_run
 
 SECTIONS = [
@@ -162,6 +169,90 @@ def test_exactly_measured_profiles_have_a_sign_of_their_own(tmp_path: Path) -> N
     assert "ok ✓✓" in [label.text for label in card.all("text")]
 
 
+def test_seed_without_a_profile_is_not_measured_exactly(tmp_path: Path) -> None:
+    first, failed = cell("01", seed=0), without_figures("02", seed=1, status="failed")
+    exact = {"payoffs": ["0", "0"], "regrets": ["0", "0"]}
+    proved = replace(first, equilibria=[replace(first.equilibria[0], exact=exact)])
+    failed = replace(failed, solver=first.solver, solver_spec=first.solver_spec)
+    page = read_page(report_page([read_run(write_run(tmp_path / "run", proved, failed))], {}))
+    (card,) = (e for e in page.all("figure") if e.attributes.get("id") == "status")
+    assert "failed 1/2 ✓" in [label.text for label in card.all("text")]
+
+
+@pytest.mark.parametrize("content", [None, b"", b"PK", b"no arrays"])
+def test_snapshots_that_cannot_be_read_cost_only_themselves(
+    tmp_path: Path, content: bytes | None
+) -> None:
+    path = tmp_path / "run"
+    lost = write_trace(path, cell("01", solver="lost"))
+    run = read_run(write_run(path, lost, write_trace(path, cell("02"))))
+    file = path / f"{lost.trace}"
+    file.unlink()
+    if content is not None:
+        file.write_bytes(content)
+    first, second = collect([run], {}).games[0].tracks
+    assert [point.elapsed_s for point in first.points] == [lost.elapsed_s]
+    assert len(second.points) == 4
+    notes = [note.text for note in read_page(report_page([run], {})).all("p")]
+    (note,) = (note for note in notes if note.startswith("Snapshots"))
+    assert "cannot be read of kuhn2/lost: their files are missing" in note
+
+
+def test_page_of_readable_snapshots_has_no_note_on_them(page: Element) -> None:
+    assert "cannot be read" not in page.full_text
+
+
+def test_run_with_an_unknown_environment_makes_a_page(tmp_path: Path) -> None:
+    run = read_run(write_run(tmp_path / "run", cell("01")))
+    run.plan["environment"] = None
+    assert "Provenance" in [head.text for head in read_page(report_page([run], {})).all("h2")]
+
+
+def test_programs_find_null_where_a_statistic_is_no_number(tmp_path: Path) -> None:
+    path = write_run(tmp_path / "run", cell("01"))
+    lines = path / "runs.jsonl"
+    lines.write_text(lines.read_text().replace('"pivots": 3', '"a": NaN, "b": [-Infinity, 1.5]'))
+    page = read_page(report_page([read_run(path)], {}))
+    (block,) = (e for e in page.all("script") if e.attributes.get("id") == "data")
+    found = json.loads(block.text, parse_constant=pytest.fail)["cells"][0]
+    assert found["statistics"] == {"a": None, "b": [None, 1.5]}
+
+
+@pytest.mark.parametrize(
+    ("link", "address"),
+    [
+        ("#part-1", "#part-1"),
+        ("page.html#part-1", "page.html#part-1"),
+        ("a b/100%/c#1.csv", "a%20b/100%25/c%231.csv"),
+        ("../what?/x:y.txt", "../what%3F/x%3Ay.txt"),
+        ("run#1/page.html#part", "run%231/page.html#part"),
+        ("page.html/a#b", "page.html/a%23b"),
+    ],
+)
+def test_links_lead_to_anchors_and_files(link: str, address: str) -> None:
+    table = Table("table", [Heading("file")], [[Cell("a file", link=link)]])
+    page = read_page(document("A page", [Section("Part", [table])]))
+    assert [a.attributes["href"] for a in page.all("table")[0].all("a")] == [address]
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        *(
+            "javascript:alert(1)",
+            " JavaScript:alert(1)",
+            "java\tscript:alert(1)",
+            "data:text/html,x",
+        ),
+        *("javascript:x.html#part", "https://example.org/", "//example.org/x", "/etc/passwd"),
+        "x:#1",
+    ],
+)
+def test_links_to_elsewhere_are_refused(link: str) -> None:
+    with pytest.raises(ValueError, match="is no link for a page: give #anchor, or a path"):
+        Cell("a file", link=link)
+
+
 def test_same_runs_make_the_same_bytes(tmp_path: Path) -> None:
     run = page_run(tmp_path / "run")
     assert report_page([read_run(run)], {}) == report_page([read_run(run)], {})
@@ -180,6 +271,48 @@ def test_interrupted_run_says_what_is_missing(tmp_path: Path) -> None:
     page = read_page(report_page([read_run(run)], {}))
     assert "2 of 3 cells have not finished: eqbench run --resume" in page.full_text
     assert len(rows_of(page, "results")) == 1
+
+
+def test_every_status_that_occurs_is_explained(page: Element) -> None:
+    assert set(MEANINGS) == set(get_args(Status))
+    (note,) = (p.text for p in page.all("p") if p.text.startswith("Statuses"))
+    for status in ("ok", "limit", "failed", "refuted", "unsupported"):
+        assert f"{status}: {MEANINGS[status]}" in note
+    assert "crashed" not in note
+
+
+def test_sources_symbols_and_marks_are_explained(tmp_path: Path) -> None:
+    known = PublishedSet("szafron:c11=0", "Szafron 2013", {"β": "b21"})
+    other = PublishedSet("szafron:c11=1/2", "Szafron 2013", {"β": "b11"})
+    absent = PublishedSet("never", "nobody", {})
+    facts = {KUHN3: GameFacts(6.0, (), (other, known, absent))}
+    run = page_run(tmp_path / "run")
+    text = read_page(report_page([read_run(run)], facts)).full_text
+    assert "szafron:c11=0: Szafron 2013" in text
+    assert "β is b21" in text
+    assert "nobody" not in text
+    assert "b11" not in text
+    assert "≈ nearest known equilibrium" in text
+    assert "* on its path of play" in text
+    assert "Strict: every published constraint holds" in text
+    assert "cluster:k" not in text
+
+
+def test_payoffs_are_explained_only_where_there_are_columns_of_them(
+    tmp_path: Path, text: str
+) -> None:
+    assert "P1, P2, … are payoffs" in text
+    run = read_run(write_run(tmp_path / "run", without_figures("01", status="unsupported")))
+    assert "P1, P2" not in report_page([run], {})
+
+
+def test_solver_stands_first_in_all_tables_of_results(tmp_path: Path) -> None:
+    runs = [read_run(page_run(tmp_path / name)) for name in ("one", "two")]
+    page = read_page(report_page(runs, {}, summarize=True))
+    for card in page.all("figure"):
+        heads = [head.full_text for head in card.all("th")]
+        if heads and heads[0] != "key":
+            assert heads[0] == "solver"
 
 
 def test_several_runs_share_a_page(tmp_path: Path) -> None:

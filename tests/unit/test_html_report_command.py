@@ -12,7 +12,7 @@ from stored_runs import cell, write_run
 
 from eqbench.cli import app
 from eqbench.cli.report import page_file
-from eqbench.cli.report_page import game_facts
+from eqbench.cli.report_page import game_facts, solver_groups
 from eqbench.errors import UsageError
 from eqbench.report.html.provenance import command_of
 from eqbench.store.stored_run import StoredRun, read_run
@@ -132,3 +132,22 @@ def test_hostile_run_makes_a_page_by_the_command(tmp_path: Path) -> None:
     result = report(page_run(tmp_path / "run"), "--format", "html", "--summary")
     assert result.exit_code == 0, result.output
     assert "Over seeds" in [head.text for head in read_page(result.stdout).all("h2")]
+
+
+def test_sources_and_symbols_of_published_sets_are_handed_over() -> None:
+    """Szafron, Gibson and Sturtevant (2013), Table 3: β is b21 where c11 = 0, else b11."""
+    facts = dict(game_facts([KUHN3, "kuhn(players=2)"]))
+    sets = {known.name: known for known in facts[KUHN3].sets}
+    at = "how often P{} plays bet at the information set {}".format
+    assert all(known.source.startswith("Szafron, Gibson") for known in sets.values())
+    assert {known.symbols["c11"] for known in sets.values()} == {at(3, "1:KK")}
+    assert sets["szafron:c11=0"].symbols["β"] == f"b21: {at(2, '2:K')}"
+    assert sets["szafron:c11=1/2"].symbols["β"] == f"b11: {at(2, '1:K')}"
+    (kuhn2,) = facts["kuhn(players=2)"].sets
+    assert kuhn2.symbols == {"α": at(1, "1:")}
+
+
+def test_words_for_several_solvers_are_handed_over() -> None:
+    groups = solver_groups()
+    assert {"cfr_plus", "logit"} <= set(groups["all"])
+    assert all(name.startswith("gambit_") for name in groups["gambit_all"])

@@ -7,36 +7,33 @@ import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
-from report_pages import KUHN3, page_run, write_trace
-from stored_runs import cell, without_figures, write_run
+from report_pages import (
+    KUHN3,
+    SVG,
+    material_of,
+    page_run,
+    shares_of_targets,
+    titles_of,
+    write_trace,
+)
+from stored_runs import cell, identified, identity, without_figures, write_run
 
-from eqbench.report.html.attainment import TARGETS, ecdf, performance_profiles
 from eqbench.report.html.axes import Axes, linear_scale, log_scale
 from eqbench.report.html.costs import memory, times
 from eqbench.report.html.curves import curves
 from eqbench.report.html.document import Beside, Block, Figure, Prose
+from eqbench.report.html.facts import GameFacts, PublishedPayoffs
 from eqbench.report.html.payoffs import payoff_scatters
-from eqbench.report.html.tracks import GameFacts, Material, PublishedPayoffs, collect
+from eqbench.report.html.tracks import collect
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import read_run
 
-SVG = "{http://www.w3.org/2000/svg}"
 # Szafron, Gibson and Sturtevant (2013), Table 3: u1 = -(1 + 2β)/48, u2 = -1/48, u3 = (1 + β)/24
 # for β from 0 to 1/4.
 SEGMENT = ((-1 / 48, -1 / 48, 1 / 24), (-1.5 / 48, -1 / 48, 1.25 / 24))
-
-
-def material_of(
-    path: Path, *records: CellRecord, facts: dict[str, GameFacts] | None = None
-) -> Material:
-    return collect([read_run(write_run(path, *records))], facts or {})
-
-
-def titles_of(figure: Figure | None) -> list[str]:
-    assert figure is not None
-    return [title.text or "" for title in ET.fromstring(figure.svg).iter(f"{SVG}title")]
 
 
 def figures_of(blocks: list[Block]) -> list[Figure]:
@@ -79,14 +76,14 @@ def test_payoff_range_is_unknown_where_the_target_was_given(tmp_path: Path) -> N
     run.plan["request"]["target"] = 1e-6
     (game,) = collect([run], {}).games
     assert game.payoff_range is None
-    figure = ecdf([game])
+    figure = shares_of_targets([game])
     assert figure is not None
     assert "one unit of payoff on kuhn2" in figure.caption
 
 
 def test_solver_looks_the_same_in_all_figures(tmp_path: Path) -> None:
     material = collect([read_run(page_run(tmp_path / "run"))], {})
-    figures = [*figures_of(curves(material.games)), ecdf(material.games)]
+    figures = [*figures_of(curves(material.games)), shares_of_targets(material.games)]
     colors: dict[str, set[str]] = {}
     for figure in figures:
         assert figure is not None
@@ -98,7 +95,7 @@ def test_solver_looks_the_same_in_all_figures(tmp_path: Path) -> None:
             if key := part.get("data-key"):
                 colors.setdefault(key, set()).update(found)
     assert {len(found) for found in colors.values()} == {1}
-    assert len(set.union(*colors.values())) == len(colors) == 4
+    assert len(set.union(*colors.values())) == len(colors) == 3  # one is unsupported
 
 
 def test_thirty_solvers_all_look_different(tmp_path: Path) -> None:
@@ -117,6 +114,7 @@ def test_regrets_of_zero_and_less_stand_at_a_floor_that_is_named(tmp_path: Path)
     assert "≈ 0 is at most 4.0e-13, zero and less included" in time.caption
     assert "≈ 0" in time.svg
     assert "payoff units" in time.svg
+    assert "Time is that of the machine under Provenance" in time.caption
     assert "iterations" in iterations.svg
     assert titles_of(time)[0].startswith("cfr_plus: NashConv -1.0e-17 after")
 
@@ -133,51 +131,6 @@ def test_what_counts_no_iterations_is_not_drawn_against_them(tmp_path: Path) -> 
     assert [figure.title for figure in figures] == ["NashConv against time"]
 
 
-# -- shares of targets ----------------------------------------------------------------------------
-
-
-def test_share_of_targets_counts_unsupported_games_as_never_reached(tmp_path: Path) -> None:
-    reached = cell("01", elapsed_s=1.0)  # a regret of 1.2e-11 with a range of 4: beyond all targets
-    other = {"game": "shapley", "game_spec": "matrix(name=shapley)"}
-    unsupported = without_figures("02", solver="cfr_plus", status="unsupported", **other)
-    material = material_of(tmp_path / "run", reached, unsupported)
-    assert titles_of(ecdf(material.games)) == ["cfr_plus: 50% in the end"]
-
-
-def test_share_of_targets_follows_the_snapshots(tmp_path: Path) -> None:
-    run = tmp_path / "run"
-    facts = {cell("01").game_spec: GameFacts(1.0)}
-    record = write_trace(run, cell("01"), times=(0.01, 1.0), regrets=((1e-3, 0.0), (1e-6, 0.0)))
-    record = replace(record, nash_conv=None, max_regret=None, exploitability=None)
-    found = titles_of(ecdf(material_of(run, record, facts=facts).games))
-    share = sum(target >= 1e-6 for target in TARGETS) / len(TARGETS)
-    assert found == [f"cfr_plus: {share:.0%} in the end"]
-
-
-def test_no_share_of_targets_without_profiles(tmp_path: Path) -> None:
-    material = material_of(tmp_path / "run", without_figures("01", status="crashed"))
-    assert ecdf(material.games) is None
-    assert memory(material.games) is None
-    assert times(material.games) is None
-
-
-def test_performance_profile_needs_two_games_and_who_never_gets_there_never_counts(
-    tmp_path: Path,
-) -> None:
-    other = {"game": "shapley", "game_spec": "matrix(name=shapley)"}
-    records = [
-        cell("01", solver="quick", elapsed_s=1.0),
-        cell("02", solver="slow", elapsed_s=10.0),
-        cell("03", solver="quick", elapsed_s=2.0, **other),
-        replace(cell("04", solver="slow", **other), max_regret=1.0),
-    ]
-    assert performance_profiles(material_of(tmp_path / "one", *records[:2]).games) == []
-    coarse, target = performance_profiles(material_of(tmp_path / "two", *records).games)
-    for figure in (coarse, target):
-        assert titles_of(figure) == ["quick: 100% in the end", "slow: 50% in the end"]
-        assert "Ratios hide absolute times" in figure.caption
-
-
 # -- payoffs --------------------------------------------------------------------------------------
 
 
@@ -186,8 +139,8 @@ def test_equilibria_lie_on_the_published_segment(tmp_path: Path) -> None:
     material = collect([read_run(page_run(tmp_path / "run"))], facts)
     first, second = figures_of(payoff_scatters(material.games))
     assert [figure.title for figure in (first, second)] == ["P1 against P2", "P1 against P3"]
-    places = re.findall(r"\((strict|on path|elsewhere)\)", " ".join(titles_of(first)))
-    assert sorted(places) == ["elsewhere", "on path", "strict"]
+    places = re.findall(r"\((strict|on path|near)\)", " ".join(titles_of(first)))
+    assert sorted(places) == ["near", "on path", "strict"]
     assert sum("and 1 more here" in text for text in titles_of(first)) == 1
     (line,) = (
         path.get("d", "")
@@ -203,6 +156,36 @@ def test_equilibria_lie_on_the_published_segment(tmp_path: Path) -> None:
     assert all(to_x <= at <= x for at in on_segment)
 
 
+def test_marks_agree_with_names(tmp_path: Path) -> None:
+    found = {
+        "strict": identity("kuhn2"),
+        "up to rounding": identity("kuhn2", strict=False, off_path={}),
+        "on path": identity("kuhn2", strict=False),
+        "near": identity("kuhn2", on_path=False),
+        "cluster": identity("cluster:1"),
+        "no name": None,
+    }
+    records = [
+        identified(paid([-0.01 * k, 0.01 * k], str(k)), each)
+        for k, each in enumerate(found.values())
+    ]
+    records = [replace(record, solver=f"s{record.key}") for record in records]
+    (figure,) = figures_of(payoff_scatters(material_of(tmp_path / "run", *records).games))
+    marks = {}
+    for group in ET.fromstring(figure.svg).iter(f"{SVG}g"):
+        title = group.find(f"{SVG}title")
+        if title is not None:
+            (mark,) = group.iter(f"{SVG}path")
+            (place,) = re.findall(r"\(([a-z ]+)\), payoffs", title.text or "")
+            marks[place] = mark.get("fill")
+    color = marks["strict"]
+    assert marks["on path"] == "#fff"
+    assert "none" == marks["near"] == marks["cluster"] == marks["no name"]
+    assert color not in ("#fff", "none")
+    assert marks["up to rounding"] not in ("#fff", "none")
+    assert "miss a published constraint by a trace only" in figure.caption
+
+
 def test_equal_payoffs_are_said_and_not_drawn(tmp_path: Path) -> None:
     record = cell("01")
     facts = {record.game_spec: GameFacts(4.0, (PublishedPayoffs("kuhn2", ((-1 / 18, 1 / 18),)),))}
@@ -210,6 +193,39 @@ def test_equal_payoffs_are_said_and_not_drawn(tmp_path: Path) -> None:
     assert isinstance(note, Prose)
     (text,) = note.paragraphs
     assert text == "kuhn2: one equilibrium has payoffs -0.05556, +0.05556, as published."
+
+
+def paid(payoffs: list[float], key: str = "01", **fields: Any) -> CellRecord:
+    record = cell(key, **fields)
+    return replace(record, equilibria=[replace(record.equilibria[0], payoffs=payoffs)])
+
+
+@pytest.mark.parametrize(
+    ("records", "said"),
+    [
+        (
+            [paid([-0.05, 0.05])],
+            "one equilibrium has payoffs -0.05000, +0.05000; published is -0.05556, +0.05556.",
+        ),
+        (
+            [cell("01"), paid([-0.05, 0.05], "02", solver="other")],
+            "2 equilibria have payoffs -0.05556, +0.05556 or -0.05000, +0.05000; 1 of them as "
+            "published, which is -0.05556, +0.05556.",
+        ),
+        (
+            [cell("01"), paid([-1 / 18 + 1e-6, 1 / 18 - 1e-6], "02", solver="other")],
+            "2 equilibria have payoffs -0.05556, +0.05556, as published.",
+        ),
+    ],
+)
+def test_payoffs_are_said_to_be_as_published_only_where_they_are(
+    tmp_path: Path, records: list[CellRecord], said: str
+) -> None:
+    spec = records[0].game_spec
+    facts = {spec: GameFacts(4.0, (PublishedPayoffs("kuhn2", ((-1 / 18, 1 / 18),)),))}
+    (note,) = payoff_scatters(material_of(tmp_path / "run", *records, facts=facts).games)
+    assert isinstance(note, Prose)
+    assert note.paragraphs == [f"kuhn2: {said}"]
 
 
 def test_unfinished_profiles_are_no_equilibria(tmp_path: Path) -> None:
@@ -230,7 +246,8 @@ def test_bars_say_what_they_are_of(tmp_path: Path) -> None:
     ]
     figure = memory(material.games)
     assert figure is not None
-    assert "Python: 157 MiB" in figure.svg
+    assert "smallest peak: 157 MiB" in figure.svg
+    assert "The first cell of a method may include compiling" in figure.caption
     assert "big: 4.0 s of solving" in titles_of(times(material.games))
 
 

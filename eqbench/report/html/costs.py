@@ -49,13 +49,18 @@ def memory(games: Sequence[GameTracks]) -> Figure | None:
     x = axes.place(least, 0)[0]
     line = f"M{x:.1f} {axes.bottom:.1f}V{_TOP - 6:.1f}"
     add(root, "path", d=line, stroke=INK, stroke_dasharray="3 3")
-    add_text(root, f"Python: {least:.0f} MiB", x, _TOP - 12, text_anchor="middle", fill=INK)
+    anchor = "start" if x < _WIDTH / 2 else "end"
+    text = f"smallest peak: {least:.0f} MiB"
+    add_text(root, text, x, _TOP - 12, text_anchor=anchor, fill=INK)
     return Figure(
         "memory",
         svg_text(root),
-        "A bar ends at the largest peak of any cell, dots are its cells. The dashed line is the "
-        "smallest peak on this page, nearly all of it Python with its compiled code, so only what "
-        "is to its right belongs to a method. Peaks are sampled, so that short ones may be missed.",
+        "A bar ends at the largest peak of any cell, dots are its cells; those that never began to "
+        "solve are left out. The dashed line is the smallest peak here. Each cell is a process of "
+        "its own, so its peak includes Python and everything that it loads; which part of it the "
+        "method needs is not measured. The first cell of a method may include compiling, which "
+        "takes memory that later cells do not need. Peaks are sampled, so that short ones may be "
+        "missed.",
         "Memory",
         least_width=420,
     )

@@ -32,7 +32,7 @@ _AGAINST = (
         "time",
         "seconds of solving",
         lambda point: max(point.elapsed_s, SHORTEST_S),
-        "Time is that of this machine, without set-up and monitoring.",
+        "Time is that of the machine under Provenance, without set-up and monitoring.",
     ),
     _Against(
         "iterations",

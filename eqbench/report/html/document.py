@@ -26,6 +26,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,6 +35,8 @@ from typing import Any
 
 import jinja2
 from markupsafe import Markup
+
+from eqbench.report.html.links import address_of
 
 _POLICY = (
     "default-src 'none'; style-src 'sha256-{style}'; script-src 'sha256-{script}'; "
@@ -152,7 +155,8 @@ class Cell:
     hint : shown when pointed at
     kind : word that the style sheet knows: ``good``, ``fair``, ``bad`` and ``idle`` are colors,
         which are never the only sign, so the text must say it too; ``faint``
-    link : address within the page (``#anchor``) or relative to it; empty for none
+    link : what :func:`~eqbench.report.html.links.address_of` takes, else a `ValueError` is
+        raised; empty for none
     """
 
     text: str
@@ -160,6 +164,14 @@ class Cell:
     hint: str = ""
     kind: str = ""
     link: str = ""
+
+    def __post_init__(self) -> None:
+        address_of(self.link)
+
+    @property
+    def address(self) -> str:
+        """The link as an address."""
+        return address_of(self.link)
 
     @property
     def sort_key(self) -> str | None:
@@ -182,6 +194,7 @@ class Table:
     title : above the table; may be empty
     filters : texts of columns for which a list of their values is offered
     plain : without fields and buttons; neither sorts nor downloads
+    wrapped : with texts that break into lines, for sentences in cells
     """
 
     name: str
@@ -240,7 +253,8 @@ def document(
     title : of the page, and its first heading
     sections : from top to bottom; their anchors and the names of blocks must differ
     lead : paragraphs below the first heading
-    data : JSON values that programs find in the element with the id ``data``; None for none
+    data : JSON values that programs find in the element with the id ``data``; None for none.
+        JSON has no NaN and no infinity, so they become null.
     """
     style, script = _file("page.css"), _file("page.js")
     policy = _POLICY.format(style=_digest(style), script=_digest(script))
@@ -267,10 +281,19 @@ def anchor_of(text: str) -> str:
 
 def _harmless_json(data: Any) -> str:
     """JSON in which nothing ends or begins an element."""
-    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
+    text = json.dumps(_finite(data), allow_nan=False, separators=(",", ":"))
     for char in "<>&":
         text = text.replace(char, f"\\u{ord(char):04x}")
     return text
+
+
+def _finite(data: Any) -> Any:
+    """The same JSON values with None for what is no number."""
+    if isinstance(data, dict):
+        return {name: _finite(value) for name, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_finite(value) for value in data]
+    return None if isinstance(data, float) and not math.isfinite(data) else data
 
 
 def _digest(text: str) -> str:

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 from eqbench.report.cell_notes import ALARMING, printable
 from eqbench.report.html.axes import picture, svg_text
-from eqbench.report.html.curves import looks_of
 from eqbench.report.html.document import Figure
 from eqbench.report.html.looks import short
 from eqbench.report.html.tracks import GameTracks, Track
@@ -32,8 +31,12 @@ def tone(status: str) -> str:
 
 def heatmap(games: Sequence[GameTracks]) -> Figure:
     """Status of every solver on every game, with the mark of the verifier."""
-    tracks = [track for game in games for track in game.tracks]
-    shown = looks_of(tracks)
+    asked = [
+        *(track.look for game in games for track in game.tracks),
+        *(look for game in games for look in game.awaited),
+    ]
+    shown = sorted(dict.fromkeys(asked), key=lambda look: int(look.key))
+    awaited = any(game.awaited for game in games)
     names = [short(game.short, _LONGEST) for game in games]
     width = max(_LEAST, *(0.9 * text_width(name) + 12 for name in names))
     left = max(0.9 * text_width(short(look.label)) for look in shown) + 14
@@ -50,25 +53,29 @@ def heatmap(games: Sequence[GameTracks]) -> Figure:
         for column, game in enumerate(games):
             own = [track for track in game.tracks if track.look is look]
             box = (left + column * (width + _GAP), y, width)
-            _cell(root, own, box)
+            _cell(root, own, box, "not run yet" if look in game.awaited else "not run")
     return Figure(
         "status",
         svg_text(root),
         "✓ measured by the verifier and nothing contradicts it, ✓✓ measured exactly, in integers, "
-        "✗ a claim refuted, · no profile to measure; below it the smallest max regret in payoff "
-        "units. Where seeds ended differently, how many ended so stands beside it; point at a "
-        "cell for its reason. A limit is no failure: the regret says what the time bought.",
+        "at every seed, ✗ a claim refuted, · no profile to measure; below it the smallest max "
+        "regret in payoff units. Where seeds ended differently, how many ended so stands beside "
+        "it; point at a cell for its reason. A limit is no failure: the regret says what the time "
+        "bought." + (" Not run yet: the run has not come to it." if awaited else ""),
         "Status by game and solver",
         least_width=520 if len(games) > 2 else 340,
     )
 
 
-def _cell(root: ET.Element, own: Sequence[Track], box: tuple[float, float, float]) -> None:
+def _cell(
+    root: ET.Element, own: Sequence[Track], box: tuple[float, float, float], otherwise: str
+) -> None:
+    """Draw what became of a solver on a game; `otherwise` stands where it has no cell."""
     x, y, width = box
     records = [track.entry.record for track in own]
     statuses = Counter(record.status for record in records)
     group = add(root, "g")
-    word, fill = _word(statuses)
+    word, fill = _word(statuses) if records else (otherwise, "idle")
     add(group, "rect", x=x, y=y, width=width, height=_ROW, rx=4, fill=_FILLS[fill])
     if not records:
         add(group, "title").text = word
@@ -87,8 +94,6 @@ def _cell(root: ET.Element, own: Sequence[Track], box: tuple[float, float, float
 
 def _word(statuses: Counter[Status]) -> tuple[str, str]:
     """What stands for the cells of all seeds, and the color: alarms first, then what is ok."""
-    if not statuses:
-        return "not run", "idle"
     rank = {"bad": 2, "good": 1}
     shown = max(statuses, key=lambda status: (rank.get(tone(status), 0), statuses[status]))
     if len(statuses) == 1:
@@ -99,12 +104,11 @@ def _word(statuses: Counter[Status]) -> tuple[str, str]:
 
 def _verification(own: Sequence[Track]) -> str:
     records = [track.entry.record for track in own]
-    best = [record.equilibria[0] for record in records if record.equilibria]
     if any(record.status == "refuted" for record in records):
         return "refuted"
-    if best and all(item.exact for item in best):
+    if all(record.equilibria and record.equilibria[0].exact for record in records):
         return "exactly"
-    return "verified" if best else "nothing"
+    return "verified" if any(record.equilibria for record in records) else "nothing"
 
 
 def _reason(track: Track) -> str:

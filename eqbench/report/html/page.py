@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -11,13 +11,18 @@ from eqbench.report.html.attainment import ecdf, performance_profiles
 from eqbench.report.html.costs import memory, times
 from eqbench.report.html.curves import curves
 from eqbench.report.html.document import Beside, Block, Facts, Prose, Section, Title, document
+from eqbench.report.html.facts import GameFacts
 from eqbench.report.html.heatmap import heatmap
 from eqbench.report.html.payoffs import payoff_scatters
 from eqbench.report.html.provenance import overview, provenance
+from eqbench.report.html.published import naming_notes
+from eqbench.report.html.statuses import status_note
 from eqbench.report.html.tables import page_table
-from eqbench.report.html.tracks import GameFacts, Material, collect
+from eqbench.report.html.tracks import GameTracks, Material, collect
+from eqbench.report.html.trials import common_trials, why_not_all
+from eqbench.report.naming import listing
 from eqbench.report.rows import Report, Table, all_cells
-from eqbench.store.stored_run import StoredRun
+from eqbench.store.stored_run import StoredRun, cell_name
 
 _MOST_LISTED = 12  # candidates of a cell, of which there may be a thousand
 _EMPTY = Prose(("No cell has finished yet.",))
@@ -26,6 +31,7 @@ _EMPTY = Prose(("No cell has finished yet.",))
 def report_page(
     runs: Sequence[StoredRun],
     facts: Mapping[str, GameFacts],
+    groups: Mapping[str, Sequence[str]] | None = None,
     *,
     summarize: bool = False,
 ) -> str:
@@ -34,14 +40,10 @@ def report_page(
     Parameters
     ----------
     facts : of games by canonical spec; what is missing costs only what they are for
+    groups : solvers that a word such as ``all`` stands for in what a run was asked for, by word
     summarize : whether to add tables with one row per game and solver over all seeds
-
-    Raises
-    ------
-    UsageError
-        If an anytime curve cannot be read.
     """
-    material = collect(runs, facts)
+    material = collect(runs, facts, groups)
     report = report_on(runs, every_matrix=True)
     games = material.games
     parts: list[tuple[str, Sequence[Block | None]]] = [
@@ -49,9 +51,9 @@ def report_page(
         ("Comparison", _comparison(material, report)),
         ("Over seeds", _summaries(report_on(runs, summarize=True)) if summarize else []),
         ("Status and verification", [heatmap(games)] if games else []),
-        ("Convergence", curves(games)),
-        ("Targets reached", _beside([ecdf(games), *performance_profiles(games)])),
-        ("Equilibria", [*_matrices(report), *payoff_scatters(games)]),
+        ("Convergence", [*curves(games), *_unread(games)]),
+        ("Targets reached", _attainment(games)),
+        ("Equilibria", [*naming_notes(games), *_matrices(report), *payoff_scatters(games)]),
         ("Cost", _beside([memory(games), times(games)])),
         ("Provenance", provenance(runs)),
     ]
@@ -60,7 +62,9 @@ def report_page(
         for title, given in parts
         if (blocks := [block for block in given if block is not None])
     ]
-    return document(_title(material), sections, lead=[_lead(material)], data=_data(runs, material))
+    return document(
+        _title(material), sections, lead=[_lead(runs, material)], data=_data(runs, material)
+    )
 
 
 def _title(material: Material) -> str:
@@ -71,13 +75,11 @@ def _title(material: Material) -> str:
     return f"eqbench on {', '.join(names[:4] if more else names)}{more}"
 
 
-def _lead(material: Material) -> str:
-    counts = {
-        "game": len(material.games),
-        "solver": len(material.looks),
-        "cell": len(material.entries),
-    }
-    said = ", ".join(f"{n} {name}{'' if n == 1 else 's'}" for name, n in counts.items())
+def _lead(runs: Sequence[StoredRun], material: Material) -> str:
+    planned, missing = sum(run.planned for run in runs), sum(run.missing for run in runs)
+    counts = {"game": len(material.games), "solver": len(material.looks), "cell": planned}
+    parts = [f"{n} {name}{'' if n == 1 else 's'}" for name, n in counts.items()]
+    said = ", ".join(parts) + (f", {planned - missing} of them finished" if missing else "")
     return (
         f"{said}. Regrets are measured on the game tree by a verifier that shares no arithmetic "
         "with the solvers. Point at or choose a solver in a legend to see it alone in all figures."
@@ -100,16 +102,49 @@ def _comparison(material: Material, report: Report) -> list[Block]:
     table = page_table(
         cells,
         "results",
-        caption=f"{cells.legend} Choose a heading to sort by it; P1, P2, … are payoffs.",
+        caption=" ".join(_how_to_read(cells)),
         filters=("game", "status", "solver"),
         hints=[entry.record.reason for entry in material.entries],
     )
-    blocks: list[Block] = [table]
+    statuses = status_note(entry.record.status for entry in material.entries)
+    blocks: list[Block] = [table, statuses]
     reasons: list[tuple[str, Sequence[str]]] = []
     for own in (table for table in report.tables if not table.topic):
         if own.remarks:
             reasons.append((own.title.partition(" = ")[0], [own.title, *own.remarks]))
     return [*blocks, Title("Reasons and notes"), Facts(reasons)] if reasons else blocks
+
+
+def _how_to_read(cells: Table) -> Iterator[str]:
+    if cells.legend:
+        yield cells.legend
+    if cells.players:
+        yield "P1, P2, … are payoffs."
+    yield "Choose a heading to sort by it."
+
+
+def _attainment(games: Sequence[GameTracks]) -> list[Block]:
+    trials = common_trials(games)
+    figures = [ecdf(games, trials), *performance_profiles(games, trials)]
+    return [*_beside(figures), *why_not_all(games, trials)]
+
+
+def _unread(games: Sequence[GameTracks]) -> list[Block]:
+    """A note on the cells whose snapshots cannot be read."""
+    cells = [track.entry.record for game in games for track in game.tracks if track.unread]
+    if not cells:
+        return []
+    names = " ".join(listing([cell_name(cell) for cell in cells]))
+    return [
+        Prose(
+            (
+                f"Snapshots cannot be read of {names}: their files are missing from the folder "
+                "traces of the run, or damaged. Only what these cells ended with is drawn, and "
+                "counts among the targets reached.",
+            ),
+            small=True,
+        )
+    ]
 
 
 def _matrices(report: Report) -> list[Block]:

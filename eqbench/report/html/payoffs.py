@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from eqbench.report.html.axes import Axes, linear_scale, svg_text
 from eqbench.report.html.chart import chart
 from eqbench.report.html.curves import looks_of
 from eqbench.report.html.document import Beside, Block, Figure, Prose, Title, anchor_of
+from eqbench.report.html.facts import PublishedPayoffs
 from eqbench.report.html.looks import CIRCLE, CROSS, Look, add_look_mark, part_of
-from eqbench.report.html.tracks import GameTracks, PublishedPayoffs
-from eqbench.report.naming import marked
+from eqbench.report.html.tracks import GameTracks
+from eqbench.report.naming import kind_of_match, marked
 from eqbench.report.svg import INK, add, add_text, clean
 from eqbench.store.schema import EquilibriumRecord
 
@@ -31,11 +32,14 @@ class _Found:
 
     @property
     def place(self) -> str:
-        """``strict``, ``on path`` or ``elsewhere``: how it stands to what is published."""
+        """How it stands to what is published, in the words of `kind_of_match`."""
         identity = self.record.identity
-        if identity is None or not identity["on_path"]:
-            return "elsewhere"
-        return "strict" if identity["strict"] else "on path"
+        return "no name" if identity is None else kind_of_match(identity)
+
+    @property
+    def rank(self) -> int:
+        """0 if it is in no published set, 1 if on the path of one, 2 if it is as published."""
+        return {"strict": 2, "up to rounding": 2, "on path": 1}.get(self.place, 0)
 
 
 def payoff_scatters(games: Sequence[GameTracks]) -> list[Block]:
@@ -50,7 +54,7 @@ def payoff_scatters(games: Sequence[GameTracks]) -> list[Block]:
             if item.max_regret <= EQUILIBRIUM * game.unit and item.refuted is None
         ]
         moving = any(len(known.ends) > 1 for known in game.published)
-        if found and (moving or _distinct(game, found) > 2):
+        if found and (moving or len(_distinct(game, found)) > 2):
             pair = [_figure(game, found, p, place) for p in range(1, len(found[0].record.payoffs))]
             blocks += [Title(game.short, f"{anchor_of(game.short)}-payoffs-{place}"), Beside(pair)]
         elif found:
@@ -58,19 +62,45 @@ def payoff_scatters(games: Sequence[GameTracks]) -> list[Block]:
     return [*blocks, Prose(notes, small=True)] if notes else blocks
 
 
-def _distinct(game: GameTracks, found: Sequence[_Found]) -> int:
-    unit = SAME * game.unit
-    return len({tuple(round(u / unit) for u in item.record.payoffs) for item in found})
+def _distinct(game: GameTracks, found: Sequence[_Found]) -> list[list[float]]:
+    """Payoffs that differ, each as the equilibrium with the smallest max regret has them."""
+    best: dict[tuple[int, ...], list[float]] = {}
+    for item in sorted(found, key=lambda item: item.record.max_regret):
+        payoffs = item.record.payoffs
+        best.setdefault(tuple(round(u / (SAME * game.unit)) for u in payoffs), payoffs)
+    return list(best.values())
 
 
 def _note(game: GameTracks, found: Sequence[_Found]) -> str:
-    """What there is to say where a figure would be a dot."""
-    best = min(found, key=lambda item: item.record.max_regret)
-    texts = ", ".join(f"{payoff:+z.5f}" for payoff in best.record.payoffs)
+    """What there is to say where a figure would be a dot or two."""
+    texts = _either(_distinct(game, found))
     count = f"{len(found)} equilibria have" if len(found) > 1 else "one equilibrium has"
-    others = "" if _distinct(game, found) == 1 else ", or differ from it in few"
-    known = ", as published" if any(len(k.ends) == 1 for k in game.published) else ""
-    return f"{game.short}: {count} payoffs {texts}{known}{others}."
+    return f"{game.short}: {count} payoffs {texts}{_held_against_published(game, found)}."
+
+
+def _held_against_published(game: GameTracks, found: Sequence[_Found]) -> str:
+    """How many equilibria have published payoffs, and those if not all do; empty without any."""
+    points = [end for known in game.published for end in known.ends]
+    if not points:
+        return ""
+    alike = sum(
+        any(_differ(item.record.payoffs, point) <= SAME * game.unit for point in points)
+        for item in found
+    )
+    if alike == len(found):
+        return ", as published"
+    share = f"; {alike} of them as published, which is" if alike else "; published is"
+    return f"{share} {_either(points)}"
+
+
+def _differ(payoffs: Sequence[float], others: Sequence[float]) -> float:
+    return max(abs(u - v) for u, v in zip(payoffs, others, strict=True))
+
+
+def _either(vectors: Iterable[Sequence[float]]) -> str:
+    """Payoff vectors in words, each once."""
+    texts = [", ".join(f"{payoff:+z.5f}" for payoff in vector) for vector in vectors]
+    return " or ".join(dict.fromkeys(texts))
 
 
 def _figure(game: GameTracks, found: Sequence[_Found], player: int, place: int) -> Figure:
@@ -98,12 +128,19 @@ def _figure(game: GameTracks, found: Sequence[_Found], player: int, place: int) 
         if ends
         else "No family of payoffs is known here. "
     )
+    rounded = (
+        " or miss a published constraint by a trace only (up to rounding)"
+        if any(item.place == "up to rounding" for item in found)
+        else ""
+    )
     return Figure(
         f"payoffs-{place}-p{player + 1}",
         svg_text(root),
         f"Each mark is an equilibrium that a solver found (max regret up to {EQUILIBRIUM:g} of the "
-        f"payoff range). {published}Strict ones are as published everywhere, those on path only "
-        "where play leads; how often a place was found says nothing about how likely it is.",
+        f"payoff range). {published}Filled marks are strict, as published everywhere{rounded}; "
+        "hollow ones are on path: as published where play leads, different elsewhere; crosses are "
+        "in no published set, or only near one. How often a place was found says nothing about how "
+        "likely it is.",
         f"P1 against P{player + 1}",
         least_width=420,
     )
@@ -130,20 +167,20 @@ def _published(root: ET.Element, axes: Axes, known: PublishedPayoffs, player: in
 
 def _heaps(axes: Axes, found: Sequence[_Found], player: int) -> list[list[_Found]]:
     """Equilibria of one solver that fall on the same pixel; the strict ones last, hence on top."""
-    heaps: dict[tuple[str, str, int, int], list[_Found]] = {}
-    for item in sorted(found, key=lambda item: item.place):
+    heaps: dict[tuple[int, str, int, int], list[_Found]] = {}
+    for item in sorted(found, key=lambda item: item.rank):
         x, y = axes.place(item.record.payoffs[0], item.record.payoffs[player])
-        heaps.setdefault((item.place, item.look.key, round(x), round(y)), []).append(item)
+        heaps.setdefault((item.rank, item.look.key, round(x), round(y)), []).append(item)
     return list(heaps.values())
 
 
 def _mark(root: ET.Element, axes: Axes, heap: Sequence[_Found], player: int) -> None:
     item = heap[0]
     payoffs, identity = item.record.payoffs, item.record.identity
-    look = replace(item.look, mark=CROSS if item.place == "elsewhere" else CIRCLE)
+    look = replace(item.look, mark=CIRCLE if item.rank else CROSS)
     group = part_of(root, look)
     at = axes.place(payoffs[0], payoffs[player])
-    add_look_mark(group, look, *at, hollow=item.place == "on path")
+    add_look_mark(group, look, *at, hollow=item.rank == 1)
     name = " ".join(marked(identity)) if identity else "no name"
     texts = ", ".join(f"{payoff:+z.6f}" for payoff in payoffs)
     more = f", and {len(heap) - 1} more here" if len(heap) > 1 else ""

@@ -55,11 +55,8 @@ def overview(run: StoredRun) -> list[Block]:
     pairs: Pairs = [
         ("run", str(run.path)),
         ("started", _text(run.plan.get("created")).replace("T", " ").replace("+00:00", " UTC")),
-        ("games", _text([*dict.fromkeys(cell.game for cell in cells)] or request.get("games"))),
-        (
-            "solvers",
-            _text([*dict.fromkeys(cell.solver for cell in cells)] or request.get("solvers")),
-        ),
+        ("games", _text(_asked(run, "games", [cell.game for cell in cells]))),
+        ("solvers", _text(_asked(run, "solvers", [cell.solver for cell in cells]))),
         ("seeds", _text(request.get("seeds"))),
         ("limits per cell", _limits(request)),
         ("target", _target(request)),
@@ -74,6 +71,12 @@ def overview(run: StoredRun) -> list[Block]:
     ]
 
 
+def _asked(run: StoredRun, name: str, found: Sequence[str]) -> Any:
+    """What the request says while cells are missing, else what is there."""
+    asked = run.plan["request"].get(name)
+    return asked if run.missing and asked else [*dict.fromkeys(found)] or asked
+
+
 def provenance(runs: Sequence[StoredRun]) -> list[Block]:
     """Machine, packages, thread settings and keys of each run."""
     blocks: list[Block] = []
@@ -82,7 +85,7 @@ def provenance(runs: Sequence[StoredRun]) -> list[Block]:
             blocks.append(Title(str(run.path), f"provenance-{place}"))
         plan = {k: v for k, v in run.plan.items() if k not in ("cells", "environment", "request")}
         asked = {"request": run.plan["request"]}
-        blocks.append(Facts(list(_lines(plan | run.plan.get("environment", {}) | asked))))
+        blocks.append(Facts(list(_lines(plan | (run.plan.get("environment") or {}) | asked))))
         blocks.append(_keys(run, f"keys-{place}"))
     return blocks
 

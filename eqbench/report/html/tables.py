@@ -8,7 +8,7 @@ from typing import Any
 from eqbench.report.cell_notes import printable
 from eqbench.report.html.document import Cell, Heading, Table
 from eqbench.report.html.heatmap import tone
-from eqbench.report.rows import Column, Row
+from eqbench.report.rows import SOLVER, Column, Row
 from eqbench.report.rows import Table as Rows
 from eqbench.report.terminal import mebibytes, seconds, small
 
@@ -31,7 +31,7 @@ def page_table(
     filters: Sequence[str] = (),
     hints: Sequence[str] | None = None,
 ) -> Table:
-    """A table for a page.
+    """A table for a page; the solver stands first, where it stays when the table is scrolled.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def page_table(
 
 def _columns(table: Rows) -> Iterable[tuple[Column, int]]:
     """Columns with the player whose payoff they hold; those of payoffs become one per player."""
-    for column in table.columns:
+    for column in sorted(table.columns, key=lambda column: column.title != SOLVER.title):
         if column.kind == "payoffs":
             for player in range(table.players):
                 yield Column(f"P{player + 1}", "payoff"), player

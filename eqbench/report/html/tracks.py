@@ -3,34 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
 
-from eqbench.report.document import entries_of
-from eqbench.report.entries import Entry, by_game, by_solver, several_runs, titles
+from eqbench.errors import UsageError
+from eqbench.report.document import entries_of, run_names
+from eqbench.report.entries import Entry, by_game, titles
+from eqbench.report.html.facts import GameFacts, PublishedPayoffs, PublishedSet
 from eqbench.report.html.looks import Look, looks
-from eqbench.store.results import load_traces
+from eqbench.spec import split_specs
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun
+from eqbench.store.traces import read_trace
 
 _DEFAULT_TARGET = 1e-10  # of the payoff range, where a run was given none
-
-
-@dataclass(frozen=True)
-class PublishedPayoffs:
-    """Payoffs of a published set of equilibria: those of its two ends, or of its only point."""
-
-    name: str
-    ends: tuple[tuple[float, ...], ...]
-
-
-@dataclass(frozen=True)
-class GameFacts:
-    """What a page has to know of a game beside what runs store."""
-
-    payoff_range: float
-    published: tuple[PublishedPayoffs, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -48,12 +36,14 @@ class Track:
     """A cell and what was measured of it: snapshots in order of time, then what it ended with.
 
     `usual_range` is the payoff range that its target tells, None if the target was given.
+    `unread` says whether it has snapshots that cannot be read.
     """
 
     entry: Entry
     look: Look
     points: tuple[Point, ...]
     usual_range: float | None = None
+    unread: bool = False
 
     def time_to(self, regret: float) -> float:
         """Seconds of solving until a max regret was measured; infinite if it never was."""
@@ -64,7 +54,8 @@ class Track:
 class GameTracks:
     """The cells of one game.
 
-    `payoff_range` is None where nobody knows it. `short` is the game as typed.
+    `payoff_range` is None where nobody knows it. `short` is the game as typed. `awaited` are
+    solvers of unfinished runs that have no cell of it yet.
     """
 
     title: str
@@ -72,6 +63,8 @@ class GameTracks:
     tracks: tuple[Track, ...]
     payoff_range: float | None
     published: tuple[PublishedPayoffs, ...]
+    sets: tuple[PublishedSet, ...] = ()
+    awaited: tuple[Look, ...] = ()
 
     @property
     def unit(self) -> float:
@@ -88,22 +81,22 @@ class Material:
     looks: tuple[Look, ...]
 
 
-def collect(runs: Sequence[StoredRun], facts: Mapping[str, GameFacts]) -> Material:
-    """Cells of runs by game, with their anytime curves.
+def collect(
+    runs: Sequence[StoredRun],
+    facts: Mapping[str, GameFacts],
+    groups: Mapping[str, Sequence[str]] | None = None,
+) -> Material:
+    """Cells of runs by game, with their anytime curves as far as those can be read.
 
     Parameters
     ----------
     facts : by canonical spec of a game; may lack any
-
-    Raises
-    ------
-    UsageError
-        If an anytime curve cannot be read.
+    groups : solvers that a word such as ``all`` stands for, by that word
     """
-    entries = entries_of(runs)
-    groups = by_solver(entries)
-    found = looks([_label(group[0], entries) for group in groups])
-    tracks = _tracks(runs, entries, zip(groups, found, strict=True))
+    entries, asked = entries_of(runs), [_asked(run, groups or {}) for run in runs]
+    look_of = _looks(runs, asked)
+    tracks = _tracks(runs, entries, look_of)
+    awaited = _awaited(runs, asked, look_of)
     of_game = by_game(entries)
     names = [group[0].record.game for group in of_game]
     games = []
@@ -111,6 +104,7 @@ def collect(runs: Sequence[StoredRun], facts: Mapping[str, GameFacts]) -> Materi
         own = tuple(tracks[id(entry)] for entry in group)
         short, known = group[0].record.game, facts.get(group[0].record.game_spec)
         usual = next((track.usual_range for track in own if track.usual_range), None)
+        typed = dict.fromkeys(entry.record.game for entry in group)
         games.append(
             GameTracks(
                 title=title,
@@ -118,43 +112,79 @@ def collect(runs: Sequence[StoredRun], facts: Mapping[str, GameFacts]) -> Materi
                 tracks=own,
                 payoff_range=known.payoff_range if known else usual,
                 published=known.published if known else (),
+                sets=known.sets if known else (),
+                awaited=tuple(look for name in typed for look in awaited.pop(name, ())),
             )
         )
-    return Material(entries, tuple(games), tuple(found))
+    games += [
+        GameTracks(name, name, (), None, (), awaited=tuple(own)) for name, own in awaited.items()
+    ]
+    return Material(entries, tuple(games), tuple(look_of.values()))
 
 
-def _label(entry: Entry, entries: Sequence[Entry]) -> str:
-    """What a solver is called in legends."""
-    return entry.record.solver + (f" ({entry.run})" if several_runs(entries) else "")
+def _asked(run: StoredRun, groups: Mapping[str, Sequence[str]]) -> tuple[list[str], list[str]]:
+    """Games and solvers as typed that a run was asked for; none of one that has finished."""
+    if not run.missing:
+        return [], []
+    games, solvers = (
+        [part for text in run.plan["request"].get(name) or () for part in split_specs(text)]
+        for name in ("games", "solvers")
+    )
+    return games, [name for part in solvers for name in groups.get(part, [part])]
+
+
+def _looks(
+    runs: Sequence[StoredRun], asked: Sequence[tuple[list[str], list[str]]]
+) -> dict[tuple[str, str], Look]:
+    """A look for each solver of each run, by the names of both."""
+    keys = {
+        (name, solver): f"{solver} ({name})" if name else solver
+        for name, run, (_, solvers) in zip(run_names(runs), runs, asked, strict=True)
+        for solver in (*solvers, *(cell.solver for cell in run.cells))
+    }
+    return dict(zip(keys, looks(list(keys.values())), strict=True))
+
+
+def _awaited(
+    runs: Sequence[StoredRun],
+    asked: Sequence[tuple[list[str], list[str]]],
+    look_of: Mapping[tuple[str, str], Look],
+) -> dict[str, list[Look]]:
+    """Solvers of unfinished runs that have no cell of a game yet, by the game as typed."""
+    awaited: dict[str, list[Look]] = {}
+    for name, run, (games, solvers) in zip(run_names(runs), runs, asked, strict=True):
+        there = {(cell.game, cell.solver) for cell in run.cells}
+        for game, solver in product(games, solvers):
+            if (game, solver) not in there:
+                awaited.setdefault(game, []).append(look_of[name, solver])
+    return awaited
 
 
 def _tracks(
-    runs: Sequence[StoredRun],
-    entries: Sequence[Entry],
-    looked: Iterable[tuple[Sequence[Entry], Look]],
+    runs: Sequence[StoredRun], entries: Sequence[Entry], look_of: Mapping[tuple[str, str], Look]
 ) -> dict[int, Track]:
     """Track of each entry by its identity, since entries cannot be keys themselves."""
-    look_of = {id(entry): look for group, look in looked for entry in group}
     run_of = [run for run in runs for _ in run.cells]
-    curves = _curves(runs)
     tracks = {}
     for entry, run in zip(entries, run_of, strict=True):
         record, asked = entry.record, run.plan["request"].get("target")
-        points = _points(record, curves[str(run.path.absolute()), record.key])
+        curve = _curve(run.path / record.trace) if record.trace else ()
+        points = _points(record, curve or ())
         usual = record.target / _DEFAULT_TARGET if record.target and asked is None else None
-        tracks[id(entry)] = Track(entry, look_of[id(entry)], points, usual)
+        look = look_of[entry.run, record.solver]
+        tracks[id(entry)] = Track(entry, look, points, usual, unread=curve is None)
     return tracks
 
 
-def _curves(runs: Sequence[StoredRun]) -> dict[tuple[str, str], list[Point]]:
-    """Snapshots by run and key of the cell."""
-    columns = ["run", "key", "elapsed_s", "work", "nash_conv", "max_regret"]
-    curves: dict[tuple[str, str], list[Point]] = defaultdict(list)
-    for run, key, *figures in load_traces([run.path for run in runs])[columns].itertuples(
-        index=False, name=None
-    ):
-        curves[run, key].append(Point(*figures))
-    return curves
+def _curve(file: Path) -> list[Point] | None:
+    """Snapshots of a cell; None if they cannot be read, since a page can do without."""
+    try:
+        return [
+            Point(each.elapsed_s, each.work, each.nash_conv, each.max_regret)
+            for each in read_trace(file)
+        ]
+    except UsageError:
+        return None
 
 
 def _points(record: CellRecord, curve: Sequence[Point]) -> tuple[Point, ...]:

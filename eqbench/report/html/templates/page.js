@@ -32,8 +32,9 @@ function filterRows(card) {
       !lists.every((list) => row.cells[list.dataset.column].textContent === list.value);
   }
   const shown = rows.filter((row) => !row.hidden).length;
+  const total = `${rows.length} ${rows.length === 1 ? "row" : "rows"}`;
   card.querySelector("output").textContent =
-    shown === rows.length ? `${shown} rows` : `${shown} of ${rows.length} rows`;
+    shown === rows.length ? total : `${shown} of ${total}`;
 }
 
 function csv(table) {

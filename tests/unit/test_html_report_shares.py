@@ -1,0 +1,170 @@
+"""Shares of targets and of games over time: what counts, and what is left out and why."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from report_pages import SVG, material_of, shares_of_targets, titles_of, write_trace
+from stored_runs import cell, with_candidate, without_figures, write_run
+
+from eqbench.report.html.attainment import TARGETS, performance_profiles
+from eqbench.report.html.costs import memory, times
+from eqbench.report.html.document import Figure
+from eqbench.report.html.facts import GameFacts
+from eqbench.report.html.tracks import GameTracks, collect
+from eqbench.report.html.trials import common_trials, why_not_all
+from eqbench.store.schema import CellRecord
+from eqbench.store.stored_run import read_run
+
+
+def profiles(games: Sequence[GameTracks]) -> list[Figure]:
+    return performance_profiles(games, common_trials(games))
+
+
+def test_share_of_targets_counts_unsupported_games_as_never_reached(tmp_path: Path) -> None:
+    reached = cell("01", elapsed_s=1.0)  # a regret of 1.2e-11 with a range of 4: beyond all targets
+    other = {"game": "shapley", "game_spec": "matrix(name=shapley)"}
+    unsupported = without_figures("02", solver="cfr_plus", status="unsupported", **other)
+    material = material_of(tmp_path / "run", reached, unsupported)
+    assert titles_of(shares_of_targets(material.games)) == ["cfr_plus: 50% in the end"]
+
+
+def test_share_of_targets_follows_the_snapshots(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    facts = {cell("01").game_spec: GameFacts(1.0)}
+    record = write_trace(run, cell("01"), times=(0.01, 1.0), regrets=((1e-3, 0.0), (1e-6, 0.0)))
+    record = replace(record, nash_conv=None, max_regret=None, exploitability=None)
+    found = titles_of(shares_of_targets(material_of(run, record, facts=facts).games))
+    share = sum(target >= 1e-6 for target in TARGETS) / len(TARGETS)
+    assert found == [f"cfr_plus: {share:.0%} in the end"]
+
+
+def test_share_of_targets_is_of_the_same_seeds_for_all_solvers(tmp_path: Path) -> None:
+    records = [
+        cell("01", solver="by chance", seed=0),
+        without_figures("02", solver="by chance", seed=1, status="crashed"),
+        cell("03", solver="two seeds", seed=0),
+        cell("04", solver="two seeds", seed=1),
+        cell("05", solver="two seeds", seed=2),
+        cell("06", solver="no chance"),
+    ]
+    figure = shares_of_targets(material_of(tmp_path / "run", *records).games)
+    assert titles_of(figure) == [
+        "by chance: 50% in the end",
+        "two seeds: 100% in the end",
+        "no chance: 100% in the end",
+    ]
+
+
+def test_what_reached_nothing_has_no_line_and_is_named(tmp_path: Path) -> None:
+    records = cell("01"), without_figures("02", solver="never", status="unsupported")
+    figure = shares_of_targets(material_of(tmp_path / "run", *records).games)
+    assert figure is not None
+    assert figure.caption.endswith(" No line, since they reached nothing: never.")
+    assert "never" not in figure.svg
+
+
+def test_lines_end_at_their_last_gain_and_go_on_thin(tmp_path: Path) -> None:
+    records = cell("01", elapsed_s=0.1), cell("02", solver="slow", elapsed_s=1.0)
+    figure = shares_of_targets(material_of(tmp_path / "run", *records).games)
+    assert figure is not None
+    widths = [
+        path.get("stroke-width")
+        for path in ET.fromstring(figure.svg).iter(f"{SVG}path")
+        if path.get("stroke-width") in ("0.8", "1.5") and path.get("fill") == "none"
+    ]
+    assert widths == ["0.8", "0.8", "1.5", "1.5"]  # what is drawn later lies above
+    assert "behind it the line goes on, thin, to the right edge" in figure.caption
+
+
+def test_only_games_that_all_solvers_were_asked_to_solve_count(tmp_path: Path) -> None:
+    other = {"game": "shapley", "game_spec": "matrix(name=shapley)"}
+    records = cell("01"), cell("02", **other), cell("03", solver="one game")
+    games = material_of(tmp_path / "run", *records).games
+    figure = shares_of_targets(games)
+    assert figure is not None
+    assert titles_of(figure) == ["cfr_plus: 100% in the end", "one game: 100% in the end"]
+    assert "the same seeds for all: kuhn2; not shapley." in figure.caption
+    assert profiles(games) == []
+    (note,) = why_not_all(games, common_trials(games))
+    assert "there is only kuhn2" in note.paragraphs[0]
+
+
+def test_runs_of_different_games_have_no_shares_and_the_page_says_why(tmp_path: Path) -> None:
+    other = {"game": "shapley", "game_spec": "matrix(name=shapley)"}
+    paths = write_run(tmp_path / "a", cell("01")), write_run(tmp_path / "b", cell("02", **other))
+    games = collect(list(map(read_run, paths)), {}).games
+    assert shares_of_targets(games) is None
+    assert profiles(games) == []
+    (note,) = why_not_all(games, common_trials(games))
+    assert "need games and seeds that all solvers on this page were asked to" in note.paragraphs[0]
+
+
+def test_profile_ignores_a_game_that_one_solver_was_not_asked_to_solve(tmp_path: Path) -> None:
+    third = {"game": "third", "game_spec": "third"}
+    records = [*two_games(), cell("03", solver="strict", **third)]
+    games = material_of(tmp_path / "run", *records).games
+    coarse, _ = profiles(games)
+    assert titles_of(coarse) == ["strict: 100% in the end", "loose: 100% in the end"]
+    assert "kuhn2, shapley; not third." in coarse.caption
+    assert why_not_all(games, common_trials(games)) == []
+
+
+def test_no_share_of_targets_without_profiles(tmp_path: Path) -> None:
+    material = material_of(tmp_path / "run", without_figures("01", status="crashed"))
+    assert shares_of_targets(material.games) is None
+    assert memory(material.games) is None
+    assert times(material.games) is None
+
+
+def test_performance_profile_needs_two_games_and_who_never_gets_there_never_counts(
+    tmp_path: Path,
+) -> None:
+    other = {"game": "shapley", "game_spec": "matrix(name=shapley)"}
+    records = [
+        cell("01", solver="quick", elapsed_s=1.0),
+        cell("02", solver="slow", elapsed_s=10.0),
+        cell("03", solver="quick", elapsed_s=2.0, **other),
+        replace(cell("04", solver="slow", **other), max_regret=1.0),
+    ]
+    assert profiles(material_of(tmp_path / "one", *records[:2]).games) == []
+    coarse, target = profiles(material_of(tmp_path / "two", *records).games)
+    for figure in (coarse, target):
+        assert titles_of(figure) == ["quick: 100% in the end", "slow: 50% in the end"]
+        assert "Ratios hide absolute times" in figure.caption
+
+
+def two_games(**fields: Any) -> list[CellRecord]:
+    """Cells of two games, each with solvers that end at 1.2e-11 and 1.2e-9."""
+    other = {"game": "shapley", "game_spec": "matrix(name=shapley)"}
+    return [
+        record
+        for k, game in enumerate(({}, other))
+        for record in (
+            cell(f"{k}1", solver="strict", **(fields | game)),
+            with_candidate(cell(f"{k}2", solver="loose", **(fields | game)), 100.0),
+        )
+    ]
+
+
+@pytest.mark.parametrize("target", [0.0, None])
+def test_no_performance_profile_for_a_target_that_none_has_to_reach(
+    tmp_path: Path, target: float | None
+) -> None:
+    records = two_games(target=target)
+    records[0] = replace(records[0], max_regret=-1e-17)  # by rounding
+    games = material_of(tmp_path / "run", *records).games
+    assert [figure.name for figure in profiles(games)] == ["profile-coarse"]
+
+
+def test_performance_profile_has_one_target_for_all_solvers_of_a_game(tmp_path: Path) -> None:
+    records = two_games(target=4e-10)
+    records[1] = replace(records[1], target=1e-8)  # which it reaches, and its rival's it does not
+    records[3] = replace(records[3], max_regret=1e-10)
+    _, figure = profiles(material_of(tmp_path / "run", *records).games)
+    assert titles_of(figure) == ["strict: 100% in the end", "loose: 50% in the end"]
