@@ -6,6 +6,7 @@ import json
 import shutil
 from collections import Counter
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from reproduction_store import mark_run
 from stored_runs import cell, identified, identity, write_run
 
 import eqbench
+from eqbench.equilibria.expressions import evaluate
 from eqbench.model.profile_json import profile_from_json
 from eqbench.studies.reproduction.billingham_2017 import (
     SOURCE,
@@ -30,7 +32,7 @@ from eqbench.studies.reproduction.billingham_2017.polynomials import (
     read,
     text,
 )
-from eqbench.studies.reproduction.billingham_2017.printed_solutions import SOLUTIONS
+from eqbench.studies.reproduction.billingham_2017.printed_solutions import SOLUTIONS, Value
 from eqbench.studies.reproduction.claims import Part, Reading
 from eqbench.studies.reproduction.jobs import Workshop
 from eqbench.studies.reproduction.judge import judge
@@ -133,7 +135,9 @@ def test_a_changed_coefficient_of_the_profits_is_a_difference(store: Store) -> N
     assert reading.detail == "ours less theirs is −a2"
 
 
-def enumeration(store: Store, **changes: str) -> None:
+def enumeration(
+    store: Store, *, pot: str = "6", solution: str = "10", cases: int = 3**11, **changes: str
+) -> None:
     """A run that found the equilibrium of Solution 10 at pot 6, perhaps with other values."""
     values = {
         **{"a1": "1", "b1": "1/3", "a2": "1", "b2": "2/7", "b3": "12/49", "c1": "5/7"},
@@ -142,15 +146,18 @@ def enumeration(store: Store, **changes: str) -> None:
     behavior: dict[str, Any] = {"P1": {}, "P2": {}, "P3": {}}
     for name, (player, infoset, action) in PLACES.items():
         behavior[player][infoset] = {action: values[name]}
-    record = cell("k", game="skp(pot=6)", game_spec="skp(pot=6)", solver="case_enumeration")
+    record = cell(
+        "k", game=f"skp(pot={pot})", game_spec=f"skp(pot={pot})", solver="case_enumeration"
+    )
     found = replace(
-        identified(record, identity("skp:10")).equilibria[0],
+        identified(record, identity(f"skp:{solution}")).equilibria[0],
         profile="one.json",
         exact={"payoffs": ["0", "0", "0"], "regrets": ["0", "0", "0"]},
     )
     place = store.folder / "enumeration"
     shutil.rmtree(place, ignore_errors=True)
-    write_run(place, replace(record, equilibria=[found], statistics={"unresolved": 0, "cases": 1}))
+    statistics = {"unresolved": 0, "cases": cases}
+    write_run(place, replace(record, equilibria=[found], statistics=statistics, cpu_s=1.5))
     (place / "one.json").write_text(json.dumps({"behavior": behavior}), "utf-8")
     store.put("enumeration")
 
@@ -181,11 +188,96 @@ def test_who_calls_always_is_an_error_of_the_source_only_if_it_is_player_3(store
 
 
 def test_an_equilibrium_that_was_ruled_out_is_evidence(store: Store) -> None:
-    row = ("Section 3: what is ruled out", "11(b) cannot hold")
-    enumeration(store)
-    assert store.read(*row).verdict == "reproduced"
-    enumeration(store, b3="0")
-    assert store.read(*row).verdict == "source_error"
+    """With b3 = 0, condition 11(b) holds beyond the bound of c1 + d2 only, 12/7 here."""
+    title = "Section 3: what is ruled out"
+    verdicts = []
+    for changes in ({}, {"b3": "0"}, {"b3": "0", "c1": "1"}):
+        enumeration(store, **changes)
+        rows = ("0 < b3", "11(b) cannot hold")
+        verdicts.append([store.read(title, row).verdict for row in rows])
+    error = "source_error"
+    assert verdicts == [["reproduced", "reproduced"], [error, "reproduced"], [error, error]]
+
+
+def test_entries_that_the_paper_has_right_elsewhere_are_so_in_its_neighbors() -> None:
+    """Solution 10a exists at pot 5, where equations (16) and (18) meet; (16) has b1 = 1/3."""
+    at = {each.name: each for each in SOLUTIONS}
+    corrected = {e.of: e for e in at["10a"].entries if e.elsewhere}
+    assert set(corrected) == {"b1", "b2", "d1"}
+    for name in ("9", "10"):
+        own = {e.of: e.printed for e in at[name].entries if isinstance(e, Value)}
+        for of in ("b2", "d1"):
+            assert evaluate(own[of], {"P": Fraction(5)}) == evaluate(
+                str(corrected[of].corrected), {}
+            )
+        assert str(evaluate(own["b1"], {"P": Fraction(5)})) in corrected["b1"].corrected
+
+
+def test_a_garbled_entry_is_reproduced_if_regret_confirms_the_right_one(store: Store) -> None:
+    """Equation (17): b2 is 1/3, garbled as 1/2."""
+    values = {"b1": "2/5", "b2": "1/3", "b3": "5/18", "c1": "2/3", "d1": "1/3", "c2": "0"}
+    enumeration(store, pot="5", solution="10a", **values)
+    for regret, verdict in (("7/216", "reproduced"), ("0", "differs")):
+        for job, own in (("printed_10a_b2", regret), ("printed_10a_corrected", "0")):
+            (store.folder / f"{job}.out").write_text(json.dumps({"exact": {"regrets": [own]}}))
+            mark_run(SOURCE, store.folder, {"enumeration", "printed", job})
+        reading = store.read("Equations (5) to (18)", "Solution 10a", "b2")
+        assert reading.verdict == verdict
+        assert ("garbled in our text" in reading.detail) == (verdict == "reproduced")
+
+
+def test_cases_are_counted_from_the_enumeration(store: Store) -> None:
+    """Section 3: 4374 combinations, in about 25 minutes."""
+    title = "Section 3: the cases"
+    for cases, verdict in ((3**11, "reproduced"), (3**10, "differs")):
+        enumeration(store, cases=cases)
+        store.put("table_1", summary={"combinations": ["c a", "- a"]})
+        reading = store.read(title, "Combinations of subcases")
+        assert reading.verdict == verdict
+        assert reading.ours.endswith("equilibria in 1 of them")
+    reading = store.read(title, "Time")
+    assert (reading.verdict, reading.detail[:15]) == ("differs", "0.001 of their ")
+
+
+def test_a_cell_that_no_equilibrium_shows_is_tried_on_others(store: Store) -> None:
+    """Table 1, 4(a) and 1(b)."""
+    counts: dict[str, Any] = {"first": 0, "printed": 0, "corrected": 0, "added": []}
+    for without, verdict in (([5, 5], "reproduced"), ([5, 4], "differs"), ([0, 0], "differs")):
+        cells = {"4a": counts | {"without": without}}
+        store.put("table_1", summary={"equilibria": 3, "cells": cells})
+        assert store.read("Table 1", "4.", "(a)").verdict == verdict
+    added = [{"a1": "1", "regret": 0.0, "solutions": ["10"]}]
+    cells = {"1b": counts | {"corrected": 1, "added": added, "without": [0, 0]}}
+    store.put("table_1", summary={"equilibria": 3, "cells": cells})
+    reading = store.read("Table 1", "1.", "(b)")
+    assert reading.verdict == "source_error"
+    assert reading.detail.endswith("exclude the paper's own equilibria, in Solutions 10")
+
+
+def test_faces_hold_what_is_on_them(store: Store) -> None:
+    """Section 4.1: df/dt = 0 where f is 0 or 1."""
+    for speed, verdict in ((0.0, "reproduced"), (0.1, "differs")):
+        store.put("equations", summary={"faces": speed, "beside_faces": 2.0})
+        assert store.read("Section 4.1: the diff", "Frequencies").verdict == verdict
+    store.put("equations", summary={"faces": 0.0, "beside_faces": 0.0})
+    assert store.read("Section 4.1: the diff", "Frequencies").verdict == "differs"
+
+
+def test_the_factor_of_time_changes_nothing_but_time(store: Store) -> None:
+    """Footnote 5 of section 4.1."""
+    for distance, verdict in ((7e-8, "reproduced"), (0.1, "differs")):
+        store.put("equations", summary={"integrators": {"without_24": distance}})
+        assert store.read("Section 4.1: the diff", "The factor 24").verdict == verdict
+
+
+def test_another_player_has_the_ace_in_two_thirds_of_the_deals(
+    store: Store, tmp_path: Path
+) -> None:
+    """Section 2, of a player who holds K."""
+    found = compute_rules.rules(tmp_path, tmp_path, full=False)["beside_k"]
+    for counted, verdict in ((found, "reproduced"), ([[6, 3]] * 3, "differs")):
+        store.put("rules", summary={"beside_k": counted})
+        assert store.read("Section 2", "Who holds K").verdict == verdict
 
 
 def test_printed_profiles_have_regret_and_corrected_ones_have_none(tmp_path: Path) -> None:
@@ -223,7 +315,7 @@ def simulation(pot: float, *, regime: str, to_zero: list[str], payoff: float) ->
         **{"parameter": pot, "regime": regime, "to_zero": to_zero, "to_one": []},
         **{"at_zero": [], "at_one": [], "components": [], "transient": None, "time": 1e4},
         **{"payoffs": [payoff] * 3, "whole": {"payoffs": [payoff] * 3}},
-        **{"near_face_fraction": 0.5, "lyapunov_windows": [{"mean": 0.05}]},
+        **{"near_face_fraction": 0.5, "lyapunov_windows": []},
     }
     known = [{"name": name, "payoffs": [[0.05, 0.05]] * 3} for name in ("skp:2", "skp:7")]
     return {
@@ -256,6 +348,28 @@ def test_limits_and_words_of_trajectories_are_counted(store: Store) -> None:
     assert store.read(title, row, "eventually").verdict == "differs"
     reading = store.read("Section 4.7: profits", row, "whole")
     assert (reading.verdict, reading.detail) == ("differs", "by up to 6.0%")
+
+
+def test_chaos_is_told_by_late_growth_of_displacements(store: Store) -> None:
+    """Section 4.3; in regular motion the mean rate over the last half is about 1.4 / t."""
+    for late, verdict in ((0.012, "reproduced"), (0.00014, "differs")):
+        summary = simulation(3.1, regime="chaotic_transient", to_zero=[], payoff=0.05)
+        summary["runs"][0]["lyapunov_windows"] = [
+            {"start": 0.0, "end": 50.0, "mean": 0.06},
+            {"start": 5e3, "end": 1e4, "mean": late},
+        ]
+        store.put("regimes", summary=summary)
+        assert store.read("Section 4.3", "P = 3.1", "at first").verdict == verdict
+
+
+def test_what_drives_a_frequency_is_what_still_moves_of_its_slope(store: Store) -> None:
+    """Section 4.4: b3 follows a2 once c1 and d2 are at rest."""
+    slope = {"b3": ["-4", "2"], "a2 b3": ["2", "0"], "b3 c1": ["-1", "-1"]}
+    store.put("polynomials", summary={"polynomials": {"E3": slope}})
+    for end, verdict in ((1.0, "reproduced"), (0.5, "differs")):
+        frequencies = {"a2": [0.3, 0.9], "c1": [end, 1.0]}
+        store.put("motion", summary={"regimes": {"3.35": [{"frequencies": frequencies}]}})
+        assert store.read("Section 4.4", "P = 3.35", "variations").verdict == verdict
 
 
 def orbit(drift: float) -> dict[str, np.ndarray]:

@@ -17,6 +17,7 @@ from eqbench.studies.reproduction.billingham_2017.regimes import (
     behavior,
     chaotic_at_first,
     common_period,
+    driven_by,
     eventually,
     limit,
     nontrivial,
@@ -188,6 +189,10 @@ CASE_3 = _part(
             ),
         ),
         Claim(
+            "P = 3.35", "variations of b3", "driven indirectly, by those of a2",
+            driven_by("3.35", "b3", "a2"),
+        ),
+        Claim(
             "P = 3.35", "behavior", "close to periodic",
             behavior("3.35", ("periodic", "quasi_periodic")),
         ),
@@ -236,6 +241,16 @@ CASE_6 = _part(
             behavior("4.65", ("quasi_periodic", "boundary_absorption")),
         ),
         Claim("P = 4.65", "b3, c1 and d2, finally", "the boundary", eventually("4.65")),
+        Claim(
+            "P = 4.65", "center", "Solution 9",
+            around(
+                "4.65",
+                {
+                    **{"b1": 2 / 5.65, "d3": 5.3 / 5.65, "b2": 2 / 5.65, "d1": 1.65 / 5.65},
+                    "b3": 9.3 / 5.65**2,
+                },
+            ),
+        ),
         Claim("P = 5.5", "b1 and c2", "similar: periodic", pair_returns("5.5", "b1 c2")),
         Claim("P = 5.5", "b2 and d1", "similar: periodic", pair_returns("5.5", "b2 d1")),
         Claim(
@@ -243,6 +258,16 @@ CASE_6 = _part(
             behavior("5.5", ("quasi_periodic", "boundary_absorption")),
         ),
         Claim("P = 5.5", "the rest, finally", "similar: the boundary", eventually("5.5")),
+        Claim(
+            "P = 5.5", "center", "around Solution 10",
+            around(
+                "5.5",
+                {
+                    **{"b1": 2 / 5.5, "c2": 0.5 / 6.5, "b2": 2 / 6.5, "d1": 2.5 / 6.5},
+                    **{"b3": 11 / 6.5**2, "c1": 4.5 / 6.5, "d2": 1.0},
+                },
+            ),
+        ),
     ),
     _picture("Figure 14", "4.65", "phase", _ORBITS),
 )  # fmt: skip

@@ -110,10 +110,24 @@ def _tree() -> dict[str, Any]:
     ends = {tuple(_public(tree, node)) for node in np.flatnonzero(tree.player == TERMINAL).tolist()}
     return {
         "deals": int(np.sum(tree.parent == 0)),
+        "beside_k": _beside_k(tree),
         "actions": actions,
         "decisions": len({label.partition(":")[2] for label in actions}),
         "ends": len(ends),
     }
+
+
+def _beside_k(tree: Any) -> list[list[int]]:
+    """For each player, deals that give it K, and those of them where another player has A."""
+    cards: dict[int, dict[int, str]] = {}
+    for node in np.flatnonzero(tree.infoset >= 0).tolist():
+        deal, infoset = node, int(tree.infoset[node])
+        while tree.parent[deal]:
+            deal = int(tree.parent[deal])
+        held = tree.infoset_labels[infoset].partition(":")[0]
+        cards.setdefault(deal, {})[int(tree.infoset_player[infoset])] = held
+    with_k = [[hand for hand in cards.values() if hand[player] == "3"] for player in range(3)]
+    return [[len(hands), sum("4" in hand.values() for hand in hands)] for hands in with_k]
 
 
 def _public(tree: Any, node: int) -> Iterator[str]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from eqbench.studies.reproduction.billingham_2017.found import (
     NAMES,
     ROUNDING,
     Found,
+    by_pot,
     equilibria,
     inside,
     layout_of,
@@ -39,11 +40,12 @@ def table(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     """How many equilibria meet each cell, as printed and corrected, and whether others meet all."""
     stored = Stored(Workshop(jobs.name, jobs, full=full), JOBS)
     found = equilibria(stored)
+    neighbors = _neighbors(inside(found))
     combinations = {_combination(each) for each in found}
     return {
         "equilibria": len(found),
         "cells": {
-            f"{number}{letter}": _counts(cell, found)
+            f"{number}{letter}": _counts(cell, found) | {"without": _without(cell, neighbors)}
             for number, cells in TABLE.items()
             for letter, cell in cells.items()
         },
@@ -55,7 +57,8 @@ def table(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
         ],
         "combinations": sorted(combinations),
         "thresholds": _thresholds(found),
-        "changed": dict(_changed(inside(found))),
+        "changed": dict(_tried(neighbors, _conditions_hold)),
+        "changed_table": dict(_tried(neighbors, _table_holds)),
     }
 
 
@@ -66,7 +69,11 @@ def _counts(cell: Cell, found: Sequence[Found]) -> dict[str, Any]:
         "printed": sum(_all_hold(cell, each.names) for each in found),
         "corrected": sum(_all_hold(corrected(cell), each.names) for each in found),
         "added": [
-            {"a1": str(each.values["a1"]), "regret": float(each.max_regret)}
+            {
+                "a1": str(each.values["a1"]),
+                "regret": float(each.max_regret),
+                "solutions": each.solutions,
+            }
             for each in found
             if _all_hold(corrected(cell), each.names) and not _all_hold(cell, each.names)
         ],
@@ -128,34 +135,76 @@ def _thresholds(found: Sequence[Found]) -> dict[str, int]:
     }
 
 
-def _changed(found: Sequence[Found]) -> Counter[str]:
-    """Equilibria with one frequency changed: whether they meet all eleven conditions, and regrets.
+class _Neighbor(NamedTuple):
+    """A profile that differs from an equilibrium in one frequency: figures, and regrets (n,)."""
 
-    Keys are ``meets, no regret`` and so on.
-    """
-    counts: Counter[str] = Counter()
-    for pot in {each.pot for each in found}:
+    names: dict[str, float]
+    regrets: list[float]
+
+
+def _neighbors(found: Sequence[Found]) -> list[_Neighbor]:
+    """All that come from these equilibria by changing one frequency to 0, 1/2 or 1."""
+    neighbors = []
+    for pot, group in by_pot(found).items():
         game = load_game("skp").at(pot=pot)
-        verifier = Verifier(game.tree)
-        layout = layout_of(game)
-        for frequencies in _neighbors([each for each in found if each.pot == pot]):
+        verifier, layout = Verifier(game.tree), layout_of(game)
+        for frequencies in sorted(_changed(group)):
             behavior = layout.behavior(np.array(frequencies))
-            regret = float(verifier.verify(BehaviorProfile.of(game.tree, behavior)).max_regret)
+            measured = verifier.verify(BehaviorProfile.of(game.tree, behavior))
             names = dict(zip(NAMES, frequencies, strict=True)) | {"P": float(pot)}
-            meets = all(_condition_holds(names, k) for k in range(len(CONDITIONS)))
-            words = "meets" if meets else "fails", "no regret" if regret <= EXACT else "regret"
-            counts[", ".join(words)] += 1
-    return counts
+            neighbors.append(_Neighbor(names, [float(regret) for regret in measured.regrets]))
+    return neighbors
 
 
-def _neighbors(found: Sequence[Found]) -> set[tuple[float, ...]]:
-    """All profiles that differ from an equilibrium in one frequency, which is 0, 1/2 or 1."""
-    neighbors = set()
+def _changed(found: Sequence[Found]) -> set[tuple[float, ...]]:
+    """Frequencies of all profiles that differ from an equilibrium in one of them."""
+    changed = set()
     for each in found:
         own = [float(each.values[name]) for name in NAMES]
         for place in range(len(NAMES)):
-            neighbors |= {(*own[:place], value, *own[place + 1 :]) for value in VALUES}
-    return neighbors
+            changed |= {(*own[:place], value, *own[place + 1 :]) for value in VALUES}
+    return changed
+
+
+def _tried(
+    neighbors: Sequence[_Neighbor], meets: Callable[[Mapping[str, float]], bool]
+) -> Counter[str]:
+    """How many meet certain conditions and have regret; keys are ``meets, no regret`` and so on."""
+    counts: Counter[str] = Counter()
+    for each in neighbors:
+        words = (
+            "meets" if meets(each.names) else "fails",
+            "no regret" if max(each.regrets) <= EXACT else "regret",
+        )
+        counts[", ".join(words)] += 1
+    return counts
+
+
+def _without(cell: Cell, neighbors: Sequence[_Neighbor]) -> tuple[int, int]:
+    """How many meet a cell's inequality without its frequency, and in how many that has regret.
+
+    Regret is that of the player whose frequency it is; (0, 0) for cells of another shape.
+    """
+    player = int(cell[-1].split()[0][1]) if len(cell) == 2 else 0
+    found = [
+        each
+        for each in neighbors
+        if player and _holds(cell[0], each.names) and not _holds(cell[1], each.names)
+    ]
+    return len(found), sum(each.regrets[player - 1] > EXACT for each in found)
+
+
+def _table_holds(names: Mapping[str, Any]) -> bool:
+    """Whether at least one cell of each condition of Table 1 holds, with a1 ≤ 1."""
+    return all(
+        any(_all_hold(corrected(cell), names) for cell in cells.values())
+        for cells in TABLE.values()
+    )
+
+
+def _conditions_hold(names: Mapping[str, float]) -> bool:
+    """Whether one of the three cases of each condition of section 3 holds."""
+    return all(_condition_holds(names, k) for k in range(len(CONDITIONS)))
 
 
 def _condition_holds(names: Mapping[str, float], which: int) -> bool:

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from eqbench.studies.reproduction.billingham_2017.curves import (
     NOTE,
+    SETTLED,
     between,
     border,
     every,
@@ -52,6 +53,24 @@ def _falling(stored: Stored) -> Reading:
     return holds(not rises, ours, f"it rises up to {', '.join(rises)}")
 
 
+def _irregular(stored: Stored) -> Reading:
+    """b3 at pots with three solutions: how many values, and along which solutions it rises."""
+    along: dict[str, list[float]] = {}
+    fewest = 3
+    for group in by_pot(inside(equilibria(stored))).values():
+        if len(present(group)[group[0].pot] & set(SETTLED)) == 3:
+            of = {each.solutions[0]: float(each.values["b3"]) for each in group}
+            fewest = min(fewest, len({round(value, 9) for value in of.values()}))
+            for name, value in of.items():
+                along.setdefault(name, []).append(value)
+    rising = sorted(name for name, values in along.items() if values[-1] > values[0])
+    ours = (
+        f"at pots with three solutions at least {fewest} values of b3; it rises with P in "
+        f"Solutions {', '.join(rising) or 'none'}"
+    )
+    return holds(bool(rising) and fewest > 1, ours, "it is unique, or falls in all of them")
+
+
 def _c1_and_which(stored: Stored) -> Reading:
     """Which frequency beside c1 has a range between P9 and 5."""
     group = [each for each in equilibria(stored) if each.pot == Fraction(47, 10)]
@@ -74,7 +93,8 @@ FIGURE_5 = Part(
         Claim("P > 2", "b3, size", "nonzero for all P",
             every(lambda e: e.pot > 2, positive("b3"), "b3 > 0"),
         ),
-        Claim("P > 2", "b3, direction", "generally decreases, irregular with three", _falling),
+        Claim("P > 2", "b3, direction", "generally decreases", _falling),
+        Claim("P > 2", "b3, with three solutions", "somewhat irregular", _irregular),
         Claim(
             "P4 < P < P8", "c1", "player 1 always calls with K in a set of values of P",
             every(between(border("P4"), border("P8")), lambda e: e.values["c1"] == 1, "c1 = 1"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
+from eqbench.studies.reproduction.billingham_2017.found import rounded
 from eqbench.studies.reproduction.billingham_2017.polynomials import (
     Polynomial,
     derivative,
@@ -93,7 +94,7 @@ def _sizes(stored: Stored) -> Reading:
     worst = max(found["distance_to_integers"], found["distance_elsewhere"])
     ours = (
         f"coefficients from {found['corners']:,} payoffs are integers; at random frequencies and "
-        f"pot 7 they give the payoffs to {worst:.1g}"
+        f"pot 7 the largest difference from payoffs is {rounded(worst)}"
     )
     return holds(worst <= 1e-9, ours, f"they miss by {worst:.3g}")
 
@@ -138,15 +139,28 @@ def _thresholds(stored: Stored) -> Reading:
     return holds(min(found.values()) > 0, ours, "only one order occurs")
 
 
+def _equivalent(stored: Stored) -> Reading:
+    found = stored["table_1"].summary["changed"]
+    wrong = found.get("meets, regret", 0) + found.get("fails, no regret", 0)
+    ours = (
+        f"of {sum(found.values()):,} neighbors of equilibria, {found.get('meets, no regret', 0)} "
+        f"meet all and have no regret, {found.get('fails, regret', 0):,} fail one and have regret"
+    )
+    both = found.get("meets, no regret", 0) and found.get("fails, regret", 0)
+    return holds(bool(both) and not wrong, ours, f"{wrong} are otherwise")
+
+
 CONDITIONS_PART = Part(
     title="Section 3: the eleven conditions",
     note=(
         "A condition says where a derivative of a player's own profit is positive. Ours is that "
         "derivative, from the polynomials above; the two sides of the printed comparison, "
-        "multiplied with their positive denominator, must differ by exactly this."
+        "multiplied with their positive denominator, must differ by exactly this. Neighbors are "
+        "equilibria with one frequency changed to 0, 1/2 or 1."
     ),
     claims=(
         *(_condition(condition) for condition in CONDITIONS),
+        Claim("All eleven", "", "exactly what satisfies them is an equilibrium", _equivalent),
         Claim(
             "After (4)", "",
             "the size of (2−b1)/(P+a1) relative to 2/(P+1) depends on a1 and b1",

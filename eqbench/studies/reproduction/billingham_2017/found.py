@@ -21,6 +21,7 @@ PLACES = {
 }
 NAMES = tuple(PLACES)
 ROUNDING = 1e-9
+NOTHING = 1e-13  # what double precision leaves of 0 in these figures
 
 
 def layout_of(game: Game) -> Layout:
@@ -124,7 +125,14 @@ def shown(value: Any) -> str:
     """A figure for a page: a fraction where it is short, else six digits."""
     if isinstance(value, Fraction) and value.denominator < 1000:
         return str(value)
-    return f"{float(value):.6g}"
+    return f"{float(value):.6g}" if abs(float(value)) > NOTHING else "0"
+
+
+def rounded(size: float) -> str:
+    """A distance or a regret for a page, with one digit, if it is more than rounding."""
+    if size == 0:
+        return "0"
+    return f"{size:.1g}" if abs(size) > NOTHING else "0 within rounding"
 
 
 def counted(number: int, thing: str) -> str:

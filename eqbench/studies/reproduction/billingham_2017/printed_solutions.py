@@ -16,11 +16,13 @@ class Value:
     ----------
     of, printed : as arithmetic
     corrected : where `printed` is wrong
+    elsewhere : where the paper itself has the corrected one, and how that reads
     """
 
     of: str
     printed: str
     corrected: str = ""
+    elsewhere: str = ""
 
 
 @dataclass(frozen=True)
@@ -31,12 +33,14 @@ class Bounds:
     ----------
     of, low, high : as arithmetic; an end that is not printed is empty
     corrected : both ends where the printed ones are wrong
+    elsewhere : where the paper itself has the corrected ones, and how that reads
     """
 
     of: str
     low: str
     high: str
     corrected: tuple[str, str] = ("", "")
+    elsewhere: str = ""
 
 
 @dataclass(frozen=True)
@@ -79,6 +83,7 @@ def _values(**texts: str) -> tuple[Value, ...]:
     return tuple(Value(name, text) for name, text in texts.items())
 
 
+_NEIGHBORS = "equations (16) and (18), whose ranges meet here, read"
 _NO_BETS = _values(a1="0", b1="0")
 _NO_BETS_2 = _values(a1="0", b1="0", a2="0", b2="0")
 
@@ -109,7 +114,8 @@ SOLUTIONS = (
     Solution(
         "2", 8, "3", P4, "3 ≤ P ≤ P4 = (3+√15)/2",
         (
-            *_NO_BETS, *_values(a2="1/2", b2="1/(P+1)"), Value("b3", "1/(P+1)", "2/(P+1)"),
+            *_NO_BETS, *_values(a2="1/2", b2="1/(P+1)"),
+            Value("b3", "1/(P+1)", "2/(P+1)", "other copy of this line reads 2 in the numerator"),
             *_values(c1="2*P - 6", d2="(3 + 6*P - 2*P**2)/(P+1)", c3="0", d1=L),
             Bounds("c2 + d3", L, "3/(P+1)"),
         ),
@@ -179,9 +185,15 @@ SOLUTIONS = (
     Solution(
         "10a", 17, "5", "5", "P = 5",
         (
-            *_values(a1="1"), Bounds("b1", "1/2", "2/5", ("1/3", "2/5")), *_values(a2="1"),
-            Value("b2", "1/2", "1/3"), *_values(b3="5/18"),
-            *_values(c3="1"), Value("d1", "1/2", "1/3"), *_values(c2="0", d3="1"),
+            *_values(a1="1"),
+            Bounds(
+                "b1", "1/2", "2/5", ("1/3", "2/5"),
+                "equation (21) reads 1/3 ≤ b1 ≤ 2/5, and (17) itself has b1 > 1/3",
+            ),
+            *_values(a2="1"), Value("b2", "1/2", "1/3", f"{_NEIGHBORS} b2 = 2/(P+1)"),
+            *_values(b3="5/18", c3="1"),
+            Value("d1", "1/2", "1/3", f"{_NEIGHBORS} d1 = (P−3)/(P+1)"),
+            *_values(c2="0", d3="1"),
         ),
         {
             "b1": "printed_10a_b1", "b2": "printed_10a_b2", "d1": "printed_10a_d1",

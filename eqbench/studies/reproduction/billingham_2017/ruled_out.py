@@ -14,7 +14,7 @@ from eqbench.studies.reproduction.billingham_2017.found import (
     same,
     shown,
 )
-from eqbench.studies.reproduction.billingham_2017.polynomials import derivative
+from eqbench.studies.reproduction.billingham_2017.polynomials import derivative, printed, text
 from eqbench.studies.reproduction.claims import (
     Claim,
     Part,
@@ -26,7 +26,11 @@ from eqbench.studies.reproduction.claims import (
 from eqbench.studies.reproduction.stored import Stored
 
 
-def _in_all(truth: Callable[[Found], bool], ours: Callable[[list[Found]], str]) -> Any:
+def _in_all(
+    truth: Callable[[Found], bool],
+    ours: Callable[[list[Found]], str],
+    why: Callable[[list[Found]], str] = lambda others: "",
+) -> Any:
     """Reading of a property that all equilibria are to have; else those that have not are named."""
 
     def read(stored: Stored) -> Reading:
@@ -41,7 +45,7 @@ def _in_all(truth: Callable[[Found], bool], ours: Callable[[list[Found]], str]) 
         return source_error(
             ours(found),
             f"otherwise at pot {pots}, in {len(others)} of the equilibria listed for Solution "
-            f"{names}, with regret {shown(regret)}",
+            f"{names}, with regret {shown(regret)}{why(others)}",
         )
 
     return read
@@ -66,19 +70,59 @@ def _both_or_none(player: int) -> Any:
     return _in_all(lambda each: (each.values[a] > 0) == (each.values[b] > 0), ours)
 
 
+def _bound(each: Found) -> Any:
+    """What c1 + d2 is compared with in condition 11."""
+    v = each.values
+    return (2 * each.pot - 4 + 2 * v["a1"] + 2 * v["a2"]) / (each.pot + 1)
+
+
+def _beyond(each: Found) -> bool:
+    """Whether condition 11(b) holds: c1 + d2 is above its bound, and b3 = 0."""
+    v = each.values
+    return bool(v["b3"] == 0 and v["c1"] + v["d2"] - _bound(each) > ROUNDING)
+
+
+def _no_strict_step(others: list[Found]) -> str:
+    largest = max(_bound(each) for each in others)
+    why = f"; the bound of c1 + d2 is {shown(largest)} there"
+    if largest == 0:
+        why += ", so the strict step fails; 11(b) itself, a strict >, cannot hold there either"
+    return why
+
+
+def _without_bluffs(found: list[Found]) -> str:
+    none = sum(each.values["b3"] == 0 for each in found)
+    beyond = sum(map(_beyond, found))
+    return f"b3 = 0 in {none} of {len(found)} equilibria, with c1 + d2 above its bound in {beyond}"
+
+
+def _second_five(stored: Stored) -> Reading:
+    """Which conditions give c3 = d1 = 0: 5 is the derivative in c3; is it that in d1 as well?"""
+    slopes = {
+        name: derivative(polynomial(stored, player), name)
+        for player, name in ((3, "c3"), (1, "d1"))
+    }
+    shape = {name: f"∂(24 E)/∂{name} = {text(slope)}" for name, slope in slopes.items()}
+    if slopes["c3"] == slopes["d1"] or slopes["d1"] != printed("(P+1)*b2 - 2*a2"):
+        return reproduced(f"{shape['c3']}, {shape['d1']}")
+    return source_error(
+        "5. and 6.", f"{shape['c3']} is condition 5, but {shape['d1']} is condition 6"
+    )
+
+
 def _misprinted_bullet(stored: Stored) -> Reading:
     """Which frequencies the comparison with (2P-4+2a1)/(P+1) is about."""
     first = derivative(polynomial(stored, 1), "b1")
     second = derivative(polynomial(stored, 2), "b2")
     ours = [sorted({n for key in each for n in key.split()}) for each in (first, second)]
-    text = f"that bound is one on {' + '.join(n for n in ours[1] if n != 'a1')}, condition 7"
+    bound = f"that bound is one on {' + '.join(n for n in ours[1] if n != 'a1')}, condition 7"
     if "a1" in ours[1] and "c2" not in ours[1] and "a1" not in ours[0]:
         evidence = (
             f"∂E2/∂b2 depends on {', '.join(ours[1])} only, and ∂E1/∂b1 of condition 3 on "
             f"{', '.join(ours[0])} only"
         )
-        return source_error(text, evidence)
-    return reproduced(text)
+        return source_error(bound, evidence)
+    return reproduced(bound)
 
 
 def _four(theirs: dict[str, Callable[[Found], Any]], *, low: bool) -> Any:
@@ -131,11 +175,19 @@ _RULED_OUT = (
         _in_all(lambda each: each.values["b3"] < 1, _span("b3")),
     ),
     Claim(
-        "11(b) cannot hold", "b3 > 0", "b3 > 0 in every equilibrium",
-        _in_all(lambda each: each.values["b3"] > 0, _span("b3")),
+        "11(b) cannot hold", "", "b3 = 0 never goes with c1 + d2 > (2P−4+2a1+2a2)/(P+1)",
+        _in_all(lambda each: not _beyond(each), _without_bluffs),
+    ),
+    Claim(
+        "0 < b3", "the aside, from c1 + d2 = 0 < (2P−4+2a1+2a2)/(P+1)",
+        "b3 > 0 in every equilibrium",
+        _in_all(
+            lambda each: each.values["b3"] > 0, _span("b3"), _no_strict_step
+        ),
     ),
     Claim("a1 and b1", "", "both 0 or both positive", _both_or_none(1)),
     Claim("a2 and b2", "", "both 0 or both positive", _both_or_none(2)),
+    Claim("a2 > 0, b2 = 0", "premises", "5. and 5. show that c3 = d1 = 0", _second_five),
     Claim(
         "a2 > 0, b2 = 0", "which condition",
         "c2 + d3 = 0 < (2P−4+2a1)/(P+1) contradicts condition 3", _misprinted_bullet,

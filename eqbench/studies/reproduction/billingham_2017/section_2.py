@@ -42,6 +42,15 @@ def _passive_j(stored: Stored) -> Reading:
     return holds(passive, ours, "at some of them it may bet or call")
 
 
+def _aces_beside_k(stored: Stored) -> Reading:
+    found = stored["rules"].summary["beside_k"]
+    ours = "; ".join(
+        f"player {player}: A with another in {aces} of {deals} deals"
+        for player, (deals, aces) in enumerate(found, 1)
+    )
+    return holds(all(3 * aces == 2 * deals > 0 for deals, aces in found), ours, "another share")
+
+
 def _dominated(*names: str) -> Callable[[Stored], Reading]:
     """Whether alternatives never gain against the better ones, and each loses somewhere."""
 
@@ -98,6 +107,9 @@ RULES = Part(
                 _dominated(f"bet K, P{player}"),
             )
             for player in (1, 2, 3)
+        ),
+        Claim(
+            "Who holds K", "", "two thirds of the time another player holds A", _aces_beside_k
         ),
         *(
             Claim(

@@ -90,7 +90,10 @@ def _value(solution: Solution, entry: Value) -> Claim:
 
 
 def _misprint(stored: Stored, solution: Solution, entry: Value | Bounds, ours: str) -> Reading:
-    """An error of the source, if its profile has regret and the corrected one has none."""
+    """What an entry is that has regret as printed and none as corrected.
+
+    An error of the source, unless the paper has the corrected entry elsewhere.
+    """
     wrong = _regret(stored, solution.evidence[entry.of])
     right = _regret(stored, solution.evidence["corrected"])
     regrets = (
@@ -100,7 +103,15 @@ def _misprint(stored: Stored, solution: Solution, entry: Value | Bounds, ours: s
     if not wrong > 0 or right != 0:
         return differs(ours, regrets)
     ends = (entry.corrected,) if isinstance(entry, Value) else entry.corrected
-    return source_error(ours, f"it is {' to '.join(map(spoken, ends))}: {regrets}")
+    right_one = " to ".join(map(spoken, ends))
+    if entry.elsewhere:
+        return reproduced(ours, f"{garbled(entry.elsewhere)}: {right_one}; {regrets}")
+    return source_error(ours, f"it is {right_one}: {regrets}")
+
+
+def garbled(elsewhere: str) -> str:
+    """What is said of an entry that the paper has right in another place."""
+    return f"garbled in our text; the paper's {elsewhere}"
 
 
 def _regret(stored: Stored, job: str) -> Fraction:
@@ -188,9 +199,12 @@ def _sum_at_the_low_end(stored: Stored) -> Reading:
     regret = _regret(stored, "printed_10a_b1")
     if not regret:
         return differs(ours, "though b1 = 1/2 has no regret")
-    return source_error(
+    if sums != {Fraction(5, 3)} or low != Fraction(1, 3):
+        return differs(ours, "nor is it the sum of Solution 9")
+    return reproduced(
         ours,
-        f"no two frequencies add up to 5/2, and a profile with b1 = 1/2 has max regret {regret}",
+        f"{garbled('equation (16) reads 2P/(P+1) = 5/3 with b1 = 2/(P+1) = 1/3')}; no two "
+        f"frequencies add up to 5/2, and a profile with b1 = 1/2 has max regret {regret}",
     )
 
 
@@ -222,7 +236,9 @@ _NOTE = (
     "Ours are the complete lists of equilibria that case enumeration finds at pots inside each "
     "range, at its ends, and 1e-6 at either side of them; a printed formula is compared with all "
     "members there, exactly where they are rational, and bounds have to be taken by corners of "
-    "the list. Errors of the text that was available may be damage of that text."
+    "the list. Where the text that was available is wrong but the paper has the same figure right "
+    "in another place, the claim counts as reproduced and says so; other errors may be damage of "
+    "that text, too."
 )
 SOLUTIONS_PART = Part(
     title="Equations (5) to (18): the solutions",
