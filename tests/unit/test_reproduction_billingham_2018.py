@@ -87,7 +87,7 @@ def test_jobs_for_everyone_need_none_of_those_that_take_long() -> None:
 def test_without_jobs_every_claim_says_why_it_was_not_attempted(tmp_path: Path) -> None:
     judged = judge(SOURCE, Workshop("billingham_2018", tmp_path, full=False))
     claims = [c for part in judged["parts"] for c in part["claims"]]
-    assert judged["counts"]["not_attempted"] == len(claims) == 167
+    assert judged["counts"]["not_attempted"] == len(claims) == 169
     assert all(c["detail"] and c["theirs"] for c in claims)
     lost = [c for c in claims if "is lost in the text" in c["detail"]]
     assert 0 < len(lost) <= 0.1 * len(claims)
@@ -134,6 +134,11 @@ def test_multiplicity_counts_verified_equilibria_and_not_only_points(tmp_path: P
     assert verdict(tmp_path, "N = 10") == "differs"
     store(tmp_path, {"branches": multiplicities(17, 17), "n10": {"at": many}})
     assert verdict(tmp_path, "N = 10") == "differs"
+    more = [*many, entry(3.52, [[0] * 3] * 17)]
+    store(tmp_path, {"branches": multiplicities(15, 17), "n10": {"at": more}})
+    found = claim(tmp_path, "N = 10")
+    assert found.verdict == "differs"
+    assert found.detail.startswith("+2;")
 
 
 def test_four_pots_have_ranges_for_two_players_each(tmp_path: Path) -> None:
@@ -199,11 +204,13 @@ def test_features_of_the_published_bars_are_told_apart() -> None:
     played[0, 1, [1, *range(6, 13)]] = 0.5
     played[0, 2, [0, 4, 5, 12]] = 0.5
     found = _figure_10(np.array([9.0]), played)
+    assert found.pop("most_of_both_two_way") == 0
     counts = {name: feature["points"] for name, feature in found.items()}
     assert counts["node 2 bets the best seven cards"] == 1
     assert counts["node 2 bets card 2 and none of 3 to 6 beside the best seven"] == 1
     assert counts["node 2 always bets 5, 6 and 7"] == 0
     assert counts["node 3 bets 5 and 6 apart from other ranges"] == 1
+    assert counts["all"] == 0
     played[0, 2, 6] = 0.5
     joined = _figure_10(np.array([9.0]), played)
     assert joined["node 3 bets 5 and 6 apart from other ranges"]["points"] == 0

@@ -1,5 +1,6 @@
 """Billingham 2018: regularization and arclength continuation for three-player Kuhn poker."""
 
+from eqbench.studies.reproduction.billingham_2018.figure_10 import FIGURE_10, MEDIA
 from eqbench.studies.reproduction.billingham_2018.four import FOUR
 from eqbench.studies.reproduction.billingham_2018.game import GAME, NUMBERS, P_MIN
 from eqbench.studies.reproduction.billingham_2018.jobs import JOBS
@@ -8,7 +9,7 @@ from eqbench.studies.reproduction.billingham_2018.method import APPENDIX, METHOD
 from eqbench.studies.reproduction.billingham_2018.multiplicity import MULTIPLICITY
 from eqbench.studies.reproduction.billingham_2018.skp import SKP
 from eqbench.studies.reproduction.billingham_2018.small_decks import FIVE, TEN
-from eqbench.studies.reproduction.billingham_2018.strategies import FIGURE_10, MEDIA, RANGES
+from eqbench.studies.reproduction.billingham_2018.strategies import RANGES
 from eqbench.studies.reproduction.claims import Source
 
 SOURCE = Source(

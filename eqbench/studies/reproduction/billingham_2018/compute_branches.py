@@ -17,12 +17,14 @@ from eqbench.registry import load_game
 from eqbench.studies.branch import Branch, turning_points
 from eqbench.studies.branch_crossings import VERTICAL, crossing_counts
 from eqbench.studies.branch_points import read_points
-from eqbench.studies.kuhn_nodes import KuhnNodes
-from eqbench.studies.reproduction.billingham_2018.jobs import SMALL_DECKS, kuhn
+from eqbench.studies.kuhn_nodes import KuhnNodes, held
+from eqbench.studies.reproduction.billingham_2018.jobs import SMALL_DECKS, SMOOTHED, kuhn
 from eqbench.studies.strategy_ranges import TOLERANCE, Range, strategy_ranges
 
 NARROW = 1e-6
 _EXAMINED, _POTS = 1500, 600
+# Pots that all of the branches pass whose ranges of payoffs are compared.
+_WINDOW = (0.5, 9.9)
 # Two-way bets with few cards are rarer than what counts elsewhere.
 _FEW_CARDS, _RARE = 7, 1e-3
 _KINDS = tuple(Range)[1:]
@@ -34,13 +36,23 @@ def branches(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
 
 
 def large_branches(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
-    """Facts about the branches of 26 and 52 cards."""
-    return {"decks": [_described(load_branch(jobs, cards)) for cards in (26, 52)]}
+    """Facts about the branches of 26 and 52 cards, and ranges of payoffs at equal strengths."""
+    names = {"n9": 9, "n13": 13, **dict.fromkeys(SMOOTHED, 13), "n26": 26, "n52": 52}
+    traced = {name: load_branch(jobs, cards, name) for name, cards in names.items()}
+    window = np.linspace(*_WINDOW, _POTS)
+    return {
+        "decks": [_described(traced[name]) for name in ("n26", "n52")],
+        "window": list(_WINDOW),
+        "mean_range": {
+            name: float(_ranges(branch, window).max(axis=1).mean())
+            for name, branch in traced.items()
+        },
+    }
 
 
-def load_branch(jobs: Path, cards: int) -> Branch:
+def load_branch(jobs: Path, cards: int, job: str = "") -> Branch:
     """The branch of a deck as its job left it."""
-    return read_points(load_game(kuhn(cards)), jobs / f"n{cards}" / "points.csv")
+    return read_points(load_game(kuhn(cards)), jobs / (job or f"n{cards}") / "points.csv")
 
 
 def _described(branch: Branch) -> dict[str, Any]:
@@ -57,6 +69,9 @@ def _described(branch: Branch) -> dict[str, Any]:
         **_steps(branch),
         **_strategies(branch.values[rows], aggression),
         **_openings(branch.values[rows], aggression),
+        "figure_10": _figure_10(branch.values, _everywhere(branch, nodes))
+        if nodes.cards == 13
+        else None,
         "rare_two_way": _rare_two_way(branch, nodes) if nodes.cards <= _FEW_CARDS else None,
     }
 
@@ -85,11 +100,16 @@ def _counts(values: FloatArray) -> dict[str, Any]:
 def _payoffs(branch: Branch) -> dict[str, Any]:
     """How far payoffs range at one pot: at most by player, and on average over pots."""
     grid = np.linspace(branch.values.min(), branch.values.max(), _POTS + 2)[1:-1]
-    ranges = np.array([np.ptp(at_pot(branch, pot), axis=0) for pot in grid])
+    ranges = _ranges(branch, grid)
     return {
         "largest_range": ranges.max(axis=0).tolist(),
         "mean_range": float(ranges.max(axis=1).mean()),
     }
+
+
+def _ranges(branch: Branch, pots: FloatArray) -> FloatArray:
+    """How far the payoffs of each player range at each of the pots (P,): (P, N)."""
+    return np.array([np.ptp(at_pot(branch, pot), axis=0) for pot in pots])
 
 
 def at_pot(branch: Branch, pot: float) -> FloatArray:
@@ -169,14 +189,11 @@ def _in_order(row: NDArray[np.int8]) -> bool:
 
 
 def _openings(values: FloatArray, aggression: FloatArray) -> dict[str, Any]:
-    """How bets with single cards move, and whether the openings of Figure 10 occur."""
-    highest = aggression.shape[2]
-    top = aggression[:, 0, highest - 1]
-    second = aggression[:, :3, highest - 2]
+    """How bets with the best two cards move."""
+    top, second = aggression[:, 0, -1], aggression[:, :3, -2]
     return {
         "turns_of_top_at_node_1": len(turning_points(np.round(top, 2))),
         "second_best_bet": [_first(values, bets > TOLERANCE) for bets in second.T],
-        "figure_10": _figure_10(values, aggression) if highest == 13 else None,
     }
 
 
@@ -185,19 +202,55 @@ def _first(values: FloatArray, chosen: NDArray[np.bool_]) -> float | None:
     return float(values[chosen].min()) if chosen.any() else None
 
 
+def _everywhere(branch: Branch, nodes: KuhnNodes) -> FloatArray:
+    """Frequencies of bet or call (K, 12, cards) at all points of a branch."""
+    return np.array([nodes.aggression(branch.behavior(k)) for k in range(len(branch.values))])
+
+
 def _figure_10(values: FloatArray, aggression: FloatArray) -> dict[str, Any]:
-    """At how many points the single features of the published equilibrium occur."""
+    """At which points the features of the published equilibrium occur, one by one and all at once.
+
+    The feature that is left out of all at once is that node 2 always bets 5, 6 and 7.
+    """
     bets, always = aggression > TOLERANCE, aggression > 1 - TOLERANCE
-    seven = bets[:, 1, 6:].all(axis=1) & ~bets[:, 1, 2:6].any(axis=1) & bets[:, 1, 1]
+    two_way, as_published = _two_way_at_node_3(aggression)
     found = {
         "node 2 bets the best seven cards": bets[:, 1, 6:].all(axis=1),
-        "node 2 bets card 2 and none of 3 to 6 beside the best seven": seven,
-        "node 2 always bets 5, 6 and 7": always[:, 1, 4:7].all(axis=1),
+        "node 2 bets card 2 and none of 3 to 6 beside the best seven": bets[:, 1, 6:].all(axis=1)
+        & ~bets[:, 1, 2:6].any(axis=1)
+        & bets[:, 1, 1],
         "node 5 always calls with the best three cards": always[:, 4, 10:].all(axis=1),
         "node 3 bets 5 and 6": bets[:, 2, 4:6].all(axis=1),
         "node 3 bets 5 and 6 apart from other ranges": _apart(bets[:, 2]),
+        "node 3 bets 5 and 6, two-way both": (two_way & as_published).all(axis=1),
     }
-    return {name: _where(values, np.asarray(chosen)) for name, chosen in found.items()}
+    found["all"] = np.logical_and.reduce(list(found.values()))
+    found["node 2 always bets 5, 6 and 7"] = always[:, 1, 4:7].all(axis=1)
+    for place, card in enumerate((5, 6)):
+        found[f"node 3 bets {card} two-way"] = two_way[:, place] & as_published[:, place]
+        found[f"node 3 bets {card} two-way, the other way"] = (
+            two_way[:, place] & ~as_published[:, place]
+        )
+    both = found["node 3 bets 5 and 6, two-way both"]
+    least = aggression[both, 2, 4:6].min(axis=1)
+    return {
+        "most_of_both_two_way": float(least.max(initial=0.0)),
+        **{name: _where(values, np.asarray(chosen)) for name, chosen in found.items()},
+    }
+
+
+def _two_way_at_node_3(aggression: FloatArray) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Whether cards 5 and 6 are two-way bets of player 3, and whether player 1 pays them: (K, 2).
+
+    A two-way bet is for value against one opponent only, who then calls it with worse.
+    """
+    two_way = np.zeros((len(aggression), 2), dtype=bool)
+    pays = np.zeros_like(two_way)
+    for k in np.flatnonzero((aggression[:, 2, 4:6] > TOLERANCE).any(axis=1)):
+        two_way[k] = strategy_ranges(aggression[k]).aggressive[2, 4:6] == Range.TWO_WAY_BET
+        calls = (aggression[k, 3] > TOLERANCE) & (held(aggression[k])[3] > TOLERANCE)
+        pays[k] = calls[:4].any(), calls[:5].any()
+    return two_way, pays
 
 
 def _apart(bets: NDArray[np.bool_]) -> NDArray[np.bool_]:

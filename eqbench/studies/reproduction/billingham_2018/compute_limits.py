@@ -17,6 +17,8 @@ from eqbench.studies.reproduction.billingham_2018.compute_skp import continuatio
 from eqbench.studies.reproduction.billingham_2018.jobs import KINDS
 
 _POT, _ISOLATED_POT, _EPSILON = 2.5, 3.2, 1e-7
+# Pots with a range of equilibria, inside (2, 3), and where branches to them begin.
+_RANGE_POTS, _FROM_BELOW, _FROM_ABOVE = (2.2, _POT, 2.8), (2.05, 2.15), (2.85, 2.95)
 _RESPONSE_EPSILON = 0.02
 _RESPONSE_POTS = tuple(np.linspace(2, 6, 41).tolist())
 _STARTS, _STRENGTHS = 40, (0.1, 1e-2, 1e-4)
@@ -31,7 +33,7 @@ def limits(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
         "responses": [_responses(game, kind) for kind in KINDS],
         "tails": [_tails(game, kind) for kind in KINDS],
         "first_order": _first_order(game),
-        "selected": [_selected(game, kind) for kind in KINDS],
+        "selected": [_selected(game, kind, pot) for kind in KINDS for pot in _RANGE_POTS],
         "guesses": [_guesses(game, epsilon) for epsilon in _STRENGTHS],
     }
 
@@ -99,29 +101,29 @@ def _first_order(game: Game) -> dict[str, Any]:
     }
 
 
-def _selected(game: Game, kind: str) -> dict[str, Any]:
+def _selected(game: Game, kind: str, pot: float) -> dict[str, Any]:
     """c1 and d2 at a pot with a range of equilibria, arrived at on several ways."""
     method = continuation(game, kind, _EPSILON)
     labels = {"c1": (0, "3:KKB"), "d2": (1, "3:KKBF")}
     tree = game.tree
     place = {n: int(tree.action_start[tree.infoset_of(*i)]) + 1 for n, i in labels.items()}
-    found = [method.start(_POT)]
-    found += [_arrive(method, first) for first in (2.1, 2.4, 2.6, 2.9)]
+    found = [method.start(pot)]
+    found += [_arrive(method, first, pot) for first in (*_FROM_BELOW, *_FROM_ABOVE)]
     behavior = np.array([point.behavior for point in found])
     return {
         "kind": kind,
-        "pot": _POT,
+        "pot": pot,
         **{name: float(behavior[0, action]) for name, action in place.items()},
         "ways": len(found),
         "apart": float(np.ptp(behavior, axis=0).max()),
     }
 
 
-def _arrive(method: Continuation, first: float) -> BranchPoint:
-    """The point at the pot to which the branch leads that begins at another one."""
+def _arrive(method: Continuation, first: float, pot: float) -> BranchPoint:
+    """The point at a pot to which the branch leads that begins at another one."""
     before = method.start(first)
-    for point in method.follow(before, increasing=first < _POT):
-        crossings = method.crossings(before, point, _POT)
+    for point in method.follow(before, increasing=first < pot):
+        crossings = method.crossings(before, point, pot)
         if crossings:
             return crossings[0]
         before = point

@@ -41,7 +41,7 @@ def _case(spec: str, pot: int, derivative: str) -> dict[str, Any]:
     """Counts over random weights of the regularization."""
     game = load_game(spec).at(pot=pot)
     method = continuation(game, "log", _EPSILON, derivative)
-    found, threatening, equilibria = 0, 0, 0
+    found, threatening, payoffs = 0, 0, []
     for seed in range(_STARTS):
         try:
             point = method.start(float(pot), np.random.default_rng(seed))
@@ -50,7 +50,8 @@ def _case(spec: str, pot: int, derivative: str) -> dict[str, Any]:
         found += 1
         threatening += _threatens(game, point.behavior)
         item = measured(game.tree, method.polish(point, float(pot))[0])
-        equilibria += item.max_regret <= POLISHED * game.tree.payoff_range
+        if item.max_regret <= POLISHED * game.tree.payoff_range:
+            payoffs.append(item.payoffs)
     return {
         "game": spec,
         "pot": pot,
@@ -58,7 +59,8 @@ def _case(spec: str, pot: int, derivative: str) -> dict[str, Any]:
         "starts": _STARTS,
         "found": found,
         "with_threats": threatening,
-        "equilibria": equilibria,
+        "equilibria": len(payoffs),
+        "payoffs": payoffs,
     }
 
 

@@ -152,9 +152,7 @@ FOUR = Part(
             for place in range(4)
         ),
         statement("pot 3", "consistent with the solutions of Szafron et al.", _szafron),
-        statement(
-            "Figure 7, multiplicity", "up to 3 distinct equilibria", coexisting(4, 3, (4.19,))
-        ),
+        statement("Figure 7, multiplicity", "up to 3 distinct equilibria", coexisting(4, 3)),
         statement("Figure 7, expectations", "with very similar expectations", _similar),
         statement(
             "2 < P < 3, players 1 and 2",

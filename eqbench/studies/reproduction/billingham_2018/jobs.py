@@ -46,8 +46,10 @@ DECKS = {
     26: Deck("0.078", "10", "1e-6", "0.086", "0.088"),
     52: Deck("0.036", "10", "1e-4", "0.04", "0.042"),
 }
-# Beyond the usual range: from which pot to which.
-WIDE = {4: ("10", "200"), 5: ("10", "60"), 6: ("10", "60"), 10: ("40", "300")}
+# Beyond the usual range: from which pot, at which the branch is a single curve, to which.
+WIDE = {4: ("10", "200"), 5: ("10", "60"), 6: ("10", "60"), 10: ("13", "300")}
+# The strengths at which larger decks are followed, for 13 cards and up to the same pot.
+SMOOTHED = {"n13_1e_6": "1e-6", "n13_1e_4": "1e-4"}
 _FRAMES = {4: "60", 5: "60"}
 _FRAMES_IN_FULL = dict.fromkeys(COUNTED, "120")
 _CLOSE_UPS = {4: ("4.15,4.23",), 5: ("1.6,2.5", "4.9,5.6")}
@@ -94,6 +96,7 @@ def _info(name: str, game: str) -> Job:
 
 _BELOW_CORNERS = ("--at", "2.5", "--at", "3.1", "--at", "3.35", "--at", "3.45", "--at", "3.95")
 _ABOVE_CORNERS = ("--at", "4.2", "--at", "4.35", "--at", "4.7", "--at", "5.5")
+_FOUR_PLAYERS_AT = ("--at", "2", "--at", "3", "--at", "4")
 
 JOBS = (
     *(_info(f"info_{cards}", f"kuhn(players=3,cards={cards})") for cards in COUNTED),
@@ -109,6 +112,10 @@ JOBS = (
     Job("threats", compute=f"{_HERE}.compute_threats:threats"),
     *(_branch(cards) for cards in DECKS),
     *(_wide(cards) for cards in WIDE),
+    *(
+        Job(name, trace(kuhn(13), DECKS[13].first, DECKS[26].last, epsilon), full=True)
+        for name, epsilon in SMOOTHED.items()
+    ),
     Job(
         "n4_beside",
         trace(kuhn(4), "3.05", "3.2", "1e-7", "--at", "3.1", "--starts", "40"),
@@ -122,12 +129,12 @@ JOBS = (
     Job(
         "large_branches",
         compute=f"{_HERE}.compute_branches:large_branches",
-        needs=("n26", "n52"),
+        needs=("n9", "n13", *SMOOTHED, "n26", "n52"),
         full=True,
     ),
     Job("many_cards", compute=f"{_HERE}.compute_many_cards:many_cards"),
     Job("memory", compute=f"{_HERE}.compute_many_cards:memory", alone=True),
-    Job("four_players", trace("kuhn(players=4,cards=6)", "1", "8", "1e-4")),
+    Job("four_players", trace("kuhn(players=4,cards=6)", "1", "8", "1e-4", *_FOUR_PLAYERS_AT)),
     Job("raises", trace("kuhn(players=3,cards=4,raises=1)", "2", "8", "1e-6", "--at", "4")),
     Job(
         "figures",

@@ -71,6 +71,11 @@ def drawn(title: str, caption: str, job: str, file: str) -> Picture:
     return Picture(title, caption, svg)
 
 
+def rounding(value: float) -> str:
+    """A figure that is 0 but for rounding as 0, any other with two digits."""
+    return "0" if abs(value) <= EXACT else f"{value:.1e}" if abs(value) < 1e-4 else f"{value:.2g}"
+
+
 def spans(pairs: list[list[float]], digits: int = 5) -> str:
     """Intervals as text."""
     return ", ".join(" to ".join(f"{end:.{digits}g}" for end in pair) for pair in pairs)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from eqbench.studies.reproduction.billingham_2018.jobs import SMALL_DECKS
 from eqbench.studies.reproduction.billingham_2018.multiplicity import coexisting
 from eqbench.studies.reproduction.billingham_2018.readings import (
@@ -14,6 +16,7 @@ from eqbench.studies.reproduction.billingham_2018.readings import (
     deck,
     drawn,
     payoffs,
+    rounding,
     statement,
     worst_regret,
 )
@@ -35,14 +38,17 @@ def biggest_loser(cards: int) -> Callable[[Stored], Reading]:
 
     def read(stored: Stored) -> Reading:
         pots, (first, second, third) = _columns(stored, f"n{cards}_wide")
-        last = second >= first - _WORSE
-        if last[-1]:
+        loses = second < first - _WORSE
+        if not loses[-1]:
             return differs(f"not up to a pot of {pots.max():g}", "player 1 loses most")
-        both = (first > 0) & (third > 0) & ~last
-        ours = f"from a pot of {pots[last].max() if last.any() else pots.min():.2f} on"
+        both = (first > 0) & (third > 0) & loses
+        begin, end = pots[loses].min(), pots[~loses].max() if not loses.all() else 0.0
+        ours = f"from a pot of {begin:.2f} on"
+        if end > begin:
+            ours = f"first at a pot of {begin:.2f}, at all points above {end:.2f}"
         if not both[-1]:
             return differs(ours, f"player 1 does not profit up to a pot of {pots.max():g}")
-        return reproduced(f"{ours}; both others profit from {pots[~both].max():.2f} on")
+        return reproduced(f"{ours}; both others profit above {pots[~both].max():.2f}")
 
     return read
 
@@ -65,11 +71,16 @@ def _never_with_four(stored: Stored) -> Reading:
 
 
 def _positions(stored: Stored) -> Reading:
-    pots, (first, second, third) = _columns(stored, "n10")
+    whole = [_columns(stored, job) for job in ("n10", "n10_wide")]
+    pots = np.concatenate([found for found, _ in whole])
+    first, second, third = np.concatenate([found for _, found in whole], axis=1)
     wrong = ~((first <= second + 1e-6) & (second <= third + 1e-6))
-    end = float(pots[wrong].min()) if wrong.any() else float(pots.max())
-    ours = f"in that order up to a pot of {end:.4g}"
-    return holds(end > 10, ours, "another order at small pots", "N = 10, the whole branch")
+    end = float(pots[wrong].min() if wrong.any() else pots.max())
+    ours = f"at all points in that order up to a pot of {end:.4g}"
+    detail = f"N = 10, followed to a pot of {pots.max():g}, with all that comes back below 16"
+    if wrong.any():
+        detail += f"; at some points above, up to {pots[~wrong].max():.4g}"
+    return holds(end > 10, ours, "another order at small pots", detail)
 
 
 def _all_connected(stored: Stored) -> Reading:
@@ -105,7 +116,7 @@ TEN = Part(
         statement(
             "N = 10",
             "up to 15 distinct equilibria at one pot",
-            coexisting(10, 15, (3.5, 3.53)),
+            coexisting(10, 15),
         ),
         statement(
             "N = 10, small pots",
@@ -130,9 +141,10 @@ TEN = Part(
             "fig05.svg",
         ),
     ),
-    note="Branches at eps = 1e-7 with the logarithmic barrier, from below P_min to 16; for large "
-    "pots branches of their own. Equilibria are points of the branch, polished and verified; they "
-    "count as different if a payoff differs by more than 1e-8. "
+    note="Branches at eps = 1e-7 with the logarithmic barrier, from below P_min up to where they "
+    "first reach 16; from pots of 10 (N = 10: 13) on branches that are followed further, with what "
+    "comes back below 16, as it does with 6 and 10 cards. Equilibria are points of the branch, "
+    "polished and verified; they count as different if a payoff differs by more than 1e-8. "
     "For counts, folds that are less than 1e-4 of pot apart are one: a figure cannot show them.",
 )
 
@@ -181,7 +193,7 @@ def _distinct(stored: Stored) -> Reading:
 
 def _regret_five(stored: Stored) -> Reading:
     worst = worst_regret(at(stored, "n5", 5.202))
-    return holds(worst <= EXACT, f"max regret {worst:.0e}", "they are no equilibria")
+    return holds(worst <= EXACT, f"max regret {rounding(worst)}", "they are no equilibria")
 
 
 FIVE = Part(
@@ -190,9 +202,7 @@ FIVE = Part(
         statement(
             "Figure 8, ranges", "several ranges of pots with several equilibria", _several_ranges
         ),
-        statement(
-            "Figure 8, multiplicity", "up to 5 distinct equilibria", coexisting(5, 5, (2.2, 5.202))
-        ),
+        statement("Figure 8, multiplicity", "up to 5 distinct equilibria", coexisting(5, 5)),
         statement("Figure 8, verified", "these are equilibria", _regret_five),
         statement(
             "Figure 8, expectations", "differences more striking than with N = 4", _more_striking

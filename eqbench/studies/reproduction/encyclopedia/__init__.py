@@ -7,7 +7,7 @@ from eqbench.studies.reproduction.encyclopedia.two_players import EQUILIBRIA, RU
 
 SOURCE = Source(
     name="encyclopedia",
-    citation="Wikipedia, Kuhn poker (as of 2016 and later)",
+    citation="Wikipedia, Kuhn poker",
     jobs=JOBS,
     parts=(RULES, EQUILIBRIA, TREE, THREE_PLAYERS),
 )

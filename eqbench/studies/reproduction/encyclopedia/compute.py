@@ -17,12 +17,11 @@ from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_text
 from eqbench.model.tree import CHANCE, GameTree
 from eqbench.registry import load_game
+from eqbench.studies.reproduction.encyclopedia.play import due_payoffs, follows_rules, live_edges
 from eqbench.verification import Verifier, verify_exactly
 
 _ALPHAS = tuple(Fraction(n, 12) for n in range(5))
 _DRAWN = Fraction(1, 6)
-# player, information set and action that are dominated
-_DOMINATED = ((0, "3:KB", "fold"), (0, "1:KB", "call"), (1, "3:B", "fold"), (1, "1:B", "call"))
 _MOST_MEMBERS = 30
 _BETA_BEYOND = Fraction(1, 2)
 
@@ -36,6 +35,21 @@ def rules_of_kuhn2(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
         "hands": _hands(game.tree),
         "pure": pure,
         "sizes": {"three players": _hand_sizes(load_game("kuhn3"))},
+        "three_players": _three_players(load_game("kuhn3").tree),
+    }
+
+
+def _three_players(tree: GameTree) -> dict[str, Any]:
+    """How many hands are bet, end and pay by the rules; every sequence of moves that there is."""
+    hands = [(tuple(h["history"].split()), h["cards"], h["payoffs"]) for h in _hands(tree)]
+    return {
+        "hands": len(hands),
+        "histories": sorted({" ".join(history) for history, _, _ in hands}),
+        "bet_by_rules": sum(follows_rules(history, 3) for history, _, _ in hands),
+        "paid_by_rules": sum(
+            due_payoffs(history, cards) == [Fraction(payoff) for payoff in payoffs]
+            for history, cards, payoffs in hands
+        ),
     }
 
 
@@ -57,24 +71,19 @@ def family_of_kuhn2(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
 
 
 def _idle_edges(game: Game, profile: BehaviorProfile) -> dict[str, Any]:
-    """How many edges a profile never reaches, and which dominated actions it plays."""
+    """How many edges a profile never reaches, and how many of them dominated moves lead to."""
     tree = game.tree
     reach = np.ones(tree.n_nodes)
     for node in range(1, tree.n_nodes):
         parent, action = int(tree.parent[node]), int(tree.incoming[node])
         by_chance = tree.player[parent] == CHANCE
         reach[node] = reach[parent] * (1.0 if by_chance else profile.probabilities[action])
-    played = [
-        f"{tree.players[player]}|{label}|{action}"
-        for player, label, action in _DOMINATED
-        if _frequency(tree, profile, tree.infoset_of(player, label), action)
-    ]
-    return {"count": int((reach == 0.0).sum()), "played": played}
-
-
-def _frequency(tree: GameTree, profile: BehaviorProfile, infoset: int, action: str) -> float:
-    place = int(tree.action_start[infoset]) + tree.infoset_actions[infoset].index(action)
-    return float(profile.probabilities[place])
+    idle, dominated = reach == 0.0, ~live_edges(tree)
+    return {
+        "count": int(idle.sum()),
+        "dominated": int(dominated.sum()),
+        "both": int((idle & dominated).sum()),
+    }
 
 
 def family_of_kuhn3(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:

@@ -12,9 +12,13 @@ from eqbench.studies.reproduction.claims import (
     Reading,
     differs,
     holds,
+    not_attempted,
     source_error,
 )
 from eqbench.studies.reproduction.stored import Stored
+
+# all check, or one of three bets, after which the others call or fold
+_WAYS = 1 + 3 * 4
 
 
 def _corners(stored: Stored) -> list[dict[str, Any]]:
@@ -25,6 +29,19 @@ def _deck(stored: Stored) -> Reading:
     sizes = stored["two_player_rules"].summary["sizes"]["three players"]
     ours = f"{sizes['cards']} cards, {sizes['deals']} deals"
     return holds(sizes == {"cards": 4, "deals": 24}, ours, "another deck")
+
+
+def _betting(stored: Stored) -> Reading:
+    facts = stored["two_player_rules"].summary["three_players"]
+    ours = f"{facts['bet_by_rules']} of {facts['hands']} hands, {len(facts['histories'])} ways"
+    complete = facts["bet_by_rules"] == facts["hands"] and len(facts["histories"]) == _WAYS
+    return holds(complete, ours, f"{_WAYS} ways follow from the rules")
+
+
+def _showdown(stored: Stored) -> Reading:
+    facts = stored["two_player_rules"].summary["three_players"]
+    ours = f"{facts['paid_by_rules']} of {facts['hands']} hands pay so"
+    return holds(facts["paid_by_rules"] == facts["hands"], ours, "other payoffs")
 
 
 def _parameters(stored: Stored) -> Reading:
@@ -72,6 +89,31 @@ def _payoff(player: int, formula: Callable[[Fraction], Fraction]) -> Callable[[S
     return read
 
 
+def _shift(stored: Stored) -> Reading:
+    """Whether what β takes from player 1 goes to player 3, and nobody can gain."""
+    corners = _corners(stored)
+    payoffs = [[Fraction(value) for value in corner["payoffs"]] for corner in corners]
+    sums, second = {u[0] + u[2] for u in payoffs}, {u[1] for u in payoffs}
+    moved = max(u[0] for u in payoffs) - min(u[0] for u in payoffs)
+    exact = {corner["max_regret"] for corner in corners} == {"0"}
+    ours = f"{moved} a hand moves from player 1 to player 3; u1 + u3 = {_listed(sums)}"
+    right = len(sums) == len(second) == 1 and moved > 0 and exact
+    detail = f"u2 = {_listed(second)} at {len(corners)} members without regret, exactly"
+    return holds(right, ours, "payoffs of others change too", detail)
+
+
+def _listed(values: set[Fraction]) -> str:
+    return ", ".join(map(str, sorted(values)))
+
+
+def _open(stored: Stored) -> Reading:
+    return not_attempted("an open question and no claim: `eqbench reproduce szafron` is on it")
+
+
+def _largest(stored: Stored) -> Reading:
+    return not_attempted("a statement about the literature, of which nothing can be computed")
+
+
 def _worse(stored: Stored) -> Reading:
     gaps = [Fraction(c["payoffs"][0]) - Fraction(c["payoffs"][1]) for c in _corners(stored)]
     least, most = min(gaps), max(gaps)
@@ -109,6 +151,14 @@ THREE_PLAYERS = Part(
     "Three players",
     (
         Claim("deck", "", "four cards, three of them dealt", _deck),
+        Claim("betting", "", "check or bet; facing a bet, call or fold", _betting),
+        Claim(
+            "showdown",
+            "",
+            "the best card if all checked or anybody called, else the bettor wins",
+            _showdown,
+        ),
+        Claim("largest game", "", "with more than two players, solved analytically", _largest),
         Claim("parameters of the family", "", "4 to 6", _parameters),
         Claim("player 1's strategy", "", "fixed, and always checks first", _first_player),
         Claim("player 2's payoff", "", "-1/48", _payoff(1, lambda beta: Fraction(-1, 48))),
@@ -117,7 +167,9 @@ THREE_PLAYERS = Part(
         ),
         Claim("player 3's payoff", "", "(1 + β)/24", _payoff(2, lambda beta: (1 + beta) / 24)),
         Claim("player 1 beside player 2", "", "always worse", _worse),
+        Claim("player 2, by β", "", "shifts utility between the other two freely", _shift),
         Claim("range of β", "", "0 to 1", _beta),
+        Claim("all equilibria", "", "not known if the family covers them", _open),
     ),
     note="The family of Szafron, Gibson and Sturtevant (2013), in fractions, at all corners of "
     "c11 = 0 and c11 = 1/2 and at members of the part between, which is curved; β is the larger "

@@ -25,6 +25,7 @@ _HISTORIES = (
     ("bet fold", "player 1 takes the pot of 3 and wins 1", "1", "1"),
     ("bet call", "showdown for a pot of 4: the higher card wins 2", "2", "-2"),
 )
+_ZERO, _ONE, _THIRD = Fraction(0), Fraction(1), Fraction(1, 3)
 
 
 def _rule(history: str, higher: str, lower: str) -> Callable[[Stored], Reading]:
@@ -51,13 +52,36 @@ def _deck(stored: Stored) -> Reading:
     return holds((len(cards), len(deals)) == (3, 6), ours, "another deck")
 
 
-def _value(stored: Stored) -> Reading:
-    cells = stored["two_player_equilibria"].cells
-    exact = {e.exact["payoffs"][0] for cell in cells for e in cell.equilibria if e.exact}
-    floats = [cell.payoffs[0] for cell in cells if cell.payoffs]
-    ours = ", ".join(sorted(exact))
-    near = all(abs(value + 1 / 18) < 1e-12 for value in floats)
-    return holds(exact == {"-1/18"} and near, ours, "another value", "complete list, exactly")
+def _value(player: int, value: Fraction) -> Callable[[Stored], Reading]:
+    def read(stored: Stored) -> Reading:
+        cells = stored["two_player_equilibria"].cells
+        exact = {e.exact["payoffs"][player] for cell in cells for e in cell.equilibria if e.exact}
+        floats = [cell.payoffs[player] for cell in cells if cell.payoffs]
+        near = all(abs(payoff - value) < 1e-12 for payoff in floats)
+        ours = ", ".join(sorted(exact))
+        return holds(
+            exact == {str(value)} and near, ours, "another value", "complete list, exactly"
+        )
+
+    return read
+
+
+def _one_parameter(stored: Stored) -> Reading:
+    """Whether the listed equilibria are one segment: its two ends and a point between them."""
+    seen = sorted(_profiles(stored), key=lambda profile: profile["P1"]["1:"])
+    alphas = [profile["P1"]["1:"] for profile in seen]
+    bends = any(
+        abs((last - first) * (alpha - alphas[0]) - (middle - first) * (alphas[-1] - alphas[0]))
+        for alpha, profile in zip(alphas, seen, strict=True)
+        for player, rows in profile.items()
+        for first, middle, last in (
+            (seen[0][player][place], value, seen[-1][player][place])
+            for place, value in rows.items()
+        )
+    )
+    ours = f"{len(seen)} listed points on one line, α = {', '.join(map(str, alphas))}"
+    segment = len(set(alphas)) == len(seen) > 2
+    return holds(segment and not bends, ours, "no single line", "complete list, exactly")
 
 
 def _pure(stored: Stored) -> Reading:
@@ -126,38 +150,40 @@ def _tree(stored: Stored) -> str:
     return stored["two_player_tree"].printed
 
 
-# who acts with which card, what is dominated, and the better move at the same place
-_DOMINATED = (
-    (0, 3, "check bet fold", "check bet call"),
-    (0, 1, "check bet call", "check bet fold"),
-    (1, 3, "bet fold", "bet call"),
-    (1, 1, "bet call", "bet fold"),
-)
-
-
 def _dotted(stored: Stored) -> Reading:
-    """Whether the four dominated moves lose in every deal, and all that is not played is dotted."""
-    hands = stored["two_player_rules"].summary["hands"]
-    payoffs = {(tuple(h["cards"]), h["history"]): [int(p) for p in h["payoffs"]] for h in hands}
-    worse = all(
-        payoffs[cards, bad][player] < payoffs[cards, good][player]
-        for player, card, bad, good in _DOMINATED
-        for cards, history in payoffs
-        if cards[player] == card and history == bad
-    )
+    """Whether dotted is exactly what no strategy reaches that survives iterated dominance."""
     idle = stored["two_player_family"].summary["idle_edges"]
     drawn = _tree(stored).count('stroke-dasharray="0.1 4"')
-    moves = ", ".join(
-        f"player {player + 1} {bad.split()[-1]}s with {'JQK'[card - 1]}"
-        for player, card, bad, _ in _DOMINATED
-    )
-    played = idle["played"]
-    ours = f"{drawn} dotted edges, among them all where {moves}"
+    ours = f"{drawn} dotted edges, {idle['dominated']} below dominated moves"
     return holds(
-        worse and not played and drawn == idle["count"],
+        drawn == idle["count"] == idle["dominated"] == idle["both"],
         ours,
-        f"{idle['count']} edges are never reached; played though dominated: {played}",
-        "each of these moves loses in every deal; dotted is whatever is not reached",
+        f"of {idle['count']} edges that are never reached {idle['both']} belong to dominated moves",
+        "dotted is what is never reached: the very edges to which no pure strategy leads that is "
+        "left when weakly dominated ones are taken away again and again",
+    )
+
+
+def _probabilities(stored: Stored) -> Reading:
+    """Whether the profile of the drawn tree has the probabilities of the article's sentences."""
+    drawn = _aggressive(stored["two_player_family"].json("alpha_1_6.json"))
+    alpha = Fraction(1, 6)
+    wanted = {
+        "P1": {"1:": alpha, "2:": _ZERO, "3:": 3 * alpha}
+        | {"1:KB": _ZERO, "2:KB": alpha + _THIRD, "3:KB": _ONE},
+        "P2": {"1:K": _THIRD, "2:K": _ZERO, "3:K": _ONE}
+        | {"1:B": _ZERO, "2:B": _THIRD, "3:B": _ONE},
+    }
+    pairs = [
+        (drawn[p][place], value) for p, rows in wanted.items() for place, value in rows.items()
+    ]
+    right = sum(found == value for found, value in pairs)
+    ours = f"{right} of {len(pairs)} probabilities of betting or calling, at α = {alpha}"
+    return holds(
+        right == len(pairs),
+        ours,
+        "the tree has others",
+        "as in the sentences of the article; its picture is not in the text that we have",
     )
 
 
@@ -173,13 +199,13 @@ RULES = Part(
     note="Read off every terminal of the game tree that all solvers work on.",
 )
 
-_ZERO, _ONE, _THIRD = Fraction(0), Fraction(1), Fraction(1, 3)
-
 EQUILIBRIA = Part(
     "Equilibria for two players",
     (
-        Claim("value for player 1", "", "-1/18", _value),
+        Claim("value for player 1", "", "-1/18", _value(0, Fraction(-1, 18))),
+        Claim("value for player 2", "", "+1/18", _value(1, Fraction(1, 18))),
         Claim("pure equilibria", "", "none", _pure),
+        Claim("equilibria of player 1", "", "a continuum with one parameter", _one_parameter),
         Claim("α, bet with J", "", "any in [0, 1/3]", _alpha_range),
         Claim("J facing a bet", "", "fold", _relation("1:KB", lambda a: _ZERO, "0")),
         Claim("K, bet", "", "3α", _relation("3:", lambda a: 3 * a, "3α")),
@@ -205,7 +231,10 @@ EQUILIBRIA = Part(
 
 TREE = Part(
     "The tree for two players",
-    (Claim("dotted lines", "", "subtrees of dominated strategies", _dotted),),
+    (
+        Claim("probabilities", "", "those of a mixed equilibrium, on every edge", _probabilities),
+        Claim("dotted lines", "", "subtrees of dominated strategies", _dotted),
+    ),
     pictures=(
         Picture(
             "The tree with the equilibrium at α = 1/6",
