@@ -5,69 +5,32 @@ from __future__ import annotations
 import importlib
 import json
 from collections import Counter
-from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
-from reproduction_store import mark_run
+from ganzfried_store import CLAIMS, cell, store, stored_in, the_claim, verdict, verdict_of_cells
 
 import eqbench
 from eqbench.model.realization import RealizationPlan
-from eqbench.store.schema import CellRecord, EquilibriumRecord
-from eqbench.studies.reproduction.claims import Claim
+from eqbench.store.schema import EquilibriumRecord
 from eqbench.studies.reproduction.ganzfried import SOURCE
 from eqbench.studies.reproduction.ganzfried.conditions import least_gap
 from eqbench.studies.reproduction.ganzfried.gurobi import read_log
 from eqbench.studies.reproduction.ganzfried.hand import hand
-from eqbench.studies.reproduction.ganzfried.jobs import FULL, LOGIT, PAPER_MODEL, REDUCED
+from eqbench.studies.reproduction.ganzfried.jobs import (
+    EXACT,
+    FULL,
+    PAPER_MODEL,
+    REDUCED,
+)
 from eqbench.studies.reproduction.ganzfried.off_path import grid, profiles
 from eqbench.studies.reproduction.ganzfried.presolve import PaperModel, missing_actions
-from eqbench.studies.reproduction.ganzfried.rounded import rounded
 from eqbench.studies.reproduction.jobs import Workshop
 from eqbench.studies.reproduction.judge import judge
-from eqbench.studies.reproduction.stored import Stored
 from eqbench.verification import verify
-
-CLAIMS = {
-    (part.title, claim.row, claim.column): claim for part in SOURCE.parts for claim in part.claims
-}
-
-
-def the_claim(row: str, column: str = "") -> Claim:
-    (found,) = [claim for (_, r, c), claim in CLAIMS.items() if (r, c) == (row, column)]
-    return found
-
-
-def store(folder: Path, name: str, summary: Any, printed: str = "") -> None:
-    """Lay down a job as if it had been run."""
-    (folder / name).mkdir(parents=True, exist_ok=True)
-    (folder / name / "summary.json").write_text(json.dumps(summary))
-    (folder / f"{name}.out").write_text(printed)
-    mark_run(SOURCE, folder, {path.stem for path in folder.glob("*.out")})
-
-
-def stored_in(folder: Path) -> Stored:
-    return Stored(Workshop("ganzfried", folder, full=False), SOURCE.jobs)
-
-
-def verdict(claim: Claim, folder: Path) -> str:
-    return claim.read(stored_in(folder)).verdict
-
-
-def cell(game: str, solver: str, **changes: Any) -> CellRecord:
-    return CellRecord(
-        key="k", game=game, solver=solver, game_spec=game, solver_spec=solver, seed=0, **changes
-    )
-
-
-def verdict_of_cells(claim: Claim, **jobs: list[CellRecord]) -> str:
-    stored: Any = {name: SimpleNamespace(cells=cells) for name, cells in jobs.items()}
-    return claim.read(stored).verdict
-
 
 # -- the list of claims ----------------------------------------------------------------------------
 
@@ -161,6 +124,18 @@ def test_figures_of_gurobi_without_a_license_are_not_attempted(tmp_path: Path) -
     assert verdict(claim, tmp_path) == "differs"
 
 
+def test_constraints_in_the_end_are_those_of_the_log_and_not_of_our_count(
+    tmp_path: Path, models: dict[str, dict[str, int]]
+) -> None:
+    """Ganzfried 2025, section 4: 66 SOS constraints, as many as pairs x, r in our model."""
+    claim = the_claim("SOS constraints in the end", "reduced game")
+    for log, expected in (({"sos": [66]}, "reproduced"), ({}, "differs")):
+        answer = log | {"version": "12.0"}
+        store(tmp_path, "program", {"models": models, "gurobi": {"21": answer}})
+        assert verdict(claim, tmp_path) == expected
+        assert "66 pairs x, r before it" in claim.read(stored_in(tmp_path)).detail
+
+
 @pytest.mark.parametrize(("regret", "expected"), [(1e-6, "reproduced"), (1e-2, "differs")])
 def test_time_of_gurobi_counts_only_for_an_equilibrium(
     tmp_path: Path, regret: float, expected: str
@@ -178,7 +153,9 @@ def test_log_of_gurobi_is_read() -> None:
     text = (
         "Gurobi Optimizer version 13.0.3 build v13\nPresolve added 12 rows and 0 columns\n"
         "Presolve removed 0 rows and 9 columns\nPresolve time: 0.02s\n"
-        "Presolved: 17 rows, 6 columns, 43 nonzeros\nVariable types: 6 continuous, 0 integer\n"
+        "Presolved: 17 rows, 6 columns, 43 nonzeros\n"
+        "Presolved model has 4 SOS constraint(s)\n"
+        "Presolved model has 252 bilinear constraint(s)\nVariable types: 6 continuous, 0 integer\n"
         "Cutting planes:\n  Gomory: 7\n  Flow cover: 3\n\nExplored 9 nodes\n"
     )
     assert read_log(text) == {
@@ -186,6 +163,8 @@ def test_log_of_gurobi_is_read() -> None:
         "taken": [0, 9],
         "time": [0.02],
         "presolved": [17, 6, 43],
+        "sos": [4],
+        "bilinear": [252],
         "kinds": [6, 0],
         "cuts": {"Gomory": 7, "Flow cover": 3},
         "version": "13.0.3",
@@ -242,6 +221,48 @@ def test_half_of_the_kings_is_an_error_only_while_player_2_gains(
         assert verdict(claim, tmp_path) == "differs"
 
 
+@pytest.mark.parametrize(
+    ("payoff", "raw", "as_printed", "exact"),
+    [(-1 / 48, 1e-17, "reproduced", "reproduced"), (-0.03, 4e-10, "differs", "differs")],
+)
+def test_payoffs_and_gain_are_those_of_the_program_itself(
+    payoff: float, raw: float, as_printed: str, exact: str
+) -> None:
+    best = EquilibriumRecord("final", [], [], 0.0, 0.0, identity={"name": "szafron:c11=0"})
+    run = cell(
+        REDUCED,
+        PAPER_MODEL,
+        status="ok",
+        max_regret=1e-16,
+        payoffs=[payoff, -1 / 48, -1 / 48 - payoff],
+        statistics={"raw_max_regret": raw},
+        equilibria=[best],
+    )
+    certified = cell(REDUCED, EXACT, status="ok", max_regret=0.0)
+    (found,) = [
+        claim
+        for (title, row, _), claim in CLAIMS.items()
+        if title.startswith("Section 4: the equilibrium") and row == "payoff of player 1"
+    ]
+    assert verdict_of_cells(found, race=[run]) == as_printed
+    gain = CLAIMS["Section 4: solving the reduced and the full game", "gain by deviating", ""]
+    assert verdict_of_cells(gain, race=[run], equilibria=[certified]) == exact
+
+
+def test_range_at_check_bet_fold_is_an_error_only_while_player_3_stays(
+    tmp_path: Path, measured: dict[str, Any]
+) -> None:
+    claim = the_claim("at check-bet-fold")
+    printed = {"exact": {"regrets": ["0", "1/6", "0"]}}
+    store(tmp_path, "verify_a33_alone", {}, json.dumps(printed))
+    store(tmp_path, "grid", measured)
+    assert verdict(claim, tmp_path) == "source_error"
+    assert "1/4: 1/48; 1/2: 1/24" in claim.read(stored_in(tmp_path)).detail
+    pairs = [item | {"regrets": ["0", "0", "0"]} for item in measured["pairs"]]
+    store(tmp_path, "grid", measured | {"pairs": pairs})
+    assert verdict(claim, tmp_path) == "reproduced"
+
+
 def test_exact_regrets_off_the_path(measured: dict[str, Any]) -> None:
     """Only a33 + c32 = 1/2 keeps the equilibrium: player 2 gains by betting if there are too few
     calls, and by checking if there are too many."""
@@ -265,77 +286,4 @@ def test_hand_of_the_paper() -> None:
     """Ganzfried 2025, section 3: a profit of 3; the others lose 1 and 2."""
     found = hand(Path(), Path(), full=False)
     assert found["kuhn3"]["profits"] == [-1, -2, 3]
-
-
-# -- times, Table 1, Gambit ------------------------------------------------------------------------
-
-
-def test_time_counts_only_where_every_run_solved_the_game() -> None:
-    claim = the_claim("reduced game, on SCIP")
-    solved = cell(REDUCED, PAPER_MODEL, status="ok", elapsed_s=0.1, max_regret=1e-16)
-    missed = cell(REDUCED, PAPER_MODEL, status="limit", elapsed_s=30.0)
-    assert verdict_of_cells(claim, race=[solved]) == "reproduced"
-    assert verdict_of_cells(claim, race=[solved, missed]) == "differs"
-
-
-def sizes(solved: int, mean_s: float) -> Iterator[dict[str, Any]]:
-    figures = {
-        "games": 3,
-        "solved": solved,
-        "mean_with_timeouts_s": mean_s,
-        "median_s": mean_s,
-        "precise": solved,
-        "reasons": {},
-    }
-    for size in ("3x3", "3x4", "4x3", "5x2", "3x5", "3x6"):
-        slower = figures | {"mean_with_timeouts_s": 2.0, "median_s": 2.0}
-        yield {"size": size, "solvers": [figures, slower]}
-
-
-@pytest.mark.parametrize(
-    ("solved", "mean_s", "time", "faster"),
-    [
-        (3, 1.0, "reproduced", "reproduced"),
-        (2, 1.0, "differs", "reproduced"),
-        (3, 4.0, "reproduced", "differs"),
-    ],
-)
-def test_readings_of_table_1(
-    tmp_path: Path, solved: int, mean_s: float, time: str, faster: str
-) -> None:
-    for job in ("table_1_small", "table_1_3x5", "table_1_3x6"):
-        store(tmp_path, job, {"sizes": list(sizes(solved, mean_s))})
-    assert verdict(the_claim("n = 3, m = 6", "NCP avg. runtime"), tmp_path) == time
-    assert verdict(the_claim("faster"), tmp_path) == faster
-
-
-def test_method_that_finds_an_equilibrium_after_all_is_noticed() -> None:
-    claim = the_claim("liap", "result on the reduced game")
-    ended = cell(REDUCED, "gambit_liap", status="timeout", elapsed_s=16.0)
-    found = cell(REDUCED, "gambit_liap", status="ok", elapsed_s=1.0, max_regret=1e-9)
-    assert verdict_of_cells(claim, gambit=[ended]) == "reproduced"
-    assert verdict_of_cells(claim, gambit=[found]) == "differs"
-
-
-def test_rounded_profile_still_sums_to_one_and_its_gain_is_held_against_the_paper(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tree = eqbench.load_game(FULL).tree
-    rows: dict[str, dict[str, dict[str, float]]] = {player: {} for player in tree.players}
-    for player, label, actions in zip(
-        tree.infoset_player, tree.infoset_labels, tree.infoset_actions, strict=True
-    ):
-        first, second = actions
-        rows[tree.players[player]][label] = {first: 1 / 3, second: 2 / 3}
-    (tmp_path / "race").mkdir()
-    (tmp_path / "race" / "profile.json").write_text(json.dumps({"behavior": rows}))
-    best = EquilibriumRecord("iterate", [], [], 0.0, 0.0, profile="profile.json")
-    run = SimpleNamespace(cells=[cell(FULL, LOGIT, status="ok", equilibria=[best])])
-    module = "eqbench.studies.reproduction.ganzfried.rounded"
-    monkeypatch.setattr(f"{module}.read_run", lambda _: run)
-    assert rounded(tmp_path, tmp_path, full=False)[FULL]["a33"] == "6667/10000"
-
-    claim = CLAIMS["Section 4: logit equilibria with Gambit", "gain by deviating", ""]
-    for gain, expected in (("1/59994", "reproduced"), ("1/50000", "differs")):
-        store(tmp_path, "rounded", {REDUCED: {"regrets": ["0", gain, "0"]}})
-        assert verdict(claim, tmp_path) == expected
+    assert found["kuhn3"]["pot"] == 5

@@ -95,7 +95,9 @@ def _strategic(stored: Stored) -> Reading:
         solved += len(ended)
         worst = max([worst, *map(regret_of, ended)])
     ours = f"{solved} of {games} random games, max regret {worst:.0e} at most"
-    return holds(solved > 0 and worst <= 1e-4, ours, "a result is no equilibrium")
+    return holds(
+        solved == games > 0 and worst <= 1e-4, ours, "a game is not solved, or to no equilibrium"
+    )
 
 
 def _scalars(stored: Stored) -> Reading:

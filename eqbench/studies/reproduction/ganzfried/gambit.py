@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from eqbench.store.schema import CellRecord
-from eqbench.studies.reproduction.claims import Claim, Part, Reading, differs, holds
+from eqbench.studies.reproduction.claims import (
+    Claim,
+    Part,
+    Reading,
+    differs,
+    holds,
+    not_attempted,
+    reproduced,
+)
 from eqbench.studies.reproduction.ganzfried.found import cell_of, regret_of, seconds
 from eqbench.studies.reproduction.ganzfried.jobs import FULL, LOGIT, LOGIT_CALL, REDUCED
-from eqbench.studies.reproduction.stored import Stored
+from eqbench.studies.reproduction.stored import NotStoredError, Stored
 
 # A share of the payoff range, 6, at which a profile counts as an equilibrium found approximately.
 APPROXIMATE = 1e-4
+_TOO_LONG = "ten minutes for each method are too long here"
 _LIKE_LOGIT = (LOGIT, LOGIT_CALL)
 
 
@@ -20,18 +30,22 @@ def _cell(stored: Stored, method: str, game: str = REDUCED) -> CellRecord:
 
 
 def _ending(cell: CellRecord) -> str:
-    """How a cell ended, in a few words."""
-    if cell.status == "unsupported":
-        return "refused"
-    time_s = cell.elapsed_s or 0.0
-    words = {"timeout": f"ran {time_s:.0f} s and was ended", "limit": f"ended after {time_s:.0f} s"}
-    return words.get(cell.status, f"{cell.status}: {cell.reason}"[:90])
+    """How a cell ended, in a few words; a time-out says after how many seconds."""
+    return f"{cell.status}: {cell.reason.partition(',')[0]}"[:90]
+
+
+def _said(stored: Stored) -> dict[str, Any]:
+    found: dict[str, Any] = stored["gambit_says"].summary
+    if "unavailable" in found:
+        raise NotStoredError(found["unavailable"])
+    return found
 
 
 def _two_players_only(method: str) -> Callable[[Stored], Reading]:
     def read(stored: Stored) -> Reading:
-        cell = _cell(stored, method)
-        return holds(cell.status == "unsupported", f"refused: {cell.reason}", "it runs here")
+        said = _said(stored)["refusals"][method]
+        ours = f"called with the reduced game, pygambit says: {said or 'nothing, it runs'}"
+        return holds("two-player" in said, ours, "not refused for its three players")
 
     return read
 
@@ -54,8 +68,20 @@ def _form(method: str, *, extensive: bool) -> Callable[[Stored], Reading]:
         if reduced.status == "unsupported":
             return differs("refused on both games", reduced.reason)
         ours = "takes the tree" if takes else "strategic form only, so not the full game"
-        by = "pygambit 17 has it for trees" if takes else "on trees for agent equilibria at most"
+        by = "pygambit 17 has it for trees" if takes else "pygambit 17 does not have it for trees"
         return holds(takes == extensive, ours, by)
+
+    return read
+
+
+def _agents(method: str) -> Callable[[Stored], Reading]:
+    """Whether pygambit has it for trees, where it looks for agent equilibria."""
+
+    def read(stored: Stored) -> Reading:
+        said = _said(stored)["agents"][method]
+        ours = f"{method}_agent_solve {'takes' if not said else 'does not take'} a tree"
+        detail = f"of three players; {method}_solve is for the strategic form in pygambit 17"
+        return holds(not said, ours, said, detail)
 
     return read
 
@@ -65,23 +91,30 @@ def _nothing(method: str) -> Callable[[Stored], Reading]:
 
     def read(stored: Stored) -> Reading:
         cell = _cell(stored, method)
-        found = regret_of(cell) <= APPROXIMATE * 6
-        ours = f"{'an equilibrium' if found else 'nothing'}: {_ending(cell)}"
-        return holds(not found, ours, f"max regret {regret_of(cell):.0e}")
+        if _found(cell):
+            return differs(f"an equilibrium: {_ending(cell)}", f"max regret {regret_of(cell):.0e}")
+        if cell.status == "timeout":
+            return not_attempted(f"{_TOO_LONG}; nothing until then ({_ending(cell)})")
+        if cell.status in ("crashed", "unsupported", "unavailable"):
+            return differs(_ending(cell), "it did not search, which is not to search in vain")
+        return reproduced(f"nothing: {_ending(cell)}")
 
     return read
+
+
+def _found(cell: CellRecord) -> bool:
+    return regret_of(cell) <= APPROXIMATE * 6
 
 
 def _available(stored: Stored) -> Reading:
     cell = _cell(stored, "enumpoly")
     ours = f"available: {_ending(cell)}"
-    return holds(cell.status == "crashed", ours, "pygambit 17 has it, and it does not crash")
+    return holds(cell.status == "crashed", ours, "pygambit 17 has it; no crash until then")
 
 
 def _crash(stored: Stored) -> Reading:
     cell = _cell(stored, "simpdiv")
-    ours = f"{cell.status}: {_ending(cell)}"
-    return holds(cell.status == "crashed", ours, "pygambit 17 does not crash")
+    return holds(cell.status == "crashed", _ending(cell), "no crash of pygambit 17 until then")
 
 
 def _logit(stored: Stored) -> Reading:
@@ -93,14 +126,17 @@ def _logit(stored: Stored) -> Reading:
 
 
 def _only_one(stored: Stored) -> Reading:
-    near = {
-        cell.solver
-        for cell in stored["gambit"].cells
-        if cell.game == REDUCED and regret_of(cell) <= APPROXIMATE * 6
-    }
-    tried = sum(cell.game == REDUCED for cell in stored["gambit"].cells)
-    ours = f"{', '.join(sorted(near)) or 'none'} of {tried}"
-    return holds(bool(near) and near <= set(_LIKE_LOGIT), ours, "others solve it, or none does")
+    cells = [cell for cell in stored["gambit"].cells if cell.game == REDUCED]
+    near = {cell.solver for cell in cells if _found(cell)}
+    ours = f"{', '.join(sorted(near)) or 'none'} of {len(cells)}"
+    if not near or not near <= set(_LIKE_LOGIT):
+        return differs(ours, "others solve it, or none does")
+    ended = [c for c in cells if c.status == "timeout" and c.solver not in _LIKE_LOGIT]
+    if ended:
+        return not_attempted(
+            f"{_TOO_LONG}; until then {ours}, and {len(ended)} others nothing ({ended[0].reason})"
+        )
+    return reproduced(ours)
 
 
 _TREE, _RESULT = "applies to", "result on the reduced game"
@@ -131,8 +167,8 @@ METHODS = Part(
             Claim(method, _RESULT, f"none: {_HALTED}", _nothing(method))
             for method in ("gnm", "ipa")
         ),
-        Claim("enumpure", _TREE, _EXTENSIVE, _form("enumpure", extensive=True)),
-        Claim("liap", _TREE, _EXTENSIVE, _form("liap", extensive=True)),
+        Claim("enumpure", _TREE, _EXTENSIVE, _agents("enumpure")),
+        Claim("liap", _TREE, _EXTENSIVE, _agents("liap")),
         Claim("liap", _RESULT, f"none: {_HALTED}", _nothing("liap")),
         Claim("logit", _TREE, _EXTENSIVE, _form("logit_path", extensive=True)),
         Claim("logit", _RESULT, "an approximate equilibrium", _logit),
@@ -140,11 +176,12 @@ METHODS = Part(
     ),
     note=(
         "Gambit is pygambit 17.0.0b2 here, not version 16.4, and each method has 15 s on each game "
-        "(2 s without --full) instead of ten minutes; benchmarks/gambit_methods.py gives them 60 s "
-        "with the same outcome. A result is a profile with a max regret of 6e-4 or less, a "
+        "(2 s without --full): too little for a verdict against ten minutes where it only runs "
+        "out. A result is a profile with a max regret of 6e-4 or less, a "
         "ten-thousandth of the payoff range. Methods that need the strategic form are told apart "
-        "by the full game, whose strategic form has 4.3e12 contingencies. Where pygambit "
-        "has a method for trees that finds agent equilibria only (enumpure, liap), which need not "
-        "be Nash equilibria, it is not used."
+        "by the full game, whose strategic form has 4.3e12 contingencies. On trees "
+        "enumpure and liap look for agent equilibria in pygambit, which need not be Nash "
+        "equilibria; their results here are those of the strategic form. What a method is for is "
+        "asked of pygambit itself (job gambit_says)."
     ),
 )

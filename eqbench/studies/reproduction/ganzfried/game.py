@@ -6,7 +6,14 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from eqbench.studies.reproduction.claims import Claim, Part, Reading, holds
+from eqbench.studies.reproduction.claims import (
+    Claim,
+    Part,
+    Reading,
+    differs,
+    holds,
+    source_error,
+)
 from eqbench.studies.reproduction.ganzfried.found import (
     cell_of,
     count,
@@ -46,6 +53,11 @@ def _hand(player: int, theirs: int) -> Callable[[Stored], Reading]:
     return read
 
 
+def _pot(stored: Stored) -> Reading:
+    ours = stored["hand"].summary[FULL]["pot"]
+    return holds(ours == 5, f"{ours:g}", f"{ours - 5:+g}")
+
+
 def _infosets(game: str) -> Callable[[Stored], Reading]:
     def read(stored: Stored) -> Reading:
         own = stored["hand"].summary[game]["infosets"]
@@ -66,14 +78,34 @@ def _dominated(stored: Stored) -> list[str]:
     return found
 
 
+def _count(stored: Stored, index: int) -> int:
+    """How many actions of a kind are found dominated."""
+    fits = _KINDS[index][2]
+    found = 0
+    for name in _dominated(stored):
+        _, label, action = name.split("|")
+        card, past = label.split(":")
+        found += fits(card, past, action)
+    return found
+
+
+def _necessary(stored: Stored) -> Reading:
+    """Whether the kinds are the 21 necessary values that Szafron et al. 2013 print as Table 2."""
+    *others, last = (_count(stored, index) for index in range(len(_KINDS)))
+    ours = f"{sum(others)} of {sum(others) + last} are in their Table 2, which has 21"
+    if (sum(others), last) != (21, 1):
+        return differs(ours, f"{sum(others) - 21:+} and {last - 1:+}")
+    return source_error(
+        ours,
+        "betting the ace after two checks, c41 = 1, is in Table 3, a parameter of the family; "
+        "without it 21 actions are fixed, as in the model of 72 rows",
+    )
+
+
 def _kind(index: int) -> Callable[[Stored], Reading]:
     def read(stored: Stored) -> Reading:
-        _, expected, fits = _KINDS[index]
-        count_found = 0
-        for name in _dominated(stored):
-            _, label, action = name.split("|")
-            card, past = label.split(":")
-            count_found += fits(card, past, action)
+        expected = _KINDS[index][1]
+        count_found = _count(stored, index)
         ours = f"{count_found} action{'s'[: count_found != 1]}, found dominated"
         return holds(count_found == expected, ours, f"{count_found - expected:+}")
 
@@ -158,9 +190,15 @@ GAME = Part(
             )
             for player, theirs in enumerate((-1, -2, 3))
         ),
+        statement("example, pot", "5", _pot),
         *(
-            statement(f"dominated: {name}", "never in equilibrium", _kind(index))
+            statement(f"dominated: {name}", "dominated", _kind(index))
             for index, (name, *_) in enumerate(_KINDS)
+        ),
+        statement(
+            "where dominated actions come from",
+            "the necessary values of Szafron et al. (2013)",
+            _necessary,
         ),
         statement("no other action is removed", "these four kinds", _same_tree),
         statement(
@@ -174,7 +212,8 @@ GAME = Part(
     note=(
         "Cards J, Q, K, A are 1 to 4 here. The example: Q, K, A are dealt, two checks, player 3 "
         "bets, player 1 folds, player 2 calls. Dominated actions are those that ncp finds by "
-        "itself on the full game; its result is measured on the full tree. Bluffs and traps are "
+        "itself on the full game; its result is measured on the full tree. An equilibrium may "
+        "still take such an action off the path. Bluffs and traps are "
         "shown in an equilibrium whose regret is exactly 0."
     ),
 )

@@ -29,6 +29,8 @@ _PATTERNS = {
     "taken": r"Presolve removed (\d+) rows and (\d+) columns",
     "presolved": r"Presolved: (\d+) rows, (\d+) columns, (\d+) nonzeros",
     "time": r"Presolve time: ([\d.]+)s",
+    "sos": r"Presolved model has (\d+) SOS",
+    "bilinear": r"Presolved model has (\d+) bilinear",
     "kinds": r"Variable types: (\d+) continuous, (\d+) integer",
 }
 _TOO_LARGE = 10010

@@ -18,17 +18,23 @@ MOVES = (
     ("2:KKB", "fold"),
     ("3:KKBF", "call"),
 )
+# What player 3 puts in itself, ante and bet, and takes back with the pot.
+STAKE = 2
 
 
 def hand(_folder: Path, _jobs: Path, *, full: bool) -> dict[str, Any]:
-    """Profits of the hand, and how many information sets each player has; so for each extent."""
+    """Profits and pot of the hand, and how many information sets each player has.
+
+    The extent changes nothing.
+    """
     del full
     found = {}
     for spec in ("kuhn3", "kuhn3_reduced"):
         tree = load_game(spec).tree
         sets = np.bincount(tree.infoset_player, minlength=tree.n_players)
         ends = (profits(tree, int(deal)) for deal in np.flatnonzero(tree.parent == 0))
-        found[spec] = {"profits": next(filter(None, ends)), "infosets": sets.tolist()}
+        earned = next(filter(None, ends))
+        found[spec] = {"profits": earned, "pot": earned[2] + STAKE, "infosets": sets.tolist()}
     return found
 
 

@@ -15,7 +15,8 @@ LOGIT, LOGIT_CALL, OUR_LOGIT = "gambit_logit_path", "gambit_logit", "logit"
 SMALL_SIZES = ("3x3", "3x4", "4x3", "5x2")
 TWO_PLAYER_GAMES = ("kuhn2", "random_tree(players=2,depth=5,actions=3,seed=1)")
 STRATEGIC = "random(players=3,actions=3,seed=0)"
-STRATEGIC_FIVE = "random(players=3,actions=5,seed=1)"
+STRATEGIC_FIVE = tuple(f"random(players=3,actions=5,seed={seed})" for seed in range(1, 9))
+STRATEGIC_FEW = STRATEGIC_FIVE[:4]
 RANDOM_CFR, RANDOM_PLAY = "cfr(start=random)", "fictitious_play(start=random)"
 
 
@@ -38,9 +39,10 @@ def _table(name: str, quick: tuple[str, ...], full: tuple[str, ...]) -> Job:
     return Job(f"table_1_{name}", quick, full_command=full, alone=True)
 
 
-def _starts(name: str, game: str, solver: str) -> Job:
+def _starts(name: str, games: tuple[str, ...], solver: str, more: tuple[str, ...] = ()) -> Job:
     limits = ("--seeds", "6", "--iterations", "2000", "--target", "0")
-    return Job(name, _run((game,), (solver,), *limits))
+    full = _run(more, (solver,), *limits) if more else ()
+    return Job(name, _run(games, (solver,), *limits), full_command=full)
 
 
 def _gambit(timeout_s: int) -> tuple[str, ...]:
@@ -86,6 +88,7 @@ JOBS = (
     Job("grid", compute=f"{_HERE}.off_path:grid"),
     # a method that crashes is a finding here
     Job("gambit", _gambit(2), full_command=_gambit(15), accept=(0, 1)),
+    Job("gambit_says", compute=f"{_HERE}.gambit_says:gambit_says"),
     Job("gambit_two_players", _run(("kuhn2",), ("gambit_lp", "gambit_lcp", LOGIT_CALL))),
     Job("rounded", compute=f"{_HERE}.rounded:rounded", needs=("race",)),
     Job(
@@ -107,6 +110,6 @@ JOBS = (
             *("--seeds", "3", "--iterations", "20000", "--target", "0"),
         ),
     ),
-    _starts("starts_strategic", STRATEGIC_FIVE, RANDOM_PLAY),
-    _starts("starts_kuhn", FULL, RANDOM_CFR),
+    _starts("starts_strategic", STRATEGIC_FEW, RANDOM_PLAY, STRATEGIC_FIVE),
+    _starts("starts_kuhn", (FULL, REDUCED), RANDOM_CFR),
 )

@@ -10,7 +10,6 @@ from typing import Any
 from eqbench.studies.reproduction.claims import (
     Part,
     Reading,
-    differs,
     holds,
     not_attempted,
     number,
@@ -19,6 +18,8 @@ from eqbench.studies.reproduction.ganzfried.found import (
     TIME_RULE,
     cell_of,
     cells_of,
+    exceeding,
+    is_near,
     median_time,
     payoffs_of,
     regret_of,
@@ -34,6 +35,7 @@ from eqbench.studies.reproduction.ganzfried.jobs import (
     PAPER_MODEL,
     REDUCED,
 )
+from eqbench.studies.reproduction.ganzfried.solving import raw_regret
 from eqbench.studies.reproduction.stored import NotStoredError, Stored
 
 # Both ends of Gambit's path are good to 2e-5.
@@ -49,7 +51,29 @@ def _end(stored: Stored) -> dict[str, Any]:
 
 
 def _time(game: str, theirs_s: float) -> Callable[[Stored], Reading]:
-    return lambda stored: timed(theirs_s, cells_of(stored, "race", game, LOGIT), NEAR)
+    def read(stored: Stored) -> Reading:
+        cells = cells_of(stored, "race", game, LOGIT)
+        return timed(theirs_s, cells, NEAR, _stock(stored, game))
+
+    return read
+
+
+def _over(game: str, theirs_s: float) -> Callable[[Stored], Reading]:
+    def read(stored: Stored) -> Reading:
+        cells = cells_of(stored, "race", game, LOGIT)
+        return exceeding(theirs_s, cells, NEAR, _stock(stored, game))
+
+    return read
+
+
+def _stock(stored: Stored, game: str) -> str:
+    """How Gambit's own call ended, whose time is printed; ours is that of the path alone."""
+    call = cell_of(stored, "gambit", game, LOGIT_CALL)
+    ended = "" if call.status == "ok" else f" and was ended without a result: {call.reason}"
+    return (
+        "this is the path alone; the stock call, which theirs is, scans all payoffs first, took "
+        f"{seconds(call.elapsed_s or 0.0)}{ended}"
+    )
 
 
 def _rounded(theirs: float, tolerance: float) -> Callable[[Stored], Reading]:
@@ -64,15 +88,15 @@ def _cause(stored: Stored) -> Reading:
     before = regret_of(cell_of(stored, "race", REDUCED, LOGIT))
     after = float(max(map(Fraction, _end(stored)["regrets"])))
     ours = f"{before:.3e} before rounding to four digits, {after:.3e} after"
-    detail = "the path's own error; rounding adds nothing to the largest gain" * (before >= after)
-    return holds(before > 1e-6, ours, "all of it comes from rounding", detail)
+    by = "all of it comes from rounding" if before <= 1e-6 else "rounding does not add to the gain"
+    return holds(1e-6 < before < after, ours, f"{after - before:+.2e}; {by}")
 
 
 def _larger(stored: Stored) -> Reading:
     logit = float(max(map(Fraction, _end(stored)["regrets"])))
-    ncp = regret_of(cell_of(stored, "equilibria", REDUCED, EXACT))
-    ours = f"{logit:.2e} against {'0 exactly' if ncp == 0 else f'{ncp:.0e}'}"
-    return holds(logit > 1000 * abs(ncp), ours, "not much larger")
+    ncp = raw_regret(cells_of(stored, "race", REDUCED, PAPER_MODEL))
+    ours = f"{logit:.2e} against {ncp:.1e} of the program, before polishing"
+    return holds(logit > 10 * ncp, ours, f"{logit / ncp:.2g} times")
 
 
 def _payoff(player: int, theirs: float) -> Callable[[Stored], Reading]:
@@ -97,10 +121,13 @@ def _family(stored: Stored) -> Reading:
 
 
 def _other(stored: Stored) -> Reading:
-    logit = payoffs_of(cell_of(stored, "race", REDUCED, LOGIT))
-    named = float(Fraction(stored["verify_as_named"].printed_json["exact"]["payoffs"][0]))
-    ours = f"payoff of player 1: {logit[0]:.4f} against {named:.4f}"
-    return holds(abs(logit[0] - named) > 1e-3, ours, "the same payoffs")
+    """Against each run of the paper's program, which ends in one equilibrium or another."""
+    logit = payoffs_of(cell_of(stored, "race", REDUCED, LOGIT))[0]
+    ncp = [payoffs_of(cell)[0] for cell in cells_of(stored, "race", REDUCED, PAPER_MODEL)]
+    least = min(abs(logit - value) for value in ncp)
+    listed = ", ".join(f"{value:.4f}" for value in ncp)
+    ours = f"payoff of player 1: {logit:.4f} against {listed}"
+    return holds(least > 1e-3, ours, f"{least:.1e} in one of {len(ncp)} runs")
 
 
 def _window(_: Stored) -> Reading:
@@ -113,20 +140,13 @@ def _approximate(stored: Stored) -> Reading:
 
 
 def _slower(stored: Stored) -> Reading:
+    """The printed 17.4, which 43 s / 2.47 s gives."""
     path = median_time(cells_of(stored, "race", REDUCED, LOGIT))
     ncp = median_time(cells_of(stored, "race", REDUCED, PAPER_MODEL))
-    call = cell_of(stored, "gambit", REDUCED, LOGIT_CALL)
-    ours = f"{path / ncp:.2g} times: {seconds(path)} (path) against {seconds(ncp)} (NCP on SCIP)"
-    stock = f"the stock call, which scans all payoffs first, took {seconds(call.elapsed_s or 0.0)}"
-    ended = stock + " and was ended without a result" * (call.status != "ok")
-    if path > ncp:
-        return number_ratio(path / ncp, ours, ended)
-    return differs(ours, f"version 17 is faster than 16.4; {ended}")
-
-
-def number_ratio(ratio: float, ours: str, detail: str) -> Reading:
-    """Reading of the printed 17.4, which 43 s / 2.47 s gives."""
-    return holds(abs(ratio - 17.4) <= 0.05, ours, f"{ratio / 17.4:.2g} times theirs; {detail}")
+    ratio = path / ncp
+    ours = f"{ratio:.2g} times: {seconds(path)} (path) against {seconds(ncp)} (NCP on SCIP)"
+    by = f"{ratio / 17.4:.2g} times theirs; {_stock(stored, REDUCED)}"
+    return holds(is_near(ratio / 17.4), ours, by, by)
 
 
 def _scales(stored: Stored) -> Reading:
@@ -152,11 +172,12 @@ def _limit(stored: Stored) -> Reading:
 
 
 def _threshold(stored: Stored) -> Reading:
+    """On the paper's game; the path of two players does get to Gambit's default threshold."""
     two = cell_of(stored, "gambit_two_players", "kuhn2", LOGIT_CALL)
     path = cell_of(stored, "race", REDUCED, LOGIT)
-    ours = f"on kuhn2 at a max regret of {regret_of(two):.1e}"
-    detail = f"on the reduced game of three players: {path.reason}"
-    return holds(two.status == "ok" and regret_of(two) <= 4e-8, ours, two.reason, detail)
+    ours = f"on the reduced game {path.status} at a max regret of {regret_of(path):.1e}"
+    kuhn2 = f"on kuhn2 {two.status} at a max regret of {regret_of(two):.1e}"
+    return holds(path.status == "ok", ours, f"{path.reason}; {kuhn2}", kuhn2)
 
 
 def _superior(stored: Stored) -> Reading:
@@ -172,7 +193,7 @@ LOGIT_PATH = Part(
     claims=(
         statement("reduced game, window", "43 s", _time(REDUCED, 43.0)),
         statement("reduced game, command line", "49 s", _time(REDUCED, 49.0)),
-        statement("introduction: time", "over 40 s", _time(REDUCED, 40.0)),
+        statement("introduction: time", "over 40 s", _over(REDUCED, 40.0)),
         statement("gain by deviating", "1.667e-5 at most", _rounded(1.667e-5, 5e-9)),
         statement("introduction: gain", "1.67e-5 at most", _rounded(1.67e-5, 5e-8)),
         statement("gain", "significantly larger than with NCP", _larger),

@@ -18,11 +18,12 @@ from eqbench.studies.reproduction.ganzfried.jobs import (
     RANDOM_CFR,
     RANDOM_PLAY,
     REDUCED,
-    STRATEGIC_FIVE,
 )
 from eqbench.studies.reproduction.stored import Stored
 
 FAR = 0.1
+# How many times smaller the regret of the best start has to be than a usual one.
+AHEAD = 2.0
 
 
 def _close(stored: Stored) -> Reading:
@@ -50,11 +51,17 @@ def _no_guarantee(stored: Stored) -> Reading:
     return holds(all(far for _, far, _, _ in counts), ours, "one of them converges", "jordan")
 
 
-def _better(stored: Stored, job: str, game: str, solver: str) -> Reading:
-    regrets = [regret_of(cell) for cell in cells_of(stored, job, game, solver)]
-    best, middle = min(regrets), median(regrets)
-    ours = f"best of {len(regrets)} starts {best:.1e}, median {middle:.1e}"
-    return holds(best <= 0.8 * middle, ours, f"{best / middle:.2g} times the median")
+def _better(stored: Stored, job: str) -> Reading:
+    """By how much the best start is ahead of a usual one, over all games of a job."""
+    by_game: dict[str, list[float]] = {}
+    for cell in stored[job].cells:
+        by_game.setdefault(cell.game, []).append(regret_of(cell))
+    gains = [median(regrets) / min(regrets) for regrets in by_game.values()]
+    starts = min(map(len, by_game.values()))
+    listed = ", ".join(f"{gain:.2g}" for gain in gains)
+    ours = f"median regret over that of the best of {starts} starts: {listed}"
+    middle = f"{median(gains):.2g} in the middle of {len(gains)} games"
+    return holds(median(gains) >= AHEAD, ours, f"{middle}, less than {AHEAD:g}", middle)
 
 
 def _blowup(stored: Stored) -> Reading:
@@ -91,19 +98,20 @@ RELATED = Part(
         statement(
             "fictitious play from several starts",
             "approximates better in strategic form (Ganzfried 2022)",
-            lambda stored: _better(stored, "starts_strategic", STRATEGIC_FIVE, RANDOM_PLAY),
+            lambda stored: _better(stored, "starts_strategic"),
         ),
         statement(
             "CFR from several starts",
             "so it may in games of imperfect information",
-            lambda stored: _better(stored, "starts_kuhn", FULL, RANDOM_CFR),
+            lambda stored: _better(stored, "starts_kuhn"),
         ),
         statement("conversion to strategic form", "blows games up exponentially", _blowup),
     ),
     note=(
         "Max regrets are measured on the tree. The small game is three-player matching pennies "
         "(Jordan 1993), from random starts, 20,000 iterations. From several starts: 2,000 "
-        "iterations each on one random game of 5 × 5 × 5 and on kuhn3; better is a best start "
-        "with at most 0.8 times the median regret."
+        "iterations each on random games of 5 × 5 × 5 (four, eight with --full), and on kuhn3 and "
+        "kuhn3_reduced. The best of some starts is never worse than the usual one; it counts as "
+        "better where its regret is at most half the median one, in the middle of the games."
     ),
 )
