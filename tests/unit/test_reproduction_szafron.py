@@ -6,52 +6,31 @@ import copy
 import json
 from collections import Counter
 from dataclasses import replace
-from fractions import Fraction
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from reproduction_store import mark_run
 
-import eqbench
-from eqbench.model.profile import BehaviorProfile
-from eqbench.model.profile_json import profile_from_json
 from eqbench.studies.reproduction.claims import Part
 from eqbench.studies.reproduction.judge import judge
 from eqbench.studies.reproduction.szafron import SOURCE
 from eqbench.studies.reproduction.szafron.appendix import EQUATIONS, LEMMAS, TABLE_2
-from eqbench.studies.reproduction.szafron.certificates import changes, measured
-from eqbench.studies.reproduction.szafron.family import corner_members, sample
-from eqbench.studies.reproduction.szafron.formulas import (
-    dominance,
-    in_family,
-    payoff_polynomials,
-    reach_polynomial,
-)
+from eqbench.studies.reproduction.szafron.certificates import changes
+from eqbench.studies.reproduction.szafron.game import FIGURE_1
+from eqbench.studies.reproduction.szafron.methods import METHODS
 from eqbench.studies.reproduction.szafron.notation import (
     NECESSARY,
     SUB_FAMILIES,
-    in_kappa,
-    load_kuhn3,
-    member,
-    profile,
-    violated,
 )
-from eqbench.studies.reproduction.szafron.open_question_part import METHODS, SUMMARY
-from eqbench.studies.reproduction.szafron.polish import exact_near, polished
-from eqbench.studies.reproduction.szafron.polynomials import Polynomial, parsed
-from eqbench.studies.reproduction.szafron.printed_formulas import REACH_C43, STEPS, U1, U2, U3
-from eqbench.studies.reproduction.szafron.selection import table_4_values, two_player_document
-from eqbench.studies.reproduction.szafron.sub_families import DIMENSIONS
+from eqbench.studies.reproduction.szafron.open_question_part import OFF_PATH, SUMMARY
+from eqbench.studies.reproduction.szafron.printed_formulas import STEPS
+from eqbench.studies.reproduction.szafron.section_5 import TEXT
+from eqbench.studies.reproduction.szafron.section_6 import SECTION_6, SECTION_7
+from eqbench.studies.reproduction.szafron.selection import compute as compute_selection
+from eqbench.studies.reproduction.szafron.sub_families import COMMON, DIMENSIONS
 from eqbench.studies.reproduction.szafron.table_3 import TABLE_3
 from eqbench.studies.reproduction.szafron.table_4 import TABLE_4
-from eqbench.studies.reproduction.szafron.text import compute as compute_text
-from eqbench.verification import verify, verify_exactly
-
-QUARTER, HALF = Fraction(1, 4), Fraction(1, 2)
-
 
 # -- structure -----------------------------------------------------------------------------
 
@@ -85,111 +64,6 @@ def test_jobs_that_are_read_exist_and_have_names_of_their_own() -> None:
     assert len(set(names)) == len(names)
     needed = {name for job in SOURCE.jobs for name in job.required(full=True)}
     assert needed <= set(names)
-
-
-@cache
-def kuhn3_payoffs() -> list[Polynomial]:
-    return payoff_polynomials(load_kuhn3().tree)
-
-
-# -- computations --------------------------------------------------------------------------
-
-
-def test_payoffs_have_as_many_terms_as_the_paper_counts() -> None:
-    """Szafron et al. 2013, appendix: 333, 457 and 457 terms, then 134, 158 and 167."""
-    payoffs = kuhn3_payoffs()
-    assert [len(each) for each in payoffs] == [333, 457, 457]
-    assert [len(each.at(NECESSARY)) for each in payoffs] == [134, 158, 167]
-
-
-def test_equations_of_the_paper_are_the_game_s_own_payoffs() -> None:
-    """Szafron et al. 2013, equations (1) to (5)."""
-    tree = load_kuhn3().tree
-    payoffs = kuhn3_payoffs()
-    for player, text in enumerate((U1, U2, U3)):
-        assert not (in_family(payoffs[player], player) - parsed(text, {})).terms
-    reach = reach_polynomial(tree, "c43")
-    assert not (reach - parsed(REACH_C43, {})).terms
-    assert not (payoffs[2].derivative("c43") - 4 * reach).terms
-
-
-def test_polynomials_agree_with_the_verifier_at_a_profile() -> None:
-    game, one = load_kuhn3(), sample(1, seed=5)[-1]
-    payoffs = verify_exactly(game.tree, profile(game, one.values)).payoffs
-    found = [each.value(one.values) / 24 for each in kuhn3_payoffs()]
-    assert found == list(payoffs)
-
-
-def test_polynomials_are_written_and_parsed_alike() -> None:
-    text = parsed("2*x - (x - 1/2)*y + x*x", {"z": Polynomial({})})
-    assert str(text) == "2*x + 1/2*y + x*x - x*y"
-    assert text.derivative("x").at({"y": 3}).value({"x": Fraction(1)}) == 1
-
-
-def test_values_of_table_2_are_forced_and_others_are_not() -> None:
-    found = dominance(load_kuhn3().tree)
-    assert {name: int(each["least"] > 0) for name, each in found.items()} == NECESSARY
-    assert all(each["most"] < 0 or each["least"] > 0 for each in found.values())
-    assert all(each["histories"] == 6 for each in found.values())
-
-
-def test_members_keep_table_3_and_what_is_broken_does_not() -> None:
-    members = [*corner_members()[::7], *sample(2, seed=6)[-6:]]
-    assert {one.sub_family for one in members} == set(SUB_FAMILIES)
-    assert not any(violated(one.values) for one in members)
-    for name, change in changes().items():
-        for one in members:
-            assert all(violated(values) for values in change(one.values)), name
-
-
-def test_regret_of_a_member_is_zero_and_beyond_a_bound_it_is_not() -> None:
-    game, one = load_kuhn3(), sample(1, seed=7)[-1]
-    assert measured(game, one.values).max_regret == 0
-    (beyond,) = changes()["b32"](one.values)
-    assert measured(game, beyond).max_regret > 0
-
-
-def test_table_4_gives_player_1_a_gain_that_the_paper_does_not_mention() -> None:
-    """Szafron et al. 2013, §6, Table 4: c33 = 1/4 is below 1/2 - b32."""
-    found = measured(load_kuhn3(), table_4_values())
-    assert [in_kappa(Fraction(regret)) for regret in found.regrets] == ["2κ", "κ/4", "0"]
-
-
-def test_sub_family_between_is_not_convex() -> None:
-    """Its bound (2 - b11)/(3 + 4 b11) of c11 is a convex function of b11."""
-    game, ends = load_kuhn3(), ((Fraction(1, 6), Fraction(479, 960)), (QUARTER, Fraction(7, 16)))
-
-    def regret(bluff: Fraction, c11: Fraction) -> Any:
-        free = {"b11": bluff, "b21": bluff, "b32": HALF, "c11": c11, "c33": Fraction(0)}
-        return measured(game, member(free)).max_regret
-
-    assert [regret(*end) for end in ends] == [0, 0]
-    middle = [(a + b) / 2 for a, b in zip(*ends, strict=True)]
-    assert regret(*middle) > 0
-
-
-def test_line_of_two_player_equilibria_is_exact_and_a_change_is_noticed() -> None:
-    """Kuhn 1950; Szafron et al. 2013, §7."""
-    tree = eqbench.load_game("kuhn2").tree
-    document = two_player_document(HALF)
-    assert verify_exactly(tree, profile_from_json(tree, document)).max_regret == 0
-    document["behavior"]["P2"]["1:K"] = {"check": "1/2", "bet": "1/2"}
-    assert verify_exactly(tree, profile_from_json(tree, document)).max_regret > 0
-
-
-def test_polishing_brings_a_blurred_member_back_and_fractions_certify_it() -> None:
-    game = load_kuhn3()
-    values = member({"b11": QUARTER, "b21": QUARTER, "b32": HALF, "c11": QUARTER, "c33": QUARTER})
-    exact = profile(game, values)
-    away = np.clip(exact.probabilities + 1e-7 * np.tile([1.0, -1.0], 48), 0.0, 1.0)
-    away /= np.repeat(away.reshape(-1, 2).sum(axis=1), 2)
-    tree = game.tree
-    before = verify(tree, BehaviorProfile.of(tree, away)).max_regret
-    after = min(verify(tree, each).max_regret for each in polished(game, away))
-    assert after < 1e-14 < 1e-9 < before
-    certified = exact_near(game, exact.probabilities)
-    assert certified is not None
-    assert verify_exactly(game.tree, certified).max_regret == 0
 
 
 # -- readings ------------------------------------------------------------------------------
@@ -247,6 +121,20 @@ STORE: dict[str, Any] = {
         "outside": [],
         "unfinished": {"solvers": {}, "at_random": 0.03},
     },
+    "rules": {
+        "unreached_124": ["BCF", "BFF", "KBCC", "KBF", "KBFC", "KBFF", "KKBC", "KKBCC", "KKBCF"]
+    },
+    "text": {
+        "low c33 least": {"difference": "0", "members": 4, "not_equilibria": 0, "most": "κ"}
+        | {"beyond": {"profiles": 4, "not_equilibria": 4}, "table_3_equilibria": 4, "of": 4}
+    },
+    "selection": {
+        "table_4": {"1/4": {"regrets": ["2κ", "κ/4", "0"]}},
+        "table_4_c33": {"1/2": {"regrets": ["0", "κ/4", "0"]}},
+        "equal_bluffs": {"inside": 4, "inside_zero": 4, "beyond": 4, "beyond_first": 4}
+        | {"others": 0, "u2": ["−κ/2"], "most": "κ"},
+    },
+    "two_players": {"listed": 3, "complete": True, "exact": True, "moving": [3, 0]},
 }
 
 
@@ -295,6 +183,35 @@ def verdict(folder: Path, part: Part, place: tuple[str, str], store: dict[str, A
             *("open_question solvers logit(prior=random) equilibria", 0, "not_attempted"),
         ),
         (SUMMARY, ("Equilibria outside the family", ""), "open_question all outside", 1, "differs"),
+        (SUMMARY, ("Strict members", ""), "open_question all strict", 0, "differs"),
+        (
+            *(SUMMARY, ("Equilibria collected", "")),
+            *("open_question all different_outcomes", 1, "differs"),
+        ),
+        (
+            *(FIGURE_1, ("Nodes marked ∅ in deal 124", "")),
+            *("rules unreached_124 0", "BFF", "differs"),
+        ),
+        (
+            *(TEXT, ("c11 = 0: c33, lower end", "")),
+            *("text low~c33~least not_equilibria", 1, "differs"),
+        ),
+        (
+            *(TEXT, ("c11 = 0: c33, lower end", "")),
+            *("text low~c33~least beyond not_equilibria", 0, "differs"),
+        ),
+        (
+            *(SECTION_6, ("Why Table 4 is no equilibrium", "")),
+            *("selection table_4 1/4 regrets 1", "0", "differs"),
+        ),
+        (
+            *(SECTION_6, ("(σ1, σ2, σ3), b11 = b21, c11 = 0", "")),
+            *("selection equal_bluffs inside_zero", 3, "differs"),
+        ),
+        (
+            *(SECTION_7, ("The second player has no free parameter", "")),
+            *("two_players moving 1", 1, "differs"),
+        ),
         (SUMMARY, ("Range of β", ""), "open_question all beta 1", 0.3, "differs"),
         (SUMMARY, ("Player 1 checks first", ""), "open_question all first_bets", 0.1, "differs"),
         (
@@ -309,7 +226,7 @@ def test_readings_follow_what_is_stored(
     assert verdict(tmp_path, part, place, STORE) == "reproduced"
     changed = copy.deepcopy(STORE)
     target: Any = changed
-    *keys, last = path.split(" ")
+    *keys, last = (key.replace("~", " ") for key in path.split(" "))
     for key in keys:
         target = target[int(key)] if isinstance(target, list) else target[key]
     target[int(last) if isinstance(target, list) else last] = value
@@ -332,10 +249,66 @@ def test_without_its_job_a_cell_says_so(tmp_path: Path) -> None:
     assert verdict(tmp_path, TABLE_4, ("b23", "P2"), {}) == "not_attempted"
 
 
-def test_of_the_formulas_in_the_text_one_is_not_that_of_table_3(tmp_path: Path) -> None:
-    """Szafron et al. 2013, §5: b33 for c11 = 1/2, which lets somebody gain as it is printed."""
-    found = compute_text(tmp_path, tmp_path, full=False)
-    (wrong,) = (name for name, each in found.items() if each["difference"] != "0")
-    assert wrong == "high b33"
-    assert found[wrong]["not_equilibria"] > 0
-    assert found[wrong]["table_3_equilibria"] == found[wrong]["of"]
+def test_one_parameter_transfers_unless_c11_is_between(tmp_path: Path) -> None:
+    """Szafron et al. 2013, §5: b21 for c11 = 0 and b11 otherwise; where 0 < c11 < 1/2 Table 3
+    has b21 = b11, so that both have to move."""
+    selection = compute_selection(tmp_path, tmp_path, full=False)
+    store = {"selection": selection}
+    place = "Player 2 transfers by a single parameter, c11 = {}".format
+    verdicts = [verdict(tmp_path, COMMON, (place(c11), ""), store) for c11 in ("0", "1/4", "1/2")]
+    assert verdicts == ["reproduced", "source_error", "reproduced"]
+    selection["alone"]["1/4"]["both"]["regrets"][2] = "κ/32"
+    assert verdict(tmp_path, COMMON, (place("1/4"), ""), store) == "differs"
+    slopes = "∂u3 by player 2's free parameters, c11 = 0"
+    assert verdict(tmp_path, SECTION_6, (slopes, ""), store) == "reproduced"
+    selection["slopes_of_u3"]["by"]["b23"]["least"] = "-1/8"
+    assert verdict(tmp_path, SECTION_6, (slopes, ""), store) == "differs"
+
+
+def test_inexact_methods_count_as_near_only_if_they_are(tmp_path: Path) -> None:
+    changed = copy.deepcopy(STORE)
+    solvers = changed["open_question"]["solvers"]
+    for name in ("cfr", "mccfr", "fictitious_play", "replicator"):
+        solvers[f"{name}(start=random)"] = ALL | {"cells": 1, "equilibria": 0, "outside": 0}
+    solvers["gambit_logit_path"] = ALL | {"cells": 1, "equilibria": 0, "outside": 0}
+    run = {"max_regret": 1e-4, "distance": 1e-3}
+    changed["open_question"]["unfinished"]["solvers"] = {"cfr(start=random)": [run]}
+    place = ("Methods too inexact to count", "")
+    assert verdict(tmp_path, METHODS, place, changed) == "reproduced"
+    run["distance"] = 1e-2
+    assert verdict(tmp_path, METHODS, place, changed) == "differs"
+    solvers["gambit_logit_path"]["outside"] = 1
+    assert verdict(tmp_path, METHODS, place, changed) == "differs"
+
+
+def test_error_about_unseen_behavior_needs_equal_payoffs(tmp_path: Path) -> None:
+    changed = copy.deepcopy(STORE)
+    found = {
+        "as in Table 3 (a33 = 1/2, c32 = 0)": {"payoffs": ["0"] * 3, "regrets": ["0"] * 3},
+        "a33 = 0, c32 = 0": {"payoffs": ["0"] * 3, "regrets": ["0", "4κ", "0"]},
+    }
+    changed["open_question"]["off_path"] = found
+    place = ("Behavior that is never seen", "")
+    assert verdict(tmp_path, OFF_PATH, place, changed) == "source_error"
+    found["a33 = 0, c32 = 0"]["payoffs"] = ["κ", "0", "0"]
+    assert verdict(tmp_path, OFF_PATH, place, changed) == "differs"
+
+
+@pytest.mark.parametrize(
+    ("low", "closed", "expected"),
+    [
+        (-1 / 32, "True", "reproduced"),
+        (-1 / 32, "False", "differs"),
+        (-1 / 30, "True", "differs"),
+    ],
+)
+def test_range_of_a_payoff_counts_only_if_it_is_proved(
+    tmp_path: Path, low: float, closed: str, expected: str
+) -> None:
+    (tmp_path / "ranges_of_payoff").mkdir()
+    (tmp_path / "ranges_of_payoff" / "ranges.csv").write_text(
+        "min_found,max_found,min_bound,max_bound,min_closed,max_closed\n"
+        f"{low},{-1 / 48},{low},{-1 / 48},{closed},True\n"
+    )
+    place = ("Payoff of player 1 over all equilibria", "")
+    assert verdict(tmp_path, SUMMARY, place, {"ranges_of_payoff": {}}) == expected

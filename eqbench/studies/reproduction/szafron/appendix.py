@@ -184,8 +184,8 @@ def _derivative(position: int) -> Read:
         if any(Fraction(gap) for gap in found["printed_minus_exact"]):
             signs = _SIGNS.get(found["sign"])
             kept = "; the sign that the proof needs holds" if signs and signs(low, high) else ""
-            return source_error(f"{found['ours']}", f"{evidence}, not 0 at members{kept}")
-        return differs(found["ours"], evidence)
+            return source_error(f"κ({found['ours']})", f"{evidence} (in κ), not 0 at members{kept}")
+        return differs(f"κ({found['ours']})", f"{evidence} (in κ)")
 
     return read
 
@@ -206,11 +206,9 @@ def _theirs(position: int) -> str:
 
 def _bluffs(sub_family: str) -> Read:
     def read(stored: Stored) -> Reading:
-        found = stored["certificates"].summary["certificates"][sub_family]
-        b11, b21 = found["b11"], found["b21"]
-        ours = f"b11 ≤ {b11}, b21 ≤ {b21} at {found['members']} members, corners included"
-        quarter = Fraction(1, 4)
-        return holds(max(Fraction(b11), Fraction(b21)) <= quarter, ours, "one is larger")
+        b11, b21 = stored["formulas"].summary["largest_bluffs"][sub_family]
+        ours = f"the constraints leave b11 ≤ {b11}, b21 ≤ {b21}"
+        return holds(max(Fraction(b11), Fraction(b21)) <= Fraction(1, 4), ours, "one is larger")
 
     return read
 
@@ -231,7 +229,10 @@ _NOTE = (
 LEMMA_2 = Part(
     title="Lemma 2: b11 ≤ 1/4 and b21 ≤ 1/4",
     claims=tuple(statement(name, "b11 ≤ 1/4, b21 ≤ 1/4", _bluffs(name)) for name in SUB_FAMILIES),
-    note="The largest values among exact equilibria of the family, corners of the ranges included.",
+    note=(
+        "The largest values on a lattice of b11 and b21 from 0 to 23/24 in steps of 1/24, and of "
+        "c11 in steps of 1/16, that the constraints of Table 3 leave."
+    ),
 )
 LEMMAS = tuple(
     Part(title=f"Lemma {number}: player {player} cannot gain", claims=_lemma(number), note=_NOTE)

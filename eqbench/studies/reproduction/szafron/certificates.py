@@ -117,6 +117,7 @@ def changes() -> dict[str, Change]:
         **{name: _moved(name) for name in equations},
         "b11 ≤ b21": _beyond_bound(0, lambda v: {"b11": v["b21"] + STEP}),
         "b11 ≤ 1/4": _beyond_bound(2, lambda v: {"b11": QUARTER + STEP, "b21": Fraction(0)}),
+        "b11 ≤ 1/4 between": _both_bluffs_beyond,
         "b21 ≤ 1/4": _beyond_bound(0, lambda v: {"b21": QUARTER + STEP}),
         "b21 = b11": _beyond_bound(1, lambda v: {"b21": v["b11"] + STEP}),
         "b21 = b11 below": _beyond_bound(1, lambda v: {"b21": v["b11"] - STEP}),
@@ -166,6 +167,17 @@ def _beyond_bound(position: int | None, free: Callable[[Values], Values]) -> Cha
         return [out] if moved and is_profile(out) else []
 
     return changed
+
+
+def _both_bluffs_beyond(values: Values) -> list[Values]:
+    """b11 = b21 beyond 1/4 where 0 < c11 < 1/2, with b41 = 1, since Table 3's is no frequency."""
+    if _position(values) != 1:
+        return []
+    bluff = QUARTER + STEP
+    top, b32 = largest_b32(bluff, bluff), values["b32"]
+    free = {"b11": bluff, "b21": bluff, "b32": min(b32, top), "c33": lowest_c33(b32)}
+    moved = member({**free, "c11": min(values["c11"], largest_c11(bluff, bluff))})
+    return [moved | {"b41": Fraction(1)}]
 
 
 def _position(values: Values) -> int:

@@ -36,7 +36,7 @@ from eqbench.studies.reproduction.szafron.notation import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_ZERO = Fraction(0)
+_ZERO, _SIXTH = Fraction(0), Fraction(1, 6)
 _BLUFFS = [Fraction(k, 16) for k in range(6)]
 _EIGHTHS = [Fraction(k, 8) for k in range(9)]
 _SIXTEENTHS = [Fraction(k, 16) for k in range(16)]
@@ -104,7 +104,7 @@ LATTICES = (
     ),
     Lattice(
         6,
-        {"b11": [Fraction(k, 48) for k in range(13)], "c11": [Fraction(k, 64) for k in range(34)]},
+        {"b11": [Fraction(k, 48) for k in range(16)], "c11": [Fraction(k, 64) for k in range(34)]},
         lambda p: {
             **{"b11": p["b11"], "b21": p["b11"], "c11": p["c11"]},
             **{"b32": HALF, "c33": _ZERO},
@@ -136,6 +136,8 @@ def compute(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
         points = _measured(lattice)
         found[str(lattice.number)] = _summary(points)
         _draw(lattice, points, folder / f"figure_{lattice.number}.svg")
+        if lattice.number == 6:
+            found["small_bluffs"] = _small_bluffs(points)
     return found | {"corners": _corners(), "swapped": _swapped()}
 
 
@@ -154,7 +156,7 @@ def _measured(lattice: Lattice) -> list[dict[str, Any]]:
 
 
 def _summary(points: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    both = [entry for entry in points if entry["is"] and entry["said"]]
+    found = [entry for entry in points if entry["is"]]
     return {
         "points": len(points),
         "equilibria": sum(entry["is"] for entry in points),
@@ -163,8 +165,18 @@ def _summary(points: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "missed": [_written(e["point"]) for e in points if e["is"] and not e["said"]][:5],
         "wrong": [_written(e["point"]) for e in points if e["said"] and not e["is"]][:5],
         "largest": {
-            name: str(max(entry["point"][name] for entry in both)) for name in points[0]["point"]
+            name: str(max(entry["point"][name] for entry in found)) for name in points[0]["point"]
         },
+    }
+
+
+def _small_bluffs(points: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Points with 0 < c11 < 1/2 and b11 up to 1/6, where nothing else bounds c11."""
+    inside = [e for e in points if e["point"]["b11"] <= _SIXTH and 0 < e["point"]["c11"] < HALF]
+    return {
+        "points": len(inside),
+        "equilibria": sum(entry["is"] for entry in inside),
+        "largest": str(max(entry["point"]["c11"] for entry in inside)),
     }
 
 
@@ -182,6 +194,8 @@ def _corners() -> dict[str, Any]:
     top, most = Fraction(15, 16), Fraction(7, 8)
     both = {"b11": QUARTER, "b21": QUARTER}
     step = Fraction(1, 1024)
+    eighth = {"b11": QUARTER / 2, "b21": QUARTER / 2, "b32": HALF, "c33": _ZERO}
+    half = member(eighth | {"c11": HALF})
     return {
         "b32=15/16": regret(**both, b32=top, c33=_ZERO),
         "b32=15/16, c33 more": regret(**both, b32=top, c33=step),
@@ -191,6 +205,9 @@ def _corners() -> dict[str, Any]:
         "b32=7/8, c33=0": regret(**both, b32=most, c33=_ZERO),
         "b32=7/8, c33=1/16": regret(**both, b32=most, c33=Fraction(1, 16)),
         "b32=7/8, c33 more": regret(**both, b32=most, c33=Fraction(1, 16) + step),
+        # beyond c11 = 1/2 Table 3's c21 is no frequency
+        "c11=1/2, c21=0": str(measured(game, half).max_regret),
+        "c11 more, c21=0": str(measured(game, half | {"c11": HALF + step}).max_regret),
     }
 
 

@@ -81,6 +81,22 @@ def largest_b23(b11: Fraction, b21: Fraction) -> Fraction:
     return max(_ZERO, (b11 - b21) / (2 * (1 - b21)))
 
 
+def largest_bluffs(sub_family: str) -> tuple[Fraction, Fraction]:
+    """Largest b11 and b21 below 1 that Table 3 leaves, on a lattice with steps of 1/24."""
+    lattice = [Fraction(k, 24) for k in range(24)]
+    c11s = {
+        SUB_FAMILIES[0]: [_ZERO],
+        SUB_FAMILIES[1]: [Fraction(k, 16) for k in range(1, 8)],
+        SUB_FAMILIES[2]: [HALF],
+    }[sub_family]
+    kept = [
+        (b11, b21)
+        for b11, b21, c11 in product(lattice, lattice, c11s)
+        if not violated(member({"b11": b11, "b21": b21, "b32": HALF, "c11": c11, "c33": _ZERO}))
+    ]
+    return max(b11 for b11, _ in kept), max(b21 for _, b21 in kept)
+
+
 def random_parameters(sub_family: str, rng: np.random.Generator) -> dict[str, Any]:
     """Free parameters of a member, strictly inside their ranges."""
 

@@ -14,6 +14,7 @@ from eqbench.studies.reproduction.claims import (
     source_error,
 )
 from eqbench.studies.reproduction.stored import Stored
+from eqbench.studies.reproduction.szafron.notation import in_kappa
 from eqbench.studies.reproduction.szafron.readings import Read, file_picture, statement
 
 # number -> sub-family, what it shows, how ours is drawn
@@ -62,8 +63,8 @@ def _regrets(zero: tuple[str, ...], positive: tuple[str, ...]) -> Read:
         found = stored["domains"].summary["corners"]
         gains = {name: Fraction(found[name]) for name in (*zero, *positive)}
         truth = not any(gains[n] for n in zero) and all(gains[n] > 0 for n in positive)
-        at = "; ".join(f"{name}: regret {gains[name] or 0}" for name in zero)
-        beyond = "; ".join(f"{name}: {gains[name]}" for name in positive)
+        at = "; ".join(f"{name}: regret {in_kappa(gains[name])}" for name in zero)
+        beyond = "; ".join(f"{name}: {in_kappa(gains[name])}" for name in positive)
         return holds(truth, f"{at}; one step (1/1024) beyond somebody gains: {beyond}", beyond)
 
     return read
@@ -108,10 +109,11 @@ _SPECIAL: dict[int, tuple[Claim, ...]] = {
     ),
     5: (statement("End of b11", "1/4", _corner(5, {"b11": "1/4"})),),
     6: (
+        statement("End of b11", "1/4", _corner(6, {"b11": "1/4"})),
         statement(
-            "Ends of b11 and c11",
-            "1/4, and c11 up to 1/2",
-            _corner(6, {"b11": "1/4", "c11": "1/2"}),
+            "End of c11 (b11 ≤ 1/6)",
+            "1/2",
+            _regrets(("c11=1/2, c21=0",), ("c11 more, c21=0",)),
         ),
     ),
     7: (statement("Ends of b11 and b23", "1/4 and 1/8", _corner(7, {"b11": "1/4", "b23": "1/8"})),),

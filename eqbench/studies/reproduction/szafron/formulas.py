@@ -11,12 +11,13 @@ import numpy as np
 
 from eqbench.model.tree import TERMINAL, GameTree
 from eqbench.studies.reproduction.szafron import printed_formulas as printed
-from eqbench.studies.reproduction.szafron.family import Member, sample
+from eqbench.studies.reproduction.szafron.family import Member, largest_bluffs, sample
 from eqbench.studies.reproduction.szafron.notation import (
     FIXED,
     NAMES,
     NECESSARY,
     PLACES,
+    SUB_FAMILIES,
     Values,
     load_kuhn3,
 )
@@ -53,6 +54,7 @@ def compute(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
         "members": len(members),
         "steps": [_step(step, family, members) for step in printed.STEPS],
         "dominance": dominance(tree),
+        "largest_bluffs": {name: list(map(str, largest_bluffs(name))) for name in SUB_FAMILIES},
         "slope_u2_c11": str(family[1].derivative("c11")),
     }
 

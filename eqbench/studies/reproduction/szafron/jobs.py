@@ -20,10 +20,13 @@ SINGLE = (
     *("pcfr_plus_alternating(start=random)", "ncp(backend=scip)"),
 )
 SLOW = (
-    *("cfr(start=random)", "cfr_plus(start=random)", "dcfr(start=random)"),
-    *("mccfr(start=random)", "fictitious_play(start=random)", "replicator(start=random)"),
-    "gambit_logit_path",
+    *("cfr(start=random)", "mccfr(start=random)", "fictitious_play(start=random)"),
+    *("replicator(start=random)", "gambit_logit_path"),
 )
+# accurate enough to count if they are given the time
+PATIENT = ("cfr_plus(start=random)", "dcfr(start=random)")
+
+_SHAPLEY = ("run", "--game", "shapley")
 
 JOBS = (
     Job("game", ("info", "kuhn3", "--json"), out=False),
@@ -42,6 +45,10 @@ JOBS = (
         out=False,
     ),
     Job("crossplay", ("crossplay", "--game", "kuhn3", "--known", "--exact")),
+    Job("crossplay_two_players", ("crossplay", "--game", "kuhn2", "--known", "--exact")),
+    Job("two_player_list", ("run", "--game", "kuhn2", "--solver", "case_enumeration", "--quiet")),
+    Job("two_players", compute=f"{_HERE}.two_players:compute", needs=("two_player_list",)),
+    Job("cfr_shapley", (*_SHAPLEY, "--solver", "cfr(start=random)", "--timeout", "1", "--quiet")),
     Job(
         "cfr",
         ("run", "--game", "kuhn3", "--solver", "cfr", "--target", "0.0045", "--quiet"),
@@ -70,13 +77,18 @@ JOBS = (
         full_command=_run("--timeout", "5", solvers=SLOW, seeds=2),
     ),
     Job(
+        "patient_methods",
+        _run("--timeout", "1", solvers=PATIENT, seeds=1),
+        full_command=_run("--timeout", "15", solvers=PATIENT, seeds=2),
+    ),
+    Job(
         "ranges_of_payoff",
-        ("ranges", "--game", "kuhn3", "--of", "P1", "--timeout", "45", "--quiet"),
+        ("ranges", "--game", "kuhn3", "--of", "P1", "--timeout", "60", "--quiet"),
         full=True,
     ),
     Job(
         "open_question",
         compute=f"{_HERE}.open_question:compute",
-        needs=("many_starts", "single_starts", "slow_methods"),
+        needs=("many_starts", "single_starts", "slow_methods", "patient_methods"),
     ),
 )

@@ -17,7 +17,7 @@ from eqbench.registry import load_game
 
 GAME = "kuhn3"
 KAPPA = Fraction(1, 24)  # probability of a deal
-LONGEST = 100_000  # largest denominator that is written out
+LONGEST = 1_000  # largest denominator that is written out
 HALF, QUARTER = Fraction(1, 2), Fraction(1, 4)
 SUB_FAMILIES = ("c11=0", "0<c11<1/2", "c11=1/2")
 

@@ -39,7 +39,7 @@ from eqbench.studies.reproduction.szafron.open_question_figures import draw
 from eqbench.studies.reproduction.szafron.polish import exact_near, polished
 from eqbench.verification import Verifier
 
-RUNS = ("many_starts", "single_starts", "slow_methods")
+RUNS = ("many_starts", "single_starts", "slow_methods", "patient_methods")
 COUNTS = 1e-9  # largest regret of what counts as an equilibrium, as a share of the payoff range
 SHARP = 1e-12  # a stricter one, for comparison
 DIFFERENT = 1e-6  # largest difference of frequencies, or of outcomes, that is none
@@ -267,8 +267,8 @@ def family_distance(game: Game, behavior: FloatArray) -> float:
     return min(distances)
 
 
-def _off_path(game: Game) -> dict[str, list[str]]:
-    """What behavior that is never seen does to a member with β = 0: exact regrets in κ."""
+def _off_path(game: Game) -> dict[str, dict[str, list[str]]]:
+    """What behavior that is never seen does to a member with β = 0: payoffs and regrets in κ."""
     zero = Fraction(0)
     start = member(dict.fromkeys(("b11", "b21", "b32", "c11"), zero) | {"c33": HALF})
     cases = {
@@ -281,5 +281,8 @@ def _off_path(game: Game) -> dict[str, list[str]]:
     found = {}
     for name, change in cases.items():
         result = measured(game, start | change)
-        found[name] = [in_kappa(Fraction(regret)) for regret in result.regrets]
+        found[name] = {
+            "payoffs": [in_kappa(Fraction(payoff)) for payoff in result.payoffs],
+            "regrets": [in_kappa(Fraction(regret)) for regret in result.regrets],
+        }
     return found

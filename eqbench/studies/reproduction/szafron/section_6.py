@@ -66,19 +66,17 @@ def _gain_of_second(stored: Stored) -> Reading:
 
 
 def _only_second(stored: Stored) -> Reading:
-    """That player 2 gains is given as the reason; player 1 gains more."""
+    """That player 2 gains is given as the reason, and is one; player 1 gains as well."""
     summary = stored["selection"].summary
     first, second, _ = summary["table_4"]["1/4"]["regrets"]
-    if first == "0":
-        return reproduced(f"only player 2 gains, {second}")
     repaired = summary["table_4_c33"]["1/2"]["regrets"]
-    evidence = (
-        f"player 1 gains {first} by betting, since c33 = 1/4 is below 1/2 − b32 = 1/2; with "
-        f"c33 = 1/2 the gains are {', '.join(repaired)}, and no payoff changes"
+    return holds(
+        second == "κ/4",
+        f"player 2 gains {second} = κβ by deviating",
+        f"player 2 gains {second}",
+        f"player 1 gains {first} as well, since c33 = 1/4 is below 1/2 − b32 = 1/2; with "
+        f"c33 = 1/2 the gains are {', '.join(repaired)}, and no payoff changes",
     )
-    if repaired[0] == "0" and repaired[1] == second:
-        return source_error(f"player 1 gains {first}, player 2 {second}", evidence)
-    return differs(f"player 1 gains {first}, player 2 {second}", evidence)
 
 
 def _second_safe(stored: Stored) -> Reading:
@@ -109,25 +107,34 @@ def _positive_slope(stored: Stored) -> Reading:
     )
 
 
-def _except_c33(key: str, inside: str) -> Read:
-    """A combination that is an equilibrium at one value of c33 and none at others."""
+def _equal_bluffs(stored: Stored) -> Reading:
+    found = stored["selection"].summary["equal_bluffs"]
+    inside, zero, beyond = found["inside"], found["inside_zero"], found["beyond"]
+    return holds(
+        inside == zero > 0 and found["others"] == 0 and found["u2"] == ["−κ/2"],
+        f"regret 0 at all {inside} combinations of b11 = b21, b32, c33 and c34 in which c33 is as "
+        f"in Table 3; u2 = {', '.join(found['u2'])} and players 2 and 3 gain nothing at any",
+        f"{inside - zero} of {inside} are none; players 2 or 3 gain at {found['others']}; u2 = "
+        f"{', '.join(found['u2'])}",
+        f"the exception is real: with another c33 player 1 gains at {found['beyond_first']} of "
+        f"{beyond}, up to {found['most']}",
+    )
 
-    def read(stored: Stored) -> Reading:
-        found = stored["selection"].summary[key]
-        good = found[inside]["regrets"] == ["0"] * 3
-        others = {c33: max(f["regrets"]) for c33, f in found.items() if c33 != inside}
-        same = len({tuple(f["payoffs"]) for f in found.values()}) == 1
-        gains = ", ".join(
-            f"{f['regrets'][0]} at c33 = {c33}" for c33, f in found.items() if c33 != inside
-        )
-        return holds(
-            good and same and "0" not in others.values(),
-            f"regret 0 with c33 = {inside}; payoffs {rows(found[inside], 'payoffs')} for any c33",
-            "not so",
-            f"the exception is real: player 1 gains {gains}",
-        )
 
-    return read
+def _least_bluffs(stored: Stored) -> Reading:
+    """An equilibrium at one value of c33 and none at others, with the same payoffs."""
+    found = stored["selection"].summary["least_bluffs"]
+    others = {c33: each["regrets"] for c33, each in found.items() if c33 != "1/2"}
+    payoffs = {rows(each, "payoffs") for each in found.values()}
+    gains = ", ".join(f"{gain} at c33 = {c33}" for c33, (gain, *_) in others.items())
+    return holds(
+        payoffs == {"−κ/2, −κ/2, κ"}
+        and found["1/2"]["regrets"] == ["0"] * 3
+        and all(gain != "0" and rest == ["0"] * 2 for gain, *rest in others.values()),
+        f"regret 0 with c33 = 1/2; payoffs {'; '.join(sorted(payoffs))} for any c33",
+        f"gains {found}",
+        f"the exception is real: player 1 gains {gains}",
+    )
 
 
 def _third_safe(stored: Stored) -> Reading:
@@ -152,8 +159,31 @@ def _third_at_most(stored: Stored) -> Reading:
 
 def _no_negative_slope(stored: Stored) -> Reading:
     found = stored["selection"].summary["slopes_of_u3"]
-    ours = ", ".join(f"{name} {slope}" for name, slope in found.items())
-    return holds(not any("−" in slope for slope in found.values()), ours, "one is negative")
+    slopes = found["by"]
+    ours = ", ".join(
+        f"{name}: {each['formula']}, from {each['least']} to {each['most']}"
+        for name, each in slopes.items()
+    )
+    return holds(
+        all(Fraction(each["least"]) >= 0 for each in slopes.values()),
+        f"in κ, over {found['strategies']} strategies of player 2: {ours}",
+        "one is negative",
+    )
+
+
+def _interchangeable(stored: Stored) -> Reading:
+    """Two-player Kuhn poker as an instance; three players are the claims after it."""
+    found = stored["crossplay_two_players"].summary
+    count, equilibria = found["combinations"]["count"], found["combinations"]["equilibria"]
+    payoffs = {
+        tuple(each) for player in found["interchange"] for row in player["payoffs"] for each in row
+    }
+    return holds(
+        equilibria == count > 1 and len(payoffs) == 1,
+        f"two-player Kuhn poker: {equilibria} of {count} combinations of its corners are "
+        f"equilibria, with payoffs {', '.join(f'{p:+.6f}' for p in sorted(payoffs)[0])}",
+        f"{equilibria} of {count} are equilibria, with {len(payoffs)} different payoffs",
+    )
 
 
 def _first_fixed(stored: Stored) -> Reading:
@@ -177,6 +207,11 @@ def _c33_irrelevant(stored: Stored) -> Reading:
 SECTION_6 = Part(
     title="Section 6: equilibrium selection",
     claims=(
+        statement(
+            "Equilibria of two-player zero-sum games",
+            "interchangeable, the payoff stays",
+            _interchangeable,
+        ),
         statement("If all switch to another equilibrium", "payoffs can change", _switch),
         statement("Strategies of different equilibria", "need not be an equilibrium", _together),
         statement("Table 4 is no equilibrium", "somebody gains", _no_equilibrium),
@@ -189,7 +224,7 @@ SECTION_6 = Part(
         statement(
             "(σ1, σ2, σ3), b11 = b21, c11 = 0",
             "an equilibrium except possibly at c33",
-            _except_c33("equal_bluffs", "1/2"),
+            _equal_bluffs,
         ),
         statement("Player 3's best worst case", "at most κ", _third_at_most),
         statement("Player 3 is safe with c11 = 0", "worst case κ", _third_safe),
@@ -199,7 +234,7 @@ SECTION_6 = Part(
         statement(
             "(σ1, σ2′, σ3), b11 = b21 = b23 = b32 = 0",
             "an equilibrium except possibly at c33, u3 = κ",
-            _except_c33("least_bluffs", "1/2"),
+            _least_bluffs,
         ),
     ),
     note=(
@@ -216,7 +251,7 @@ SECTION_6 = Part(
 
 def _two_players(check: Callable[[Any], bool], ours: Callable[[Any], str]) -> Read:
     def read(stored: Stored) -> Reading:
-        found = stored["selection"].summary["two_players"]
+        found = stored["two_players"].summary
         return holds(check(found), ours(found), f"found {found}")
 
     return read
@@ -240,12 +275,19 @@ SECTION_7 = Part(
             "The second player has no free parameter",
             "one strategy",
             _two_players(
-                lambda f: f["moving_of_second"] == 0 and f["dimension"] == 1,
-                lambda f: f"{f['moving_of_second']} of the second player's frequencies move with γ",
+                lambda f: f["complete"] and f["exact"] and f["moving"][0] > f["moving"][1] == 0,
+                lambda f: (
+                    f"in the complete list of equilibria, {f['listed']} points with exact "
+                    f"certificates, {f['moving'][1]} frequencies of the second player differ, and "
+                    f"{f['moving'][0]} of the first"
+                ),
             ),
         ),
     ),
-    note="Kuhn's line of equilibria, in exact arithmetic; see also the encyclopedia's page.",
+    note=(
+        "Kuhn's line of equilibria and the list of all equilibria by case enumeration, in exact "
+        "arithmetic; see also the encyclopedia's page."
+    ),
 )
 
 PARTS = (SECTION_6, SECTION_7)

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from eqbench.equilibria import local_dimension
 from eqbench.model.game import Game
-from eqbench.model.profile_json import profile_from_json
-from eqbench.registry import load_game
 from eqbench.studies.reproduction.szafron.certificates import measured
 from eqbench.studies.reproduction.szafron.family import largest_b23
 from eqbench.studies.reproduction.szafron.notation import (
-    FIXED,
     HALF,
     KAPPA,
+    PLACES,
     QUARTER,
     Values,
     in_kappa,
@@ -27,9 +23,11 @@ from eqbench.studies.reproduction.szafron.notation import (
     load_kuhn3,
     member,
 )
-from eqbench.verification import verify_exactly
+from eqbench.studies.reproduction.szafron.polynomials import parsed
+from eqbench.studies.reproduction.szafron.printed_formulas import U3
 
 _ZERO, _EIGHTH, _SIXTH = Fraction(0), Fraction(1, 8), Fraction(1, 6)
+_C33 = [Fraction(k, 32) for k in (0, 4, 8, 14, 16, 24, 28, 30, 32)]
 _SPREAD = [Fraction(k, 16) for k in range(5)]
 _NOTHING = {"b11": _ZERO, "b21": _ZERO, "b23": _ZERO, "b32": _ZERO}
 
@@ -59,19 +57,15 @@ def compute(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
             for c11 in (_ZERO, QUARTER, Fraction(7, 16), Fraction(15, 32), HALF)
         },
         "one_quarter": _named(game, _with(_bluffs(QUARTER, _ZERO), c11=HALF, c33=HALF)),
-        "b21_alone": _alone(game),
+        "alone": _alone(game),
         "second": _worst_of_second(game),
         "third": _worst_of_third(game),
-        "equal_bluffs": {
-            str(c33): _named(game, _with(_bluffs(_EIGHTH, _EIGHTH), c33=c33))
-            for c33 in (QUARTER, HALF, Fraction(15, 16))
-        },
+        "equal_bluffs": _equal_bluffs(game),
         "least_bluffs": {
             str(c33): _named(game, _with(_NOTHING, c33=c33))
             for c33 in (QUARTER, HALF, Fraction(3, 4))
         },
-        "slopes_of_u3": _slopes(game),
-        "two_players": _two_players(),
+        "slopes_of_u3": _slopes(list(_seconds())),
     }
 
 
@@ -160,93 +154,77 @@ def _worst_of_third(game: Game) -> dict[str, Any]:
     return found
 
 
-def _slopes(game: Game) -> dict[str, str]:
-    """How u3 changes with each free parameter of player 2 at c11 = 0, in κ."""
-    start = _payoff(game, _NOTHING, 2, _ZERO)
-    return {
-        name: in_kappa((_payoff(game, _NOTHING | {name: _EIGHTH}, 2, _ZERO) - start) / _EIGHTH)
-        for name in ("b11", "b21", "b23", "b32")
-    }
-
-
 def _alone(game: Game) -> dict[str, Any]:
-    """A member with c11 = 0, then with b21 larger: with b33 and b41 as Table 3 has them, or not."""
-    free = _bluffs(_EIGHTH, _EIGHTH) | {"b32": HALF}
-    start = _with(free, c33=_ZERO)
-    following = _with(free | {"b21": QUARTER}, c33=_ZERO)
-    return {
-        "start": _named(game, start),
-        "following": _named(game, following),
-        "alone": _named(game, start | {"b21": QUARTER}),
-    }
+    """Transfers by the one parameter that the text names for each c11, from 1/8 to 3/16.
 
-
-def _two_players() -> dict[str, Any]:
-    """Kuhn's line of two-player equilibria, by γ: exact regrets, payoffs and dimension."""
-    game = load_game("kuhn2")
-    rows = []
-    for gamma in (Fraction(k, 6) for k in range(7)):
-        profile = profile_from_json(game.tree, two_player_document(gamma))
-        found = verify_exactly(game.tree, profile)
-        rows.append((Fraction(found.max_regret), found.payoffs[0], profile))
-    around = local_dimension(game, rows[3][2].probabilities)
-    spread = np.ptp([profile.probabilities for *_, profile in rows], axis=0)
-    owner = np.repeat(game.tree.infoset_player, np.diff(game.tree.action_start))
-    return {
-        "members": len(rows),
-        "equilibria": sum(regret == 0 for regret, *_ in rows),
-        "values": sorted({str(payoff) for _, payoff, _ in rows}),
-        "dimension": None if around is None else around.total,
-        "moving_of_second": int((spread[owner == 1] > 0).sum()),
-    }
-
-
-def two_player_document(gamma: Fraction) -> dict[str, Any]:
-    """Kuhn's equilibrium in which the first player bets the highest card with frequency γ."""
-    third = Fraction(1, 3)
-    first = {1: (gamma / 3, _ZERO), 2: (_ZERO, (gamma + 1) / 3), 3: (gamma, Fraction(1))}
-    second = {1: (third, _ZERO), 2: (_ZERO, third), 3: (Fraction(1), Fraction(1))}
-
-    def row(meek: str, bold: str, frequency: Fraction) -> dict[str, str]:
-        return {meek: str(1 - frequency), bold: str(frequency)}
-
-    behavior: dict[str, Any] = {"P1": {}, "P2": {}}
-    for card in (1, 2, 3):
-        bet, call = first[card]
-        behavior["P1"] |= {
-            f"{card}:": row("check", "bet", bet),
-            f"{card}:KB": row("fold", "call", call),
-        }
-        bet, call = second[card]
-        behavior["P2"] |= {
-            f"{card}:K": row("check", "bet", bet),
-            f"{card}:B": row("fold", "call", call),
-        }
-    return {"behavior": behavior}
-
-
-def allowed(folder: Path, jobs: Path, *, full: bool) -> dict[str, str]:
-    """What Table 3 allows each parameter of Table 4, for the sub-family of its player.
-
-    Player 2's is c11 = 1/2, with the printed b11, b21 and b23; player 3's is c11 = 0, with any
-    player 2 of a member.
+    With b33 and b41 following by Table 3, without them, and with both bluffs raised.
     """
-    values = table_4_values()
-    b11, b21 = values["b11"], values["b21"]
-    ranges = {
-        "b11": QUARTER,
-        "b21": min(b11, HALF - 2 * b11),
-        "b23": largest_b23(b11, b21),
-        "b32": largest_b32(b11, b21),
-        "c33": largest_b32(QUARTER, QUARTER),
-        "c34": Fraction(1),
+    start, more = _bluffs(_EIGHTH, _EIGHTH) | {"b32": HALF}, Fraction(3, 16)
+    found: dict[str, Any] = {}
+    for c11, name in ((_ZERO, "b21"), (QUARTER, "b11"), (HALF, "b11")):
+        before = _with(start, c33=_ZERO, c11=c11)
+        both = start | {"b11": more, "b21": more}
+        found[str(c11)] = {
+            "start": _named(game, before),
+            "following": _named(game, _with(start | {name: more}, c33=_ZERO, c11=c11)),
+            "alone": _named(game, before | {name: more}),
+            "both": _named(game, _with(both, c33=_ZERO, c11=c11)),
+        }
+    return found
+
+
+def _equal_bluffs(game: Game) -> dict[str, Any]:
+    """Player 2 with b11 = b21 and player 3 with c11 = 0, whatever b32, c33 and c34 they have."""
+    found: dict[str, Any] = Counter(inside=0, inside_zero=0, beyond=0, beyond_first=0, others=0)
+    payoffs, most = set(), _ZERO
+    for bluff in _SPREAD:
+        top = largest_b32(bluff, bluff)
+        places = [
+            (b32, c33, c34)
+            for b32, c34 in product((_ZERO, HALF, top), (_ZERO, Fraction(1)))
+            for c33 in sorted({*_C33, max(HALF - b32, _ZERO), top - b32})
+        ]
+        for b32, c33, c34 in places:
+            second = _bluffs(bluff, bluff) | {"b32": b32, "c34": c34}
+            result = measured(game, _with(second, c33=c33))
+            inside = HALF - b32 <= c33 <= top - b32
+            first, *rest = (Fraction(regret) for regret in result.regrets)
+            found["inside" if inside else "beyond"] += 1
+            found["inside_zero"] += inside and result.max_regret == 0
+            found["beyond_first"] += not inside and first > 0
+            found["others"] += any(rest)
+            payoffs.add(in_kappa(Fraction(result.payoffs[1])))
+            most = max(most, first)
+    return dict(found) | {"u2": sorted(payoffs), "most": in_kappa(most)}
+
+
+def _slopes(seconds: list[Values]) -> dict[str, Any]:
+    """Partial derivatives of (3) at c11 = 0 by player 2's free parameters, over its strategies."""
+    third = {name: value for name, value in _with(_NOTHING, c33=HALF).items() if name[0] == "c"}
+    utility = parsed(U3, {}).at(third)
+    found = {}
+    for name in ("b11", "b21", "b23", "b32"):
+        slope = utility.derivative(name)
+        values = [slope.value(_with(second, c33=HALF)) for second in seconds]
+        found[name] = {"formula": str(slope), "least": str(min(values)), "most": str(max(values))}
+    return {"strategies": len(seconds), "by": found}
+
+
+def allowed(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
+    """For each player of Table 4 a member of the family with its strategy: what it is, regrets."""
+    game, bluffs = load_kuhn3(), _table_4(QUARTER)
+    second = _with(bluffs, c33=HALF, c11=HALF)
+    third = _with(_NOTHING | {"b32": QUARTER}, c33=QUARTER)
+    members = {
+        "P1": ("c11 = 0, b11 = b21 = 0, b32 = 1/4, c33 = 1/4", third),
+        "P2": ("c11 = c33 = 1/2", second),
+        "P3": ("b11 = b21 = 0, b32 = 1/4", third),
     }
-    fixed = FIXED | {
-        "b33": HALF + b11 + b21 / 2 - values["b23"] * (1 - b21),
-        "b41": 2 * b11 + 2 * b21,
-        "c11": _ZERO,
-        "c21": HALF,
-    }
-    return {name: str(value) for name, value in fixed.items()} | {
-        name: f"0 to {most}" for name, most in ranges.items()
+    return {
+        player: {
+            "where": where,
+            "own": {name: str(values[name]) for name in values if PLACES[name][0] == player},
+            "regrets": _named(game, values)["regrets"],
+        }
+        for player, (where, values) in members.items()
     }

@@ -16,8 +16,10 @@ from eqbench.studies.reproduction.claims import (
 from eqbench.studies.reproduction.stored import Stored
 from eqbench.studies.reproduction.szafron.notation import SUB_FAMILIES
 from eqbench.studies.reproduction.szafron.readings import Read, rows, statement
+from eqbench.studies.reproduction.szafron.section_5 import TEXT
 
 _LOW, _BETWEEN, _HIGH = SUB_FAMILIES
+_NO_GAIN = ["0"] * 3
 
 
 def _family(stored: Stored, sub_family: str) -> Any:
@@ -57,39 +59,6 @@ def _point(end: dict[str, str]) -> str:
     return "(" + ", ".join(f"{name} = {end[name]}" for name in ("b11", "b21", "b23", "c11")) + ")"
 
 
-def _formula(name: str, text: str) -> Read:
-    """A formula of the text, which must be Table 3's in the sub-family; else both are measured."""
-
-    def read(stored: Stored) -> Reading:
-        found = stored["text"].summary[name]
-        difference = found["difference"]
-        if difference == "0":
-            return reproduced(f"the same as in Table 3: {text}")
-        if found["not_equilibria"] and found["table_3_equilibria"] == found["of"]:
-            return source_error(
-                f"by Table 3 it is {text}",
-                f"printed minus Table 3 = {difference}; as printed somebody gains up to "
-                f"{found['most']} at {found['not_equilibria']} of {found['members']} members, by "
-                f"Table 3 nobody gains anything at any of {found['of']}",
-            )
-        return differs(text, f"printed minus Table 3 = {difference}")
-
-    return read
-
-
-def _depends_on_beta(sub_family: str) -> Read:
-    def read(stored: Stored) -> Reading:
-        found = _family(stored, sub_family)
-        right, members = found["payoffs_as_printed"], found["members"]
-        return holds(
-            right == [members] * 3,
-            f"payoffs are exactly the functions of β of Table 3 at {members:,} members",
-            f"{[members - each for each in right]} have others",
-        )
-
-    return read
-
-
 def _fixed_u2(stored: Stored) -> Reading:
     values = sorted({value for name in SUB_FAMILIES for value in _family(stored, name)["u2"]})
     return holds(values == ["-1/48"], f"u2 = {', '.join(values)} = −κ/2", "it is not fixed")
@@ -117,16 +86,41 @@ def _beta_range(stored: Stored) -> Reading:
     return holds(low == 0 and high == Fraction(1, 4), f"β from {low} to {high}", "another range")
 
 
-def _alone(stored: Stored) -> Reading:
-    found = stored["selection"].summary["b21_alone"]
-    moved = rows(found["following"], "payoffs")
-    return holds(
-        moved == "−3κ/4, −κ/2, 5κ/4" and found["following"]["regrets"] == ["0"] * 3,
-        f"b21 from 1/8 to 1/4 at b11 = 1/8: ({rows(found['start'], 'payoffs')}) becomes ({moved})",
-        "another transfer",
-        "with b33 and b41 following, as they depend on it; with b21 alone payoffs become "
-        f"({rows(found['alone'], 'payoffs')}) and somebody gains {found['alone']['regrets'][0]}",
-    )
+def _alone(c11: str) -> Read:
+    """Whether the one parameter that the text names transfers, its dependents following."""
+
+    def read(stored: Stored) -> Reading:
+        found = stored["selection"].summary["alone"][c11]
+        start, following, both = found["start"], found["following"], found["both"]
+        alone = found["alone"]
+        name = "b21" if c11 == "0" else "b11"
+        step = f"{name} from 1/8 to 3/16: ({rows(start, 'payoffs')}) becomes "
+        without = (
+            f"with {name} alone, b33 and b41 as they were: ({rows(alone, 'payoffs')}), gains "
+            f"{rows(alone, 'regrets')}"
+        )
+        if _is_transfer(following) and _is_member(start, "−5κ/8, −κ/2, 9κ/8"):
+            return reproduced(f"{step}({rows(following, 'payoffs')}), an equilibrium", without)
+        evidence = (
+            f"gains are {rows(following, 'regrets')}, so that it is no equilibrium; with b21 moved "
+            f"too it is ({rows(both, 'payoffs')}) with gains {rows(both, 'regrets')}: two "
+            "parameters are needed"
+        )
+        wrong = following["regrets"] != _NO_GAIN and start["regrets"] == _NO_GAIN
+        if wrong and _is_transfer(both):
+            return source_error(f"{step}({rows(following, 'payoffs')})", evidence)
+        return differs(f"{step}({rows(following, 'payoffs')})", evidence)
+
+    return read
+
+
+def _is_transfer(found: dict[str, list[str]]) -> bool:
+    """Whether it is an equilibrium with β = 3/16."""
+    return _is_member(found, "−11κ/16, −κ/2, 19κ/16")
+
+
+def _is_member(found: dict[str, list[str]], payoffs: str) -> bool:
+    return found["regrets"] == _NO_GAIN and rows(found, "payoffs") == payoffs
 
 
 def _maximum(c11s: tuple[str, ...]) -> Read:
@@ -179,61 +173,6 @@ DIMENSIONS = Part(
         "where b23(1 − b21) takes the place of b23, the last sub-family is convex."
     ),
 )
-TEXT = Part(
-    title="Section 5: ranges and dependent parameters as the text gives them",
-    claims=(
-        statement(
-            "c11 = 0: b32", "≤ (2 + 3b11 + 4b21)/4", _formula("low b32", "upper bound of b32")
-        ),
-        statement(
-            "c11 = 0: c33",
-            "1/2 − b32 to 1/2 − b32 + (3b11 + 4b21)/4",
-            _formula("low c33", "upper bound of c33"),
-        ),
-        statement("c11 = 0: b33", "(1 + b11 + 2b21)/2", _formula("low b33", "b33")),
-        statement("c11 = 0: b41", "2b11 + 2b21", _formula("low b41", "b41")),
-        statement("c11 = 0: c21", "1/2", _formula("low c21", "c21")),
-        statement("c11 = 0: utilities", "depend on β = b21 only", _depends_on_beta(_LOW)),
-        statement("0 < c11 < 1/2: b32", "≤ (2 + 7b11)/4", _formula("between b32", "upper bound")),
-        statement(
-            "0 < c11 < 1/2: c11 where b11 > 1/6",
-            "≤ (2 − b11)/(3 + 4b11)",
-            _formula("between c11", "c11 (3 + 4b11) ≤ 2 − b11"),
-        ),
-        statement(
-            "0 < c11 < 1/2: c33",
-            "1/2 − b32 to 1/2 − b32 + 7b11/4",
-            _formula("between c33", "upper bound of c33"),
-        ),
-        statement("0 < c11 < 1/2: b33", "(1 + 3b11)/2", _formula("between b33", "b33")),
-        statement("0 < c11 < 1/2: b41", "4b11", _formula("between b41", "b41")),
-        statement("0 < c11 < 1/2: utilities", "depend on β = b11 only", _depends_on_beta(_BETWEEN)),
-        statement(
-            "c11 = 1/2: b21 where b11 ≥ 1/6",
-            "≤ 1/2 − 2b11",
-            _formula("high b21", "b21 ≤ 1/2 − 2b11 is what c11 = 1/2 allows"),
-        ),
-        statement("c11 = 1/2: b32", "≤ (2 + 4b11 + 3b21)/4", _formula("high b32", "upper bound")),
-        statement(
-            "c11 = 1/2: c33",
-            "1/2 − b32 to 1/2 − b32 + (4b11 + 3b21)/4",
-            _formula("high c33", "upper bound of c33"),
-        ),
-        statement(
-            "c11 = 1/2: b33",
-            "(1 + b11 + 2b21)/2",
-            _formula("high b33", "(1 + 2b11 + b21)/2 − b23(1 − b21)"),
-        ),
-        statement("c11 = 1/2: b41", "2b11 + 2b21", _formula("high b41", "b41")),
-        statement("c11 = 1/2: c21", "0", _formula("high c21", "c21")),
-        statement("c11 = 1/2: utilities", "depend on β = b11 only", _depends_on_beta(_HIGH)),
-    ),
-    note=(
-        "Formulas of the text are compared with Table 3 as polynomials, with what holds in the "
-        "sub-family (c11, β, and b21 = b11 or b23 = 0). Where they differ, both are measured at "
-        "members, in exact arithmetic."
-    ),
-)
 COMMON = Part(
     title="Section 5: what all members share",
     claims=(
@@ -241,7 +180,14 @@ COMMON = Part(
         statement("u1 ≤ u2", "always", _u1_least),
         statement("κβ goes from player 1 to player 3", "β from 0 to its maximum", _transfer),
         statement("Range of β", "0 to 1/4", _beta_range),
-        statement("Player 2 transfers by a single parameter (c11 = 0: b21)", "κβ", _alone),
+        *(
+            statement(
+                f"Player 2 transfers by a single parameter, c11 = {c11}",
+                f"κβ by {name}, its dependent parameters following",
+                _alone(c11),
+            )
+            for c11, name in (("0", "b21"), ("1/4", "b11"), ("1/2", "b11"))
+        ),
         statement(
             "Most is transferred with b11 = b21 = 1/4, c11 = 0", "an equilibrium", _maximum(("0",))
         ),

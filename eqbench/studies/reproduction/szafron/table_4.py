@@ -25,22 +25,21 @@ _UTILITIES = {
 
 
 def _entry(name: str, theirs: str) -> Read:
-    """A parameter of Table 4, which Table 3 must give for that player's sub-family."""
+    """A parameter of Table 4, which must be that of its player in some member of the family."""
 
     def read(stored: Stored) -> Reading:
         player, label = PLACES[name]
         document = stored["rules"].json("table_4.json")["behavior"][player][label]
         used = document["call" if "B" in label else "bet"]
-        ours = stored["allowed"].summary[name]
-        truth = used == theirs and _allows(ours, Fraction(theirs))
-        return holds(truth, f"Table 3 allows {ours}", f"{used} was measured, {ours} is allowed")
+        found = stored["allowed"].summary[player]
+        own, regrets = found["own"][name], found["regrets"]
+        return holds(
+            used == theirs == own and regrets == ["0"] * 3,
+            f"{own} in the member with {found['where']}: exact regrets {', '.join(regrets)}",
+            f"{used} was measured; {own} with {found['where']}, regrets {', '.join(regrets)}",
+        )
 
     return read
-
-
-def _allows(text: str, value: Fraction) -> bool:
-    low, _, high = text.partition(" to ")
-    return Fraction(low) <= value <= Fraction(high or low)
 
 
 def _payoff(player: int, theirs: Fraction) -> Read:
@@ -65,9 +64,9 @@ TABLE_4 = Part(
         ),
     ),
     note=(
-        "The printed profile was measured exactly. Each of its parameters is held against what "
-        "Table 3 allows: for player 2 with c11 = 1/2, b11 = 1/4, b21 = 0 and b32 = 0, for player 3 "
-        "with c11 = 0 and whatever player 2 of any member does."
+        "The printed profile was measured exactly. That each of its players follows a strategy of "
+        "the family is shown by a member with all parameters of that player, whose exact regrets "
+        "are 0."
     ),
 )
 
