@@ -7,7 +7,7 @@ import pytest
 from solver_cases import bimatrix, run
 
 import eqbench
-from eqbench.errors import SpecError, UsageError
+from eqbench.errors import SpecError, UsageError, counted
 from eqbench.model.profile import BehaviorProfile
 from eqbench.verification import verify
 
@@ -129,7 +129,8 @@ def test_branch_ends_at_the_regret_that_is_asked_for() -> None:
 def test_iterations_are_steps_along_the_branch(limit: int) -> None:
     result = run("logit(polish=false)", "kuhn3_reduced", iterations=limit)
     assert result.termination.reason == "limit"
-    assert f"stopped after {limit} iterations; the branch was followed" in result.termination.detail
+    steps = counted(limit, "iteration")
+    assert f"stopped after {steps}; the branch was followed" in result.termination.detail
     assert result.monitor.work == result.monitor.statistics["steps"] == limit
     assert [candidate.claim for candidate in result.candidates] == ["iterate"]
 
