@@ -12,7 +12,7 @@ import click
 def print_formatted(render: Callable[[Any], None]) -> None:
     """Let `render` print to a console, as wide as the terminal.
 
-    Elsewhere it is as wide as COLUMNS says, or 140 columns, and without colors.
+    Elsewhere it is as wide as COLUMNS says, or 150 columns, and without colors.
     """
     from rich.console import Console
 

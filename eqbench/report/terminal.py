@@ -19,13 +19,13 @@ from eqbench.report.naming import broken
 from eqbench.report.rows import Column, Kind, Report, Row, Table, comparison
 from eqbench.store.schema import CellRecord
 
-TEXT_WIDTH = 140
+TEXT_WIDTH = 150
 # The forms of a table, the widest first: up to which rank columns are left out, and what is
-# stacked: nothing, headings and payoffs, or names of equilibria too.
+# stacked: nothing, headings, payoffs too, or names of equilibria too.
 FORMS = (
-    *((rank, 0) for rank in (0, 1, 2, 3)),
-    *((rank, 1) for rank in (2, 3, 4, 5)),
-    *((rank, 2) for rank in (5, 6)),
+    *((rank, stacked) for rank in (0, 1, 2, 3) for stacked in (0, 1)),
+    *((rank, 2) for rank in (2, 3, 4, 5)),
+    *((rank, 3) for rank in (5, 6)),
 )
 _STYLES = {"ok": "green", "limit": "yellow", "timeout": "yellow", "memory": "yellow"}
 
@@ -112,12 +112,12 @@ def _cell(row: Row, column: Column, stacked: int = 0) -> Text:
         return Text("" if column.identifies else "–")
     if column.kind == "status":
         return status_text(value)
-    between = "\n" if stacked else " "
+    between = "\n" if stacked > 1 else " "
     if column.kind == "payoffs":
         return Text(between.join(f"{payoff:+z.5f}" for payoff in value))
     if column.kind == "words":
         words = between.join(value)
-        return Text(broken(words) if stacked > 1 else words)
+        return Text(broken(words) if stacked > 2 else words)
     if value == 0 and column.title in row.exact:
         return Text("0 exactly")
     return Text(_FORMATS[column.kind](value))
