@@ -70,7 +70,7 @@ def reproduction_open(data: dict[str, Any]) -> str:
     """Equilibria of three-player Kuhn poker by method, and all together."""
     (source,) = [one for one in data["full"]["sources"] if one["name"] == "szafron"]
     rows = [
-        [_text(claim["row"]), _text(claim["ours"]), _text(claim["detail"])]
+        [_text(claim["row"]), _text(claim["ours"]), _text(claim["detail"] or "–")]
         for part in source["parts"]
         if "open question" in part["title"]
         for claim in part["claims"]
