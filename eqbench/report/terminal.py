@@ -23,7 +23,8 @@ TEXT_WIDTH = 150
 # The forms of a table, the widest first: up to which rank columns are left out, and what is
 # stacked: nothing, headings, payoffs too, or names of equilibria too.
 FORMS = (
-    *((rank, stacked) for rank in (0, 1, 2, 3) for stacked in (0, 1)),
+    *((rank, stacked) for rank in (0, 1, 2) for stacked in (0, 1)),
+    (3, 0),
     *((rank, 2) for rank in (2, 3, 4, 5)),
     *((rank, 3) for rank in (5, 6)),
 )
