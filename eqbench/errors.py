@@ -40,6 +40,10 @@ class ImperfectRecallError(GameFormatError):
     """A player forgets in some information set what they did or knew before."""
 
 
+class DocumentError(UsageError):
+    """Something from outside does not have the form that is declared for it."""
+
+
 class StoreError(EqbenchError):
     """Results can no longer be written, for example because the disk is full."""
 

@@ -33,8 +33,8 @@ FOLDERS = {
 }
 PLUGINS = ("eqbench.games", "eqbench.solvers", "games", "solvers")
 
-# They import nothing but the standard library, so everyone may import them.
-COMMON = frozenset({"errors", "spec"})
+# They import nothing of the project but each other, so everyone may import them.
+COMMON = frozenset({"errors", "spec", "text", "documents"})
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,8 @@ _EVERYTHING = frozenset(f"{_BELOW_REPORT} harness report studies testing".split(
 TABLE = {
     "errors": _row(third_party=""),
     "spec": _row(third_party=""),
+    "text": _row(third_party=""),
+    "documents": _row(third_party="msgspec"),
     "model": _row(third_party="numpy scipy numba"),
     "solver": _row("model", "numpy"),
     "continuation": _row("model", "numpy"),

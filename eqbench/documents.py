@@ -1,0 +1,119 @@
+"""What comes from outside, read against a declared type: one decoder for every border.
+
+Frames of children, lines of stored runs, trees and profiles are dataclasses or msgspec structs;
+their annotations are their schema. Files are read only if they are regular and of bounded size.
+"""
+
+from __future__ import annotations
+
+import errno
+import functools
+import os
+import stat
+from collections.abc import Hashable
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import msgspec
+
+from eqbench.errors import DocumentError
+from eqbench.text import printable, shortened
+
+T = TypeVar("T")
+
+MOST_BYTES = 64 * 2**20
+LARGEST = 2**63 - 1
+DEEPEST = 32
+
+# JSON knows neither NaN nor infinity, and msgspec refuses numbers beyond floats, so `float` in a
+# declared type is a finite number. Integers have no bound of their own.
+Count = Annotated[int, msgspec.Meta(ge=0, le=LARGEST)]
+Integer = Annotated[int, msgspec.Meta(ge=-LARGEST, le=LARGEST)]
+Seconds = Annotated[float, msgspec.Meta(ge=0)]
+
+
+def decode(data: bytes | str, kind: type[T], name: str = "the document") -> T:
+    """Value of a declared type from its JSON text.
+
+    Parameters
+    ----------
+    kind : a dataclass, struct or other type whose annotations say what is allowed
+    name : of the document, for messages
+
+    Raises
+    ------
+    DocumentError
+        If the text is no JSON or does not fit the type.
+    """
+    try:
+        return _decoder(kind).decode(data)  # type: ignore[arg-type]
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise _refusal(name, error) from None
+
+
+def convert(value: Any, kind: type[T], name: str = "the document") -> T:
+    """Value of a declared type from plain Python values; otherwise as :func:`decode`."""
+    try:
+        return msgspec.convert(value, kind)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise _refusal(name, error) from None
+
+
+def read_file(path: str | Path, most_bytes: int = MOST_BYTES) -> bytes:
+    """Content of a regular file; never waits for a pipe, and never reads without end.
+
+    Raises
+    ------
+    OSError
+        If it cannot be read, is no regular file or has more than `most_bytes`; its `strerror` is
+        a sentence for the user.
+    """
+    # a FIFO without a writer would block in open() itself
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        if stat.S_ISDIR(status.st_mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "it is no regular file", str(path))
+        data = file.read(most_bytes + 1)
+    if len(data) > most_bytes:
+        raise OSError(errno.EFBIG, f"it has more than {size_text(most_bytes)}", str(path))
+    return data
+
+
+def size_text(size: int) -> str:
+    """A number of bytes in the largest unit that makes it a whole number."""
+    for unit, name in ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB")):
+        if size >= unit and size % unit == 0:
+            return f"{size // unit} {name}"
+    return f"{size:,} bytes"
+
+
+def check_plain(value: Any, depth: int = DEEPEST) -> None:
+    """Refuse JSON values that a reader could not hold: too deep, or integers beyond 64 bits.
+
+    Raises
+    ------
+    ValueError
+    """
+    if depth == 0:
+        raise ValueError(f"values are nested more than {DEEPEST} deep")
+    if isinstance(value, dict):
+        for item in value.values():
+            check_plain(item, depth - 1)
+    elif isinstance(value, list):
+        for item in value:
+            check_plain(item, depth - 1)
+    elif isinstance(value, int) and not -LARGEST <= value <= LARGEST:
+        raise ValueError("an integer has more than 64 bits")
+
+
+@functools.cache
+def _decoder(kind: Hashable) -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(kind)
+
+
+def _refusal(name: str, error: Exception) -> DocumentError:
+    what = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+    return DocumentError(f"{name} is damaged: {shortened(printable(what))}")

@@ -1,0 +1,31 @@
+"""Text from outside, made fit for a screen: names in game files, messages of plugins."""
+
+from __future__ import annotations
+
+MOST_CHARACTERS = 300  # of a message in a table or a line; the rest is for the log
+_KEPT = "\u00a0"  # not printable to Python, and harmless
+
+
+def printable(text: str) -> str:
+    """Text that can only be read: what would move a cursor, turn or hide letters is escaped.
+
+    White space becomes a space, every other character that is not printable (controls, directions,
+    lone surrogates) its escape, for example ``\\x1b``.
+    """
+    if text.isprintable():
+        return text
+    return "".join(map(_printable, text))
+
+
+def shortened(text: str, most: int = MOST_CHARACTERS) -> str:
+    """Text cut to `most` characters, and how many more there were."""
+    if len(text) <= most:
+        return text
+    more = f"… ({len(text):,} characters)"
+    return text[: most - len(more)] + more
+
+
+def _printable(char: str) -> str:
+    if char.isprintable() or char in _KEPT:
+        return char
+    return " " if char.isspace() else char.encode("unicode_escape", "surrogatepass").decode()
