@@ -206,7 +206,7 @@ def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         command,
         cwd=folder,
-        env=os.environ | {"PATH": os.pathsep.join(paths), "COLUMNS": "150"},
+        env=os.environ | {"PATH": os.pathsep.join(paths), "COLUMNS": "165"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
