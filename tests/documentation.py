@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import click
+from command import PATIENCE_S
 
 from eqbench.cli import app
 from eqbench.errors import EqbenchError
@@ -210,7 +211,7 @@ def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=100,
+        timeout=PATIENCE_S,
         check=False,
     )
 
