@@ -9,19 +9,24 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
-from eqbench.errors import UsageError
+from eqbench.errors import DocumentError, UsageError
 from eqbench.harness.child import Limits, Outcome, run_child
 from eqbench.harness.guard import Guardian
 from eqbench.harness.versions import solver_version
 from eqbench.model.game import Game
-from eqbench.model.game_cache import CACHED_FROM, store_game
-from eqbench.model.size_limit import DEFAULT_MAX_NODES
-from eqbench.model.tree_files import content_hash, load_tree, save_form
+from eqbench.model.game_cache import store_game
+from eqbench.model.size_limit import DEFAULT_MAX_NODES, enough_memory, node_limit
+from eqbench.model.tree_files import content_hash, load_tree
+from eqbench.plugins import Entry
 from eqbench.registry import Registry
 from eqbench.solver import Budget, is_deterministic
-from eqbench.spec import split_specs
+from eqbench.spec import parse_spec, split_specs
 from eqbench.store.schema import Status
+from eqbench.text import printable, shortened
+
+MOST_SPEC = 10_000  # characters of a canonical spec
 
 
 @dataclass(frozen=True)
@@ -201,40 +206,65 @@ def _problem(outcome: Outcome, setup_timeout_s: float) -> tuple[Status, str]:
 def _plan_game(
     text: str, request: Request, registry: Registry, guardian: Guardian, workspace: Path
 ) -> PlannedGame:
-    folder = Path(tempfile.mkdtemp(dir=workspace))
     started = time.perf_counter()
     entry = registry.game_entry(text)
     if entry.builtin:
         game = registry.load_game(text, max_nodes=request.max_nodes)
-        if game.folder is None:
-            store_game(game, folder)
     else:
-        game = _build_in_child(text, entry.plugin, request, guardian, folder)
-        if game.tree.n_nodes >= CACHED_FROM:
-            save_form(game.sequence_form, folder)
+        game = _build_in_child(text, entry, request, guardian, workspace)
+    folder = game.folder
+    if folder is None:
+        folder = Path(tempfile.mkdtemp(dir=workspace))
+        with enough_memory(game.spec):
+            store_game(game, folder)
     build_s = time.perf_counter() - started
-    return PlannedGame(text, game, game.folder or folder, build_s, content_hash(game.tree))
+    return PlannedGame(text, game, folder, build_s, content_hash(game.tree))
 
 
 def _build_in_child(
-    text: str, plugin: str | None, request: Request, guardian: Guardian, folder: Path
+    text: str, entry: Entry, request: Request, guardian: Guardian, workspace: Path
 ) -> Game:
-    outcome = run_child(
-        {
-            "do": "build",
-            "game": text,
-            "plugins": (plugin,) if plugin else (),
-            "folder": str(folder),
-            "max_nodes": request.max_nodes,
-        },
-        Limits(setup_s=request.setup_timeout_s, memory_bytes=request.memory_bytes),
-        guardian,
-    )
-    _go_on_unless_interrupted(outcome)
-    last = outcome.last
-    if last is not None and last.kind == "built":
-        return Game(last.fields["spec"], load_tree(folder))
-    if last is not None and last.fields.get("usage"):
-        raise UsageError(last.fields["message"])
-    reason = outcome.ended if last is None else last.fields["message"]
-    raise UsageError(f"the game {text} could not be built: {reason}")
+    """Game of a plugin: built in a child, read and checked here, and kept where no child wrote."""
+    with tempfile.TemporaryDirectory(dir=workspace) as folder:
+        outcome = run_child(
+            {
+                "do": "build",
+                "game": text,
+                "plugins": (entry.plugin,) if entry.plugin else (),
+                "folder": folder,
+                "max_nodes": request.max_nodes,
+            },
+            Limits(setup_s=request.setup_timeout_s, memory_bytes=request.memory_bytes),
+            guardian,
+        )
+        _go_on_unless_interrupted(outcome)
+        last = outcome.last
+        if last is not None and last.kind == "built":
+            try:
+                with node_limit(request.max_nodes), enough_memory(text):
+                    return Game(_spec_of(last.fields, entry), load_tree(Path(folder), text))
+            except UsageError as error:
+                raise _unbuilt(text, str(error)) from None
+    if last is not None and last.fields.get("usage") is True:
+        raise UsageError(shortened(printable(str(last.fields.get("message")))))
+    raise _unbuilt(text, outcome.ended if last is None else str(last.fields.get("message")))
+
+
+def _spec_of(fields: dict[str, Any], entry: Entry) -> str:
+    """Canonical spec that a child gave its game, if it is one of that game.
+
+    Raises
+    ------
+    UsageError
+    """
+    spec = fields.get("spec")
+    if not isinstance(spec, str) or len(spec) > MOST_SPEC or not spec.isprintable():
+        raise DocumentError("its process answered with something that is no spec")
+    if str(parse_spec(spec)) != spec or parse_spec(spec).name != entry.canonical_name:
+        raise DocumentError(f"its process answered with the spec {shortened(spec)}")
+    return spec
+
+
+def _unbuilt(text: str, reason: str) -> UsageError:
+    reason = shortened(printable(reason))
+    return UsageError(f"the game {printable(text)} could not be built: {reason}")

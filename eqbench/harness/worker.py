@@ -127,8 +127,7 @@ def _solve(job: dict[str, Any], send: Any) -> None:
 
     from eqbench.errors import SolverUnavailableError
     from eqbench.harness.figures import plain_figures
-    from eqbench.model.game import Game
-    from eqbench.model.tree_files import load_tree
+    from eqbench.model.game_cache import mapped_game
     from eqbench.solver import (
         Budget,
         Monitor,
@@ -143,8 +142,7 @@ def _solve(job: dict[str, Any], send: Any) -> None:
     except SolverUnavailableError as error:
         send("refused", status="unavailable", reason=f"missing: {error}")
         return
-    folder = Path(job["folder"])
-    game = Game(job["game_spec"], load_tree(folder), folder)
+    game = mapped_game(job["game_spec"], Path(job["folder"]))
     obstacle = obstacle_of(solver, game)
     if obstacle is not None:
         status, reason = obstacle

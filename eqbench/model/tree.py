@@ -255,11 +255,13 @@ class GameTree:
 
 
 def breadth_first_levels(parent: NDArray, most: int | None = None) -> tuple[slice, ...]:
-    """Blocks of equal depth of nodes in breadth-first order, from the root down; the first `most`."""
+    """Blocks of equal depth of nodes in breadth-first order, from the root down, up to `most`."""
     levels = [slice(0, 1)]
     while levels[-1].stop < len(parent) and len(levels) != most:
         start = levels[-1].stop
-        levels.append(slice(start, int(np.searchsorted(parent, start, side="left"))))
+        # of the same dtype: otherwise all parents would be converted for every level
+        first = parent.dtype.type(start)
+        levels.append(slice(start, int(np.searchsorted(parent, first, side="left"))))
     return tuple(levels)
 
 

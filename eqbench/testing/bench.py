@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from eqbench.errors import UsageError
 from eqbench.harness.child import Limits, Outcome, run_child
 from eqbench.harness.frames import Frame
 from eqbench.harness.guard import Guardian
@@ -86,7 +87,10 @@ class Bench:
         last = trial.last
         if last is None or last.kind != "built":
             raise BrokenPromiseError(f"{spec} cannot be built: {complaint(trial)}")
-        return Game(last.fields["spec"], load_tree(folder), folder), last.fields
+        try:
+            return Game(last.fields["spec"], load_tree(folder, spec), folder), last.fields
+        except UsageError as error:
+            raise BrokenPromiseError(f"{spec} cannot be built: {error}") from None
 
 
 def complaint(trial: Trial) -> str:

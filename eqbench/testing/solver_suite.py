@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from eqbench.errors import ProfileError
+from eqbench.errors import ProfileError, UsageError
 from eqbench.harness.evidence import Finding, measure_frame
 from eqbench.harness.frames import Frame
 from eqbench.harness.verdict import ending
@@ -276,9 +276,12 @@ def _leaves_the_game_alone(subject: _Subject) -> str | None:
     for game in subject.supported():
         loaded = subject.game(game)
         assert loaded.folder is not None  # a bench keeps the games that it builds
-        if content_hash(load_tree(Path(loaded.folder))) != content_hash(
-            subject.bench.build(game)[0].tree
-        ):
+        built = subject.bench.build(game)[0]
+        try:
+            changed = content_hash(load_tree(Path(loaded.folder))) != content_hash(built.tree)
+        except UsageError:
+            changed = True
+        if changed:
             raise BrokenPromiseError(f"{game} is another game afterwards; its arrays are read-only")
     return None
 
