@@ -12,6 +12,7 @@ from pathlib import Path
 
 from eqbench.errors import UsageError
 from eqbench.harness.child import Limits, Outcome, run_child
+from eqbench.harness.frames import BuiltFrame, DescribedFrame, ErrorFrame
 from eqbench.harness.guard import Guardian
 from eqbench.harness.versions import solver_version
 from eqbench.model.game import Game
@@ -22,6 +23,7 @@ from eqbench.registry import Registry
 from eqbench.solver import Budget, is_deterministic
 from eqbench.spec import split_specs
 from eqbench.store.schema import Status
+from eqbench.text import shortened
 
 
 @dataclass(frozen=True)
@@ -168,12 +170,11 @@ def _plan_solver(
         guardian,
     )
     _go_on_unless_interrupted(outcome)
-    last = outcome.last
-    if last is not None and last.kind == "described":
-        fields = last.fields
-        return PlannedSolver(text, fields["spec"], fields["deterministic"], version, plugins)
-    if last is not None and last.fields.get("usage"):
-        raise UsageError(last.fields["message"])
+    match outcome.last:
+        case DescribedFrame(spec=spec, deterministic=deterministic):
+            return PlannedSolver(text, spec, deterministic, version, plugins)
+        case ErrorFrame(usage=True, message=message):
+            raise UsageError(shortened(message))
     problem = _problem(outcome, request.setup_timeout_s)
     return PlannedSolver(text, text, True, version, plugins, problem)
 
@@ -190,11 +191,13 @@ def _problem(outcome: Outcome, setup_timeout_s: float) -> tuple[Status, str]:
         return "timeout", f"loading it took more than {setup_timeout_s:g} s"
     if outcome.ended == "memory":
         return "memory", "loading it exceeded the memory limit"
-    last = outcome.last
-    if last is not None and last.fields["unavailable"]:
-        return "unavailable", f"missing: {last.fields['message']}"
-    if last is not None:
-        return "crashed", f"{last.fields['type']}: {last.fields['message']}"
+    match outcome.last:
+        case ErrorFrame(unavailable=True, message=message):
+            return "unavailable", shortened(f"missing: {message}")
+        case ErrorFrame(type=kind, message=message):
+            return "crashed", shortened(f"{kind}: {message}")
+    if outcome.ended == "garbled":
+        return "crashed", outcome.garbled
     return "crashed", f"its plugin ended the process while loading ({outcome.exit_code})"
 
 
@@ -231,10 +234,13 @@ def _build_in_child(
         guardian,
     )
     _go_on_unless_interrupted(outcome)
-    last = outcome.last
-    if last is not None and last.kind == "built":
-        return Game(last.fields["spec"], load_tree(folder))
-    if last is not None and last.fields.get("usage"):
-        raise UsageError(last.fields["message"])
-    reason = outcome.ended if last is None else last.fields["message"]
-    raise UsageError(f"the game {text} could not be built: {reason}")
+    match outcome.last:
+        case BuiltFrame(spec=spec):
+            return Game(spec, load_tree(folder))
+        case ErrorFrame(usage=True, message=message):
+            raise UsageError(shortened(message))
+        case ErrorFrame(message=message):
+            reason = message
+        case _:
+            reason = outcome.garbled or outcome.ended
+    raise UsageError(shortened(f"the game {text} could not be built: {reason}"))
