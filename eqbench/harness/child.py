@@ -71,7 +71,6 @@ class Outcome:
     clocks : the newest clocks that any frame carried, None if none did
     ended : `exit`, `setup timeout`, `timeout`, `memory`, `garbled` or `interrupted`
     garbled : what was wrong with the message that ended it
-    sent_signals : whether one of its processes sent the run a signal to end
     exit_code : negative number of the signal if a signal ended it; None if it was killed here
     setup_s, solve_s : wall seconds before and after `ready`
     peak_memory_bytes : largest sum of resident memory over its processes that was seen
@@ -83,7 +82,6 @@ class Outcome:
     clocks: Clocks | None = None
     ended: str = "exit"
     garbled: str = ""
-    sent_signals: bool = False
     exit_code: int | None = None
     setup_s: float = 0.0
     solve_s: float = 0.0

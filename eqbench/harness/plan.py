@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
+import stat
 import tempfile
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from eqbench.errors import UsageError
+from eqbench.errors import StoreError, UsageError
 from eqbench.harness.child import Limits, Outcome, run_child
 from eqbench.harness.frames import BuiltFrame, DescribedFrame, ErrorFrame
 from eqbench.harness.guard import Guardian
@@ -48,13 +51,74 @@ class Request:
     plugins: Sequence[str] = ()
 
 
+class GameFolder:
+    """A folder with the arrays of a game, which children map; it stays as this process wrote it.
+
+    A child may do with files what the user may. So a folder that anybody has touched is left, and
+    the game written anew from memory.
+    """
+
+    def __init__(self, game: Game, path: Path, workspace: Path) -> None:
+        self._game, self._path, self._workspace = game, path, workspace
+        self._lock = threading.Lock()
+        self._written = _state_of(path)
+
+    def intact(self) -> Path:
+        """The folder, or a new one if anything in it is not as it was written.
+
+        Raises
+        ------
+        StoreError
+            If a new one cannot be written.
+        """
+        with self._lock:
+            if _state_of(self._path) != self._written:
+                self._path = new_folder(self._workspace)
+                with _scratch_errors(self._workspace):
+                    store_game(self._game, self._path)
+                self._written = _state_of(self._path)
+            return self._path
+
+
+def _state_of(folder: Path) -> dict[str, tuple[int, ...]]:
+    """What tells for each file whether it was written to; the time of change cannot be forged."""
+    states: dict[str, tuple[int, ...]] = {}
+    for file in sorted(folder.rglob("*")):
+        with contextlib.suppress(OSError):
+            status = file.lstat()
+            if not stat.S_ISDIR(status.st_mode):
+                states[str(file.relative_to(folder))] = (
+                    *(status.st_ino, status.st_mode, status.st_size),
+                    *(status.st_mtime_ns, status.st_ctime_ns),
+                )
+    return states
+
+
+def new_folder(workspace: Path) -> Path:
+    """New folder in the scratch folder of a run, which is made again if somebody has removed it."""
+    with _scratch_errors(workspace):
+        workspace.mkdir(parents=True, exist_ok=True)
+        return Path(tempfile.mkdtemp(dir=workspace))
+
+
+@contextlib.contextmanager
+def _scratch_errors(workspace: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(
+            f"cannot write a game to the scratch folder {workspace}: {error.strerror}; free some "
+            "space, or name another place by the environment variable TMPDIR"
+        ) from None
+
+
 @dataclass(frozen=True)
 class PlannedGame:
     """A game built once; children map its arrays from `folder`."""
 
     typed: str
     game: Game
-    folder: Path
+    folder: GameFolder
     build_s: float
     content: str
 
@@ -204,7 +268,7 @@ def _problem(outcome: Outcome, setup_timeout_s: float) -> tuple[Status, str]:
 def _plan_game(
     text: str, request: Request, registry: Registry, guardian: Guardian, workspace: Path
 ) -> PlannedGame:
-    folder = Path(tempfile.mkdtemp(dir=workspace))
+    folder = new_folder(workspace)
     started = time.perf_counter()
     entry = registry.game_entry(text)
     if entry.builtin:
@@ -216,7 +280,8 @@ def _plan_game(
         if game.tree.n_nodes >= CACHED_FROM:
             save_form(game.sequence_form, folder)
     build_s = time.perf_counter() - started
-    return PlannedGame(text, game, game.folder or folder, build_s, content_hash(game.tree))
+    kept = GameFolder(game, game.folder or folder, workspace)
+    return PlannedGame(text, game, kept, build_s, content_hash(game.tree))
 
 
 def _build_in_child(

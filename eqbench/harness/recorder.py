@@ -70,8 +70,6 @@ class Recorder:
         )
         if evidence.dropped:
             reason += f"; dropped {counted(evidence.dropped, 'further candidate')}"
-        if outcome.sent_signals:
-            reason += "; it sent the run a signal to end, which was ignored"
         return replace(
             _names(cell),
             status=status,
