@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
+import shutil
+import stat
 import tempfile
+import threading
 import time
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
-from eqbench.errors import DocumentError, UsageError
+from eqbench.errors import StoreError, UsageError
 from eqbench.harness.child import Limits, Outcome, run_child
+from eqbench.harness.frames import BuiltFrame, DescribedFrame, ErrorFrame
 from eqbench.harness.guard import Guardian
 from eqbench.harness.versions import solver_version
 from eqbench.model.game import Game
@@ -25,8 +29,6 @@ from eqbench.solver import Budget, is_deterministic
 from eqbench.spec import parse_spec, split_specs
 from eqbench.store.schema import Status
 from eqbench.text import printable, shortened
-
-MOST_SPEC = 10_000  # characters of a canonical spec
 
 
 @dataclass(frozen=True)
@@ -51,13 +53,75 @@ class Request:
     plugins: Sequence[str] = ()
 
 
+class GameFolder:
+    """A folder with the arrays of a game, which children map; it stays as this process wrote it.
+
+    A child may do with files what the user may. So a folder that anybody has touched is left, and
+    the game written anew from memory.
+    """
+
+    def __init__(self, game: Game, path: Path, workspace: Path) -> None:
+        self._game, self._path, self._workspace = game, path, workspace
+        self._lock = threading.Lock()
+        self._written = _state_of(path)
+
+    def intact(self) -> Path:
+        """The folder, or a new one if anything in it is not as it was written.
+
+        Raises
+        ------
+        StoreError
+            If a new one cannot be written.
+        """
+        with self._lock:
+            if _state_of(self._path) != self._written:
+                self._path = new_folder(self._workspace)
+                with _scratch_errors(self._workspace):
+                    # compiled anew, because the form beside the old arrays is not ours any more
+                    store_game(replace(self._game, folder=None), self._path)
+                self._written = _state_of(self._path)
+            return self._path
+
+
+def _state_of(folder: Path) -> dict[str, tuple[int, ...]]:
+    """What tells for each file whether it was written to; the time of change cannot be forged."""
+    states: dict[str, tuple[int, ...]] = {}
+    for file in sorted(folder.rglob("*")):
+        with contextlib.suppress(OSError):
+            status = file.lstat()
+            if not stat.S_ISDIR(status.st_mode):
+                states[str(file.relative_to(folder))] = (
+                    *(status.st_ino, status.st_mode, status.st_size),
+                    *(status.st_mtime_ns, status.st_ctime_ns),
+                )
+    return states
+
+
+def new_folder(workspace: Path) -> Path:
+    """New folder in the scratch folder of a run, which is made again if somebody has removed it."""
+    with _scratch_errors(workspace):
+        workspace.mkdir(parents=True, exist_ok=True)
+        return Path(tempfile.mkdtemp(dir=workspace))
+
+
+@contextlib.contextmanager
+def _scratch_errors(workspace: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(
+            f"cannot write a game to the scratch folder {workspace}: {error.strerror}; free some "
+            "space, or name another place by the environment variable TMPDIR"
+        ) from None
+
+
 @dataclass(frozen=True)
 class PlannedGame:
     """A game built once; children map its arrays from `folder`."""
 
     typed: str
     game: Game
-    folder: Path
+    folder: GameFolder
     build_s: float
     content: str
 
@@ -173,12 +237,11 @@ def _plan_solver(
         guardian,
     )
     _go_on_unless_interrupted(outcome)
-    last = outcome.last
-    if last is not None and last.kind == "described":
-        fields = last.fields
-        return PlannedSolver(text, fields["spec"], fields["deterministic"], version, plugins)
-    if last is not None and last.fields.get("usage"):
-        raise UsageError(last.fields["message"])
+    match outcome.last:
+        case DescribedFrame(spec=spec, deterministic=deterministic):
+            return PlannedSolver(text, spec, deterministic, version, plugins)
+        case ErrorFrame(usage=True, message=message):
+            raise UsageError(shortened(message))
     problem = _problem(outcome, request.setup_timeout_s)
     return PlannedSolver(text, text, True, version, plugins, problem)
 
@@ -195,11 +258,13 @@ def _problem(outcome: Outcome, setup_timeout_s: float) -> tuple[Status, str]:
         return "timeout", f"loading it took more than {setup_timeout_s:g} s"
     if outcome.ended == "memory":
         return "memory", "loading it exceeded the memory limit"
-    last = outcome.last
-    if last is not None and last.fields["unavailable"]:
-        return "unavailable", f"missing: {last.fields['message']}"
-    if last is not None:
-        return "crashed", f"{last.fields['type']}: {last.fields['message']}"
+    match outcome.last:
+        case ErrorFrame(unavailable=True, message=message):
+            return "unavailable", shortened(f"missing: {message}")
+        case ErrorFrame(type=kind, message=message):
+            return "crashed", shortened(f"{kind}: {message}")
+    if outcome.ended == "garbled":
+        return "crashed", outcome.garbled
     return "crashed", f"its plugin ended the process while loading ({outcome.exit_code})"
 
 
@@ -214,57 +279,59 @@ def _plan_game(
         game = _build_in_child(text, entry, request, guardian, workspace)
     folder = game.folder
     if folder is None:
-        folder = Path(tempfile.mkdtemp(dir=workspace))
-        with enough_memory(game.spec):
+        folder = new_folder(workspace)
+        with enough_memory(game.spec), _scratch_errors(workspace):
             store_game(game, folder)
     build_s = time.perf_counter() - started
-    return PlannedGame(text, game, folder, build_s, content_hash(game.tree))
+    kept = GameFolder(game, folder, workspace)
+    return PlannedGame(text, game, kept, build_s, content_hash(game.tree))
 
 
 def _build_in_child(
     text: str, entry: Entry, request: Request, guardian: Guardian, workspace: Path
 ) -> Game:
-    """Game of a plugin: built in a child, read and checked here, and kept where no child wrote."""
-    with tempfile.TemporaryDirectory(dir=workspace) as folder:
-        outcome = run_child(
-            {
-                "do": "build",
-                "game": text,
-                "plugins": (entry.plugin,) if entry.plugin else (),
-                "folder": folder,
-                "max_nodes": request.max_nodes,
-            },
-            Limits(setup_s=request.setup_timeout_s, memory_bytes=request.memory_bytes),
-            guardian,
-        )
-        _go_on_unless_interrupted(outcome)
-        last = outcome.last
-        if last is not None and last.kind == "built":
+    """Game of a plugin, built in a child: its answer is read as a copy and checked."""
+    folder = new_folder(workspace)
+    outcome = run_child(
+        {
+            "do": "build",
+            "game": text,
+            "plugins": (entry.plugin,) if entry.plugin else (),
+            "folder": str(folder),
+            "max_nodes": request.max_nodes,
+        },
+        Limits(setup_s=request.setup_timeout_s, memory_bytes=request.memory_bytes),
+        guardian,
+    )
+    _go_on_unless_interrupted(outcome)
+    match outcome.last:
+        case BuiltFrame(spec=spec):
             try:
+                _check_spec(spec, entry)
                 with node_limit(request.max_nodes), enough_memory(text):
-                    return Game(_spec_of(last.fields, entry), load_tree(Path(folder), text))
+                    return Game(spec, load_tree(folder, text))
             except UsageError as error:
-                raise _unbuilt(text, str(error)) from None
-    if last is not None and last.fields.get("usage") is True:
-        raise UsageError(shortened(printable(str(last.fields.get("message")))))
-    raise _unbuilt(text, outcome.ended if last is None else str(last.fields.get("message")))
+                reason = str(error)
+            finally:
+                shutil.rmtree(folder, ignore_errors=True)
+        case ErrorFrame(usage=True, message=message):
+            raise UsageError(shortened(message))
+        case ErrorFrame(message=message):
+            reason = message
+        case _:
+            reason = outcome.garbled or outcome.ended
+    raise UsageError(shortened(f"the game {text} could not be built: {printable(reason)}"))
 
 
-def _spec_of(fields: dict[str, Any], entry: Entry) -> str:
-    """Canonical spec that a child gave its game, if it is one of that game.
+def _check_spec(spec: str, entry: Entry) -> None:
+    """Refuse what a child says about its game if it is no canonical spec of that game.
+
+    Otherwise the rows of a plugin's game could bear the name of another.
 
     Raises
     ------
     UsageError
     """
-    spec = fields.get("spec")
-    if not isinstance(spec, str) or len(spec) > MOST_SPEC or not spec.isprintable():
-        raise DocumentError("its process answered with something that is no spec")
-    if str(parse_spec(spec)) != spec or parse_spec(spec).name != entry.canonical_name:
-        raise DocumentError(f"its process answered with the spec {shortened(spec)}")
-    return spec
-
-
-def _unbuilt(text: str, reason: str) -> UsageError:
-    reason = shortened(printable(reason))
-    return UsageError(f"the game {printable(text)} could not be built: {reason}")
+    parsed = parse_spec(spec)
+    if str(parsed) != spec or parsed.name != entry.canonical_name:
+        raise UsageError(f"its process answered with {spec!r}, which is no spec of that game")

@@ -329,11 +329,11 @@ def _check_parameter(payoffs: Payoffs) -> None:
     given = [part is not None for part in (payoffs.slope, payoffs.parameter, payoffs.value)]
     if any(given) != all(given):
         raise GameFormatError("payoffs with a parameter need its name, its value and a slope")
-    if payoffs.value is not None:
-        if max(abs(payoffs.value.numerator), payoffs.value.denominator) >= 10**VALUE_DIGITS:
-            raise GameFormatError(
-                f"the value of {payoffs.parameter} has more than {VALUE_DIGITS:,} digits"
-            )
+    value = payoffs.value or 0
+    if max(abs(value.numerator), value.denominator) >= 10**VALUE_DIGITS:
+        raise GameFormatError(
+            f"the value of {payoffs.parameter} has more than {VALUE_DIGITS:,} digits"
+        )
 
 
 def _previous_own_move(
