@@ -12,7 +12,7 @@ import os
 import stat
 from collections.abc import Hashable
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, BinaryIO, TypeVar
 
 import msgspec
 
@@ -59,6 +59,25 @@ def convert(value: Any, kind: type[T], name: str = "the document") -> T:
         raise _refusal(name, error) from None
 
 
+def open_file(path: str | Path) -> BinaryIO:
+    """A regular file, opened for reading; never waits for a pipe.
+
+    Raises
+    ------
+    OSError
+        If it cannot be opened or is no regular file; its `strerror` is a sentence for the user.
+    """
+    # a FIFO without a writer would block in open() itself
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    mode = os.fstat(descriptor).st_mode
+    if stat.S_ISREG(mode):
+        return open(descriptor, "rb")
+    os.close(descriptor)
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    raise OSError(errno.EINVAL, "it is no regular file", str(path))
+
+
 def read_file(path: str | Path, most_bytes: int = MOST_BYTES) -> bytes:
     """Content of a regular file; never waits for a pipe, and never reads without end.
 
@@ -68,14 +87,7 @@ def read_file(path: str | Path, most_bytes: int = MOST_BYTES) -> bytes:
         If it cannot be read, is no regular file or has more than `most_bytes`; its `strerror` is
         a sentence for the user.
     """
-    # a FIFO without a writer would block in open() itself
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    with open(descriptor, "rb") as file:
-        status = os.fstat(descriptor)
-        if stat.S_ISDIR(status.st_mode):
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-        if not stat.S_ISREG(status.st_mode):
-            raise OSError(errno.EINVAL, "it is no regular file", str(path))
+    with open_file(path) as file:
         data = file.read(most_bytes + 1)
     if len(data) > most_bytes:
         raise OSError(errno.EFBIG, f"it has more than {size_text(most_bytes)}", str(path))

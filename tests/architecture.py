@@ -67,7 +67,7 @@ TABLE = {
     "spec": _row(third_party=""),
     "text": _row(third_party=""),
     "documents": _row(third_party="msgspec"),
-    "model": _row(third_party="numpy scipy numba"),
+    "model": _row(third_party="numpy scipy numba msgspec"),
     "solver": _row("model", "numpy"),
     "continuation": _row("model", "numpy"),
     "dynamics": _row("model", "numpy"),

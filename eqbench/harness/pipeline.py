@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import tempfile
 import threading
 from collections.abc import Collection, Sequence
@@ -14,6 +12,7 @@ from typing import Any, Protocol
 from eqbench.harness.child import run_child
 from eqbench.harness.crew import Crew
 from eqbench.harness.evidence import Evidence
+from eqbench.harness.frames import most_bytes
 from eqbench.harness.guard import Guardian
 from eqbench.harness.naming import name_clusters
 from eqbench.harness.plan import Cell, Request, make_plan
@@ -106,12 +105,15 @@ class Run:
         def do(cell: Cell) -> None:
             with lock:
                 observer.started(cell)
-            with contextlib.suppress(OSError):
-                os.utime(cell.game.folder)  # it may be in the cache, where old games make room
             evidence, outcome = Evidence(), None
             if cell.solver.problem is None:
                 outcome = run_child(
-                    _job(cell), limits_of(cell), self._guardian, evidence.add, crew.stop
+                    _job(cell, cell.game.folder.intact()),
+                    limits_of(cell),
+                    self._guardian,
+                    evidence.add,
+                    crew.stop,
+                    most_bytes(cell.game.game.tree.n_actions),
                 )
             record = recorder.record(cell, outcome, evidence)
             with lock:
@@ -132,14 +134,14 @@ class Run:
         name_clusters(folder, [cell.key for cell in self.cells], games, self.request.tolerance)
 
 
-def _job(cell: Cell) -> dict[str, Any]:
+def _job(cell: Cell, folder: Path) -> dict[str, Any]:
     return {
         "do": "solve",
         "solver": cell.solver.spec,
         "plugins": cell.solver.plugins,
         "version": cell.solver.version,
         "game_spec": cell.game.game.spec,
-        "folder": str(cell.game.folder),
+        "folder": str(folder),
         "seed": cell.seed or 0,
         "budget": asdict(cell.budget),
     }

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
+import shutil
+import stat
 import tempfile
+import threading
 import time
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-from eqbench.errors import UsageError
+from eqbench.errors import StoreError, UsageError
 from eqbench.harness.child import Limits, Outcome, run_child
+from eqbench.harness.frames import BuiltFrame, DescribedFrame, ErrorFrame
 from eqbench.harness.guard import Guardian
 from eqbench.harness.versions import solver_version
 from eqbench.model.game import Game
-from eqbench.model.game_cache import CACHED_FROM, store_game
-from eqbench.model.size_limit import DEFAULT_MAX_NODES
-from eqbench.model.tree_files import content_hash, load_tree, save_form
+from eqbench.model.game_cache import store_game
+from eqbench.model.size_limit import DEFAULT_MAX_NODES, enough_memory, node_limit
+from eqbench.model.tree_files import content_hash, load_tree
+from eqbench.plugins import Entry
 from eqbench.registry import Registry
 from eqbench.solver import Budget, is_deterministic
-from eqbench.spec import split_specs
+from eqbench.spec import parse_spec, split_specs
 from eqbench.store.schema import Status
+from eqbench.text import printable, shortened
 
 
 @dataclass(frozen=True)
@@ -46,13 +53,75 @@ class Request:
     plugins: Sequence[str] = ()
 
 
+class GameFolder:
+    """A folder with the arrays of a game, which children map; it stays as this process wrote it.
+
+    A child may do with files what the user may. So a folder that anybody has touched is left, and
+    the game written anew from memory.
+    """
+
+    def __init__(self, game: Game, path: Path, workspace: Path) -> None:
+        self._game, self._path, self._workspace = game, path, workspace
+        self._lock = threading.Lock()
+        self._written = _state_of(path)
+
+    def intact(self) -> Path:
+        """The folder, or a new one if anything in it is not as it was written.
+
+        Raises
+        ------
+        StoreError
+            If a new one cannot be written.
+        """
+        with self._lock:
+            if _state_of(self._path) != self._written:
+                self._path = new_folder(self._workspace)
+                with _scratch_errors(self._workspace):
+                    # compiled anew, because the form beside the old arrays is not ours any more
+                    store_game(replace(self._game, folder=None), self._path)
+                self._written = _state_of(self._path)
+            return self._path
+
+
+def _state_of(folder: Path) -> dict[str, tuple[int, ...]]:
+    """What tells for each file whether it was written to; the time of change cannot be forged."""
+    states: dict[str, tuple[int, ...]] = {}
+    for file in sorted(folder.rglob("*")):
+        with contextlib.suppress(OSError):
+            status = file.lstat()
+            if not stat.S_ISDIR(status.st_mode):
+                states[str(file.relative_to(folder))] = (
+                    *(status.st_ino, status.st_mode, status.st_size),
+                    *(status.st_mtime_ns, status.st_ctime_ns),
+                )
+    return states
+
+
+def new_folder(workspace: Path) -> Path:
+    """New folder in the scratch folder of a run, which is made again if somebody has removed it."""
+    with _scratch_errors(workspace):
+        workspace.mkdir(parents=True, exist_ok=True)
+        return Path(tempfile.mkdtemp(dir=workspace))
+
+
+@contextlib.contextmanager
+def _scratch_errors(workspace: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(
+            f"cannot write a game to the scratch folder {workspace}: {error.strerror}; free some "
+            "space, or name another place by the environment variable TMPDIR"
+        ) from None
+
+
 @dataclass(frozen=True)
 class PlannedGame:
     """A game built once; children map its arrays from `folder`."""
 
     typed: str
     game: Game
-    folder: Path
+    folder: GameFolder
     build_s: float
     content: str
 
@@ -168,12 +237,11 @@ def _plan_solver(
         guardian,
     )
     _go_on_unless_interrupted(outcome)
-    last = outcome.last
-    if last is not None and last.kind == "described":
-        fields = last.fields
-        return PlannedSolver(text, fields["spec"], fields["deterministic"], version, plugins)
-    if last is not None and last.fields.get("usage"):
-        raise UsageError(last.fields["message"])
+    match outcome.last:
+        case DescribedFrame(spec=spec, deterministic=deterministic):
+            return PlannedSolver(text, spec, deterministic, version, plugins)
+        case ErrorFrame(usage=True, message=message):
+            raise UsageError(shortened(message))
     problem = _problem(outcome, request.setup_timeout_s)
     return PlannedSolver(text, text, True, version, plugins, problem)
 
@@ -190,40 +258,45 @@ def _problem(outcome: Outcome, setup_timeout_s: float) -> tuple[Status, str]:
         return "timeout", f"loading it took more than {setup_timeout_s:g} s"
     if outcome.ended == "memory":
         return "memory", "loading it exceeded the memory limit"
-    last = outcome.last
-    if last is not None and last.fields["unavailable"]:
-        return "unavailable", f"missing: {last.fields['message']}"
-    if last is not None:
-        return "crashed", f"{last.fields['type']}: {last.fields['message']}"
+    match outcome.last:
+        case ErrorFrame(unavailable=True, message=message):
+            return "unavailable", shortened(f"missing: {message}")
+        case ErrorFrame(type=kind, message=message):
+            return "crashed", shortened(f"{kind}: {message}")
+    if outcome.ended == "garbled":
+        return "crashed", outcome.garbled
     return "crashed", f"its plugin ended the process while loading ({outcome.exit_code})"
 
 
 def _plan_game(
     text: str, request: Request, registry: Registry, guardian: Guardian, workspace: Path
 ) -> PlannedGame:
-    folder = Path(tempfile.mkdtemp(dir=workspace))
     started = time.perf_counter()
     entry = registry.game_entry(text)
     if entry.builtin:
         game = registry.load_game(text, max_nodes=request.max_nodes)
-        if game.folder is None:
-            store_game(game, folder)
     else:
-        game = _build_in_child(text, entry.plugin, request, guardian, folder)
-        if game.tree.n_nodes >= CACHED_FROM:
-            save_form(game.sequence_form, folder)
+        game = _build_in_child(text, entry, request, guardian, workspace)
+    folder = game.folder
+    if folder is None:
+        folder = new_folder(workspace)
+        with enough_memory(game.spec), _scratch_errors(workspace):
+            store_game(game, folder)
     build_s = time.perf_counter() - started
-    return PlannedGame(text, game, game.folder or folder, build_s, content_hash(game.tree))
+    kept = GameFolder(game, folder, workspace)
+    return PlannedGame(text, game, kept, build_s, content_hash(game.tree))
 
 
 def _build_in_child(
-    text: str, plugin: str | None, request: Request, guardian: Guardian, folder: Path
+    text: str, entry: Entry, request: Request, guardian: Guardian, workspace: Path
 ) -> Game:
+    """Game of a plugin, built in a child: its answer is read as a copy and checked."""
+    folder = new_folder(workspace)
     outcome = run_child(
         {
             "do": "build",
             "game": text,
-            "plugins": (plugin,) if plugin else (),
+            "plugins": (entry.plugin,) if entry.plugin else (),
             "folder": str(folder),
             "max_nodes": request.max_nodes,
         },
@@ -231,10 +304,34 @@ def _build_in_child(
         guardian,
     )
     _go_on_unless_interrupted(outcome)
-    last = outcome.last
-    if last is not None and last.kind == "built":
-        return Game(last.fields["spec"], load_tree(folder))
-    if last is not None and last.fields.get("usage"):
-        raise UsageError(last.fields["message"])
-    reason = outcome.ended if last is None else last.fields["message"]
-    raise UsageError(f"the game {text} could not be built: {reason}")
+    match outcome.last:
+        case BuiltFrame(spec=spec):
+            try:
+                _check_spec(spec, entry)
+                with node_limit(request.max_nodes), enough_memory(text):
+                    return Game(spec, load_tree(folder, text))
+            except UsageError as error:
+                reason = str(error)
+            finally:
+                shutil.rmtree(folder, ignore_errors=True)
+        case ErrorFrame(usage=True, message=message):
+            raise UsageError(shortened(message))
+        case ErrorFrame(message=message):
+            reason = message
+        case _:
+            reason = outcome.garbled or outcome.ended
+    raise UsageError(shortened(f"the game {text} could not be built: {printable(reason)}"))
+
+
+def _check_spec(spec: str, entry: Entry) -> None:
+    """Refuse what a child says about its game if it is no canonical spec of that game.
+
+    Otherwise the rows of a plugin's game could bear the name of another.
+
+    Raises
+    ------
+    UsageError
+    """
+    parsed = parse_spec(spec)
+    if str(parsed) != spec or parsed.name != entry.canonical_name:
+        raise UsageError(f"its process answered with {spec!r}, which is no spec of that game")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from eqbench.harness.child import Limits, Outcome
 from eqbench.harness.evidence import Finding
+from eqbench.harness.frames import DoneFrame, ErrorFrame, RefusedFrame
 from eqbench.solver import ENDINGS
 from eqbench.store.schema import Status
 
@@ -36,19 +37,21 @@ def judge(
         return "refuted", refuted
     if outcome.ended != "exit":
         return _cut_short(outcome, limits)
-    last = outcome.last
-    if last is None:
-        return "crashed", _crash(outcome)
-    fields = last.fields
-    if last.kind == "error":
-        if fields["memory"]:
+    match outcome.last:
+        case None:
+            return "crashed", _crash(outcome)
+        case ErrorFrame(memory=True):
             return "memory", "the solver ran out of memory (MemoryError)"
-        return "crashed", f"{fields['type']}: {fields['message']}"
-    if last.kind == "refused" and fields["status"] in ("unsupported", "unavailable"):
-        return fields["status"], str(fields["reason"])
-    return ending(
-        fields["reason"], fields["detail"], handed, target=target, payoff_range=payoff_range
-    )
+        case ErrorFrame() as error:
+            return "crashed", f"{error.type}: {error.message}"
+        case RefusedFrame() as refusal:
+            return refusal.status, refusal.reason
+        case DoneFrame() as done:
+            return ending(
+                done.reason, done.detail, handed, target=target, payoff_range=payoff_range
+            )
+        case other:
+            return "crashed", f"it answered a job with {other.kind!r} that does not ask for that"
 
 
 def first_refutation(findings: Sequence[Finding]) -> str | None:
@@ -93,7 +96,7 @@ def _cut_short(outcome: Outcome, limits: Limits) -> Verdict:
         )
     if outcome.ended == "interrupted":
         return "interrupted", "the run was interrupted"
-    return "crashed", "it wrote into the channel to the harness"
+    return "crashed", outcome.garbled
 
 
 def _crash(outcome: Outcome) -> str:

@@ -18,12 +18,15 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from eqbench.errors import GameFormatError
+
 IntArray = NDArray[np.int32]
 FloatArray = NDArray[np.float64]
 
 CHANCE = -1
 TERMINAL = -2
 INT64_SAFE = 2**62
+LARGEST_PAYOFF = 1e300  # leaves room for differences, and for sums over players
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,24 +59,36 @@ class Payoffs:
 
     @cached_property
     def table(self) -> FloatArray:
-        """Payoffs as float64 (Z, N); with a parameter rounded once below 2**53, else always."""
+        """Payoffs as float64 (Z, N); with a parameter rounded once below 2**53, else always.
+
+        Raises
+        ------
+        GameFormatError
+            If a payoff is beyond floats, or so large that differences and sums would be.
+        """
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                table = np.ascontiguousarray(self._rounded(), dtype=np.float64)
+        except OverflowError:
+            table = np.full(1, np.inf)
+        if not np.all(np.abs(table) <= LARGEST_PAYOFF):
+            raise GameFormatError(
+                f"a payoff is not finite; payoffs must be numbers of at most {LARGEST_PAYOFF:g}"
+            )
+        table.setflags(write=False)
+        return table
+
+    def _rounded(self) -> NDArray:
         if self.slope is None:
             # NumPy rounds large integers before it divides, Python does not
             small = not self.exact or max(self.denominator, int(np.abs(self.base).max())) < 2**53
-            table = (self.base if small else self.base.astype(object)) / self.denominator
-        else:
-            assert self.value is not None
-            p, q = self.value.numerator, self.value.denominator
-            bound = max(
-                int(np.abs(self.base).max()) * q + int(np.abs(self.slope).max()) * abs(p), 1
-            )
-            if self.exact and bound < 2**53 and self.denominator * q < 2**53:
-                table = (self.base * q + self.slope * p) / (self.denominator * q)
-            else:
-                table = (self.base + self.slope * float(self.value)) / self.denominator
-        table = np.ascontiguousarray(table, dtype=np.float64)
-        table.setflags(write=False)
-        return table
+            return (self.base if small else self.base.astype(object)) / self.denominator
+        assert self.value is not None
+        p, q = self.value.numerator, self.value.denominator
+        bound = max(int(np.abs(self.base).max()) * q + int(np.abs(self.slope).max()) * abs(p), 1)
+        if self.exact and bound < 2**53 and self.denominator * q < 2**53:
+            return (self.base * q + self.slope * p) / (self.denominator * q)
+        return (self.base + self.slope * float(self.value)) / self.denominator
 
     def rational(self) -> tuple[NDArray, int]:
         """Exact payoffs: integer numerators (Z, N), int64 or object, and their denominator."""
@@ -239,12 +254,14 @@ class GameTree:
         return _share_structure(self, replace(self, payoffs=replace(self.payoffs, value=value)))
 
 
-def breadth_first_levels(parent: NDArray) -> tuple[slice, ...]:
-    """Blocks of equal depth of nodes in breadth-first order, from the root down."""
+def breadth_first_levels(parent: NDArray, most: int | None = None) -> tuple[slice, ...]:
+    """Blocks of equal depth of nodes in breadth-first order, from the root down, up to `most`."""
     levels = [slice(0, 1)]
-    while levels[-1].stop < len(parent):
+    while levels[-1].stop < len(parent) and len(levels) != most:
         start = levels[-1].stop
-        levels.append(slice(start, int(np.searchsorted(parent, start, side="left"))))
+        # of the same dtype: otherwise all parents would be converted for every level
+        first = parent.dtype.type(start)
+        levels.append(slice(start, int(np.searchsorted(parent, first, side="left"))))
     return tuple(levels)
 
 

@@ -11,12 +11,13 @@ from pathlib import Path
 import pytest
 from command import Ended
 from command import eqbench as command
+from frame_cases import candidate
 from rich.console import Console
 
 import eqbench
 from eqbench.errors import ProfileError
 from eqbench.harness.evidence import Finding, measure, measure_frames, metrics
-from eqbench.harness.frames import Frame
+from eqbench.harness.frames import CandidateFrame
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_from_json
 from eqbench.model.tree import GameTree, Payoffs
@@ -221,16 +222,15 @@ def test_list_beyond_the_allowance_is_neither_proved_nor_refuted(
     assert [item.refuted for item in sent] == [None] * 3
 
 
-def frame(profile: BehaviorProfile) -> Frame:
+def frame(profile: BehaviorProfile) -> CandidateFrame:
     """What a child sends of an equilibrium that it claims to be exact."""
-    fields = {
-        "claim": "equilibrium",
-        "claimed_regret": 0.0,
-        "exact": [str(value) for value in profile.exact],
-        "work": 1,
-        "elapsed_s": 0.1,
-    }
-    return Frame("candidate", fields, {"profile": profile.probabilities})
+    assert profile.exact is not None
+    return candidate(
+        profile.probabilities,
+        claim="equilibrium",
+        claimed_regret=0.0,
+        exact=[str(value) for value in profile.exact],
+    )
 
 
 # -- where it is shown --------------------------------------------------------------------------

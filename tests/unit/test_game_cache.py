@@ -14,7 +14,7 @@ from eqbench.cli.options import max_nodes_option
 from eqbench.errors import GameTooLargeError
 from eqbench.model import game_cache
 from eqbench.model.game import Game
-from eqbench.model.game_cache import cached_game, game_cache_folder
+from eqbench.model.game_cache import cached_game, game_cache_folder, mapped_game
 from eqbench.model.size_limit import DEFAULT_MAX_NODES
 from eqbench.model.tree import GameTree
 from eqbench.model.tree_files import content_hash, load_form, load_tree, save_form, save_tree
@@ -148,10 +148,11 @@ def test_form_beside_a_tree_is_used_instead_of_compiling(tmp_path: Path) -> None
     folder = tmp_path / "game"
     folder.mkdir()
     save_tree(game.tree, folder)
-    assert load_form(folder) is None
+    assert load_form(folder, game.tree) is None
     save_form(game.sequence_form, folder)
-    mapped = Game(game.spec, load_tree(folder), folder)
+    mapped = mapped_game(game.spec, folder)
     assert same_form(mapped, game)
+    assert same_form(Game(game.spec, load_tree(folder), folder), game)
     assert not mapped.sequence_form.columns.flags.writeable
     payoffs = [
         g.payoff_model().expected_payoffs(np.full(g.tree.n_actions, 0.5)) for g in (mapped, game)
