@@ -63,14 +63,11 @@ def convert(value: Any, kind: type[T], name: str = "the document") -> T:
 def decode_closed(data: bytes | str, kind: type[T], name: str = "the document") -> T:
     """Value as from :func:`decode`, of a document that another version may have written.
 
-    Dataclasses and TypedDicts pass over keys that they do not declare; here such a key is refused
-    with the rest, and so is what :func:`check_plain` refuses.
+    Dataclasses and TypedDicts pass over keys that they do not declare; here such a key is refused.
     """
-    plain = decode(data, object, name)
-    value = convert(plain, kind, name)
+    value = decode(data, kind, name)
     try:
-        check_plain(plain)
-        _check_keys(plain, value)
+        _check_keys(decode(data, object, name), value)
     except ValueError as error:
         raise _refusal(name, error) from None
     return value
@@ -151,15 +148,18 @@ def check_plain(value: Any, depth: int = DEEPEST) -> None:
 
 def _check_keys(plain: Any, value: Any) -> None:
     """Refuse keys of a document that its decoder has passed over."""
-    if isinstance(plain, list):
-        for item, decoded in zip(plain, value, strict=True):
-            _check_keys(item, decoded)
-    elif isinstance(plain, dict):
-        known = value if isinstance(value, dict) else vars(value)
+    # types of decoded JSON are exact, and this comparison is several times as fast as isinstance
+    if type(plain) is dict:
+        known = value if type(value) is dict else vars(value)
+        if not plain.keys() <= known.keys():
+            raise ValueError(f"the key {min(plain.keys() - known.keys())!r} is not known")
         for key, item in plain.items():
-            if key not in known:
-                raise ValueError(f"the key {key!r} is not known")
-            _check_keys(item, known[key])
+            if type(item) is dict or type(item) is list:
+                _check_keys(item, known[key])
+    else:
+        for item, decoded in zip(plain, value, strict=True):
+            if type(item) is dict or type(item) is list:
+                _check_keys(item, decoded)
 
 
 @functools.cache

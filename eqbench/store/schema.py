@@ -151,6 +151,8 @@ class CellRecord:
     game_content: Name = ""
 
     def __post_init__(self) -> None:
+        if (self.payoffs is None) != (self.regrets is None):
+            raise ValueError("payoffs without regrets, or regrets without payoffs")
         figures = [self.payoffs, self.regrets, *(item.payoffs for item in self.equilibria)]
         there = [each for each in figures if each is not None]
         if there:
@@ -186,7 +188,12 @@ class CellRecord:
         DocumentError
             If it is none, or one of another version.
         """
-        return decode_closed(line, cls, "the record")
+        record = decode_closed(line, cls, "the record")
+        try:
+            check_plain(record.statistics)
+        except ValueError as error:
+            raise DocumentError(f"the record is damaged: {error}") from None
+        return record
 
 
 class RequestRecord(TypedDict, total=False):
