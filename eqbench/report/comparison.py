@@ -179,7 +179,7 @@ def compare_runs(
         for side, other in (sides, reversed(sides))
     )
     warnings = (*_unlike(base, new), *_other_versions(pairs), *_unfinished(base, new))
-    warnings += base.notes + new.notes
+    warnings += tuple(dict.fromkeys(base.notes + new.notes))
     return Comparison(base, new, pairs, missing, tuple(map(cell_name, added)), warnings)
 
 
