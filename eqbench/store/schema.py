@@ -64,7 +64,7 @@ class ExactRecord(TypedDict):
 
 
 class IdentityRecord(TypedDict):
-    """Which equilibrium a candidate is: the fields of :class:`eqbench.Identity`."""
+    """Which equilibrium a candidate is, as its `Identity` says."""
 
     name: Annotated[str, Meta(min_length=1, max_length=1000)]
     also: list[str]
@@ -197,7 +197,7 @@ class CellRecord:
 
 
 class RequestRecord(TypedDict, total=False):
-    """What a run was asked for, as in :class:`eqbench.harness.plan.Request`."""
+    """What a run was asked for."""
 
     games: list[Name]
     solvers: list[Name]
