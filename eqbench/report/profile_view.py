@@ -9,11 +9,11 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from eqbench.report.cell_notes import printable
 from eqbench.report.entries import game_title
 from eqbench.report.naming import Match, decimal, kind_of_match
 from eqbench.report.profile_facts import CARDS, SITUATIONS
 from eqbench.report.terminal import fits, mebibytes, seconds, small, status_text
+from eqbench.text import printable
 
 MOST_SETS = 400
 MOST_DIFFERENCES = 5

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Sequence
 
-from eqbench.report.cell_notes import ALARMING, printable
+from eqbench.report.cell_notes import ALARMING
 from eqbench.report.html.axes import picture, svg_text
 from eqbench.report.html.document import Figure
 from eqbench.report.html.looks import short
@@ -15,6 +15,7 @@ from eqbench.report.svg import GRAY, INK, add, add_text, clean
 from eqbench.report.terminal import small
 from eqbench.report.tree_layout import text_width
 from eqbench.store.schema import Status
+from eqbench.text import printable
 
 _FILLS = {"good": "#d5ecda", "fair": "#fbeecb", "bad": "#f8d3cf", "idle": "#eceff2"}
 _MARKS = {"refuted": "✗", "exactly": "✓✓", "verified": "✓", "nothing": "·"}

@@ -1,0 +1,32 @@
+"""The console that all tables are printed to; nothing in a text can steer it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+
+from eqbench.text import printable_lines
+
+
+class Screen(Console):
+    """A console for texts from outside.
+
+    It reads no markup, and of the texts that are printed only line breaks and what is printable
+    gets out; codes for colors are its own. Texts in which characters may be escaped are best made
+    printable before they are put into a table, which else leaves too little space for them.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(markup=False, highlight=False, emoji=False, **options)
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        for segment in super().render(renderable, options):
+            # a segment with control codes is rich's own, for example one that moves the cursor
+            yield (
+                segment if segment.control else segment._replace(text=printable_lines(segment.text))
+            )
