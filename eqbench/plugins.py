@@ -19,6 +19,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Literal
 
+from eqbench.documents import read_file
 from eqbench.errors import UsageError
 from eqbench.options import OptionValue
 
@@ -246,12 +247,13 @@ def _is_same(a: Entry, b: Entry) -> bool:
 
 
 def _read_file(path: str | Path) -> tuple[Path, bytes]:
-    file = Path(path).resolve()
     try:
-        return file, file.read_bytes()
-    except OSError as error:
+        file = Path(path).resolve()
+        return file, read_file(file)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", error)
         raise UsageError(
-            f"cannot read the plugin {path}: {error.strerror}; give the path of a Python file"
+            f"cannot read the plugin {path}: {reason}; give the path of a Python file"
         ) from error
 
 

@@ -101,7 +101,7 @@ def give_up_output() -> None:
 class _Tolerant(io.FileIO):
     """A file to which writing never fails."""
 
-    def write(self, data: Any) -> int | None:
+    def write(self, data: Any, /) -> int:
         try:
             return super().write(data)
         except OSError:

@@ -7,6 +7,7 @@ from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
+from rich.text import Text
 
 from eqbench.text import printable_lines
 
@@ -15,12 +16,15 @@ class Screen(Console):
     """A console for texts from outside.
 
     It reads no markup, and of the texts that are printed only line breaks and what is printable
-    gets out; codes for colors are its own. Texts in which characters may be escaped are best made
-    printable before they are put into a table, which else leaves too little space for them.
+    gets out; codes for colors are its own. A table measures a `rich.text.Text` before that, so
+    one from outside is best made printable at once, or handed over as a plain string.
     """
 
     def __init__(self, **options: Any) -> None:
         super().__init__(markup=False, highlight=False, emoji=False, **options)
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        return super().render_str(printable_lines(text), **options)
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
