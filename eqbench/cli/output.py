@@ -17,7 +17,10 @@ from typing import Any
 from eqbench.text import printable_lines, shortened
 
 MOST_OF_A_MESSAGE = 2_000  # characters; messages may list what is known
-_NARROW = {"–": "-", "…": "...", "µ": "u", "×": "x", "≈": "~", "→": "->", "≤": "<=", "≥": ">="}
+_NARROW = {
+    **{"–": "-", "…": "...", "\u00a0": " ", "µ": "u", "×": "x", "≈": "~", "→": "->"},
+    **{"≤": "<=", "≥": ">=", "α": "alpha", "β": "beta", "λ": "lambda"},
+}
 _READABLE = "eqbench.readable"
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from eqbench.errors import UsageError
+from eqbench.errors import UsageError, counted
 from eqbench.harness.child import Limits, Outcome, run_child
 from eqbench.harness.guard import Guardian
 from eqbench.harness.versions import solver_version
@@ -22,6 +22,9 @@ from eqbench.registry import Registry
 from eqbench.solver import Budget, is_deterministic
 from eqbench.spec import split_specs
 from eqbench.store.schema import Status
+
+
+MOST_CELLS = 100_000
 
 
 @dataclass(frozen=True)
@@ -117,16 +120,21 @@ def make_plan(
     UsageError
         If a game or solver is unknown, has wrong options or breaks the rules of its kind.
     """
+    versions: dict[str, str] = {}
     solvers = [
-        _plan_solver(text, request, registry, guardian)
+        _plan_solver(text, request, registry, guardian, versions)
         for text in registry.resolve_solvers(",".join(request.solvers))
     ]
-    games = [
-        _plan_game(text, request, registry, guardian, workspace)
-        for text in dict.fromkeys(part for text in request.games for part in split_specs(text))
-    ]
-    if not games:
+    named = dict.fromkeys(part for text in request.games for part in split_specs(text))
+    if not named:
         raise UsageError("no game given; name one, for example --game kuhn3")
+    per_game = sum(len(_seeds(solver, request)) for solver in solvers)
+    if len(named) * per_game > MOST_CELLS:
+        raise UsageError(
+            f"{counted(len(named), 'game')} with {per_game:,} cells each are too many for a run, which has "
+            f"at most {MOST_CELLS:,}; ask for fewer seeds, or divide it into several runs"
+        )
+    games = [_plan_game(text, request, registry, guardian, workspace) for text in named]
     cells = []
     for game in _different(games):
         budget = Budget(
@@ -137,12 +145,15 @@ def make_plan(
             request.memory_bytes,
         )
         for solver in solvers:
-            seeds = [None] if solver.deterministic or solver.problem else range(request.seeds)
             cells += [
                 Cell(game, solver, seed, budget, request.setup_timeout_s, request.tolerance)
-                for seed in seeds
+                for seed in _seeds(solver, request)
             ]
     return list({cell.key: cell for cell in cells}.values())  # a spec may be given twice
+
+
+def _seeds(solver: PlannedSolver, request: Request) -> Sequence[int | None]:
+    return [None] if solver.deterministic or solver.problem else range(request.seeds)
 
 
 def _different(games: list[PlannedGame]) -> list[PlannedGame]:
@@ -154,10 +165,15 @@ def _different(games: list[PlannedGame]) -> list[PlannedGame]:
 
 
 def _plan_solver(
-    text: str, request: Request, registry: Registry, guardian: Guardian
+    text: str,
+    request: Request,
+    registry: Registry,
+    guardian: Guardian,
+    versions: dict[str, str],
 ) -> PlannedSolver:
+    """A planned solver; `versions` keeps those of entries, since hashing sources takes a while."""
     entry = registry.solver_entry(text)
-    version = solver_version(entry)
+    version = versions.get(entry.name) or versions.setdefault(entry.name, solver_version(entry))
     if entry.builtin:
         loaded = registry.load_solver(text)
         return PlannedSolver(text, loaded.spec, is_deterministic(loaded.instance), version)
