@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 # Little is imported before `main` has made sure that an interrupt ends the process quietly.
+import atexit
 import os
 import signal
 import sys
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 USAGE_ERROR = 2
 INTERRUPTED = 130
@@ -26,6 +30,8 @@ def main() -> None:
         from eqbench.cli.output import say
 
         say(message)
+    # all is done: what is interrupted now is the interpreter, which would print a traceback
+    atexit.register(signal.signal, signal.SIGINT, signal.SIG_DFL)
     sys.exit(code)
 
 
@@ -59,6 +65,11 @@ def _outcome(interrupt: Any) -> tuple[Any, str]:
     except OSError as error:
         give_up_output()
         return 1, f"Error: {error}"
+    except ImportError as error:
+        return 1, (
+            f"Error: a package cannot be loaded: {_last_line(error)}; eqbench doctor says what is "
+            "broken, unless this process is allowed too little memory"
+        )
     except (MemoryError, RecursionError, RuntimeError) as error:
         if not (message := _exhausted(error)):
             raise
@@ -88,6 +99,10 @@ def _exhausted(error: Exception) -> str:
     if place is not None and place.tb_frame.f_code is threading.Thread.start.__code__:
         return "Error: this process may start no more threads; ask for fewer jobs, or allow more"
     return ""
+
+
+def _last_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[-1]
 
 
 def _as_click_shows(error: Any) -> str:

@@ -23,7 +23,6 @@ from eqbench.solver import Budget, is_deterministic
 from eqbench.spec import split_specs
 from eqbench.store.schema import Status
 
-
 MOST_CELLS = 100_000
 
 
@@ -131,8 +130,8 @@ def make_plan(
     per_game = sum(len(_seeds(solver, request)) for solver in solvers)
     if len(named) * per_game > MOST_CELLS:
         raise UsageError(
-            f"{counted(len(named), 'game')} with {per_game:,} cells each are too many for a run, which has "
-            f"at most {MOST_CELLS:,}; ask for fewer seeds, or divide it into several runs"
+            f"{counted(len(named), 'game')} with {per_game:,} cells each are too many: a run has "
+            f"at most {MOST_CELLS:,} cells; ask for fewer seeds, or divide it into several runs"
         )
     games = [_plan_game(text, request, registry, guardian, workspace) for text in named]
     cells = []
