@@ -88,15 +88,14 @@ _OUT_OF_MEMORY = "Error: out of memory; ask for something smaller, or allow this
 def _exhausted(error: Exception) -> str:
     """Message about an error that means that the machine gives no more; else nothing."""
     import threading
+    import traceback
 
     if isinstance(error, MemoryError):
         return _OUT_OF_MEMORY
     if isinstance(error, RecursionError):
         return "Error: something given here is nested too deeply"
-    place = error.__traceback__
-    while place is not None and place.tb_next is not None:
-        place = place.tb_next
-    if place is not None and place.tb_frame.f_code is threading.Thread.start.__code__:
+    start = threading.Thread.start.__code__
+    if any(frame.f_code is start for frame, _ in traceback.walk_tb(error.__traceback__)):
         return "Error: this process may start no more threads; ask for fewer jobs, or allow more"
     return ""
 
