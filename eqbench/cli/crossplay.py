@@ -7,7 +7,15 @@ from typing import Any, NamedTuple
 
 import click
 
-from eqbench.cli.options import FiniteNumber, json_option, plugin_option, spec_completion
+from eqbench.cli.options import (
+    MILLION,
+    NUMBER,
+    SHARE,
+    json_option,
+    plugin_option,
+    spec_completion,
+)
+from eqbench.cli.output import put, say
 
 
 @click.command()
@@ -31,7 +39,7 @@ from eqbench.cli.options import FiniteNumber, json_option, plugin_option, spec_c
 @click.option(
     "--tolerance",
     default=1e-6,
-    type=FiniteNumber(),
+    type=SHARE,
     show_default=True,
     metavar="X",
     help="Regret that an equilibrium may have, as a share of the payoff range.",
@@ -39,14 +47,14 @@ from eqbench.cli.options import FiniteNumber, json_option, plugin_option, spec_c
 @click.option(
     "--most",
     default=None,
-    type=click.IntRange(1),
+    type=NUMBER,
     metavar="N",
     help="Keep at most N equilibria, of each name in turn.",
 )
 @click.option(
     "--limit",
-    default=1_000_000,
-    type=click.IntRange(1),
+    default=MILLION,
+    type=click.IntRange(1, 1000 * MILLION),
     show_default=True,
     metavar="N",
     help="Refuse more combinations than this; n equilibria of N players have n^N.",
@@ -112,7 +120,7 @@ def crossplay(
     if out is not None:
         _write(Path(out), text, result)
     if as_json:
-        click.echo(text)
+        put(text)
         return
     from eqbench.cli.output import print_formatted
     from eqbench.studies.crossplay_tables import print_crossplay
@@ -234,4 +242,4 @@ def _write(folder: Path, summary: str, result: Any) -> None:
             raise UsageError(
                 f"cannot write {file}: {error.strerror}; choose another folder with --out"
             ) from None
-        click.echo(f"wrote {file}", err=True)
+        say(f"wrote {file}")

@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from eqbench.cli.output import put, put_page, say
+
 _SUFFIXES = {"terminal": "txt", "md": "md", "csv": "csv", "tex": "tex", "html": "html"}
 
 
@@ -65,7 +67,8 @@ def report(runs: tuple[str, ...], formats: str, out: str | None, *, summarize: b
     elif wanted == ["terminal"]:
         print_formatted(lambda console: print_report(tables, console))
     else:
-        click.echo(_text(wanted[0], tables, stored, summarize=summarize), nl=False)
+        text = _text(wanted[0], tables, stored, summarize=summarize)
+        put_page(text) if wanted == ["html"] else put(text, end="")
 
 
 def run_folder(text: str) -> Path:
@@ -153,4 +156,4 @@ def _write(file: Path, text: str) -> None:
         raise UsageError(
             f"cannot write {file}: {error.strerror}; choose another place with --out"
         ) from None
-    click.echo(f"wrote {file}", err=True)
+    say(f"wrote {file}")

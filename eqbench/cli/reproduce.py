@@ -8,7 +8,12 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from eqbench.cli.options import json_option, quiet_option
+from eqbench.cli.options import (
+    JOBS,
+    json_option,
+    quiet_option,
+)
+from eqbench.cli.output import put, put_json, say
 
 JOB_FAILED = 1
 INTERRUPTED = 130
@@ -40,7 +45,7 @@ def _complete(ctx: Any, param: Any, incomplete: str) -> list[CompletionItem]:
     "--jobs",
     "at_once",
     default=2,
-    type=click.IntRange(1),
+    type=JOBS,
     show_default=True,
     help="Jobs that run at the same time; those that measure times run alone.",
 )
@@ -93,7 +98,7 @@ def reproduce(ctx: click.Context, /, **options: Any) -> None:
     with held(folder):
         tasks = _tasks(folder, [one for one in wanted if one.name in names], full, options["only"])
         if not _run(tasks, options):
-            click.echo(f"interrupted; go on with\n  eqbench reproduce --resume {folder}", err=True)
+            say(f"interrupted; go on with\n  eqbench reproduce --resume {folder}")
             ctx.exit(INTERRUPTED)
         if _conclude(folder, names, full, options):
             ctx.exit(JOB_FAILED)
@@ -165,7 +170,7 @@ def _run(tasks: list[Any], options: dict[str, Any]) -> bool:
             return
         name = f"{task[0].source}/{record.name}"
         failed = "" if record.accepted else f"  FAILED with exit code {record.exit_code}"
-        click.echo(f"{count:3}/{total}  {name}  {record.elapsed_s:.1f} s{failed}", err=True)
+        say(f"{count:3}/{total}  {name}  {record.elapsed_s:.1f} s{failed}")
 
     stop = threading.Event()
     done = [task for task in tasks if task[0].done(task[1])]
@@ -179,8 +184,6 @@ def _run(tasks: list[Any], options: dict[str, Any]) -> bool:
 
 def _conclude(folder: Path, names: list[str], full: bool, options: dict[str, Any]) -> bool:
     """Judge every claim, write the pages, and say what came of it; True if a job failed."""
-    import json
-
     from eqbench.cli.output import print_formatted
     from eqbench.studies.reproduction.catalog import load_source
     from eqbench.studies.reproduction.folder import document, workshop
@@ -192,19 +195,19 @@ def _conclude(folder: Path, names: list[str], full: bool, options: dict[str, Any
     judged = [judge(load_source(place.source), place) for place in places]
     files = write_pages(judged, places, folder, full=full)
     if options["as_json"]:
-        click.echo(json.dumps(document(judged, full=full), indent=2, allow_nan=False))
+        put_json(document(judged, full=full))
     else:
         print_formatted(lambda console: print_verdicts(judged, console))
     if not options["quiet"]:
-        click.echo(f"wrote {', '.join(file.name for file in files)} in {folder}", err=True)
+        say(f"wrote {', '.join(file.name for file in files)} in {folder}")
     return any(job["failed"] for source in judged for job in source["jobs"])
 
 
 def _list(sources: list[Any], options: dict[str, Any]) -> None:
     """Print the jobs of the sources."""
     for source in sources:
-        click.echo(f"{source.name}: {source.citation}")
+        put(f"{source.name}: {source.citation}")
         for job in source.jobs:
             extent = "  (--full)" if job.full else ""
             command = " ".join(job.words(full=options["full"])) or "computed"
-            click.echo(f"  {job.name}: {command}{extent}")
+            put(f"  {job.name}: {command}{extent}")

@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 
 import click
 
+from eqbench.cli.output import put
+
 
 class _Document(NamedTuple):
     """A declared type as ``module:name``, and what it is of."""
@@ -28,6 +30,8 @@ DOCUMENTS = {
     "profile": _Document(
         "eqbench.model.profile_json:ProfileDocument", "profiles, also those given by --profile"
     ),
+    "tree": _Document("eqbench.model.tree_files:TreeHeader", "labels.json beside a game's arrays"),
+    "frame": _Document("eqbench.harness.frames:Message", "messages of a solver's process to a run"),
 }
 
 
@@ -41,9 +45,9 @@ def schema(name: str | None) -> None:
     if name is None:
         width = max(map(len, DOCUMENTS))
         for each, document in DOCUMENTS.items():
-            click.echo(f"{each:{width}}  {document.summary}")
+            put(f"{each:{width}}  {document.summary}")
     else:
-        click.echo(schema_text(name), nl=False)
+        put(schema_text(name), end="")
 
 
 def schema_text(name: str) -> str:

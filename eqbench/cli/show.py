@@ -6,7 +6,12 @@ from typing import Any
 
 import click
 
-from eqbench.cli.options import json_option, plugin_option
+from eqbench.cli.options import (
+    NUMBER_OR_NONE,
+    json_option,
+    plugin_option,
+)
+from eqbench.cli.output import put_json
 
 
 @click.command()
@@ -15,7 +20,7 @@ from eqbench.cli.options import json_option, plugin_option
 @click.option(
     "--rank",
     default=0,
-    type=click.IntRange(0),
+    type=NUMBER_OR_NONE,
     show_default=True,
     metavar="K",
     help="Which candidate of the cell; 0 is the one with the smallest max regret.",
@@ -50,9 +55,7 @@ def show(
         data = read_profile(str(stored.path / facts["candidate"]["profile"]))
         facts |= play_facts(game, profile_from_json(game.tree, data))
     if as_json:
-        import json
-
-        click.echo(json.dumps(facts, indent=2, allow_nan=False))
+        put_json(facts)
         return
     from eqbench.report.profile_view import print_profile
 

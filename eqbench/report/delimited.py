@@ -14,6 +14,7 @@ from eqbench.report.summary import CSV_COLUMNS, statistics_of
 from eqbench.store.results import result_columns, result_rows
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun
+from eqbench.text import cell_text
 
 _FACTS = ("on_path", "strict", "distance")
 
@@ -73,5 +74,6 @@ def _csv(columns: Sequence[str], rows: Iterable[dict[str, Any]]) -> str:
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, columns)  # its line ends are CR LF, as the RFC has them
     writer.writeheader()
-    writer.writerows(rows)
+    for row in rows:
+        writer.writerow({k: cell_text(v) if isinstance(v, str) else v for k, v in row.items()})
     return text.getvalue()

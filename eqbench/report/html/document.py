@@ -15,10 +15,10 @@ A page is made of blocks, which are plain data::
     text = document("Title", [Section("Results", (Prose(("A paragraph.",)), table, figure))])
     path.write_text(text, encoding="utf-8")
 
-Every text is escaped, wherever it goes; hand over a `markupsafe.Markup` where something is to be
-marked up. A content security policy forbids the page to load, send or run anything but its own
-style sheet and its own script, so a block cannot bring a script or an attribute ``style`` with
-it. Same blocks, same bytes.
+Every text is made printable and escaped, wherever it goes; hand over a `markupsafe.Markup` where
+something is to be marked up. A content security policy forbids the page to load, send or run
+anything but its own style sheet and its own script, so a block cannot bring a script or an
+attribute ``style`` with it. Same blocks, same bytes.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ import jinja2
 from markupsafe import Markup
 
 from eqbench.report.html.links import address_of
+from eqbench.text import printable_lines
 
 _POLICY = (
     "default-src 'none'; style-src 'sha256-{style}'; script-src 'sha256-{script}'; "
@@ -257,7 +258,7 @@ def document(
     """
     style, script = _file("page.css"), _file("page.js")
     policy = _POLICY.format(style=_digest(style), script=_digest(script))
-    text = (
+    return (
         _environment()
         .get_template("page.html")
         .render(
@@ -270,7 +271,6 @@ def document(
             data=None if data is None else Markup(_harmless_json(data)),
         )
     )
-    return text.encode("utf-8", "replace").decode()  # half a surrogate pair is no text
 
 
 def anchor_of(text: str) -> str:
@@ -290,6 +290,13 @@ def _digest(text: str) -> str:
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
+def _readable(value: Any) -> Any:
+    """What is put into the page: of texts only what is printable."""
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return printable_lines(value)
+    return value
+
+
 @cache
 def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
@@ -298,6 +305,7 @@ def _environment() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=_readable,
     )
     environment.filters["anchor"] = anchor_of
     environment.tests["kind"] = lambda block, name: type(block).__name__ == name
