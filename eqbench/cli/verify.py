@@ -92,7 +92,7 @@ def verify(
 
         click.echo(json.dumps(document, indent=2, allow_nan=False))
     else:
-        allowed = DEFAULT_TOLERANCE * tree.payoff_range
+        allowed = DEFAULT_TOLERANCE * tree.payoff_scale
         _print(tree.players, document, is_equilibrium=measured.max_regret <= allowed)
     if max_regret is not None and worst > max_regret:
         ctx.exit(1)

@@ -77,7 +77,7 @@ def solve(game: Game | str, solver: Any, budget: Budget | None = None, seed: int
         game_spec=loaded_game.spec,
         solver_spec=spec,
         seed=None if is_deterministic(instance) else seed,
-        target=budget.target_for(loaded_game.tree.payoff_range),
+        target=budget.target_for(loaded_game.tree),
         status="crashed",
     )
     obstacle = obstacle_of(instance, loaded_game)
@@ -138,7 +138,7 @@ def _judged(
         termination.detail,
         handed,
         target=target,
-        payoff_range=game.tree.payoff_range,
+        tree=game.tree,
     )
     if refuted := first_refutation(findings):
         status, reason = "refuted", refuted

@@ -14,7 +14,8 @@ from eqbench.harness.verdict import ending
 from eqbench.solver import Candidate
 from eqbench.verification import Verification, Verifier
 
-PROFILE = eqbench.BehaviorProfile.uniform(eqbench.load_game("kuhn2").tree)
+TREE = eqbench.load_game("kuhn2").tree
+PROFILE = eqbench.BehaviorProfile.uniform(TREE)
 
 
 def finding(max_regret: float, claim: str = "iterate", claimed: float | None = None) -> Finding:
@@ -40,7 +41,7 @@ def finding(max_regret: float, claim: str = "iterate", claimed: float | None = N
     ],
 )
 def test_ok_needs_a_candidate_that_bears_it_out(reason, handed, status) -> None:
-    assert ending(reason, "", handed, target=1e-8, payoff_range=4.0)[0] == status
+    assert ending(reason, "", handed, target=1e-8, tree=TREE)[0] == status
 
 
 def test_exact_frequencies_outrank_the_floats_beside_them() -> None:
