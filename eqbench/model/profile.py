@@ -93,8 +93,8 @@ def completed_rows(tree: GameTree, profile: BehaviorProfile) -> tuple[Fraction, 
 def completed(row: Sequence[Fraction]) -> list[Fraction]:
     """A distribution whose largest entry, the first of them, is what the others leave of 1."""
     largest = max(range(len(row)), key=row.__getitem__)
-    rest = 1 - sum(row[:largest]) - sum(row[largest + 1 :])
-    return [*row[:largest], rest, *row[largest + 1 :]]
+    others = [*row[:largest], *row[largest + 1 :]]
+    return [*row[:largest], 1 - sum(others, Fraction(0)), *row[largest + 1 :]]
 
 
 def random_profile(tree: GameTree, rng: np.random.Generator) -> FloatArray:

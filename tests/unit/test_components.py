@@ -212,12 +212,9 @@ def test_clusters_are_numbered_as_they_first_occur() -> None:
     assert cluster_identities(game("battle_of_sexes"), [], []) == []
 
 
-def test_rows_that_are_off_by_all_that_is_allowed_are_grouped_too() -> None:
-    """Along a path the errors of rows add up to more than a realization plan may be off by."""
-    profiles = [szafron(random_member("c11=0", np.random.default_rng(k))) for k in range(3)]
-    loose = []
-    for profile in profiles:
-        frequencies = profile.probabilities * (1 + 0.99e-9)
-        loose.append(np.where(frequencies > 1, profile.probabilities, frequencies))
-        BehaviorProfile.of(game("kuhn3").tree, loose[-1])
-    assert [c.members for c in connected_components(game("kuhn3"), loose, [1e-8] * 3)] == [(0, 1, 2)]
+def test_grouping_leaves_it_to_the_verifier_to_judge_rows() -> None:
+    """A profile that is checked elsewhere must not end the run in which it gets its name."""
+    profiles = [szafron(random_member("c11=0", np.random.default_rng(k))) for k in range(2)]
+    loose = [profile.probabilities * (1 - 1e-6) for profile in profiles]
+    (found,) = connected_components(game("kuhn3"), loose, [1e-5] * 2)
+    assert found.members == (0, 1)
