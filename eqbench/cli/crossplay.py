@@ -206,7 +206,7 @@ def _collect(
     from eqbench.studies.crossplay_left_out import LeftOut
 
     game = chosen.game
-    allowed = tolerance * game.tree.payoff_range
+    allowed = tolerance * game.tree.payoff_scale
     named, without_corners = corners(game) if known else ([], ())
     named += [(path, profile_from_json(game.tree, chosen.data[path])) for path in profiles]
     found = recognized(Identifier(game), named, allowed)

@@ -192,7 +192,10 @@ def _conclude(folder: Path, names: list[str], full: bool, options: dict[str, Any
     from eqbench.studies.reproduction.terminal import print_verdicts
 
     places = [workshop(folder, name, full=full) for name in names]
-    judged = [judge(load_source(place.source), place) for place in places]
+    try:
+        judged = [judge(load_source(place.source), place) for place in places]
+    except Exception as error:
+        raise _mistake(folder, error) from error
     files = write_pages(judged, places, folder, full=full)
     if options["as_json"]:
         put_json(document(judged, full=full))
@@ -201,6 +204,21 @@ def _conclude(folder: Path, names: list[str], full: bool, options: dict[str, Any
     if not options["quiet"]:
         say(f"wrote {', '.join(file.name for file in files)} in {folder}")
     return any(job["failed"] for source in judged for job in source["jobs"])
+
+
+def _mistake(folder: Path, error: Exception) -> Exception:
+    """What a user is told of an exception in a page; its traceback goes into the folder."""
+    import traceback
+
+    from eqbench.errors import EqbenchError
+
+    log = folder / "error.log"
+    log.write_text("".join(traceback.format_exception(error)), encoding="utf-8")
+    return EqbenchError(
+        f"the verdicts cannot be read off, which is a mistake in eqbench ({type(error).__name__}: "
+        f"{error}); please report {log}. What was computed is kept: with a mended version go on "
+        f"with --resume {folder}"
+    )
 
 
 def _list(sources: list[Any], options: dict[str, Any]) -> None:

@@ -91,7 +91,7 @@ def verify(
     if as_json:
         put_json(document)
     else:
-        allowed = DEFAULT_TOLERANCE * tree.payoff_range
+        allowed = DEFAULT_TOLERANCE * tree.payoff_scale
         _print(tree.players, document, is_equilibrium=measured.max_regret <= allowed)
     if max_regret is not None and worst > max_regret:
         ctx.exit(1)

@@ -19,6 +19,7 @@ from eqbench.verification import (
     Allowance,
     Verification,
     Verifier,
+    beyond_floats,
     certify,
     exact_refutation,
     refutation,
@@ -110,8 +111,8 @@ def measure(
     """Measure a candidate and hold it against its claim.
 
     A claimed equilibrium, or a claim of no regret at all, is measured exactly if its
-    frequencies are known exactly and that is not too much work. Otherwise the floats count, and
-    nothing is proved.
+    frequencies are known exactly and that is not too much work. Otherwise what the verifier
+    measures in floats counts, and nothing is proved.
 
     Parameters
     ----------
@@ -129,23 +130,21 @@ def measure(
     if candidate.claim in ("equilibrium", "complete list") or candidate.claimed_regret == 0:
         certificate = certify(verifier.tree, candidate.profile, allowance)
     if certificate is None:
-        measured = verifier.verify(candidate.profile)
+        measured = verifier.verify(candidate.profile, allowance)
     else:
-        measured = _rounded(certificate)
+        measured = certificate.rounded()
         worst = Fraction(certificate.max_regret)
         refuted = exact_refutation(worst, claimed_regret=candidate.claimed_regret)
-    refuted = refuted or refutation(
-        float(measured.max_regret),
-        claim=candidate.claim,
-        claimed_regret=candidate.claimed_regret,
-        payoff_range=verifier.tree.payoff_range,
-        tolerance=tolerance,
-    )
+    if refuted is None and measured.resolved:
+        refuted = refutation(
+            float(measured.max_regret),
+            claim=candidate.claim,
+            claimed_regret=candidate.claimed_regret,
+            scale=verifier.tree.payoff_scale,
+            tolerance=tolerance,
+        )
+        refuted = refuted and refuted + beyond_floats(verifier.tree)
     return Finding(candidate, measured, refuted, work, elapsed_s, certificate)
-
-
-def _rounded(exact: Verification) -> Verification:
-    return Verification(tuple(map(float, exact.payoffs)), tuple(map(float, exact.regrets)))
 
 
 def _fractions(exact: Verification) -> ExactRecord:

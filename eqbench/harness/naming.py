@@ -51,7 +51,7 @@ def name_clusters(
             if item.profile is None or _is_known(item):
                 continue
             if record.game_spec in games:
-                allowed = tolerance * games[record.game_spec].tree.payoff_range
+                allowed = tolerance * games[record.game_spec].tree.payoff_scale
                 if item.max_regret <= allowed:
                     unknown[record.game_spec].append((item.profile, item))
             elif item.identity is not None:

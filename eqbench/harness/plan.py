@@ -160,7 +160,7 @@ class Cell:
     @property
     def target(self) -> float:
         """Max regret in payoff units at which an iterative solver may stop."""
-        return self.budget.target_for(self.game.game.tree.payoff_range)
+        return self.budget.target_for(self.game.game.tree)
 
     def __post_init__(self) -> None:
         identity = {

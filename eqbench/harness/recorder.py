@@ -66,7 +66,7 @@ class Recorder:
             path,
             limits_of(cell),
             target=cell.target,
-            payoff_range=verifier.tree.payoff_range,
+            tree=verifier.tree,
         )
         if evidence.dropped:
             reason += f"; dropped {counted(evidence.dropped, 'further candidate')}"

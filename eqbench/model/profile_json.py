@@ -53,11 +53,27 @@ def profile_text(tree: GameTree, profile: BehaviorProfile, game: str | None = No
     largest one is written as what is left of 1, with all its digits; read as a float it is
     the same up to one rounding. So a stored profile can be verified exactly.
     """
+    data = _completed(tree, profile, game)
+    return re.sub(f'"{_DECIMAL}([^"]*)"', r"\1", json.dumps(data, allow_nan=False))
+
+
+def profile_data(tree: GameTree, profile: BehaviorProfile, game: str | None = None) -> dict:
+    """The same in plain JSON values: what no float is, and is a number there, is text here."""
+    data = _completed(tree, profile, game)
+    for sets in data["behavior"].values():
+        for row in sets.values():
+            for action, value in row.items():
+                row[action] = value.removeprefix(_DECIMAL) if isinstance(value, str) else value
+    return data
+
+
+def _completed(tree: GameTree, profile: BehaviorProfile, game: str | None) -> dict:
+    """The interchange form with completed rows; decimals that are no floats are marked."""
     data = profile_to_json(tree, profile, game)
     for sets in data["behavior"].values():
         for row in sets.values():
             _complete_row(row)
-    return re.sub(f'"{_DECIMAL}([^"]*)"', r"\1", json.dumps(data, allow_nan=False))
+    return data
 
 
 def _complete_row(row: dict[str, Any]) -> None:
