@@ -93,7 +93,7 @@ def test_seed_chooses_the_equilibrium_where_there_is_a_choice() -> None:
     game = eqbench.load_game("kuhn2")
     near = next(item for item in eqbench.solve(game, "sequence_lp").equilibria).profile
     found = [
-        exact_equilibrium(game, near.probabilities, rng=np.random.default_rng(seed))
+        rational.exact_equilibrium(game, near.probabilities, rng=np.random.default_rng(seed))
         for seed in (0, 1, 2, 3, 0)
     ]
     assert found[0] == found[-1]
