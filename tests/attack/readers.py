@@ -71,7 +71,7 @@ def _formulas(text: str) -> list[str]:
     """Fields that a spreadsheet would compute."""
     cells = (cell for row in csv.reader(text.splitlines()) for cell in row)
     found = [cell for cell in cells if cell[:1] in "=+-@" and cell[:1] and not _is_number(cell)]
-    return [f"a formula in the table: {ascii(found[0][:40])}"] if found else []
+    return [f"a formula in the table: {found[0][:40]!a}"] if found else []
 
 
 def _is_number(text: str) -> bool:

@@ -25,14 +25,14 @@ FILES = ("values", "frames", "words", "describes", "processes", "places")
 TIMEOUT_S, SETUP_S = 4, 40
 
 
-def jobs(*, quick: bool) -> Iterator[Job]:
+def jobs(*, quick: bool, at_once: int = AT_ONCE) -> Iterator[Job]:
     """Runs of many attacks at a time, and those that have a run of their own."""
     for plugin in FILES:
         known = attacks(load(plugin))
         chosen = {name: what for name, what in known.items() if what.quick or not quick}
         together = [name for name, what in chosen.items() if not what.alone]
-        for start in range(0, len(together), AT_ONCE):
-            names = together[start : start + AT_ONCE]
+        for start in range(0, len(together), at_once):
+            names = together[start : start + at_once]
             yield Job(KIND, f"{plugin} {start}", partial(trials, plugin, names, quick=quick))
         for name, what in chosen.items():
             if what.alone:
@@ -52,17 +52,9 @@ def load(plugin: str) -> ModuleType:
 
 
 def trials(plugin: str, names: list[str], *, quick: bool = False) -> list[Result]:
-    """Results of a run; if it does not get through, of each of its attacks by itself."""
+    """Results of the cells of one run, of the run itself, and of all readers of its folder."""
     known = attacks(load(plugin))
-    results, complete = _run(plugin, {name: known[name] for name in names}, quick=quick)
-    if complete or len(names) == 1:
-        return results
-    apart = [_run(plugin, {name: known[name]}, quick=True)[0] for name in names]
-    return [result for part in apart for result in part]
-
-
-def _run(plugin: str, chosen: dict[str, Expected], *, quick: bool) -> tuple[list[Result], bool]:
-    """Results of one run, and whether every cell of it has a row."""
+    chosen = {name: known[name] for name in names}
     alone = any(what.alone for what in chosen.values())
     games = GAMES if alone or not quick else GAMES[:1]
     solvers = [f"{plugin}(attack={name})" for name in chosen]
@@ -93,16 +85,13 @@ def _run(plugin: str, chosen: dict[str, Expected], *, quick: bool) -> tuple[list
         ]
         said = ended.complaints(codes) if resumable else ended.refusal(codes)
         found.append(Result(KIND, f"{plugin}: run of {label}", (*said, *left, *lost)))
-        complete = not lost and all(
-            _status(rows, game, solver) != "missing" for game in games for solver in solvers
-        )
-        if resumable and complete:
+        if resumable:
             only = readers.CHEAP if quick else ()
             read = readers.read_everything(
                 sandbox, sandbox.run, f"{games[0]}/{INNOCENT[0]}", files, only
             )
             found += readers.results(KIND, f"after {plugin}: {label}", read, shown=INNOCENT[0])
-        return found, complete or not resumable
+        return found
 
 
 def _row_complaints(

@@ -158,7 +158,7 @@ def error_without_fields(game, monitor):
 
 @ends("crashed")
 def error_with_lists(game, monitor):
-    last(frame("error", dict.fromkeys(("type", "message", "traceback", "memory"), ["x"])))
+    last(frame("error", {name: ["x"] for name in ("type", "message", "traceback", "memory")}))
 
 
 @ends("crashed", quick=True)

@@ -1,6 +1,7 @@
 """A solver that plays with processes: its own, those it starts, and those of the run."""
 
 import atexit
+import contextlib
 import ctypes
 import os
 import signal
@@ -39,10 +40,8 @@ def daemon(command, environment=None):
     if os.fork():
         os._exit(0)
     for number in range(3, 256):
-        try:
+        with contextlib.suppress(OSError):
             os.close(number)
-        except OSError:
-            pass
     os.execve(command[0], command, dict(os.environ) if environment is None else environment)
 
 

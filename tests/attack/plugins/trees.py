@@ -195,7 +195,8 @@ def earlier_action_beyond(t): return replace(t, infoset_parent=changed(t.infoset
 def earlier_action_own(t): return replace(t, infoset_parent=changed(t.infoset_parent, (0, 0)))
 @ends()
 def nothing_at_all(t):
-    none = {name: getattr(t, name)[:0] for name in ("parent", "move", "player", "infoset", "chance")}
+    names = ("parent", "move", "player", "infoset", "chance")
+    none = {name: getattr(t, name)[:0] for name in names}
     return with_payoffs(replace(t, **none), base=t.payoffs.base[:0])
 @ends()
 def text_for_a_tree(t): return "tree"

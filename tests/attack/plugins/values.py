@@ -51,7 +51,7 @@ def statistics_none(game, monitor):
 
 @ends("crashed", quick=True)
 def statistics_beyond_floats(game, monitor):
-    monitor.record(nodes=10**400)
+    monitor.record(objective=10**400, bound=1, sense="minimize")
 
 
 @ends(*ANY)

@@ -88,20 +88,20 @@ def raises_nothing_to_say(game, monitor):
 
 @ends("crashed")
 def raises_what_cannot_be_shown(game, monitor):
-    class Mute(Exception):
+    class MuteError(Exception):
         def __str__(self):
             raise RuntimeError("no words")
 
-    raise Mute
+    raise MuteError
 
 
 @ends("crashed")
 def raises_what_shows_no_text(game, monitor):
-    class Wrong(Exception):
+    class WrongError(Exception):
         def __str__(self):
-            return 5
+            return 5  # noqa: PLE0307
 
-    raise Wrong
+    raise WrongError
 
 
 @ends("crashed")
