@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import copy
 import io
 import json
@@ -22,10 +23,7 @@ from .sandbox import Job, Result, Sandbox
 KIND = "damaged run folders"
 DAMAGES = tomllib.loads((Path(__file__).parent / "damages.toml").read_text(encoding="utf-8"))
 DAMAGED, INNOCENT = "cfr_plus", "cfr"
-QUICK = {
-    *("status: 5", 'key: ["a"]', "statistics: @deep", "payoffs: [null, 1.0]", "line deep"),
-    *("iterations: 100000000000000000000000000000000", "trace is a pipe", "profile is a device"),
-}
+QUICK = ("status: 5", "payoffs: [null, 1.0]", "line deep", "trace is a pipe")
 _HOLE = "@@damaged@@"
 _stored: list[Path] = []
 _lock = threading.Lock()
@@ -103,13 +101,8 @@ def _stored_run() -> Path:
             if ended.code != 0:
                 raise RuntimeError(ended.err)
             _stored.append(sandbox.run)
+            atexit.register(shutil.rmtree, sandbox.root, ignore_errors=True)
         return _stored[0]
-
-
-def forget() -> None:
-    """Remove the stored run."""
-    while _stored:
-        shutil.rmtree(_stored.pop().parent, ignore_errors=True)
 
 
 def _records(folder: Path) -> list[dict[str, Any]]:

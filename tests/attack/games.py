@@ -27,10 +27,10 @@ def jobs(*, quick: bool) -> Iterator[Job]:
             names += [f"announced({name})" for name in ANNOUNCED]
         for start in range(0, len(names), AT_ONCE):
             some = names[start : start + AT_ONCE]
-            yield Job(kind, f"{plugin} {start}", partial(_each, plugin, kind, some))
+            yield Job(kind, f"{plugin} {start}", partial(trials, plugin, kind, some))
 
 
-def _each(plugin: str, kind: str, names: list[str]) -> list[Result]:
+def trials(plugin: str, kind: str, names: list[str]) -> list[Result]:
     return [Result(kind, name, tuple(_complaints(plugin, name))) for name in names]
 
 

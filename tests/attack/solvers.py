@@ -5,7 +5,8 @@ from __future__ import annotations
 import importlib.util
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
@@ -23,20 +24,47 @@ INNOCENT = ("cfr_plus", "cfr")
 AT_ONCE = 12
 FILES = ("values", "frames", "words", "describes", "processes", "places")
 TIMEOUT_S, SETUP_S = 4, 40
+INTERRUPTED = 130
+
+Rows = dict[tuple[str, str], dict[str, Any]]
 
 
-def jobs(*, quick: bool, at_once: int = AT_ONCE) -> Iterator[Job]:
+def jobs(*, quick: bool) -> Iterator[Job]:
     """Runs of many attacks at a time, and those that have a run of their own."""
-    for plugin in FILES:
-        known = attacks(load(plugin))
-        chosen = {name: what for name, what in known.items() if what.quick or not quick}
-        together = [name for name, what in chosen.items() if not what.alone]
-        for start in range(0, len(together), at_once):
-            names = together[start : start + at_once]
-            yield Job(KIND, f"{plugin} {start}", partial(trials, plugin, names, quick=quick))
-        for name, what in chosen.items():
-            if what.alone:
-                yield Job(KIND, f"{plugin} {name}", partial(trials, plugin, [name], quick=quick))
+    chosen = [
+        Attempt(plugin, name, what)
+        for plugin in FILES
+        for name, what in attacks(load(plugin)).items()
+        if what.quick or not quick
+    ]
+    for attempt in chosen:
+        if attempt.expected.alone:
+            yield Job(KIND, str(attempt), partial(trials, [attempt], quick=quick))
+    together = [attempt for attempt in chosen if not attempt.expected.alone]
+    for start in range(0, len(together), AT_ONCE):
+        some = together[start : start + AT_ONCE]
+        yield Job(KIND, _label(some), partial(trials, some, quick=quick))
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One attack of a plugin as a solver of a run."""
+
+    plugin: str
+    name: str
+    expected: Expected
+
+    def __str__(self) -> str:
+        return f"{self.plugin}: {self.name}"
+
+    @property
+    def spec(self) -> str:
+        return f"{self.plugin}(attack={self.name})"
+
+
+def _label(attempts: Sequence[Attempt]) -> str:
+    more = f" and {len(attempts) - 1} more" if len(attempts) > 1 else ""
+    return f"{attempts[0]}{more}"
 
 
 @cache
@@ -51,77 +79,71 @@ def load(plugin: str) -> ModuleType:
     return module
 
 
-def trials(plugin: str, names: list[str], *, quick: bool = False) -> list[Result]:
+def trials(attempts: Sequence[Attempt], *, quick: bool = False) -> list[Result]:
     """Results of the cells of one run, of the run itself, and of all readers of its folder."""
-    known = attacks(load(plugin))
-    chosen = {name: known[name] for name in names}
-    alone = any(what.alone for what in chosen.values())
+    alone = any(attempt.expected.alone for attempt in attempts)
     games = GAMES if alone or not quick else GAMES[:1]
-    solvers = [f"{plugin}(attack={name})" for name in chosen]
-    files = (PLUGINS / f"{plugin}.py", NEIGHBORS)
-    label = next(iter(chosen)) + (f" and {len(chosen) - 1} more" if len(chosen) > 1 else "")
-    codes = tuple({code for what in chosen.values() for code in what.codes})
+    plugins = dict.fromkeys(PLUGINS / f"{attempt.plugin}.py" for attempt in attempts)
+    files = [*plugins, NEIGHBORS]
+    solvers = [*(attempt.spec for attempt in attempts), *INNOCENT]
+    codes = tuple({code for attempt in attempts for code in attempt.expected.codes})
     with Sandbox() as sandbox:
         ended = sandbox.command(
-            *("run", "--game", ",".join(games), "--solver", ",".join([*solvers, *INNOCENT])),
+            *("run", "--game", ",".join(games), "--solver", ",".join(solvers), "--out", "run"),
             *("--iterations", "50", "--timeout", str(TIMEOUT_S), "--setup-timeout", str(SETUP_S)),
-            *("--out", "run", *[word for file in files for word in ("--plugin", file)]),
-            deadline_s=60 + 15 * len(chosen) * len(games),
+            *[word for file in files for word in ("--plugin", file)],
+            deadline_s=2 * SETUP_S + 20 * len(attempts) * len(games),
         )
         left = sandbox.left_behind()
         rows = stored_rows(sandbox.run)
         found = [
-            Result(
-                KIND, f"{plugin}: {name}", tuple(_row_complaints(name, what, rows, games, sandbox))
-            )
-            for name, what in chosen.items()
+            Result(KIND, str(attempt), tuple(_row_complaints(attempt, rows, games, sandbox)))
+            for attempt in attempts
         ]
-        resumable = any(what.statuses for what in chosen.values())
-        lost = [
-            f"{solver} on {game} {_status(rows, game, solver)}"
-            for game in games
-            for solver in INNOCENT
-            if resumable and ended.code != 130 and _status(rows, game, solver) != "limit"
-        ]
-        said = ended.complaints(codes) if resumable else ended.refusal(codes)
-        found.append(Result(KIND, f"{plugin}: run of {label}", (*said, *left, *lost)))
-        if resumable:
-            only = readers.CHEAP if quick else ()
-            read = readers.read_everything(
-                sandbox, sandbox.run, f"{games[0]}/{INNOCENT[0]}", files, only
-            )
-            found += readers.results(KIND, f"after {plugin}: {label}", read, shown=INNOCENT[0])
-        return found
+        name = f"run of {_label(attempts)}"
+        if not any(attempt.expected.statuses for attempt in attempts):
+            return [*found, Result(KIND, name, (*ended.refusal(codes), *left))]
+        lost = _lost(rows, games) if ended.code != INTERRUPTED else []
+        found.append(Result(KIND, name, (*ended.complaints(codes), *left, *lost)))
+        read = readers.read_everything(
+            *(sandbox, sandbox.run, f"{games[0]}/{INNOCENT[0]}"),
+            files,
+            readers.CHEAP if quick else (),
+        )
+        return found + readers.results(KIND, f"after {_label(attempts)}", read, shown=INNOCENT[0])
+
+
+def _lost(rows: Rows, games: Sequence[str]) -> list[str]:
+    """Complaints about innocent cells that did not end as they do otherwise."""
+    cells = [(game, solver) for game in games for solver in INNOCENT]
+    statuses = [rows[cell]["status"] if cell in rows else "missing" for cell in cells]
+    return [
+        f"{solver} on {game} {status}"
+        for (game, solver), status in zip(cells, statuses, strict=True)
+        if status != "limit"
+    ]
 
 
 def _row_complaints(
-    name: str,
-    what: Expected,
-    rows: dict[tuple[str, str], dict[str, Any]],
-    games: tuple[str, ...],
-    sandbox: Sandbox,
+    attempt: Attempt, rows: Rows, games: Sequence[str], sandbox: Sandbox
 ) -> list[str]:
     """What is wrong with the rows of one attack."""
-    found = [] if sandbox.struck(name) else ["the attack did not take place"]
-    for game in games if what.statuses else ():
-        row = next((r for (g, s), r in rows.items() if g == game and f"={name})" in s), None)
+    wanted = attempt.expected.statuses
+    found = [] if sandbox.struck(attempt.name) else ["the attack did not take place"]
+    for game in games if wanted else ():
+        row = rows.get((game, attempt.spec))
         if row is None:
             found.append(f"no row on {game}")
-        elif row["status"] not in what.statuses:
-            found.append(f"{row['status']} on {game}: {ascii(row['reason'][:150])[1:-1]}")
+        elif row["status"] not in wanted:
+            found.append(f"{row['status']} on {game}: {str(row['reason'])[:150]!a}")
         elif not isinstance(row["reason"], str) or not (row["reason"] or row["status"] == "ok"):
             found.append(f"{row['status']} on {game} without a reason")
     return found
 
 
-def _status(rows: dict[tuple[str, str], dict[str, Any]], game: str, solver: str) -> str:
-    row = rows.get((game, solver))
-    return "missing" if row is None else str(row["status"])
-
-
-def stored_rows(folder: Path) -> dict[tuple[str, str], dict[str, Any]]:
+def stored_rows(folder: Path) -> Rows:
     """Stored rows by game and solver as typed, as far as lines are rows; interrupted ones too."""
-    rows: dict[tuple[str, str], dict[str, Any]] = {}
+    rows: Rows = {}
     for name in ("interrupted.jsonl", "runs.jsonl"):
         file = folder / name
         if not file.is_file():

@@ -29,7 +29,7 @@ def honest_by_hand(game, monitor):
     last(handed(game), done())
 
 
-@ends("crashed", quick=True)
+@ends("crashed")
 def bytes_at_random(game, monitor):
     write(np.random.default_rng(0).bytes(5000))
 
@@ -75,7 +75,7 @@ def half_a_frame(game, monitor):
     last(handed(game)[:50])
 
 
-@ends("crashed", quick=True)
+@ends("crashed")
 def kind_unknown(game, monitor):
     last(frame("surprise", {}))
 
@@ -90,7 +90,7 @@ def fields_list(game, monitor):
     last(frame("done", [1]))
 
 
-@ends("crashed", quick=True)
+@ends("crashed")
 def done_without_fields(game, monitor):
     last(handed(game), frame("done", {}))
 
@@ -125,7 +125,7 @@ def done_with_elapsed_negative(game, monitor):
     last(handed(game), done(elapsed_s=-1.0))
 
 
-@ends("crashed", quick=True)
+@ends("crashed")
 def done_with_work_huge(game, monitor):
     last(handed(game), done(work=10**30))
 
@@ -161,7 +161,7 @@ def error_with_lists(game, monitor):
     last(frame("error", {name: ["x"] for name in ("type", "message", "traceback", "memory")}))
 
 
-@ends("crashed", quick=True)
+@ends("crashed")
 def refused_with_status_unknown(game, monitor):
     last(frame("refused", {"status": "splendid", "reason": "x"}))
 
@@ -176,7 +176,7 @@ def refused_with_reason_list(game, monitor):
     last(frame("refused", {"status": "unsupported", "reason": [1]}))
 
 
-@ends("crashed", quick=True)
+@ends("crashed")
 def described_while_solving(game, monitor):
     last(frame("described", {"spec": "cfr_plus", "deterministic": True}))
 
@@ -212,7 +212,7 @@ def candidate_without_fields(game, monitor):
     last(frame("candidate", {}, {"profile": np.ones(3)}), done())
 
 
-@ends("crashed", quick=True)
+@ends("crashed")
 def candidate_larger_than_its_body(game, monitor):
     layout = [["profile", "<f8", [2**40, 2**40]]]
     last(frame("candidate", {"claim": "iterate", "exact": None, **CLOCKS}, layout=layout), done())
@@ -244,7 +244,7 @@ def candidate_of_nothing_without_end(game, monitor):
     last(frame("candidate", CLOCKS, layout=layout), done())
 
 
-@ends("crashed", quick=True)
+@ends("crashed")
 def candidate_with_claimed_regret_text(game, monitor):
     last(handed(game, claimed_regret="none at all"), done())
 

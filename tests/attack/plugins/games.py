@@ -106,7 +106,7 @@ class Evil:
 
 
 # fmt: off
-@ends(quick=True)
+@ends()
 def answers_nothing(): save_tree(honest(), place()); answers(frame("built", {}))
 @ends()
 def answers_without_files(): answers()
@@ -122,7 +122,7 @@ def answers_described(): answers(frame("described", {"spec": "x", "deterministic
 def answers_done(): answers(frame("done", {}))
 @ends()
 def answers_error_empty(): answers(frame("error", {}))
-@ends(quick=True)
+@ends()
 def answers_error_of_lists(): answers(frame("error", {"usage": ["x"], "message": [1]}))
 @ends()
 def answers_garbage(): answers(b"garbage" * 1000)

@@ -157,7 +157,7 @@ def replaces_the_monitor(game, monitor):
     contract.CLAIMS = ("anything",)
 
 
-@ends("limit", alone=True, codes=(0, 130), quick=True)
+@ends("limit", alone=True, codes=(0, 130))
 def interrupts_its_parent(game, monitor):
     os.kill(os.getppid(), signal.SIGINT)
     time.sleep(0.5)

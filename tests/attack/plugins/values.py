@@ -34,7 +34,7 @@ def reports(game, monitor, **fields):
 # -- statistics ------------------------------------------------------------------------------
 
 
-@ends("crashed", quick=True)
+@ends("crashed")
 def statistics_text(game, monitor):
     monitor.statistics = "text"
 
@@ -51,7 +51,7 @@ def statistics_none(game, monitor):
 
 @ends("crashed", quick=True)
 def statistics_beyond_floats(game, monitor):
-    monitor.record(objective=10**400, bound=1, sense="minimize")
+    monitor.record(objective=10**400, bound=1, sense="min")
 
 
 @ends(*ANY)
@@ -59,7 +59,7 @@ def statistics_beyond_64_bits(game, monitor):
     monitor.record(nodes=2**64)
 
 
-@ends("crashed", quick=True)
+@ends("crashed")
 def statistics_without_end(game, monitor):
     rings = []
     rings.append(rings)
@@ -79,7 +79,7 @@ def statistics_not_finite(game, monitor):
     monitor.record(a=float("nan"), b=float("inf"), c=np.array([np.nan, -np.inf]))
 
 
-@ends("limit", "crashed", quick=True)
+@ends("limit", "crashed")
 def statistics_with_controls(game, monitor):
     monitor.record(**{"\x1b[2J\u202e": "\x9b31m\x00", "[/bold]": "[/nothing]", "=1+1": "=1+1"})
 
@@ -112,7 +112,7 @@ def exact_integer(game, monitor):
     return reports(game, monitor, profile_exact=5)
 
 
-@ends("crashed", quick=True)
+@ends("crashed")
 def exact_text(game, monitor):
     return reports(game, monitor, profile_exact="1/2")
 
@@ -213,7 +213,7 @@ def frequencies_none(game, monitor):
     return reports(game, monitor, profile_probabilities=np.zeros(0), profile_exact=None)
 
 
-@ends("crashed", quick=True)
+@ends("crashed")
 def frequencies_not_numbers(game, monitor):
     values = np.full(game.tree.n_actions, np.nan)
     return reports(game, monitor, profile_probabilities=values, profile_exact=None)
@@ -234,7 +234,7 @@ def frequencies_snapshot_zero(game, monitor):
 # -- claims ----------------------------------------------------------------------------------
 
 
-@ends("crashed", quick=True)
+@ends("crashed")
 def claim_unknown(game, monitor):
     return reports(game, monitor, claim="surely an equilibrium")
 
@@ -259,7 +259,7 @@ def claimed_regret_text(game, monitor):
     return reports(game, monitor, claimed_regret="small")
 
 
-@ends("crashed", quick=True)
+@ends("crashed")
 def claimed_regret_not_a_number(game, monitor):
     return reports(game, monitor, claimed_regret=float("nan"))
 

@@ -41,7 +41,7 @@ def raises_two_megabytes(game, monitor):
     raise ValueError(LONG)
 
 
-@ends("limit", quick=True)
+@ends("limit")
 def detail_of_two_megabytes(game, monitor):
     return ended(game, monitor, LONG)
 
@@ -66,7 +66,7 @@ def raises_markup(game, monitor):
     raise ValueError(MARKUP)
 
 
-@ends("limit", "crashed", quick=True)
+@ends("limit", "crashed")
 def detail_with_surrogates(game, monitor):
     return ended(game, monitor, "\ud800 \udfff")
 
@@ -171,7 +171,7 @@ def returns_an_ending_with_detail_list(game, monitor):
     return ending
 
 
-@ends("unsupported", quick=True)
+@ends("unsupported")
 def supports_two_megabytes(game, monitor):
     return LONG
 

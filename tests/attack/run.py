@@ -1,4 +1,4 @@
-"""``python -m attack``: run the trials and say how many held, by kind."""
+"""``python -m attack.run``: run the trials and say how many held, by kind."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _timed(job: Job) -> tuple[list[Result], float]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m attack", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m attack.run", description=__doc__)
     parser.add_argument("--jobs", type=int, default=2, help="runs at the same time")
     parser.add_argument("--quick", action="store_true", help="only what the tests run")
     parser.add_argument("--only", default="", help="jobs whose kind or name contains this")
