@@ -48,7 +48,7 @@ def _complaints(plugin: str, name: str) -> list[str]:
             deadline_s=3 * SETUP_S,
         )
         left = sandbox.left_behind()
-        if name == HONEST:
+        if name.startswith(HONEST):
             return ended.complaints() + left
         found = ended.refusal() + left
         if not sandbox.struck(attack):

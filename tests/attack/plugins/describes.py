@@ -5,10 +5,12 @@ import sys
 import time
 from dataclasses import dataclass
 
-from attack.hostile import ends, frame, strike, uniform, write
+from attack.hostile import ends, frame, job, strike, uniform, write
 
 import eqbench
 from eqbench.solver import Termination
+
+SPEC = "describes(attack=honest_by_hand)"
 
 
 @eqbench.register_solver("describes")
@@ -37,6 +39,11 @@ def last(*message):
 
 
 # fmt: off
+@ends("limit")
+def honest_by_hand():  # no attack: it shows that answers by hand arrive
+    if job()["do"] == "describe":
+        form = {"frozen": True, "undocumented": []}
+        last("described", {"spec": SPEC, "deterministic": False, **form})
 @ends("crashed", quick=True)
 def described_empty(): last("described", {})
 @ends("crashed")

@@ -3,13 +3,12 @@
 import json
 import os
 import pickle
-import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from attack.hostile import ends, frame, strike, write
+from attack.hostile import ends, frame, job, strike, write
 
 import eqbench
 from eqbench.model.tree_files import save_tree
@@ -65,13 +64,8 @@ class Announced:
 
 
 def place():
-    """Folder into which this child is to write its tree, found as any plugin could find it."""
-    caller = sys._getframe()
-    while caller is not None:
-        if "job" in caller.f_locals:
-            return Path(caller.f_locals["job"]["folder"])
-        caller = caller.f_back
-    raise LookupError("no folder for the game")
+    """Folder into which this child is to write its tree."""
+    return Path(job()["folder"])
 
 
 def answers(message=None, **fields):
@@ -106,6 +100,8 @@ class Evil:
 
 
 # fmt: off
+@ends("limit", quick=True)
+def honest_by_hand(): written()  # no attack: it shows that answers by hand arrive
 @ends()
 def answers_nothing(): save_tree(honest(), place()); answers(frame("built", {}))
 @ends()
