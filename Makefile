@@ -11,7 +11,7 @@ STAMP := $(VENV)/.installed
 EXTRAS := gambit gurobi scip peers ode exact
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check docs docs-links reference schemas fuzz clean
+.PHONY: help setup run test check docs docs-links reference schemas fuzz attack mutants clean
 
 help:  ## show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -45,6 +45,9 @@ schemas: $(STAMP)  ## generate docs/reference/schemas anew from the declared typ
 
 fuzz: $(STAMP)  ## damage game files for ten minutes and see whether a reader fails
 	$(BIN)/python tests/fuzz_game_files.py --minutes 10
+
+attack: $(STAMP)  ## try hostile plugins, files and commands; ARGS=--kill kills runs instead
+	cd tests && ../$(BIN)/python -m attack.run --jobs 2 $(ARGS)
 
 clean:  ## remove builds, caches and .venv; results stay
 	rm -rf $(VENV) build dist docs/_build *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
