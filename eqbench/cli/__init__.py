@@ -27,6 +27,7 @@ _COMMANDS = {
     "info": "eqbench.cli.catalog:info",
     "check": "eqbench.cli.check:check",
     "doctor": "eqbench.cli.doctor:doctor",
+    "schema": "eqbench.cli.schema:schema",
 }
 USAGE_ERROR = 2
 CLOSED_PIPE = 141

@@ -83,6 +83,7 @@ def compare(
     Regrets around 1e-16 are rounding, so give them a margin too. Exit code: 0 no regression, 2
     usage, 3 regression.
     """
+    from eqbench.cli.output import print_formatted, say_notes
     from eqbench.cli.report import run_folder
     from eqbench.report.comparison import compare_runs
     from eqbench.report.comparison_rules import Criteria, parse_rule, regressions
@@ -100,10 +101,10 @@ def compare(
     if as_json:
         import json
 
+        say_notes(before, after)
         document = comparison_json(comparison, criteria, found)
         click.echo(json.dumps(document, indent=2, allow_nan=False))
     else:
-        from eqbench.cli.output import print_formatted
         from eqbench.report.markdown import markdown
         from eqbench.report.terminal import print_report
 

@@ -141,6 +141,7 @@ def _game(
     UsageError
         If there is none or several, or a run has no such game.
     """
+    from eqbench.cli.output import say_notes
     from eqbench.cli.profile_file import read_profile
     from eqbench.cli.report import run_folder
     from eqbench.errors import UsageError
@@ -150,6 +151,7 @@ def _game(
     registry = default_registry().with_plugins(plugins)
     folders = {folder.resolve(): folder for folder in map(run_folder, runs)}
     stored = [read_run(folder) for folder in folders.values()]
+    say_notes(*stored)
     data = {path: read_profile(path) for path in profiles}
     named = [item.get("game") for item in data.values() if isinstance(item, dict)]
     specs = {cell.game_spec: None for run in stored for cell in run.cells}

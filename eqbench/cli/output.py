@@ -9,6 +9,12 @@ from typing import Any
 import click
 
 
+def say_notes(*runs: Any) -> None:
+    """Say on standard error what is damaged in the folders of runs."""
+    for note in dict.fromkeys(note for run in runs for note in run.notes):
+        click.echo(f"note: {note}", err=True)
+
+
 def print_formatted(render: Callable[[Any], None]) -> None:
     """Let `render` print to a console, as wide as the terminal.
 

@@ -44,7 +44,7 @@ def report(runs: tuple[str, ...], formats: str, out: str | None, *, summarize: b
     With --format html it is one page with tables and figures that needs no network. Unless it is
     redirected or --out is given, it becomes report.html in the folder of the run.
     """
-    from eqbench.cli.output import print_formatted
+    from eqbench.cli.output import print_formatted, say_notes
     from eqbench.report.document import report_on
     from eqbench.report.terminal import print_report
     from eqbench.store.stored_run import read_run
@@ -53,6 +53,8 @@ def report(runs: tuple[str, ...], formats: str, out: str | None, *, summarize: b
     page = page_file(wanted, out, runs)
     folders = {folder.resolve(): folder for folder in map(run_folder, runs)}
     stored = [read_run(folder) for folder in folders.values()]
+    if "csv" in wanted:  # which has no place for notes
+        say_notes(*stored)
     tables = report_on(stored, summarize=summarize)
     if page is not None:
         _write(page, _text("html", tables, stored, summarize=summarize))

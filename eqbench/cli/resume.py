@@ -73,6 +73,7 @@ def begin(job: Any, folder: Any, options: dict[str, Any], again: set[str]) -> An
     """The folder of a run that is about to begin or to go on."""
     from pathlib import Path
 
+    from eqbench.cli.output import say_notes
     from eqbench.harness.environment import manifest
     from eqbench.store.run_folder import RunFolder, game_slug, new_run_path
 
@@ -83,6 +84,7 @@ def begin(job: Any, folder: Any, options: dict[str, Any], again: set[str]) -> An
         path = Path(out) if out else new_run_path(Path("results"), slug)
         return RunFolder.create(path, plan)
     finished, before = job.finished_in(folder, again), folder.plan
+    say_notes(folder)
     given_up = len(set(before["cells"]) - set(plan["cells"]))
     if before["request"] != plan["request"] and given_up:
         click.echo(

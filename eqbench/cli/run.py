@@ -151,8 +151,11 @@ def run(ctx: click.Context, /, **options: Any) -> None:
     with Run(request, default_registry().with_plugins(request.plugins)) as job:
         if options["dry_run"]:
             from eqbench.cli.dry_run import print_plan
+            from eqbench.cli.output import say_notes
 
             finished = job.finished_in(folder, again) if folder else set()
+            if folder is not None:
+                say_notes(folder)
             print_plan(job.cells, finished, request, as_json=options["as_json"])
             return
         folder = begin(job, folder, options, again)

@@ -34,6 +34,7 @@ def show(
     GAME/SOLVER/SEED as far as it takes to tell cells apart. JSON always holds all information
     sets.
     """
+    from eqbench.cli.output import print_formatted, say_notes
     from eqbench.cli.profile_file import read_profile
     from eqbench.cli.report import run_folder
     from eqbench.model.profile_json import profile_from_json
@@ -41,6 +42,7 @@ def show(
     from eqbench.store.stored_run import read_run
 
     stored = read_run(run_folder(run))
+    say_notes(stored)
     record = stored.cell(cell)
     facts = cell_facts(stored, record, rank)
     if facts["candidate"] is not None:
@@ -52,7 +54,6 @@ def show(
 
         click.echo(json.dumps(facts, indent=2, allow_nan=False))
         return
-    from eqbench.cli.output import print_formatted
     from eqbench.report.profile_view import print_profile
 
     print_formatted(lambda console: print_profile(facts, console, show_all=show_all))

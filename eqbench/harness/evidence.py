@@ -14,7 +14,7 @@ from eqbench.errors import ProfileError
 from eqbench.harness.frames import CandidateFrame, Frame, ProfileFrame, SnapshotFrame
 from eqbench.model.profile import BehaviorProfile
 from eqbench.solver import CLAIMS, Candidate
-from eqbench.store.schema import EquilibriumRecord
+from eqbench.store.schema import EquilibriumRecord, ExactRecord, IdentityRecord
 from eqbench.verification import (
     Allowance,
     Verification,
@@ -55,7 +55,7 @@ class Finding:
         """Sorts findings, best first: a proof before what only rounds to less."""
         return self.exact is None or self.exact.max_regret > 0, self.max_regret
 
-    def record(self, profile: Any, identity: dict[str, Any] | None) -> EquilibriumRecord:
+    def record(self, profile: Any, identity: IdentityRecord | None) -> EquilibriumRecord:
         """Record of the finding; `profile` is where its profile is kept."""
         return EquilibriumRecord(
             claim=self.candidate.claim,
@@ -148,7 +148,7 @@ def _rounded(exact: Verification) -> Verification:
     return Verification(tuple(map(float, exact.payoffs)), tuple(map(float, exact.regrets)))
 
 
-def _fractions(exact: Verification) -> dict[str, list[str]]:
+def _fractions(exact: Verification) -> ExactRecord:
     return {
         "payoffs": [str(value) for value in exact.payoffs],
         "regrets": [str(value) for value in exact.regrets],
@@ -209,7 +209,7 @@ def metrics(
     findings: Sequence[Finding],
     *,
     keep: Callable[[int, Finding], Any],
-    name: Callable[[Finding], dict[str, Any] | None],
+    name: Callable[[Finding], IdentityRecord | None],
 ) -> dict[str, Any]:
     """Fields of a cell that follow from its measured candidates, best first.
 

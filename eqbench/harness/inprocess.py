@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from eqbench.documents import read_file
 from eqbench.equilibria import Identifier, Identity
 from eqbench.errors import ProfileError, UsageError
 from eqbench.harness.evidence import measure, metrics
@@ -17,7 +18,7 @@ from eqbench.harness.naming import identity_of
 from eqbench.harness.verdict import ending, first_refutation
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
-from eqbench.model.profile_json import parse_profile, profile_from_json
+from eqbench.model.profile_json import MOST_PROFILE_BYTES, parse_profile, profile_from_json
 from eqbench.model.tree import GameTree
 from eqbench.registry import default_registry
 from eqbench.solver import (
@@ -204,7 +205,7 @@ def identify(game: Game | str, profile: Any) -> Identity | None:
 def _profile(tree: GameTree, profile: Any) -> BehaviorProfile:
     """Profile of a game from any of its forms."""
     if isinstance(profile, str | Path):
-        profile = parse_profile(Path(profile).read_text(encoding="utf-8"))
+        profile = parse_profile(read_file(profile, MOST_PROFILE_BYTES))
     if isinstance(profile, dict):
         profile = profile_from_json(tree, profile)
     if not isinstance(profile, BehaviorProfile):

@@ -239,10 +239,15 @@ def _plan_solver(
     _go_on_unless_interrupted(outcome)
     match outcome.last:
         case DescribedFrame(spec=spec, deterministic=deterministic):
-            return PlannedSolver(text, spec, deterministic, version, plugins)
+            try:
+                _check_spec(spec, entry)
+                return PlannedSolver(text, spec, deterministic, version, plugins)
+            except UsageError as error:
+                problem: tuple[Status, str] = "crashed", shortened(str(error))
         case ErrorFrame(usage=True, message=message):
             raise UsageError(shortened(message))
-    problem = _problem(outcome, request.setup_timeout_s)
+        case _:
+            problem = _problem(outcome, request.setup_timeout_s)
     return PlannedSolver(text, text, True, version, plugins, problem)
 
 
@@ -324,9 +329,9 @@ def _build_in_child(
 
 
 def _check_spec(spec: str, entry: Entry) -> None:
-    """Refuse what a child says about its game if it is no canonical spec of that game.
+    """Refuse what a child calls a game or solver if that is no canonical spec of it.
 
-    Otherwise the rows of a plugin's game could bear the name of another.
+    Otherwise the rows of a plugin could bear the name of another.
 
     Raises
     ------
@@ -334,4 +339,6 @@ def _check_spec(spec: str, entry: Entry) -> None:
     """
     parsed = parse_spec(spec)
     if str(parsed) != spec or parsed.name != entry.canonical_name:
-        raise UsageError(f"its process answered with {spec!r}, which is no spec of that game")
+        raise UsageError(
+            f"its process answered with {spec!r}, no spec of the {entry.kind} {entry.name}"
+        )

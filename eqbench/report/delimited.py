@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from eqbench.report.entries import Entry, by_game, by_solver
@@ -42,7 +42,7 @@ def _paths(run: StoredRun, cell: CellRecord) -> dict[str, str | None]:
 
 def _identity(cell: CellRecord) -> dict[str, Any]:
     """What is known of the equilibrium of the best candidate beside its name."""
-    identity = cell.equilibria[0].identity if cell.equilibria else None
+    identity: Mapping[str, Any] | None = cell.equilibria[0].identity if cell.equilibria else None
     if identity is None:
         return {}
     facts = {f"equilibrium_{name}": identity[name] for name in _FACTS}

@@ -208,16 +208,6 @@ def test_run_with_an_unknown_environment_makes_a_page(tmp_path: Path) -> None:
     assert "Provenance" in [head.text for head in read_page(report_page([run], {})).all("h2")]
 
 
-def test_programs_find_null_where_a_statistic_is_no_number(tmp_path: Path) -> None:
-    path = write_run(tmp_path / "run", cell("01"))
-    lines = path / "runs.jsonl"
-    lines.write_text(lines.read_text().replace('"pivots": 3', '"a": NaN, "b": [-Infinity, 1.5]'))
-    page = read_page(report_page([read_run(path)], {}))
-    (block,) = (e for e in page.all("script") if e.attributes.get("id") == "data")
-    found = json.loads(block.text, parse_constant=pytest.fail)["cells"][0]
-    assert found["statistics"] == {"a": None, "b": [None, 1.5]}
-
-
 @pytest.mark.parametrize(
     ("link", "address"),
     [

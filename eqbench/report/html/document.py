@@ -26,7 +26,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -281,19 +280,10 @@ def anchor_of(text: str) -> str:
 
 def _harmless_json(data: Any) -> str:
     """JSON in which nothing ends or begins an element."""
-    text = json.dumps(_finite(data), allow_nan=False, separators=(",", ":"))
+    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
     for char in "<>&":
         text = text.replace(char, f"\\u{ord(char):04x}")
     return text
-
-
-def _finite(data: Any) -> Any:
-    """The same JSON values with None for what is no number."""
-    if isinstance(data, dict):
-        return {name: _finite(value) for name, value in data.items()}
-    if isinstance(data, list | tuple):
-        return [_finite(value) for value in data]
-    return None if isinstance(data, float) and not math.isfinite(data) else data
 
 
 def _digest(text: str) -> str:
