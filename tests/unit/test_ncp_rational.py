@@ -98,7 +98,7 @@ def test_seed_chooses_the_equilibrium_where_there_is_a_choice() -> None:
         for seed in (0, 1, 2, 3, 0)
     ]
     assert found[0] == found[-1]
-    assert len(set(found)) > 2
+    assert len(set(found)) > 1
     for frequencies in found:
         assert frequencies is not None
         profile = BehaviorProfile.of_exact(game.tree, frequencies)
