@@ -29,6 +29,7 @@ from eqbench.errors import (
 from eqbench.model.size_limit import (
     DEFAULT_MAX_NODES,
     check_expected_nodes,
+    enough_memory,
     max_nodes,
     node_limit,
     too_large,
@@ -157,25 +158,29 @@ class Registry:
         SpecError
             If the spec cannot be read, names something unknown, or the game refuses a value.
         GameTooLargeError
-            If the game has more than `max_nodes` nodes.
+            If the game has more than `max_nodes` nodes, or there is not enough memory.
         UsageError
             If the game cannot be loaded or built.
         """
+        from eqbench.model.assemble import check_tree
         from eqbench.model.game import Game
         from eqbench.model.game_cache import CACHED_FROM, cached_game
 
         instance, canonical, entry = self._load("game", spec)
         try:
-            with node_limit(max_nodes):
+            with node_limit(max_nodes), enough_memory(canonical):
                 expected = _expected_nodes(canonical, instance)
                 key = _cache_key(canonical, instance)
                 if entry.builtin and (key or expected >= CACHED_FROM):
                     game = cached_game(canonical, lambda: _build(instance), key=key)
                     check_expected_nodes(canonical, game.tree.n_nodes)
                     return game
-                return Game(canonical, _build(instance))
+                tree = _build(instance)
+                if not entry.builtin:
+                    check_tree(tree)
+                return Game(canonical, tree)
         except Exception as error:
-            if entry.builtin or isinstance(error, MemoryError | GameTooLargeError):
+            if entry.builtin or isinstance(error, GameTooLargeError):
                 raise
             _fail(entry, error)
 

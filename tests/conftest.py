@@ -6,8 +6,15 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 pytest_plugins = ["skip_policy"]
+
+# How fast a machine is decides nothing.
+settings.register_profile(
+    "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("any machine")
 
 FOLDERS = {"eqbench": "eqbench", "eqbench.games": "games", "eqbench.solvers": "solvers"}
 

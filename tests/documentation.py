@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import click
+from command import PATIENCE_S
 
 from eqbench.cli import app
 from eqbench.errors import EqbenchError
@@ -206,11 +207,11 @@ def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         command,
         cwd=folder,
-        env=os.environ | {"PATH": os.pathsep.join(paths), "COLUMNS": "150"},
+        env=os.environ | {"PATH": os.pathsep.join(paths), "COLUMNS": "165"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=100,
+        timeout=PATIENCE_S,
         check=False,
     )
 

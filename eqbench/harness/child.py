@@ -17,11 +17,22 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
+from eqbench.errors import DocumentError
 from eqbench.harness.family import Family
-from eqbench.harness.frames import CLOCKS, Frame, FrameDecoder
+from eqbench.harness.frames import (
+    MOST_BYTES,
+    Clocks,
+    DoneFrame,
+    ErrorFrame,
+    Frame,
+    FrameDecoder,
+    LastFrame,
+    ProfileFrame,
+    ReadyFrame,
+)
 from eqbench.harness.guard import Guardian
 from eqbench.harness.interrupts import interrupts_held
 
@@ -29,7 +40,6 @@ GRACE_S = 1.0
 POLL_S = 0.05
 EXIT_S = 2.0
 LOG_BYTES = 20_000
-LAST_FRAMES = frozenset({"done", "refused", "error", "described", "built"})
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
@@ -58,18 +68,20 @@ class Outcome:
     ----------
     last : the frame that closes a job, or None if the child did not get there
     ready : whether set-up was over
-    clocks : the newest clocks that any frame carried
+    clocks : the newest clocks that any frame carried, None if none did
     ended : `exit`, `setup timeout`, `timeout`, `memory`, `garbled` or `interrupted`
+    garbled : what was wrong with the message that ended it
     exit_code : negative number of the signal if a signal ended it; None if it was killed here
     setup_s, solve_s : wall seconds before and after `ready`
     peak_memory_bytes : largest sum of resident memory over its processes that was seen
     log : end of what it wrote to standard output and error
     """
 
-    last: Frame | None = None
+    last: LastFrame | None = None
     ready: bool = False
-    clocks: dict[str, Any] = field(default_factory=dict)
+    clocks: Clocks | None = None
     ended: str = "exit"
+    garbled: str = ""
     exit_code: int | None = None
     setup_s: float = 0.0
     solve_s: float = 0.0
@@ -83,18 +95,20 @@ def run_child(
     guardian: Guardian,
     on_frame: Callable[[Frame], None] = lambda frame: None,
     stop: threading.Event | None = None,
+    most_bytes: int = MOST_BYTES,
 ) -> Outcome:
     """Outcome of a job; never raises for anything that the child does.
 
     `on_frame` sees every frame as it arrives and must not block. An interrupt ends the child
     and becomes an outcome as well; it is up to the caller to go on with it. Only the main
-    thread is interrupted; elsewhere the event `stop` does the same.
+    thread is interrupted; elsewhere the event `stop` does the same. `most_bytes` is the size of the
+    largest message that the job may send.
     """
     child: _Child | None = None
     with tempfile.TemporaryFile() as log:
         try:
             with interrupts_held():
-                child = _Child(limits, log, on_frame, stop or threading.Event())
+                child = _Child(limits, log, on_frame, stop or threading.Event(), most_bytes)
                 guardian.watch(child.process.pid)
             child.send(job)
             child.watch()
@@ -122,20 +136,24 @@ class _Child:
         log: Any,
         on_frame: Callable[[Frame], None],
         stop: threading.Event,
+        most_bytes: int,
     ) -> None:
         self.limits, self.on_frame, self.stop = limits, on_frame, stop
         self.outcome = Outcome()
         receiver, sender = os.pipe()
+        held, self.control = os.pipe()  # the keeper ends what is left when this end is closed
         try:
             self.started = time.monotonic()
-            self.process = _start(limits, log, sender)
+            self.process = _start(limits, log, sender, held)
         except BaseException:
             os.close(receiver)
+            os.close(self.control)
             raise
         finally:
             os.close(sender)
+            os.close(held)
         self.family = Family(self.process.pid)
-        self.reader = _Reader(receiver)
+        self.reader = _Reader(receiver, most_bytes)
         self.ready_at: float | None = None
 
     def send(self, job: dict[str, Any]) -> None:
@@ -161,7 +179,7 @@ class _Child:
                 return
             arrived = self.reader.next(min(next_poll, deadline) - now)
             if isinstance(arrived, Exception):
-                self.outcome.ended = "garbled"
+                self.outcome.ended, self.outcome.garbled = "garbled", _what_is_wrong(arrived)
                 return
             if arrived is not None:
                 self._take(arrived)
@@ -170,11 +188,14 @@ class _Child:
                 return
 
     def end(self) -> None:
-        """Kill what is left, pass on what had been sent, reap the leader."""
+        """Have everything killed that is left, pass on what had been sent, reap the keeper."""
         finished = time.monotonic()
         start = self.ready_at or finished
         self.outcome.setup_s = start - self.started
         self.outcome.solve_s = finished - start
+        os.close(self.control)
+        if not self._ends_within(EXIT_S):  # somebody has stopped the keeper
+            self.family.look()
         self.family.kill()
         self.process.wait()
         stdin = self.process.stdin
@@ -185,21 +206,27 @@ class _Child:
             self._take(frame)
 
     def _take(self, frame: Frame) -> None:
+        """Take note of a frame; what comes after the last one does not count."""
         outcome = self.outcome
-        outcome.clocks |= {k: v for k, v in frame.fields.items() if k in CLOCKS}
-        if frame.kind == "ready":
+        if outcome.last is not None:
+            return
+        if isinstance(frame, ProfileFrame | DoneFrame | ErrorFrame) and frame.clocks is not None:
+            outcome.clocks = frame.clocks
+        if isinstance(frame, ReadyFrame) and not outcome.ready:  # the clock starts only once
             outcome.ready, self.ready_at = True, time.monotonic()
-        elif frame.kind in LAST_FRAMES:
+        elif isinstance(frame, LastFrame):
             outcome.last = frame
-            seen = frame.fields.get("memory_bytes", 0)
-            outcome.peak_memory_bytes = max(outcome.peak_memory_bytes, seen)
+            if isinstance(frame, DoneFrame | ErrorFrame):
+                seen = max(outcome.peak_memory_bytes, frame.memory_bytes)
+                outcome.peak_memory_bytes = seen
         self.on_frame(frame)
 
     def _deadline(self) -> float:
         if self.ready_at is None:
             return self.started + self.limits.setup_s
         # what the monitor costs is not the solver's time, but it is bounded as well
-        overhead = min(self.outcome.clocks.get("overhead_s", 0.0), self.limits.time_s)
+        clocks = self.outcome.clocks
+        overhead = 0.0 if clocks is None else min(clocks.overhead_s, self.limits.time_s)
         return self.ready_at + self.limits.time_s + GRACE_S + overhead
 
     def _exceeded(self, now: float, deadline: float) -> str | None:
@@ -227,33 +254,44 @@ class _Child:
 
     def _wait_for_exit(self) -> None:
         """Give a child that has said its last word a moment to end by itself."""
-        limit = time.monotonic() + EXIT_S
+        if self._ends_within(EXIT_S):
+            self.family.kill()  # before the leader is reaped: until then its group number is ours
+            self.outcome.exit_code = self.process.wait()
+
+    def _ends_within(self, seconds: float) -> bool:
+        limit = time.monotonic() + seconds
         while not self._gone():
             if time.monotonic() > limit:
-                return
+                return False
             time.sleep(0.002)
-        self.family.kill()  # before the leader is reaped: until then its group number is ours
-        self.outcome.exit_code = self.process.wait()
+        return True
 
 
-def _start(limits: Limits, log: Any, sender: int) -> subprocess.Popen[bytes]:
+def _start(limits: Limits, log: Any, sender: int, held: int) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         # -P: a file of the user's folder must not pass for a module of ours
-        [sys.executable, "-P", "-m", "eqbench.harness.worker", str(sender)],
+        [sys.executable, "-P", "-m", "eqbench.harness.worker", str(sender), str(held)],
         stdin=subprocess.PIPE,
         stdout=log,
         stderr=subprocess.STDOUT,
-        pass_fds=(sender,),
+        pass_fds=(sender, held),
         start_new_session=True,
         env=os.environ | {name: str(limits.threads) for name in THREAD_VARIABLES},
     )
 
 
+def _what_is_wrong(error: Exception) -> str:
+    """What a reason says about a message that is none."""
+    if isinstance(error, DocumentError):
+        return f"it sent what does not fit: {error}"
+    return "it wrote into the channel to the harness"
+
+
 class _Reader:
     """Thread that always drains the pipe, so that no child waits for us; it owns the pipe."""
 
-    def __init__(self, receiver: int) -> None:
-        self._receiver = receiver
+    def __init__(self, receiver: int, most_bytes: int = MOST_BYTES) -> None:
+        self._receiver, self._most = receiver, most_bytes
         self._arrived: queue.SimpleQueue[Frame | Exception] = queue.SimpleQueue()
         self._stop_at = float("inf")
         self._thread = threading.Thread(target=self._read, daemon=True)
@@ -276,12 +314,13 @@ class _Reader:
         return frames
 
     def _read(self) -> None:
-        decoder, poll = FrameDecoder(), select.poll()
+        decoder, poll = FrameDecoder(self._most), select.poll()
         poll.register(self._receiver, select.POLLIN | select.POLLHUP)
         try:
             while True:
-                readable = poll.poll(50)
+                # looked at first: what the child sent before it ended is there for the poll
                 stopping = self._stop_at < float("inf")
+                readable = poll.poll(50)
                 if stopping and (not readable or time.monotonic() > self._stop_at):
                     return
                 if not readable:

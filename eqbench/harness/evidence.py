@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -12,14 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.errors import ProfileError
-from eqbench.harness.frames import Frame
+from eqbench.harness.frames import CandidateFrame, Frame, ProfileFrame, SnapshotFrame
 from eqbench.model.profile import BehaviorProfile
 from eqbench.solver import CLAIMS, Candidate
-from eqbench.store.schema import EquilibriumRecord
+from eqbench.store.schema import EquilibriumRecord, ExactRecord, IdentityRecord
 from eqbench.verification import (
     Allowance,
     Verification,
     Verifier,
+    beyond_floats,
     certify,
     exact_refutation,
     refutation,
@@ -56,7 +56,7 @@ class Finding:
         """Sorts findings, best first: a proof before what only rounds to less."""
         return self.exact is None or self.exact.max_regret > 0, self.max_regret
 
-    def record(self, profile: Any, identity: dict[str, Any] | None) -> EquilibriumRecord:
+    def record(self, profile: Any, identity: IdentityRecord | None) -> EquilibriumRecord:
         """Record of the finding; `profile` is where its profile is kept."""
         return EquilibriumRecord(
             claim=self.candidate.claim,
@@ -80,20 +80,19 @@ class Evidence:
     """
 
     def __init__(self) -> None:
-        self.snapshots: list[Frame] = []
-        self.candidates: list[Frame] = []
+        self.snapshots: list[SnapshotFrame] = []
+        self.candidates: list[CandidateFrame] = []
         self.dropped = 0
         self._bytes = 0
 
     def add(self, frame: Frame) -> None:
         """Take a frame of any kind; others than these two are not evidence."""
-        if frame.kind == "snapshot":
+        if isinstance(frame, SnapshotFrame):
             if len(self.snapshots) == MAX_SNAPSHOTS:
                 self.snapshots = self.snapshots[::2]
             self.snapshots.append(frame)
-        elif frame.kind == "candidate":
-            self._bytes += sum(array.nbytes for array in frame.arrays.values())
-            self._bytes += sum(map(len, frame.fields.get("exact") or ()))
+        elif isinstance(frame, CandidateFrame):
+            self._bytes += len(frame.profile) + sum(map(len, frame.exact or ()))
             if len(self.candidates) < MAX_CANDIDATES and self._bytes <= MAX_CANDIDATE_BYTES:
                 self.candidates.append(frame)
             else:
@@ -112,8 +111,8 @@ def measure(
     """Measure a candidate and hold it against its claim.
 
     A claimed equilibrium, or a claim of no regret at all, is measured exactly if its
-    frequencies are known exactly and that is not too much work. Otherwise the floats count, and
-    nothing is proved.
+    frequencies are known exactly and that is not too much work. Otherwise what the verifier
+    measures in floats counts, and nothing is proved.
 
     Parameters
     ----------
@@ -131,33 +130,33 @@ def measure(
     if candidate.claim in ("equilibrium", "complete list") or candidate.claimed_regret == 0:
         certificate = certify(verifier.tree, candidate.profile, allowance)
     if certificate is None:
-        measured = verifier.verify(candidate.profile)
+        measured = verifier.verify(candidate.profile, allowance)
     else:
-        measured = _rounded(certificate)
+        measured = certificate.rounded()
         worst = Fraction(certificate.max_regret)
         refuted = exact_refutation(worst, claimed_regret=candidate.claimed_regret)
-    refuted = refuted or refutation(
-        float(measured.max_regret),
-        claim=candidate.claim,
-        claimed_regret=candidate.claimed_regret,
-        payoff_range=verifier.tree.payoff_range,
-        tolerance=tolerance,
-    )
+    if refuted is None and measured.resolved:
+        refuted = refutation(
+            float(measured.max_regret),
+            claim=candidate.claim,
+            claimed_regret=candidate.claimed_regret,
+            scale=verifier.tree.payoff_scale,
+            tolerance=tolerance,
+        )
+        refuted = refuted and refuted + beyond_floats(verifier.tree)
     return Finding(candidate, measured, refuted, work, elapsed_s, certificate)
 
 
-def _rounded(exact: Verification) -> Verification:
-    return Verification(tuple(map(float, exact.payoffs)), tuple(map(float, exact.regrets)))
-
-
-def _fractions(exact: Verification) -> dict[str, list[str]]:
+def _fractions(exact: Verification) -> ExactRecord:
     return {
         "payoffs": [str(value) for value in exact.payoffs],
         "regrets": [str(value) for value in exact.regrets],
     }
 
 
-def measure_frames(frames: Sequence[Frame], verifier: Verifier, tolerance: float) -> list[Finding]:
+def measure_frames(
+    frames: Sequence[ProfileFrame], verifier: Verifier, tolerance: float
+) -> list[Finding]:
     """Measured profiles of frames of a cell, with one allowance for what is measured exactly.
 
     Raises
@@ -170,44 +169,27 @@ def measure_frames(frames: Sequence[Frame], verifier: Verifier, tolerance: float
 
 
 def measure_frame(
-    frame: Frame, verifier: Verifier, tolerance: float, allowance: Allowance | None = None
+    frame: ProfileFrame, verifier: Verifier, tolerance: float, allowance: Allowance | None = None
 ) -> Finding:
     """Measure the profile of a snapshot or candidate frame.
 
     Raises
     ------
     ProfileError
-        If the frame does not hold a profile of this game with a claim.
+        If the frame does not hold a profile of this game.
     """
     try:
-        candidate = _candidate(frame)
-        work, elapsed_s = int(frame.fields["work"]), float(frame.fields["elapsed_s"])
-    except (KeyError, TypeError, ValueError, ArithmeticError) as error:
-        raise ProfileError(f"a message that holds no candidate ({error!r})") from None
+        exact = None if frame.exact is None else tuple(map(Fraction, frame.exact))
+    except ZeroDivisionError:
+        raise ProfileError("a frequency has the denominator 0") from None
     return measure(
-        candidate,
+        Candidate(BehaviorProfile(frame.frequencies, exact), frame.claim, frame.claimed_regret),
         verifier,
         tolerance=tolerance,
-        work=work,
-        elapsed_s=elapsed_s,
+        work=frame.clocks.work,
+        elapsed_s=frame.clocks.elapsed_s,
         allowance=allowance,
     )
-
-
-def _candidate(frame: Frame) -> Candidate:
-    """Candidate in a frame; its profile is not checked yet."""
-    exact = frame.fields["exact"]
-    profile = BehaviorProfile(
-        frame.arrays["profile"], None if exact is None else tuple(map(_fraction, exact))
-    )
-    return Candidate(profile, frame.fields["claim"], frame.fields["claimed_regret"])
-
-
-def _fraction(text: str) -> Fraction:
-    """Rational from ``p/q``; a power of ten could take forever to write out."""
-    if not re.fullmatch(r"-?\d{1,4000}(/\d{1,4000})?", text):
-        raise ValueError(f"{text[:20]!r} is no fraction p/q")
-    return Fraction(text)
 
 
 def curve(findings: Sequence[Finding]) -> dict[str, NDArray]:
@@ -226,7 +208,7 @@ def metrics(
     findings: Sequence[Finding],
     *,
     keep: Callable[[int, Finding], Any],
-    name: Callable[[Finding], dict[str, Any] | None],
+    name: Callable[[Finding], IdentityRecord | None],
 ) -> dict[str, Any]:
     """Fields of a cell that follow from its measured candidates, best first.
 

@@ -1,44 +1,177 @@
-"""Messages from child to parent: a JSON header and raw arrays, never pickles.
+"""Messages from child to parent: JSON of declared types, never pickles.
 
-A frame is 4 magic bytes, the lengths of header and body as little-endian uint32 and uint64,
-the header, and the arrays one after the other as C-ordered bytes.
+A frame is 4 magic bytes, the length of its document as little-endian uint32, and the document: one
+of the types in `Message`, told apart by `kind`. What arrives need not come from our code, so it is
+decoded against these types and refused where it does not fit.
 """
 
 from __future__ import annotations
 
-import json
-import math
 import os
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any, Literal
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-MAGIC = b"EQB1"
-_PREFIX = struct.Struct("<4sIQ")
-MAX_HEADER, MAX_BODY = 64 * 2**20, 2**30
-CLOCKS = ("elapsed_s", "cpu_s", "overhead_s", "work")
+from eqbench.documents import Count, Seconds, check_plain, decode
+from eqbench.solver import Claim
+
+MAGIC = b"EQB2"
+_PREFIX = struct.Struct("<4sI")
+MOST_TEXT = 20_000  # characters of a message or a traceback
+# Of a document: texts and the figures of a method, and for each frequency its bytes and a fraction.
+MOST_BYTES, MOST_BYTES_OF_ALL = 4 * 2**20, 256 * 2**20
+BYTES_PER_FREQUENCY = 8_100
+
+Text = Annotated[str, msgspec.Meta(max_length=MOST_TEXT)]
+# A power of ten could take forever to write out.
+FractionText = Annotated[str, msgspec.Meta(pattern=r"^-?\d{1,4000}(/\d{1,4000})?$")]
 
 
-@dataclass(frozen=True)
-class Frame:
-    """One message: its kind, JSON fields and named arrays."""
+class Clocks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Clocks of a solver in seconds, and its iterations so far, as the monitor has them."""
 
-    kind: str
-    fields: dict[str, Any] = field(default_factory=dict)
-    arrays: dict[str, NDArray] = field(default_factory=dict)
+    elapsed_s: Seconds
+    cpu_s: Seconds
+    overhead_s: Seconds
+    work: Count
+
+
+class Frame(
+    msgspec.Struct,
+    frozen=True,
+    forbid_unknown_fields=True,
+    tag_field="kind",
+    tag=lambda name: name.removesuffix("Frame").lower(),
+):
+    """A message of a child; the subclasses say which there are."""
+
+    @property
+    def kind(self) -> str:
+        """Name of its type in the document."""
+        return str(self.__struct_config__.tag)
+
+
+class ReadyFrame(Frame, frozen=True):
+    """Set-up is over, the clock starts."""
+
+
+class ProfileFrame(Frame, frozen=True):
+    """A profile with a claim; `profile` holds its frequencies as little-endian float64."""
+
+    claim: Claim
+    claimed_regret: float | None
+    exact: list[FractionText] | None
+    profile: bytes
+    clocks: Clocks
+
+    def __post_init__(self) -> None:
+        if len(self.profile) % 8:
+            raise ValueError("the bytes of a profile are no float64")
+
+    @property
+    def frequencies(self) -> NDArray[np.float64]:
+        """Frequencies as they were sent, float64 of any length; nothing is checked yet."""
+        return np.frombuffer(self.profile, dtype="<f8")
+
+
+class SnapshotFrame(ProfileFrame, frozen=True):
+    """Where a method stands."""
+
+
+class CandidateFrame(ProfileFrame, frozen=True):
+    """What a method hands over."""
+
+
+class LastFrame(Frame, frozen=True):
+    """A message that ends a job."""
+
+
+class _Figures(LastFrame, frozen=True):
+    """An end of solving, with the figures of the method and the resident memory then."""
+
+    clocks: Clocks | None = None
+    statistics: dict[str, Any] = {}
+    memory_bytes: Count = 0
+
+    def __post_init__(self) -> None:
+        check_plain(self.statistics)
+
+
+class DoneFrame(_Figures, frozen=True, kw_only=True):
+    """`solve` returned a termination."""
+
+    reason: Literal["converged", "limit", "not_found", "failed"]
+    detail: Text
+
+
+class ErrorFrame(_Figures, frozen=True, kw_only=True):
+    """An exception ended the job; before solving it has no clocks."""
+
+    type: Text
+    message: Text
+    traceback: Text
+    usage: bool
+    memory: bool
+    unavailable: bool
+
+
+class RefusedFrame(LastFrame, frozen=True):
+    """The solver cannot run here, or not on this game."""
+
+    status: Literal["unsupported", "unavailable"]
+    reason: Text
+
+
+class DescribedFrame(LastFrame, frozen=True):
+    """What a solver is, and how its plugin presents itself."""
+
+    spec: Text
+    deterministic: bool
+    frozen: bool
+    undocumented: list[Text]
+
+
+class BuiltFrame(LastFrame, frozen=True):
+    """A game is in its folder."""
+
+    spec: Text
+    expected_nodes: Count | None
+    frozen: bool
+    undocumented: list[Text]
+
+
+Message = (
+    ReadyFrame
+    | SnapshotFrame
+    | CandidateFrame
+    | DoneFrame
+    | ErrorFrame
+    | RefusedFrame
+    | DescribedFrame
+    | BuiltFrame
+)
+
+
+def text(value: object) -> str:
+    """Text that a frame can hold: bounded, and without lone surrogates."""
+    return (
+        str(value)[:MOST_TEXT].encode(errors="backslashreplace")[:MOST_TEXT].decode(errors="ignore")
+    )
+
+
+def most_bytes(frequencies: int) -> int:
+    """Size of the largest document of a job on a game with so many frequencies."""
+    return min(MOST_BYTES + BYTES_PER_FREQUENCY * frequencies, MOST_BYTES_OF_ALL)
 
 
 def encode(frame: Frame) -> bytes:
     """Bytes of a frame."""
-    arrays = {name: np.ascontiguousarray(array) for name, array in frame.arrays.items()}
-    layout = [[name, array.dtype.str, array.shape] for name, array in arrays.items()]
-    header = json.dumps({"kind": frame.kind, "fields": frame.fields, "arrays": layout}).encode()
-    body = b"".join(array.tobytes() for array in arrays.values())
-    return _PREFIX.pack(MAGIC, len(header), len(body)) + header + body
+    document = msgspec.json.encode(frame)
+    return _PREFIX.pack(MAGIC, len(document)) + document
 
 
 def write_frame(descriptor: int, frame: Frame) -> None:
@@ -49,9 +182,10 @@ def write_frame(descriptor: int, frame: Frame) -> None:
 
 
 class FrameDecoder:
-    """Turns bytes, cut anywhere, back into frames."""
+    """Turns bytes, cut anywhere, back into frames of at most `most_bytes`."""
 
-    def __init__(self) -> None:
+    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
+        self._most = most_bytes
         self._buffer = bytearray()
 
     def feed(self, data: bytes) -> Iterator[Frame]:
@@ -59,43 +193,19 @@ class FrameDecoder:
 
         Raises
         ------
-        ValueError, KeyError, TypeError
-            If the bytes are not frames, for example because a solver wrote into the pipe.
+        DocumentError
+            If a document fits none of the types, for example because a solver wrote it.
+        ValueError
+            If the bytes are not frames at all.
         """
         self._buffer += data
         while len(self._buffer) >= _PREFIX.size:
-            magic, header_size, body_size = _PREFIX.unpack_from(self._buffer)
-            if magic != MAGIC or header_size > MAX_HEADER or body_size > MAX_BODY:
+            magic, size = _PREFIX.unpack_from(self._buffer)
+            if magic != MAGIC or size > self._most:
                 raise ValueError("the child's messages are garbled")
-            end = _PREFIX.size + header_size + body_size
+            end = _PREFIX.size + size
             if len(self._buffer) < end:
                 return
-            header = _header(bytes(self._buffer[_PREFIX.size : _PREFIX.size + header_size]))
-            body = bytes(self._buffer[_PREFIX.size + header_size : end])
+            document = bytes(self._buffer[_PREFIX.size : end])
             del self._buffer[:end]
-            yield Frame(header["kind"], header["fields"], _arrays(header["arrays"], body))
-
-
-def _header(data: bytes) -> dict[str, Any]:
-    """Header with fields of the expected types; what arrives need not come from our code."""
-    header = json.loads(data)
-    fields = header["fields"]
-    if not isinstance(header["kind"], str) or not isinstance(fields, dict):
-        raise ValueError(f"a message with the kind {header['kind']!r} is garbled")
-    for name in (*CLOCKS, "memory_bytes"):
-        value = fields.get(name, 0)
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise ValueError(f"a message with {name}={value!r} is garbled")
-        if not math.isfinite(value):
-            raise ValueError(f"a message with {name}={value!r} is garbled")
-    return header
-
-
-def _arrays(layout: list, body: bytes) -> dict[str, NDArray]:
-    arrays, offset = {}, 0
-    for name, dtype, shape in layout:
-        count = int(np.prod(shape, dtype=np.int64))
-        array = np.frombuffer(body, dtype=np.dtype(dtype), count=count, offset=offset)
-        arrays[name] = array.reshape(shape)
-        offset += array.nbytes
-    return arrays
+            yield decode(document, Message, "a message")  # type: ignore[arg-type]

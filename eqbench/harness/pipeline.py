@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import tempfile
 import threading
 from collections.abc import Collection, Sequence
@@ -14,13 +12,13 @@ from typing import Any, Protocol
 from eqbench.harness.child import run_child
 from eqbench.harness.crew import Crew
 from eqbench.harness.evidence import Evidence
+from eqbench.harness.frames import most_bytes
 from eqbench.harness.guard import Guardian
 from eqbench.harness.naming import name_clusters
 from eqbench.harness.plan import Cell, Request, make_plan
 from eqbench.harness.recorder import Recorder, limits_of
 from eqbench.registry import Registry
-from eqbench.store.json_lines import LineReader
-from eqbench.store.run_folder import LINES, RunFolder
+from eqbench.store.run_folder import RunFolder
 from eqbench.store.schema import CellRecord, Status
 
 # What a resumed run does again: it says more about that day than about the solver.
@@ -95,7 +93,7 @@ class Run:
         StoreError
             If the folder can no longer be written.
         """
-        lines = LineReader(folder.path / LINES)
+        lines = folder.new_cells()
         for _ in lines.new():  # what is there now is judged by its status, what comes is done
             pass
         done = self.finished_in(folder, again)
@@ -106,12 +104,15 @@ class Run:
         def do(cell: Cell) -> None:
             with lock:
                 observer.started(cell)
-            with contextlib.suppress(OSError):
-                os.utime(cell.game.folder)  # it may be in the cache, where old games make room
             evidence, outcome = Evidence(), None
             if cell.solver.problem is None:
                 outcome = run_child(
-                    _job(cell), limits_of(cell), self._guardian, evidence.add, crew.stop
+                    _job(cell, cell.game.folder.intact()),
+                    limits_of(cell),
+                    self._guardian,
+                    evidence.add,
+                    crew.stop,
+                    most_bytes(cell.game.game.tree.n_actions),
                 )
             record = recorder.record(cell, outcome, evidence)
             with lock:
@@ -132,14 +133,14 @@ class Run:
         name_clusters(folder, [cell.key for cell in self.cells], games, self.request.tolerance)
 
 
-def _job(cell: Cell) -> dict[str, Any]:
+def _job(cell: Cell, folder: Path) -> dict[str, Any]:
     return {
         "do": "solve",
         "solver": cell.solver.spec,
         "plugins": cell.solver.plugins,
         "version": cell.solver.version,
         "game_spec": cell.game.game.spec,
-        "folder": str(cell.game.folder),
+        "folder": str(folder),
         "seed": cell.seed or 0,
         "budget": asdict(cell.budget),
     }

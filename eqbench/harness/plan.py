@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
+import shutil
+import stat
 import tempfile
+import threading
 import time
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-from eqbench.errors import UsageError
+from eqbench.errors import StoreError, UsageError, counted
 from eqbench.harness.child import Limits, Outcome, run_child
+from eqbench.harness.frames import BuiltFrame, DescribedFrame, ErrorFrame
 from eqbench.harness.guard import Guardian
 from eqbench.harness.versions import solver_version
 from eqbench.model.game import Game
-from eqbench.model.game_cache import CACHED_FROM, store_game
-from eqbench.model.size_limit import DEFAULT_MAX_NODES
-from eqbench.model.tree_files import content_hash, load_tree, save_form
+from eqbench.model.game_cache import store_game
+from eqbench.model.size_limit import DEFAULT_MAX_NODES, enough_memory, node_limit
+from eqbench.model.tree_files import content_hash, load_tree
+from eqbench.plugins import Entry
 from eqbench.registry import Registry
 from eqbench.solver import Budget, is_deterministic
-from eqbench.spec import split_specs
+from eqbench.spec import parse_spec, split_specs
 from eqbench.store.schema import Status
+from eqbench.text import printable, shortened
+
+MOST_CELLS = 100_000
 
 
 @dataclass(frozen=True)
@@ -46,13 +55,75 @@ class Request:
     plugins: Sequence[str] = ()
 
 
+class GameFolder:
+    """A folder with the arrays of a game, which children map; it stays as this process wrote it.
+
+    A child may do with files what the user may. So a folder that anybody has touched is left, and
+    the game written anew from memory.
+    """
+
+    def __init__(self, game: Game, path: Path, workspace: Path) -> None:
+        self._game, self._path, self._workspace = game, path, workspace
+        self._lock = threading.Lock()
+        self._written = _state_of(path)
+
+    def intact(self) -> Path:
+        """The folder, or a new one if anything in it is not as it was written.
+
+        Raises
+        ------
+        StoreError
+            If a new one cannot be written.
+        """
+        with self._lock:
+            if _state_of(self._path) != self._written:
+                self._path = new_folder(self._workspace)
+                with _scratch_errors(self._workspace):
+                    # compiled anew, because the form beside the old arrays is not ours any more
+                    store_game(replace(self._game, folder=None), self._path)
+                self._written = _state_of(self._path)
+            return self._path
+
+
+def _state_of(folder: Path) -> dict[str, tuple[int, ...]]:
+    """What tells for each file whether it was written to; the time of change cannot be forged."""
+    states: dict[str, tuple[int, ...]] = {}
+    for file in sorted(folder.rglob("*")):
+        with contextlib.suppress(OSError):
+            status = file.lstat()
+            if not stat.S_ISDIR(status.st_mode):
+                states[str(file.relative_to(folder))] = (
+                    *(status.st_ino, status.st_mode, status.st_size),
+                    *(status.st_mtime_ns, status.st_ctime_ns),
+                )
+    return states
+
+
+def new_folder(workspace: Path) -> Path:
+    """New folder in the scratch folder of a run, which is made again if somebody has removed it."""
+    with _scratch_errors(workspace):
+        workspace.mkdir(parents=True, exist_ok=True)
+        return Path(tempfile.mkdtemp(dir=workspace))
+
+
+@contextlib.contextmanager
+def _scratch_errors(workspace: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(
+            f"cannot write a game to the scratch folder {workspace}: {error.strerror}; free some "
+            "space, or name another place by the environment variable TMPDIR"
+        ) from None
+
+
 @dataclass(frozen=True)
 class PlannedGame:
     """A game built once; children map its arrays from `folder`."""
 
     typed: str
     game: Game
-    folder: Path
+    folder: GameFolder
     build_s: float
     content: str
 
@@ -89,7 +160,7 @@ class Cell:
     @property
     def target(self) -> float:
         """Max regret in payoff units at which an iterative solver may stop."""
-        return self.budget.target_for(self.game.game.tree.payoff_range)
+        return self.budget.target_for(self.game.game.tree)
 
     def __post_init__(self) -> None:
         identity = {
@@ -117,16 +188,21 @@ def make_plan(
     UsageError
         If a game or solver is unknown, has wrong options or breaks the rules of its kind.
     """
+    versions: dict[str, str] = {}
     solvers = [
-        _plan_solver(text, request, registry, guardian)
+        _plan_solver(text, request, registry, guardian, versions)
         for text in registry.resolve_solvers(",".join(request.solvers))
     ]
-    games = [
-        _plan_game(text, request, registry, guardian, workspace)
-        for text in dict.fromkeys(part for text in request.games for part in split_specs(text))
-    ]
-    if not games:
+    named = dict.fromkeys(part for text in request.games for part in split_specs(text))
+    if not named:
         raise UsageError("no game given; name one, for example --game kuhn3")
+    per_game = sum(len(_seeds(solver, request)) for solver in solvers)
+    if len(named) * per_game > MOST_CELLS:
+        raise UsageError(
+            f"{counted(len(named), 'game')} with {per_game:,} cells each are too many: a run has "
+            f"at most {MOST_CELLS:,} cells; ask for fewer seeds, or divide it into several runs"
+        )
+    games = [_plan_game(text, request, registry, guardian, workspace) for text in named]
     cells = []
     for game in _different(games):
         budget = Budget(
@@ -137,12 +213,15 @@ def make_plan(
             request.memory_bytes,
         )
         for solver in solvers:
-            seeds = [None] if solver.deterministic or solver.problem else range(request.seeds)
             cells += [
                 Cell(game, solver, seed, budget, request.setup_timeout_s, request.tolerance)
-                for seed in seeds
+                for seed in _seeds(solver, request)
             ]
     return list({cell.key: cell for cell in cells}.values())  # a spec may be given twice
+
+
+def _seeds(solver: PlannedSolver, request: Request) -> Sequence[int | None]:
+    return [None] if solver.deterministic or solver.problem else range(request.seeds)
 
 
 def _different(games: list[PlannedGame]) -> list[PlannedGame]:
@@ -154,10 +233,15 @@ def _different(games: list[PlannedGame]) -> list[PlannedGame]:
 
 
 def _plan_solver(
-    text: str, request: Request, registry: Registry, guardian: Guardian
+    text: str,
+    request: Request,
+    registry: Registry,
+    guardian: Guardian,
+    versions: dict[str, str],
 ) -> PlannedSolver:
+    """A planned solver; `versions` keeps those of entries, since hashing sources takes a while."""
     entry = registry.solver_entry(text)
-    version = solver_version(entry)
+    version = versions.get(entry.name) or versions.setdefault(entry.name, solver_version(entry))
     if entry.builtin:
         loaded = registry.load_solver(text)
         return PlannedSolver(text, loaded.spec, is_deterministic(loaded.instance), version)
@@ -168,13 +252,17 @@ def _plan_solver(
         guardian,
     )
     _go_on_unless_interrupted(outcome)
-    last = outcome.last
-    if last is not None and last.kind == "described":
-        fields = last.fields
-        return PlannedSolver(text, fields["spec"], fields["deterministic"], version, plugins)
-    if last is not None and last.fields.get("usage"):
-        raise UsageError(last.fields["message"])
-    problem = _problem(outcome, request.setup_timeout_s)
+    match outcome.last:
+        case DescribedFrame(spec=spec, deterministic=deterministic):
+            try:
+                _check_spec(spec, entry)
+                return PlannedSolver(text, spec, deterministic, version, plugins)
+            except UsageError as error:
+                problem: tuple[Status, str] = "crashed", shortened(str(error))
+        case ErrorFrame(usage=True, message=message):
+            raise UsageError(shortened(message))
+        case _:
+            problem = _problem(outcome, request.setup_timeout_s)
     return PlannedSolver(text, text, True, version, plugins, problem)
 
 
@@ -190,40 +278,45 @@ def _problem(outcome: Outcome, setup_timeout_s: float) -> tuple[Status, str]:
         return "timeout", f"loading it took more than {setup_timeout_s:g} s"
     if outcome.ended == "memory":
         return "memory", "loading it exceeded the memory limit"
-    last = outcome.last
-    if last is not None and last.fields["unavailable"]:
-        return "unavailable", f"missing: {last.fields['message']}"
-    if last is not None:
-        return "crashed", f"{last.fields['type']}: {last.fields['message']}"
+    match outcome.last:
+        case ErrorFrame(unavailable=True, message=message):
+            return "unavailable", shortened(f"missing: {message}")
+        case ErrorFrame(type=kind, message=message):
+            return "crashed", shortened(f"{kind}: {message}")
+    if outcome.ended == "garbled":
+        return "crashed", outcome.garbled
     return "crashed", f"its plugin ended the process while loading ({outcome.exit_code})"
 
 
 def _plan_game(
     text: str, request: Request, registry: Registry, guardian: Guardian, workspace: Path
 ) -> PlannedGame:
-    folder = Path(tempfile.mkdtemp(dir=workspace))
     started = time.perf_counter()
     entry = registry.game_entry(text)
     if entry.builtin:
         game = registry.load_game(text, max_nodes=request.max_nodes)
-        if game.folder is None:
-            store_game(game, folder)
     else:
-        game = _build_in_child(text, entry.plugin, request, guardian, folder)
-        if game.tree.n_nodes >= CACHED_FROM:
-            save_form(game.sequence_form, folder)
+        game = _build_in_child(text, entry, request, guardian, workspace)
+    folder = game.folder
+    if folder is None:
+        folder = new_folder(workspace)
+        with enough_memory(game.spec), _scratch_errors(workspace):
+            store_game(game, folder)
     build_s = time.perf_counter() - started
-    return PlannedGame(text, game, game.folder or folder, build_s, content_hash(game.tree))
+    kept = GameFolder(game, folder, workspace)
+    return PlannedGame(text, game, kept, build_s, content_hash(game.tree))
 
 
 def _build_in_child(
-    text: str, plugin: str | None, request: Request, guardian: Guardian, folder: Path
+    text: str, entry: Entry, request: Request, guardian: Guardian, workspace: Path
 ) -> Game:
+    """Game of a plugin, built in a child: its answer is read as a copy and checked."""
+    folder = new_folder(workspace)
     outcome = run_child(
         {
             "do": "build",
             "game": text,
-            "plugins": (plugin,) if plugin else (),
+            "plugins": (entry.plugin,) if entry.plugin else (),
             "folder": str(folder),
             "max_nodes": request.max_nodes,
         },
@@ -231,10 +324,36 @@ def _build_in_child(
         guardian,
     )
     _go_on_unless_interrupted(outcome)
-    last = outcome.last
-    if last is not None and last.kind == "built":
-        return Game(last.fields["spec"], load_tree(folder))
-    if last is not None and last.fields.get("usage"):
-        raise UsageError(last.fields["message"])
-    reason = outcome.ended if last is None else last.fields["message"]
-    raise UsageError(f"the game {text} could not be built: {reason}")
+    match outcome.last:
+        case BuiltFrame(spec=spec):
+            try:
+                _check_spec(spec, entry)
+                with node_limit(request.max_nodes), enough_memory(text):
+                    return Game(spec, load_tree(folder, text))
+            except UsageError as error:
+                reason = str(error)
+            finally:
+                shutil.rmtree(folder, ignore_errors=True)
+        case ErrorFrame(usage=True, message=message):
+            raise UsageError(shortened(message))
+        case ErrorFrame(message=message):
+            reason = message
+        case _:
+            reason = outcome.garbled or outcome.ended
+    raise UsageError(shortened(f"the game {text} could not be built: {printable(reason)}"))
+
+
+def _check_spec(spec: str, entry: Entry) -> None:
+    """Refuse what a child calls a game or solver if that is no canonical spec of it.
+
+    Otherwise the rows of a plugin could bear the name of another.
+
+    Raises
+    ------
+    UsageError
+    """
+    parsed = parse_spec(spec)
+    if str(parsed) != spec or parsed.name != entry.canonical_name:
+        raise UsageError(
+            f"its process answered with {spec!r}, no spec of the {entry.kind} {entry.name}"
+        )

@@ -8,15 +8,17 @@ from dataclasses import replace
 from typing import Any
 
 from eqbench.equilibria import Identifier
-from eqbench.errors import EqbenchError, StoreError, counted
+from eqbench.errors import StoreError, counted
 from eqbench.harness.child import Limits, Outcome
 from eqbench.harness.evidence import Evidence, Finding, curve, measure_frames, metrics
+from eqbench.harness.frames import DoneFrame, ErrorFrame
 from eqbench.harness.naming import identity_of
 from eqbench.harness.plan import Cell
 from eqbench.harness.verdict import judge
 from eqbench.model.profile_json import profile_text
 from eqbench.store.run_folder import RunFolder, file_name
 from eqbench.store.schema import CellRecord
+from eqbench.text import shortened
 from eqbench.verification import Verifier
 
 
@@ -43,8 +45,8 @@ class Recorder:
             self.folder.append(record)
         except StoreError:
             raise
-        except (EqbenchError, ValueError, TypeError, LookupError, AttributeError) as error:
-            reason = f"what the solver sent cannot be used: {error}"
+        except Exception as error:  # whatever it sent, only its own cell may suffer
+            reason = shortened(f"what the solver sent cannot be used: {error or type(error)}")
             record = replace(_names(cell), status="crashed", reason=reason)
             self.folder.append(record)
         return record
@@ -64,17 +66,17 @@ class Recorder:
             path,
             limits_of(cell),
             target=cell.target,
-            payoff_range=verifier.tree.payoff_range,
+            tree=verifier.tree,
         )
         if evidence.dropped:
             reason += f"; dropped {counted(evidence.dropped, 'further candidate')}"
         return replace(
             _names(cell),
             status=status,
-            reason=reason,
+            reason=shortened(reason),
             peak_memory_bytes=outcome.peak_memory_bytes,
             trace=self._write_trace(name, path, handed),
-            log=self._write_log(name, outcome),
+            log=self._write_log(name, outcome, reason),
             **_clocks(cell, outcome),
             **metrics(
                 handed,
@@ -104,10 +106,11 @@ class Recorder:
         text = profile_text(game.tree, finding.candidate.profile, game.spec)
         return self.folder.write_profile(name, text)
 
-    def _write_log(self, name: str, outcome: Outcome) -> str | None:
-        """Keep what the solver printed, and the traceback of what it raised."""
-        raised = "" if outcome.last is None else outcome.last.fields.get("traceback", "")
-        text = "\n".join(part for part in (outcome.log, raised) if part)
+    def _write_log(self, name: str, outcome: Outcome, reason: str) -> str | None:
+        """Keep what the solver printed, the traceback of what it raised, and a long reason."""
+        raised = outcome.last.traceback if isinstance(outcome.last, ErrorFrame) else ""
+        whole = reason if shortened(reason) != reason and not raised else ""
+        text = "\n".join(part for part in (outcome.log, raised, whole) if part)
         return self.folder.write_log(name, text) if text else None
 
 
@@ -138,18 +141,20 @@ def _clocks(cell: Cell, outcome: Outcome) -> dict[str, Any]:
 
     Set-up counts from the start of the child, and includes building the game.
     """
-    clocks = outcome.clocks
-    fields = {} if outcome.last is None else outcome.last.fields
-    elapsed_s = fields.get("elapsed_s")
-    if elapsed_s is None and outcome.ready:
-        elapsed_s = outcome.solve_s - clocks.get("overhead_s", 0.0)
+    clocks, last = outcome.clocks, outcome.last
+    ended = last if isinstance(last, DoneFrame | ErrorFrame) else None
+    elapsed_s = None
+    if ended is not None and ended.clocks is not None:
+        elapsed_s = ended.clocks.elapsed_s
+    elif outcome.ready:
+        elapsed_s = outcome.solve_s - (0.0 if clocks is None else clocks.overhead_s)
     return {
         "setup_s": outcome.setup_s + cell.game.build_s,
         "elapsed_s": elapsed_s,
-        "cpu_s": clocks.get("cpu_s"),
-        "overhead_s": clocks.get("overhead_s"),
-        "iterations": clocks.get("work"),
-        "statistics": fields.get("statistics", {}),
+        "cpu_s": None if clocks is None else clocks.cpu_s,
+        "overhead_s": None if clocks is None else clocks.overhead_s,
+        "iterations": None if clocks is None else clocks.work,
+        "statistics": {} if ended is None else ended.statistics,
     }
 
 

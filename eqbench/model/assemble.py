@@ -9,12 +9,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.errors import GameFormatError, ImperfectRecallError
-from eqbench.model.tree import CHANCE, TERMINAL, GameTree, Payoffs, breadth_first_levels
+from eqbench.model.tree import (
+    CHANCE,
+    INT64_SAFE,
+    TERMINAL,
+    GameTree,
+    Payoffs,
+    breadth_first_levels,
+)
+
+NODE_ARRAYS = ("parent", "move", "player", "infoset", "chance")
+MOST_PLAYERS = 127  # they are stored as int8, and memory grows with the square of their number
+MOST_MOVES = 100_000  # on a path; every sweep over a tree takes one step for each
+VALUE_DIGITS = 4000  # Python writes no longer integers
+_HALF = 31
 
 
 @dataclass(frozen=True)
@@ -53,8 +68,10 @@ def assemble(
     ImperfectRecallError
         If a player forgets an own earlier action or information set.
     """
+    _check_arrays(nodes)
     parent, move, player = nodes["parent"], nodes["move"], nodes["player"]
     infoset, chance = nodes["infoset"], nodes["chance"]
+    _check_labels(players, infosets)
     _check_players(players)
     _check_shape(parent, player)
     _check_infosets(players, player, infoset, infosets)
@@ -92,11 +109,95 @@ def assemble(
     )
 
 
+def check_tree(tree: GameTree) -> None:
+    """Refuse a tree that :func:`assemble` could not have made, whoever made it.
+
+    Raises
+    ------
+    GameFormatError, ImperfectRecallError
+        As `assemble`; also if the information sets are not in canonical order, or stand behind
+        other moves than the tree says.
+    """
+    if not isinstance(tree.payoffs, Payoffs):
+        raise GameFormatError(f"payoffs are of the type {type(tree.payoffs).__name__}")
+    owners = np.asarray(tree.infoset_player)
+    _check_integers("infoset_player", owners)
+    if not len(owners) == len(tree.infoset_labels) == len(tree.infoset_actions):
+        raise GameFormatError("the information sets have more players, labels or actions than sets")
+    again = assemble(
+        tree.players,
+        {name: getattr(tree, name) for name in NODE_ARRAYS},
+        InfosetTable(owners.tolist(), list(tree.infoset_labels), list(tree.infoset_actions)),
+        tree.payoffs,
+        chance_denominator=tree.chance_denominator,
+    )
+    for name in (*NODE_ARRAYS, "infoset_player", "infoset_parent"):
+        given, derived = getattr(tree, name), getattr(again, name)
+        if given.dtype != derived.dtype or not np.array_equal(given, derived):
+            raise GameFormatError(
+                f"{name} is not what follows from the nodes, as {derived.dtype} and with the "
+                "information sets in canonical order; use a builder"
+            )
+    if (tree.infoset_labels, tree.infoset_actions) != (again.infoset_labels, again.infoset_actions):
+        raise GameFormatError("the information sets are not in canonical order; use a builder")
+
+
+def _check_arrays(nodes: dict[str, NDArray]) -> None:
+    """Node arrays must be of equal length and of the kinds of numbers that they should have."""
+    for name in NODE_ARRAYS:
+        if name != "chance":
+            _check_integers(name, nodes[name])
+    _check_numbers("chance", nodes["chance"], 1)
+    lengths = {len(nodes[name]) for name in NODE_ARRAYS}
+    if len(lengths) > 1 or max(lengths) > np.iinfo(np.int32).max:
+        raise GameFormatError("the arrays of nodes must have the same length, below 2**31")
+
+
+def _check_integers(name: str, array: Any) -> None:
+    if not isinstance(array, np.ndarray) or array.ndim != 1 or array.dtype.kind != "i":
+        raise GameFormatError(f"{name} must be a vector of signed integers")
+
+
+def _check_numbers(name: str, array: Any, ndim: int) -> None:
+    """Numerators below `INT64_SAFE`, so that sums and products can be watched, or floats."""
+    if not isinstance(array, np.ndarray) or array.ndim != ndim:
+        raise GameFormatError(f"{name} must be an array with {ndim} axes")
+    if array.dtype not in (np.int64, np.float64):
+        raise GameFormatError(f"{name} has the dtype {array.dtype}; expected int64 or float64")
+    exact = array.dtype.kind == "i"
+    if exact and array.size and (array.min() <= -INT64_SAFE or array.max() >= INT64_SAFE):
+        raise GameFormatError(f"{name} has an integer of 2**62 or more")
+
+
+def _check_denominator(of: str, denominator: int, *, exact: bool) -> None:
+    if type(denominator) is not int or not 1 <= denominator < INT64_SAFE:
+        raise GameFormatError(
+            f"the denominator of {of} is {denominator}; it must be positive and below 2**62"
+        )
+    if not exact and denominator != 1:
+        raise GameFormatError(f"the denominator of {of} is {denominator}; that of floats is 1")
+
+
+def _check_labels(players: Sequence[str], table: InfosetTable) -> None:
+    """Every label must be a text that a file can hold."""
+    texts = [*players, *table.label, *chain.from_iterable(table.actions)]
+    for text in texts:
+        if not isinstance(text, str):
+            raise GameFormatError(f"the label {text!r} is a {type(text).__name__}, not a text")
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError as error:
+        part = error.object[error.start : error.end]
+        raise GameFormatError(f"a label holds {part!r}, which is half a character") from None
+
+
 def _check_players(players: Sequence[str]) -> None:
     if not players or len(set(players)) != len(players):
         raise GameFormatError(
             f"the players are {list(players)}; a game needs at least one, with distinct labels"
         )
+    if len(players) > MOST_PLAYERS:
+        raise GameFormatError(f"the game has {len(players):,} players; at most are {MOST_PLAYERS}")
 
 
 def _check_shape(parent: NDArray, player: NDArray) -> None:
@@ -107,6 +208,10 @@ def _check_shape(parent: NDArray, player: NDArray) -> None:
             raise GameFormatError("nodes are not in breadth-first order; use a builder")
         if np.any(parent[1:] >= np.arange(1, len(parent))):
             raise GameFormatError("a node's parent must come before it; use a builder")
+    if len(breadth_first_levels(parent, MOST_MOVES + 2)) > MOST_MOVES + 1:
+        raise GameFormatError(f"a path has more than {MOST_MOVES:,} moves")
+    if player.min() < TERMINAL:
+        raise GameFormatError(f"a node has the player {player.min()}; use a builder")
     childless = np.ones(len(parent), dtype=bool)
     childless[parent[1:]] = False
     if np.any(childless != (player == TERMINAL)):
@@ -135,8 +240,10 @@ def _check_infosets(
                 "it needs at least one, with distinct labels"
             )
     decides = player >= 0
-    if np.any((infoset >= 0) != decides):
+    if np.any(infoset[~decides] != -1) or np.any(infoset[decides] < 0):
         raise GameFormatError("exactly the decision nodes belong to information sets")
+    if np.any(infoset >= len(owners)):
+        raise GameFormatError(f"a node belongs to an information set beyond the {len(owners)}")
     if np.any(owners[infoset[decides]] != player[decides]):
         raise GameFormatError("an information set contains a node of another player")
     used = np.zeros(len(owners), dtype=bool)
@@ -149,6 +256,8 @@ def _check_infosets(
 def _check_moves(parent: NDArray, move: NDArray, infoset: NDArray, table: InfosetTable) -> None:
     """Children of a node must be the moves 0, 1, 2, … and as many as the set has actions."""
     child = np.arange(1, len(parent))
+    if move[0] != -1:
+        raise GameFormatError(f"the root has the move {move[0]}; expected -1")
     if len(child) == 0:
         return
     first = np.concatenate(([True], np.diff(parent[1:]) > 0))
@@ -169,22 +278,32 @@ def _check_moves(parent: NDArray, move: NDArray, infoset: NDArray, table: Infose
 
 
 def _check_chance(parent: NDArray, player: NDArray, chance: NDArray, denominator: int) -> None:
-    if denominator < 1:
-        raise GameFormatError(f"the denominator of chance is {denominator}; it must be positive")
-    nodes = np.flatnonzero(player == CHANCE)
-    if len(nodes) == 0:
-        return
-    if np.any(chance < 0) or not np.all(np.isfinite(chance)):
-        raise GameFormatError("chance probabilities must lie in [0, 1]")
-    first, last = (np.searchsorted(parent, nodes, side=side) for side in ("left", "right"))
-    total = np.array([chance[a:b].sum() for a, b in zip(first, last, strict=True)])
     exact = chance.dtype.kind == "i"
-    off = total != denominator if exact else np.abs(total - denominator) > 1e-12
+    _check_denominator("chance", denominator, exact=exact)
+    below = np.flatnonzero(player[parent[1:]] == CHANCE) + 1  # the nodes that chance leads to
+    drawn = chance[below]
+    if not np.all(drawn >= 0):
+        raise GameFormatError("chance probabilities must lie in [0, 1]")
+    if np.count_nonzero(chance) != np.count_nonzero(drawn):
+        raise GameFormatError("chance must be 0 at nodes that chance does not lead to")
+    if len(below) == 0:
+        return
+    nodes = parent[below]
+    first = np.flatnonzero(np.diff(nodes, prepend=-1))
+    if exact:
+        # in two halves, because a sum of 2**31 numerators could pass 2**63 and come round again
+        high = np.add.reduceat(drawn >> _HALF, first)
+        low = np.add.reduceat(drawn & (2**_HALF - 1), first)
+        carried, low = high + (low >> _HALF), low & (2**_HALF - 1)
+        off = (carried != denominator >> _HALF) | (low != denominator & (2**_HALF - 1))
+    else:
+        off = np.abs(np.add.reduceat(drawn, first) - 1) > 1e-12
     if off.any():
-        node = int(nodes[off][0])
+        node = int(nodes[first[off][0]])
+        total = sum(drawn[nodes == node].tolist())
         raise GameFormatError(
             f"the chance probabilities at node {node} sum to "
-            f"{f'{total[off][0]}/{denominator}' if exact else total[off][0]}; they must sum to 1"
+            f"{f'{total}/{denominator}' if exact else total}; they must sum to 1"
         )
 
 
@@ -193,12 +312,28 @@ def _check_payoffs(player: NDArray, payoffs: Payoffs, n_players: int) -> None:
     for column in (payoffs.base, payoffs.slope):
         if column is None:
             continue
+        _check_numbers("a table of payoffs", column, 2)
         if column.shape != shape:
             raise GameFormatError(f"payoffs have shape {column.shape}; expected {shape}")
+        if column.dtype != payoffs.base.dtype:
+            raise GameFormatError("payoffs and their slope must both be exact, or both be floats")
         if not np.all(np.isfinite(column)):
             raise GameFormatError("a payoff is not finite; payoffs must be finite numbers")
-    if payoffs.denominator < 1:
-        raise GameFormatError("the denominator of the payoffs must be positive")
+    _check_denominator("the payoffs", payoffs.denominator, exact=payoffs.exact)
+    _check_parameter(payoffs)
+    _ = payoffs.table  # refuses what floats cannot hold
+
+
+def _check_parameter(payoffs: Payoffs) -> None:
+    """A slope has a named parameter with a value, and there is none without a slope."""
+    given = [part is not None for part in (payoffs.slope, payoffs.parameter, payoffs.value)]
+    if any(given) != all(given):
+        raise GameFormatError("payoffs with a parameter need its name, its value and a slope")
+    value = payoffs.value or 0
+    if max(abs(value.numerator), value.denominator) >= 10**VALUE_DIGITS:
+        raise GameFormatError(
+            f"the value of {payoffs.parameter} has more than {VALUE_DIGITS:,} digits"
+        )
 
 
 def _previous_own_move(
@@ -212,7 +347,7 @@ def _previous_own_move(
     parent, move, player, infoset = (nodes[k] for k in ("parent", "move", "player", "infoset"))
     width = max((len(actions) for actions in table.actions), default=1)
     previous = np.full(len(table.label), -1, dtype=np.int64)
-    for p in range(len(players)):
+    for p in np.unique(np.asarray(table.player, dtype=np.int64)).tolist():
         last = np.full(len(parent), -1, dtype=np.int64)
         for level in breadth_first_levels(parent)[1:]:
             above = parent[level]
@@ -233,11 +368,9 @@ def _previous_own_move(
 
 def _canonical_order(table: InfosetTable, previous: NDArray[np.int64]) -> NDArray[np.int64]:
     """Order by player, then number of earlier own decisions, then first appearance."""
-    above = previous[:, 0]
-    depth = np.zeros(len(above), dtype=np.int64)
-    while True:
-        deeper = np.where(above < 0, 0, depth[above] + 1)
-        if np.array_equal(deeper, depth):
-            break
-        depth = deeper
-    return np.lexsort((np.arange(len(above)), depth, np.asarray(table.player)))
+    above = np.append(previous[:, 0], -1)  # the last entry stands for "none", where -1 leads
+    depth = (above >= 0).astype(np.int64)
+    while np.any(above >= 0):  # every round doubles the number of decisions that are counted
+        depth += depth[above]
+        above = above[above]
+    return np.lexsort((np.arange(len(previous)), depth[:-1], np.asarray(table.player)))

@@ -7,13 +7,16 @@ everything is compiled afresh.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numba
+from numba.core.caching import FunctionCache
 
 from eqbench.model.cache import cache_root, package_sources, source_hash
 
@@ -28,9 +31,20 @@ def kernel(function: Callable) -> Callable:
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(folder)
     try:
-        return numba.njit(nogil=True, cache=True)(function)
+        compiled = numba.njit(nogil=True)(function)
+        with contextlib.suppress(RuntimeError):  # not even an empty file can be written
+            compiled._cache = _DispensableCache(function)
+        return compiled
     finally:
         numba.config.CACHE_DIR = before
+
+
+class _DispensableCache(FunctionCache):  # type: ignore[misc]
+    """Machine code on disk; on a full disk everything is compiled once in each process."""
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        with contextlib.suppress(OSError):
+            super().save_overload(sig, data)
 
 
 @cache

@@ -40,7 +40,7 @@ class Game:
     @cached_property
     def sequence_form(self) -> SequenceForm:
         """The sequence form; shared by all who hold this game."""
-        stored = load_form(self.folder) if self.folder else None
+        stored = load_form(self.folder, self.tree) if self.folder else None
         return stored or compile_sequence_form(self.tree)
 
     def payoff_model(self) -> PayoffModel:

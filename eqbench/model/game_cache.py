@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import json
 import os
+import secrets
 import shutil
 import tempfile
 import time
@@ -13,14 +14,17 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path
 
+from eqbench.documents import decode, open_file, read_file
+from eqbench.errors import GameTooLargeError, UsageError
 from eqbench.model.cache import cache_root, package_sources, source_hash
 from eqbench.model.game import Game
 from eqbench.model.tree import GameTree
-from eqbench.model.tree_files import load_tree, save_form, save_tree
+from eqbench.model.tree_files import load_tree, map_form, map_tree, save_form, save_tree
 
 CACHED_FROM = 50_000  # nodes; smaller games are built as fast as they are read
 CHECKSUMS = "checksums.json"
 MAX_BYTES = 4 * 2**30
+_BLOCK = 2**20
 SPARED_S = 24 * 3600.0  # a game that was used so recently may be in use
 
 
@@ -63,21 +67,37 @@ def store_game(game: Game, folder: Path) -> None:
         save_form(game.sequence_form, folder)
 
 
+def mapped_game(spec: str, folder: Path) -> Game:
+    """Game of a folder that somebody else has written or checked, sharing one copy of its arrays.
+
+    For processes whose answers somebody else verifies with a copy of his own.
+    """
+    game = Game(spec, map_tree(folder), folder)
+    form = map_form(folder, game.tree)
+    if form is not None:
+        game.__dict__["sequence_form"] = form
+    return game
+
+
 def _read(spec: str, folder: Path) -> Game | None:
     """The game in an entry, None if it is not there or damaged."""
     try:
-        if json.loads((folder / CHECKSUMS).read_text(encoding="utf-8")) != _checksums(folder):
+        stored = decode(read_file(folder / CHECKSUMS), dict[str, int], CHECKSUMS)
+        if stored != _checksums(folder):
             return None
         os.utime(folder)
-        return Game(spec, load_tree(folder), folder)
-    except (OSError, ValueError):
+        return Game(spec, load_tree(folder, spec), folder)
+    except GameTooLargeError:
+        raise
+    except (OSError, UsageError):
         return None
 
 
 def _write(game: Game, root: Path, folder: Path) -> None:
     """Put a game in place at once, or leave the cache as it is."""
-    draft = Path(tempfile.mkdtemp(prefix=".draft-", dir=root))
+    draft = root / f".draft-{secrets.token_hex(8)}"
     try:
+        draft.mkdir(mode=0o700)
         store_game(game, draft)
         (draft / CHECKSUMS).write_text(json.dumps(_checksums(draft)), encoding="utf-8")
         if folder.exists() and _read(game.spec, folder) is None:
@@ -93,10 +113,18 @@ def _write(game: Game, root: Path, folder: Path) -> None:
 def _checksums(folder: Path) -> dict[str, int]:
     """Checksum of every file of an entry but that of the checksums."""
     return {
-        str(file.relative_to(folder)): zlib.crc32(file.read_bytes())
+        str(file.relative_to(folder)): _checksum(file)
         for file in sorted(folder.rglob("*"))
         if file.is_file() and file.name != CHECKSUMS
     }
+
+
+def _checksum(path: Path) -> int:
+    checksum = 0
+    with open_file(path) as file:
+        while data := file.read(_BLOCK):
+            checksum = zlib.crc32(data, checksum)
+    return checksum
 
 
 def _drop_old(root: Path) -> None:

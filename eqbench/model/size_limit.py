@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
 
 from eqbench.errors import GameTooLargeError
 
@@ -27,8 +29,20 @@ def node_limit(max_nodes: int) -> Iterator[None]:
 
 
 def max_nodes() -> int:
-    """Number of nodes that a game may have here."""
-    return _max_nodes.get()
+    """Number of nodes that a game may have here; never more than this machine can build."""
+    return min(_max_nodes.get(), _machine_bytes() // BUILDING_BYTES_PER_NODE)
+
+
+@contextmanager
+def enough_memory(name: str) -> Iterator[None]:
+    """Turn running out of memory while a game is built into an error of the request."""
+    try:
+        yield
+    except MemoryError:
+        raise GameTooLargeError(
+            f"there is not enough memory to build {name}; choose a smaller game, or allow the "
+            "process more memory"
+        ) from None
 
 
 def check_expected_nodes(name: str, expected: int) -> None:
@@ -42,16 +56,26 @@ def check_expected_nodes(name: str, expected: int) -> None:
         raise GameTooLargeError(
             f"{name} has about {_rounded(expected)} nodes, which take "
             f"{_memory(expected * BUILDING_BYTES_PER_NODE)} to build; allowed are "
-            f"{max_nodes():,} nodes. Choose a smaller game, or allow more with --max-nodes"
+            f"{max_nodes():,} nodes; {_way_out()}"
         )
 
 
 def too_large() -> GameTooLargeError:
     """The error for a game that has grown beyond what is allowed while it was built."""
     return GameTooLargeError(
-        f"the game has more than {max_nodes():,} nodes, as many as are allowed; choose a "
-        "smaller game, or allow more with --max-nodes"
+        f"the game has more than {max_nodes():,} nodes, as many as are allowed; {_way_out()}"
     )
+
+
+def _way_out() -> str:
+    if max_nodes() < _max_nodes.get():
+        return f"choose a smaller game: this machine has {_memory(_machine_bytes())}"
+    return "choose a smaller game, or allow more with --max-nodes"
+
+
+@cache
+def _machine_bytes() -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def _rounded(count: int) -> str:

@@ -1,7 +1,9 @@
 """Games as folders of plain arrays, so that several processes can map one copy.
 
 The tree always; the sequence form only of large games, for which compiling it takes longer
-than reading it.
+than reading it. What is in such a folder may come from anywhere: a plugin's process, a cache.
+So `load_tree` and `load_form` read their own copy, which nobody can change afterwards, and
+check it. Processes for which somebody else has done so use `map_tree` and `map_form`.
 """
 
 from __future__ import annotations
@@ -10,54 +12,105 @@ import hashlib
 import json
 from fractions import Fraction
 from pathlib import Path
+from typing import Annotated
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from eqbench.documents import decode, read_file
+from eqbench.errors import DocumentError
+from eqbench.model.array_files import read_array, save_array, stored_rows
+from eqbench.model.assemble import NODE_ARRAYS, VALUE_DIGITS, check_tree
 from eqbench.model.sequence_form import SequenceForm
-from eqbench.model.tree import GameTree, Payoffs
+from eqbench.model.size_limit import check_expected_nodes
+from eqbench.model.tree import INT64_SAFE, TERMINAL, GameTree, Payoffs
 
-_NODE_ARRAYS = ("parent", "move", "player", "infoset", "chance", "infoset_player", "infoset_parent")
 _LABELS = "labels.json"
 _FORM = "form"
-_FORM_ARRAYS = (
-    "block_start",
-    "parent",
-    "infoset_start",
-    "infoset_player",
-    "columns",
-    "chance",
-    "base",
-    "slope",
-)
+_NODE_DTYPES = dict.fromkeys(NODE_ARRAYS, "int32") | {"player": "int8", "chance": "int64 float64"}
+_PAYOFF_DTYPES = "int64 float64"
+_FORM_DTYPES = {
+    "block_start": "int32",
+    "parent": "int32",
+    "infoset_start": "int32",
+    "infoset_player": "int32",
+    "columns": "int32",
+    "chance": "float64",
+    "base": "float64",
+    "slope": "float64",
+    "entry_start": "uint64",
+    "entry_opponents": "uint32",
+    "entry_source": "int64",
+}
+_FORM_ARRAYS = tuple(_FORM_DTYPES)[:8]
+# labels are mostly shorter than this, and there are fewer information sets than nodes
+_HEADER_BYTES, _HEADER_BYTES_PER_NODE = 2**20, 512
+
+_Denominator = Annotated[int, msgspec.Meta(ge=1, lt=INT64_SAFE)]
+_Value = Annotated[
+    str,
+    msgspec.Meta(
+        pattern=rf"^-?[0-9]{{1,{VALUE_DIGITS}}}(/[1-9][0-9]{{0,{VALUE_DIGITS - 1}}})?$",
+        max_length=2 * VALUE_DIGITS + 2,
+    ),
+]
+
+
+class TreeHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """All of a game tree that is no array, as JSON in ``labels.json``.
+
+    Attributes
+    ----------
+    players, infosets : labels
+    actions : labels of the actions of each information set
+    chance_denominator, payoff_denominator : 1 where the numerators are floats
+    parameter, value : name of the payoff parameter and its value as ``p`` or ``p/q``, or null
+    """
+
+    players: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
+    infosets: tuple[str, ...]
+    actions: tuple[tuple[str, ...], ...]
+    chance_denominator: _Denominator
+    payoff_denominator: _Denominator
+    parameter: str | None
+    value: _Value | None
 
 
 def save_tree(tree: GameTree, folder: Path) -> None:
     """Write a tree into an existing folder, one ``.npy`` file per array."""
     for name, array in _arrays(tree).items():
-        np.save(folder / f"{name}.npy", array, allow_pickle=False)
-    (folder / _LABELS).write_text(json.dumps(_labels(tree)), encoding="utf-8")
+        save_array(folder / f"{name}.npy", array)
+    (folder / _LABELS).write_bytes(msgspec.json.encode(_header(tree)))
 
 
-def load_tree(folder: Path) -> GameTree:
-    """Tree from a folder that :func:`save_tree` wrote; its arrays are mapped read-only."""
-    labels = json.loads((folder / _LABELS).read_text(encoding="utf-8"))
-    arrays = {file.stem: _map(file) for file in folder.glob("*.npy")}
-    payoffs = Payoffs(
-        base=arrays.pop("base"),
-        slope=arrays.pop("slope", None),
-        denominator=labels["payoff_denominator"],
-        parameter=labels["parameter"],
-        value=None if labels["value"] is None else Fraction(labels["value"]),
-    )
-    return GameTree(
-        players=tuple(labels["players"]),
-        chance_denominator=labels["chance_denominator"],
-        payoffs=payoffs,
-        infoset_labels=tuple(labels["infosets"]),
-        infoset_actions=tuple(map(tuple, labels["actions"])),
-        **arrays,
-    )
+def load_tree(folder: Path, name: str = "the game") -> GameTree:
+    """Tree from a folder of :func:`save_tree`, as one's own copy; it is checked like a new one.
+
+    Parameters
+    ----------
+    name : of the game, for messages
+
+    Raises
+    ------
+    GameTooLargeError
+        If it has more nodes than are allowed here; they are not read.
+    DocumentError, GameFormatError, ImperfectRecallError
+        If the folder does not hold a tree that a builder could have made.
+    """
+    try:
+        check_expected_nodes(name, stored_rows(folder / "parent.npy", "int32"))
+        _check_names(folder)
+        tree = _read_tree(folder, mapped=False)
+    except OSError as error:
+        raise _unreadable(error) from None
+    check_tree(tree)
+    return tree
+
+
+def map_tree(folder: Path) -> GameTree:
+    """Tree from a folder that somebody else has written or checked; its arrays are mapped."""
+    return _read_tree(folder, mapped=True)
 
 
 def save_form(form: SequenceForm, folder: Path) -> None:
@@ -67,53 +120,149 @@ def save_form(form: SequenceForm, folder: Path) -> None:
     arrays = {name: getattr(form, name) for name in _FORM_ARRAYS} | form.entry_arrays()
     for name, array in arrays.items():
         if array is not None:
-            np.save(place / f"{name}.npy", array, allow_pickle=False)
-    header = {"n_players": form.n_players, "value": form.value}
-    (place / _LABELS).write_text(json.dumps(header), encoding="utf-8")
+            save_array(place / f"{name}.npy", array)
 
 
-def load_form(folder: Path) -> SequenceForm | None:
-    """Sequence form beside a tree, its arrays mapped read-only; None if there is none."""
-    place = folder / _FORM
-    if not (place / _LABELS).exists():
+def load_form(folder: Path, tree: GameTree) -> SequenceForm | None:
+    """Sequence form beside a tree, as one's own copy; None if there is none that fits the tree.
+
+    What kernels use as an index is checked. The rest is what compiling the tree would give, or
+    the folder was tampered with.
+    """
+    try:
+        form = _read_form(folder, tree, mapped=False)
+    except (OSError, DocumentError):
         return None
-    header = json.loads((place / _LABELS).read_text(encoding="utf-8"))
-    arrays: dict = {file.stem: _map(file) for file in place.glob("*.npy")}
-    form = SequenceForm(**header, **{name: arrays.pop(name, None) for name in _FORM_ARRAYS})
-    form.take_entry_arrays(arrays)
-    return form
+    return form if form is not None and _fits(form, tree) else None
+
+
+def map_form(folder: Path, tree: GameTree) -> SequenceForm | None:
+    """Sequence form beside a tree that somebody else has written or checked; None without one."""
+    return _read_form(folder, tree, mapped=True)
 
 
 def content_hash(tree: GameTree) -> str:
     """Hash of everything that defines the game: structure, labels, chance and payoffs."""
-    digest = hashlib.sha256(json.dumps(_labels(tree)).encode())
+    digest = hashlib.sha256(json.dumps(msgspec.structs.asdict(_header(tree))).encode())
     for name, array in sorted(_arrays(tree).items()):
         digest.update(f"{name} {array.dtype} {array.shape} ".encode())
         digest.update(np.ascontiguousarray(array).data)
     return digest.hexdigest()
 
 
+def _read_tree(folder: Path, *, mapped: bool) -> GameTree:
+    nodes = stored_rows(folder / "parent.npy", "int32")
+    most = _HEADER_BYTES + _HEADER_BYTES_PER_NODE * nodes
+    header = decode(read_file(folder / _LABELS, most), TreeHeader, f"the file {_LABELS}")
+
+    def read(name: str, dtypes: str, *shape: int) -> NDArray:
+        return read_array(folder / f"{name}.npy", dtypes, shape, mapped=mapped)
+
+    arrays = {name: read(name, dtypes, nodes) for name, dtypes in _NODE_DTYPES.items()}
+    table = int(np.count_nonzero(arrays["player"] == TERMINAL)), len(header.players)
+    parameter = (folder / "slope.npy").exists()
+    payoffs = Payoffs(
+        base=read("base", _PAYOFF_DTYPES, *table),
+        slope=read("slope", _PAYOFF_DTYPES, *table) if parameter else None,
+        denominator=header.payoff_denominator,
+        parameter=header.parameter,
+        value=None if header.value is None else Fraction(header.value),
+    )
+    return GameTree(
+        players=header.players,
+        chance_denominator=header.chance_denominator,
+        payoffs=payoffs,
+        infoset_labels=header.infosets,
+        infoset_actions=header.actions,
+        infoset_player=read("infoset_player", "int32", len(header.infosets)),
+        infoset_parent=read("infoset_parent", "int32", len(header.infosets)),
+        **arrays,
+    )
+
+
+def _read_form(folder: Path, tree: GameTree, *, mapped: bool) -> SequenceForm | None:
+    place = folder / _FORM
+    if not place.exists():
+        return None
+    n, sets, sequences = tree.n_players, tree.n_infosets, tree.n_players + tree.n_actions
+    rows = min(stored_rows(place / "columns.npy", "int32"), tree.n_terminals)
+    shapes: dict[str, tuple[int, ...]] = {
+        "block_start": (sets + 1,),
+        "parent": (sets,),
+        "infoset_start": (n + 1,),
+        "infoset_player": (sets,),
+        "columns": (rows, n),
+        "chance": (rows,),
+        "base": (rows, n),
+        "slope": (rows, n),
+        "entry_start": (sequences + 1,),
+        "entry_opponents": (rows * n, n - 1),
+        "entry_source": (rows * n,),
+    }
+    if tree.payoffs.slope is None:
+        del shapes["slope"]
+    arrays = {
+        name: read_array(place / f"{name}.npy", _FORM_DTYPES[name], shape, mapped=mapped)
+        for name, shape in shapes.items()
+    }
+    fields: dict = {name: arrays.pop(name, None) for name in _FORM_ARRAYS}
+    form = SequenceForm(n_players=n, value=float(tree.payoffs.value or 0), **fields)
+    form.take_entry_arrays(arrays)
+    return form
+
+
+def _check_names(folder: Path) -> None:
+    """Nothing else may lie in the folder of a tree, but for what a cache keeps beside it."""
+    names = {*_NODE_DTYPES, "infoset_player", "infoset_parent", "base", "slope"}
+    known = {_LABELS, _FORM, "checksums.json", *(f"{name}.npy" for name in names)}
+    unknown = sorted({place.name for place in folder.iterdir()} - known)
+    if unknown:
+        raise DocumentError(f"the folder of the game holds {unknown[0]!r}, which is no part of it")
+
+
+def _unreadable(error: OSError) -> DocumentError:
+    name = Path(str(error.filename)).name if error.filename else "of the game"
+    return DocumentError(f"the file {name} cannot be read: {error.strerror or error}")
+
+
+def _fits(form: SequenceForm, tree: GameTree) -> bool:
+    """Whether the layout of a form is that of the tree, and no index leads out of it."""
+    n, entries = tree.n_players, form.columns.size
+    start, opponents, source = form.entry_arrays().values()
+    above = np.where(tree.infoset_parent < 0, tree.infoset_player, tree.infoset_parent + n)
+    return (
+        np.array_equal(form.block_start, tree.action_start + n)
+        and np.array_equal(form.parent, above)
+        and np.array_equal(
+            form.infoset_start, np.searchsorted(tree.infoset_player, np.arange(n + 1))
+        )
+        and np.array_equal(form.infoset_player, tree.infoset_player)
+        and (int(start[0]), int(start[-1])) == (0, entries)
+        and not np.any(start[1:] < start[:-1])
+        and all(_within(array, form.n_sequences) for array in (form.columns, opponents))
+        and _within(source, entries)
+    )
+
+
+def _within(index: NDArray, size: int) -> bool:
+    return index.size == 0 or (index.min() >= 0 and index.max() < size)
+
+
 def _arrays(tree: GameTree) -> dict[str, NDArray]:
-    arrays = {name: getattr(tree, name) for name in _NODE_ARRAYS}
-    arrays["base"] = tree.payoffs.base
+    names = (*NODE_ARRAYS, "infoset_player", "infoset_parent")
+    arrays = {name: getattr(tree, name) for name in names} | {"base": tree.payoffs.base}
     if tree.payoffs.slope is not None:
         arrays["slope"] = tree.payoffs.slope
     return arrays
 
 
-def _labels(tree: GameTree) -> dict:
-    return {
-        "players": tree.players,
-        "infosets": tree.infoset_labels,
-        "actions": tree.infoset_actions,
-        "chance_denominator": tree.chance_denominator,
-        "payoff_denominator": tree.payoffs.denominator,
-        "parameter": tree.payoffs.parameter,
-        "value": None if tree.payoffs.value is None else str(tree.payoffs.value),
-    }
-
-
-def _map(file: Path) -> NDArray:
-    array = np.load(file, mmap_mode="r", allow_pickle=False)
-    # a plain read-only view: to Numba and pandas a memmap subclass is only trouble
-    return np.asarray(array)
+def _header(tree: GameTree) -> TreeHeader:
+    return TreeHeader(
+        players=tree.players,
+        infosets=tree.infoset_labels,
+        actions=tree.infoset_actions,
+        chance_denominator=tree.chance_denominator,
+        payoff_denominator=tree.payoffs.denominator,
+        parameter=tree.payoffs.parameter,
+        value=None if tree.payoffs.value is None else str(tree.payoffs.value),
+    )

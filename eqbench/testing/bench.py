@@ -9,8 +9,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from eqbench.errors import UsageError
 from eqbench.harness.child import Limits, Outcome, run_child
-from eqbench.harness.frames import Frame
+from eqbench.harness.frames import (
+    MOST_BYTES_OF_ALL,
+    BuiltFrame,
+    ErrorFrame,
+    Frame,
+    FrameDecoder,
+    ProfileFrame,
+    encode,
+)
 from eqbench.harness.guard import Guardian
 from eqbench.harness.worker import perform
 from eqbench.model.game import Game
@@ -35,9 +44,9 @@ class Trial:
         return self.frames[-1] if self.frames else None
 
     @property
-    def found(self) -> list[Frame]:
+    def found(self) -> list[ProfileFrame]:
         """Snapshots and candidates in order."""
-        return [frame for frame in self.frames if frame.kind in ("snapshot", "candidate")]
+        return [frame for frame in self.frames if isinstance(frame, ProfileFrame)]
 
 
 class Bench:
@@ -59,21 +68,20 @@ class Bench:
         job |= {"do": do, "plugins": self.plugins}
         trial = Trial()
         if self.guardian is None:
-
-            def send(kind: str, **fields: Any) -> None:
-                arrays = fields.pop("arrays", {})
-                trial.frames.append(Frame(kind, fields, arrays))
-
-            perform(job, send)
+            # as over a pipe, so that what fits no frame is noticed here too
+            decoder = FrameDecoder(MOST_BYTES_OF_ALL)
+            perform(job, lambda frame: trial.frames.extend(decoder.feed(encode(frame))))
             return trial
         limits = Limits(setup_s=SETUP_S, time_s=time_s)
-        outcome: Outcome = run_child(job, limits, self.guardian, trial.frames.append)
-        trial.ended, trial.log = outcome.ended, outcome.log
+        outcome: Outcome = run_child(
+            job, limits, self.guardian, trial.frames.append, most_bytes=MOST_BYTES_OF_ALL
+        )
+        trial.ended, trial.log = outcome.garbled or outcome.ended, outcome.log
         if outcome.ended == "interrupted":
             raise KeyboardInterrupt
         return trial
 
-    def build(self, spec: str) -> tuple[Game, dict[str, Any]]:
+    def build(self, spec: str) -> tuple[Game, BuiltFrame]:
         """A game, and how it presents itself.
 
         Raises
@@ -84,16 +92,19 @@ class Bench:
         folder = Path(tempfile.mkdtemp(dir=self.scratch))
         trial = self.attempt("build", game=spec, folder=str(folder), max_nodes=DEFAULT_MAX_NODES)
         last = trial.last
-        if last is None or last.kind != "built":
+        if not isinstance(last, BuiltFrame):
             raise BrokenPromiseError(f"{spec} cannot be built: {complaint(trial)}")
-        return Game(last.fields["spec"], load_tree(folder), folder), last.fields
+        try:
+            return Game(last.spec, load_tree(folder, spec), folder), last
+        except UsageError as error:
+            raise BrokenPromiseError(f"{spec} cannot be built: {error}") from None
 
 
 def complaint(trial: Trial) -> str:
     """Why a trial did not end in an orderly way."""
     last = trial.last
-    if last is not None and last.kind == "error":
-        return f"{last.fields['type']}: {last.fields['message']}"
+    if isinstance(last, ErrorFrame):
+        return f"{last.type}: {last.message}"
     tail = trial.log.splitlines()[-1:]
     return ": ".join([f"the process ended early ({trial.ended})", *tail])
 

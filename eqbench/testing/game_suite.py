@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from eqbench.errors import EqbenchError
+from eqbench.harness.frames import BuiltFrame
 from eqbench.model import reference
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile, random_profile
@@ -55,7 +55,7 @@ class _Subject:
     bench: Bench
     spec: str
     _cannot_be_built: bool = False
-    _built: tuple[Game, dict[str, Any]] | None = None
+    _built: tuple[Game, BuiltFrame] | None = None
     _profiles: list[FloatArray] = field(default_factory=list)
 
     @property
@@ -63,10 +63,10 @@ class _Subject:
         return self._build()[0]
 
     @property
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> BuiltFrame:
         return self._build()[1]
 
-    def _build(self) -> tuple[Game, dict[str, Any]]:
+    def _build(self) -> tuple[Game, BuiltFrame]:
         if self._cannot_be_built:
             raise NotApplicableError("there is no game")
         if self._built is None:
@@ -123,7 +123,7 @@ def _is_reproducible(subject: _Subject) -> str:
 
 def _announces_its_size(subject: _Subject) -> str:
     """it announces about as many nodes as it has."""
-    announced = subject.facts["expected_nodes"]
+    announced = subject.facts.expected_nodes
     if announced is None:
         raise NotApplicableError(
             "it has no method expected_nodes(), so one that is too large is refused only while "

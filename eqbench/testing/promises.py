@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
+
+from eqbench.harness.frames import BuiltFrame, DescribedFrame
 
 S = TypeVar("S")
 Promise = Callable[[S], str | None]
@@ -38,7 +40,7 @@ class NotApplicableError(Exception):
     """Says why a promise does not apply."""
 
 
-def presentable(facts: Mapping[str, Any]) -> str:
+def presentable(facts: DescribedFrame | BuiltFrame) -> str:
     """Advice on how a plugin presents itself; options without a description break nothing.
 
     Raises
@@ -46,9 +48,9 @@ def presentable(facts: Mapping[str, Any]) -> str:
     BrokenPromiseError
         If it is not frozen.
     """
-    if not facts["frozen"]:
+    if not facts.frozen:
         raise BrokenPromiseError("decorate the class with @dataclass(frozen=True)")
-    if missing := facts["undocumented"]:
+    if missing := facts.undocumented:
         return (
             f"no description of {', '.join(missing)}: write `name : text` under Parameters in the "
             "class docstring, and `eqbench info` shows it"

@@ -5,17 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from eqbench.errors import ProfileError
+from eqbench.errors import ProfileError, UsageError
 from eqbench.harness.evidence import Finding, measure_frame
-from eqbench.harness.frames import Frame
+from eqbench.harness.frames import (
+    CandidateFrame,
+    DescribedFrame,
+    DoneFrame,
+    ErrorFrame,
+    ProfileFrame,
+    RefusedFrame,
+)
 from eqbench.harness.verdict import ending
 from eqbench.model.game import Game
 from eqbench.model.tree_files import content_hash, load_tree
-from eqbench.solver import ENDINGS, Budget
+from eqbench.solver import Budget
 from eqbench.testing.bench import Bench, Trial, complaint, open_bench
 from eqbench.testing.promises import (
     BrokenPromiseError,
@@ -63,16 +69,12 @@ class _Subject:
     games: Sequence[str]
     _built: dict[str, Game] = field(default_factory=dict)
     _tried: dict[tuple, Trial] = field(default_factory=dict)
-    _facts: dict[str, Any] | None = None
+    _facts: DescribedFrame | None = None
 
     @property
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> DescribedFrame:
         if self._facts is None:
-            trial = self.bench.attempt("describe", solver=self.spec)
-            last = trial.last
-            if last is None or last.kind != "described":
-                raise BrokenPromiseError(f"it cannot be loaded: {complaint(trial)}")
-            self._facts = last.fields
+            self._facts = _described(self.bench, self.spec)
         return self._facts
 
     def game(self, spec: str) -> Game:
@@ -110,8 +112,8 @@ class _Subject:
         refusals = {}
         for game in self.games:
             last = self.plain(game).last
-            if last is not None and last.kind == "refused":
-                refusals[game] = last.fields["reason"]
+            if isinstance(last, RefusedFrame):
+                refusals[game] = last.reason
         taken = [game for game in self.games if game not in refusals]
         if not taken:
             raise NotApplicableError(f"it takes none of the games: {next(iter(refusals.values()))}")
@@ -136,15 +138,10 @@ def _is_presentable(subject: _Subject) -> str:
 
 def _has_a_canonical_spec(subject: _Subject) -> str:
     """its canonical spec names the same solver."""
-    spec = subject.facts["spec"]
-    trial = subject.bench.attempt("describe", solver=spec)
-    last = trial.last
-    if last is None or last.kind != "described":
-        raise BrokenPromiseError(f"{spec} cannot be loaded: {complaint(trial)}")
-    if last.fields["spec"] != spec:
-        raise BrokenPromiseError(
-            f"{spec} reads back as {last.fields['spec']}; are options changed?"
-        )
+    spec = subject.facts.spec
+    again = _described(subject.bench, spec).spec
+    if again != spec:
+        raise BrokenPromiseError(f"{spec} reads back as {again}; are options changed?")
     return spec
 
 
@@ -154,12 +151,10 @@ def _solves_or_refuses(subject: _Subject) -> str:
     for game in subject.games:
         trial = subject.plain(game)
         last = trial.last
-        if last is not None and last.kind == "refused":
-            refused.append(f"{game}: {last.fields['reason']}")
-        elif last is None or last.kind != "done":
+        if isinstance(last, RefusedFrame):
+            refused.append(f"{game}: {last.reason}")
+        elif not isinstance(last, DoneFrame):
             raise BrokenPromiseError(f"on {game}: {complaint(trial)}")
-        elif last.fields["reason"] not in ENDINGS:
-            raise BrokenPromiseError(f"on {game} it ended with {last.fields['reason']!r}")
     return f"refused {'; '.join(refused)}" if refused else ""
 
 
@@ -167,7 +162,7 @@ def _hands_over_profiles(subject: _Subject) -> str | None:
     """it hands over behavior profiles with a known claim."""
     for game in subject.supported():
         last = subject.plain(game).last
-        empty_handed = last is not None and last.fields.get("reason") in ("not_found", "failed")
+        empty_handed = isinstance(last, DoneFrame) and last.reason in ("not_found", "failed")
         if not subject.findings(game) and not empty_handed:
             raise BrokenPromiseError(
                 f"on {game} it reported nothing; call monitor.candidate(profile, claim=…)"
@@ -189,19 +184,19 @@ def _converged_is_borne_out(subject: _Subject) -> str | None:
     said = 0
     for game in subject.supported():
         last = subject.plain(game).last
-        if last is None or last.fields.get("reason") != "converged":
+        if not isinstance(last, DoneFrame) or last.reason != "converged":
             continue
         said += 1
         tree = subject.game(game).tree
-        candidates = [f for f in subject.plain(game).found if f.kind == "candidate"]
+        candidates = [f for f in subject.plain(game).found if isinstance(f, CandidateFrame)]
         verifier = Verifier(tree)
         handed = [measure_frame(f, verifier, DEFAULT_TOLERANCE) for f in candidates]
         status, reason = ending(
             "converged",
             "",
             handed or subject.findings(game)[-1:],
-            target=Budget().target_for(tree.payoff_range),
-            payoff_range=tree.payoff_range,
+            target=Budget().target_for(tree),
+            tree=tree,
         )
         if status != "ok":
             raise BrokenPromiseError(f"on {game}: {reason}")
@@ -232,9 +227,9 @@ def _deterministic_is_true(subject: _Subject) -> str:
         )
         for game in subject.supported()
     )
-    if subject.facts["deterministic"] and not same:
+    if subject.facts.deterministic and not same:
         raise BrokenPromiseError("two seeds give different results; deterministic must not be True")
-    if same and not subject.facts["deterministic"]:
+    if same and not subject.facts.deterministic:
         return "seeds seem not to matter; with `deterministic = True` it is run only once"
     return ""
 
@@ -244,10 +239,10 @@ def _keeps_to_its_iterations(subject: _Subject) -> str | None:
     budget = Budget(iterations=ITERATIONS, target=0)
     for game in subject.supported():
         last = subject.attempt(game, budget, seed=3).last
-        work = 0 if last is None else last.fields.get("work", 0)
-        if work > ITERATIONS:
+        clocks = last.clocks if isinstance(last, DoneFrame | ErrorFrame) else None
+        if clocks is not None and clocks.work > ITERATIONS:
             raise BrokenPromiseError(
-                f"on {game} it did {work:,} of {ITERATIONS} iterations; loop over "
+                f"on {game} it did {clocks.work:,} of {ITERATIONS} iterations; loop over "
                 "monitor.chunks(), or look at monitor.budget.iterations"
             )
     return None
@@ -258,15 +253,15 @@ def _ends_in_time(subject: _Subject) -> str:
     game = subject.supported()[-1]
     trial = subject.attempt(game, Budget(time_s=TIME_S, target=0))
     last = trial.last
-    if last is None or last.kind != "done":
+    if not isinstance(last, DoneFrame) or last.clocks is None:
         raise BrokenPromiseError(f"with {TIME_S} s for {game}: {complaint(trial)}")
-    elapsed_s = last.fields["elapsed_s"]
+    elapsed_s = last.clocks.elapsed_s
     if elapsed_s > TIME_S + LATE_S:
         raise BrokenPromiseError(
             f"with {TIME_S} s for {game} it took {elapsed_s:.2f} s; loop over monitor.chunks(), "
             "or look at monitor.remaining_s"
         )
-    if not trial.found and last.fields["reason"] != "not_found":
+    if not trial.found and last.reason != "not_found":
         raise BrokenPromiseError(f"with {TIME_S} s for {game} it reported nothing")
     return f"{elapsed_s:.2f} s of {TIME_S} s"
 
@@ -276,20 +271,29 @@ def _leaves_the_game_alone(subject: _Subject) -> str | None:
     for game in subject.supported():
         loaded = subject.game(game)
         assert loaded.folder is not None  # a bench keeps the games that it builds
-        if content_hash(load_tree(Path(loaded.folder))) != content_hash(
-            subject.bench.build(game)[0].tree
-        ):
+        built = subject.bench.build(game)[0]
+        try:
+            changed = content_hash(load_tree(Path(loaded.folder))) != content_hash(built.tree)
+        except UsageError:
+            changed = True
+        if changed:
             raise BrokenPromiseError(f"{game} is another game afterwards; its arrays are read-only")
     return None
 
 
-def _same(first: list[Frame], second: list[Frame]) -> bool:
+def _described(bench: Bench, spec: str) -> DescribedFrame:
+    trial = bench.attempt("describe", solver=spec)
+    if not isinstance(trial.last, DescribedFrame):
+        raise BrokenPromiseError(f"{spec} cannot be loaded: {complaint(trial)}")
+    return trial.last
+
+
+def _same(first: list[ProfileFrame], second: list[ProfileFrame]) -> bool:
     if len(first) != len(second):
         return False
     return all(
-        (a.kind, a.fields["work"], a.fields["claim"])
-        == (b.kind, b.fields["work"], b.fields["claim"])
-        and np.array_equal(a.arrays["profile"], b.arrays["profile"])
+        (a.kind, a.clocks.work, a.claim) == (b.kind, b.clocks.work, b.claim)
+        and np.array_equal(a.frequencies, b.frequencies)
         for a, b in zip(first, second, strict=True)
     )
 

@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+import os
+import select
+import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import psutil
 import pytest
 from command import PLUGINS
+from frame_cases import candidate, snapshot
 
 import eqbench
-from eqbench.harness.child import Limits, Outcome, _Child, run_child
+from eqbench.harness.child import Limits, Outcome, _Child, _Reader, run_child
 from eqbench.harness.evidence import MAX_CANDIDATES, MAX_SNAPSHOTS, Evidence
-from eqbench.harness.frames import Frame
+from eqbench.harness.frames import (
+    DoneFrame,
+    ErrorFrame,
+    Frame,
+    ReadyFrame,
+    SnapshotFrame,
+    write_frame,
+)
 from eqbench.harness.guard import Guardian
 from eqbench.model.tree_files import save_tree
 from eqbench.solver import Budget
@@ -41,7 +53,7 @@ def job(folder: Path, solver: str) -> dict[str, Any]:
     return {
         "do": "solve",
         "solver": solver,
-        "plugins": [str(PLUGINS / "faults.py")],
+        "plugins": [str(PLUGINS / "faults.py"), str(PLUGINS / "escapes.py")],
         "game_spec": "kuhn2",
         "folder": str(folder),
         "seed": 0,
@@ -95,11 +107,11 @@ def test_every_frame_of_a_flood_arrives_in_order(folder: Path, guardian: Guardia
     frames: list[Frame] = []
     limits = Limits(setup_s=30, time_s=60)
     outcome = run_child(job(folder, "floods"), limits, guardian, frames.append)
-    work = [frame.fields["work"] for frame in frames if frame.kind == "snapshot"]
+    work = [frame.clocks.work for frame in frames if isinstance(frame, SnapshotFrame)]
     assert work == sorted(work)
-    assert outcome.last is not None
-    assert outcome.last.kind == "done"
-    assert outcome.last.fields["work"] == 20000
+    assert isinstance(outcome.last, DoneFrame)
+    assert outcome.clocks is not None
+    assert outcome.clocks.work == 20000
 
 
 def test_no_process_is_left_when_a_child_has_ended(folder: Path, guardian: Guardian) -> None:
@@ -112,25 +124,103 @@ def test_guardian_that_was_killed_is_replaced(folder: Path, guardian: Guardian) 
     guardian._process.kill()
     guardian._process.wait()
     outcome = run_child(job(folder, "raises"), LIMITS, guardian)
-    assert outcome.last is not None
-    assert outcome.last.kind == "error"
+    assert isinstance(outcome.last, ErrorFrame)
     assert guardian._process.poll() is None
 
 
 def test_evidence_keeps_at_most_64_snapshots_and_always_the_newest() -> None:
     evidence = Evidence()
     for work in range(1, 1001):
-        evidence.add(Frame("snapshot", {"work": work}))
+        evidence.add(snapshot(work))
         assert len(evidence.snapshots) <= MAX_SNAPSHOTS
-        assert evidence.snapshots[-1].fields["work"] == work
-    kept = [frame.fields["work"] for frame in evidence.snapshots]
+        assert evidence.snapshots[-1].clocks.work == work
+    kept = [frame.clocks.work for frame in evidence.snapshots]
     assert kept == sorted(set(kept))
     assert kept[0] == 1
 
 
 def test_evidence_counts_the_candidates_that_it_drops() -> None:
     evidence = Evidence()
-    for work in range(MAX_CANDIDATES + 5):
-        evidence.add(Frame("candidate", {"work": work}))
+    for _ in range(MAX_CANDIDATES + 5):
+        evidence.add(candidate(np.zeros(3)))
     assert len(evidence.candidates) == MAX_CANDIDATES
     assert evidence.dropped == 5
+
+
+# -- what tries to escape ---------------------------------------------------------------------
+
+
+def is_alive(process: int) -> bool:
+    try:
+        return psutil.Process(process).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs Linux")
+@pytest.mark.parametrize("then", ["end", "hang", "kill the keeper"])
+def test_daemon_of_a_solver_does_not_outlive_its_cell(
+    folder: Path, guardian: Guardian, tmp_path: Path, then: str
+) -> None:
+    pids = tmp_path / "pids"
+    outcome = run_child(
+        job(folder, f'leaves_a_daemon(pids="{pids}", then="{then}")'), LIMITS, guardian
+    )
+    assert not is_alive(int(pids.read_text()))
+    assert outcome.ready
+    assert isinstance(outcome.last, DoneFrame) == (then == "end")
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_signal_of_a_solver_to_its_parent_changes_nothing(
+    folder: Path, guardian: Guardian, name: str
+) -> None:
+    limits = Limits(setup_s=30, time_s=30)
+    outcome = run_child(job(folder, f"signals_its_parent(signal={name})"), limits, guardian)
+    assert isinstance(outcome.last, DoneFrame)
+    assert (outcome.ended, outcome.exit_code) == ("exit", 0)
+
+
+@pytest.mark.parametrize(("name", "last"), [("SIGKILL", False), ("SIGSTOP", True)])
+def test_solver_that_ends_its_keeper_hurts_only_itself(
+    folder: Path, guardian: Guardian, name: str, last: bool
+) -> None:
+    before = {process.pid for process in psutil.Process().children(recursive=True)}
+    limits = Limits(setup_s=30, time_s=30)
+    outcome = run_child(job(folder, f"signals_its_parent(signal={name})"), limits, guardian)
+    assert (outcome.last is not None) == last
+    assert outcome.ended == "exit"
+    assert {process.pid for process in psutil.Process().children(recursive=True)} == before
+
+
+def test_clock_of_a_solver_starts_only_once(folder: Path, guardian: Guardian) -> None:
+    assert ends_in_time(job(folder, "starts_its_clock_again"), guardian, limit_s=30)
+
+
+def test_frames_of_a_child_that_ends_while_the_reader_is_delayed_are_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The reader sees an empty pipe, loses the processor, and finds that it shall stop."""
+    receiver, sender = os.pipe()
+    polled, go_on = threading.Event(), threading.Event()
+    poll = select.poll
+
+    class DelayedPoll:
+        def __init__(self) -> None:
+            self._poll = poll()
+            self.register = self._poll.register
+
+        def poll(self, timeout: int) -> list[tuple[int, int]]:
+            readable = self._poll.poll(timeout)
+            if not readable and not polled.is_set():
+                polled.set()
+                go_on.wait()
+            return readable
+
+    monkeypatch.setattr("eqbench.harness.child.select.poll", DelayedPoll)
+    reader = _Reader(receiver)
+    assert polled.wait(60)
+    write_frame(sender, ReadyFrame())
+    os.close(sender)
+    threading.Timer(0.1, go_on.set).start()
+    assert reader.rest() == [ReadyFrame()]

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from command import PLUGINS, eqbench
+from command import PATIENCE_S, PLUGINS, eqbench, wait_for
 
 PARTNERS = str(PLUGINS / "partners.py")
 
@@ -26,7 +26,7 @@ def test_as_many_cells_run_at_once_as_jobs_are_allowed(
 ) -> None:
     ended = eqbench(
         *("run", "--game", "kuhn2", "--solver", partners(tmp_path), "--plugin", PARTNERS),
-        *("-j", jobs, "--timeout", "30" if jobs == "2" else "2", "--out", "run", "--json"),
+        *("-j", jobs, "--timeout", "300" if jobs == "2" else "2", "--out", "run", "--json"),
         cwd=tmp_path,
     )
     assert ended.code == 0, ended.err
@@ -61,14 +61,13 @@ def test_interrupt_keeps_what_all_running_cells_had_reported(tmp_path: Path) -> 
         f'waits_for_partner(folder="{tmp_path}",me={me},partner=nobody)' for me in "ab"
     )
     command = [sys.executable, "-m", "eqbench", "run", "--game", "kuhn2", "--solver", solvers]
-    command += ["--plugin", PARTNERS, "-j", "2", "--timeout", "60", "--out", "run"]
+    command += ["--plugin", PARTNERS, "-j", "2", "--timeout", "600", "--out", "run"]
     run = subprocess.Popen(
         command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    while not ((tmp_path / "a").exists() and (tmp_path / "b").exists()):
-        assert run.poll() is None
+    assert wait_for(lambda: (tmp_path / "a").exists() and (tmp_path / "b").exists())
     run.send_signal(signal.SIGINT)
-    out, err = run.communicate(timeout=30)
+    out, err = run.communicate(timeout=PATIENCE_S)
     assert run.returncode == 130
     assert out.count("interrupted") >= 2
     assert "interrupted after 0 of 2 cells" in err

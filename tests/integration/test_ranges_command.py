@@ -6,12 +6,11 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
-from command import Ended, eqbench
+from command import PATIENCE_S, Ended, eqbench, wait_for
 
 ALPHA = "P1|1:|bet"
 
@@ -103,11 +102,9 @@ def test_interrupted_ranges_keep_what_they_have_and_say_how_to_go_on(tmp_path: P
         text=True,
     )
     lines = tmp_path / "run" / "runs.jsonl"
-    while not lines.exists() or not lines.read_text():
-        assert runner.poll() is None
-        time.sleep(0.02)
+    assert wait_for(lambda: runner.poll() is not None or (lines.exists() and lines.read_text()))
     runner.send_signal(signal.SIGINT)
-    out, err = runner.communicate(timeout=60)
+    out, err = runner.communicate(timeout=PATIENCE_S)
     assert runner.returncode == 130, err
     assert "interrupted after 1 of 4 cells; go on with:\n  eqbench ranges --resume run" in err
     assert "closed: 1 of 4 optima" in out

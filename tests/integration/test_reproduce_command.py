@@ -7,13 +7,12 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
-from command import Ended, eqbench
+from command import PATIENCE_S, Ended, eqbench, wait_for
 
 SOURCE = "encyclopedia"
 
@@ -115,10 +114,9 @@ def test_ended_by_a_signal_it_leaves_no_job_behind_and_can_go_on(tmp_path: Path)
     command = [sys.executable, "-m", "eqbench", "reproduce", SOURCE, "--out", "page"]
     job = tmp_path / "page" / "jobs" / SOURCE / "two_player_equilibria"
     with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
-        while not job.exists():
-            time.sleep(0.05)
+        assert wait_for(job.exists)
         process.send_signal(signal.SIGTERM)
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130
     assert "eqbench reproduce --resume page" in said
     left = [p for p in psutil.process_iter(["cmdline"]) if str(job) in (p.info["cmdline"] or [])]

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
-from command import PLUGINS, Ended, eqbench
+from command import PATIENCE_S, PLUGINS, Ended, eqbench, wait_for
 
 CELLS = 6
 REQUEST = [
@@ -57,8 +57,7 @@ def check_whole(ended: Ended, run: Path) -> None:
 def test_killed_run_is_resumed_without_loss_or_repetition(tmp_path: Path, moment: int) -> None:
     run = tmp_path / "run"
     runner = start(tmp_path, *REQUEST, "--out", str(run))
-    while not (run / "manifest.json").exists():
-        time.sleep(0.01)
+    assert wait_for((run / "manifest.json").exists)
     # one random moment in each twentieth of a run
     time.sleep(LONGEST_RUN_S * random.Random(moment).uniform(moment, moment + 1) / MOMENTS)
     runner.send_signal(signal.SIGKILL)
@@ -81,10 +80,9 @@ def test_torn_last_line_is_run_again(tmp_path: Path) -> None:
 def test_two_runners_share_a_folder(tmp_path: Path) -> None:
     run = tmp_path / "run"
     first = start(tmp_path, *REQUEST, "--out", str(run), "--json")
-    while not (run / "manifest.json").exists():
-        time.sleep(0.01)
+    assert wait_for((run / "manifest.json").exists)
     second = eqbench("run", "--resume", run, "--json", cwd=tmp_path)
-    out, err = first.communicate(timeout=60)
+    out, err = first.communicate(timeout=PATIENCE_S)
     check_whole(second, run)
     check_whole(Ended(first.returncode, out, err, tmp_path), run)
 
@@ -94,24 +92,19 @@ def test_cells_of_a_runner_that_dies_are_taken_over(tmp_path: Path) -> None:
     first = start(
         tmp_path,
         *("--game", "kuhn2", "--solver", f'ignores_sigterm(pids="{pids}"),cfr'),
-        *("--timeout", "40", "--iterations", "50", "--plugin", str(PLUGINS / "faults.py")),
+        *("--timeout", "600", "--iterations", "50", "--plugin", str(PLUGINS / "faults.py")),
         *("--out", str(run)),
     )
-    while not pids.exists():
-        time.sleep(0.01)
+    assert wait_for(pids.exists)
     second = start(tmp_path, "--resume", str(run), "--json")
-    deadline = time.monotonic() + 30
-    while len(lines(run)) < 1 and time.monotonic() < deadline:
-        time.sleep(0.05)
+    assert wait_for(lambda: lines(run))
     assert [json.loads(line)["solver"] for line in lines(run)] == ["cfr"], "the free one first"
     pids.unlink()
     first.kill()
     first.communicate()
-    while not pids.exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert pids.exists(), "the second runner has begun the cell of the dead one"
+    assert wait_for(pids.exists), "the second runner has begun the cell of the dead one"
     second.send_signal(signal.SIGINT)
-    out, err = second.communicate(timeout=30)
+    out, err = second.communicate(timeout=PATIENCE_S)
     assert second.returncode == 130, err
     (stopped,) = json.loads(out)["interrupted"]
     assert stopped["solver"].startswith("ignores_sigterm")
@@ -147,10 +140,9 @@ def test_retry_that_is_interrupted_leaves_the_stored_result_as_it_was(tmp_path: 
     before = (profile.read_bytes(), profile.stat().st_mtime_ns)
     pids.unlink()
     again = start(tmp_path, "--resume", str(run), "--retry", "timeout,limit", "--json")
-    while not pids.exists():
-        assert again.poll() is None
+    assert wait_for(lambda: pids.exists() or again.poll() is not None)
     again.send_signal(signal.SIGINT)
-    out, err = again.communicate(timeout=30)
+    out, err = again.communicate(timeout=PATIENCE_S)
     assert again.returncode == 130
     assert "--retry timeout,limit" in err
     assert [cell["status"] for cell in json.loads(out)["cells"]] == ["timeout"]
@@ -169,20 +161,20 @@ def test_solver_that_is_spelled_twice_is_run_once(tmp_path: Path) -> None:
 def test_plugin_that_is_edited_during_the_run_is_not_taken_for_the_old_one(
     tmp_path: Path,
 ) -> None:
-    plugin, run = tmp_path / "faults.py", tmp_path / "run"
-    plugin.write_text((PLUGINS / "faults.py").read_text())
-    pids = tmp_path / "pids"
+    plugin, run = tmp_path / "partners.py", tmp_path / "run"
+    plugin.write_text((PLUGINS / "partners.py").read_text())
+    waits = f'waits_for_partner(folder="{tmp_path}",me={{}},partner=edited)'
     runner = start(
         tmp_path,
-        *("--game", "kuhn2", "--solver", f'ignores_sigterm(pids="{pids}"),well_behaved'),
-        *("--timeout", "1", "--plugin", str(plugin), "--out", str(run)),
+        *("--game", "kuhn2", "--solver", f"{waits.format('first')},{waits.format('second')}"),
+        *("--timeout", "600", "--plugin", str(plugin), "--out", str(run)),
     )
-    while not pids.exists():
-        assert runner.poll() is None
+    assert wait_for((tmp_path / "first").exists)
     plugin.write_text(plugin.read_text() + "\n# another version\n")
-    runner.communicate(timeout=60)
+    (tmp_path / "edited").touch()
+    runner.communicate(timeout=PATIENCE_S)
     last = json.loads(lines(run)[-1])
-    assert (last["solver"], last["status"]) == ("well_behaved", "crashed")
+    assert (len(lines(run)), last["status"]) == (2, "crashed")
     assert "was edited while the run was going on" in last["reason"]
 
 

@@ -6,11 +6,10 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
-from command import PLUGINS, eqbench
+from command import PATIENCE_S, PLUGINS, eqbench, wait_for
 
 import eqbench as package
 from eqbench.studies.simulation_points import read_points
@@ -162,22 +161,19 @@ def _interrupted(folder: Path, solver: str, times: int) -> tuple[int, str, str]:
     ]
     pipe, said = subprocess.PIPE, ""
     with subprocess.Popen(command, cwd=folder, text=True, stdout=pipe, stderr=pipe) as process:
-        until = time.monotonic() + 60
-        while not (folder / "out/summary.json").exists() and time.monotonic() < until:
-            time.sleep(0.05)
-        time.sleep(0.5)
+        assert wait_for((folder / "following").exists)
         process.send_signal(signal.SIGINT)
         assert process.stderr is not None
         said = process.stderr.readline()
         for _ in range(times - 1):
             process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=PATIENCE_S)
     assert said == "ending the trajectory; Ctrl-C again discards it\n"
     return process.returncode, out, err
 
 
 def test_interrupt_keeps_what_was_computed(tmp_path: Path) -> None:
-    code, out, err = _interrupted(tmp_path, "drifting(delay_s=60)", 1)
+    code, out, err = _interrupted(tmp_path, "drifting(delay_s=600, mark=following)", 1)
     assert code == 130, err
     assert err == "interrupted; results in out\n"
     document = json.loads(out)
@@ -187,7 +183,7 @@ def test_interrupt_keeps_what_was_computed(tmp_path: Path) -> None:
 
 
 def test_second_interrupt_ends_at_once_and_leaves_valid_files(tmp_path: Path) -> None:
-    code, out, err = _interrupted(tmp_path, "drifting(delay_s=60, deaf=true)", 2)
+    code, out, err = _interrupted(tmp_path, "drifting(delay_s=600, deaf=true, mark=following)", 2)
     assert (code, out, err) == (130, "", "interrupted; results in out\n")
     document = json.loads((tmp_path / "out/summary.json").read_text())
     assert (document["finished"], document["runs"]) == (False, [])

@@ -6,11 +6,10 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
-from command import PLUGINS, Ended, eqbench
+from command import PATIENCE_S, PLUGINS, Ended, eqbench, wait_for
 
 NAME = "ganzfried_2025_table_1"
 SIZES = ("--size", "5x2", "--size", "3x3")
@@ -97,11 +96,9 @@ def test_interrupted_suite_keeps_what_it_has_and_says_how_to_go_on(tmp_path: Pat
         text=True,
     )
     lines = tmp_path / "run" / "runs.jsonl"
-    while not lines.exists() or not lines.read_text():
-        assert runner.poll() is None
-        time.sleep(0.02)
+    assert wait_for(lambda: runner.poll() is not None or (lines.exists() and lines.read_text()))
     runner.send_signal(signal.SIGINT)
-    out, err = runner.communicate(timeout=60)
+    out, err = runner.communicate(timeout=PATIENCE_S)
     assert runner.returncode == 130, err
     assert f"go on with:\n  eqbench suite {NAME} --resume run" in err
     assert "unsupported" in out
@@ -110,7 +107,7 @@ def test_interrupted_suite_keeps_what_it_has_and_says_how_to_go_on(tmp_path: Pat
 
 def test_solver_that_is_unavailable_leaves_the_other_one_measured(tmp_path: Path) -> None:
     done = eqbench(
-        *("suite", NAME, "--size", "5x2", "--games", "1", "--timeout", "5", "--out", "run"),
+        *("suite", NAME, "--size", "5x2", "--games", "1", "--timeout", "60", "--out", "run"),
         *(*PLUGIN, "--solver", "arclength,needs_a_licence", "--json"),
         cwd=tmp_path,
     )

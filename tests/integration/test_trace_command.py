@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from command import eqbench
+from command import PATIENCE_S, eqbench, wait_for
 from trace_cases import WINDING
 
 SKP = ("--game", "skp", "--from", "5/2", "--to", "6")
@@ -79,12 +79,10 @@ def test_interrupted_census_is_made_up_for(tmp_path: Path) -> None:
     command += ["--starts", "1000000"]
     with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as running:
         profile = tmp_path / "t/profiles/at1-3.json"  # written before the random starts
-        deadline = time.monotonic() + 60
-        while not profile.exists() and time.monotonic() < deadline:
-            time.sleep(0.01)
+        assert wait_for(profile.exists)
         time.sleep(0.2)
         running.send_signal(signal.SIGINT)
-        error = running.communicate(timeout=60)[1]
+        error = running.communicate(timeout=PATIENCE_S)[1]
     assert running.returncode == 130
     assert error == "interrupted; go on with:\n  eqbench trace --resume t\n"
     assert not (tmp_path / "t/summary.json").exists()
@@ -98,12 +96,10 @@ def test_interrupted_trace_goes_on_as_if_nothing_had_happened(tmp_path: Path) ->
     command += ["--solver", "winding(delay_s=0.07)"]
     with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as running:
         points = tmp_path / "broken/points.csv"
-        deadline = time.monotonic() + 60
         # rows reach the file after a second, so that it is followed by then
-        while not (points.exists() and points.stat().st_size) and time.monotonic() < deadline:
-            time.sleep(0.01)
+        assert wait_for(lambda: points.exists() and points.stat().st_size)
         running.send_signal(signal.SIGINT)
-        error = running.communicate(timeout=60)[1]
+        error = running.communicate(timeout=PATIENCE_S)[1]
     assert running.returncode == 130
     assert error == "interrupted; go on with:\n  eqbench trace --resume broken\n"
     assert not (tmp_path / "broken/summary.json").exists()

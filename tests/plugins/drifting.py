@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from scipy.integrate import cumulative_trapezoid
@@ -24,12 +25,14 @@ class Drifting:
     lost : time at which the flow cannot be followed further
     delay_s : how long a trajectory takes
     deaf : whether it goes on after an interrupt
+    mark : file that it makes when it begins with a trajectory
     """
 
     speed: float = 0.5
     lost: float = float("inf")
     delay_s: float = 0.0
     deaf: bool = False
+    mark: str = ""
 
     def flow(self, game):
         if self.speed < 0:
@@ -79,6 +82,8 @@ class Drift:
         return np.zeros((self.choices.size,) * 2)
 
     def integrate(self, state, times, *, tangent=None, interrupted=lambda: False):
+        if self.solver.mark:
+            Path(self.solver.mark).touch()
         until = time.perf_counter() + self.solver.delay_s
         while time.perf_counter() < until and (self.solver.deaf or not interrupted()):
             time.sleep(0.01)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -11,12 +12,13 @@ from pathlib import Path
 import pytest
 from command import Ended
 from command import eqbench as command
+from frame_cases import candidate
 from rich.console import Console
 
 import eqbench
 from eqbench.errors import ProfileError
 from eqbench.harness.evidence import Finding, measure, measure_frames, metrics
-from eqbench.harness.frames import Frame
+from eqbench.harness.frames import CandidateFrame
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_from_json
 from eqbench.model.tree import GameTree, Payoffs
@@ -221,16 +223,15 @@ def test_list_beyond_the_allowance_is_neither_proved_nor_refuted(
     assert [item.refuted for item in sent] == [None] * 3
 
 
-def frame(profile: BehaviorProfile) -> Frame:
+def frame(profile: BehaviorProfile) -> CandidateFrame:
     """What a child sends of an equilibrium that it claims to be exact."""
-    fields = {
-        "claim": "equilibrium",
-        "claimed_regret": 0.0,
-        "exact": [str(value) for value in profile.exact],
-        "work": 1,
-        "elapsed_s": 0.1,
-    }
-    return Frame("candidate", fields, {"profile": profile.probabilities})
+    assert profile.exact is not None
+    return candidate(
+        profile.probabilities,
+        claim="equilibrium",
+        claimed_regret=0.0,
+        exact=[str(value) for value in profile.exact],
+    )
 
 
 # -- where it is shown --------------------------------------------------------------------------
@@ -283,11 +284,11 @@ def printed(*records: CellRecord) -> str:
 
 
 def test_records_of_earlier_versions_have_no_certificate() -> None:
-    cell = CellRecord("k", "kuhn2", "s", "kuhn2", "s", None, "ok", equilibria=[record_of(GOOD)])
+    cell = CellRecord("0a", "kuhn2", "s", "kuhn2", "s", None, "ok", equilibria=[record_of(GOOD)])
+    assert CellRecord.of_line(cell.to_line()) == cell
     data = cell.to_json()
-    assert CellRecord.from_json(data) == cell
     del data["equilibria"][0]["exact"]
-    (item,) = CellRecord.from_json(data).equilibria
+    (item,) = CellRecord.of_line(json.dumps(data).encode()).equilibria
     assert (item.exact, item.is_proved) == (None, False)
 
 

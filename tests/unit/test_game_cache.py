@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import json
 import os
 from fractions import Fraction
 from pathlib import Path
@@ -14,7 +16,7 @@ from eqbench.cli.options import max_nodes_option
 from eqbench.errors import GameTooLargeError
 from eqbench.model import game_cache
 from eqbench.model.game import Game
-from eqbench.model.game_cache import cached_game, game_cache_folder
+from eqbench.model.game_cache import cached_game, game_cache_folder, mapped_game
 from eqbench.model.size_limit import DEFAULT_MAX_NODES
 from eqbench.model.tree import GameTree
 from eqbench.model.tree_files import content_hash, load_form, load_tree, save_form, save_tree
@@ -105,6 +107,35 @@ def test_damaged_entry_is_built_anew(cache: Path, file: str, damage: str) -> Non
     assert builds.count == 2, "the entry is whole again"
 
 
+def test_entry_that_no_builder_could_have_written_is_built_anew(cache: Path) -> None:
+    """Checksums say that nothing broke by chance, not that it is a game."""
+    builds = Builds()
+    cached_game("some spec", builds)
+    (entry,) = cache.iterdir()
+    chance = np.load(entry / "chance.npy")
+    np.save(entry / "chance.npy", np.zeros_like(chance))
+    sums = game_cache._checksums(entry)
+    (entry / game_cache.CHECKSUMS).write_text(json.dumps(sums))
+    assert content_hash(cached_game("some spec", builds).tree) == content_hash(builds.tree)
+    assert builds.count == 2
+
+
+@pytest.mark.parametrize("place", ["mkdir", "write_bytes", "rename"])
+def test_cache_on_a_full_disk_is_done_without(
+    place: str, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*arguments: object, **options: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    builds = Builds()
+    game_cache_folder()
+    monkeypatch.setattr(game_cache, "game_cache_folder", lambda: cache)
+    monkeypatch.setattr(Path, place, full)
+    game = cached_game("some spec", builds)
+    assert (game.tree, game.folder) == (builds.tree, None)
+    assert list(cache.iterdir()) == []
+
+
 def test_entry_that_another_process_was_faster_to_write_stays(cache: Path) -> None:
     builds = Builds()
 
@@ -148,10 +179,11 @@ def test_form_beside_a_tree_is_used_instead_of_compiling(tmp_path: Path) -> None
     folder = tmp_path / "game"
     folder.mkdir()
     save_tree(game.tree, folder)
-    assert load_form(folder) is None
+    assert load_form(folder, game.tree) is None
     save_form(game.sequence_form, folder)
-    mapped = Game(game.spec, load_tree(folder), folder)
+    mapped = mapped_game(game.spec, folder)
     assert same_form(mapped, game)
+    assert same_form(Game(game.spec, load_tree(folder), folder), game)
     assert not mapped.sequence_form.columns.flags.writeable
     payoffs = [
         g.payoff_model().expected_payoffs(np.full(g.tree.n_actions, 0.5)) for g in (mapped, game)

@@ -12,7 +12,7 @@ from command import eqbench as command
 import eqbench
 from eqbench.errors import GameFormatError, GameTooLargeError, ImperfectRecallError
 
-pytestmark = pytest.mark.timeout(10)
+pytestmark = pytest.mark.timeout(100)
 
 EFG = 'EFG 2 R "t" { "A" "B" }\n""\n'
 ROOT = 'p "" 1 1 "x" { "l" "r" } 0\n'

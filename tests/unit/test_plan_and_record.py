@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
-from command import PLUGINS
+from command import PLUGINS, eqbench
 from stored_runs import write_run
 
+from eqbench import load_game
 from eqbench.harness import plan
 from eqbench.harness.child import Outcome
-from eqbench.harness.frames import Frame
-from eqbench.harness.plan import Request, make_plan
+from eqbench.harness.frames import BuiltFrame, DescribedFrame
+from eqbench.harness.plan import GameFolder, Request, make_plan, new_folder
 from eqbench.harness.recorder import Recorder
+from eqbench.model.game_cache import store_game
+from eqbench.model.tree_files import content_hash, load_tree
 from eqbench.registry import default_registry
 from eqbench.store.run_folder import RunFolder
 
@@ -23,14 +28,14 @@ from eqbench.store.run_folder import RunFolder
 @pytest.mark.parametrize(
     ("request_", "answer"),
     [
-        (Request(["kuhn2"], ["well_behaved"]), "described"),
-        (Request(["is_not_frozen_game"], ["cfr"]), "built"),
+        (Request(["kuhn2"], ["well_behaved"]), DescribedFrame("x", True, True, [])),
+        (Request(["is_not_frozen_game"], ["cfr"]), BuiltFrame("x", None, True, [])),
     ],
 )
 def test_interrupt_during_planning_ends_it_even_if_the_child_has_answered(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, request_: Request, answer: str
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, request_: Request, answer: Any
 ) -> None:
-    outcome = Outcome(last=Frame(answer, {"spec": "x", "deterministic": True}), ended="interrupted")
+    outcome = Outcome(last=answer, ended="interrupted")
     monkeypatch.setattr(plan, "run_child", lambda *arguments: outcome)
     files = [PLUGINS / "faults.py", PLUGINS / "breakers.py"]
     registry: Any = default_registry().with_plugins(files)
@@ -116,3 +121,70 @@ def test_key_depends_on_the_version_of_the_solver(
     assert keys(tmp_path) == before
     monkeypatch.setattr(plan, "solver_version", lambda entry: "another version")
     assert keys(tmp_path) != before
+
+
+# -- the folder of a game -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> GameFolder:
+    workspace = tmp_path / "scratch"
+    workspace.mkdir()
+    game = load_game("kuhn2")
+    path = new_folder(workspace)
+    store_game(game, path)
+    return GameFolder(game, path, workspace)
+
+
+def test_folder_of_a_game_stays_while_nobody_touches_it(kept: GameFolder) -> None:
+    assert kept.intact() == kept.intact()
+
+
+def in_place(folder: Path) -> None:
+    """Other payoffs of the same size, and the old time of writing."""
+    file = folder / "base.npy"
+    before = file.stat()
+    content = file.read_bytes()
+    with open(file, "r+b") as raw:
+        raw.write(content[:-8] + bytes(8))
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def _pipe(folder: Path) -> Path:
+    os.mkfifo(folder / "pipe")
+    return folder / "pipe"
+
+
+DAMAGES = {
+    "a file is overwritten in place": in_place,
+    "a file is gone": lambda folder: (folder / "base.npy").unlink(),
+    "the folder is gone": shutil.rmtree,
+    "all scratch folders are gone": lambda folder: shutil.rmtree(folder.parent),
+    "a file is more": lambda folder: (folder / "slope.npy").write_bytes(b"x"),
+    "a file is a pipe": lambda folder: os.replace(_pipe(folder), folder / "base.npy"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_folder_that_somebody_has_touched_is_replaced(kept: GameFolder, damage: str) -> None:
+    before = kept.intact()
+    DAMAGES[damage](before)
+    after = kept.intact()
+    assert after != before
+    assert content_hash(load_tree(after)) == content_hash(load_game("kuhn2").tree)
+    assert kept.intact() == after
+
+
+def test_cells_after_one_that_removes_or_overwrites_their_game_are_run_as_usual(
+    tmp_path: Path,
+) -> None:
+    done = eqbench(
+        *("run", "--game", "kuhn2", "--json", "--iterations", "50", "--out", "run"),
+        *("--solver", "removes_the_scratch_folder,overwrites_the_game,cfr_plus"),
+        *("--plugin", PLUGINS / "escapes.py"),
+        cwd=tmp_path,
+    )
+    assert done.cell("overwrites_the_game")["status"] == "refuted"
+    innocent = done.cell("cfr_plus")
+    assert (innocent["status"], innocent["iterations"]) == ("limit", 50)
+    assert innocent["payoffs"] == pytest.approx([-1 / 18, 1 / 18], abs=0.1)
