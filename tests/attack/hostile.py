@@ -6,6 +6,7 @@ may have. One solver of the file runs whichever its option names.
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import struct
@@ -116,36 +117,34 @@ def write(data: bytes) -> None:
         left = left[os.write(pipe(), left) :]
 
 
-def frame(
-    kind: Any, fields: Any, arrays: dict[str, Any] | None = None, layout: Any = None
-) -> bytes:
-    """A message as a child writes it, but with anything in it; `layout` lies about the arrays."""
-    arrays = arrays or {}
-    true = [[name, array.dtype.str, list(array.shape)] for name, array in arrays.items()]
-    header = {"kind": kind, "fields": fields, "arrays": true if layout is None else layout}
-    text = json.dumps(header).encode()
-    return prefixed(text, b"".join(array.tobytes() for array in arrays.values()))
+def frame(kind: Any, fields: Any) -> bytes:
+    """A message as a child writes it, but with anything in it."""
+    document = {"kind": kind, **fields} if isinstance(fields, dict) else [kind, fields]
+    return prefixed(json.dumps(document).encode())
 
 
-def prefixed(header: bytes, body: bytes = b"") -> bytes:
-    """A message with its lengths, whatever is in it."""
-    return struct.pack("<4sIQ", b"EQB1", len(header), len(body)) + header + body
+def prefixed(document: bytes) -> bytes:
+    """A message with its length, whatever is in it."""
+    return struct.pack("<4sI", b"EQB2", len(document)) + document
 
 
 CLOCKS = {"work": 3, "elapsed_s": 0.1, "cpu_s": 0.1, "overhead_s": 0.0}
 ENDING = {
     **{"reason": "limit", "detail": "by hand", "statistics": {}, "memory_bytes": 10**8},
-    **CLOCKS,
+    "clocks": CLOCKS,
 }
 
 
-def handed(game: Any, kind: str = "candidate", array: Any = None, **fields: Any) -> bytes:
-    """A candidate or snapshot as a message, honest but for what `fields` and `array` say."""
-    honest = {"claim": "iterate", "claimed_regret": None, "exact": None, **CLOCKS}
-    array = uniform(game).probabilities if array is None else array
-    return frame(kind, honest | fields, {"profile": array})
+def handed(
+    game: Any, kind: str = "candidate", profile: bytes | None = None, **fields: Any
+) -> bytes:
+    """A candidate or snapshot as a message, honest but for what is given."""
+    data = uniform(game).probabilities.tobytes() if profile is None else profile
+    honest = {"claim": "iterate", "claimed_regret": None, "exact": None, "clocks": CLOCKS}
+    return frame(kind, {**honest, "profile": base64.b64encode(data).decode(), **fields})
 
 
 def done(**fields: Any) -> bytes:
-    """The message that ends a cell, honest but for what `fields` says."""
-    return frame("done", ENDING | fields)
+    """The message that ends a cell, honest but for what `fields` says; clocks go into `clocks`."""
+    clocks = CLOCKS | {name: fields.pop(name) for name in CLOCKS if name in fields}
+    return frame("done", ENDING | {"clocks": clocks} | fields)

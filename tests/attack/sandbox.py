@@ -143,7 +143,7 @@ class Sandbox:
         chosen: dict[str, str | None] = {
             **os.environ,
             MARK: str(self.marks),
-            "PYTHONPATH": str(TESTS),
+            "PYTHONPATH": os.pathsep.join(filter(None, (str(TESTS), os.environ.get("PYTHONPATH")))),
             "TMPDIR": str(self.scratch),
             "COLUMNS": "120",
             "PYTHONDONTWRITEBYTECODE": "1",

@@ -4,7 +4,7 @@ import os
 from dataclasses import dataclass
 
 import numpy as np
-from attack.hostile import CLOCKS, ENDING, Hostile, done, ends, frame, handed, prefixed, write
+from attack.hostile import CLOCKS, Hostile, done, ends, frame, handed, prefixed, write
 
 import eqbench
 from eqbench.solver import Termination
@@ -35,39 +35,49 @@ def bytes_at_random(game, monitor):
 
 
 @ends("crashed")
-def header_that_is_no_json(game, monitor):
+def document_that_is_no_json(game, monitor):
     last(prefixed(b"{"))
 
 
 @ends("crashed")
-def header_that_is_no_object(game, monitor):
+def document_that_is_no_object(game, monitor):
     last(prefixed(b"[1, 2]"))
 
 
 @ends("crashed", quick=True)
-def header_deep(game, monitor):
+def document_deep(game, monitor):
     last(prefixed(b"[" * 200_000 + b"]" * 200_000))
 
 
 @ends("crashed")
-def header_fields_deep(game, monitor):
-    deep = b"[" * 100_000 + b"]" * 100_000
-    last(prefixed(b'{"kind": "done", "arrays": [], "fields": {"statistics": ' + deep + b"}}"))
+def statistics_nested_without_end(game, monitor):
+    deep = b'{"a": ' * 100_000 + b"1" + b"}" * 100_000
+    last(handed(game), prefixed(done(statistics="@")[8:].replace(b'"@"', deep)))
 
 
 @ends("crashed")
-def header_not_utf8(game, monitor):
-    last(prefixed(b'{"kind": "\xff\xfe", "fields": {}, "arrays": []}'))
+def document_not_utf8(game, monitor):
+    last(prefixed(b'{"kind": "\xff\xfe"}'))
 
 
 @ends("crashed")
-def header_announced_too_long(game, monitor):
-    last(b"EQB1" + b"\xff" * 12)
+def document_empty(game, monitor):
+    last(prefixed(b""))
 
 
 @ends("crashed")
-def body_that_never_comes(game, monitor):
-    last(b"EQB1" + (2).to_bytes(4, "little") + (2**30).to_bytes(8, "little") + b"{}")
+def document_announced_too_long(game, monitor):
+    last(b"EQB2" + b"\xff" * 4)
+
+
+@ends("crashed")
+def document_that_never_comes(game, monitor):
+    last(b"EQB2" + (2**20).to_bytes(4, "little") + b"{}")
+
+
+@ends("crashed")
+def magic_of_another_version(game, monitor):
+    last(b"EQB1" + handed(game)[4:])
 
 
 @ends("crashed")
@@ -147,13 +157,17 @@ def done_with_numbers_beyond_floats(game, monitor):
 
 @ends("crashed")
 def done_with_number_infinite(game, monitor):
-    text = done().replace(b'"cpu_s": 0.1', b'"cpu_s": 1e9')  # keeps its length
-    last(handed(game), text.replace(b'"elapsed_s": 0.1', b'"elapsed_s": NaN'))
+    last(handed(game), done().replace(b'"elapsed_s": 0.1', b'"elapsed_s": NaN'))
+
+
+@ends("crashed")
+def done_without_clocks_of_numbers(game, monitor):
+    last(handed(game), done(clocks=[1, 2, 3, 4]))
 
 
 @ends("crashed")
 def error_without_fields(game, monitor):
-    last(frame("error", CLOCKS))
+    last(frame("error", {"clocks": CLOCKS}))
 
 
 @ends("crashed")
@@ -203,45 +217,58 @@ def candidate_after_the_end(game, monitor):
 
 
 @ends("crashed")
-def candidate_without_array(game, monitor):
-    last(frame("candidate", {"claim": "iterate", "exact": None, **CLOCKS}), done())
+def candidate_without_profile(game, monitor):
+    last(frame("candidate", {"claim": "iterate", "exact": None, "clocks": CLOCKS}), done())
 
 
 @ends("crashed")
 def candidate_without_fields(game, monitor):
-    last(frame("candidate", {}, {"profile": np.ones(3)}), done())
+    last(frame("candidate", {}), done())
+
+
+@ends("crashed", quick=True)
+def candidate_of_half_a_number(game, monitor):
+    last(handed(game, profile=b"1234567"), done())
 
 
 @ends("crashed")
-def candidate_larger_than_its_body(game, monitor):
-    layout = [["profile", "<f8", [2**40, 2**40]]]
-    last(frame("candidate", {"claim": "iterate", "exact": None, **CLOCKS}, layout=layout), done())
+def candidate_of_no_frequencies(game, monitor):
+    last(handed(game, profile=b""), done())
 
 
 @ends("crashed")
-def candidate_with_shape_negative(game, monitor):
-    last(frame("candidate", CLOCKS, layout=[["profile", "<f8", [-1]]]), done())
+def candidate_of_too_many_frequencies(game, monitor):
+    last(handed(game, profile=bytes(8 * 10_000)), done())
 
 
 @ends("crashed")
-def candidate_with_shape_text(game, monitor):
-    last(frame("candidate", CLOCKS, layout=[["profile", "<f8", "many"]]), done())
+def candidate_not_a_number(game, monitor):
+    last(handed(game, profile=np.full(game.tree.n_actions, np.nan).tobytes()), done())
 
 
 @ends("crashed")
-def candidate_with_dtype_unknown(game, monitor):
-    last(frame("candidate", CLOCKS, layout=[["profile", "nonsense", [1]]]), done())
+def candidate_beyond_one(game, monitor):
+    last(handed(game, profile=np.full(game.tree.n_actions, 1e300).tobytes()), done())
 
 
 @ends("crashed")
-def candidate_of_objects(game, monitor):
-    last(frame("candidate", CLOCKS, {"profile": np.ones(6)}, [["profile", "|O", [6]]]), done())
+def candidate_profile_no_base64(game, monitor):
+    last(handed(game).replace(b'"profile": "', b'"profile": "\\u001b'), done())
 
 
 @ends("crashed")
-def candidate_of_nothing_without_end(game, monitor):
-    layout = [["profile", "<f8", [0, 2**62]]]
-    last(frame("candidate", CLOCKS, layout=layout), done())
+def candidate_profile_list(game, monitor):
+    last(frame("candidate", {"claim": "iterate", "exact": None, "profile": [0.5]}), done())
+
+
+@ends("crashed")
+def candidate_exact_of_integers(game, monitor):
+    last(handed(game, exact=[1] * game.tree.n_actions), done())
+
+
+@ends("crashed")
+def candidate_exact_of_objects(game, monitor):
+    last(handed(game, exact={"a": "1/2"}), done())
 
 
 @ends("crashed")
@@ -249,10 +276,9 @@ def candidate_with_claimed_regret_text(game, monitor):
     last(handed(game, claimed_regret="none at all"), done())
 
 
-@ends("crashed", "limit")
-def candidate_with_many_arrays(game, monitor):
-    arrays = {f"array_{k}": np.zeros(1) for k in range(10_000)}
-    last(frame("candidate", {"claim": "iterate", "exact": None, **CLOCKS}, arrays), done())
+@ends("crashed")
+def candidate_with_many_fields(game, monitor):
+    last(handed(game, **{f"field_{k}": k for k in range(10_000)}), done())
 
 
 @ends("limit", "timeout", "memory", "crashed")
@@ -263,8 +289,8 @@ def snapshots_in_a_flood(game, monitor):
 
 
 @ends("limit", "memory", "crashed")
-def snapshot_of_a_hundred_megabytes(game, monitor):
-    last(handed(game, "snapshot", np.zeros(100 * 2**17)), handed(game), done())
+def snapshot_of_thirty_megabytes(game, monitor):
+    last(handed(game, "snapshot", bytes(30 * 2**20)), handed(game), done())
 
 
 @ends("limit", "crashed")
@@ -276,5 +302,5 @@ def pipe_made_small_and_closed(game, monitor):
 
 
 @ends("limit", "crashed")
-def ending_unknown_fields(game, monitor):
-    last(handed(game), frame("done", ENDING | {"surprise": {"a": [1, 2]}, "status": "ok"}))
+def ending_with_unknown_fields(game, monitor):
+    last(handed(game), done(surprise={"a": [1, 2]}, status="ok"))

@@ -22,7 +22,7 @@ def honest():
     for move in range(2):
         second = builder.decision((first, move), 1, "second", ["left", "right"])
         for answer in range(2):
-            payoff = 1 if move == answer else -1
+            payoff = (3 if move else 1) if move == answer else -1
             builder.terminal((second, answer), [payoff, -payoff])
     return builder.tree()
 

@@ -190,16 +190,48 @@ def hangs_up_on_its_parent(game, monitor):
     os.kill(os.getppid(), signal.SIGCONT)
 
 
+def parent_of(number):
+    return int(Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def the_run():
+    """The run itself: the ancestor that was started as `eqbench run`."""
+    number = os.getppid()
+    while b"\0run\0" not in Path(f"/proc/{number}/cmdline").read_bytes():
+        number = parent_of(number)
+        if number <= 1:
+            raise LookupError("no run among the ancestors")
+    return number
+
+
 def guardians():
     """Processes that clean up after this run, told by their parent and their script."""
+    run, found = the_run(), []
     for entry in Path("/proc").iterdir():
         try:
-            words = (entry / "cmdline").read_bytes()
-            parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+            ours = b"guardian.py" in (entry / "cmdline").read_bytes()
+            if ours and parent_of(entry.name) == run:
+                found.append(int(entry.name))
         except (OSError, ValueError):
             continue
-        if b"guardian.py" in words and parent == os.getppid():
-            yield int(entry.name)
+    if not found:
+        raise LookupError("no guardian")
+    return found
+
+
+@ends("limit", "interrupted", alone=True, codes=(0, 130))
+def interrupts_the_run(game, monitor):
+    """What is stored has to stay readable, and the run has to go on with --resume."""
+    os.kill(the_run(), signal.SIGINT)
+    time.sleep(0.5)
+
+
+@ends("crashed", "limit", alone=True, codes=(0, 1))
+def kills_its_parent(game, monitor):
+    if os.getppid() == the_run():
+        raise LookupError("that would be the run itself")
+    os.kill(os.getppid(), signal.SIGKILL)
+    time.sleep(0.5)
 
 
 @ends("limit", alone=True)
