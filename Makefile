@@ -11,7 +11,7 @@ STAMP := $(VENV)/.installed
 EXTRAS := gambit gurobi scip peers ode exact
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check docs docs-links reference fuzz mutants clean
+.PHONY: help setup run test check docs docs-links reference schemas fuzz attack mutants clean
 
 help:  ## show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -39,8 +39,15 @@ docs: $(STAMP)  ## build the documentation: docs/_build/html/index.html
 docs-links: $(STAMP)  ## ask every outside address in the documentation; needs the network
 	$(BIN)/python -m sphinx -b linkcheck docs docs/_build/linkcheck
 
+schemas: $(STAMP)  ## generate docs/reference/schemas anew from the declared types
+	for name in $$($(BIN)/eqbench schema | cut -d " " -f 1); do \
+	  $(BIN)/eqbench schema $$name > docs/reference/schemas/$$name.json || exit; done
+
 fuzz: $(STAMP)  ## damage game files for ten minutes and see whether a reader fails
 	$(BIN)/python tests/fuzz_game_files.py --minutes 10
+
+attack: $(STAMP)  ## try hostile plugins, files and commands; ARGS=--kill kills runs instead
+	cd tests && ../$(BIN)/python -m attack.run --jobs 2 $(ARGS)
 
 mutants: $(STAMP)  ## break the guarded code in 200 ways and see whether its tests notice
 	$(BIN)/python tests/mutants.py

@@ -5,9 +5,10 @@ Names are imported when they are first used, so that importing the package costs
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # as type checkers read it; importing typing takes longer than all else here
 if TYPE_CHECKING:
+    from typing import Any
+
     from eqbench.harness.inprocess import identify, solve, verify
     from eqbench.model.builder import TreeBuilder
     from eqbench.model.game import Game

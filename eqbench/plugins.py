@@ -8,6 +8,7 @@ Entry points and files are listed without running any of their code.
 from __future__ import annotations
 
 import ast
+import functools
 import hashlib
 import importlib.util
 import re
@@ -19,6 +20,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Literal
 
+from eqbench.documents import read_file
 from eqbench.errors import UsageError
 from eqbench.options import OptionValue
 
@@ -153,6 +155,12 @@ def decorated_entry(kind: Kind, name: str, cls: type, *, summary: str, default: 
 
 def entry_points(kind: Kind) -> list[Entry]:
     """What installed distributions bring, by distribution and name; imports none of it."""
+    return _entry_points(kind, tuple(sys.path))
+
+
+@functools.cache  # reading the files of all distributions takes about 10 ms
+def _entry_points(kind: Kind, path: tuple[str, ...]) -> list[Entry]:
+    """The same, where distributions are looked for in the folders of a path."""
     found = [
         Entry(
             kind,
@@ -246,12 +254,13 @@ def _is_same(a: Entry, b: Entry) -> bool:
 
 
 def _read_file(path: str | Path) -> tuple[Path, bytes]:
-    file = Path(path).resolve()
     try:
-        return file, file.read_bytes()
-    except OSError as error:
+        file = Path(path).resolve()
+        return file, read_file(file)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", error)
         raise UsageError(
-            f"cannot read the plugin {path}: {error.strerror}; give the path of a Python file"
+            f"cannot read the plugin {path}: {reason}; give the path of a Python file"
         ) from error
 
 

@@ -33,7 +33,7 @@ import numpy as np
 
 from eqbench.errors import UsageError, counted
 from eqbench.model.profile import BehaviorProfile
-from eqbench.model.tree import FloatArray
+from eqbench.model.tree import FloatArray, GameTree
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
@@ -57,7 +57,8 @@ class Budget:
     time_s : seconds of solving, monitor time not counted
     iterations : iterations of the method
     target : max regret in payoff units at which an iterative solver may stop
-        None means 1e-10 of the payoff range, 0 never.
+        None means 1e-10 of the payoff range, 0 never. In wide games, whose largest payoff is
+        more than 1e5 times what is at stake in some decision, it is 1e-10 of these stakes.
     threads : threads that the solver may use
     memory_bytes : summed resident memory, enforced by the harness
     """
@@ -80,9 +81,9 @@ class Budget:
                 f"threads={self.threads}, memory_bytes={self.memory_bytes}; give positive numbers"
             )
 
-    def target_for(self, payoff_range: float) -> float:
-        """The target in payoff units, for a game of this payoff range."""
-        return DEFAULT_TARGET * payoff_range if self.target is None else self.target
+    def target_for(self, tree: GameTree) -> float:
+        """The target in payoff units, for a game."""
+        return DEFAULT_TARGET * tree.payoff_scale if self.target is None else self.target
 
 
 @dataclass(frozen=True)
@@ -241,7 +242,7 @@ class Monitor:
 
     def __init__(self, game: Game, budget: Budget, sink: Callable[[Report], None]) -> None:
         self.budget = budget
-        self.target = budget.target_for(game.tree.payoff_range)
+        self.target = budget.target_for(game.tree)
         self.statistics: dict[str, Any] = {}
         self.work = 0
         self.overhead_s = 0.0

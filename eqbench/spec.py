@@ -22,6 +22,7 @@ Value = int | Fraction | str | bool
 
 OPENSPIEL = "openspiel:"
 GAME_FILES = (".efg", ".nfg")
+MOST_CHARACTERS = 10_000
 FOREIGN_HINT = "a game file ends in .efg or .nfg, and games of OpenSpiel are openspiel:NAME"
 
 _TOKEN = re.compile(
@@ -113,6 +114,11 @@ def parse_spec(text: str) -> Spec:
         If `text` does not follow the grammar; the message points at the place. If a game file
         is given options.
     """
+    if len(text) > MOST_CHARACTERS:
+        raise SpecError(
+            f"a spec of {len(text):,} characters is not read; allowed are {MOST_CHARACTERS:,}. It "
+            f"begins with {text[:40]!r}"
+        )
     if is_foreign(text):
         return Spec(_unquoted(text))
     optioned = _FILE_WITH_OPTIONS.match(text)

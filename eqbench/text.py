@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 MOST_CHARACTERS = 300  # of a message in a table or a line; the rest is for the log
 _KEPT = "\u00a0"  # not printable to Python, and harmless
+_FORMULA = ("=", "+", "-", "@")
+_LINE = re.compile(r"[^\r\n]+|\r(?!\n)")
 
 
 def printable(text: str) -> str:
@@ -15,6 +19,19 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(map(_printable, text))
+
+
+def printable_lines(text: str) -> str:
+    """Text of several lines, each made printable; the ends of lines stay as they are."""
+    return _LINE.sub(lambda match: printable(match[0]), text)
+
+
+def cell_text(text: str) -> str:
+    """Printable text for a cell of a CSV file, where a spreadsheet shall compute nothing.
+
+    What begins like a formula, or would after white space, gets an apostrophe in front.
+    """
+    return f"'{printable(text)}" if text.lstrip()[:1] in _FORMULA else printable(text)
 
 
 def shortened(text: str, most: int = MOST_CHARACTERS) -> str:

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from collections.abc import Callable, Iterable
 from fractions import Fraction
-from pathlib import Path
 from typing import NoReturn, TypeVar
 
+from eqbench.documents import read_file
 from eqbench.errors import GameFormatError
 from eqbench.model.file_labels import distinct
 
@@ -51,18 +50,9 @@ def read_text(path: str) -> str:
     GameFormatError
         If there is no such regular file, or it is too large, unreadable or in another encoding.
     """
-    file = Path(os.path.expanduser(path))  # unlike Path's own, it leaves unknown users alone
     try:
-        status = file.stat()
-        if not stat.S_ISREG(status.st_mode):
-            kind = "a folder" if stat.S_ISDIR(status.st_mode) else "no regular file"
-            raise GameFormatError(f"{path}: is {kind}; give the path of a game file of Gambit")
-        if status.st_size > MAX_BYTES:
-            raise GameFormatError(
-                f"{path}: has {status.st_size:,} bytes; allowed are {MAX_BYTES:,}. Games of this "
-                "size are better built from their rules, by a plugin"
-            )
-        data = file.read_bytes()
+        # unlike that of `Path`, it leaves unknown users alone
+        data = read_file(os.path.expanduser(path), MAX_BYTES)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise GameFormatError(

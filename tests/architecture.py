@@ -77,7 +77,7 @@ TABLE = {
     "registry": _row("model solver options plugins builtin", "numpy"),
     "games": _row("model"),
     "solvers": _row("model solver continuation dynamics"),
-    "verification": _row("model.tree model.profile", "numpy"),
+    "verification": _row("model.tree model.profile model.rational", "numpy"),
     "equilibria": _row("model verification"),
     "store": _row("model"),
     "report": _row("store model"),

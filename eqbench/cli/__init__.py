@@ -2,92 +2,121 @@
 
 from __future__ import annotations
 
-import importlib
+# Little is imported before `main` has made sure that an interrupt ends the process quietly.
+import atexit
+import os
+import signal
 import sys
 
-import click
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
-_COMMANDS = {
-    "run": "eqbench.cli.run:run",
-    "report": "eqbench.cli.report:report",
-    "compare": "eqbench.cli.compare:compare",
-    "show": "eqbench.cli.show:show",
-    "verify": "eqbench.cli.verify:verify",
-    "crossplay": "eqbench.cli.crossplay:crossplay",
-    "trace": "eqbench.cli.trace:trace",
-    "qre": "eqbench.cli.qre:qre",
-    "stability": "eqbench.cli.stability:stability",
-    "simulate": "eqbench.cli.simulate:simulate",
-    "suite": "eqbench.cli.suite:suite",
-    "ranges": "eqbench.cli.ranges:ranges",
-    "reproduce": "eqbench.cli.reproduce:reproduce",
-    "draw": "eqbench.cli.draw:draw",
-    "export": "eqbench.cli.export:export",
-    "list": "eqbench.cli.catalog:list_",
-    "info": "eqbench.cli.catalog:info",
-    "check": "eqbench.cli.check:check",
-    "doctor": "eqbench.cli.doctor:doctor",
-}
 USAGE_ERROR = 2
+INTERRUPTED = 130
 CLOSED_PIPE = 141
 
 
-class _Commands(click.Group):
-    """Imports a command's module when it is asked for."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        target = _COMMANDS.get(cmd_name)
-        if target is None:
-            return None
-        module, name = target.split(":")
-        return getattr(importlib.import_module(module), name)
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        from eqbench.errors import nearest
-
-        if args and args[0] not in _COMMANDS:
-            raise click.UsageError(f"unknown command {args[0]!r}: {nearest(args[0], _COMMANDS)}")
-        return super().resolve_command(ctx, args)
-
-
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="eqbench", prog_name="eqbench")
-def app() -> None:
-    """Which Nash equilibria does each method find, how good are they, what did they cost?
-
-    The main job: eqbench run --game kuhn3 --solver all
-    """
-
-
 def main() -> None:
-    """Entry point: errors that a user can cause end with one message and no traceback."""
-    if sys.platform not in ("linux", "darwin"):
-        click.echo(f"eqbench runs on Linux and macOS; this is {sys.platform}", err=True)
-        sys.exit(USAGE_ERROR)
-    from eqbench.errors import EqbenchError, UsageError
+    """Entry point: whatever ends a command, it ends with its exit code and at most one message.
 
+    Errors of this program itself keep their traceback.
+    """
+    interrupt = signal.getsignal(signal.SIGINT)
+    if interrupt is signal.default_int_handler:  # jobs in the background may ignore it
+        signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
+    code, message = _outcome(interrupt)
+    if message:
+        from eqbench.cli.output import say
+
+        say(message)
+    # all is done: what is interrupted now is the interpreter, which would print a traceback
+    atexit.register(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    sys.exit(code)
+
+
+def _outcome(interrupt: Any) -> tuple[Any, str]:
+    """Run the command: its exit code, and a message if it ended early.
+
+    `interrupt` handles SIGINT from here on.
+    """
+    if sys.platform not in ("linux", "darwin"):
+        return USAGE_ERROR, f"eqbench runs on Linux and macOS; this is {sys.platform}"
+    try:
+        import click
+
+        from eqbench.cli.commands import app
+        from eqbench.cli.output import give_up_output, open_streams
+        from eqbench.errors import EqbenchError, UsageError
+
+        open_streams()
+        signal.signal(signal.SIGINT, interrupt)
+    except MemoryError:
+        return 1, _OUT_OF_MEMORY
     try:
         # outside standalone mode click returns the code that a command exits with
         code = app.main(standalone_mode=False, prog_name="eqbench")
     except (click.Abort, KeyboardInterrupt):
-        sys.exit(130)
+        return INTERRUPTED, ""
     except click.ClickException as error:
-        error.show()
-        sys.exit(error.exit_code)
+        return error.exit_code, _as_click_shows(error)
     except EqbenchError as error:
-        click.echo(f"Error: {error}", err=True)
-        sys.exit(USAGE_ERROR if isinstance(error, UsageError) else 1)
+        return USAGE_ERROR if isinstance(error, UsageError) else 1, f"Error: {error}"
     except OSError as error:
-        click.echo(f"Error: {error}", err=True)
-        sys.exit(1)
+        give_up_output()
+        return 1, f"Error: {error}"
+    except ImportError as error:
+        return 1, (
+            f"Error: a package cannot be loaded: {_last_line(error)}; eqbench doctor says what is "
+            "broken, unless this process is allowed too little memory"
+        )
+    except (MemoryError, RecursionError, RuntimeError) as error:
+        if not (message := _exhausted(error)):
+            raise
+        return 1, message
     except SystemExit as stop:
         # click ends with 1 when the reader of a pipe has gone; to us 1 means something else. It
         # leaves a wrapper behind, whose class is not public and was renamed.
         gone = type(sys.stdout).__name__.endswith("PacifyFlushWrapper")
-        sys.exit(CLOSED_PIPE if gone else stop.code)
-    sys.exit(code if isinstance(code, int) else 0)
+        return CLOSED_PIPE if gone else stop.code, ""
+    return code if isinstance(code, int) else 0, ""
+
+
+_OUT_OF_MEMORY = "Error: out of memory; ask for something smaller, or allow this process more"
+
+
+def _exhausted(error: Exception) -> str:
+    """Message about an error that means that the machine gives no more; else nothing."""
+    import threading
+    import traceback
+
+    if isinstance(error, MemoryError):
+        return _OUT_OF_MEMORY
+    if isinstance(error, RecursionError):
+        return "Error: something given here is nested too deeply"
+    start = threading.Thread.start.__code__
+    if any(frame.f_code is start for frame, _ in traceback.walk_tb(error.__traceback__)):
+        return "Error: this process may start no more threads; ask for fewer jobs, or allow more"
+    return ""
+
+
+def _last_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[-1]
+
+
+def _as_click_shows(error: Any) -> str:
+    """Text of an error of click, with the usage of the command."""
+    import io
+
+    text = io.StringIO()
+    error.show(text)
+    return text.getvalue().rstrip()
+
+
+def __getattr__(name: str) -> Any:
+    """The group of all commands, imported when it is asked for."""
+    if name == "app":
+        from eqbench.cli.commands import app
+
+        return app
+    raise AttributeError(f"module 'eqbench.cli' has no attribute {name!r}")

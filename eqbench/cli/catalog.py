@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
 
 from eqbench.cli.options import json_option, max_nodes_option, plugin_option
+from eqbench.cli.output import put, put_json, say
 
 
 @click.command("list")
@@ -31,7 +31,7 @@ def list_(what: str, plugins: tuple[str, ...], as_json: bool) -> None:
         for entry in (registry.solvers() if what == "solvers" else games)
     ]
     if as_json:
-        click.echo(json.dumps({"schema": f"eqbench.{what}/1", what: rows}, indent=2))
+        put_json({"schema": f"eqbench.{what}/1", what: rows})
         return
     width = max(len(row["name"]) for row in rows)
     for row in rows:
@@ -42,10 +42,10 @@ def list_(what: str, plugins: tuple[str, ...], as_json: bool) -> None:
             line += "  (not in all)"
         if row.get("missing"):
             line += f"  (unavailable: missing {', '.join(row['missing'])})"
-        click.echo(line)
-    click.echo(f"\nOptions of one of them: eqbench info {rows[0]['name']}", err=True)
+        put(line)
+    say(f"\nOptions of one of them: eqbench info {rows[0]['name']}")
     if what == "solvers":
-        click.echo(f"Several at once: {', '.join(('all', *GROUPS))}", err=True)
+        say(f"Several at once: {', '.join(('all', *GROUPS))}")
 
 
 @click.command()
@@ -89,7 +89,7 @@ def info(spec: str, max_nodes: int, plugins: tuple[str, ...], as_json: bool) -> 
         _option(option) | {"value": values[option.name]} for option in registry.options(entry)
     ]
     if as_json:
-        click.echo(json.dumps(facts, indent=2))
+        put_json(facts)
     else:
         _print(facts)
 
@@ -128,17 +128,17 @@ def _sizes(tree: Any) -> dict[str, Any]:
 
 
 def _print(facts: dict[str, Any]) -> None:
-    click.echo(f"{facts['name']}: {facts['summary']}")
-    click.echo(f"  spec  {facts['spec']}")
+    put(f"{facts['name']}: {facts['summary']}")
+    put(f"  spec  {facts['spec']}")
     for name, value in facts.get("sizes", {}).items():
         if value is not None:
-            click.echo(f"  {name:<17} {_text(value)}")
+            put(f"  {name:<17} {_text(value)}")
     if facts["options"]:
-        click.echo("options")
+        put("options")
     for option in facts["options"]:
-        click.echo(f"  {option['name']} = {option['value']}  ({option['type']})")
+        put(f"  {option['name']} = {option['value']}  ({option['type']})")
         if option["doc"]:
-            click.echo(f"      {option['doc']}")
+            put(f"      {option['doc']}")
     _print_equilibria(facts.get("equilibria", []))
 
 
@@ -147,9 +147,9 @@ def _print_equilibria(known: list[dict[str, Any]]) -> None:
         return
     constants = [f"{name} = {value}" for name, value in known[0]["constants"].items()]
     given = f"; here {', '.join(constants)}" if constants else ""
-    click.echo(f"published equilibria ({known[0]['source']}){given}")
+    put(f"published equilibria ({known[0]['source']}){given}")
     for facts in known:
-        click.echo(f"  {facts['name']}")
+        put(f"  {facts['name']}")
         rest = facts["frequencies"].items()
         for title, entries in (
             ("parameters", [f"{name} ({place})" for name, place in facts["parameters"].items()]),
@@ -160,9 +160,9 @@ def _print_equilibria(known: list[dict[str, Any]]) -> None:
             ("transfer", [facts["transfer"]] if facts["transfer"] else []),
         ):
             if entries:
-                click.echo(f"    {title:<12} {entries[0]}")
+                put(f"    {title:<12} {entries[0]}")
             for entry in entries[1:]:
-                click.echo(f"{'':<17}{entry}")
+                put(f"{'':<17}{entry}")
 
 
 def _text(value: Any) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from eqbench.cli.options import json_option, plugin_option, spec_completion
+from eqbench.cli.output import put, put_json
 
 
 @click.group()
@@ -75,7 +76,6 @@ def check_game(ctx: click.Context, /, spec: str, plugins: tuple[str, ...], as_js
 
 def _report(ctx: click.Context, kind: str, spec: str, results: Any, *, as_json: bool) -> None:
     """Print results as they come; exit with 1 if a promise is broken."""
-    import json
     from dataclasses import asdict
 
     from eqbench.errors import counted
@@ -84,7 +84,7 @@ def _report(ctx: click.Context, kind: str, spec: str, results: Any, *, as_json: 
     for result in results:
         done.append(result)
         if not as_json:
-            click.echo(str(result))
+            put(str(result))
     broken = sum(result.passed is False for result in done)
     if as_json:
         document = {
@@ -94,10 +94,10 @@ def _report(ctx: click.Context, kind: str, spec: str, results: Any, *, as_json: 
             "passed": not broken,
             "promises": [asdict(result) for result in done],
         }
-        click.echo(json.dumps(document, indent=2))
+        put_json(document)
     else:
         kept = sum(result.passed is True for result in done)
         rest = len(done) - kept - broken
         more = f", {rest} not applicable" if rest else ""
-        click.echo(f"\n{spec}: {counted(kept, 'promise')} kept, {broken} broken{more}")
+        put(f"\n{spec}: {counted(kept, 'promise')} kept, {broken} broken{more}")
     ctx.exit(1 if broken else 0)

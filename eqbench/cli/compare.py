@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from eqbench.cli.options import json_option
+from eqbench.cli.output import put, put_json
 
 REGRESSION = 3
 
@@ -83,6 +84,7 @@ def compare(
     Regrets around 1e-16 are rounding, so give them a margin too. Exit code: 0 no regression, 2
     usage, 3 regression.
     """
+    from eqbench.cli.output import print_formatted, say_notes
     from eqbench.cli.report import run_folder
     from eqbench.report.comparison import compare_runs
     from eqbench.report.comparison_rules import Criteria, parse_rule, regressions
@@ -98,18 +100,16 @@ def compare(
     comparison = compare_runs(before, after, games, solvers)
     found = regressions(comparison, criteria)
     if as_json:
-        import json
-
+        say_notes(before, after)
         document = comparison_json(comparison, criteria, found)
-        click.echo(json.dumps(document, indent=2, allow_nan=False))
+        put_json(document)
     else:
-        from eqbench.cli.output import print_formatted
         from eqbench.report.markdown import markdown
         from eqbench.report.terminal import print_report
 
         report = comparison_report(comparison, criteria, found)
         if form == "md":
-            click.echo(markdown(report), nl=False)
+            put(markdown(report), end="")
         else:
             print_formatted(lambda console: print_report(report, console))
     if found:

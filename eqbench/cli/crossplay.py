@@ -7,7 +7,15 @@ from typing import Any, NamedTuple
 
 import click
 
-from eqbench.cli.options import FiniteNumber, json_option, plugin_option, spec_completion
+from eqbench.cli.options import (
+    MILLION,
+    NUMBER,
+    SHARE,
+    json_option,
+    plugin_option,
+    spec_completion,
+)
+from eqbench.cli.output import put, say
 
 
 @click.command()
@@ -31,7 +39,7 @@ from eqbench.cli.options import FiniteNumber, json_option, plugin_option, spec_c
 @click.option(
     "--tolerance",
     default=1e-6,
-    type=FiniteNumber(),
+    type=SHARE,
     show_default=True,
     metavar="X",
     help="Regret that an equilibrium may have, as a share of the payoff range.",
@@ -39,14 +47,14 @@ from eqbench.cli.options import FiniteNumber, json_option, plugin_option, spec_c
 @click.option(
     "--most",
     default=None,
-    type=click.IntRange(1),
+    type=NUMBER,
     metavar="N",
     help="Keep at most N equilibria, of each name in turn.",
 )
 @click.option(
     "--limit",
-    default=1_000_000,
-    type=click.IntRange(1),
+    default=MILLION,
+    type=click.IntRange(1, 1000 * MILLION),
     show_default=True,
     metavar="N",
     help="Refuse more combinations than this; n equilibria of N players have n^N.",
@@ -112,7 +120,7 @@ def crossplay(
     if out is not None:
         _write(Path(out), text, result)
     if as_json:
-        click.echo(text)
+        put(text)
         return
     from eqbench.cli.output import print_formatted
     from eqbench.studies.crossplay_tables import print_crossplay
@@ -141,6 +149,7 @@ def _game(
     UsageError
         If there is none or several, or a run has no such game.
     """
+    from eqbench.cli.output import say_notes
     from eqbench.cli.profile_file import read_profile
     from eqbench.cli.report import run_folder
     from eqbench.errors import UsageError
@@ -150,6 +159,7 @@ def _game(
     registry = default_registry().with_plugins(plugins)
     folders = {folder.resolve(): folder for folder in map(run_folder, runs)}
     stored = [read_run(folder) for folder in folders.values()]
+    say_notes(*stored)
     data = {path: read_profile(path) for path in profiles}
     named = [item.get("game") for item in data.values() if isinstance(item, dict)]
     specs = {cell.game_spec: None for run in stored for cell in run.cells}
@@ -196,7 +206,7 @@ def _collect(
     from eqbench.studies.crossplay_left_out import LeftOut
 
     game = chosen.game
-    allowed = tolerance * game.tree.payoff_range
+    allowed = tolerance * game.tree.payoff_scale
     named, without_corners = corners(game) if known else ([], ())
     named += [(path, profile_from_json(game.tree, chosen.data[path])) for path in profiles]
     found = recognized(Identifier(game), named, allowed)
@@ -232,4 +242,4 @@ def _write(folder: Path, summary: str, result: Any) -> None:
             raise UsageError(
                 f"cannot write {file}: {error.strerror}; choose another folder with --out"
             ) from None
-        click.echo(f"wrote {file}", err=True)
+        say(f"wrote {file}")

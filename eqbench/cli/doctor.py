@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from eqbench.cli.options import json_option
+from eqbench.cli.output import put_json
 
 
 @click.command()
@@ -19,9 +20,7 @@ def doctor(ctx: click.Context, /, as_json: bool) -> None:
     """
     checks = _checks()
     if as_json:
-        import json
-
-        click.echo(json.dumps({"schema": "eqbench.doctor/1", "checks": checks}, indent=2))
+        put_json({"schema": "eqbench.doctor/1", "checks": checks})
     else:
         _print(checks)
     ctx.exit(1 if any(check["state"] == "broken" for check in checks) else 0)

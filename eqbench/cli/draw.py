@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from eqbench.cli.options import plugin_option, spec_completion
+from eqbench.cli.output import put_page
 
 
 @click.command()
@@ -43,7 +44,7 @@ def draw(game: str, profile: str | None, out: str | None, plugins: tuple[str, ..
         played = profile_from_json(loaded.tree, read_profile(profile))
     picture = draw_tree(loaded.tree, loaded.spec, played)
     if out is None:
-        click.echo(picture, nl=False)
+        put_page(picture)
         return
     try:
         Path(out).write_text(picture, encoding="utf-8")

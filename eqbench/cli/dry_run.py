@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Collection, Sequence
 from typing import Any
 
-import click
+from eqbench.cli.output import put, put_json
 
 
 def print_plan(
@@ -17,17 +16,17 @@ def print_plan(
     rows = [_row(cell, finished) for cell in cells]
     if as_json:
         document = {"schema": "eqbench.plan/1", "cells": rows}
-        click.echo(json.dumps(document, indent=2, allow_nan=False))
+        put_json(document)
         return
     shown = ("key", "game", "solver", "seed", "state")
     table = [shown, *([_text(row[name]) for name in shown] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     for line in table:
         texts = (text.ljust(width) for text, width in zip(line, widths, strict=True))
-        click.echo("  ".join(texts).rstrip())
+        put("  ".join(texts).rstrip())
     missing = sum(cell.key not in finished for cell in cells)
     count = f"{len(cells)} cell{'s'[: len(cells) != 1]}"
-    click.echo(f"\n{count}, {missing} to run" + _longest(missing, request))
+    put(f"\n{count}, {missing} to run" + _longest(missing, request))
 
 
 def _row(cell: Any, finished: Collection[str]) -> dict[str, Any]:

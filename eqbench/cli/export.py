@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 import click
 
 from eqbench.cli.options import game_option, json_option, max_nodes_option, plugin_option
+from eqbench.cli.output import put_json, say
 
 SCHEMA = "eqbench.export/1"
 SUFFIXES = (".efg", ".nfg")
@@ -54,9 +54,9 @@ def export(
     nodes = loaded.tree.n_nodes
     if as_json:
         facts = {"game": loaded.spec, "file": str(path), "nodes": nodes, "bytes": size}
-        click.echo(json.dumps({"schema": SCHEMA} | facts, indent=2))
+        put_json({"schema": SCHEMA} | facts)
     else:
-        click.echo(f"{path}: {nodes:,} nodes, {size:,} bytes", err=True)
+        say(f"{path}: {nodes:,} nodes, {size:,} bytes")
 
 
 def _lines(game: Any, suffix: str) -> Iterable[str]:

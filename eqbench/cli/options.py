@@ -11,9 +11,23 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
+from eqbench.text import shortened
+
+YEAR_S = 365 * 24 * 3600.0
+LARGEST = 2**63 - 1
+MILLION = 1_000_000
+# Options that count something have an end: what lies beyond it is a mistake, or more than machines
+# and files can hold.
+COUNT = click.IntRange(1, LARGEST)
+NUMBER = click.IntRange(1, MILLION)
+NUMBER_OR_NONE = click.IntRange(0, MILLION)
+JOBS = click.IntRange(1, 256)
+THREADS = click.IntRange(1, 1024)
+SEED = click.IntRange(0, 2**32 - 1)
+
 _UNITS = {"": 1, "b": 1, "kib": 2**10, "mib": 2**20, "gib": 2**30, "kb": 10**3, "mb": 10**6}
 _UNITS["gb"] = 10**9
-SMALLEST_MEMORY = 64 * 2**20
+SMALLEST_MEMORY, LARGEST_MEMORY = 64 * 2**20, 2**50
 
 
 class MemorySize(click.ParamType):
@@ -28,7 +42,9 @@ class MemorySize(click.ParamType):
         unit = _UNITS.get(match[2].lower()) if match else None
         if match is None or unit is None:
             self.fail(f"{value!r} is not a size; write for example 500MB or 2GiB", param, ctx)
-        size = int(float(match[1]) * unit)
+        size = float(match[1]) * unit
+        if size > LARGEST_MEMORY:
+            self.fail(f"{shortened(value, 40)!r} is more than any machine has", param, ctx)
         if size < SMALLEST_MEMORY:
             self.fail(
                 f"{value!r} is less than the interpreter itself needs; give at least 64MiB, for "
@@ -36,16 +52,16 @@ class MemorySize(click.ParamType):
                 param,
                 ctx,
             )
-        return size
+        return int(size)
 
 
 class FiniteNumber(click.ParamType):
-    """A finite number that is not negative, or positive."""
+    """A finite number that is not negative, or positive, and not more than `most`."""
 
     name = "number"
 
-    def __init__(self, *, positive: bool = False) -> None:
-        self.positive = positive
+    def __init__(self, *, positive: bool = False, most: float = math.inf) -> None:
+        self.positive, self.most = positive, most
 
     def convert(self, value: Any, param: Any, ctx: Any) -> float:
         try:
@@ -55,7 +71,13 @@ class FiniteNumber(click.ParamType):
         if not math.isfinite(number) or number < 0 or (self.positive and number == 0):
             wanted = "positive" if self.positive else "not negative"
             self.fail(f"{value!r} is no finite number that is {wanted}", param, ctx)
+        if number > self.most:
+            self.fail(f"{value!r} is too much; at most {self.most:g} is allowed", param, ctx)
         return number
+
+
+SHARE = FiniteNumber(most=1000.0)
+DURATION = FiniteNumber(positive=True, most=YEAR_S)
 
 
 class Statuses(click.ParamType):
@@ -116,7 +138,7 @@ max_nodes_option = click.option(
     "--max-nodes",
     # the default of eqbench.model.size_limit, which is not imported for a help text
     default=10_000_000,
-    type=click.IntRange(1),
+    type=click.IntRange(1, 1000 * MILLION),
     show_default=True,
     metavar="N",
     help="Refuse games with more nodes than this.",

@@ -1,12 +1,63 @@
-"""Print formatted text where it may not be a terminal that reads it."""
+"""What commands print: every text passes here, on its way to a standard stream.
+
+Of a text only line breaks and what is printable gets out. Data goes to standard output, where
+failing to write ends the command; messages go to standard error, which may fail.
+"""
 
 from __future__ import annotations
 
+import codecs
+import io
 import os
+import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
-import click
+from eqbench.text import printable_lines, shortened
+
+MOST_OF_A_MESSAGE = 2_000  # characters; messages may list what is known
+_NARROW = {
+    **{"–": "-", "…": "...", "\u00a0": " ", "µ": "u", "×": "x", "≈": "~", "→": "->"},
+    **{"≤": "<=", "≥": ">=", "α": "alpha", "β": "beta", "λ": "lambda"},
+}
+_READABLE = "eqbench.readable"
+
+
+def put(text: str, *, end: str = "\n") -> None:
+    """Print data to standard output."""
+    sys.stdout.write(printable_lines(text) + end)
+    sys.stdout.flush()
+
+
+def put_json(document: Any) -> None:
+    """Print a document to standard output, in ASCII."""
+    import json
+
+    put(json.dumps(document, indent=2, allow_nan=False))
+
+
+def put_page(text: str) -> None:
+    """Print HTML or SVG, which says itself that it is UTF-8, to standard output.
+
+    Elsewhere characters become references, which hold in every encoding.
+    """
+    if codecs.lookup(sys.stdout.encoding).name != "utf-8":
+        text = text.encode("ascii", "xmlcharrefreplace").decode()
+    put(text, end="")
+
+
+def say(text: str) -> None:
+    """Print a message for people to standard error."""
+    with suppress(OSError):
+        sys.stderr.write(f"{shortened(printable_lines(text), MOST_OF_A_MESSAGE)}\n")
+        sys.stderr.flush()
+
+
+def say_notes(*runs: Any) -> None:
+    """Say on standard error what is damaged in the folders of runs."""
+    for note in dict.fromkeys(note for run in runs for note in run.notes):
+        say(f"note: {note}")
 
 
 def print_formatted(render: Callable[[Any], None]) -> None:
@@ -14,13 +65,62 @@ def print_formatted(render: Callable[[Any], None]) -> None:
 
     Elsewhere it is as wide as COLUMNS says, or 150 columns, and without colors.
     """
-    from rich.console import Console
-
+    from eqbench.report.screen import Screen
     from eqbench.report.terminal import TEXT_WIDTH, plain_text
 
-    console = Console()
+    console = Screen()
     if console.is_terminal:
         render(console)
     else:
         width = console.width if "COLUMNS" in os.environ else TEXT_WIDTH
-        click.echo(plain_text(render, width), nl=False)
+        put(plain_text(render, width), end="")
+
+
+def open_streams() -> None:
+    """Make the standard streams of the process fit for any text, whatever they lead to.
+
+    A stream that is closed is empty or takes everything. What an encoding lacks is replaced by
+    something that can be read. What standard error does not take is lost and no error: it must
+    not change what comes of a command.
+    """
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:  # the lowest number that is free is opened, which is this one
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
+    codecs.register_error(_READABLE, _readable)
+    sys.stdin = sys.stdin or open(os.devnull)  # noqa: SIM115
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors=_READABLE)
+    if sys.stderr is None or sys.stderr is sys.__stderr__:
+        encoding = "utf-8" if sys.stderr is None else sys.stderr.encoding
+        raw = io.BufferedWriter(_Tolerant(2, "w", closefd=False))
+        sys.stderr = io.TextIOWrapper(raw, encoding, _READABLE, line_buffering=True)
+
+
+def give_up_output() -> None:
+    """Drop what standard output did not take; the interpreter would try again as it ends."""
+    with suppress(OSError, ValueError):
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, sys.stdout.fileno())
+        os.close(nothing)
+
+
+class _Tolerant(io.FileIO):
+    """A file to which writing never fails."""
+
+    def write(self, data: Any, /) -> int:
+        try:
+            return super().write(data)
+        except OSError:
+            return len(data)
+
+
+def _readable(error: UnicodeError) -> tuple[str, int]:
+    """Stand-in for a character that an encoding lacks."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    char = error.object[error.start]
+    escape = char.encode("unicode_escape", "surrogatepass").decode()
+    return _NARROW.get(char, escape), error.start + 1

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import sys
 from typing import Any
-
-import click
 
 
 def read_profile(path: str) -> Any:
@@ -17,16 +17,27 @@ def read_profile(path: str) -> Any:
     ProfileError
         If it is not JSON, with its name.
     """
+    from eqbench.documents import read_file
     from eqbench.errors import ProfileError, UsageError
     from eqbench.model.profile_json import parse_profile
 
     try:
-        with click.open_file(path, encoding="utf-8") as file:
-            text = file.read()
-    except (OSError, UnicodeDecodeError) as error:
-        what = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        text = (_standard_input() if path == "-" else read_file(path)).decode()
+    except (OSError, ValueError) as error:
+        undecoded = isinstance(error, UnicodeDecodeError)
+        what = "it is not UTF-8 text" if undecoded else getattr(error, "strerror", error)
         raise UsageError(f"cannot read the profile {path}: {what}") from None
     try:
         return parse_profile(text)
     except ProfileError as error:
         raise ProfileError(f"{'standard input' if path == '-' else path}: {error}") from None
+
+
+def _standard_input() -> bytes:
+    """All of standard input, if it has an end."""
+    from eqbench.documents import MOST_BYTES, size_text
+
+    data = sys.stdin.buffer.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise OSError(errno.EFBIG, f"it has more than {size_text(MOST_BYTES)}")
+    return data

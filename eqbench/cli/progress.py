@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import click
+from eqbench.cli.output import say
 
 
 class Progress:
@@ -15,9 +15,9 @@ class Progress:
         self.verbose = verbose and not quiet
         self.display: Any = None
         if not quiet:
-            from rich.console import Console
+            from eqbench.report.screen import Screen
 
-            console = Console(stderr=True)
+            console = Screen(stderr=True)
             if console.is_terminal:
                 self.display = _display(console)
 
@@ -52,9 +52,9 @@ class Progress:
                 f"set-up {seconds(record.setup_s)}, solving {seconds(record.elapsed_s)}"
             )
             if self.display is not None:
-                self.display.console.print(line, highlight=False, markup=False)
+                self.display.console.print(line)
             else:
-                click.echo(line, err=True)
+                say(line)
 
 
 def _display(console: Any) -> Any:

@@ -11,6 +11,8 @@ from typing import Any
 import click
 
 from eqbench.cli.options import (
+    NUMBER_OR_NONE,
+    SEED,
     FiniteNumber,
     folder_option,
     game_option,
@@ -20,6 +22,7 @@ from eqbench.cli.options import (
     quiet_option,
     spec_completion,
 )
+from eqbench.cli.output import put_json, say
 
 INTERRUPTED = 130
 PER_DECADE = 20
@@ -30,7 +33,7 @@ PER_DECADE = 20
 @click.option(
     "--to",
     default=1e6,
-    type=FiniteNumber(positive=True),
+    type=FiniteNumber(positive=True, most=1e15),
     show_default=True,
     metavar="LAMBDA",
     help="Lambda at which branches end.",
@@ -38,7 +41,7 @@ PER_DECADE = 20
 @click.option(
     "--at",
     multiple=True,
-    type=FiniteNumber(positive=True),
+    type=FiniteNumber(positive=True, most=1e15),
     metavar="LAMBDA",
     help="Put a point at exactly this lambda, verify it and write its profile; may be given "
     "several times.",
@@ -46,14 +49,12 @@ PER_DECADE = 20
 @click.option(
     "--branches",
     default=0,
-    type=click.IntRange(0),
+    type=NUMBER_OR_NONE,
     show_default=True,
     metavar="N",
     help="Also follow N branches that begin at priors drawn at random.",
 )
-@click.option(
-    "--seed", default=0, type=click.IntRange(0), show_default=True, help="Of the first of these."
-)
+@click.option("--seed", default=0, type=SEED, show_default=True, help="Of the first of these.")
 @click.option(
     "--solver",
     default="logit",
@@ -113,9 +114,7 @@ def qre(ctx: click.Context, /, **options: Any) -> None:
     with first_interrupt() as interrupted, _status(options["quiet"]) as tell:
         document = Follower(setting, folder, interrupted, tell).document()
     if options["as_json"]:
-        import json
-
-        click.echo(json.dumps(document, indent=2, allow_nan=False))
+        put_json(document)
     else:
         from eqbench.cli.output import print_formatted
         from eqbench.studies.quantal_table import print_quantal
@@ -126,21 +125,23 @@ def qre(ctx: click.Context, /, **options: Any) -> None:
 
         files = draw_quantal(setting, folder)
         for file in files if not options["quiet"] else ():
-            click.echo(f"wrote {file}", err=True)
+            say(f"wrote {file}")
     if not options["quiet"]:
         stopped = "" if document["finished"] else "interrupted; "
-        click.echo(f"{stopped}results in {folder}", err=True)
+        say(f"{stopped}results in {folder}")
     ctx.exit(0 if document["finished"] else INTERRUPTED)
 
 
 @contextmanager
 def _status(quiet: bool) -> Iterator[Callable[[str], None]]:
     """A live line on standard error if that is a terminal."""
-    from rich.console import Console
+    from rich.text import Text
 
-    console = Console(stderr=True)
+    from eqbench.report.screen import Screen
+
+    console = Screen(stderr=True)
     if quiet or not console.is_terminal:
         yield lambda words: None
         return
     with console.status("compiling") as status:
-        yield status.update
+        yield lambda words: status.update(Text(words))

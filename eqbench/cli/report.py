@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from eqbench.cli.output import put, put_page, say
+
 _SUFFIXES = {"terminal": "txt", "md": "md", "csv": "csv", "tex": "tex", "html": "html"}
 
 
@@ -44,7 +46,7 @@ def report(runs: tuple[str, ...], formats: str, out: str | None, *, summarize: b
     With --format html it is one page with tables and figures that needs no network. Unless it is
     redirected or --out is given, it becomes report.html in the folder of the run.
     """
-    from eqbench.cli.output import print_formatted
+    from eqbench.cli.output import print_formatted, say_notes
     from eqbench.report.document import report_on
     from eqbench.report.terminal import print_report
     from eqbench.store.stored_run import read_run
@@ -53,6 +55,8 @@ def report(runs: tuple[str, ...], formats: str, out: str | None, *, summarize: b
     page = page_file(wanted, out, runs)
     folders = {folder.resolve(): folder for folder in map(run_folder, runs)}
     stored = [read_run(folder) for folder in folders.values()]
+    if "csv" in wanted:  # which has no place for notes
+        say_notes(*stored)
     tables = report_on(stored, summarize=summarize)
     if page is not None:
         _write(page, _text("html", tables, stored, summarize=summarize))
@@ -63,7 +67,8 @@ def report(runs: tuple[str, ...], formats: str, out: str | None, *, summarize: b
     elif wanted == ["terminal"]:
         print_formatted(lambda console: print_report(tables, console))
     else:
-        click.echo(_text(wanted[0], tables, stored, summarize=summarize), nl=False)
+        text = _text(wanted[0], tables, stored, summarize=summarize)
+        put_page(text) if wanted == ["html"] else put(text, end="")
 
 
 def run_folder(text: str) -> Path:
@@ -151,4 +156,4 @@ def _write(file: Path, text: str) -> None:
         raise UsageError(
             f"cannot write {file}: {error.strerror}; choose another place with --out"
         ) from None
-    click.echo(f"wrote {file}", err=True)
+    say(f"wrote {file}")

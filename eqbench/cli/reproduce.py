@@ -8,7 +8,12 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from eqbench.cli.options import json_option, quiet_option
+from eqbench.cli.options import (
+    JOBS,
+    json_option,
+    quiet_option,
+)
+from eqbench.cli.output import put, put_json, say
 
 JOB_FAILED = 1
 INTERRUPTED = 130
@@ -40,7 +45,7 @@ def _complete(ctx: Any, param: Any, incomplete: str) -> list[CompletionItem]:
     "--jobs",
     "at_once",
     default=2,
-    type=click.IntRange(1),
+    type=JOBS,
     show_default=True,
     help="Jobs that run at the same time; those that measure times run alone.",
 )
@@ -93,7 +98,7 @@ def reproduce(ctx: click.Context, /, **options: Any) -> None:
     with held(folder):
         tasks = _tasks(folder, [one for one in wanted if one.name in names], full, options["only"])
         if not _run(tasks, options):
-            click.echo(f"interrupted; go on with\n  eqbench reproduce --resume {folder}", err=True)
+            say(f"interrupted; go on with\n  eqbench reproduce --resume {folder}")
             ctx.exit(INTERRUPTED)
         if _conclude(folder, names, full, options):
             ctx.exit(JOB_FAILED)
@@ -165,7 +170,7 @@ def _run(tasks: list[Any], options: dict[str, Any]) -> bool:
             return
         name = f"{task[0].source}/{record.name}"
         failed = "" if record.accepted else f"  FAILED with exit code {record.exit_code}"
-        click.echo(f"{count:3}/{total}  {name}  {record.elapsed_s:.1f} s{failed}", err=True)
+        say(f"{count:3}/{total}  {name}  {record.elapsed_s:.1f} s{failed}")
 
     stop = threading.Event()
     done = [task for task in tasks if task[0].done(task[1])]
@@ -179,8 +184,6 @@ def _run(tasks: list[Any], options: dict[str, Any]) -> bool:
 
 def _conclude(folder: Path, names: list[str], full: bool, options: dict[str, Any]) -> bool:
     """Judge every claim, write the pages, and say what came of it; True if a job failed."""
-    import json
-
     from eqbench.cli.output import print_formatted
     from eqbench.studies.reproduction.catalog import load_source
     from eqbench.studies.reproduction.folder import document, workshop
@@ -189,22 +192,40 @@ def _conclude(folder: Path, names: list[str], full: bool, options: dict[str, Any
     from eqbench.studies.reproduction.terminal import print_verdicts
 
     places = [workshop(folder, name, full=full) for name in names]
-    judged = [judge(load_source(place.source), place) for place in places]
+    try:
+        judged = [judge(load_source(place.source), place) for place in places]
+    except Exception as error:
+        raise _mistake(folder, error) from error
     files = write_pages(judged, places, folder, full=full)
     if options["as_json"]:
-        click.echo(json.dumps(document(judged, full=full), indent=2, allow_nan=False))
+        put_json(document(judged, full=full))
     else:
         print_formatted(lambda console: print_verdicts(judged, console))
     if not options["quiet"]:
-        click.echo(f"wrote {', '.join(file.name for file in files)} in {folder}", err=True)
+        say(f"wrote {', '.join(file.name for file in files)} in {folder}")
     return any(job["failed"] for source in judged for job in source["jobs"])
+
+
+def _mistake(folder: Path, error: Exception) -> Exception:
+    """What a user is told of an exception in a page; its traceback goes into the folder."""
+    import traceback
+
+    from eqbench.errors import EqbenchError
+
+    log = folder / "error.log"
+    log.write_text("".join(traceback.format_exception(error)), encoding="utf-8")
+    return EqbenchError(
+        f"the verdicts cannot be read off, which is a mistake in eqbench ({type(error).__name__}: "
+        f"{error}); please report {log}. What was computed is kept: with a mended version go on "
+        f"with --resume {folder}"
+    )
 
 
 def _list(sources: list[Any], options: dict[str, Any]) -> None:
     """Print the jobs of the sources."""
     for source in sources:
-        click.echo(f"{source.name}: {source.citation}")
+        put(f"{source.name}: {source.citation}")
         for job in source.jobs:
             extent = "  (--full)" if job.full else ""
             command = " ".join(job.words(full=options["full"])) or "computed"
-            click.echo(f"  {job.name}: {command}{extent}")
+            put(f"  {job.name}: {command}{extent}")

@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+from eqbench.cli.output import say
+
 # What a run was asked for, as options here and as fields of a Request; a resumed run keeps
 # what is not given again.
 _REQUEST = {
@@ -73,6 +75,7 @@ def begin(job: Any, folder: Any, options: dict[str, Any], again: set[str]) -> An
     """The folder of a run that is about to begin or to go on."""
     from pathlib import Path
 
+    from eqbench.cli.output import say_notes
     from eqbench.harness.environment import manifest
     from eqbench.store.run_folder import RunFolder, game_slug, new_run_path
 
@@ -83,22 +86,21 @@ def begin(job: Any, folder: Any, options: dict[str, Any], again: set[str]) -> An
         path = Path(out) if out else new_run_path(Path("results"), slug)
         return RunFolder.create(path, plan)
     finished, before = job.finished_in(folder, again), folder.plan
+    say_notes(folder)
     given_up = len(set(before["cells"]) - set(plan["cells"]))
     if before["request"] != plan["request"] and given_up:
-        click.echo(
+        say(
             f"{given_up} of {len(before['cells'])} cells of the run so far are not among those "
             "asked for now, because a game, solver, seed or limit differs; they stay in the "
             "folder, but tables no longer show them",
-            err=True,
         )
     if before["request"] == plan["request"] and before["cells"] != plan["cells"]:
-        click.echo(
+        say(
             f"{given_up} of {len(plan['cells'])} cells belong to another version of their game, "
             "solver or packages than what is here now; they are run anew",
-            err=True,
         )
     if len(finished) < len(job.cells) or before["cells"] != plan["cells"]:
         folder.resumed(plan)
     if len(finished) == len(job.cells):
-        click.echo(f"all {len(finished)} cells are there already", err=True)
+        say(f"all {len(finished)} cells are there already")
     return folder

@@ -7,6 +7,12 @@ from typing import Any
 import click
 
 from eqbench.cli.options import (
+    COUNT,
+    DURATION,
+    JOBS,
+    NUMBER,
+    SHARE,
+    THREADS,
     FiniteNumber,
     MemorySize,
     Statuses,
@@ -15,6 +21,7 @@ from eqbench.cli.options import (
     plugin_option,
     spec_completion,
 )
+from eqbench.cli.output import put_json, say
 from eqbench.cli.resume import begin, request_of, resumed_folder
 
 NOTHING_RAN = 4
@@ -45,28 +52,28 @@ _NEVER_RAN = ("unsupported", "unavailable")
 @click.option(
     "--seeds",
     default=1,
-    type=click.IntRange(1),
+    type=NUMBER,
     show_default=True,
     help="Run solvers that use randomness with seeds 0 to N-1.",
 )
 @click.option(
     "--timeout",
     default=10.0,
-    type=FiniteNumber(positive=True),
+    type=DURATION,
     show_default=True,
     help="Seconds of solving per cell; what still runs a second later is killed.",
 )
 @click.option(
     "--setup-timeout",
     default=120.0,
-    type=FiniteNumber(positive=True),
+    type=DURATION,
     show_default=True,
     help="Seconds for imports, conversion and compilation per cell.",
 )
 @click.option(
     "--iterations",
     default=None,
-    type=click.IntRange(1),
+    type=COUNT,
     help="Stop iterative solvers after N iterations.",
 )
 @click.option(
@@ -79,7 +86,7 @@ _NEVER_RAN = ("unsupported", "unavailable")
 @click.option(
     "--tolerance",
     default=1e-6,
-    type=FiniteNumber(),
+    type=SHARE,
     show_default=True,
     help="Share of the payoff range above which a claimed equilibrium is refuted.",
 )
@@ -90,15 +97,13 @@ _NEVER_RAN = ("unsupported", "unavailable")
     show_default=True,
     help="Resident memory per cell, that of Python itself (about 150 MiB) included.",
 )
-@click.option(
-    "--threads", default=1, type=click.IntRange(1), show_default=True, help="Threads per cell."
-)
+@click.option("--threads", default=1, type=THREADS, show_default=True, help="Threads per cell.")
 @max_nodes_option
 @click.option(
     "-j",
     "--jobs",
     default=1,
-    type=click.IntRange(1),
+    type=JOBS,
     show_default=True,
     help="Cells that run at the same time; more than there are cores spoils the times.",
 )
@@ -151,8 +156,11 @@ def run(ctx: click.Context, /, **options: Any) -> None:
     with Run(request, default_registry().with_plugins(request.plugins)) as job:
         if options["dry_run"]:
             from eqbench.cli.dry_run import print_plan
+            from eqbench.cli.output import say_notes
 
             finished = job.finished_in(folder, again) if folder else set()
+            if folder is not None:
+                say_notes(folder)
             print_plan(job.cells, finished, request, as_json=options["as_json"])
             return
         folder = begin(job, folder, options, again)
@@ -195,10 +203,9 @@ def say_how_to_go_on(job: Any, folder: Any, command: str, more: str = "") -> Non
     import shlex
 
     done = sum(record.status != "interrupted" for record in job.records)
-    click.echo(
+    say(
         f"interrupted after {done} of {len(job.cells)} cells; go on with:\n"
         f"  {command} --resume {shlex.quote(str(folder.path))}{more}",
-        err=True,
     )
 
 
@@ -218,12 +225,10 @@ def _print(records: list[Any], folder: Any, *, as_json: bool, quiet: bool) -> No
 
     print_formatted(lambda console: print_comparison(records, console))
     if not quiet:
-        click.echo(f"results in {folder.path}", err=True)
+        say(f"results in {folder.path}")
 
 
 def _print_json(records: list[Any], folder: Any) -> None:
-    import json
-
     from eqbench.store.schema import SCHEMA
 
     finished = [record.to_json() for record in records if record.status != "interrupted"]
@@ -231,4 +236,4 @@ def _print_json(records: list[Any], folder: Any) -> None:
     if len(finished) < len(records):
         stopped = [record.to_json() for record in records if record.status == "interrupted"]
         document["interrupted"] = stopped
-    click.echo(json.dumps(document, indent=2, allow_nan=False))
+    put_json(document)

@@ -6,7 +6,12 @@ from typing import Any
 
 import click
 
-from eqbench.cli.options import json_option, plugin_option
+from eqbench.cli.options import (
+    NUMBER_OR_NONE,
+    json_option,
+    plugin_option,
+)
+from eqbench.cli.output import put_json
 
 
 @click.command()
@@ -15,7 +20,7 @@ from eqbench.cli.options import json_option, plugin_option
 @click.option(
     "--rank",
     default=0,
-    type=click.IntRange(0),
+    type=NUMBER_OR_NONE,
     show_default=True,
     metavar="K",
     help="Which candidate of the cell; 0 is the one with the smallest max regret.",
@@ -34,6 +39,7 @@ def show(
     GAME/SOLVER/SEED as far as it takes to tell cells apart. JSON always holds all information
     sets.
     """
+    from eqbench.cli.output import print_formatted, say_notes
     from eqbench.cli.profile_file import read_profile
     from eqbench.cli.report import run_folder
     from eqbench.model.profile_json import profile_from_json
@@ -41,6 +47,7 @@ def show(
     from eqbench.store.stored_run import read_run
 
     stored = read_run(run_folder(run))
+    say_notes(stored)
     record = stored.cell(cell)
     facts = cell_facts(stored, record, rank)
     if facts["candidate"] is not None:
@@ -48,11 +55,8 @@ def show(
         data = read_profile(str(stored.path / facts["candidate"]["profile"]))
         facts |= play_facts(game, profile_from_json(game.tree, data))
     if as_json:
-        import json
-
-        click.echo(json.dumps(facts, indent=2, allow_nan=False))
+        put_json(facts)
         return
-    from eqbench.cli.output import print_formatted
     from eqbench.report.profile_view import print_profile
 
     print_formatted(lambda console: print_profile(facts, console, show_all=show_all))

@@ -13,6 +13,10 @@ from typing import Any
 import click
 
 from eqbench.cli.options import (
+    NUMBER,
+    NUMBER_OR_NONE,
+    SEED,
+    SHARE,
     FiniteNumber,
     folder_option,
     game_option,
@@ -22,6 +26,7 @@ from eqbench.cli.options import (
     quiet_option,
     spec_completion,
 )
+from eqbench.cli.output import put_json, say
 from eqbench.cli.trace_request import ExactNumber
 
 INTERRUPTED = 130
@@ -68,24 +73,22 @@ class Pair(click.ParamType):
 @click.option(
     "--memory",
     default=None,
-    type=click.IntRange(1),
+    type=NUMBER,
     metavar="M",
     help="With --model hands: how many hands players remember.  [default: 20]",
 )
 @click.option(
     "--starts",
     default=None,
-    type=click.IntRange(0),
+    type=NUMBER_OR_NONE,
     metavar="N",
     help="Starts drawn at random.  [default: 3, without --start]",
 )
-@click.option(
-    "--seed", default=0, type=click.IntRange(0), show_default=True, help="Of the first of these."
-)
+@click.option("--seed", default=0, type=SEED, show_default=True, help="Of the first of these.")
 @click.option(
     "--spread",
     default=1.0,
-    type=FiniteNumber(),
+    type=SHARE,
     show_default=True,
     help="Standard deviation of their log-odds, which are normal.",
 )
@@ -100,14 +103,14 @@ class Pair(click.ParamType):
 @click.option(
     "--time",
     default=None,
-    type=FiniteNumber(positive=True),
+    type=FiniteNumber(positive=True, most=1e9),
     metavar="T",
     help="How far trajectories are followed.  [default: 10000, with --model hands 1000]",
 )
 @click.option(
     "--every",
     default=None,
-    type=FiniteNumber(positive=True),
+    type=FiniteNumber(positive=True, most=1e9),
     metavar="DT",
     help="Distance of the times at which states are kept; a tenth of the shortest period or less.  "
     "[default: 0.25]",
@@ -172,9 +175,7 @@ def simulate(ctx: click.Context, /, **options: Any) -> None:
     ):
         document = Simulator(setting, folder, interrupted, line.tell).document()
     if options["as_json"]:
-        import json
-
-        click.echo(json.dumps(document, indent=2, allow_nan=False))
+        put_json(document)
     else:
         from eqbench.cli.output import print_formatted
         from eqbench.studies.simulation_table import print_simulation
@@ -184,13 +185,13 @@ def simulate(ctx: click.Context, /, **options: Any) -> None:
         from eqbench.studies.simulation_figures import draw_simulation
 
         if not document["finished"] and not quiet:
-            click.echo("drawing figures of what was computed; Ctrl-C leaves them out", err=True)
+            say("drawing figures of what was computed; Ctrl-C leaves them out")
         files = draw_simulation(setting, folder, document, options["pairs"])
         for file in files if not quiet else ():
-            click.echo(f"wrote {file}", err=True)
+            say(f"wrote {file}")
     if not quiet:
         stopped = "" if document["finished"] else "interrupted; "
-        click.echo(f"{stopped}results in {folder}", err=True)
+        say(f"{stopped}results in {folder}")
     ctx.exit(0 if document["finished"] else INTERRUPTED)
 
 

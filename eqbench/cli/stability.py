@@ -10,6 +10,8 @@ from typing import Any
 import click
 
 from eqbench.cli.options import (
+    NUMBER_OR_NONE,
+    SEED,
     folder_option,
     game_option,
     json_option,
@@ -18,6 +20,7 @@ from eqbench.cli.options import (
     quiet_option,
     spec_completion,
 )
+from eqbench.cli.output import put_json, say
 from eqbench.cli.trace_request import ExactNumber
 
 INTERRUPTED = 130
@@ -44,7 +47,7 @@ INTERRUPTED = 130
 @click.option(
     "--rest-points",
     default=0,
-    type=click.IntRange(0),
+    type=NUMBER_OR_NONE,
     show_default=True,
     metavar="N",
     help="Search N random faces for rest points that are no equilibria.",
@@ -52,7 +55,7 @@ INTERRUPTED = 130
 @click.option(
     "--samples",
     default=16,
-    type=click.IntRange(0),
+    type=NUMBER_OR_NONE,
     show_default=True,
     metavar="N",
     help="Members drawn at random from each published set, beside one inside and the corners.",
@@ -60,7 +63,7 @@ INTERRUPTED = 130
 @click.option(
     "--seed",
     default=0,
-    type=click.IntRange(0),
+    type=SEED,
     show_default=True,
     help="Of the members and of the faces.",
 )
@@ -135,10 +138,10 @@ def stability(ctx: click.Context, /, **options: Any) -> None:
 
         files = draw_stability(document, folder)
         for file in files if not options["quiet"] else ():
-            click.echo(f"wrote {file}", err=True)
+            say(f"wrote {file}")
     if not options["quiet"]:
         stopped = "" if document["finished"] else "interrupted; "
-        click.echo(f"{stopped}results in {folder}", err=True)
+        say(f"{stopped}results in {folder}")
     ctx.exit(0 if document["finished"] else INTERRUPTED)
 
 
@@ -150,9 +153,7 @@ def _names(files: Sequence[str]) -> dict[str, str]:
 
 def _print(document: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
-        import json
-
-        click.echo(json.dumps(document, indent=2, allow_nan=False))
+        put_json(document)
         return
     from eqbench.cli.output import print_formatted
     from eqbench.studies.stability_table import print_stability

@@ -9,7 +9,8 @@ from typing import Any
 
 import click
 
-from eqbench.cli.options import FiniteNumber, json_option, plugin_option
+from eqbench.cli.options import DURATION, JOBS, THREADS, json_option, plugin_option
+from eqbench.cli.output import put_json, say
 
 _LIMITS = {"timeout": "timeout_s", "threads": "threads", "jobs": "jobs"}
 
@@ -57,14 +58,14 @@ def study_options(each: str, *, timeout: str, folder: str, resume: str) -> Calla
         click.option(
             "--timeout",
             default=60.0,
-            type=FiniteNumber(positive=True),
+            type=DURATION,
             show_default=True,
             help=f"Seconds of solving per {each}; {timeout}.",
         ),
         click.option(
             "--threads",
             default=1,
-            type=click.IntRange(1),
+            type=THREADS,
             show_default=True,
             help=f"Threads per {each}.",
         ),
@@ -72,7 +73,7 @@ def study_options(each: str, *, timeout: str, folder: str, resume: str) -> Calla
             "-j",
             "--jobs",
             default=1,
-            type=click.IntRange(1),
+            type=JOBS,
             show_default=True,
             help="Cells that are solved at the same time; more than there are cores spoils the "
             "times.",
@@ -106,10 +107,10 @@ def study_options(each: str, *, timeout: str, folder: str, resume: str) -> Calla
     return decorate
 
 
-def say(text: str, options: Mapping[str, Any]) -> None:
+def tell(text: str, options: Mapping[str, Any]) -> None:
     """Print a message for people, unless they want none."""
     if not options["quiet"]:
-        click.echo(text, err=True)
+        say(text)
 
 
 def resumed_folder(options: Mapping[str, Any]) -> Any:
@@ -165,14 +166,14 @@ def carry_out(
     # on after Ctrl-C; this makes it end again
     signal.signal(signal.SIGINT, signal.getsignal(signal.SIGINT))
     again: set[Any] = {*NEVER_CACHED}
-    say(f"planning {counted(len(request.games) * len(request.solvers), 'cell')}", options)
+    tell(f"planning {counted(len(request.games) * len(request.solvers), 'cell')}", options)
     with Run(request, default_registry().with_plugins(request.plugins)) as job:
         job.cells = without_children(job.cells, study.reasons)
         folder = begin(job, folder, {"out": options["out"], "games": [study.slug]}, again)
         done = job.finished_in(folder, again)
         rest = [c for c in job.cells if c.key not in done and c.solver.problem is None]
         if rest:
-            say(study.cost(rest, request), options)
+            tell(study.cost(rest, request), options)
         failure = execute(job, folder, dict(options), again)
         # before the scratch files of thousands of games are deleted, which takes a while
         interrupted = isinstance(failure, KeyboardInterrupt)
@@ -190,17 +191,15 @@ def _conclude(
     study: Study, job: Any, folder: Any, options: Mapping[str, Any], *, write: bool
 ) -> None:
     """Print the table of what there is, and write its files."""
-    import json
-
     from eqbench.cli.output import print_formatted
     from eqbench.report.terminal import print_report
 
     document = study.summary(job, folder)
     if options["as_json"]:
-        click.echo(json.dumps(document, indent=2, allow_nan=False))
+        put_json(document)
     else:
         report = study.report(document)
         print_formatted(lambda console: print_report(report, console))
     if write:
         files = ", ".join(file.name for file in study.write(document, folder.path))
-        say(f"wrote {files} in {folder.path}", options)
+        tell(f"wrote {files} in {folder.path}", options)

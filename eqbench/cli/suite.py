@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from eqbench.cli.options import spec_completion
+from eqbench.cli.options import NUMBER, spec_completion
+from eqbench.cli.output import put, put_json
 from eqbench.cli.study_run import (
     Study,
     carry_out,
@@ -23,7 +24,7 @@ from eqbench.cli.study_run import (
 @click.option(
     "--games",
     default=None,
-    type=click.IntRange(1),
+    type=NUMBER,
     metavar="N",
     help="Games of each size, with seeds 0 to N-1.  [default: as published, 1000]",
 )
@@ -90,21 +91,20 @@ def suite(ctx: click.Context, /, name: str | None, **options: Any) -> None:
 
 
 def _list(*, as_json: bool) -> None:
-    import json
     from dataclasses import asdict
 
     from eqbench.studies.suites import suites
 
     if as_json:
         document = {"schema": "eqbench.suites/1", "suites": [asdict(s) for s in suites()]}
-        click.echo(json.dumps(document, indent=2))
+        put_json(document)
         return
     for item in suites():
-        click.echo(f"{item.name}  {item.summary}")
-        click.echo(f"  sizes    {', '.join(size.name for size in item.sizes)}")
+        put(f"{item.name}  {item.summary}")
+        put(f"  sizes    {', '.join(size.name for size in item.sizes)}")
         columns = [f"{column.name} = {column.solver}" for column in item.columns]
-        click.echo(f"  columns  {'; '.join(columns)}")
-        click.echo(f"  source   {item.citation}")
+        put(f"  columns  {'; '.join(columns)}")
+        put(f"  source   {item.citation}")
 
 
 def _asked(

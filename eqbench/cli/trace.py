@@ -10,12 +10,17 @@ from typing import Any
 import click
 
 from eqbench.cli.options import (
+    DURATION,
+    LARGEST,
+    NUMBER_OR_NONE,
+    SEED,
     FiniteNumber,
     folder_option,
     json_option,
     plugin_option,
     spec_completion,
 )
+from eqbench.cli.output import put_json, say
 from eqbench.cli.trace_control import first_interrupt, progress_line
 from eqbench.cli.trace_request import ExactNumber, Interval, new_request, same_request
 
@@ -43,7 +48,7 @@ STALLED, INTERRUPTED = 1, 130
 @click.option(
     "--epsilon",
     default=None,
-    type=FiniteNumber(positive=True),
+    type=FiniteNumber(positive=True, most=1e9),
     help="Strength of the regularization in payoff units.  [default: that of the solver]",
 )
 @click.option(
@@ -78,26 +83,24 @@ STALLED, INTERRUPTED = 1, 130
 @click.option(
     "--starts",
     default=0,
-    type=click.IntRange(0),
+    type=NUMBER_OR_NONE,
     show_default=True,
     metavar="N",
     help="At each such value, also look beside the branch from N random starts; they take time "
     "beyond --time.",
 )
-@click.option(
-    "--seed", default=0, type=click.IntRange(0), show_default=True, help="Of the random starts."
-)
+@click.option("--seed", default=0, type=SEED, show_default=True, help="Of the random starts.")
 @click.option(
     "--most-points",
     default=None,
-    type=click.IntRange(2),
+    type=click.IntRange(2, LARGEST),
     metavar="N",
     help="Stop when the branch has N points; --resume goes on.",
 )
 @click.option(
     "--time",
     default=None,
-    type=FiniteNumber(positive=True),
+    type=DURATION,
     metavar="S",
     help="Stop after S seconds of tracing; --resume goes on. What --at and --starts ask for is "
     "done after that, however long it takes.",
@@ -125,7 +128,7 @@ STALLED, INTERRUPTED = 1, 130
 @click.option(
     "--animate",
     default=None,
-    type=click.IntRange(2),
+    type=click.IntRange(2, 10_000),
     metavar="FRAMES",
     help="Three-player Kuhn poker: write the strategies along the branch as animation.gif.",
 )
@@ -162,11 +165,11 @@ def trace(ctx: click.Context, /, **options: Any) -> None:
         raise
     if document is None or document["outcome"] in ("points", "time"):
         why = "interrupted" if document is None else document["reason"]
-        click.echo(f"{why}; go on with:\n  eqbench trace --resume {_quoted(folder)}", err=True)
+        say(f"{why}; go on with:\n  eqbench trace --resume {_quoted(folder)}")
     if document is None:
         ctx.exit(INTERRUPTED)
     if not options["quiet"]:
-        click.echo(f"results in {folder.path}", err=True)
+        say(f"results in {folder.path}")
     ctx.exit(STALLED if document["outcome"] == "stalled" else 0)
 
 
@@ -216,7 +219,7 @@ def _opened(ctx: click.Context, options: dict[str, Any]) -> tuple[Any, Any]:
         path = Path(out) if out else new_run_path(Path("results"), f"trace-{options['game']}")
         folder = TraceFolder.create(path, setting.request, now)
     elif now != version:
-        click.echo("the solver is another version than the one that began this trace", err=True)
+        say("the solver is another version than the one that began this trace")
     return setting, folder
 
 
@@ -229,7 +232,7 @@ def _document(setting: Any, folder: Any, options: dict[str, Any]) -> dict[str, A
     if finished is not None and finished.over:
         document = folder.summary()
         if document is not None:
-            click.echo("this trace has ended; there is nothing to go on with", err=True)
+            say("this trace has ended; there is nothing to go on with")
             return document
     with first_interrupt() as interrupted, progress_line(setting, options["quiet"]) as line:
         limits = options["most_points"], options["time"]
@@ -242,9 +245,7 @@ def _document(setting: Any, folder: Any, options: dict[str, Any]) -> dict[str, A
 
 def _print(document: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
-        import json
-
-        click.echo(json.dumps(document, indent=2, allow_nan=False))
+        put_json(document)
         return
     from eqbench.cli.output import print_formatted
     from eqbench.studies.trace_tables import print_trace
@@ -262,11 +263,11 @@ def _draw(setting: Any, folder: Any, document: dict[str, Any], options: dict[str
         drawn = draw_trace(setting, folder, document, options["close_ups"])
         files += drawn.files
         for name, reason in drawn.missing.items():
-            click.echo(f"the figure {name} is missing: {reason}", err=True)
+            say(f"the figure {name} is missing: {reason}")
     if options["animate"] is not None:
         files.append(animate_trace(setting, folder, options["animate"]))
     for file in files:
-        click.echo(f"wrote {file}", err=True)
+        say(f"wrote {file}")
 
 
 def _quoted(folder: Any) -> str:

@@ -43,14 +43,16 @@ class Line(NamedTuple):
 @contextmanager
 def progress_line(setting: Any, quiet: bool) -> Iterator[Line]:
     """A live line on standard error if that is a terminal."""
-    from rich.console import Console
+    from rich.text import Text
 
-    console, name = Console(stderr=True), setting.request.parameter
+    from eqbench.report.screen import Screen
+
+    console, name = Screen(stderr=True), setting.request.parameter
     if quiet or not console.is_terminal:
         yield Line(lambda value, points: None, lambda words: None)
         return
     with console.status("looking for a start") as status:
         yield Line(
-            lambda value, points: status.update(f"{name} {value:.6f}, {points:,} points"),
-            status.update,
+            lambda value, points: status.update(Text(f"{name} {value:.6f}, {points:,} points")),
+            lambda words: status.update(Text(words)),
         )

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 MOST = "most"
+LONGEST = 100  # characters of a number
 _OF_SOLVER = ("epsilon", "regularization", "derivative")
 _NUMBER = r"[+-]?(\d+/\d*[1-9]\d*|(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,2})?)"
 
@@ -26,7 +27,7 @@ class ExactNumber(click.ParamType):
         if self.most and value == MOST:
             return MOST
         text = str(value).strip()
-        if re.fullmatch(_NUMBER, text):
+        if len(text) <= LONGEST and re.fullmatch(_NUMBER, text):
             return Fraction(text)
         self.fail(
             f"{value!r} is no number; write for example 3, 3.2 or 7/2"

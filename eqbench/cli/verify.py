@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from eqbench.cli.options import FiniteNumber, json_option, max_nodes_option, plugin_option
+from eqbench.cli.output import put_json
 from eqbench.cli.profile_file import read_profile
 
 SCHEMA = "eqbench.verify/1"
@@ -88,11 +89,9 @@ def verify(
         document["exact"] = _figures(certified, str)
         worst = certified.max_regret
     if as_json:
-        import json
-
-        click.echo(json.dumps(document, indent=2, allow_nan=False))
+        put_json(document)
     else:
-        allowed = DEFAULT_TOLERANCE * tree.payoff_range
+        allowed = DEFAULT_TOLERANCE * tree.payoff_scale
         _print(tree.players, document, is_equilibrium=measured.max_regret <= allowed)
     if max_regret is not None and worst > max_regret:
         ctx.exit(1)
@@ -129,7 +128,7 @@ def _print(players: tuple[str, ...], document: dict[str, Any], *, is_equilibrium
             ("exploitability", f"exploitability (NashConv / {len(players)})"),
         ):
             more = f"   exactly {_short(exact[key])}" if exact else ""
-            console.print(f"{name}: {document[key]:.6e}{more}", highlight=False)
+            console.print(f"{name}: {document[key]:.6e}{more}")
         print_identity(
             document["identity"],
             console,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from eqbench.equilibria.dimension import Dimension, is_exact_enough, local_dimension
 from eqbench.equilibria.identity import outcome_distribution
 from eqbench.model.game import Game
-from eqbench.model.realization import RealizationPlan
+from eqbench.model.realization import RealizationPlan, shares
 from eqbench.model.tree import FloatArray
 
 if TYPE_CHECKING:
@@ -131,8 +131,8 @@ def _equilibria_between(
 ) -> bool:
     """Whether mixtures of two realization plans (S,) have no regret above what is allowed."""
     for share in _BETWEEN:
-        mixture = RealizationPlan((1 - share) * ends[0] + share * ends[1])
-        if model.regrets(mixture.to_behavior(game.sequence_form)).max() > allowed:
+        mixture = (1 - share) * ends[0] + share * ends[1]
+        if model.regrets(shares(game.sequence_form, mixture)).max() > allowed:
             return False
     return True
 

@@ -73,7 +73,7 @@ def local_dimension(game: Game, behavior: FloatArray) -> Dimension | None:
 
 def is_exact_enough(game: Game, max_regret: float) -> bool:
     """Whether a dimension says something about an equilibrium with such a measured regret."""
-    return max_regret <= EXACT_ENOUGH * game.tree.payoff_range
+    return max_regret <= EXACT_ENOUGH * game.tree.payoff_scale
 
 
 def _without_traces(tree: GameTree, behavior: FloatArray) -> FloatArray:

@@ -10,6 +10,7 @@ from eqbench.harness.interrupts import interrupts_held
 from eqbench.harness.plan import Cell
 from eqbench.store.json_lines import LineReader
 from eqbench.store.run_folder import RunFolder
+from eqbench.store.schema import CellRecord
 
 LOOK_AGAIN_S = 0.2
 
@@ -26,7 +27,9 @@ class Crew:
     stop : event that ends the work; set by an interrupt or an error
     """
 
-    def __init__(self, cells: Sequence[Cell], folder: RunFolder, lines: LineReader) -> None:
+    def __init__(
+        self, cells: Sequence[Cell], folder: RunFolder, lines: LineReader[CellRecord]
+    ) -> None:
         self.stop = threading.Event()
         self._waiting = list(cells)
         self._lines = lines
@@ -86,7 +89,7 @@ class Crew:
                 if not self._claims.take(cell.key):
                     continue
                 # it may have been finished between our last look and the claim
-                finished = {line["key"] for line in self._lines.new()}
+                finished = {record.key for record in self._lines.new()}
                 self._waiting = [c for c in self._waiting if c.key not in finished]
                 if cell in self._waiting:
                     self._waiting.remove(cell)

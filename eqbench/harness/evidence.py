@@ -14,11 +14,12 @@ from eqbench.errors import ProfileError
 from eqbench.harness.frames import CandidateFrame, Frame, ProfileFrame, SnapshotFrame
 from eqbench.model.profile import BehaviorProfile
 from eqbench.solver import CLAIMS, Candidate
-from eqbench.store.schema import EquilibriumRecord
+from eqbench.store.schema import EquilibriumRecord, ExactRecord, IdentityRecord
 from eqbench.verification import (
     Allowance,
     Verification,
     Verifier,
+    beyond_floats,
     certify,
     exact_refutation,
     refutation,
@@ -55,7 +56,7 @@ class Finding:
         """Sorts findings, best first: a proof before what only rounds to less."""
         return self.exact is None or self.exact.max_regret > 0, self.max_regret
 
-    def record(self, profile: Any, identity: dict[str, Any] | None) -> EquilibriumRecord:
+    def record(self, profile: Any, identity: IdentityRecord | None) -> EquilibriumRecord:
         """Record of the finding; `profile` is where its profile is kept."""
         return EquilibriumRecord(
             claim=self.candidate.claim,
@@ -110,8 +111,8 @@ def measure(
     """Measure a candidate and hold it against its claim.
 
     A claimed equilibrium, or a claim of no regret at all, is measured exactly if its
-    frequencies are known exactly and that is not too much work. Otherwise the floats count, and
-    nothing is proved.
+    frequencies are known exactly and that is not too much work. Otherwise what the verifier
+    measures in floats counts, and nothing is proved.
 
     Parameters
     ----------
@@ -129,26 +130,24 @@ def measure(
     if candidate.claim in ("equilibrium", "complete list") or candidate.claimed_regret == 0:
         certificate = certify(verifier.tree, candidate.profile, allowance)
     if certificate is None:
-        measured = verifier.verify(candidate.profile)
+        measured = verifier.verify(candidate.profile, allowance)
     else:
-        measured = _rounded(certificate)
+        measured = certificate.rounded()
         worst = Fraction(certificate.max_regret)
         refuted = exact_refutation(worst, claimed_regret=candidate.claimed_regret)
-    refuted = refuted or refutation(
-        float(measured.max_regret),
-        claim=candidate.claim,
-        claimed_regret=candidate.claimed_regret,
-        payoff_range=verifier.tree.payoff_range,
-        tolerance=tolerance,
-    )
+    if refuted is None and measured.resolved:
+        refuted = refutation(
+            float(measured.max_regret),
+            claim=candidate.claim,
+            claimed_regret=candidate.claimed_regret,
+            scale=verifier.tree.payoff_scale,
+            tolerance=tolerance,
+        )
+        refuted = refuted and refuted + beyond_floats(verifier.tree)
     return Finding(candidate, measured, refuted, work, elapsed_s, certificate)
 
 
-def _rounded(exact: Verification) -> Verification:
-    return Verification(tuple(map(float, exact.payoffs)), tuple(map(float, exact.regrets)))
-
-
-def _fractions(exact: Verification) -> dict[str, list[str]]:
+def _fractions(exact: Verification) -> ExactRecord:
     return {
         "payoffs": [str(value) for value in exact.payoffs],
         "regrets": [str(value) for value in exact.regrets],
@@ -209,7 +208,7 @@ def metrics(
     findings: Sequence[Finding],
     *,
     keep: Callable[[int, Finding], Any],
-    name: Callable[[Finding], dict[str, Any] | None],
+    name: Callable[[Finding], IdentityRecord | None],
 ) -> dict[str, Any]:
     """Fields of a cell that follow from its measured candidates, best first.
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from eqbench.documents import read_file
 from eqbench.equilibria import Identifier, Identity
 from eqbench.errors import ProfileError, UsageError
 from eqbench.harness.evidence import measure, metrics
@@ -17,7 +18,12 @@ from eqbench.harness.naming import identity_of
 from eqbench.harness.verdict import ending, first_refutation
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
-from eqbench.model.profile_json import parse_profile, profile_from_json
+from eqbench.model.profile_json import (
+    MOST_PROFILE_BYTES,
+    parse_profile,
+    profile_data,
+    profile_from_json,
+)
 from eqbench.model.tree import GameTree
 from eqbench.registry import default_registry
 from eqbench.solver import (
@@ -40,7 +46,31 @@ from eqbench.verification import (
 )
 
 
-def solve(game: Game | str, solver: Any, budget: Budget | None = None, seed: int = 0) -> CellRecord:
+@dataclass(frozen=True)
+class SolvedRecord(CellRecord):
+    """What :func:`solve` returns: the fields of a cell, with the profiles themselves.
+
+    Attributes
+    ----------
+    tree : of the game; its labels are those of the profiles in JSON
+    """
+
+    tree: GameTree | None = field(default=None, repr=False, compare=False)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values; each `profile` in the interchange form, as in stored files."""
+        plain = {item.name: getattr(self, item.name) for item in fields(CellRecord)}
+        without = [replace(item, profile=None) for item in self.equilibria]
+        document = CellRecord(**(plain | {"equilibria": without})).to_json()
+        for item, found in zip(document["equilibria"], self.equilibria, strict=True):
+            if isinstance(found.profile, BehaviorProfile) and self.tree is not None:
+                item["profile"] = profile_data(self.tree, found.profile, self.game_spec)
+        return document
+
+
+def solve(
+    game: Game | str, solver: Any, budget: Budget | None = None, seed: int = 0
+) -> SolvedRecord:
     """Verified result of one solver on one game.
 
     Parameters
@@ -52,9 +82,9 @@ def solve(game: Game | str, solver: Any, budget: Budget | None = None, seed: int
 
     Returns
     -------
-    CellRecord
+    SolvedRecord
         The fields of a cell of `eqbench run`; the `profile` of each of its `equilibria` is
-        the BehaviorProfile itself.
+        the BehaviorProfile itself. `to_json()` gives plain JSON values, profiles included.
 
     Raises
     ------
@@ -70,15 +100,16 @@ def solve(game: Game | str, solver: Any, budget: Budget | None = None, seed: int
             f"the budget is {budget!r}; give an eqbench.Budget, for example "
             "eqbench.Budget(time_s=10)"
         )
-    record = CellRecord(
+    record = SolvedRecord(
         key="",
         game=game if isinstance(game, str) else game.spec,
         solver=solver if isinstance(solver, str) else spec,
         game_spec=loaded_game.spec,
         solver_spec=spec,
         seed=None if is_deterministic(instance) else seed,
-        target=budget.target_for(loaded_game.tree.payoff_range),
+        target=budget.target_for(loaded_game.tree),
         status="crashed",
+        tree=loaded_game.tree,
     )
     obstacle = obstacle_of(instance, loaded_game)
     if obstacle is not None:
@@ -112,8 +143,8 @@ def _load_solver(solver: Any) -> tuple[Any, str]:
 
 
 def _judged(
-    record: CellRecord, game: Game, reports: list[Report], termination: Termination, target: float
-) -> CellRecord:
+    record: SolvedRecord, game: Game, reports: list[Report], termination: Termination, target: float
+) -> SolvedRecord:
     verifier = Verifier(game.tree)
     allowances = {"snapshot": Allowance(), "candidate": Allowance()}
     findings = [
@@ -138,7 +169,7 @@ def _judged(
         termination.detail,
         handed,
         target=target,
-        payoff_range=game.tree.payoff_range,
+        tree=game.tree,
     )
     if refuted := first_refutation(findings):
         status, reason = "refuted", refuted
@@ -157,6 +188,10 @@ def _judged(
 
 def verify(game: Game | GameTree | str, profile: Any, *, exact: bool = False) -> Verification:
     """Measured payoffs and regrets of a profile; Fractions if `exact`.
+
+    In exact mode the floats of a BehaviorProfile count as they are stored: as decimals, the
+    largest at an information set as what the others leave of 1. The numbers of a dict or a file
+    count as they are written.
 
     Parameters
     ----------
@@ -204,7 +239,7 @@ def identify(game: Game | str, profile: Any) -> Identity | None:
 def _profile(tree: GameTree, profile: Any) -> BehaviorProfile:
     """Profile of a game from any of its forms."""
     if isinstance(profile, str | Path):
-        profile = parse_profile(Path(profile).read_text(encoding="utf-8"))
+        profile = parse_profile(read_file(profile, MOST_PROFILE_BYTES))
     if isinstance(profile, dict):
         profile = profile_from_json(tree, profile)
     if not isinstance(profile, BehaviorProfile):

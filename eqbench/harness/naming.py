@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import cast
 
-from eqbench.equilibria import Identifier, cluster_identities
+from eqbench.documents import read_file
+from eqbench.equilibria import Identifier, Identity, cluster_identities
 from eqbench.errors import ProfileError
 from eqbench.harness.evidence import Finding
 from eqbench.model.game import Game
-from eqbench.model.profile_json import parse_profile, profile_from_json
+from eqbench.model.profile_json import MOST_PROFILE_BYTES, parse_profile, profile_from_json
 from eqbench.model.tree import FloatArray
 from eqbench.store.run_folder import RunFolder
-from eqbench.store.schema import EquilibriumRecord
+from eqbench.store.schema import Clusters, EquilibriumRecord, IdentityRecord
 
 
-def identity_of(identifier: Identifier, finding: Finding) -> dict[str, Any] | None:
+def identity_of(identifier: Identifier, finding: Finding) -> IdentityRecord | None:
     """Identity of a measured profile in JSON values, None if it is nothing that is known."""
     identity = identifier.identify(finding.candidate.profile, finding.max_regret)
-    return None if identity is None else identity.to_json()
+    return None if identity is None else _record(identity)
 
 
 def name_clusters(
@@ -44,13 +45,13 @@ def name_clusters(
     stored = {record.key: record for record in folder.cells()}
     keys = dict.fromkeys([*(key for key in planned if key in stored), *stored])
     unknown: dict[str, list[tuple[str, EquilibriumRecord]]] = {spec: [] for spec in games}
-    others: dict[str, dict[str, Any]] = {}
+    others: Clusters = {}
     for record in map(stored.__getitem__, keys):
         for item in record.equilibria:
             if item.profile is None or _is_known(item):
                 continue
             if record.game_spec in games:
-                allowed = tolerance * games[record.game_spec].tree.payoff_range
+                allowed = tolerance * games[record.game_spec].tree.payoff_scale
                 if item.max_regret <= allowed:
                     unknown[record.game_spec].append((item.profile, item))
             elif item.identity is not None:
@@ -62,7 +63,7 @@ def name_clusters(
 
 def _clusters(
     folder: RunFolder, game: Game, items: Sequence[tuple[str, EquilibriumRecord]]
-) -> dict[str, dict[str, Any]]:
+) -> Clusters:
     """Identities of equilibria of one game by the paths of their profiles."""
     read = [(path, item, _read(folder, path, game)) for path, item in items]
     found = [
@@ -73,10 +74,14 @@ def _clusters(
     paths, regrets, profiles = zip(*found, strict=True)
     identities = cluster_identities(game, profiles, regrets)
     return {
-        path: identity.to_json()
+        path: _record(identity)
         for path, identity in zip(paths, identities, strict=True)
         if identity is not None
     }
+
+
+def _record(identity: Identity) -> IdentityRecord:
+    return cast("IdentityRecord", identity.to_json())
 
 
 def _is_known(item: EquilibriumRecord) -> bool:
@@ -85,7 +90,7 @@ def _is_known(item: EquilibriumRecord) -> bool:
 
 def _read(folder: RunFolder, path: str, game: Game) -> FloatArray | None:
     try:
-        text = (folder.path / path).read_text(encoding="utf-8")
+        text = read_file(folder.path / path, MOST_PROFILE_BYTES)
         return profile_from_json(game.tree, parse_profile(text)).probabilities
     except (OSError, ProfileError):  # somebody has deleted or changed it
         return None

@@ -18,8 +18,7 @@ from eqbench.harness.naming import name_clusters
 from eqbench.harness.plan import Cell, Request, make_plan
 from eqbench.harness.recorder import Recorder, limits_of
 from eqbench.registry import Registry
-from eqbench.store.json_lines import LineReader
-from eqbench.store.run_folder import LINES, RunFolder
+from eqbench.store.run_folder import RunFolder
 from eqbench.store.schema import CellRecord, Status
 
 # What a resumed run does again: it says more about that day than about the solver.
@@ -94,7 +93,7 @@ class Run:
         StoreError
             If the folder can no longer be written.
         """
-        lines = LineReader(folder.path / LINES)
+        lines = folder.new_cells()
         for _ in lines.new():  # what is there now is judged by its status, what comes is done
             pass
         done = self.finished_in(folder, again)

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-from eqbench.errors import StoreError, UsageError
+from eqbench.errors import StoreError, UsageError, counted
 from eqbench.harness.child import Limits, Outcome, run_child
 from eqbench.harness.frames import BuiltFrame, DescribedFrame, ErrorFrame
 from eqbench.harness.guard import Guardian
@@ -29,6 +29,8 @@ from eqbench.solver import Budget, is_deterministic
 from eqbench.spec import parse_spec, split_specs
 from eqbench.store.schema import Status
 from eqbench.text import printable, shortened
+
+MOST_CELLS = 100_000
 
 
 @dataclass(frozen=True)
@@ -158,7 +160,7 @@ class Cell:
     @property
     def target(self) -> float:
         """Max regret in payoff units at which an iterative solver may stop."""
-        return self.budget.target_for(self.game.game.tree.payoff_range)
+        return self.budget.target_for(self.game.game.tree)
 
     def __post_init__(self) -> None:
         identity = {
@@ -186,16 +188,21 @@ def make_plan(
     UsageError
         If a game or solver is unknown, has wrong options or breaks the rules of its kind.
     """
+    versions: dict[str, str] = {}
     solvers = [
-        _plan_solver(text, request, registry, guardian)
+        _plan_solver(text, request, registry, guardian, versions)
         for text in registry.resolve_solvers(",".join(request.solvers))
     ]
-    games = [
-        _plan_game(text, request, registry, guardian, workspace)
-        for text in dict.fromkeys(part for text in request.games for part in split_specs(text))
-    ]
-    if not games:
+    named = dict.fromkeys(part for text in request.games for part in split_specs(text))
+    if not named:
         raise UsageError("no game given; name one, for example --game kuhn3")
+    per_game = sum(len(_seeds(solver, request)) for solver in solvers)
+    if len(named) * per_game > MOST_CELLS:
+        raise UsageError(
+            f"{counted(len(named), 'game')} with {per_game:,} cells each are too many: a run has "
+            f"at most {MOST_CELLS:,} cells; ask for fewer seeds, or divide it into several runs"
+        )
+    games = [_plan_game(text, request, registry, guardian, workspace) for text in named]
     cells = []
     for game in _different(games):
         budget = Budget(
@@ -206,12 +213,15 @@ def make_plan(
             request.memory_bytes,
         )
         for solver in solvers:
-            seeds = [None] if solver.deterministic or solver.problem else range(request.seeds)
             cells += [
                 Cell(game, solver, seed, budget, request.setup_timeout_s, request.tolerance)
-                for seed in seeds
+                for seed in _seeds(solver, request)
             ]
     return list({cell.key: cell for cell in cells}.values())  # a spec may be given twice
+
+
+def _seeds(solver: PlannedSolver, request: Request) -> Sequence[int | None]:
+    return [None] if solver.deterministic or solver.problem else range(request.seeds)
 
 
 def _different(games: list[PlannedGame]) -> list[PlannedGame]:
@@ -223,10 +233,15 @@ def _different(games: list[PlannedGame]) -> list[PlannedGame]:
 
 
 def _plan_solver(
-    text: str, request: Request, registry: Registry, guardian: Guardian
+    text: str,
+    request: Request,
+    registry: Registry,
+    guardian: Guardian,
+    versions: dict[str, str],
 ) -> PlannedSolver:
+    """A planned solver; `versions` keeps those of entries, since hashing sources takes a while."""
     entry = registry.solver_entry(text)
-    version = solver_version(entry)
+    version = versions.get(entry.name) or versions.setdefault(entry.name, solver_version(entry))
     if entry.builtin:
         loaded = registry.load_solver(text)
         return PlannedSolver(text, loaded.spec, is_deterministic(loaded.instance), version)
@@ -239,10 +254,15 @@ def _plan_solver(
     _go_on_unless_interrupted(outcome)
     match outcome.last:
         case DescribedFrame(spec=spec, deterministic=deterministic):
-            return PlannedSolver(text, spec, deterministic, version, plugins)
+            try:
+                _check_spec(spec, entry)
+                return PlannedSolver(text, spec, deterministic, version, plugins)
+            except UsageError as error:
+                problem: tuple[Status, str] = "crashed", shortened(str(error))
         case ErrorFrame(usage=True, message=message):
             raise UsageError(shortened(message))
-    problem = _problem(outcome, request.setup_timeout_s)
+        case _:
+            problem = _problem(outcome, request.setup_timeout_s)
     return PlannedSolver(text, text, True, version, plugins, problem)
 
 
@@ -324,9 +344,9 @@ def _build_in_child(
 
 
 def _check_spec(spec: str, entry: Entry) -> None:
-    """Refuse what a child says about its game if it is no canonical spec of that game.
+    """Refuse what a child calls a game or solver if that is no canonical spec of it.
 
-    Otherwise the rows of a plugin's game could bear the name of another.
+    Otherwise the rows of a plugin could bear the name of another.
 
     Raises
     ------
@@ -334,4 +354,6 @@ def _check_spec(spec: str, entry: Entry) -> None:
     """
     parsed = parse_spec(spec)
     if str(parsed) != spec or parsed.name != entry.canonical_name:
-        raise UsageError(f"its process answered with {spec!r}, which is no spec of that game")
+        raise UsageError(
+            f"its process answered with {spec!r}, no spec of the {entry.kind} {entry.name}"
+        )

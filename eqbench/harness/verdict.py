@@ -8,12 +8,15 @@ from collections.abc import Sequence
 from eqbench.harness.child import Limits, Outcome
 from eqbench.harness.evidence import Finding
 from eqbench.harness.frames import DoneFrame, ErrorFrame, RefusedFrame
+from eqbench.model.tree import GameTree
 from eqbench.solver import ENDINGS
 from eqbench.store.schema import Status
+from eqbench.verification import beyond_floats
 
 Verdict = tuple[Status, str]
 # A solver may stop at a regret of its own, but not call anything converged.
 OWN_REGRET_SHARE = 1e-3
+ROUNDING = 1e-15
 
 
 def judge(
@@ -23,7 +26,7 @@ def judge(
     limits: Limits,
     *,
     target: float,
-    payoff_range: float,
+    tree: GameTree,
 ) -> Verdict:
     """Status and reason of a cell.
 
@@ -47,9 +50,7 @@ def judge(
         case RefusedFrame() as refusal:
             return refusal.status, refusal.reason
         case DoneFrame() as done:
-            return ending(
-                done.reason, done.detail, handed, target=target, payoff_range=payoff_range
-            )
+            return ending(done.reason, done.detail, handed, target=target, tree=tree)
         case other:
             return "crashed", f"it answered a job with {other.kind!r} that does not ask for that"
 
@@ -60,7 +61,7 @@ def first_refutation(findings: Sequence[Finding]) -> str | None:
 
 
 def ending(
-    reason: str, detail: str, handed: Sequence[Finding], *, target: float, payoff_range: float
+    reason: str, detail: str, handed: Sequence[Finding], *, target: float, tree: GameTree
 ) -> Verdict:
     """What an orderly end is worth: `ok` needs a candidate that bears out the convergence.
 
@@ -72,15 +73,21 @@ def ending(
         return reason, detail  # type: ignore[return-value]
     if not handed:
         return "not_found", detail or "the solver handed over no profile"
-    best = min(finding.max_regret for finding in handed)
+    resolved = [finding for finding in handed if finding.measured.resolved]
+    if not resolved:
+        return "limit", f"its profiles are too large to be measured exactly{beyond_floats(tree)}"
+    best = min(finding.max_regret for finding in resolved)
     # kernels and verifier agree to rounding, so a target that was just met may be just missed
-    if best <= target * (1 + 1e-6) + 1e-15:
+    if best <= target * (1 + 1e-6) + ROUNDING * min(1.0, tree.largest_payoff):
         return "ok", detail
-    claimed = [item for item in handed if item.candidate.claim in ("equilibrium", "complete list")]
-    if any(item.max_regret <= OWN_REGRET_SHARE * payoff_range for item in claimed):
+    claimed = [
+        item for item in resolved if item.candidate.claim in ("equilibrium", "complete list")
+    ]
+    if any(item.max_regret <= OWN_REGRET_SHARE * tree.payoff_scale for item in claimed):
         return "ok", detail
     return "limit", (
-        f"the solver stopped at a measured max regret of {best:.3g}, above the target {target:.3g}"
+        f"the solver stopped at a measured max regret of {best:.3g}, above the target "
+        f"{target:.3g}{beyond_floats(tree)}"
     )
 
 

@@ -26,7 +26,7 @@ from eqbench.model.tree import (
 )
 
 NODE_ARRAYS = ("parent", "move", "player", "infoset", "chance")
-MOST_PLAYERS = 256  # memory grows with the square of their number
+MOST_PLAYERS = 127  # they are stored as int8, and memory grows with the square of their number
 MOST_MOVES = 100_000  # on a path; every sweep over a tree takes one step for each
 VALUE_DIGITS = 4000  # Python writes no longer integers
 _HALF = 31

@@ -102,7 +102,7 @@ class TreeBuilder:
         place = np.array(self._place, dtype=np.int64)
         self._check_outcomes(place)
         order, parent = _breadth_first(place)
-        move, player = place[order, 1], np.array(self._player, dtype=np.int8)[order]
+        move, player = place[order, 1], np.array(self._player, dtype=np.int64)[order]
         chance, denominator = over_one_denominator(
             [self._probability.get(self._place[node], 0) for node in order]
         )

@@ -80,6 +80,23 @@ def check_exact_rows(tree: GameTree, exact: Sequence[Fraction]) -> None:
             )
 
 
+def completed_rows(tree: GameTree, profile: BehaviorProfile) -> tuple[Fraction, ...]:
+    """Frequencies (A,) of a checked profile as rationals whose rows sum to exactly 1.
+
+    Floats count as the decimals that they print as. So a profile is the same as its stored text.
+    """
+    exact = profile.exact or tuple(map(rational, profile.probabilities.tolist()))
+    rows = zip(tree.action_start[:-1].tolist(), tree.action_start[1:].tolist(), strict=True)
+    return tuple(value for start, stop in rows for value in completed(exact[start:stop]))
+
+
+def completed(row: Sequence[Fraction]) -> list[Fraction]:
+    """A distribution whose largest entry, the first of them, is what the others leave of 1."""
+    largest = max(range(len(row)), key=row.__getitem__)
+    others = [*row[:largest], *row[largest + 1 :]]
+    return [*row[:largest], 1 - sum(others, Fraction(0)), *row[largest + 1 :]]
+
+
 def random_profile(tree: GameTree, rng: np.random.Generator) -> FloatArray:
     """Frequencies float64 (A,) drawn uniformly from the simplex at every information set."""
     draws = rng.standard_exponential(tree.n_actions)

@@ -9,16 +9,27 @@ from contextlib import suppress
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from numbers import Rational
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
-from eqbench.errors import ProfileError, known_labels
+from eqbench.documents import decode, size_text
+from eqbench.errors import DocumentError, ProfileError, known_labels
 from eqbench.model.profile import BehaviorProfile, place_of
 from eqbench.model.rational import rational
 from eqbench.model.tree import GameTree
 
+# A game of ten million nodes may have profiles of a few hundred MiB.
+MOST_PROFILE_BYTES = 2**30
+_FORM = 'a profile is {"behavior": {PLAYER: {INFOSET: {ACTION: number or "p/q"}}}}'
 _DECIMAL = "decimal:"  # marks text that is written as a JSON number
 # Fraction("1e999999999") would fill the memory.
 LARGEST_EXPONENT = 4000
+
+
+class ProfileDocument(TypedDict):
+    """The interchange form of a profile; a frequency is a number or a text ``p/q``."""
+
+    behavior: dict[str, dict[str, dict[str, float | str]]]
+    game: NotRequired[str]
 
 
 def profile_to_json(tree: GameTree, profile: BehaviorProfile, game: str | None = None) -> dict:
@@ -42,11 +53,27 @@ def profile_text(tree: GameTree, profile: BehaviorProfile, game: str | None = No
     largest one is written as what is left of 1, with all its digits; read as a float it is
     the same up to one rounding. So a stored profile can be verified exactly.
     """
+    data = _completed(tree, profile, game)
+    return re.sub(f'"{_DECIMAL}([^"]*)"', r"\1", json.dumps(data, allow_nan=False))
+
+
+def profile_data(tree: GameTree, profile: BehaviorProfile, game: str | None = None) -> dict:
+    """The same in plain JSON values: what no float is, and is a number there, is text here."""
+    data = _completed(tree, profile, game)
+    for sets in data["behavior"].values():
+        for row in sets.values():
+            for action, value in row.items():
+                row[action] = value.removeprefix(_DECIMAL) if isinstance(value, str) else value
+    return data
+
+
+def _completed(tree: GameTree, profile: BehaviorProfile, game: str | None) -> dict:
+    """The interchange form with completed rows; decimals that are no floats are marked."""
     data = profile_to_json(tree, profile, game)
     for sets in data["behavior"].values():
         for row in sets.values():
             _complete_row(row)
-    return re.sub(f'"{_DECIMAL}([^"]*)"', r"\1", json.dumps(data, allow_nan=False))
+    return data
 
 
 def _complete_row(row: dict[str, Any]) -> None:
@@ -62,26 +89,36 @@ def _complete_row(row: dict[str, Any]) -> None:
             row[largest] = f"{_DECIMAL}{rest:f}"
 
 
-def parse_profile(text: str) -> Any:
+def parse_profile(text: str | bytes) -> Any:
     """Read the JSON text of a profile with every number kept exactly, as a Fraction.
 
     Raises
     ------
     ProfileError
-        If the text is not JSON, repeats a key or has a number that is not finite.
+        If the text is not JSON, repeats a key, has a number that is not finite, or is no
+        :class:`ProfileDocument`.
     """
+    if len(text) > MOST_PROFILE_BYTES:
+        raise ProfileError(f"the profile has more than {size_text(MOST_PROFILE_BYTES)}")
     try:
-        return json.loads(
+        text = text.decode() if isinstance(text, bytes) else text
+        data = json.loads(
             text,
             parse_float=_parse_number,
             parse_int=_parse_number,
             parse_constant=_refuse_constant,
             object_pairs_hook=_unique_keys,
         )
+        decode(text, ProfileDocument, "the profile")
     except json.JSONDecodeError as error:
         raise ProfileError(f"not valid JSON: {error}") from None
+    except UnicodeError:
+        raise ProfileError("not a profile: it is not UTF-8 text") from None
     except RecursionError:
         raise ProfileError("not a profile: its JSON is nested too deeply") from None
+    except DocumentError as error:
+        raise ProfileError(f"{error}; {_FORM}") from None
+    return data
 
 
 def profile_from_json(tree: GameTree, data: Any) -> BehaviorProfile:
@@ -97,10 +134,7 @@ def profile_from_json(tree: GameTree, data: Any) -> BehaviorProfile:
     """
     behavior = data.get("behavior") if isinstance(data, dict) else None
     if not isinstance(behavior, dict):
-        raise ProfileError(
-            'a profile is {"behavior": {PLAYER: {INFOSET: {ACTION: number or "p/q"}}}}; '
-            "the key 'behavior' is missing"
-        )
+        raise ProfileError(f"{_FORM}; the key 'behavior' is missing")
     values: list[Fraction | None] = [None] * tree.n_actions
     for player_label, sets in behavior.items():
         if player_label not in tree.players:

@@ -62,8 +62,7 @@ class RealizationPlan:
         _check_shape(weights, form.n_sequences, "weights")
         if not np.all((weights >= 0) & np.isfinite(weights)):
             raise ProfileError("a realization plan has weights in [0, 1]; one is outside")
-        count = np.diff(form.block_start)
-        row = np.repeat(np.arange(form.n_infosets), count)
+        row = np.repeat(np.arange(form.n_infosets), np.diff(form.block_start))
         total = np.bincount(row, weights[n:], form.n_infosets)
         flow = np.concatenate((weights[:n] - 1, total - weights[form.parent]))
         if np.any(np.abs(flow) > FLOW_TOLERANCE):
@@ -72,11 +71,22 @@ class RealizationPlan:
                 "set its weights sum to that of the sequence leading there; one of these sums "
                 f"is off by {np.abs(flow).max():.3g} (allowed: {FLOW_TOLERANCE:g})"
             )
-        # The sum itself, not the weight leading there: the same but for rounding, and it
-        # gives rows that sum to 1 where weights are so small that they have lost digits.
-        reached = total > 0
-        share = weights[n:] / np.where(reached, total, 1.0)[row]
-        return np.where(reached[row], share, (1.0 / count)[row])
+        return shares(form, weights)
+
+
+def shares(form: SequenceForm, weights: FloatArray) -> FloatArray:
+    """Frequencies (A,) that play like weights >= 0 (S,), whose sums are not checked.
+
+    Mixtures of profiles that are checked themselves are off by what those were allowed.
+    """
+    n, count = form.n_players, np.diff(form.block_start)
+    row = np.repeat(np.arange(form.n_infosets), count)
+    total = np.bincount(row, weights[n:], form.n_infosets)
+    # The sum itself, not the weight leading there: the same but for rounding, and it
+    # gives rows that sum to 1 where weights are so small that they have lost digits.
+    reached = total > 0
+    share = weights[n:] / np.where(reached, total, 1.0)[row]
+    return np.where(reached[row], share, (1.0 / count)[row])
 
 
 def _check_shape(values: NDArray, size: int, what: str) -> None:

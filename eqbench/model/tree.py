@@ -27,6 +27,10 @@ CHANCE = -1
 TERMINAL = -2
 INT64_SAFE = 2**62
 LARGEST_PAYOFF = 1e300  # leaves room for differences, and for sums over players
+# Where the largest payoff is this many times the stakes, floats have ten digits left for them,
+# and the usual tolerance, 1e-6 of the range, would come near to the stakes themselves.
+LARGEST_TO_STAKES = 1e5
+_ROUNDING = 2.0**-48  # relative, of payoffs that come from a few sums of floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,12 +85,11 @@ class Payoffs:
     def _rounded(self) -> NDArray:
         if self.slope is None:
             # NumPy rounds large integers before it divides, Python does not
-            small = not self.exact or max(self.denominator, int(np.abs(self.base).max())) < 2**53
+            small = not self.exact or max(self.denominator, largest_integer(self.base)) < 2**53
             return (self.base if small else self.base.astype(object)) / self.denominator
         assert self.value is not None
         p, q = self.value.numerator, self.value.denominator
-        bound = max(int(np.abs(self.base).max()) * q + int(np.abs(self.slope).max()) * abs(p), 1)
-        if self.exact and bound < 2**53 and self.denominator * q < 2**53:
+        if self.exact and self._bound() < 2**53 and self.denominator * q < 2**53:
             return (self.base * q + self.slope * p) / (self.denominator * q)
         return (self.base + self.slope * float(self.value)) / self.denominator
 
@@ -99,10 +102,21 @@ class Payoffs:
         assert self.value is not None
         p, q = self.value.numerator, self.value.denominator
         base, slope = self.base, self.slope
-        largest = max(int(np.abs(base).max()) * q, int(np.abs(slope).max()) * abs(p), 1)
-        if 2 * max(largest, q, abs(p)) >= INT64_SAFE:
+        if max(self._bound(), q, abs(p)) >= INT64_SAFE:
             base, slope = base.astype(object), slope.astype(object)
         return base * q + slope * p, self.denominator * q
+
+    def _bound(self) -> int:
+        """Bound on the numerators of exact payoffs at the present value of the parameter."""
+        assert self.value is not None
+        assert self.slope is not None
+        p, q = self.value.numerator, self.value.denominator
+        return largest_integer(self.base) * q + largest_integer(self.slope) * abs(p)
+
+
+def largest_integer(array: NDArray) -> int:
+    """Largest absolute value of integers, of the least int64 too."""
+    return max(int(array.max()), -int(array.min()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,6 +240,56 @@ class GameTree:
     def payoff_range(self) -> float:
         """Largest minus smallest payoff over all terminals and players."""
         return float(self.payoffs.table.max() - self.payoffs.table.min())
+
+    @property
+    def largest_payoff(self) -> float:
+        """Largest absolute payoff."""
+        return float(np.abs(self.payoffs.table).max())
+
+    @property
+    def payoff_scale(self) -> float:
+        """What regrets are measured against: the payoff range, in wide games the stakes.
+
+        Targets and tolerances are shares of it.
+        """
+        return self.stakes if self.is_wide else self.payoff_range
+
+    @cached_property
+    def is_wide(self) -> bool:
+        """Whether some payoffs are so large that floats do not tell what others are about."""
+        if self.payoffs.exact:
+            numerators, _ = self.payoffs.rational()
+            if largest_integer(numerators) <= LARGEST_TO_STAKES:
+                return False  # what is at stake is an integer, so at least 1
+        return self.largest_payoff > LARGEST_TO_STAKES * self.stakes > 0
+
+    @cached_property
+    def stakes(self) -> float:
+        """Least that is at stake in a decision where anything is, in payoff units; or 0.
+
+        At stake at a decision node is the difference between the largest and the smallest
+        payoff of its player at the terminals below it.
+        """
+        table = self.payoffs
+        payoffs, denominator = table.rational() if table.exact else (table.table, 1)
+        of_players = [self._least_at_stake(p, payoffs[:, p]) for p in range(self.n_players)]
+        return float(min(filter(None, of_players), default=0) / denominator)
+
+    def _least_at_stake(self, player: int, payoffs: NDArray) -> float | int:
+        """Least non-zero spread of a player's payoffs (Z,) below a decision of that player."""
+        highest = np.zeros(self.n_nodes, dtype=payoffs.dtype)
+        highest[self.terminals] = payoffs
+        lowest = highest.copy()
+        for level in reversed(self.levels[1:]):
+            above = self.parent[level]
+            first = np.flatnonzero(np.diff(above, prepend=-1))  # siblings stand side by side
+            highest[above[first]] = np.maximum.reduceat(highest[level], first)
+            lowest[above[first]] = np.minimum.reduceat(lowest[level], first)
+        own = self.player == player
+        spread = highest[own] - lowest[own]
+        if not self.payoffs.exact:  # floats that differ by rounding are equal payoffs
+            spread[spread <= _ROUNDING * np.maximum(abs(highest[own]), abs(lowest[own]))] = 0
+        return min(spread[spread > 0].tolist(), default=0)
 
     @cached_property
     def _infoset_index(self) -> dict[tuple[int, str], int]:

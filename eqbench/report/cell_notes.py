@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from eqbench.report.entries import Entry, is_proved, labels
 from eqbench.store.schema import CellRecord
+from eqbench.text import printable, shortened
 
 ALARMING = frozenset({"failed", "crashed", "refuted", "interrupted"})
 PROVED = "proved to solver tolerance"
@@ -49,7 +50,9 @@ def _shared(
 
 def _reason(entry: Entry) -> tuple[str, str, str] | None:
     record = entry.record
-    return None if record.status == "ok" else (record.status, record.reason, _see(entry))
+    if record.status == "ok":
+        return None
+    return record.status, shortened(printable(record.reason)), _see(entry)
 
 
 def _see(entry: Entry) -> str:
@@ -86,9 +89,4 @@ def _without_proof(entry: Entry) -> str | None:
     text = entry.record.statistics.get("exact")
     if entry.record.status in ALARMING or not isinstance(text, str) or text == "found":
         return None
-    return text
-
-
-def printable(text: str) -> str:
-    """Text without line breaks and escape codes; reasons come from solvers."""
-    return "".join(char if char.isprintable() or char == "\u00a0" else " " for char in text)
+    return shortened(printable(text))

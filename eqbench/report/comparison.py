@@ -179,6 +179,7 @@ def compare_runs(
         for side, other in (sides, reversed(sides))
     )
     warnings = (*_unlike(base, new), *_other_versions(pairs), *_unfinished(base, new))
+    warnings += tuple(dict.fromkeys(base.notes + new.notes))
     return Comparison(base, new, pairs, missing, tuple(map(cell_name, added)), warnings)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from eqbench.report.entries import Entry, by_game, by_solver
@@ -14,6 +14,7 @@ from eqbench.report.summary import CSV_COLUMNS, statistics_of
 from eqbench.store.results import result_columns, result_rows
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun
+from eqbench.text import cell_text
 
 _FACTS = ("on_path", "strict", "distance")
 
@@ -42,7 +43,7 @@ def _paths(run: StoredRun, cell: CellRecord) -> dict[str, str | None]:
 
 def _identity(cell: CellRecord) -> dict[str, Any]:
     """What is known of the equilibrium of the best candidate beside its name."""
-    identity = cell.equilibria[0].identity if cell.equilibria else None
+    identity: Mapping[str, Any] | None = cell.equilibria[0].identity if cell.equilibria else None
     if identity is None:
         return {}
     facts = {f"equilibrium_{name}": identity[name] for name in _FACTS}
@@ -73,5 +74,6 @@ def _csv(columns: Sequence[str], rows: Iterable[dict[str, Any]]) -> str:
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, columns)  # its line ends are CR LF, as the RFC has them
     writer.writeheader()
-    writer.writerows(rows)
+    for row in rows:
+        writer.writerow({k: cell_text(v) if isinstance(v, str) else v for k, v in row.items()})
     return text.getvalue()

@@ -17,7 +17,7 @@ from eqbench.store.stored_run import StoredRun
 def report_on(
     runs: Sequence[StoredRun], *, summarize: bool = False, every_matrix: bool = False
 ) -> Report:
-    """Tables of one or several runs, with a note on each run that has not finished.
+    """Tables of one or several runs, with notes on what has not finished or is damaged.
 
     Parameters
     ----------
@@ -64,3 +64,4 @@ def _missing(run: StoredRun) -> Iterator[str]:
         yield (
             f"{run.outdated} stored cells are not shown: {run.path} was resumed with another plan"
         )
+    yield from run.notes

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from eqbench.report.cell_notes import printable
 from eqbench.report.rows import Column, Kind, Report, Row, Table, three_digits
+from eqbench.text import printable
 
 _ESCAPES = {
     "\\": r"\textbackslash{}",

@@ -8,8 +8,8 @@ from typing import Any
 
 from rich.cells import cell_len
 
-from eqbench.report.cell_notes import printable
 from eqbench.report.rows import Column, Kind, Report, Row, Table, three_digits
+from eqbench.text import printable
 
 # An underscore inside a word never means anything.
 _SPECIAL = re.compile(r"[\\`*\[\]{}<>#|~&$]|(?<![^\W_])_|_(?![^\W_])")

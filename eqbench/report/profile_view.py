@@ -9,11 +9,11 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from eqbench.report.cell_notes import printable
 from eqbench.report.entries import game_title
 from eqbench.report.naming import Match, decimal, kind_of_match
 from eqbench.report.profile_facts import CARDS, SITUATIONS
 from eqbench.report.terminal import fits, mebibytes, seconds, small, status_text
+from eqbench.text import printable, shortened
 
 MOST_SETS = 400
 MOST_DIFFERENCES = 5
@@ -50,8 +50,7 @@ def print_profile(facts: dict[str, Any], console: Console, *, show_all: bool) ->
     if len(shown) < len(sets):
         console.print(
             f"These are the {len(shown)} most reached of {len(sets):,} information sets; "
-            "--all prints all.",
-            highlight=False,
+            "--all prints all."
         )
     console.print(Text(_LEGEND, style="dim"))
     if facts["szafron"] is not None:
@@ -63,7 +62,7 @@ def _print_cell(facts: dict[str, Any], console: Console) -> None:
     seed = "" if cell["seed"] is None else f", seed {cell['seed']},"
     game = game_title(cell["game"], cell["game_spec"])
     console.print(Text(f"{cell['solver']}{seed} on {game}", style="bold"))
-    reason = f" – {printable(cell['reason'])}" if cell["reason"] else ""
+    reason = f" – {shortened(printable(cell['reason']))}" if cell["reason"] else ""
     console.print(status_text(cell["status"]) + Text(reason))
     iterations = f"{cell['iterations']:,} iterations, " if cell["iterations"] else ""
     time, memory = seconds(cell["elapsed_s"]), mebibytes(cell["peak_memory_bytes"])
@@ -75,7 +74,7 @@ def _print_candidate(facts: dict[str, Any], console: Console) -> None:
     which = f"rank {facts['rank']} (the best is 0) of {facts['candidates']}"
     console.print(Text(f"{which}: {found['claim']}, {found['profile']}"))
     if found["refuted"] is not None:
-        console.print(Text(f"refuted: {printable(found['refuted'])}", style="red"))
+        console.print(Text(f"refuted: {shortened(printable(found['refuted']))}", style="red"))
     allowed = EQUILIBRIUM_SHARE * facts["payoff_range"]
     print_identity(found["identity"], console, is_equilibrium=found["max_regret"] <= allowed)
     table = Table(box=None, padding=(0, 2, 0, 0))
@@ -85,13 +84,12 @@ def _print_candidate(facts: dict[str, Any], console: Console) -> None:
     for label, payoff, regret in zip(
         facts["players"], found["payoffs"], found["regrets"], strict=True
     ):
-        table.add_row(Text(label), f"{payoff:+z.5f}", small(regret))
+        table.add_row(label, f"{payoff:+z.5f}", small(regret))
     console.print(table)
     players = len(found["regrets"])
     console.print(
         f"NashConv {small(found['nash_conv'])}, max regret {small(found['max_regret'])}, "
-        f"exploitability (NashConv / {players}) {small(found['nash_conv'] / players)}",
-        highlight=False,
+        f"exploitability (NashConv / {players}) {small(found['nash_conv'] / players)}"
     )
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import re
 import xml.etree.ElementTree as ET
 
 from eqbench.model.tree import CHANCE
 from eqbench.report.tree_layout import FONT_SIZE, RADIUS, text_width
+from eqbench.text import printable_lines
 
 INK, GRAY, PALE = "#1f2933", "#6b7280", "#9aa1ab"
 # A player's number stands in white on the color; shapes tell players apart without color.
@@ -34,7 +34,7 @@ def add_text(
 ) -> ET.Element:
     """New text of one line with its baseline at `y`."""
     element = add(parent, "text", x=x, y=y, **attributes)
-    element.text = clean(text)
+    element.text = text
     return element
 
 
@@ -80,9 +80,14 @@ def color_of(mover: int, *, pale: bool = False) -> str:
     return "#" + "".join(f"{(channel + 2 * 255) // 3:02x}" for channel in channels)
 
 
-def clean(text: str) -> str:
-    """Text without the characters that XML does not allow."""
-    return re.sub("[\x00-\x1f\x7f\ud800-\udfff\ufffe\uffff]", "\ufffd", text)
+def svg_text(root: ET.Element, encoding: str = "unicode") -> str:
+    """A picture as text; XML does not allow all that names hold, so they are made printable."""
+    for element in root.iter():
+        element.text = element.text and printable_lines(element.text)
+        for name, value in element.attrib.items():
+            element.set(name, printable_lines(value))
+    text = ET.tostring(root, encoding=encoding)
+    return text if isinstance(text, str) else text.decode(encoding)
 
 
 def _written(value: str | float) -> str:

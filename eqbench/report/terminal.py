@@ -17,7 +17,9 @@ from eqbench.report.entries import Entry
 from eqbench.report.equilibria import with_matrices
 from eqbench.report.naming import broken
 from eqbench.report.rows import Column, Kind, Report, Row, Table, comparison
+from eqbench.report.screen import Screen
 from eqbench.store.schema import CellRecord
+from eqbench.text import printable
 
 TEXT_WIDTH = 150
 # The forms of a table, the widest first: up to which rank columns are left out, and what is
@@ -56,7 +58,7 @@ def print_report(report: Report, console: Console) -> None:
 
 def plain_text(render: Callable[[Console], None], width: int = TEXT_WIDTH) -> str:
     """What `render` prints, without colors and without spaces at the ends of lines."""
-    console = Console(file=io.StringIO(), width=width, color_system=None)
+    console = Screen(file=io.StringIO(), width=width, color_system=None)
     with console.capture() as capture:
         render(console)
     return "".join(f"{line.rstrip()}\n" for line in capture.get().splitlines())
@@ -117,7 +119,7 @@ def _cell(row: Row, column: Column, stacked: int = 0) -> Text:
     if column.kind == "payoffs":
         return Text(between.join(f"{payoff:+z.5f}" for payoff in value))
     if column.kind == "words":
-        words = between.join(value)
+        words = between.join(map(printable, value))
         return Text(broken(words) if stacked > 2 else words)
     if value == 0 and column.title in row.exact:
         return Text("0 exactly")
@@ -126,7 +128,9 @@ def _cell(row: Row, column: Column, stacked: int = 0) -> Text:
 
 def status_text(status: str) -> Text:
     """A status in its color."""
-    return Text(status, style="red" if status in ALARMING else _STYLES.get(status, "dim"))
+    return Text(
+        printable(status), style="red" if status in ALARMING else _STYLES.get(status, "dim")
+    )
 
 
 def seconds(value: float | None) -> str:
@@ -151,7 +155,7 @@ def small(value: float) -> str:
 
 
 _FORMATS: dict[Kind, Callable[[Any], str]] = {
-    "text": str,
+    "text": lambda value: printable(str(value)),
     "count": "{:,}".format,
     "small": small,
     "seconds": seconds,

@@ -21,8 +21,8 @@ from eqbench.report.svg import (
     add_mark,
     add_on_white,
     add_text,
-    clean,
     color_of,
+    svg_text,
 )
 from eqbench.report.tree_layout import (
     FONT_SIZE,
@@ -35,6 +35,7 @@ from eqbench.report.tree_layout import (
     text_width,
 )
 from eqbench.report.tree_play import Play, number_text, payoff_rows, play_of
+from eqbench.text import printable
 
 MAX_NODES = 1500
 LONGEST_LABEL = 28
@@ -87,6 +88,7 @@ def _texts(tree: GameTree, play: Play) -> Texts:
 
 
 def _short(label: str) -> str:
+    label = printable(label)
     return label if len(label) <= LONGEST_LABEL else f"{label[: LONGEST_LABEL - 1]}…"
 
 
@@ -102,7 +104,7 @@ class _Drawing:
         root = ET.Element("svg", {"xmlns": "http://www.w3.org/2000/svg", "role": "img"})
         root.set("font-family", "Helvetica, Arial, sans-serif")
         root.set("font-size", f"{FONT_SIZE:g}")
-        add(root, "title").text = clean(spec)
+        add(root, "title").text = spec
         add(root, "rect", width="100%", height="100%", fill="white")
         top = self._caption(add(root, "g"), spec, width - 2 * MARGIN)
         height = top + self.layout.height
@@ -119,7 +121,7 @@ class _Drawing:
             self._node(body, node)
         ET.indent(root)
         # other characters are written as references, so that any terminal can pass them on
-        return ET.tostring(root, encoding="us-ascii").decode() + "\n"
+        return svg_text(root, "us-ascii") + "\n"
 
     # -- the caption ----------------------------------------------------------------------
 
@@ -223,7 +225,7 @@ class _Drawing:
             add_on_white(group, label, x + 2 * PADDING - 3, y + 4, fill=ink)
             return
         mark = add_mark(group, player, x, y, pale=off)
-        add(mark, "title").text = clean(self._title(node))
+        add(mark, "title").text = self._title(node)
         add_on_white(group, label, x - RADIUS - 4, y + 14, fill=ink, text_anchor="end")
 
     def _title(self, node: int) -> str:

@@ -5,12 +5,14 @@ pandas is imported when a data frame is asked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
+from eqbench.errors import UsageError
 from eqbench.store.schema import CellRecord, EquilibriumRecord, Status
 from eqbench.store.stored_run import StoredRun, read_run
 from eqbench.store.traces import read_trace
@@ -59,6 +61,11 @@ def load_results(runs: Runs) -> pd.DataFrame:
     ------
     UsageError
         If a folder holds no run that this version reads.
+
+    Warns
+    -----
+    UserWarning
+        If lines of a folder are damaged; they are left out.
     """
     stored = _read(runs)
     rows = result_rows(stored)
@@ -98,15 +105,19 @@ def load_traces(runs: Runs) -> pd.DataFrame:
     """Anytime curves of one or several runs as a data frame, one row per measured snapshot.
 
     `work` counts iterations and `elapsed_s` seconds of solving. Parameters, errors and types
-    as in :func:`load_results`; a curve that cannot be read is an error too.
+    as in :func:`load_results`; of a curve that cannot be read a warning says why.
     """
-    rows = [
-        _cell(run, cell) | asdict(point)
-        for run in _read(runs)
-        for cell in run.cells
-        if cell.trace
-        for point in read_trace(run.path / cell.trace)
-    ]
+    rows = []
+    for run in _read(runs):
+        for cell in run.cells:
+            if cell.trace is None:
+                continue
+            try:
+                points = read_trace(run.path / cell.trace)
+            except UsageError as error:
+                warnings.warn(str(error), stacklevel=2)
+            else:
+                rows += [_cell(run, cell) | asdict(point) for point in points]
     return _frame(rows, _TRACE_COLUMNS)
 
 
@@ -141,7 +152,7 @@ def _cell(run: StoredRun, cell: CellRecord) -> dict[str, Any]:
 
 
 def _candidate(run: StoredRun, rank: int, item: EquilibriumRecord) -> dict[str, Any]:
-    identity = item.identity or {}
+    identity: Mapping[str, Any] = item.identity or {}
     return {
         "rank": rank,
         "claim": item.claim,
@@ -189,7 +200,12 @@ def _path(run: StoredRun, relative: str | None) -> str | None:
 
 
 def _read(runs: Runs) -> list[StoredRun]:
-    return [read_run(run) for run in ([runs] if isinstance(runs, str | Path) else runs)]
+    """Runs in folders; a warning says what is damaged in them."""
+    stored = [read_run(run) for run in ([runs] if isinstance(runs, str | Path) else runs)]
+    for run in stored:
+        for note in run.notes:
+            warnings.warn(note, stacklevel=3)
+    return stored
 
 
 def _frame(rows: list[dict[str, Any]], columns: Sequence[str]) -> pd.DataFrame:

@@ -12,21 +12,24 @@ import json
 import os
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eqbench.errors import StoreError, UsageError
+from eqbench.documents import decode_closed, read_file, size_text
+from eqbench.errors import DocumentError, StoreError, UsageError, counted
 from eqbench.spec import is_foreign
 from eqbench.store.claims import Claims
-from eqbench.store.json_lines import append_line, read_lines
-from eqbench.store.schema import SCHEMA, CellRecord
+from eqbench.store.json_lines import MOST_LINE_BYTES, LineReader, append_line
+from eqbench.store.schema import CellRecord, Clusters, read_manifest
+
+T = TypeVar("T")
 
 MANIFEST, LINES, INTERRUPTED = "manifest.json", "runs.jsonl", "interrupted.jsonl"
 RESUMED, CLAIMS, CLUSTERS = "resumed.jsonl", "claims", "clusters.json"
@@ -37,6 +40,7 @@ class RunFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._notes: dict[str, str] = {}
 
     @classmethod
     def create(cls, path: Path, manifest: dict[str, Any]) -> RunFolder:
@@ -45,12 +49,18 @@ class RunFolder:
         Raises
         ------
         UsageError
-            If the folder holds a run already or cannot be written.
+            If the folder holds a run already or cannot be written, or the manifest is none.
         """
-        text = json.dumps(manifest, indent=2, allow_nan=False)
+        text = json.dumps(manifest, indent=2, allow_nan=False).encode()
+        read_manifest(text, "the plan")
+        if len(text) > MOST_LINE_BYTES:
+            raise UsageError(
+                f"a plan of {counted(len(manifest['cells']), 'cell')} takes more than "
+                f"{size_text(MOST_LINE_BYTES)}; ask for fewer games, solvers or seeds"
+            )
         try:
             _make_folders(path)
-            _write_file(path / MANIFEST, text.encode(), new=True)
+            _write_file(path / MANIFEST, text, new=True)
         except FileExistsError:
             raise UsageError(
                 f"{path} already holds a run, or a file of that name; choose another folder "
@@ -75,45 +85,43 @@ class RunFolder:
                 "`eqbench run` wrote, for example one below results/"
             )
         folder = cls(path)
-        try:
-            schema = folder.manifest.get("schema")
-        except (ValueError, AttributeError):
-            raise UsageError(f"{path / MANIFEST} is damaged: it is no JSON object") from None
-        if schema != SCHEMA:
-            raise UsageError(
-                f"{path} was written in the format {schema!r}; this version reads {SCHEMA!r}"
-            )
+        _ = folder.manifest
         return folder
 
     @property
     def manifest(self) -> dict[str, Any]:
-        """What the run was asked for when it began, and where."""
-        return json.loads((self.path / MANIFEST).read_text(encoding="utf-8"))
-
-    @property
-    def plan(self) -> dict[str, Any]:
-        """What the run is asked for now: the manifest, or what it was last resumed with.
+        """What the run was asked for when it began, and where.
 
         Raises
         ------
         UsageError
-            If it has no list of cells or no request.
+            If it cannot be read.
         """
-        plan = [self.manifest, *read_lines(self.path / RESUMED)][-1]
-        kinds = {"cells": list, "request": dict}
-        if not isinstance(plan, dict) or not all(
-            isinstance(plan.get(name), kind) for name, kind in kinds.items()
-        ):
-            raise UsageError(
-                f"the plan in {self.path} is damaged: it lacks the cells or the request; restore "
-                f"{MANIFEST} and {RESUMED}, or begin a new run"
-            )
-        return plan
+        file = self.path / MANIFEST
+        try:
+            return read_manifest(read_file(file, MOST_LINE_BYTES), str(file))
+        except DocumentError as error:
+            raise UsageError(f"{error}; restore the file, or name another run") from None
+        except OSError as error:
+            raise UsageError(f"cannot read {file}: {error.strerror}") from None
+
+    @property
+    def plan(self) -> dict[str, Any]:
+        """What the run is asked for now: the manifest, or what it was last resumed with."""
+        plans = self._lines(RESUMED, read_manifest)
+        return plans[-1] if plans else self.manifest
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was left out, when it was last read, because it is damaged; in sentences."""
+        return tuple(self._notes.values())
 
     def resumed(self, manifest: dict[str, Any]) -> None:
         """Note that the run goes on, with the requests and in the environment of `manifest`."""
+        line = json.dumps(manifest, allow_nan=False).encode()
+        read_manifest(line, "the plan")
         with _reported(self.path / RESUMED):
-            append_line(self.path / RESUMED, manifest)
+            append_line(self.path / RESUMED, line)
 
     def claims(self) -> Claims:
         """Locks on cells, for runners that share this folder; it is made ready for them.
@@ -148,19 +156,31 @@ class RunFolder:
         return relative
 
     def append(self, record: CellRecord) -> None:
-        """Append a cell, as one line in one write; an interrupted one to a file of its own."""
-        name = INTERRUPTED if record.status == "interrupted" else LINES
-        with _reported(self.path / name):
-            append_line(self.path / name, record.to_json())
+        """Append a cell, as one line in one write; an interrupted one to a file of its own.
 
-    def write_clusters(self, identities: dict[str, dict[str, Any]]) -> None:
+        Raises
+        ------
+        StoreError
+            If the folder cannot be written.
+        DocumentError, ValueError
+            If no reader would take the record; then nothing is written.
+        """
+        name, line = INTERRUPTED if record.status == "interrupted" else LINES, record.to_line()
+        with _reported(self.path / name):
+            append_line(self.path / name, line)
+
+    def new_cells(self) -> LineReader[CellRecord]:
+        """Reader of finished cells, also of those to come; of a repeated one all tries."""
+        return LineReader(self.path / LINES, CellRecord.of_line)
+
+    def write_clusters(self, identities: Clusters) -> None:
         """Write the identities of equilibria that were recognized by comparing cells.
 
         They are found by the path of the profile. They are derived from the cells, and replace
         what was written before.
         """
-        text = json.dumps(identities, indent=1, allow_nan=False)
-        _write_file(self.path / CLUSTERS, text.encode())
+        text = json.dumps(identities, indent=1, allow_nan=False).encode()
+        _write_file(self.path / CLUSTERS, text)
 
     def cells(self) -> list[CellRecord]:
         """Finished cells in the order in which they ended; of a repeated one the last try."""
@@ -177,34 +197,44 @@ class RunFolder:
     def _records(self, name: str) -> list[CellRecord]:
         records: dict[str, CellRecord] = {}
         clusters = self._clusters()
-        for data in read_lines(self.path / name):
-            try:
-                record = _with_clusters(CellRecord.from_json(data), clusters)
-            except (KeyError, TypeError, AttributeError) as error:
-                raise UsageError(
-                    f"{self.path / name} holds a record that this version does not know "
-                    f"({error!r}); read the run with the version that wrote it"
-                ) from None
+        for record in self._lines(name, CellRecord.of_line):
             records.pop(record.key, None)
-            records[record.key] = record
+            records[record.key] = _with_clusters(record, clusters)
         return list(records.values())
 
-    def _clusters(self) -> dict[str, Any]:
-        file = self.path / CLUSTERS
+    def _lines(self, name: str, parse: Callable[[bytes], T]) -> list[T]:
+        """Values of the lines of a file that can be read; there is a note on the others."""
+        reader = LineReader(self.path / name, parse)
         try:
-            clusters = json.loads(file.read_text(encoding="utf-8"))
+            values = list(reader.new())
+        except OSError as error:
+            self._say(name, f"cannot read {self.path / name}: {error.strerror}")
+            return []
+        self._say(name, reader.note())
+        return values
+
+    def _clusters(self) -> Clusters:
+        file, note = self.path / CLUSTERS, None
+        clusters: Clusters = {}
+        try:
+            clusters = decode_closed(read_file(file), Clusters, str(file))
         except FileNotFoundError:
-            return {}
-        except (OSError, ValueError):
-            clusters = None
-        if isinstance(clusters, dict) and all(isinstance(c, dict) for c in clusters.values()):
-            return clusters
-        raise UsageError(
-            f"{file} is damaged; delete it and write it anew with eqbench run --resume {self.path}"
-        )
+            pass
+        except OSError as error:
+            note = f"cannot read {file}: {error.strerror}"
+        except DocumentError as error:
+            note = str(error)
+        self._say(CLUSTERS, note and f"{note}; eqbench run --resume {self.path} writes it anew")
+        return clusters
+
+    def _say(self, name: str, note: str | None) -> None:
+        """Keep what there is to say about a file."""
+        self._notes.pop(name, None)
+        if note is not None:
+            self._notes[name] = note
 
 
-def _with_clusters(record: CellRecord, clusters: dict[str, Any]) -> CellRecord:
+def _with_clusters(record: CellRecord, clusters: Clusters) -> CellRecord:
     """Record whose equilibria have the identities that comparing cells gave them."""
     if not any(item.profile in clusters for item in record.equilibria):
         return record

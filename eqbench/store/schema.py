@@ -1,11 +1,29 @@
-"""The record of one cell: a game, a solver and a seed, and what came of them."""
+"""What a run's folder holds, as declared types: records of cells, and what was asked for."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, NotRequired, Required, TypedDict
+
+from msgspec import Meta
+
+from eqbench.documents import (
+    Count,
+    Integer,
+    Seconds,
+    check_plain,
+    convert,
+    decode,
+    decode_closed,
+)
+from eqbench.errors import DocumentError
+from eqbench.text import printable, shortened
 
 SCHEMA = "eqbench.run/1"
+
+MOST_PLAYERS = 1024
 
 # `interrupted` stands only in interrupted.jsonl: such a cell is not finished
 Status = Literal[
@@ -21,6 +39,46 @@ Status = Literal[
     "refuted",
     "interrupted",
 ]
+Claim = Literal["iterate", "average", "equilibrium", "complete list"]
+
+# tests and other programs name cells with fewer digits than runs do
+Key = Annotated[str, Meta(pattern="^[0-9a-f]+$", max_length=16)]
+Name = Annotated[str, Meta(max_length=2**16)]
+Figures = Annotated[list[float], Meta(min_length=1, max_length=MOST_PLAYERS)]
+# Python neither reads nor writes integers of more digits
+FractionText = Annotated[
+    str, Meta(pattern="^-?[0-9]{1,4300}(/[1-9][0-9]{0,4299})?$", max_length=2 * 4300 + 2)
+]
+Fractions = Annotated[list[FractionText], Meta(min_length=1, max_length=MOST_PLAYERS)]
+# inside the folder: neither absolute nor with a part ..
+FilePath = Annotated[
+    str, Meta(pattern=r"^(?!/)(?!(.*/)?\.\.(/|$))[^\u0000-\u001f\u007f]+$", max_length=1024)
+]
+
+
+class ExactRecord(TypedDict):
+    """Figures of a candidate in fractions ``p/q``, one for each player."""
+
+    payoffs: Fractions
+    regrets: Fractions
+
+
+class IdentityRecord(TypedDict):
+    """Which equilibrium a candidate is, as its `Identity` says."""
+
+    name: Annotated[str, Meta(min_length=1, max_length=1000)]
+    also: list[str]
+    parameters: dict[str, float]
+    leading: str | None
+    on_path: bool
+    strict: bool
+    distance: Annotated[float, Meta(ge=0)]
+    off_path: dict[str, float]
+    dimension: Count | None
+
+
+# by the path of the profile; see RunFolder.write_clusters
+Clusters = dict[FilePath, IdentityRecord]
 
 
 @dataclass(frozen=True)
@@ -31,16 +89,23 @@ class EquilibriumRecord:
     which the other figures are then roundings.
     """
 
-    claim: str
-    payoffs: list[float]
-    regrets: list[float]
+    claim: Claim
+    payoffs: Figures
+    regrets: Figures
     nash_conv: float
     max_regret: float
     claimed_regret: float | None = None
     refuted: str | None = None
-    profile: str | None = None
-    identity: dict[str, Any] | None = None
-    exact: dict[str, list[str]] | None = None
+    profile: FilePath | None = None
+    identity: IdentityRecord | None = None
+    exact: ExactRecord | None = None
+
+    def __post_init__(self) -> None:
+        proofs = [] if self.exact is None else [self.exact["payoffs"], self.exact["regrets"]]
+        _check_lengths(len(self.payoffs), self.regrets, *proofs)
+        known = self.identity
+        if known is not None and known["leading"] not in (None, *known["parameters"]):
+            raise ValueError("the leading parameter is not among the parameters")
 
     @property
     def is_proved(self) -> bool:
@@ -58,39 +123,141 @@ class CellRecord:
     `game_content` is a hash of the game tree, since the spec of a game file is only its path.
     """
 
-    key: str
-    game: str
-    solver: str
-    game_spec: str
-    solver_spec: str
-    seed: int | None
+    key: Key
+    game: Name
+    solver: Name
+    game_spec: Name
+    solver_spec: Name
+    seed: Integer | None
     status: Status
     target: float | None = None
     reason: str = ""
-    elapsed_s: float | None = None
-    cpu_s: float | None = None
-    setup_s: float | None = None
-    overhead_s: float | None = None
-    peak_memory_bytes: int | None = None
-    iterations: int | None = None
+    elapsed_s: Seconds | None = None
+    cpu_s: Seconds | None = None
+    setup_s: Seconds | None = None
+    overhead_s: Seconds | None = None
+    peak_memory_bytes: Count | None = None
+    iterations: Count | None = None
     statistics: dict[str, Any] = field(default_factory=dict)
-    payoffs: list[float] | None = None
-    regrets: list[float] | None = None
+    payoffs: Figures | None = None
+    regrets: Figures | None = None
     nash_conv: float | None = None
     max_regret: float | None = None
     exploitability: float | None = None
     equilibria: list[EquilibriumRecord] = field(default_factory=list)
-    trace: str | None = None
-    log: str | None = None
-    solver_version: str = ""
-    game_content: str = ""
+    trace: FilePath | None = None
+    log: FilePath | None = None
+    solver_version: Name = ""
+    game_content: Name = ""
+
+    def __post_init__(self) -> None:
+        if (self.payoffs is None) != (self.regrets is None):
+            raise ValueError("payoffs without regrets, or regrets without payoffs")
+        figures = [self.payoffs, self.regrets, *(item.payoffs for item in self.equilibria)]
+        there = [each for each in figures if each is not None]
+        if there:
+            _check_lengths(len(there[0]), *there)
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values."""
         return asdict(self)
 
+    def to_line(self) -> bytes:
+        """JSON text in one line, which :meth:`of_line` reads.
+
+        Raises
+        ------
+        DocumentError
+            If the record holds what no reader takes.
+        ValueError
+            If a number is NaN or infinite.
+        """
+        try:
+            line = json.dumps(self.to_json(), allow_nan=False).encode()
+        except (TypeError, RecursionError) as error:
+            raise DocumentError(f"the record cannot be written as JSON: {error}") from None
+        self.of_line(line)
+        return line
+
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> CellRecord:
-        """Record from what :meth:`to_json` gave."""
-        equilibria = [EquilibriumRecord(**item) for item in data["equilibria"]]
-        return cls(**(data | {"equilibria": equilibria}))
+    def of_line(cls, line: bytes) -> CellRecord:
+        """Record from what :meth:`to_line` gave.
+
+        Raises
+        ------
+        DocumentError
+            If it is none, or one of another version.
+        """
+        record = decode_closed(line, cls, "the record")
+        try:
+            check_plain(record.statistics)
+        except ValueError as error:
+            raise DocumentError(f"the record is damaged: {error}") from None
+        return record
+
+
+class RequestRecord(TypedDict, total=False):
+    """What a run was asked for."""
+
+    games: list[Name]
+    solvers: list[Name]
+    seeds: Count
+    timeout_s: Required[Seconds]
+    setup_timeout_s: Seconds
+    iterations: Count | None
+    target: Annotated[float, Meta(ge=0)] | None
+    memory_bytes: Count
+    threads: Count
+    tolerance: Annotated[float, Meta(ge=0)]
+    max_nodes: Count
+    jobs: Count
+    plugins: list[Name]
+
+
+class EnvironmentRecord(TypedDict, total=False):
+    """Where a run took place."""
+
+    eqbench: str | None
+    python: str
+    platform: str
+    processor: str
+    cores: Count | None
+    memory_bytes: Count
+    packages: dict[str, str | None]
+
+
+class Manifest(TypedDict):
+    """The plan of a run: the keys of its cells in their order, and where they come from."""
+
+    schema: str
+    cells: list[Key]
+    request: RequestRecord
+    created: NotRequired[str]
+    environment: NotRequired[EnvironmentRecord]
+
+
+def read_manifest(text: bytes, name: str = "the manifest") -> dict[str, Any]:
+    """Plan of a run from its JSON text, with the keys that other programs have added.
+
+    Raises
+    ------
+    DocumentError
+        If it is damaged or of another version; `name` stands in the message.
+    """
+    plan = decode(text, dict[str, Any], name)
+    if plan.get("schema") != SCHEMA:
+        written = printable(shortened(repr(plan.get("schema"))))
+        raise DocumentError(
+            f"{name} was written in the format {written}; this version reads {SCHEMA!r}"
+        )
+    convert(plan, Manifest, name)
+    try:
+        check_plain(plan)
+    except ValueError as error:
+        raise DocumentError(f"{name} is damaged: {error}") from None
+    return plan
+
+
+def _check_lengths(players: int, *figures: Sequence[Any]) -> None:
+    if any(len(each) != players for each in figures):
+        raise ValueError("figures of different numbers of players")

@@ -28,12 +28,15 @@ class StoredRun:
         unless they finished later.
     outdated : int
         Number of further stored cells, which the plan no longer has.
+    notes : tuple of str
+        What was left out because it is damaged, in sentences.
     """
 
     path: Path
     plan: dict[str, Any]
     cells: tuple[CellRecord, ...]
     outdated: int = 0
+    notes: tuple[str, ...] = ()
 
     @property
     def finished(self) -> tuple[CellRecord, ...]:
@@ -85,20 +88,20 @@ class StoredRun:
 def read_run(path: str | Path) -> StoredRun:
     """Run in a folder, also while it goes on; nothing on disk is changed.
 
+    What is damaged is left out with a note.
+
     Raises
     ------
     UsageError
-        If there is no run in the folder, another version wrote it, or it is damaged.
-    StoreError
-        If a line of it is damaged.
+        If there is no run in the folder, another version wrote it, or its manifest is damaged.
     """
     folder = RunFolder.open(Path(path))
-    plan = _plan(folder)
+    plan = folder.plan | {"cells": list(dict.fromkeys(folder.plan["cells"]))}
     # in this order: a cell may finish just now
     stored = [*folder.interrupted(), *folder.cells()]
     by_key = {cell.key: cell for cell in stored}
     cells = tuple(by_key[key] for key in plan["cells"] if key in by_key)
-    return StoredRun(folder.path, plan, cells, outdated=len(by_key) - len(cells))
+    return StoredRun(folder.path, plan, cells, len(by_key) - len(cells), folder.notes)
 
 
 def newest_run(root: Path) -> Path:
@@ -139,16 +142,3 @@ def _listing(cells: tuple[CellRecord, ...] | list[CellRecord]) -> str:
     if len(cells) > MOST_CELLS:
         lines.append(f"  and {len(cells) - MOST_CELLS} more")
     return "\n".join(lines)
-
-
-def _plan(folder: RunFolder) -> dict[str, Any]:
-    """Plan of a run, with the entries that are read here later."""
-    plan = folder.plan
-    try:
-        keys = dict.fromkeys(plan["cells"])
-        float(plan["request"]["timeout_s"])
-    except (ValueError, TypeError, KeyError) as error:
-        raise UsageError(
-            f"the plan in {folder.path} is damaged ({error!r}); give another run"
-        ) from None
-    return plan | {"cells": list(keys)}

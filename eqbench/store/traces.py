@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
+import io
+import struct
+import tokenize
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from eqbench.documents import read_file, size_text
 from eqbench.errors import UsageError
+from eqbench.text import printable, shortened
+
+# 64 snapshots of a game with a thousand players take one
+MOST_TRACE_BYTES = 16 * 2**20
+# kind of NumPy type and number of dimensions; the first is that of snapshots, the second of players
+ARRAYS = {"work": ("i", 1), "elapsed_s": ("f", 1), "claim": ("U", 1), "regrets": ("f", 2)}
+# what NumPy and zipfile raise where bytes are not what they expect
+_DAMAGED = (
+    *(OSError, EOFError, ValueError, TypeError, LookupError, OverflowError, MemoryError),
+    *(SyntaxError, RuntimeError, zipfile.BadZipFile, struct.error, tokenize.TokenError),
+)
 
 
 @dataclass(frozen=True)
@@ -35,21 +52,41 @@ def read_trace(file: Path) -> tuple[Snapshot, ...]:
         If the file is missing or damaged.
     """
     try:
-        return tuple(_snapshots(file))
-    except (OSError, EOFError, ValueError, TypeError, KeyError, zipfile.BadZipFile) as error:
+        return tuple(_snapshots(_arrays(read_file(file, MOST_TRACE_BYTES))))
+    except _DAMAGED as error:
+        what = error.strerror if isinstance(error, OSError) else repr(error)
         raise UsageError(
-            f"cannot read the anytime curve {file}: {error!r}; restore the file, or run its cell "
-            "again into another folder"
+            f"cannot read the anytime curve {file}: {shortened(printable(f'{what}'))}; restore the "
+            "file, or run its cell again into another folder"
         ) from None
 
 
-def _snapshots(file: Path) -> Iterator[Snapshot]:
+def _arrays(data: bytes) -> dict[str, NDArray[Any]]:
+    """The arrays of a curve, as declared and of equal length."""
     # a file that is no archive would be read as a single array, which has no context
-    with zipfile.ZipFile(file), np.load(file, allow_pickle=False) as arrays:
-        regrets = arrays["regrets"]
-        columns = (
-            *(arrays[name] for name in ("work", "elapsed_s", "claim")),
-            *(regrets.sum(axis=1), regrets.max(axis=1)),
-        )
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        if sum(member.file_size for member in archive.infolist()) > MOST_TRACE_BYTES:
+            raise ValueError(f"its arrays take more than {size_text(MOST_TRACE_BYTES)}")
+    with np.load(io.BytesIO(data), allow_pickle=False) as stored:
+        arrays = {name: stored[name] for name in ARRAYS}
+    for name, (kind, dimensions) in ARRAYS.items():
+        array = arrays[name]
+        if array.dtype.kind != kind or array.ndim != dimensions:
+            raise ValueError(f"{name} holds {array.dtype} in {array.ndim} dimensions")
+        if kind == "f" and not np.isfinite(array).all():
+            raise ValueError(f"{name} holds what is not finite")
+        if len(array) != len(arrays["work"]):
+            raise ValueError(f"{name} and work are of different lengths")
+    if arrays["work"].min(initial=0) < 0 or arrays["elapsed_s"].min(initial=0.0) < 0:
+        raise ValueError("work or elapsed_s is negative")
+    return arrays
+
+
+def _snapshots(arrays: dict[str, NDArray[Any]]) -> Iterator[Snapshot]:
+    regrets = arrays["regrets"]
+    columns = (
+        *(arrays[name] for name in ("work", "elapsed_s", "claim")),
+        *(regrets.sum(axis=1), regrets.max(axis=1)),
+    )
     for row in zip(*(column.tolist() for column in columns), strict=True):
         yield Snapshot(*row)

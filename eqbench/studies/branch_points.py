@@ -14,6 +14,7 @@ from eqbench.model.game import Game
 from eqbench.model.profile import ROW_SUM_TOLERANCE
 from eqbench.model.tree import FloatArray, GameTree
 from eqbench.studies.branch import Branch
+from eqbench.text import cell_text
 
 LEADING = ("parameter", "arclength")
 
@@ -22,7 +23,8 @@ def columns(tree: GameTree) -> list[str]:
     """Names of all columns: parameter, arclength, ``u:P1``…, and frequencies ``P1|4:|bet``…"""
     labels = action_labels(tree)
     frequencies = [labels[action] for action in Choices.of(tree).action.tolist()]
-    return [*LEADING, *(f"u:{player}" for player in tree.players), *frequencies]
+    names = [*LEADING, *(f"u:{player}" for player in tree.players), *frequencies]
+    return list(map(cell_text, names))
 
 
 def action_labels(tree: GameTree) -> list[str]:

@@ -201,7 +201,7 @@ def crossplay(
         lambda values: verifier.verify(BehaviorProfile.of(tree, values)),
         np.dtype(np.float64),
     )
-    return _study(game, entries, measure, tolerance * tree.payoff_range)
+    return _study(game, entries, measure, tolerance * tree.payoff_scale)
 
 
 def crossplay_exactly(

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from eqbench.documents import read_file
 from eqbench.equilibria import Identifier, known_corners, known_sets
 from eqbench.errors import UsageError
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
-from eqbench.model.profile_json import parse_profile, profile_from_json
+from eqbench.model.profile_json import MOST_PROFILE_BYTES, parse_profile, profile_from_json
 from eqbench.model.realization import RealizationPlan
 from eqbench.store.schema import CellRecord, EquilibriumRecord
 from eqbench.store.stored_run import StoredRun
@@ -39,7 +40,7 @@ class Found:
 
     source: str
     profile: BehaviorProfile
-    identity: dict[str, Any] | None = None
+    identity: Mapping[str, Any] | None = None
 
     @property
     def name(self) -> str | None:
@@ -143,7 +144,7 @@ def read_equilibrium(path: Path, game: Game) -> BehaviorProfile:
         If the file cannot be read; ProfileError if it is no profile of the game.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_file(path, MOST_PROFILE_BYTES)
     except OSError as error:
         raise UsageError(f"cannot read the profile {path}: {error.strerror}") from None
     return profile_from_json(game.tree, parse_profile(text))

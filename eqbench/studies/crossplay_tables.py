@@ -10,13 +10,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from eqbench.report.cell_notes import printable
 from eqbench.report.naming import decimal, kind_of_match, leading, marked, marks
 from eqbench.report.terminal import fits, small
 from eqbench.studies.crossplay import Crossplay, WorstCases
 from eqbench.studies.crossplay_entries import Found
 from eqbench.studies.crossplay_left_out import LeftOut
 from eqbench.studies.crossplay_payoffs import SAME_PLAN
+from eqbench.text import printable
 
 LONGEST_FRACTION = 12
 _SWAP_LEGEND = {

@@ -9,10 +9,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from eqbench.report.cell_notes import printable
 from eqbench.report.terminal import seconds, small
 from eqbench.studies.trace_measure import POLISHED, SAME_PAYOFFS
 from eqbench.studies.trace_tables import identity_text
+from eqbench.text import printable
 
 MOST_ROWS = 20
 

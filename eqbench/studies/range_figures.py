@@ -156,7 +156,7 @@ class _Reader:
     def __init__(self, game: Game, run: StoredRun) -> None:
         self.game, self.run = game, run
         share = run.plan["request"].get("tolerance", Request.tolerance)
-        self.allowed = share * game.tree.payoff_range
+        self.allowed = share * game.tree.payoff_scale
 
     def unit(self, quantity: str) -> float:
         """What tolerances are shares of: the payoff range for payoffs, 1 for frequencies."""

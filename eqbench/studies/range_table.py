@@ -17,6 +17,7 @@ from eqbench.spec import format_value, parse_spec
 from eqbench.studies.range_figures import ENDED_EARLY, MOVED, beyond_published
 from eqbench.studies.range_plan import SENSES
 from eqbench.studies.study_files import write_texts
+from eqbench.text import cell_text
 
 _COLUMNS = (
     Column("quantity", identifies=True),
@@ -86,7 +87,7 @@ def _row(row: dict[str, Any]) -> Row:
     published = row["published"] or {"low": None, "high": None}
     times = [row[sense]["elapsed_s"] for sense in SENSES if row[sense]["elapsed_s"] is not None]
     values = {
-        "quantity": row["quantity"],
+        "quantity": cell_text(row["quantity"]),
         "time": sum(times) if times else None,
         "published from": _number(published["low"], row["unit"]),
         "published to": _number(published["high"], row["unit"]),
@@ -238,7 +239,7 @@ def ranges_csv(document: dict[str, Any]) -> str:
     for row in document["quantities"]:
         published = row["published"] or {"low": None, "high": None}
         values = {f"{sense}_{name}": row[sense][name] for sense in SENSES for name in _CSV_END}
-        values |= {"quantity": row["quantity"], "verdict": row["verdict"]}
+        values |= {"quantity": cell_text(row["quantity"]), "verdict": row["verdict"]}
         values |= {f"published_{side}": published[side] for side in ("low", "high")}
         writer.writerow(values)
     return text.getvalue()

@@ -19,6 +19,7 @@ from eqbench.model.choices import Choices
 from eqbench.model.game import Game
 from eqbench.model.tree import FloatArray, GameTree
 from eqbench.studies.branch_points import action_labels
+from eqbench.text import cell_text
 
 MOST_ROWS = 4000
 MOST_NUMBERS = 1_000_000
@@ -58,7 +59,8 @@ def columns(tree: GameTree, parameter: str | None = None) -> list[str]:
     labels = action_labels(tree)
     figures = [f"{letter}:{player}" for letter in "up" for player in tree.players]
     leading = ["run", *([parameter] if parameter else []), "time"]
-    return [*leading, *figures, *(labels[a] for a in Choices.of(tree).action.tolist())]
+    names = [*leading, *figures, *(labels[a] for a in Choices.of(tree).action.tolist())]
+    return list(map(cell_text, names))
 
 
 def kept_rows(tree: GameTree, count: int) -> NDArray[np.int64]:
@@ -89,9 +91,9 @@ def append_points(path: Path, tree: GameTree, run: SimulatedRun) -> None:
     """
     free = run.behavior[:, Choices.of(tree).action]
     table = np.column_stack((run.times, run.payoffs, run.profits, free))
-    parameter, leading = None, [run.name]
+    parameter, leading = None, [name := cell_text(run.name)]
     if run.value is not None:
-        parameter, leading = tree.payoffs.parameter, [run.name, repr(run.value)]
+        parameter, leading = tree.payoffs.parameter, [name, repr(run.value)]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     if not path.exists():

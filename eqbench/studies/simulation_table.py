@@ -10,10 +10,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from eqbench.report.cell_notes import printable
 from eqbench.report.terminal import fits, small
 from eqbench.studies.regimes import NEAR_FACE
 from eqbench.studies.simulation_profits import AGREE
+from eqbench.text import printable
 
 MOST_PLACES = 12
 MOST_NEAREST = 3

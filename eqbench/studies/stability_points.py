@@ -11,6 +11,7 @@ from eqbench.model.choices import Choices
 from eqbench.model.game import Game
 from eqbench.model.tree import FloatArray, GameTree
 from eqbench.studies.branch_points import action_labels
+from eqbench.text import cell_text
 
 POINTS = "points.csv"
 LEADING = ("parameter", "name")
@@ -40,7 +41,8 @@ def columns(tree: GameTree) -> list[str]:
     """Names of all columns: parameter, name, ``u:P1``…, and frequencies ``P1|4:|bet``…"""
     labels = action_labels(tree)
     frequencies = [labels[action] for action in Choices.of(tree).action.tolist()]
-    return [*LEADING, *(f"u:{player}" for player in tree.players), *frequencies]
+    names = [*LEADING, *(f"u:{player}" for player in tree.players), *frequencies]
+    return list(map(cell_text, names))
 
 
 def points_text(game: Game, points: Sequence[Point]) -> str:
@@ -52,5 +54,5 @@ def points_text(game: Game, points: Sequence[Point]) -> str:
     for point in points:
         value = "" if point.value is None else repr(point.value)
         numbers = (*point.payoffs, *point.behavior[free].tolist())
-        writer.writerow((value, point.name, *map(repr, numbers)))
+        writer.writerow((value, cell_text(point.name), *map(repr, numbers)))
     return file.getvalue()

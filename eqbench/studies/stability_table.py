@@ -9,10 +9,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from eqbench.report.cell_notes import printable
 from eqbench.report.terminal import fits, small
 from eqbench.studies.stability_spectrum import COUNTS, STABLE, UNSTABLE
 from eqbench.studies.trace_tables import identity_text
+from eqbench.text import printable
 
 _READ = (
     "Eigenvalues in frequency coordinates, counted, not in pairs; real parts up to {tolerance:g} "

@@ -9,11 +9,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from eqbench.report.cell_notes import printable
 from eqbench.report.naming import decimal, leading, marked, marks
 from eqbench.report.terminal import fits, seconds, small
 from eqbench.spec import parse_spec
 from eqbench.studies.trace_measure import POLISHED, SAME_PAYOFFS
+from eqbench.text import printable
 
 MOST_ROWS = 20
 _UNPOLISHED = "!"

@@ -197,8 +197,8 @@ def _converged_is_borne_out(subject: _Subject) -> str | None:
             "converged",
             "",
             handed or subject.findings(game)[-1:],
-            target=Budget().target_for(tree.payoff_range),
-            payoff_range=tree.payoff_range,
+            target=Budget().target_for(tree),
+            tree=tree,
         )
         if status != "ok":
             raise BrokenPromiseError(f"on {game}: {reason}")

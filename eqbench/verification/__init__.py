@@ -5,14 +5,21 @@ that solvers use.
 """
 
 from eqbench.verification.certificate import Allowance, certify
-from eqbench.verification.judge import DEFAULT_TOLERANCE, exact_refutation, refutation
-from eqbench.verification.verifier import Verification, Verifier, verify, verify_exactly
+from eqbench.verification.exact import Verification, verify_exactly
+from eqbench.verification.judge import (
+    DEFAULT_TOLERANCE,
+    beyond_floats,
+    exact_refutation,
+    refutation,
+)
+from eqbench.verification.verifier import Verifier, verify
 
 __all__ = [
     "DEFAULT_TOLERANCE",
     "Allowance",
     "Verification",
     "Verifier",
+    "beyond_floats",
     "certify",
     "exact_refutation",
     "refutation",

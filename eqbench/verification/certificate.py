@@ -1,4 +1,4 @@
-"""Exact certificates: what a profile known in rationals is worth, where that is affordable."""
+"""Exact measurements where they are affordable: certificates, and games beyond floats."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from fractions import Fraction
 import numpy as np
 
 from eqbench.model.profile import BehaviorProfile
-from eqbench.model.tree import CHANCE, GameTree
-from eqbench.verification.verifier import Verification, verify_exactly
+from eqbench.model.tree import CHANCE, GameTree, largest_integer
+from eqbench.verification.exact import ExactRules, Verification, verify_exactly
 
 # Exact mode handles an integer of so many digits at every terminal. Up to here that takes about
 # a second (20 to 60 ns per terminal and digit once the integers are long); the number of digits
@@ -24,7 +24,7 @@ CHARGED_DIGITS = 50
 
 @dataclass
 class Allowance:
-    """What the certificates of one cell may cost together: about a second, by an estimate.
+    """What the exact measurements of one cell may cost together: about a second, by an estimate.
 
     It is an estimate and not the clock, so that the same candidates are certified everywhere.
     They are served in the order in which they come; one that costs more than what is left goes
@@ -36,6 +36,15 @@ class Allowance:
     """
 
     left: int = field(default_factory=lambda: MOST_TERMINAL_DIGITS)
+
+    def take(self, tree: GameTree, rules: ExactRules, exact: Sequence[Fraction]) -> bool:
+        """Whether frequencies (A,) can be measured exactly; if so, the cost is taken off."""
+        most = min(MOST_DIGITS, self.left // tree.n_terminals)
+        digits = _digits(tree, rules, exact, most)
+        if digits is None:
+            return False
+        self.left -= tree.n_terminals * max(digits, CHARGED_DIGITS)
+        return True
 
 
 def certify(
@@ -56,15 +65,12 @@ def certify(
     if profile.exact is None or not tree.exact:
         return None
     allowance = Allowance() if allowance is None else allowance
-    most = min(MOST_DIGITS, allowance.left // tree.n_terminals)
-    digits = _digits(tree, profile.exact, most)
-    if digits is None:
+    if not allowance.take(tree, ExactRules.of(tree), profile.exact):
         return None
-    allowance.left -= tree.n_terminals * max(digits, CHARGED_DIGITS)
     return verify_exactly(tree, profile)
 
 
-def _digits(tree: GameTree, exact: Sequence[Fraction], most: int) -> int | None:
+def _digits(tree: GameTree, rules: ExactRules, exact: Sequence[Fraction], most: int) -> int | None:
     """Bound from above on the digits of an integer of exact mode; None if it exceeds `most`.
 
     A path is a product of at most as many factors of one player, or of chance, as there are
@@ -72,9 +78,8 @@ def _digits(tree: GameTree, exact: Sequence[Fraction], most: int) -> int | None:
     """
     allowed = most / math.log10(2)
     movers = [set(np.unique(tree.player[level]).tolist()) for level in tree.levels]
-    payoffs, denominator = tree.payoffs.rational()
-    bits = int(abs(payoffs).max()).bit_length() + denominator.bit_length()
-    bits += sum(CHANCE in here for here in movers) * tree.chance_denominator.bit_length()
+    bits = largest_integer(rules.payoffs).bit_length() + rules.payoff_denominator.bit_length()
+    bits += sum(CHANCE in here for here in movers) * rules.chance_denominator.bit_length()
     for player in range(tree.n_players):
         moves = sum(player in here for here in movers)
         own = tree.infosets_of(player)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 from fractions import Fraction
 
+from eqbench.model.tree import GameTree
+
 DEFAULT_TOLERANCE = 1e-6
 CLAIMED_REGRET_SLACK = 1e-9
 LONGEST_FRACTION = 40  # characters that a person still reads
@@ -15,7 +17,7 @@ def refutation(
     *,
     claim: str,
     claimed_regret: float | None,
-    payoff_range: float,
+    scale: float,
     tolerance: float = DEFAULT_TOLERANCE,
 ) -> str | None:
     """Reason why a measured candidate is refuted, or None if it stands.
@@ -25,21 +27,30 @@ def refutation(
     max_regret : measured by the verifier, in payoff units
     claim : `iterate`, `average`, `equilibrium` or `complete list`
     claimed_regret : the solver's own bound, in payoff units, or None
-    payoff_range : largest minus smallest payoff of the game
-    tolerance : share of the payoff range up to which an equilibrium claim stands
+    scale : what regrets of the game are measured against, `GameTree.payoff_scale`
+    tolerance : share of the scale up to which an equilibrium claim stands
     """
     if claim in ("equilibrium", "complete list"):
-        allowed = max(claimed_regret or 0.0, tolerance * payoff_range)
+        allowed = max(claimed_regret or 0.0, tolerance * scale)
         if not max_regret <= allowed:
             return (
                 f"claimed {'an equilibrium' if claim == 'equilibrium' else 'a complete list'}, "
                 f"but a player gains {max_regret:.3g} by deviating (allowed: {allowed:.3g})"
             )
-    if claimed_regret is not None and claimed_regret < max_regret - (
-        CLAIMED_REGRET_SLACK * payoff_range
-    ):
+    if claimed_regret is not None and claimed_regret < max_regret - (CLAIMED_REGRET_SLACK * scale):
         return f"claimed max regret {claimed_regret:.3g}, measured {max_regret:.3g}"
     return None
+
+
+def beyond_floats(tree: GameTree) -> str:
+    """Continuation of a reason for a wide game: the arithmetic of the solver; otherwise empty."""
+    if not tree.is_wide:
+        return ""
+    times = tree.largest_payoff / tree.stakes
+    return (
+        f"; the largest payoff of this game is {times:.0e} times what some decision is about, "
+        "which a solver's floating-point arithmetic cannot resolve"
+    )
 
 
 def exact_refutation(max_regret: Fraction, *, claimed_regret: float | None) -> str | None:

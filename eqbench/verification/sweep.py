@@ -72,8 +72,9 @@ class TreeSweep:
         reach = self._reach(numbers, left_out=None)
         # along contiguous rows NumPy sums in pairs, which keeps rounding small
         payoffs = (reach * np.ascontiguousarray(numbers.payoffs.T)).sum(axis=1)
-        best = np.array([self._best_response(numbers, p) for p in range(self.tree.n_players)])
-        return payoffs, best
+        best = [self._best_response(numbers, p) for p in range(self.tree.n_players)]
+        # NumPy would make floats of Python integers from 2**63 to 2**64
+        return payoffs, np.array(best, dtype=payoffs.dtype)
 
     def _reach(self, numbers: Numbers, left_out: int | None) -> NDArray:
         """Probability of each terminal when one player's own moves count as certain; (Z,)."""

@@ -39,7 +39,7 @@ class NCP:
     bounds : on, off or auto: whether payoffs bound multipliers and slacks, which often helps Gurobi
     dominated : keep, or remove actions that are found to be dominated (other equilibria are lost)
     polish : whether to improve the result to machine precision
-    exact : whether to look for an equilibrium in fractions near the result
+    exact : whether to look for an equilibrium in fractions near the result; the seed chooses which
     sense : whether to look for the smallest or largest of what `of` names, over all equilibria
     of : a payoff, such as "P1", or a frequency, such as "P3|3:KB|call"
     feasibility : how far constraints may be off, 1e-9 to 1e-3

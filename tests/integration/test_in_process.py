@@ -63,6 +63,20 @@ def test_solve_hands_back_the_profile_itself() -> None:
     assert measured.max_regret == pytest.approx(result.max_regret, abs=1e-15)
 
 
+def test_record_in_json_is_plain_and_its_profiles_can_be_verified() -> None:
+    result = eqbench.solve("kuhn2", "cfr_plus", eqbench.Budget(iterations=300))
+    document = json.loads(json.dumps(result.to_json(), allow_nan=False))
+    assert "tree" not in document
+    assert document["max_regret"] == result.max_regret
+    for item, found in zip(document["equilibria"], result.equilibria, strict=True):
+        assert item["profile"]["game"] == result.game_spec
+        measured = eqbench.verify("kuhn2", item["profile"], exact=True)
+        assert measured == eqbench.verify("kuhn2", found.profile, exact=True)
+        assert float(measured.max_regret) == pytest.approx(item["max_regret"], abs=1e-15)
+    refused = eqbench.solve("kuhn3", "sequence_lp")
+    assert json.loads(json.dumps(refused.to_json()))["equilibria"] == []
+
+
 def test_same_seed_gives_the_same_result() -> None:
     budget = eqbench.Budget(iterations=300)
     runs = [eqbench.solve("kuhn2", "mccfr", budget, seed) for seed in (1, 1, 2)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import subprocess
@@ -9,8 +10,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from numba.core.caching import FunctionCache
 
 import eqbench
+from eqbench.model import compiled
 
 SCRIPT = """
 from eqbench.model.builder import TreeBuilder
@@ -76,3 +79,22 @@ def test_every_kernel_source_is_part_of_the_cache_name(checkout: Path) -> None:
     before = source_hash(files)
     edit_callee(checkout)
     assert source_hash(files) != before
+
+
+def test_kernels_are_compiled_where_the_disk_is_full(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried = []
+
+    def full(self: object, sig: object, data: object) -> None:
+        tried.append(sig)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(compiled, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(FunctionCache, "save_overload", full)
+    assert compiled.kernel(one_more)(1) == 2
+    assert tried
+
+
+def one_more(number: int) -> int:
+    return number + 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import signal
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from eqbench.store.claims import Claims
-from eqbench.store.json_lines import append_line, read_lines
+from eqbench.store.json_lines import LineReader, append_line
 
 HOLD = """
 import sys, time
@@ -22,11 +23,12 @@ print(claims.take(sys.argv[2]), flush=True)
 time.sleep(60)
 """
 WRITE = """
-import sys
+import json, sys
 from pathlib import Path
 from eqbench.store.json_lines import append_line
 for number in range(200):
-    append_line(Path(sys.argv[1]), {"writer": sys.argv[2], "number": number, "text": "x" * 5000})
+    line = json.dumps({"writer": sys.argv[2], "number": number, "text": "x" * 5000})
+    append_line(Path(sys.argv[1]), line.encode())
 """
 
 
@@ -75,8 +77,8 @@ def test_writers_that_append_at_the_same_time_and_are_killed_leave_whole_lines(
     writers[0].kill()
     for writer in writers:
         writer.communicate()
-    append_line(file, {"writer": "c", "number": 0})
-    lines = list(read_lines(file))
+    append_line(file, b'{"writer": "c", "number": 0}')
+    lines = list(LineReader(file, json.loads).new())
     assert len(lines) == len(file.read_bytes().splitlines())
     for name in "abc":
         numbers = [line["number"] for line in lines if line["writer"] == name]
@@ -96,5 +98,5 @@ def test_without_locks_in_the_file_system_one_runner_can_work(
     assert claims.take("00ff")
     claims.release("00ff")
     claims.close()
-    append_line(tmp_path / "lines", {"key": "00ff"})
-    assert list(read_lines(tmp_path / "lines")) == [{"key": "00ff"}]
+    append_line(tmp_path / "lines", b"00ff")
+    assert list(LineReader(tmp_path / "lines", bytes).new()) == [b"00ff\n"]

@@ -210,3 +210,11 @@ def test_clusters_are_numbered_as_they_first_occur() -> None:
     ]
     assert all(identity and identity.on_path and not identity.strict for identity in found)
     assert cluster_identities(game("battle_of_sexes"), [], []) == []
+
+
+def test_grouping_leaves_it_to_the_verifier_to_judge_rows() -> None:
+    """A profile that is checked elsewhere must not end the run in which it gets its name."""
+    profiles = [szafron(random_member("c11=0", np.random.default_rng(k))) for k in range(2)]
+    loose = [profile.probabilities * (1 - 1e-6) for profile in profiles]
+    (found,) = connected_components(game("kuhn3"), loose, [1e-5] * 2)
+    assert found.members == (0, 1)

@@ -192,17 +192,15 @@ def test_many_clusters_share_a_column_and_the_commonest_have_their_own(tmp_path:
 @pytest.mark.parametrize("width", [50, 66, 80, 100, 140])
 def test_matrix_and_equilibria_are_readable_at_any_width(width: int, tmp_path: Path) -> None:
     names = [C0, MIDDLE, HALF]
-    payoffs = [-0.02856, -0.02083, 0.0494]
-    records = [
-        replace(
-            identified(
-                cell(f"0{k}", solver="pcfr_plus_alternating", seed=k), on(names[k], 0.189 + k)
-            ),
-            payoffs=payoffs,
-            regrets=[0.0, 0.0, 1e-12],
-        )
-        for k in range(3)
-    ]
+    three: dict[str, Any] = {
+        "payoffs": [-0.02856, -0.02083, 0.0494],
+        "regrets": [0.0, 0.0, 1e-12],
+    }
+    records = []
+    for k in range(3):
+        found = cell(f"0{k}", solver="pcfr_plus_alternating", seed=k)
+        (item,) = identified(found, on(names[k], 0.189 + k)).equilibria
+        records.append(replace(found, **three, equilibria=[replace(item, **three)]))
     made = report(tmp_path / "run", *records, without_figures("09", status="unsupported"))
     text = plain_text(lambda console: print_report(made, console), width)
     assert "…" not in text
@@ -243,8 +241,8 @@ def test_note_says_between_whom_payoff_moves(tmp_path: Path) -> None:
     for k in (1, 2):
         record = identified(cell(f"0{k}", seed=k), on(C0, 0.1 * k))
         (item,) = record.equilibria
-        moved = replace(item, payoffs=[-0.1 * k, -0.5, 0.1 * k])
-        records.append(replace(record, equilibria=[moved]))
+        three: dict[str, Any] = {"payoffs": [-0.1 * k, -0.5, 0.1 * k], "regrets": [1e-12] * 3}
+        records.append(replace(record, **three, equilibria=[replace(item, **three)]))
     (note,) = matrix(report(tmp_path / "run", *records)).notes
     assert note == (
         f"{C0}: β from 0.1 to 0.2, payoff P1 from -0.20000 to -0.10000, "

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import json
 import os
 from fractions import Fraction
 from pathlib import Path
@@ -103,6 +105,35 @@ def test_damaged_entry_is_built_anew(cache: Path, file: str, damage: str) -> Non
     assert same_form(game, Game("some spec", builds.tree))
     assert cached_game("some spec", builds).folder == entry
     assert builds.count == 2, "the entry is whole again"
+
+
+def test_entry_that_no_builder_could_have_written_is_built_anew(cache: Path) -> None:
+    """Checksums say that nothing broke by chance, not that it is a game."""
+    builds = Builds()
+    cached_game("some spec", builds)
+    (entry,) = cache.iterdir()
+    chance = np.load(entry / "chance.npy")
+    np.save(entry / "chance.npy", np.zeros_like(chance))
+    sums = game_cache._checksums(entry)
+    (entry / game_cache.CHECKSUMS).write_text(json.dumps(sums))
+    assert content_hash(cached_game("some spec", builds).tree) == content_hash(builds.tree)
+    assert builds.count == 2
+
+
+@pytest.mark.parametrize("place", ["mkdir", "write_bytes", "rename"])
+def test_cache_on_a_full_disk_is_done_without(
+    place: str, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*arguments: object, **options: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    builds = Builds()
+    game_cache_folder()
+    monkeypatch.setattr(game_cache, "game_cache_folder", lambda: cache)
+    monkeypatch.setattr(Path, place, full)
+    game = cached_game("some spec", builds)
+    assert (game.tree, game.folder) == (builds.tree, None)
+    assert list(cache.iterdir()) == []
 
 
 def test_entry_that_another_process_was_faster_to_write_stays(cache: Path) -> None:

@@ -32,6 +32,7 @@ from eqbench.report.html.statuses import MEANINGS
 from eqbench.report.html.tracks import collect
 from eqbench.store.schema import Status
 from eqbench.store.stored_run import read_run
+from eqbench.text import printable
 
 SECTIONS = [
     *("What was run", "Comparison", "Status and verification", "Convergence", "Targets reached"),
@@ -115,7 +116,7 @@ def test_names_stay_names_wherever_they_go(page: Element) -> None:
     drawn = [label.text for svg in page.all("svg") for label in svg.all("text")]
     assert HOSTILE in drawn
     reasons = [row["status"].attributes.get("title") for row in rows_of(page, "results")]
-    assert QUOTES in reasons
+    assert printable(QUOTES) in reasons
 
 
 def test_drawings_are_xml_on_their_own(text: str) -> None:
@@ -206,16 +207,6 @@ def test_run_with_an_unknown_environment_makes_a_page(tmp_path: Path) -> None:
     run = read_run(write_run(tmp_path / "run", cell("01")))
     run.plan["environment"] = None
     assert "Provenance" in [head.text for head in read_page(report_page([run], {})).all("h2")]
-
-
-def test_programs_find_null_where_a_statistic_is_no_number(tmp_path: Path) -> None:
-    path = write_run(tmp_path / "run", cell("01"))
-    lines = path / "runs.jsonl"
-    lines.write_text(lines.read_text().replace('"pivots": 3', '"a": NaN, "b": [-Infinity, 1.5]'))
-    page = read_page(report_page([read_run(path)], {}))
-    (block,) = (e for e in page.all("script") if e.attributes.get("id") == "data")
-    found = json.loads(block.text, parse_constant=pytest.fail)["cells"][0]
-    assert found["statistics"] == {"a": None, "b": [None, 1.5]}
 
 
 @pytest.mark.parametrize(

@@ -48,9 +48,7 @@ def broken_rules(refutation: Callable[..., str | None]) -> list[tuple]:
     for row in RULES:
         regret, claim, claimed, tolerance, refuted = row
         options = {} if tolerance is None else {"tolerance": tolerance}
-        reason = refutation(
-            regret, claim=claim, claimed_regret=claimed, payoff_range=RANGE, **options
-        )
+        reason = refutation(regret, claim=claim, claimed_regret=claimed, scale=RANGE, **options)
         if (reason is not None) is not refuted:
             broken.append(row)
     return broken
@@ -61,9 +59,7 @@ def test_claims_are_refuted_by_the_rules() -> None:
 
 
 def test_reason_of_a_refutation_names_both_figures() -> None:
-    reason = verification.refutation(
-        0.25, claim="equilibrium", claimed_regret=None, payoff_range=RANGE
-    )
+    reason = verification.refutation(0.25, claim="equilibrium", claimed_regret=None, scale=RANGE)
     assert reason is not None
     assert "0.25" in reason
     assert "8e-06" in reason

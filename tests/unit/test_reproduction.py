@@ -191,14 +191,22 @@ def test_a_damaged_result_spoils_its_own_claims_only(tmp_path: Path) -> None:
     stored_job(tmp_path, "games", {"other": 1.0})
     picture = Picture("Figure 1", "Read it so.", lambda stored: str(stored["games"].json("x.json")))
     (tmp_path / "games" / "x.json").write_text("{")
+    (tmp_path / "games" / "y.csv").write_bytes(b"\xff")
     made = source(
-        VALUE, Claim("printed", "", "1", lambda stored: holds(bool(stored["games"]), "1", ""))
+        Claim("a table", "", "1", lambda stored: reproduced(str(stored["games"].rows("y.csv")))),
+        Claim("printed", "", "1", lambda stored: holds(bool(stored["games"]), "1", "")),
     )
     made = replace(made, parts=(replace(made.parts[0], pictures=(picture,)),))
     (part,) = judge(made, Workshop("toy", tmp_path, full=False))["parts"]
     assert [claim["verdict"] for claim in part["claims"]] == ["not_attempted", "reproduced"]
-    assert "what games stored cannot be read (KeyError" in part["claims"][0]["detail"]
+    assert "y.csv of the job games cannot be read" in part["claims"][0]["detail"]
     assert "cannot be read (JSONDecodeError" in part["pictures"][0]["missing"]
+
+
+def test_a_mistake_of_a_reader_is_no_verdict(tmp_path: Path) -> None:
+    stored_job(tmp_path, "games", {"other": 1.0})
+    with pytest.raises(KeyError):
+        judge(source(VALUE), Workshop("toy", tmp_path, full=False))
 
 
 def test_a_broken_run_goes_on_and_another_command_begins_anew(

@@ -236,7 +236,7 @@ def test_cases_are_counted_from_the_enumeration(store: Store) -> None:
         assert reading.verdict == verdict
         assert reading.ours.endswith("equilibria in 1 of them")
     reading = store.read(title, "Time")
-    assert (reading.verdict, reading.detail[:15]) == ("differs", "0.001 of their ")
+    assert (reading.verdict, "different machines" in reading.detail) == ("not_attempted", True)
 
 
 def test_a_cell_that_no_equilibrium_shows_is_tried_on_others(store: Store) -> None:

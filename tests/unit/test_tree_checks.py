@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import eqbench
 from eqbench.errors import GameFormatError, GameTooLargeError, ImperfectRecallError
 from eqbench.model.assemble import InfosetTable, assemble
 from eqbench.model.builder import TreeBuilder
@@ -152,6 +153,20 @@ def test_non_finite_payoff_arrays_are_refused() -> None:
         assemble(**parts)
 
 
+@pytest.mark.parametrize("payoff", [1e308, -1e301])
+def test_payoffs_leave_room_for_their_differences(payoff: float) -> None:
+    builder = start()
+    end(builder, builder.decision(None, 0, "x", ["only"]), 1, (payoff, -payoff))
+    with pytest.raises(GameFormatError, match="at most"):
+        builder.tree()
+
+
+def test_parameter_that_takes_payoffs_beyond_floats_is_refused_when_they_are_used() -> None:
+    tree = eqbench.load_game("kuhn2").tree.at(Fraction(10**400))
+    with pytest.raises(GameFormatError, match="at most"):
+        _ = tree.payoffs.table
+
+
 @pytest.mark.parametrize("payoffs", [[1], [1, 2, 3]])
 def test_terminals_have_one_payoff_per_player(payoffs: list[int]) -> None:
     with pytest.raises(GameFormatError, match=f"{len(payoffs)} payoffs for 2 players"):
@@ -223,6 +238,14 @@ def test_actions_have_distinct_labels(actions: list[str]) -> None:
     builder = start()
     end(builder, builder.decision(None, 0, "x", actions), max(len(actions), 1))
     with pytest.raises(GameFormatError, match="at least one, with distinct labels"):
+        builder.tree()
+
+
+@pytest.mark.parametrize("label", ["\ud800", 1, None, b"x"], ids=str)
+def test_labels_are_texts_that_a_file_can_hold(label: Any) -> None:
+    builder = start()
+    end(builder, builder.decision(None, 0, "x", ["a", label]), 2)
+    with pytest.raises(GameFormatError, match="label"):
         builder.tree()
 
 

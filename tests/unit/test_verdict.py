@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from frame_cases import candidate
 
 import eqbench
 from eqbench.errors import ProfileError
+from eqbench.harness.child import Limits, Outcome
 from eqbench.harness.evidence import Finding, measure, measure_frame
-from eqbench.harness.verdict import ending
+from eqbench.harness.frames import DescribedFrame, DoneFrame, ErrorFrame, LastFrame, RefusedFrame
+from eqbench.harness.verdict import ending, judge
 from eqbench.solver import Candidate
 from eqbench.verification import Verification, Verifier
 
-PROFILE = eqbench.BehaviorProfile.uniform(eqbench.load_game("kuhn2").tree)
+TREE = eqbench.load_game("kuhn2").tree
+PROFILE = eqbench.BehaviorProfile.uniform(TREE)
 
 
 def finding(max_regret: float, claim: str = "iterate", claimed: float | None = None) -> Finding:
@@ -40,7 +45,7 @@ def finding(max_regret: float, claim: str = "iterate", claimed: float | None = N
     ],
 )
 def test_ok_needs_a_candidate_that_bears_it_out(reason, handed, status) -> None:
-    assert ending(reason, "", handed, target=1e-8, payoff_range=4.0)[0] == status
+    assert ending(reason, "", handed, target=1e-8, tree=TREE)[0] == status
 
 
 def test_exact_frequencies_outrank_the_floats_beside_them() -> None:
@@ -59,3 +64,134 @@ def test_frequency_without_a_value_is_refused() -> None:
     frame = candidate(PROFILE.probabilities, exact=["1/0"] * PROFILE.probabilities.size)
     with pytest.raises(ProfileError):
         measure_frame(frame, Verifier(eqbench.load_game("kuhn2").tree), 1e-6)
+
+
+# -- how the child ended ------------------------------------------------------------------------
+
+LIMITS = Limits(setup_s=120.0, time_s=10.0, memory_bytes=3 * 2**30, threads=1)
+
+
+def verdict(
+    outcome: Outcome,
+    handed: tuple[Finding, ...] = (),
+    path: tuple[Finding, ...] = (),
+    target: float = 1e-8,
+) -> tuple[str, str]:
+    return judge(outcome, handed, path, LIMITS, target=target, tree=TREE)
+
+
+def ended(how: str = "exit", last: LastFrame | None = None, **fields: Any) -> Outcome:
+    outcome = Outcome(ended=how, last=last)
+    for name, value in fields.items():
+        setattr(outcome, name, value)
+    return outcome
+
+
+def failure(**fields: Any) -> ErrorFrame:
+    unsaid = {"type": "", "message": "", "traceback": "", "usage": False, "memory": False}
+    return ErrorFrame(**(unsaid | {"unavailable": False} | fields))
+
+
+def refuted(reason: str) -> Finding:
+    return replace(finding(1.0), refuted=reason)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "status", "said"),
+    [
+        (ended("setup timeout"), "timeout", "set-up took more than 120 s"),
+        (ended("timeout"), "timeout", "still running 10 s after its start"),
+        (
+            ended("memory", peak_memory_bytes=5 * 2**30),
+            "memory",
+            "5,120 MiB, above the limit of 3,072",
+        ),
+        (ended("interrupted"), "interrupted", "interrupted"),
+        (ended("garbled", garbled="it does not fit"), "crashed", "it does not fit"),
+        (
+            ended(last=DescribedFrame("s", deterministic=True, frozen=True, undocumented=[])),
+            "crashed",
+            "described",
+        ),
+        (ended(exit_code=3), "crashed", "the process ended with exit code 3"),
+        (ended(exit_code=0), "crashed", "exit code 0"),
+        (ended(exit_code=-9), "crashed", "signal SIGKILL"),
+        (ended(exit_code=-63), "crashed", "signal 63"),
+        (ended(exit_code=1, log="first\nlast"), "crashed", "exit code 1: last"),
+        (ended(last=failure(memory=True)), "memory", "MemoryError"),
+        (
+            ended(last=failure(type="KeyError", message="'x'")),
+            "crashed",
+            "KeyError: 'x'",
+        ),
+        (
+            ended(last=RefusedFrame("unsupported", "why")),
+            "unsupported",
+            "why",
+        ),
+        (
+            ended(last=RefusedFrame("unavailable", "why")),
+            "unavailable",
+            "why",
+        ),
+    ],
+)
+def test_status_follows_from_how_the_child_ended(outcome: Outcome, status: str, said: str) -> None:
+    got = verdict(outcome)
+    assert got[0] == status
+    assert said in got[1]
+
+
+def done(reason: str) -> Outcome:
+    return ended(last=DoneFrame(reason=reason, detail="as it says"))
+
+
+def test_orderly_end_is_judged_by_what_was_handed_over_and_not_by_the_path() -> None:
+    good = finding(1e-9)
+    assert verdict(done("converged"), (good,)) == ("ok", "as it says")
+    assert verdict(done("converged"), (), (good,))[0] == "not_found"
+    assert verdict(done("limit"), (good,)) == ("limit", "as it says")
+
+
+def test_refutation_comes_before_everything_else_and_handed_before_path() -> None:
+    handed, path = (finding(0.0), refuted("first"), refuted("second")), (refuted("path"),)
+    for outcome in (done("converged"), ended("timeout"), ended(exit_code=1)):
+        assert verdict(outcome, handed, path) == ("refuted", "first")
+        assert verdict(outcome, (), path) == ("refuted", "path")
+
+
+@pytest.mark.parametrize(
+    ("regret", "status"),
+    [
+        (1e-8, "ok"),
+        (1e-8 * (1 + 0.9e-6), "ok"),
+        (1e-8 * (1 + 3e-6), "limit"),
+        (-1.0, "ok"),
+        (float("nan"), "limit"),
+    ],
+)
+def test_target_may_be_missed_by_rounding_only(regret: float, status: str) -> None:
+    got = ending("converged", "", [finding(regret)], target=1e-8, tree=TREE)
+    assert got[0] == status
+
+
+@pytest.mark.parametrize(("regret", "status"), [(0.9e-15, "ok"), (3e-15, "limit")])
+def test_target_of_zero_leaves_room_for_rounding(regret: float, status: str) -> None:
+    assert ending("converged", "", [finding(regret)], target=0.0, tree=TREE)[0] == status
+
+
+@pytest.mark.parametrize("claim", ["equilibrium", "complete list"])
+@pytest.mark.parametrize(("share", "status"), [(1.0, "ok"), (1.001, "limit")])
+def test_own_regret_of_a_solver_may_be_a_thousandth_of_the_range(
+    claim: str, share: float, status: str
+) -> None:
+    handed = [finding(share * 1e-3 * TREE.payoff_range, claim)]
+    assert ending("converged", "", handed, target=1e-8, tree=TREE)[0] == status
+
+
+def test_reason_of_a_missed_target_names_the_best_and_the_target() -> None:
+    _, reason = ending("converged", "", [finding(0.5), finding(0.25)], target=1e-8, tree=TREE)
+    assert "0.25, above the target 1e-08" in reason
+    assert ending("converged", "why", [], target=1e-8, tree=TREE) == ("not_found", "why")
+    assert ending("converged", "", [], target=1e-8, tree=TREE)[1] != ""
+    assert ending("failed", 7, [], target=1e-8, tree=TREE)[0] == "crashed"

@@ -17,9 +17,11 @@ import eqbench
 from eqbench.errors import ProfileError, UsageError
 from eqbench.model.builder import TreeBuilder
 from eqbench.model.game import Game
-from eqbench.model.profile import BehaviorProfile
-from eqbench.model.tree import GameTree
+from eqbench.model.profile import BehaviorProfile, completed, completed_rows
+from eqbench.model.profile_json import parse_profile, profile_from_json, profile_text
+from eqbench.model.tree import GameTree, Payoffs, largest_integer
 from eqbench.verification import Verifier, verify, verify_exactly
+from eqbench.verification.exact import ExactRules, measure_exactly
 from eqbench.verification.sweep import Numbers, TreeSweep
 
 
@@ -185,14 +187,115 @@ def test_small_denominators_are_measured_in_machine_integers(arithmetic: list[np
     assert arithmetic == [np.dtype(np.int64)]
 
 
-@pytest.mark.parametrize("bits", [40, 55, 58, 61])
-def test_large_payoffs_do_not_overflow(bits: int) -> None:
-    tree = entry_game(last_payoff=2**bits)
+def raised(tree: GameTree, least: int) -> GameTree:
+    """The same tree with integer payoffs from `least` on, so that no sum is smaller than that."""
+    rng = np.random.default_rng(least % 2**32)
+    base = least + rng.integers(0, 5, tree.payoffs.base.shape)
+    return replace(tree, payoffs=Payoffs(base))
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("seed", [6, 7])
+def test_no_sum_overflows_however_large_the_payoffs_are(
+    seed: int, sign: int, arithmetic: list[np.dtype]
+) -> None:
+    """Payoffs of 2^k and all denominators together cross 2^63 in steps of a factor of two."""
+    structure = random_tree(seed)
+    rows = [Fraction(1, 3) if len(row) > 1 else 1 for row in structure.infoset_actions]
+    exact = []
+    for row, first in zip(structure.infoset_actions, rows, strict=True):
+        others = [(1 - Fraction(first)) / max(len(row) - 1, 1)] * (len(row) - 1)
+        exact += [Fraction(first), *others]
+    for bits in range(20, 62):
+        tree = raised(structure, 2**bits)
+        tree = replace(tree, payoffs=Payoffs(sign * tree.payoffs.base))
+        measured = verify_exactly(tree, BehaviorProfile.of_exact(tree, exact))
+        walk = TreeWalk(tree, exact)
+        assert list(measured.payoffs) == walk.payoffs(), bits
+        assert list(measured.regrets) == walk.regrets(), bits
+    assert arithmetic[0] == np.dtype(np.int64)
+    assert arithmetic[-1] == np.dtype(object)
+
+
+@pytest.mark.parametrize(
+    ("payoff", "dtype"), [(2**59 - 1, np.int64), (2**59, object), (1 - 2**59, np.int64)]
+)
+def test_machine_integers_are_left_at_62_bits(
+    payoff: int, dtype: type, arithmetic: list[np.dtype]
+) -> None:
+    """Halves of two moves of P1 and one of P2 are over 8."""
+    tree = entry_game(last_payoff=payoff)
     uniform = BehaviorProfile.uniform(tree)
-    assert uniform.exact is not None
-    walk = TreeWalk(tree, uniform.exact)
-    assert list(verify_exactly(tree, uniform).payoffs) == walk.payoffs()
-    assert list(verify_exactly(tree, uniform).regrets) == walk.regrets()
+    measured, walk = verify_exactly(tree, uniform), TreeWalk(tree, uniform.exact)
+    assert (list(measured.payoffs), list(measured.regrets)) == (walk.payoffs(), walk.regrets())
+    assert arithmetic == [np.dtype(dtype)]
+
+
+def test_least_integer_of_64_bits_is_as_large_as_it_is() -> None:
+    """Its absolute value in 64 bits would be negative."""
+    assert largest_integer(np.array([-(2**63), 5])) == 2**63
+    assert largest_integer(np.array([-3, 7])) == 7
+
+
+@pytest.mark.parametrize("power", [20, 40, 59, 60, 61])
+@pytest.mark.parametrize("value", ["1", "-7/3", "99999999/100000007"])
+def test_payoffs_with_a_parameter_do_not_overflow(power: int, value: str) -> None:
+    base, slope = np.array([[2**power], [-(2**power)]]), np.array([[-(2**power)], [2**power - 1]])
+    payoffs = Payoffs(base, 3, slope, "pot", Fraction(value))
+    numerators, denominator = payoffs.rational()
+    expected = [
+        Fraction(b + s * Fraction(value), 3)
+        for b, s in zip(base.ravel().tolist(), slope.ravel().tolist(), strict=True)
+    ]
+    assert [Fraction(int(n), denominator) for n in numerators.ravel()] == expected
+    assert payoffs.table.ravel() == pytest.approx(
+        [float(x) for x in expected], rel=1e-15, abs=2.0 ** (power - 50)
+    )
+
+
+@pytest.mark.parametrize("numerator", [2**53 - 1, 2**53 + 1, 2**61 + 1])
+def test_payoffs_are_rounded_once(numerator: int) -> None:
+    table = Payoffs(np.array([[numerator, -numerator]]), 3).table
+    assert table.tolist() == [[numerator / 3, -numerator / 3]]
+
+
+# -- what counts in exact mode ------------------------------------------------------------
+
+
+def test_floats_count_in_exact_mode_as_they_are_stored() -> None:
+    """As the decimals that they print as; the largest of a row is what the others leave."""
+    tree = eqbench.load_game("rock_paper_scissors").tree
+    third = 1 / 3
+    profile = BehaviorProfile.of(tree, [third, third, third, 0.2, 0.7, 0.1])
+    assert 0.2 + 0.7 + 0.1 != 1.0 != sum(map(Fraction, [third] * 3))
+    stored = profile_from_json(tree, parse_profile(profile_text(tree, profile)))
+    assert verify_exactly(tree, profile) == verify_exactly(tree, stored)
+    assert completed_rows(tree, profile) == stored.exact
+    assert completed([Fraction(1, 4), Fraction(1, 2), Fraction(1, 2)])[1] == Fraction(1, 4)
+
+
+@pytest.mark.parametrize("excess", [Fraction(1, 10**10), Fraction(-1, 10**10)])
+def test_rows_that_are_given_exactly_must_sum_to_1_exactly(excess: Fraction) -> None:
+    tree = eqbench.load_game("matching_pennies").tree
+    half = Fraction(1, 2)
+    for row in range(2):
+        entries = [half] * 4
+        entries[2 * row + 1] += excess
+        profile = BehaviorProfile.of_exact(tree, entries)
+        with pytest.raises(ProfileError, match="not exactly 1"):
+            verify_exactly(tree, profile)
+
+
+def test_games_with_floats_have_exact_rules_of_their_own() -> None:
+    tree = entry_game(last_payoff=4.5)
+    rules = ExactRules.of(tree)
+    assert Fraction(int(rules.payoffs.max()), rules.payoff_denominator) == 5
+    assert rules.payoffs.shape == (4, 2)
+    exact = BehaviorProfile.uniform(tree).exact
+    measured = measure_exactly(TreeSweep(tree), rules, exact)
+    walk = TreeWalk(tree, exact)
+    assert list(measured.payoffs) == walk.payoffs()
+    assert measured.rounded().payoffs == verify(tree, BehaviorProfile.uniform(tree)).payoffs
 
 
 # -- do our checks notice? ----------------------------------------------------------------

@@ -7,14 +7,14 @@ import statistics
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Mapping, Sequence
 
-from eqbench.report.html.axes import Axes, Scale, log_scale, share_scale, svg_text
+from eqbench.report.html.axes import Axes, Scale, log_scale, share_scale
 from eqbench.report.html.chart import chart
 from eqbench.report.html.curves import SHORTEST_S
 from eqbench.report.html.document import Figure
 from eqbench.report.html.looks import Look, add_look_mark, part_of
 from eqbench.report.html.tracks import GameTracks
 from eqbench.report.html.trials import Trial, common_games, shown_looks, what_counts
-from eqbench.report.svg import add, clean
+from eqbench.report.svg import add, svg_text
 
 # Shares of the payoff range, eight a decade: as many as lines stay smooth with.
 TARGETS = tuple(10.0 ** (-k / 8) for k in range(8, 81))
@@ -180,4 +180,4 @@ def _draw_end(root: ET.Element, axes: Axes, look: Look, points: Steps) -> None:
 
 
 def _said(look: Look, points: Steps) -> str:
-    return clean(f"{look.label}: {points[-1][1]:.0%} in the end")
+    return f"{look.label}: {points[-1][1]:.0%} in the end"

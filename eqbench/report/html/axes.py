@@ -153,11 +153,6 @@ def tick_room(scale: Scale) -> float:
     return max((0.85 * text_width(text) for _, text in scale.ticks), default=0.0) + 16
 
 
-def svg_text(root: ET.Element) -> str:
-    """A picture as text; everything in it is escaped."""
-    return ET.tostring(root, encoding="unicode")
-
-
 def _round_step(width: float) -> float:
     power = 10.0 ** math.floor(math.log10(width))
     return next(step * power for step in (1, 2, 5, 10) if step * power >= width * (1 - 1e-9))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 
-from eqbench.report.html.axes import Axes, Scale, linear_scale, picture, svg_text
+from eqbench.report.html.axes import Axes, Scale, linear_scale, picture
 from eqbench.report.html.curves import looks_of
 from eqbench.report.html.document import Figure
 from eqbench.report.html.looks import Look, part_of, short
 from eqbench.report.html.tracks import GameTracks, Track
-from eqbench.report.svg import INK, add, add_text, clean
+from eqbench.report.svg import INK, add, add_text, svg_text
 from eqbench.report.terminal import seconds
 from eqbench.report.tree_layout import text_width
 from eqbench.store.schema import CellRecord
@@ -45,7 +45,7 @@ def memory(games: Sequence[GameTracks]) -> Figure | None:
         for peak in own:
             place = {"cx": axes.place(peak, 0)[0], "cy": y, "r": 3}
             add(group, "circle", **place, fill="#0b5cad", fill_opacity=0.6)
-        add(group, "title").text = clean(f"{look.label}: {max(own):.0f} MiB at most")
+        add(group, "title").text = f"{look.label}: {max(own):.0f} MiB at most"
     x = axes.place(least, 0)[0]
     line = f"M{x:.1f} {axes.bottom:.1f}V{_TOP - 6:.1f}"
     add(root, "path", d=line, stroke=INK, stroke_dasharray="3 3")
@@ -82,7 +82,7 @@ def times(games: Sequence[GameTracks]) -> Figure | None:
             left, right = axes.place(start, 0)[0], axes.place(start + spent, 0)[0]
             size = {"width": max(right - left, 0.0), "height": _ROW - 9}
             bar = add(group, "rect", x=left, y=y - (_ROW - 9) / 2, **size, fill=color)
-            add(bar, "title").text = clean(f"{look.label}: {seconds(spent)} of {name}")
+            add(bar, "title").text = f"{look.label}: {seconds(spent)} of {name}"
             start += spent
     left = axes.left
     for _, name, color in _PARTS:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from eqbench.report.html.axes import log_scale, svg_text
+from eqbench.report.html.axes import log_scale
 from eqbench.report.html.chart import chart
 from eqbench.report.html.document import Beside, Block, Figure, Title, anchor_of
 from eqbench.report.html.looks import Look, add_look_mark, part_of
 from eqbench.report.html.tracks import GameTracks, Point, Track
-from eqbench.report.svg import add, clean
+from eqbench.report.svg import add, svg_text
 from eqbench.report.terminal import seconds, small
 
 SHORTEST_S = 1e-5  # where clocks stop telling moments apart
@@ -75,17 +75,17 @@ def _figure(game: GameTracks, against: _Against, name: str) -> Figure:
     y = log_scale((p.nash_conv for _, ps in lines for _, p in ps), negligible=negligible)
     shown = looks_of(track for track, _ in lines)
     label = f"NashConv against {against.name} on {game.short}"
-    root, axes = chart(clean(label), (x, y), (against.axis, "NashConv (payoff units)"), shown)
+    root, axes = chart(label, (x, y), (against.axis, "NashConv (payoff units)"), shown)
     for track, points in lines:
         group = part_of(root, track.look)
-        add(group, "title").text = clean(_said(track))
+        add(group, "title").text = _said(track)
         path = axes.path([(x, p.nash_conv) for x, p in points])
         add(group, "path", d=path, stroke_width=1.6, stroke_linejoin="round", **track.look.line)
     for track, points in lines:  # above all lines
         x_end, last = points[-1]
         group = part_of(root, track.look)
         add_look_mark(group, track.look, *axes.place(x_end, last.nash_conv))
-        add(group, "title").text = clean(_said(track))
+        add(group, "title").text = _said(track)
     floor = f"; ≈ 0 is at most {small(negligible)}, zero and less included" if y.negligible else ""
     return Figure(
         name,

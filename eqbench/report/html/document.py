@@ -15,10 +15,10 @@ A page is made of blocks, which are plain data::
     text = document("Title", [Section("Results", (Prose(("A paragraph.",)), table, figure))])
     path.write_text(text, encoding="utf-8")
 
-Every text is escaped, wherever it goes; hand over a `markupsafe.Markup` where something is to be
-marked up. A content security policy forbids the page to load, send or run anything but its own
-style sheet and its own script, so a block cannot bring a script or an attribute ``style`` with
-it. Same blocks, same bytes.
+Every text is made printable and escaped, wherever it goes; hand over a `markupsafe.Markup` where
+something is to be marked up. A content security policy forbids the page to load, send or run
+anything but its own style sheet and its own script, so a block cannot bring a script or an
+attribute ``style`` with it. Same blocks, same bytes.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -37,6 +36,7 @@ import jinja2
 from markupsafe import Markup
 
 from eqbench.report.html.links import address_of
+from eqbench.text import printable_lines
 
 _POLICY = (
     "default-src 'none'; style-src 'sha256-{style}'; script-src 'sha256-{script}'; "
@@ -258,7 +258,7 @@ def document(
     """
     style, script = _file("page.css"), _file("page.js")
     policy = _POLICY.format(style=_digest(style), script=_digest(script))
-    text = (
+    return (
         _environment()
         .get_template("page.html")
         .render(
@@ -271,7 +271,6 @@ def document(
             data=None if data is None else Markup(_harmless_json(data)),
         )
     )
-    return text.encode("utf-8", "replace").decode()  # half a surrogate pair is no text
 
 
 def anchor_of(text: str) -> str:
@@ -281,23 +280,21 @@ def anchor_of(text: str) -> str:
 
 def _harmless_json(data: Any) -> str:
     """JSON in which nothing ends or begins an element."""
-    text = json.dumps(_finite(data), allow_nan=False, separators=(",", ":"))
+    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
     for char in "<>&":
         text = text.replace(char, f"\\u{ord(char):04x}")
     return text
 
 
-def _finite(data: Any) -> Any:
-    """The same JSON values with None for what is no number."""
-    if isinstance(data, dict):
-        return {name: _finite(value) for name, value in data.items()}
-    if isinstance(data, list | tuple):
-        return [_finite(value) for value in data]
-    return None if isinstance(data, float) and not math.isfinite(data) else data
-
-
 def _digest(text: str) -> str:
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _readable(value: Any) -> Any:
+    """What is put into the page: of texts only what is printable."""
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return printable_lines(value)
+    return value
 
 
 @cache
@@ -308,6 +305,7 @@ def _environment() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=_readable,
     )
     environment.filters["anchor"] = anchor_of
     environment.tests["kind"] = lambda block, name: type(block).__name__ == name

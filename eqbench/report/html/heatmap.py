@@ -6,12 +6,12 @@ import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Sequence
 
-from eqbench.report.cell_notes import ALARMING, printable
-from eqbench.report.html.axes import picture, svg_text
+from eqbench.report.cell_notes import ALARMING
+from eqbench.report.html.axes import picture
 from eqbench.report.html.document import Figure
 from eqbench.report.html.looks import short
 from eqbench.report.html.tracks import GameTracks, Track
-from eqbench.report.svg import GRAY, INK, add, add_text, clean
+from eqbench.report.svg import GRAY, INK, add, add_text, svg_text
 from eqbench.report.terminal import small
 from eqbench.report.tree_layout import text_width
 from eqbench.store.schema import Status
@@ -46,7 +46,7 @@ def heatmap(games: Sequence[GameTracks]) -> Figure:
         middle = left + column * (width + _GAP) + width / 2
         head = add_text(root, name, middle, _HEAD - 14, text_anchor="middle", fill=INK)
         head.set("font-weight", "600")
-        add(head, "title").text = clean(game.title)
+        add(head, "title").text = game.title
     for row, look in enumerate(shown):
         y = _HEAD + row * (_ROW + _GAP)
         add_text(root, short(look.label), left - 12, y + 24, text_anchor="end", fill=INK)
@@ -81,7 +81,7 @@ def _cell(
         add(group, "title").text = word
         add_text(group, word, x + width / 2, y + 24, text_anchor="middle", fill=GRAY)
         return
-    add(group, "title").text = clean(printable("; ".join(map(_reason, own))))
+    add(group, "title").text = "; ".join(map(_reason, own))
     regrets = [record.max_regret for record in records if record.max_regret is not None]
     text = f"{word} {_MARKS[_verification(own)]}"
     line = y + (17 if regrets else 24)

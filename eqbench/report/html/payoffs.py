@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from eqbench.report.html.axes import Axes, linear_scale, svg_text
+from eqbench.report.html.axes import Axes, linear_scale
 from eqbench.report.html.chart import chart
 from eqbench.report.html.curves import looks_of
 from eqbench.report.html.document import Beside, Block, Figure, Prose, Title, anchor_of
@@ -14,7 +14,7 @@ from eqbench.report.html.facts import PublishedPayoffs
 from eqbench.report.html.looks import CIRCLE, CROSS, Look, add_look_mark, part_of
 from eqbench.report.html.tracks import GameTracks
 from eqbench.report.naming import kind_of_match, marked
-from eqbench.report.svg import INK, add, add_text, clean
+from eqbench.report.svg import INK, add, add_text, svg_text
 from eqbench.store.schema import EquilibriumRecord
 
 # Of the payoff range: up to which regret a profile counts as an equilibrium here, and below
@@ -115,7 +115,7 @@ def _figure(game: GameTracks, found: Sequence[_Found], player: int, place: int) 
     own = [item.look for item in found]
     shown = [replace(k, mark=CIRCLE, lined=False) for k in looks_of(game.tracks) if k in own]
     names = ("payoff of P1", f"payoff of P{player + 1}")
-    root, axes = chart(f"Payoffs of equilibria on {clean(game.short)}", (x, y), names, shown)
+    root, axes = chart(f"Payoffs of equilibria on {game.short}", (x, y), names, shown)
     right = axes.left + axes.width
     key = "● strict   ○ on path   × elsewhere"
     add_text(root, key, right, axes.bottom - axes.height - 12, text_anchor="end", fill=INK)
@@ -157,7 +157,7 @@ def _merged(published: Sequence[PublishedPayoffs]) -> list[PublishedPayoffs]:
 
 def _published(root: ET.Element, axes: Axes, known: PublishedPayoffs, player: int) -> None:
     group = add(root, "g")
-    add(group, "title").text = clean(known.name)
+    add(group, "title").text = known.name
     places = [axes.place(end[0], end[player]) for end in known.ends]
     (x, y), (to_x, to_y) = places[0], places[-1]
     # a line of no length with round ends is a dot
@@ -185,4 +185,4 @@ def _mark(root: ET.Element, axes: Axes, heap: Sequence[_Found], player: int) -> 
     texts = ", ".join(f"{payoff:+z.6f}" for payoff in payoffs)
     more = f", and {len(heap) - 1} more here" if len(heap) > 1 else ""
     said = f"{look.label}: {name} ({item.place}), payoffs {texts}{more}"
-    add(group, "title").text = clean(said)
+    add(group, "title").text = said

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from eqbench.model.size_limit import DEFAULT_MAX_NODES
-from eqbench.report.cell_notes import printable
 from eqbench.report.html.document import Block, Cell, Command, Facts, Heading, Table, Title
 from eqbench.report.terminal import mebibytes, seconds
 from eqbench.store.stored_run import StoredRun
+from eqbench.text import printable
 
 Pairs = list[tuple[str, str | Sequence[str]]]
 

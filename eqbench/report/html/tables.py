@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from eqbench.report.cell_notes import printable
 from eqbench.report.html.document import Cell, Heading, Table
 from eqbench.report.html.heatmap import tone
 from eqbench.report.rows import SOLVER, Column, Row
 from eqbench.report.rows import Table as Rows
 from eqbench.report.terminal import mebibytes, seconds, small
+from eqbench.text import printable
 
 _FORMATS = {
     "count": "{:,}".format,

@@ -67,18 +67,12 @@ def _claim(claim: Claim, stored: Stored) -> dict[str, Any]:
 
 
 def _read(read: Callable[[Stored], T], stored: Stored) -> tuple[T | None, str]:
-    """What a function reads, or None and why it cannot."""
+    """What a function reads, or None and why it is not there; what else it raises is a bug."""
     stored.listen()
     try:
         return read(stored), ""
     except NotStoredError as error:
         return None, str(error)
-    except Exception as error:  # one damaged file must not take all pages along
-        jobs = " and ".join(stored.used) or "no job"
-        return None, (
-            f"what {jobs} stored cannot be read ({type(error).__name__}: {error}); delete the JSON "
-            "file of that job and go on with --resume"
-        )
 
 
 def _complete(claim: Claim, reading: Reading, used: Sequence[str]) -> None:

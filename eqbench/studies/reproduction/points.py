@@ -8,6 +8,7 @@ from pathlib import Path
 from eqbench.store.results import load_equilibria
 from eqbench.store.run_folder import MANIFEST
 from eqbench.studies.reproduction.jobs import Workshop
+from eqbench.text import cell_text
 
 _COLUMNS = ("source", "job", "game", "solver", "seed", "rank", "claim")
 _FIGURES = ("nash_conv", "max_regret", "identity", "on_path", "strict", "distance", "profile")
@@ -30,6 +31,7 @@ def points_csv(workshops: Sequence[Workshop], folder: Path) -> str:
         str(Path(path).relative_to(folder.absolute())) if isinstance(path, str) else None
         for path in table["profile"]
     ]
+    table["game"] = table["game"].map(cell_text)
     payoffs = sorted(name for name in table.columns if name.startswith("payoff_P"))
     table = table[[*_COLUMNS, *payoffs, *_FIGURES]]
     renamed = table.rename(columns={name: "u:" + name.removeprefix("payoff_") for name in payoffs})

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from eqbench.errors import EqbenchError
 from eqbench.studies.reproduction.jobs import Job, JobRecord, Workshop
 
 if TYPE_CHECKING:
@@ -17,8 +18,11 @@ if TYPE_CHECKING:
     from eqbench.store.schema import CellRecord
 
 
+T = TypeVar("T")
+
+
 class NotStoredError(Exception):
-    """A job was not run, or failed; the text says why a claim cannot be answered."""
+    """A job was not run, or failed, or what it left is damaged; the text says which."""
 
 
 class StoredJob:
@@ -42,37 +46,37 @@ class StoredJob:
     @cached_property
     def printed(self) -> str:
         """What it printed on standard output."""
-        return self._printed.read_text("utf-8")
+        return self._text(self._printed)
 
     @cached_property
     def printed_json(self) -> Any:
         """What it printed with ``--json``."""
-        return json.loads(self.printed)
+        return self._parsed(self.printed, self._printed.name)
 
     @cached_property
     def cells(self) -> tuple[CellRecord, ...]:
         """Cells of a run."""
         from eqbench.store.stored_run import read_run
 
-        return read_run(self.path).cells
+        return self._read(lambda: read_run(self.path).cells)
 
     @cached_property
     def results(self) -> pd.DataFrame:
         """As :func:`eqbench.load_results` gives it."""
         from eqbench.store.results import load_results
 
-        return load_results(self.path)
+        return self._read(lambda: load_results(self.path))
 
     @cached_property
     def equilibria(self) -> pd.DataFrame:
         """As :func:`eqbench.load_equilibria` gives it."""
         from eqbench.store.results import load_equilibria
 
-        return load_equilibria(self.path)
+        return self._read(lambda: load_equilibria(self.path))
 
     def json(self, file: str) -> Any:
         """A JSON file of the job."""
-        return json.loads(self.text(file))
+        return self._parsed(self.text(file), file)
 
     def text(self, file: str) -> str:
         """A text file of the job.
@@ -80,12 +84,37 @@ class StoredJob:
         Raises
         ------
         NotStoredError
-            If the job has no such file.
+            If the job has no such file, or none that can be read.
         """
+        return self._text(self.path / file)
+
+    def _read(self, read: Callable[[], T]) -> T:
+        """What is read of its run, whose readers say themselves what is damaged."""
         try:
-            return (self.path / file).read_text("utf-8")
+            return read()
+        except (EqbenchError, OSError) as error:
+            raise self._damaged("the run", error) from None
+
+    def _text(self, file: Path) -> str:
+        try:
+            return file.read_text("utf-8")
         except FileNotFoundError:
-            raise NotStoredError(f"the job {self.record.name} left no {file}") from None
+            raise NotStoredError(f"the job {self.record.name} left no {file.name}") from None
+        except (OSError, UnicodeDecodeError) as error:
+            raise self._damaged(file.name, error) from None
+
+    def _parsed(self, text: str, file: str) -> Any:
+        try:
+            return json.loads(text)
+        except (json.JSONDecodeError, RecursionError) as error:
+            raise self._damaged(file, error) from None
+
+    def _damaged(self, file: str, error: Exception) -> NotStoredError:
+        name = self.record.name
+        return NotStoredError(
+            f"{file} of the job {name} cannot be read ({type(error).__name__}: {error}); delete "
+            f"{name}.json and go on with --resume"
+        )
 
     def rows(self, file: str = "points.csv") -> list[dict[str, str]]:
         """The rows of a table in CSV, by column."""

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
 def print_verdicts(judged: list[dict[str, Any]], console: Console) -> None:
     """Print how many claims have which verdict, then what was not reproduced and why."""
-    from rich.markup import escape
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
@@ -29,14 +28,12 @@ def print_verdicts(judged: list[dict[str, Any]], console: Console) -> None:
                 if claim["verdict"] in ("differs", "source_error"):
                     place = " ".join(filter(None, (claim["row"], claim["column"])))
                     console.print(
-                        escape(
-                            f"{WORDS[claim['verdict']]}: {source['name']}, {part['title']}, "
-                            f"{place}: {claim['ours']} instead of {claim['theirs']}; "
-                            f"{claim['detail']}"
-                        )
+                        f"{WORDS[claim['verdict']]}: {source['name']}, {part['title']}, "
+                        f"{place}: {claim['ours']} instead of {claim['theirs']}; "
+                        f"{claim['detail']}"
                     )
     for why, count in _reasons(judged).items():
-        console.print(escape(f"not attempted, {count}: {why}"))
+        console.print(f"not attempted, {count}: {why}")
 
 
 def _reasons(judged: list[dict[str, Any]]) -> dict[str, int]:

@@ -41,6 +41,8 @@ DIGITS = Fraction(1, 2**420)
 NOTHING = 2 ** (BITS - 450)
 # Half widths of the intervals in which a frequency that may vary is set.
 MOVE = (2.0**-4, 2.0**-6, 2.0**-8, 2.0**-11, 2.0**-14)
+# Where a random frequency cannot be had, what is tried next: shares of the way to it.
+DRAWN = (1.0, 0.5, 0.25, 0.125)
 # Orders of the players in which frequencies are set: after a bad one square roots are left.
 ORDERS = 6
 # Singular values below this share of the largest, and changes below it, count as none.
@@ -48,7 +50,10 @@ FREE = 1e-8
 
 
 def exact_equilibrium(
-    game: Game, profile: NDArray, stop: Callable[[], bool] = lambda: False
+    game: Game,
+    profile: NDArray,
+    stop: Callable[[], bool] = lambda: False,
+    rng: np.random.Generator | None = None,
 ) -> tuple[Fraction, ...] | None:
     """Frequencies (A,) of an equilibrium, as rationals; None if none is found: see `REASON`.
 
@@ -57,6 +62,7 @@ def exact_equilibrium(
     profile : float64 (S,) or (A,)
         Realization plans or behavior near an equilibrium.
     stop : asked between steps of the search; gives it up if true
+    rng : chooses the equilibrium where there is a choice; unless given, the simplest is taken
 
     Raises
     ------
@@ -74,7 +80,13 @@ def exact_equilibrium(
     start = improve(plan_game, plan_game.feasible(profile))
     if start.regret > EQUILIBRIUM * plan_game.scale:
         return None
-    found = read_off(plan_game, exact, start)
+    found = None
+    if rng is not None:
+        order = tuple(rng.permutation(game.tree.n_players).tolist())
+        settled, held = settle(plan_game, start, order, stop, rng)
+        if held.frequencies:
+            found = read_digits(plan_game, exact, settled, held)
+    found = found or read_off(plan_game, exact, start)
     for order in islice(permutations(range(game.tree.n_players)), ORDERS):
         if found is not None or stop():
             break
@@ -121,7 +133,11 @@ def read_digits(
 
 
 def settle(
-    game: PlanGame, start: Polished, order: tuple[int, ...], stop: Callable[[], bool]
+    game: PlanGame,
+    start: Polished,
+    order: tuple[int, ...],
+    stop: Callable[[], bool],
+    rng: np.random.Generator | None = None,
 ) -> tuple[Polished, Held]:
     """An equilibrium near `start` with simple fractions for all frequencies that can be chosen.
 
@@ -131,6 +147,7 @@ def settle(
     ----------
     order : players in the order in which their frequencies are set
     stop : gives up if true; the rest is not simple then
+    rng : chooses the fractions; unless given, they are near those of `start`
     """
     form, present, held = game.form, start, Held.nothing(game)
     done: set[int] = set()
@@ -141,7 +158,7 @@ def settle(
         owner = form.infoset_player[game.infoset[np.array(free) - form.n_players]]
         s = free[int(np.argmin([order.index(p) for p in owner]))]
         done.add(s)
-        for candidate in _candidates(game, present, s):
+        for candidate in _candidates(game, present, s, rng):
             more = held.also(game, s, candidate)
             moved = _moved(game, present, more)
             if moved is not None:
@@ -207,12 +224,21 @@ def _free_sequences(game: PlanGame, present: Polished, held: Held) -> list[int]:
     return [int(s) for s in own[change > FREE]]
 
 
-def _candidates(game: PlanGame, present: Polished, sequence: int) -> Iterator[Fraction]:
-    """Simple fractions closer and closer to the present frequency of a sequence."""
+def _candidates(
+    game: PlanGame, present: Polished, sequence: int, rng: np.random.Generator | None
+) -> Iterator[Fraction]:
+    """Simple fractions closer and closer to the present frequency of a sequence.
+
+    The first are on the way there from a random one, if there is a generator.
+    """
     frequency = float(present.behavior[sequence - game.form.n_players])
+    places = [(frequency, width) for width in MOVE]
+    if rng is not None:
+        away = rng.uniform() - frequency
+        places = [*((frequency + share * away, MOVE[0]) for share in DRAWN), *places]
     seen = set()
-    for width in MOVE:
-        low, high = max(frequency - width, 0.0), min(frequency + width, 1.0)
+    for place, width in places:
+        low, high = max(place - width, 0.0), min(place + width, 1.0)
         made = simplest_between(Fraction(low), Fraction(high))
         if made not in seen:
             seen.add(made)

@@ -39,7 +39,9 @@ function filterRows(card) {
 
 function csv(table) {
   const quoted = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-  const line = (texts) => texts.map(quoted).join(",") + "\r\n";
+  // a spreadsheet would compute a name such as =A1
+  const inert = (text) => (/^\s*[=+\-@]/.test(text) && isNaN(text) ? `'${text}` : text);
+  const line = (texts) => texts.map(inert).map(quoted).join(",") + "\r\n";
   const rows = [...table.tBodies[0].rows].filter((row) => !row.hidden);
   return (
     line([...table.tHead.rows[0].cells].map((cell) => cell.dataset.name ?? cell.textContent)) +

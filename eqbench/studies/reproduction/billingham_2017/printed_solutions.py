@@ -52,6 +52,7 @@ class Solution:
     name, equation : as printed
     start, end : of the range of pots, as arithmetic; the end is empty where there is none
     span : the range as printed
+    names_pot : whether the printed range says that it is the pot that lies in it
     entries : in the order of print
     evidence : job that measures a profile with the printed entry of that name; ``corrected`` is
         that of the corrected one
@@ -64,6 +65,7 @@ class Solution:
     span: str
     entries: tuple[Value | Bounds, ...]
     evidence: dict[str, str] = field(default_factory=dict)
+    names_pot: bool = True
 
 
 L = "(2*P-4)/(P+1)"
@@ -174,6 +176,7 @@ SOLUTIONS = (
             *_values(b3="(2*P-7)/(P+1)", c1="1", d2="(6 + 8*P - 2*P**2)/(P+1)", c3="1"),
             *_values(d1="(4 + 8*P - 2*P**2)/(P+1)", c2="0", d3=L),
         ),
+        names_pot=False,
     ),
     Solution(
         "9", 16, P8, "5", "P8 ≤ P ≤ 5",

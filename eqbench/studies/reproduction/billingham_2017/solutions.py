@@ -163,7 +163,7 @@ def _range(solution: Solution) -> Claim:
         gaps = [pot for pot in outside if first < pot < last]
         if not ends or gaps:
             return differs(ours, "the ends are elsewhere" if not gaps else "not everywhere between")
-        if "without" in solution.span:
+        if not solution.names_pot:
             return source_error(ours, "so it is P that lies between the two; that was left out")
         return reproduced(ours)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -113,7 +113,8 @@ def _a33(stored: Stored) -> Reading:
 
 def _family(stored: Stored) -> Reading:
     best = cell_of(stored, "race", REDUCED, LOGIT).equilibria
-    identity = (best[0].identity if best else None) or {"name": "none", "distance": 1.0}
+    known = best[0].identity if best else None
+    identity: Mapping[str, Any] = known or {"name": "none", "distance": 1.0}
     beta = identity.get("parameters", {}).get("beta", float("nan"))
     ours = f"{identity['name']}, β = {beta:.4g}; outcomes agree to {identity['distance']:.0e}"
     good = identity["name"].startswith("szafron") and identity["distance"] <= NEAR

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+from eqbench.store.schema import IdentityRecord
 from eqbench.studies.reproduction.claims import (
     Part,
     Picture,
@@ -35,7 +36,7 @@ def _verified(stored: Stored, name: str) -> dict[str, Any]:
     return found
 
 
-def _identities(stored: Stored) -> list[dict[str, Any]]:
+def _identities(stored: Stored) -> list[IdentityRecord]:
     """Where the results of the paper's program on the reduced game stand in the family."""
     found = [
         best.identity

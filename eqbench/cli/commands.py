@@ -1,0 +1,62 @@
+"""The table of the commands, each imported when it is asked for."""
+
+from __future__ import annotations
+
+import importlib
+
+import click
+
+_COMMANDS = {
+    "run": "eqbench.cli.run:run",
+    "report": "eqbench.cli.report:report",
+    "compare": "eqbench.cli.compare:compare",
+    "show": "eqbench.cli.show:show",
+    "verify": "eqbench.cli.verify:verify",
+    "crossplay": "eqbench.cli.crossplay:crossplay",
+    "trace": "eqbench.cli.trace:trace",
+    "qre": "eqbench.cli.qre:qre",
+    "stability": "eqbench.cli.stability:stability",
+    "simulate": "eqbench.cli.simulate:simulate",
+    "suite": "eqbench.cli.suite:suite",
+    "ranges": "eqbench.cli.ranges:ranges",
+    "reproduce": "eqbench.cli.reproduce:reproduce",
+    "draw": "eqbench.cli.draw:draw",
+    "export": "eqbench.cli.export:export",
+    "list": "eqbench.cli.catalog:list_",
+    "info": "eqbench.cli.catalog:info",
+    "check": "eqbench.cli.check:check",
+    "doctor": "eqbench.cli.doctor:doctor",
+    "schema": "eqbench.cli.schema:schema",
+}
+
+
+class _Commands(click.Group):
+    """Imports a command's module when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        target = _COMMANDS.get(cmd_name)
+        if target is None:
+            return None
+        module, name = target.split(":")
+        return getattr(importlib.import_module(module), name)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        from eqbench.errors import nearest
+
+        if args and args[0] not in _COMMANDS:
+            raise click.UsageError(f"unknown command {args[0]!r}: {nearest(args[0], _COMMANDS)}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="eqbench", prog_name="eqbench")
+def app() -> None:
+    """Which Nash equilibria does each method find, how good are they, what did they cost?
+
+    The main job: eqbench run --game kuhn3 --solver all
+    """

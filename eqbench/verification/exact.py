@@ -1,0 +1,214 @@
+"""Measure a profile in integers: payoffs and best-response gains without any rounding."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eqbench.errors import UsageError
+from eqbench.model.profile import (
+    BehaviorProfile,
+    check_exact_rows,
+    completed,
+    completed_rows,
+)
+from eqbench.model.rational import rational
+from eqbench.model.tree import CHANCE, INT64_SAFE, GameTree, largest_integer
+from eqbench.verification.sweep import Numbers, TreeSweep
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What a profile is worth, in payoff units; floats, or Fractions from exact mode.
+
+    Attributes
+    ----------
+    payoffs : tuple of length N
+        Expected payoff of each player.
+    regrets : tuple of length N
+        Best-response gain of each player. Rounding below zero is not clipped.
+    resolved : bool
+        False for floats in a wide game (`GameTree.is_wide`): what they say of regrets may be
+        rounding.
+    """
+
+    payoffs: tuple[float, ...] | tuple[Fraction, ...]
+    regrets: tuple[float, ...] | tuple[Fraction, ...]
+    resolved: bool = True
+
+    def rounded(self) -> Verification:
+        """The same in floats."""
+        return replace(
+            self, payoffs=tuple(map(float, self.payoffs)), regrets=tuple(map(float, self.regrets))
+        )
+
+    @property
+    def nash_conv(self) -> float | Fraction:
+        """Sum of the regrets."""
+        return sum(self.regrets)
+
+    @property
+    def max_regret(self) -> float | Fraction:
+        """Largest regret."""
+        return max(self.regrets)
+
+    @property
+    def exploitability(self) -> float | Fraction:
+        """NashConv divided by the number of players."""
+        return self.nash_conv / len(self.regrets)
+
+
+@dataclass(frozen=True)
+class ExactRules:
+    """Chances and payoffs of a game as integers.
+
+    Attributes
+    ----------
+    chance : (M,)
+        As `GameTree.chance`: probabilities of chance outcomes times `chance_denominator`.
+    payoffs : (Z, N)
+        Times `payoff_denominator`.
+    """
+
+    chance: NDArray
+    chance_denominator: int
+    payoffs: NDArray
+    payoff_denominator: int
+
+    @classmethod
+    def of(cls, tree: GameTree) -> ExactRules:
+        """The rules of a game; its floats count as the decimals that they print as."""
+        chance, chance_denominator = tree.chance, tree.chance_denominator
+        if chance.dtype.kind != "i":
+            chance, chance_denominator = _over_one_denominator(_chances(tree))
+        if tree.payoffs.exact:
+            payoffs, payoff_denominator = tree.payoffs.rational()
+        else:
+            values = list(map(rational, tree.payoffs.table.ravel().tolist()))
+            payoffs, payoff_denominator = _over_one_denominator(values)
+        return cls(
+            chance, chance_denominator, payoffs.reshape(-1, tree.n_players), payoff_denominator
+        )
+
+
+def _chances(tree: GameTree) -> list[Fraction]:
+    """Probabilities of chance outcomes (M,) from floats, completed at every chance node."""
+    chances = list(map(rational, (tree.chance / tree.chance_denominator).tolist()))
+    for node in np.flatnonzero(tree.player == CHANCE).tolist():
+        first, stop = np.searchsorted(tree.parent, (node, node + 1)).tolist()
+        chances[first:stop] = completed(chances[first:stop])
+    return chances
+
+
+def _over_one_denominator(values: Sequence[Fraction]) -> tuple[NDArray, int]:
+    common = math.lcm(*{value.denominator for value in values})
+    numerators = [value.numerator * (common // value.denominator) for value in values]
+    return np.array(numerators, dtype=object), common
+
+
+def verify_exactly(tree: GameTree, profile: BehaviorProfile) -> Verification:
+    """Payoffs and regrets as Fractions, computed in integers.
+
+    Frequencies that are not known exactly count as they are stored: as the decimals that they
+    print as, where the largest of an information set is what the others leave of 1.
+
+    Raises
+    ------
+    ProfileError
+        If an entry is outside [0, 1], or a row of exact frequencies does not sum to exactly 1.
+    UsageError
+        If the game itself is not known exactly.
+    """
+    if not tree.exact:
+        raise UsageError(
+            "this game has floating-point payoffs or chances, so nothing about it is exact; "
+            "verify without exact mode"
+        )
+    exact = profile.exact
+    if exact is None:
+        exact = completed_rows(tree, BehaviorProfile.of(tree, profile.probabilities))
+    BehaviorProfile.of_exact(tree, exact)
+    check_exact_rows(tree, exact)
+    return measure_exactly(TreeSweep(tree), ExactRules.of(tree), exact)
+
+
+def measure_exactly(sweep: TreeSweep, rules: ExactRules, exact: Sequence[Fraction]) -> Verification:
+    """Payoffs and regrets of frequencies (A,) whose rows sum to exactly 1."""
+    numbers, denominators = _integers(sweep, rules, exact)
+    payoffs, best = sweep.evaluate(numbers)
+    everyone = math.prod(denominators)
+    means = [Fraction(int(value), everyone) for value in payoffs]
+    gains = [
+        Fraction(int(value), everyone // denominators[p]) - means[p] for p, value in enumerate(best)
+    ]
+    return Verification(tuple(means), tuple(gains))
+
+
+def _integers(
+    sweep: TreeSweep, rules: ExactRules, exact: Sequence[Fraction]
+) -> tuple[Numbers, list[int]]:
+    """A profile in integers, and the denominators that were taken out of the results.
+
+    The frequencies of player p are integers over one denominator d_p. A path with m of their
+    moves carries d_p^m; it is lifted to d_p^(most moves on any path). The list has one such
+    power per player, then that of chance, then the denominator of the payoffs.
+    """
+    tree = sweep.tree
+    owner = np.repeat(tree.infoset_player, np.diff(tree.action_start))
+    common = [
+        math.lcm(*(exact[int(a)].denominator for a in np.flatnonzero(owner == p)))
+        for p in range(tree.n_players)
+    ]
+    action = [
+        value.numerator * (common[p] // value.denominator)
+        for value, p in zip(exact, owner, strict=True)
+    ]
+    chance_moves = _chance_moves(tree)
+    most_chance = int(chance_moves.max())
+    moves = _own_moves(sweep)
+    most = [int(moves[last].max()) for last in sweep.last_own]
+    powers = [common[p] ** most[p] for p in range(tree.n_players)]
+    lifted_chance = rules.chance_denominator**most_chance
+    # whatever a player does, the others and chance lead to one terminal with probability 1, so
+    # no sum of weighted payoffs exceeds the largest payoff
+    largest = max(largest_integer(rules.payoffs), 1)
+    fits = math.prod(powers) * lifted_chance * largest < INT64_SAFE
+    dtype: type = np.int64 if fits else object
+    chance: NDArray = rules.chance.astype(dtype)
+    chance[tree.incoming >= 0] = 1
+    chance[0] = 1
+    scale: list[NDArray] = [
+        np.array([common[p] ** max(most[p] - m, 0) for m in moves.tolist()], dtype=dtype)
+        for p in range(tree.n_players)
+    ]
+    by_chance: NDArray = np.array(
+        [rules.chance_denominator ** (most_chance - m) for m in range(most_chance + 1)],
+        dtype=dtype,
+    )
+    numbers = Numbers(
+        action=np.array(action, dtype=dtype),
+        chance=chance,
+        payoffs=rules.payoffs.astype(dtype),
+        scale=[*scale, by_chance[chance_moves]],
+    )
+    return numbers, [*powers, lifted_chance, rules.payoff_denominator]
+
+
+def _own_moves(sweep: TreeSweep) -> NDArray[np.int64]:
+    """Own moves of an action's owner up to and including it (A+1,); 0 before the first."""
+    depth = np.repeat(sweep.own_depth, np.diff(sweep.tree.action_start))
+    return np.concatenate(([0], depth + 1))
+
+
+def _chance_moves(tree: GameTree) -> NDArray[np.int64]:
+    """Number of chance moves before each terminal, (Z,)."""
+    count = np.zeros(tree.n_nodes, dtype=np.int64)
+    for level in tree.levels[1:]:
+        above = tree.parent[level]
+        count[level] = count[above] + (tree.player[above] == CHANCE)
+    return count[tree.terminals]

@@ -1,0 +1,187 @@
+"""Damaged folders of runs, through every reader and through --resume."""
+
+from __future__ import annotations
+
+import atexit
+import copy
+import io
+import json
+import os
+import shutil
+import tempfile
+import threading
+import tomllib
+import zipfile
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from . import readers
+from .sandbox import Job, Result, Sandbox
+
+KIND = "damaged run folders"
+DAMAGES = tomllib.loads((Path(__file__).parent / "damages.toml").read_text(encoding="utf-8"))
+DAMAGED, INNOCENT = "cfr_plus", "cfr"
+QUICK = ("status: 5", "payoffs: [null, 1.0]", "line deep", "trace is a pipe")
+_HOLE = "@@damaged@@"
+_stored: list[Path] = []
+_lock = threading.Lock()
+
+
+def jobs(*, quick: bool) -> Iterator[Job]:
+    """One job for each damage."""
+    for name, text, valid in _values():
+        if name in QUICK or not quick:
+            damage = partial(_with_value, field=name.partition(":")[0], text=text)
+            codes = (0,)
+            yield Job(KIND, name, partial(_trial, name, damage, codes, valid=valid, quick=quick))
+    for kind, text in DAMAGES["lines"].items():
+        name = f"line {kind}"
+        if name in QUICK or not quick:
+            damage = partial(_with_line, text=text)
+            yield Job(KIND, name, partial(_trial, name, damage, (0,), valid=False, quick=quick))
+    for file, kinds in DAMAGES["files"].items():
+        for kind in kinds:
+            name = f"{file} is a {kind}" if kind != "empty" else f"{file} is empty"
+            if name in QUICK or not quick:
+                damage = partial(_with_file, file=file, kind=kind)
+                codes = (0, 1, 2)
+                yield Job(KIND, name, partial(_trial, name, damage, codes, valid=True, quick=quick))
+
+
+def _values() -> Iterator[tuple[str, str, bool]]:
+    """Names, JSON texts, and whether a reader may take them as they are."""
+    for part, valid in (("values", False), ("harmless", True)):
+        for field, texts in DAMAGES[part].items():
+            for text in texts:
+                yield f"{field}: {text[:60]}", text, valid
+
+
+def _trial(
+    name: str, damage: Any, codes: tuple[int, ...], *, valid: bool, quick: bool
+) -> list[Result]:
+    with Sandbox() as sandbox:
+        shutil.copytree(_stored_run(), sandbox.run)
+        damage(sandbox.run)
+        shown = INNOCENT if codes == (0,) else ""
+        only = readers.CHEAP if quick else ()
+        read = readers.read_everything(sandbox, sandbox.run, _key(INNOCENT), only=only)
+        found = readers.results(KIND, name, read, codes, shown)
+        if quick:
+            return found
+        ended = sandbox.command("run", "--resume", "run", deadline_s=90)
+        complaints = ended.complaints() if codes == (0,) else ended.refusal((0, 1, 2))
+        if ended.code == 0:
+            complaints = ended.complaints()
+        if ended.code == 0 and codes == (0,) and not valid:
+            complaints += _not_mended(sandbox.run)
+        found.append(Result(KIND, f"{name}: run --resume", (*complaints, *sandbox.left_behind())))
+        return found
+
+
+def _not_mended(folder: Path) -> list[str]:
+    """Complaints unless the damaged cell was run again and stands in the last line."""
+    last = json.loads((folder / "runs.jsonl").read_bytes().splitlines()[-1])
+    good = (
+        isinstance(last, dict) and last.get("solver") == DAMAGED and last.get("status") == "limit"
+    )
+    return [] if good else ["the damaged cell was not run again"]
+
+
+def _stored_run() -> Path:
+    """Folder of a run that is made once and damaged in copies."""
+    with _lock:
+        if not _stored:
+            sandbox = Sandbox(Path(tempfile.mkdtemp(prefix="eqbench-attack-stored-")))
+            ended = sandbox.command(
+                *("run", "--game", "kuhn2", "--iterations", "20", "--out", "run"),
+                *("--solver", f"{DAMAGED},{INNOCENT},sequence_lp"),
+            )
+            if ended.code != 0:
+                raise RuntimeError(ended.err)
+            _stored.append(sandbox.run)
+            atexit.register(shutil.rmtree, sandbox.root, ignore_errors=True)
+        return _stored[0]
+
+
+def _records(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "runs.jsonl").read_text().splitlines()]
+
+
+def _key(solver: str) -> str:
+    return next(r["key"] for r in _records(_stored_run()) if r["solver"] == solver)
+
+
+def _bytes(text: str) -> bytes:
+    """What a name in the table stands for."""
+    special = {
+        "@deep": b"[" * 100_000 + b"]" * 100_000,
+        "@long": b'"' + b"x" * 2_000_000 + b'"',
+        "@gigantic": b'{"key": "' + b"x" * 200_000_000 + b'"}' if text == "@gigantic" else b"",
+        "@bytes": b'{"key": "\xff\xfe"}',
+        "@nul": b"\0" * 1000,
+    }
+    return special.get(text, text.encode())
+
+
+def _with_value(folder: Path, field: str, text: str) -> None:
+    """Put a JSON text in place of a field of the first record."""
+    records = _records(folder)
+    record = copy.deepcopy(next(r for r in records if r["solver"] == DAMAGED))
+    place: Any = record
+    *way, last = field.split(".")
+    for step in way:
+        place = place[int(step)] if step.isdigit() else place[step]
+    place[last] = _HOLE
+    line = json.dumps(record).encode().replace(json.dumps(_HOLE).encode(), _bytes(text))
+    _write_lines(folder, line)
+
+
+def _with_line(folder: Path, text: str) -> None:
+    _write_lines(folder, _bytes(text))
+
+
+def _write_lines(folder: Path, damaged: bytes) -> None:
+    """Write the line in place of that of the damaged cell, before the others."""
+    others = [json.dumps(r).encode() for r in _records(folder) if r["solver"] != DAMAGED]
+    (folder / "runs.jsonl").write_bytes(b"\n".join([damaged, *others]) + b"\n")
+
+
+def _with_file(folder: Path, file: str, kind: str) -> None:
+    """Put something else in place of a file."""
+    record = next(r for r in _records(folder) if r["solver"] == DAMAGED)
+    named = {"trace": record["trace"], "profile": record["equilibria"][0]["profile"]}
+    path = folder / named.get(file, file)
+    path.unlink(missing_ok=True)
+    contents = {
+        "empty": b"",
+        "random": bytes(range(256)) * 10,
+        "deep": b"[" * 100_000 + b"]" * 100_000 + b"\n",
+        "list": b"[1, 2]\n",
+        "bomb": _bomb() if kind == "bomb" else b"",
+    }
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "device":
+        path.symlink_to("/dev/zero")
+    elif kind == "loop":
+        path.symlink_to(path.name)
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        path.write_bytes(contents[kind])
+
+
+def _bomb() -> bytes:
+    """An archive of arrays that is a megabyte and unpacks to a gigabyte."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in ("regrets", "work", "elapsed_s", "claim", "payoffs"):
+            header = b"{'descr': '<f8', 'fortran_order': False, 'shape': (25000000, 1)}"
+            text = header.ljust(117) + b"\n"
+            with archive.open(f"{name}.npy", "w") as file:
+                file.write(b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text)
+                for _ in range(200):
+                    file.write(bytes(1_000_000))
+    return buffer.getvalue()

@@ -1,0 +1,142 @@
+"""Runs with damaged files, everything that reads a run, and a naive judge of records."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from report_pages import write_trace
+from stored_runs import cell, identified, identity, write_run
+
+import eqbench
+from eqbench.report.comparison import compare_runs
+from eqbench.report.comparison_rules import Criteria, regressions
+from eqbench.report.comparison_views import comparison_json, comparison_report
+from eqbench.report.delimited import results_csv, summary_csv
+from eqbench.report.document import report_on
+from eqbench.report.html.page import report_page
+from eqbench.report.latex import latex
+from eqbench.report.markdown import markdown
+from eqbench.report.profile_facts import cell_facts
+from eqbench.report.terminal import plain_text, print_report
+from eqbench.store.schema import CellRecord
+from eqbench.store.stored_run import StoredRun, read_run
+
+FIRST, DAMAGED, LAST = "01", "02", "03"
+EXACT = {"payoffs": ["-1/18", "1/18"], "regrets": ["0", "1/100000000000"]}
+
+
+def full_record(path: Path) -> CellRecord:
+    """A record in which every field holds something, with its trace written."""
+    family = {"parameters": {"beta": 0.2}, "also": ["skp:1a"], "off_path": {"P1|4:|bet": 0.5}}
+    known = identity("szafron:c11=0", **family, strict=False, dimension=1)
+    record = identified(cell(DAMAGED, solver="ncp", seed=3, reason="found"), known, None)
+    best = replace(record.equilibria[0], claimed_regret=1e-10, refuted="too much", exact=EXACT)
+    record = replace(record, equilibria=[best, *record.equilibria[1:]], log="logs/a.txt")
+    return write_trace(path, replace(record, solver_version="1", game_content="23eb"))
+
+
+def run_with_line(path: Path, line: bytes) -> Path:
+    """A run of three cells, of which the second has this line."""
+    neighbors = [write_trace(path, cell(FIRST)), cell(LAST, solver="cfr", seed=1)]
+    write_run(path, *neighbors, planned=[FIRST, DAMAGED, LAST])
+    first, last = (path / "runs.jsonl").read_bytes().splitlines(keepends=True)
+    (path / "runs.jsonl").write_bytes(first + line + b"\n" + last)
+    return path
+
+
+def read_everything(path: Path) -> StoredRun:
+    """The run, after all that reads runs has read it and its output was encoded."""
+    run = read_run(path)
+    texts = [report_page([run], {}, summarize=True), results_csv([run]), summary_csv([run])]
+    comparison = compare_runs(run, run)
+    found = regressions(comparison, Criteria())
+    texts.append(json.dumps(comparison_json(comparison, Criteria(), found), allow_nan=False))
+    reports = [report_on([run]), report_on([run], summarize=True)]
+    for report in (*reports, comparison_report(comparison, Criteria(), found)):
+        texts += [
+            markdown(report),
+            latex(report),
+            plain_text(partial(print_report, report)),
+        ]
+    for each in run.cells:
+        texts.append(json.dumps(cell_facts(run, each, 0), allow_nan=False))
+        assert run.cell(each.key) == each
+    for text in texts:
+        text.encode()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert len(eqbench.load_results(path)) == len(run.cells)
+        eqbench.load_equilibria(path)
+        eqbench.load_traces(path)
+    for note in run.notes:
+        assert note in {str(each.message) for each in caught}
+    return run
+
+
+def places(value: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Ways to all values within a JSON value."""
+    items = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, item in items:
+        yield (*way, key)
+        if isinstance(item, dict | list):
+            yield from places(item, (*way, key))
+
+
+def damaged(value: Any, way: tuple[Any, ...], damage: Any) -> Any:
+    """A copy of a JSON value with `damage` done to the container and key of a place."""
+    result = copy.deepcopy(value)
+    container = result
+    for key in way[:-1]:
+        container = container[key]
+    damage(container, way[-1])
+    return result
+
+
+def fits(value: Any, schema: dict[str, Any], top: dict[str, Any]) -> bool:
+    """Whether a value fits a JSON Schema, as far as ours go; slow and plain on purpose."""
+    if "$ref" in schema:
+        return fits(value, top["$defs"][schema["$ref"].rpartition("/")[2]], top)
+    if "anyOf" in schema:
+        return any(fits(value, each, top) for each in schema["anyOf"])
+    if "enum" in schema and value not in schema["enum"]:
+        return False
+    kind = schema.get("type")
+    if kind is not None and not _is_of(value, kind):
+        return False
+    if isinstance(value, str):
+        if re.search(schema.get("pattern", ""), value) is None:
+            return False
+        return schema.get("minLength", 0) <= len(value) <= schema.get("maxLength", len(value))
+    if isinstance(value, list):
+        if not schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", len(value)):
+            return False
+        return all(fits(item, schema.get("items", {}), top) for item in value)
+    if isinstance(value, dict):
+        known, others = schema.get("properties", {}), schema.get("additionalProperties", {})
+        if not set(schema.get("required", ())) <= set(value):
+            return False
+        return all(
+            fits(item, known[key], top)
+            if key in known
+            else others is not False and (not others or fits(item, others, top))
+            for key, item in value.items()
+        )
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        low, high = schema.get("minimum", value), schema.get("maximum", value)
+        return abs(value) < 1e309 and low <= value <= high
+    return True
+
+
+def _is_of(value: Any, kind: str) -> bool:
+    if isinstance(value, bool):
+        return kind == "boolean"
+    types = {"string": str, "integer": int, "number": (int, float), "array": list, "object": dict}
+    return value is None if kind == "null" else isinstance(value, types.get(kind, ()))

@@ -1,0 +1,70 @@
+"""The cheapest hostile trials of every kind; `make attack` runs them all."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from attack import commands, folders, games, names, run, solvers
+from attack.hostile import attacks
+from attack.sandbox import Ended, Job, Sandbox
+
+QUICK = list(run.all_jobs(quick=True))
+PLUGINS = (*solvers.FILES, "trees", "games")
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("job", QUICK, ids=lambda job: f"{job.kind}, {job.name}")
+def test_promise_holds_under_attack(job: Job) -> None:
+    results = job.run()
+    assert results
+    assert [result for result in results if not result.held] == []
+
+
+def test_every_kind_of_attack_is_tried() -> None:
+    kinds = {solvers.KIND, games.TREES, games.GAMES, names.KIND, commands.KIND, folders.KIND}
+    assert {job.kind for job in QUICK} == kinds == {job.kind for job in run.all_jobs()}
+
+
+def test_more_than_two_hundred_attacks_are_in_the_repository() -> None:
+    plugins = sum(len(attacks(solvers.load(name))) for name in PLUGINS)
+    words = sum(map(len, commands.TABLE.values()))
+    assert plugins + words + len(folders.DAMAGES["values"]) + len(names.NAMES) > 200
+
+
+@pytest.mark.parametrize(
+    ("ended", "complaint"),
+    [
+        (Ended(None, "", ""), "hung"),
+        (Ended(1, "", "Error: no"), "exit 1"),
+        (Ended(0, "\x1b[2J", ""), "control"),
+        (Ended(0, "", "a\x9bb"), "control"),
+        (Ended(0, "\u202e", ""), "control"),
+        (Ended(0, "x" * 10**6, ""), "prints"),
+        (Ended(0, "", "Traceback (most recent call last):\n"), "traceback"),
+    ],
+)
+def test_what_no_command_may_do_is_noticed(ended: Ended, complaint: str) -> None:
+    assert any(complaint in found for found in ended.complaints())
+
+
+def test_refusal_needs_one_short_line() -> None:
+    assert Ended(2, "", "Error: too large\n").refusal() == []
+    assert Ended(2, "", "").refusal() == ["ended without a word"]
+    assert Ended(2, "", "x" * 5000).refusal() == ["a message of 5,000 characters"]
+
+
+def test_process_that_stays_is_noticed_and_killed() -> None:
+    with Sandbox() as sandbox:
+        code = "import os, time; os.setsid() if os.fork() == 0 else os._exit(0); time.sleep(300)"
+        process = sandbox.start([sys.executable, "-c", code], stdin=subprocess.DEVNULL)
+        process.wait()
+        assert len(sandbox.left_behind()) == 1
+        assert sandbox.survivors() == []
+
+
+def test_game_that_is_no_attack_is_run() -> None:
+    """The refusals of the others are worth nothing otherwise."""
+    for plugin, kind in (("trees", games.TREES), ("games", games.GAMES)):
+        assert games.trials(plugin, kind, [games.HONEST])[0].held

@@ -1,0 +1,96 @@
+"""Standard streams that are closed, full, narrow or gone never cost results or a traceback."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from stored_runs import cell, write_run
+
+ENDED_BY_PIPE = 141
+
+
+def shell(line: str, cwd: Path, **variables: str) -> subprocess.CompletedProcess[bytes]:
+    command = line.replace("eqbench", f"{sys.executable} -m eqbench", 1)
+    return subprocess.run(
+        ["/bin/bash", "-c", command],
+        cwd=cwd,
+        env=os.environ | variables,
+        capture_output=True,
+        timeout=600,
+        check=False,
+    )
+
+
+RUN = "eqbench run -v --game kuhn2 --solver sequence_lp,cfr_plus --iterations 10 --out r"
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        (f"{RUN} 2> /dev/full", 0),
+        (f"{RUN} 2>&1 | true; exit ${{PIPESTATUS[0]}}", ENDED_BY_PIPE),
+        (f"{RUN} >&- 2>&- <&-", 0),
+    ],
+    ids=["full", "reader gone", "closed"],
+)
+def test_run_stores_all_cells_whatever_its_streams_lead_to(
+    tmp_path: Path, line: str, code: int
+) -> None:
+    done = shell(line, tmp_path)
+    assert done.returncode == code
+    assert len((tmp_path / "r" / "runs.jsonl").read_text().splitlines()) == 2
+    assert done.stderr == b""
+
+
+@pytest.fixture
+def stored(tmp_path: Path) -> Path:
+    write_run(tmp_path / "r", cell("01", reason="é – α", status="failed"))
+    return tmp_path
+
+
+@pytest.mark.parametrize("form", ["terminal", "html"])
+def test_narrow_encoding_gets_something_that_can_be_read(stored: Path, form: str) -> None:
+    done = shell(f"eqbench report r --format {form}", stored, PYTHONIOENCODING="latin-1")
+    assert done.returncode == 0
+    text = done.stdout.decode("latin-1")
+    assert {char for char in text if not char.isprintable()} <= {"\n", "\u00a0"}
+    assert ("é - alpha" if form == "terminal" else "&#233; &#8211; &#945;") in text
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "said"),
+    [
+        ("eqbench report r --format html >&- <&-", 0, b""),
+        ("eqbench report r > /dev/full", 1, b"No space left"),
+        ("eqbench verify --game kuhn2 --profile - <&-", 2, b"standard input"),
+    ],
+)
+def test_stream_that_is_closed_or_full_is_no_traceback(
+    stored: Path, line: str, code: int, said: bytes
+) -> None:
+    done = shell(line, stored)
+    assert done.returncode == code
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) <= 1
+
+
+def test_interrupt_during_imports_is_quiet(tmp_path: Path) -> None:
+    """The first import of `main` sends the signal."""
+    code = (
+        "import os, signal, sys\n"
+        "class Finder:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'click':\n"
+        "            os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Finder())\n"
+        "from eqbench.cli import main\n"
+        "main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, timeout=600, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")

@@ -1,0 +1,231 @@
+"""Every number, path and spec of the command line has a limit: one line of error, exit code 2."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+from command import Ended
+
+from eqbench import cli
+from eqbench.cli import main
+from eqbench.cli.commands import app
+from eqbench.cli.options import FiniteNumber
+from eqbench.errors import UsageError
+from eqbench.spec import MOST_CHARACTERS, parse_spec
+
+TWENTY = "1" + "0" * 20
+
+
+@pytest.fixture
+def eqbench(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., Ended]:
+    """The whole command within this process, with its messages and exit code."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words: str) -> Ended:
+        monkeypatch.setattr(sys, "argv", ["eqbench", *words])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        printed = capsys.readouterr()
+        assert isinstance(ended.value.code, int)
+        return Ended(ended.value.code, printed.out, printed.err, tmp_path)
+
+    return run
+
+
+def options(command: click.Command, *names: str) -> list[tuple[tuple[str, ...], click.Parameter]]:
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        children = [
+            (name, command.get_command(context, name)) for name in command.list_commands(context)
+        ]
+        return [
+            found for name, child in children if child for found in options(child, *names, name)
+        ]
+    return [(names, parameter) for parameter in command.params]
+
+
+NUMBERS = [
+    pytest.param(parameter.type, id=f"{' '.join(names)} {parameter.name}")
+    for names, parameter in options(app)
+    if isinstance(parameter.type, click.types.IntParamType | click.types.FloatParamType)
+]
+
+
+@pytest.mark.parametrize("kind", NUMBERS)
+def test_every_number_of_every_command_has_two_bounds(kind: Any) -> None:
+    assert isinstance(kind, click.IntRange)
+    assert kind.min is not None
+    assert kind.max is not None
+    assert kind.max < 2**63
+
+
+RUN = ("run", "--game", "kuhn2", "--solver", "cfr_plus")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        (*RUN, "--memory", "99999999999999999999"),
+        (*RUN, "--memory", "9" * 400 + "GiB"),
+        (*RUN, "-j", TWENTY),
+        (*RUN, "--threads", TWENTY),
+        (*RUN, "--iterations", TWENTY),
+        (*RUN, "--timeout", "1e308"),
+        (*RUN, "--setup-timeout", "1e10"),
+        (*RUN, "--tolerance", "1e300"),
+        (*RUN, "--seeds", "1000000000", "--dry-run"),
+        ("run", "--game", "kuhn2", "--solver", "mccfr", "--seeds", "1000000", "--dry-run"),
+        ("run", "--game", "kuhn2", "--solver", "cfr_plus(" * 5000),
+        ("run", "--game", "x" * 2_000_000, "--solver", "cfr_plus"),
+        ("suite", "ganzfried_2025_table_1", "--games", TWENTY),
+        ("trace", "--game", "skp", "--from", "1" * 5000, "--to", "3"),
+        ("trace", "--game", "skp", "--from", "2", "--to", "3", "--time", "1e300"),
+        ("simulate", "--game", "kuhn2", "--time", "1e300"),
+        ("qre", "--game", "kuhn2", "--branches", TWENTY),
+        ("stability", "--game", "kuhn2", "--samples", TWENTY),
+        ("crossplay", "--game", "kuhn2", "--known", "--limit", TWENTY),
+        ("show", "here", "cell", "--rank", TWENTY),
+        ("reproduce", "szafron", "-j", TWENTY),
+        ("info", "kuhn2", "--max-nodes", TWENTY),
+    ],
+    ids=lambda words: " ".join(words)[:60],
+)
+def test_what_is_too_much_is_refused_in_a_line(
+    eqbench: Callable[..., Ended], words: tuple[str, ...]
+) -> None:
+    done = eqbench(*words)
+    assert done.code == 2, done.err
+    assert done.err.splitlines()[-1].startswith("Error: ")
+    assert len(done.err) < 3000
+    assert list(done.folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("kind", ["fifo", "folder", "device"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("list", "games", "--plugin"),
+        ("verify", "--game", "kuhn2", "--profile"),
+        ("draw", "kuhn2", "--profile"),
+        ("crossplay", "--game", "kuhn2", "--profile"),
+    ],
+    ids=" ".join,
+)
+def test_what_is_no_file_is_not_waited_for(
+    eqbench: Callable[..., Ended], tmp_path: Path, words: tuple[str, ...], kind: str
+) -> None:
+    path = tmp_path / "thing"
+    if kind == "fifo":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        path = Path("/dev/zero")
+    done = eqbench(*words, str(path))
+    assert done.code == 2
+    assert str(path) in done.err
+
+
+@pytest.mark.parametrize("suffix", [".efg", ".nfg"])
+def test_game_file_that_is_a_pipe_is_refused(
+    eqbench: Callable[..., Ended], tmp_path: Path, suffix: str
+) -> None:
+    os.mkfifo(tmp_path / f"game{suffix}")
+    done = eqbench("info", f"game{suffix}")
+    assert done.code == 2
+    assert f"game{suffix}" in done.err
+
+
+def test_standard_input_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("eqbench.documents.MOST_BYTES", 1000)
+    done: Result = CliRunner().invoke(
+        app, ["verify", "--game", "kuhn2", "--profile", "-"], input="1" * 2000
+    )
+    assert isinstance(done.exception, UsageError)
+
+
+def test_many_specs_are_planned_in_time_that_is_proportional(eqbench: Callable[..., Ended]) -> None:
+    specs = ",".join(f"dcfr(alpha={k})" for k in range(1, 400))
+    done = eqbench("run", "--game", "kuhn2", "--solver", specs, "--dry-run")
+    assert done.code == 0
+    assert "399 cells" in done.out
+
+
+def test_spec_is_as_long_as_it_may_be_and_no_longer() -> None:
+    name = "x" * (MOST_CHARACTERS - 4) + ".efg"
+    assert parse_spec(name).name == name
+    with pytest.raises(UsageError, match="characters"):
+        parse_spec(f"x{name}")
+
+
+@pytest.mark.parametrize("text", ["nan", "inf", "-1", "11", "1e400", ""])
+def test_number_outside_its_bounds_is_refused(text: str) -> None:
+    with pytest.raises(click.BadParameter):
+        FiniteNumber(most=10).convert(text, None, None)
+    assert FiniteNumber(most=10).convert("10", None, None) == 10
+
+
+def fail_with(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
+    def fail(**_: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(cli.app, "main", fail)
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (MemoryError(), 1),
+        (RecursionError("deep"), 1),
+        (ImportError("first\n\nfailed to map segment\n"), 1),
+        (UsageError("\x1b[31m" + "why " * 100_000), 2),
+        (click.UsageError("\x1b]0;title\x07"), 2),
+        (KeyboardInterrupt(), 130),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_errors_of_the_machine_and_the_user_are_a_line(
+    eqbench: Callable[..., Ended], monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int
+) -> None:
+    fail_with(monkeypatch, error)
+    done = eqbench("list", "games")
+    assert done.code == code
+    assert len(done.err.splitlines()) == (code != 130)
+    assert "\x1b" not in done.err
+    assert len(done.err) < 3000
+
+
+def test_too_many_threads_are_a_line(
+    eqbench: Callable[..., Ended], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import threading
+
+    def start_one(**_: Any) -> None:
+        threading.Thread(target=print).start()
+
+    def refuse(*_: Any) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(cli.app, "main", start_one)
+    monkeypatch.setattr(threading, "_start_new_thread", refuse)
+    done = eqbench("list", "games")
+    assert done.code == 1
+    assert "threads" in done.err
+
+
+def test_errors_of_the_program_keep_their_traceback(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fail_with(monkeypatch, RuntimeError("a bug"))
+    monkeypatch.setattr(sys, "argv", ["eqbench", "list", "games"])
+    with pytest.raises(RuntimeError, match="a bug"):
+        main()

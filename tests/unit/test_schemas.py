@@ -1,0 +1,46 @@
+"""The JSON Schemas under docs are those that the code declares."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from click.testing import CliRunner
+
+from eqbench.cli import app
+from eqbench.cli.schema import DOCUMENTS, schema_text
+from eqbench.equilibria import Identity
+from eqbench.harness.plan import Request
+from eqbench.solver import CLAIMS
+from eqbench.store.schema import Claim, IdentityRecord, RequestRecord
+
+FOLDER = Path(__file__).parents[2] / "docs" / "reference" / "schemas"
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_committed_schema_is_the_one_that_is_generated(name: str) -> None:
+    assert (FOLDER / f"{name}.json").read_text(encoding="utf-8") == schema_text(name)
+
+
+def test_every_schema_is_printed_and_described() -> None:
+    assert {file.stem for file in FOLDER.iterdir()} == set(DOCUMENTS)
+    listed = CliRunner().invoke(app, ["schema"]).output
+    page = FOLDER.with_suffix(".md").read_text(encoding="utf-8")
+    for name in DOCUMENTS:
+        assert CliRunner().invoke(app, ["schema", name]).output == schema_text(name)
+        assert name in listed
+        assert f"(schemas/{name}.json)" in page
+
+
+def test_unknown_schema_is_refused() -> None:
+    result = CliRunner().invoke(app, ["schema", "nonsense"])
+    assert result.exit_code == 2
+    assert "profile" in result.output
+
+
+def test_records_have_the_fields_of_what_they_record() -> None:
+    assert set(get_args(Claim)) == set(CLAIMS)
+    for record, recorded in ((IdentityRecord, Identity), (RequestRecord, Request)):
+        assert set(record.__annotations__) == {each.name for each in dataclasses.fields(recorded)}

@@ -1,0 +1,220 @@
+"""Games whose payoffs span more decimal places than floats have: nothing false is `ok` there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from tree_walk import TreeWalk
+from wide_games import wide_game
+
+import eqbench
+from eqbench.harness.evidence import measure
+from eqbench.harness.verdict import ending
+from eqbench.model.builder import TreeBuilder
+from eqbench.model.game import Game
+from eqbench.model.profile import BehaviorProfile, completed_rows
+from eqbench.model.tree import GameTree, Payoffs
+from eqbench.solver import Budget, Candidate
+from eqbench.verification import Allowance, Verifier, verify
+
+SMALL = (
+    *("kuhn", "kuhn2", "kuhn3", "kuhn3_reduced", "leduc", "goofspiel", "skp", "skp(pot=3.2)"),
+    *("matrix", "rock_paper_scissors", "matching_pennies", "prisoners_dilemma", "battle_of_sexes"),
+    *("shapley", "jordan", "random", "covariance", "dispersion", "minimum_effort"),
+    *("majority_voting", "travelers_dilemma", "random_tree", "random(players=4,actions=5,seed=3)"),
+)
+WIDE = [10**8, 10**12, 1e19]
+
+
+@pytest.mark.parametrize("spec", SMALL)
+def test_ordinary_games_keep_their_scale(spec: str) -> None:
+    tree = eqbench.load_game(spec).tree
+    assert not tree.is_wide
+    assert tree.payoff_scale == tree.payoff_range
+    assert Budget().target_for(tree) == 1e-10 * tree.payoff_range
+    assert 0 < tree.stakes <= tree.payoff_range
+
+
+@pytest.mark.parametrize("prize", WIDE)
+def test_scale_of_a_wide_game_is_what_its_least_decision_is_about(prize: float) -> None:
+    tree = wide_game(prize)
+    assert tree.is_wide
+    assert tree.payoff_scale == tree.stakes == 1  # P2 after tails and A: -1 or 1; after heads, B
+    assert Budget().target_for(tree) == 1e-10
+    assert Budget(target=0.5).target_for(tree) == 0.5
+
+
+def test_game_is_wide_from_a_hundred_thousand_times_the_stakes() -> None:
+    assert not wide_game(10**5).is_wide
+    assert not wide_game(1e5).is_wide
+    assert wide_game(10**5 + 1).is_wide
+    assert wide_game(1e5 + 1).is_wide
+
+
+def choice(*payoffs: float) -> GameTree:
+    """One player, one decision."""
+    builder = TreeBuilder(["P1"])
+    root = builder.decision(None, 0, "root", [str(a) for a in range(len(payoffs))])
+    for action, payoff in enumerate(payoffs):
+        builder.terminal((root, action), [payoff])
+    return builder.tree()
+
+
+def test_stakes_are_differences_that_a_decision_of_that_player_makes() -> None:
+    assert choice(3, 7, 4).stakes == 4
+    assert choice(5, 5).stakes == 0
+    assert not choice(10**9, 10**9).is_wide
+    assert choice(Fraction(1, 3), Fraction(1, 2)).stakes == pytest.approx(1 / 6)
+    builder = TreeBuilder(["P1", "P2"])
+    root = builder.chance(None, [Fraction(1, 2), Fraction(1, 2)])
+    builder.terminal((root, 0), [0, 0])  # chance alone decides about the 1
+    own = builder.decision((root, 1), 1, "own", ["a", "b"])
+    builder.terminal((own, 0), [1, 8])
+    builder.terminal((own, 1), [2, 2])  # what P2 does to P1 is no stake of P1
+    assert builder.tree().stakes == 6
+
+
+def test_stakes_are_seen_where_floats_are_equal() -> None:
+    tree = choice(10**18, 10**18 + 1)
+    assert tree.payoff_range == 0
+    assert tree.stakes == 1
+    first = BehaviorProfile.of(tree, [1.0, 0.0])
+    assert verify(tree, first).max_regret == 1.0
+
+
+def test_rounding_of_float_payoffs_is_no_stake() -> None:
+    assert choice(0.1 + 0.2, 0.3).stakes == 0
+    assert choice(0.3, 0.3 + 1e-13).stakes == pytest.approx(1e-13, rel=1e-2)
+
+
+# -- what the verifier measures ----------------------------------------------------------------
+
+
+def blind_spot(tree: GameTree, error: float) -> BehaviorProfile:
+    """P2 gives P1 the prize with a chance that floats can hardly hold; P1 could have more."""
+    return BehaviorProfile.of(tree, [0, 1, 0, 1, error, 1 - error, 1 - error, error])
+
+
+@pytest.mark.parametrize("prize", WIDE)
+@pytest.mark.parametrize("error", [0.0, 0.1, 1e-17, 1e-30])
+def test_wide_games_are_measured_without_rounding(prize: float, error: float) -> None:
+    tree = wide_game(prize)
+    profile = blind_spot(tree, error)
+    measured = verify(tree, profile)
+    walk = TreeWalk(tree, completed_rows(tree, profile))
+    assert measured.resolved
+    assert list(measured.payoffs) == [float(value) for value in walk.payoffs()]
+    assert list(measured.regrets) == [float(value) for value in walk.regrets()]
+
+
+def test_rows_that_sum_to_1_by_rounding_only_are_completed() -> None:
+    tree = wide_game(1e19)
+    profile = BehaviorProfile.of(tree, [0, 1, 0, 1, 0, 1, 1, 0])
+    loose = BehaviorProfile.of(tree, profile.probabilities * np.array([*[1.0] * 6, 1 - 1e-12, 1]))
+    exact, completed = (verify(tree, each).payoffs for each in (profile, loose))
+    assert exact == completed
+
+
+def test_chances_in_floats_are_completed_too() -> None:
+    builder = TreeBuilder(["P1"])
+    root = builder.chance(None, [1 / 3, 1 / 3, 1 / 3])
+    for outcome, payoffs in enumerate(((1e19, 0.0), (1.0, 0.0), (5.0, 5.0))):
+        node = builder.decision((root, outcome), 0, str(outcome), ["a", "b"])
+        for action, payoff in enumerate(payoffs):
+            builder.terminal((node, action), [payoff])
+    tree = builder.tree()
+    profile = BehaviorProfile.of(tree, [1.0, 0.0, 0.0, 1.0, 1.0, 0.0])
+    assert verify(tree, profile).max_regret == pytest.approx(1 / 3, rel=1e-15)
+
+
+def test_frequencies_that_are_known_exactly_count() -> None:
+    tree = wide_game(10**12)
+    tiny = Fraction(1, 3 * 10**12)
+    exact = [0, 1, 0, 1, tiny, 1 - tiny, 1 - tiny, tiny]
+    measured = verify(tree, BehaviorProfile.of_exact(tree, exact))
+    walk = TreeWalk(tree, [Fraction(value) for value in exact])
+    assert list(measured.regrets) == [float(value) for value in walk.regrets()]
+
+
+# -- what is ok ---------------------------------------------------------------------------------
+
+
+def found(profile: BehaviorProfile, tree: GameTree, allowance: Allowance | None = None, **claims):
+    claims = {"claim": "equilibrium"} | claims
+    return measure(
+        *(Candidate(profile, **claims), Verifier(tree)),
+        **{"tolerance": 1e-6, "work": 1, "elapsed_s": 0.1, "allowance": allowance},
+    )
+
+
+@pytest.mark.parametrize("prize", WIDE)
+def test_claim_that_is_wrong_by_the_stakes_is_refuted(prize: float) -> None:
+    """P1 gets -1 after heads and could get 1, half of the time."""
+    tree = wide_game(prize)
+    finding = found(BehaviorProfile.of(tree, [0, 1, 1, 0, 0, 1, 1, 0]), tree)
+    assert finding.max_regret == 1
+    assert finding.refuted is not None
+    assert "floating-point arithmetic cannot resolve" in finding.refuted
+
+
+@pytest.mark.parametrize("claimed", [{"claim": "iterate"}, {"claimed_regret": 2.0}])
+def test_regret_of_the_stakes_bears_out_no_convergence(claimed: dict) -> None:
+    tree = wide_game(10**12)
+    finding = found(BehaviorProfile.of(tree, [0, 1, 1, 0, 0, 1, 1, 0]), tree, **claimed)
+    assert finding.refuted is None
+    status, reason = ending("converged", "", [finding], target=1e-10, tree=tree)
+    assert status == "limit"
+    assert "1, above the target 1e-10" in reason
+    assert "floating-point arithmetic cannot resolve" in reason
+
+
+def test_equilibrium_of_a_wide_game_is_ok() -> None:
+    """P2 never gives the prize away; then P1 is best off with A after tails, B after heads."""
+    tree = wide_game(1e19)
+    profile = BehaviorProfile.of(tree, [1, 0, 1, 0, 0, 1, 1, 0])
+    finding = found(profile, tree)
+    assert finding.refuted is None
+    assert (finding.max_regret, finding.exact) == (0, None)
+    assert ending("converged", "", [finding], target=1e-10, tree=tree)[0] == "ok"
+
+
+def test_what_cannot_be_measured_is_neither_refuted_nor_ok() -> None:
+    tree = wide_game(10**12)
+    for behavior in ([1, 0, 1, 0, 0, 1, 1, 0], [0, 1, 1, 0, 0, 1, 1, 0]):
+        finding = found(BehaviorProfile.of(tree, behavior), tree, Allowance(left=0))
+        assert (finding.refuted, finding.measured.resolved) == (None, False)
+        status, reason = ending("converged", "", [finding], target=1e9, tree=tree)
+        assert status == "limit"
+        assert "cannot resolve" in reason
+
+
+def test_one_profile_that_was_measured_is_enough() -> None:
+    tree = wide_game(10**12)
+    good = BehaviorProfile.of(tree, [1, 0, 1, 0, 0, 1, 1, 0])
+    handed = [found(good, tree, Allowance(left=0)), found(good, tree)]
+    assert ending("converged", "", handed, target=1e-10, tree=tree)[0] == "ok"
+
+
+def test_solve_judges_by_the_stakes() -> None:
+    game = Game("wide", wide_game(10**12))
+
+    class Claims:
+        def solve(self, game, monitor, rng):
+            monitor.candidate(BehaviorProfile.of(game.tree, [0, 1, 1, 0, 0, 1, 1, 0]))
+            return eqbench.Termination("converged")
+
+    record = eqbench.solve(game, Claims())
+    assert (record.status, record.target, record.max_regret) == ("refuted", 1e-10, 1.0)
+
+
+def test_tiny_payoffs_have_a_tiny_allowance_for_rounding() -> None:
+    """In units of 1e-16 a regret of half the range is far from rounding."""
+    small = eqbench.load_game("matching_pennies").tree
+    tree = replace(small, payoffs=Payoffs(small.payoffs.table * 1e-16))
+    pure = BehaviorProfile.of(tree, [1.0, 0.0, 1.0, 0.0])
+    finding = found(pure, tree, claim="iterate")
+    assert finding.max_regret == pytest.approx(2e-16)
+    assert ending("converged", "", [finding], target=1e-26, tree=tree)[0] == "limit"
