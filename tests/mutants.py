@@ -54,7 +54,10 @@ STORE = (
 CELLS = f"unit/test_verdict.py unit/test_refutation.py unit/test_plan_and_record.py {WHOLE}"
 CHILDREN = "unit/test_deadlines.py unit/test_frames.py integration/test_child.py"
 TREES = "unit/test_tree_checks.py unit/test_game_cache.py unit/test_games_by_content.py"
-KNOWN = "unit/test_identity.py unit/test_naming.py unit/test_extremes.py unit/test_components.py"
+KNOWN = (
+    "unit/test_nearest.py unit/test_identity.py unit/test_clusters.py unit/test_naming.py "
+    "unit/test_extremes.py unit/test_components.py"
+)
 
 # What is guarded, and by which tests: a module counts with the first line that fits it.
 GUARDED = {

@@ -20,7 +20,7 @@ from eqbench.model.profile import BehaviorProfile, random_profile
 from eqbench.model.profile_json import profile_from_json
 from eqbench.verification import verify
 
-RANDOM = 300
+RANDOM = 60
 
 
 @cache
@@ -57,7 +57,7 @@ def test_random_pure_profiles_are_not_taken_for_members() -> None:
     rng = np.random.default_rng(2)
     tree = game("kuhn3").tree
     identifier = Identifier(game("kuhn3"))
-    for _ in range(RANDOM // 3):
+    for _ in range(RANDOM // 2):
         first = rng.integers(0, 2, tree.n_infosets)
         profile = BehaviorProfile.of(tree, np.stack([first, 1 - first], axis=1).ravel())
         assert identifier.identify(profile) is None

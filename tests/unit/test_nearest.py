@@ -1,0 +1,224 @@
+"""The nearest member of a made-up set, and how matches with several sets are ranked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import eqbench
+from eqbench.equilibria import identity
+from eqbench.equilibria.identity import NEAR, SELDOM, Identifier, _Match, _off_path
+from eqbench.equilibria.nearest import linearized, nearest_member
+from eqbench.model.profile import BehaviorProfile
+
+TOLERANCE = 1e-7
+
+
+class Made:
+    """A set of one's own: frequencies as a function of its parameters, and constraints."""
+
+    def __init__(
+        self,
+        frequencies: Callable[[Any], list[Any]],
+        start: list[float],
+        *constraints: Callable[[Any], Any],
+    ) -> None:
+        self._frequencies, self.start = frequencies, np.array(start)
+        self.constraints = (lambda p: -p[0], *constraints)
+
+    def read(self, frequencies: Any) -> Any:
+        return self.start
+
+    def frequencies(self, parameters: Any) -> Any:
+        return np.array(self._frequencies(parameters))
+
+    def violations(self, parameters: Any) -> Any:
+        return np.array([constraint(parameters) for constraint in self.constraints])
+
+
+def nearest(known: Any, frequencies: list[float], reach: list[float]) -> list[float]:
+    return nearest_member(known, np.array(frequencies), np.array(reach)).tolist()
+
+
+def test_what_is_reached_decides_alone_where_it_can() -> None:
+    one = Made(lambda p: [p[0], p[0]], [0.6])
+    assert nearest(one, [0.2, 0.9], [1.0, 0.0]) == pytest.approx([0.2])
+    assert nearest(one, [0.2, 0.9], [0.0, 1.0]) == pytest.approx([0.9])
+
+
+@pytest.mark.parametrize(("reach", "parameter"), [([0.9, 0.1], 0.2), ([0.1, 0.9], 0.7)])
+def test_what_is_reached_more_often_weighs_more(reach: list[float], parameter: float) -> None:
+    one = Made(lambda p: [p[0], p[0]], [0.5])
+    assert nearest(one, [0.2, 0.7], reach) == pytest.approx([parameter])
+
+
+def test_what_is_not_reached_decides_what_is_left_open() -> None:
+    two = Made(lambda p: [p[0], p[1], p[0]], [0.5, 0.5])
+    assert nearest(two, [0.3, 0.8, 0.9], [1.0, 0.0, 0.0]) == pytest.approx([0.3, 0.8])
+
+
+def test_what_is_not_reached_costs_nothing_where_play_leads() -> None:
+    """Elsewhere a sum of two parameters is wanted that would move the first one off the path."""
+    two = Made(lambda p: [p[0], p[0] + p[1], p[0] + p[1]], [0.0, 0.0])
+    assert nearest(two, [0.0, 2.0, 2.0], [1.0, 0.0, 0.0]) == pytest.approx([0.0, 1.0], abs=1e-9)
+
+
+def test_path_without_any_place_beside_it_is_enough() -> None:
+    two = Made(lambda p: [p[0], p[1]], [0.9, 0.1])
+    assert nearest(two, [0.3, 0.8], [1.0, 0.5]) == pytest.approx([0.3, 0.8])
+
+
+def test_constraints_hold_even_if_the_profile_breaks_them() -> None:
+    capped = Made(lambda p: [p[0]], [0.1], lambda p: p[0] - 0.25)
+    assert nearest(capped, [0.7], [1.0]) == pytest.approx([0.25])
+    assert nearest(capped, [0.7], [0.0]) == pytest.approx([0.25])
+    curved = Made(lambda p: [p[0]], [0.1], lambda p: p[0] * p[0] - 0.25)
+    assert nearest(curved, [0.7], [1.0]) == pytest.approx([0.5], abs=1e-9)
+
+
+@pytest.mark.parametrize("wanted", [-0.5, 1.5])
+def test_parameters_stay_between_0_and_1(wanted: float) -> None:
+    one = Made(lambda p: [p[0]], [0.5])
+    assert nearest(one, [wanted], [1.0]) == pytest.approx([min(max(wanted, 0.0), 1.0)])
+
+
+def test_set_that_no_constraint_leaves_room_keeps_where_it_began() -> None:
+    empty = Made(lambda p: [p[0]], [0.4], lambda p: p[0] + 1.0)
+    assert nearest(empty, [0.7], [1.0]) == [0.4]
+
+
+@pytest.mark.parametrize(
+    ("read", "begun"), [(-3.0, 0.0), (0.4, 0.4), (2.0, 0.99), (math.nan, 0.0), (math.inf, 0.99)]
+)
+def test_search_begins_inside_where_the_profile_speaks_of_nothing(
+    read: float, begun: float
+) -> None:
+    empty = Made(lambda p: [p[0]], [read], lambda p: p[0] + 1.0)
+    assert nearest(empty, [0.7], [1.0]) == [begun]
+
+
+@pytest.mark.parametrize("start", [[0.9, 0.9], [0.1, 0.9], [0.5, 0.4]])
+def test_products_of_parameters_are_followed_to_the_end(start: list[float]) -> None:
+    product = Made(lambda p: [p[0] * p[1], p[0]], start)
+    found = nearest(product, [0.2, 0.5], [1.0, 1.0])
+    assert found == pytest.approx([0.5, 0.4], abs=1e-9)
+
+
+def test_search_ends_when_it_has_settled_or_after_some_rounds() -> None:
+    asked: list[int] = []
+
+    def counted(p: Any) -> list[Any]:
+        asked.append(1)
+        return [p[0]]
+
+    nearest(Made(counted, [0.5]), [0.2], [1.0])
+    assert len(asked) == 1 + 2 * 3, "two rounds, the second of which moves nothing"
+    asked.clear()
+
+    def restless(p: Any) -> list[Any]:
+        asked.append(1)
+        return [p[0] + 0.3 * (-1) ** (len(asked) // 3)]
+
+    nearest(Made(restless, [0.5]), [0.2], [1.0])
+    assert len(asked) <= 1 + 6 * 3
+
+
+def test_set_of_one_member_has_no_parameters() -> None:
+    single = Made(lambda p: [0.5], [])
+    assert nearest(single, [0.2], [1.0]) == []
+
+
+def test_difference_quotients_are_those_of_the_function() -> None:
+    values, slopes = linearized(
+        lambda p: np.array([p[0] ** 2, p[0] * p[1], 3.0]), np.array([0.5, 0.25])
+    )
+    assert values == pytest.approx([0.25, 0.125, 3.0])
+    assert slopes == pytest.approx(np.array([[1.0, 0.0], [0.25, 0.5], [0.0, 0.0]]), abs=1e-9)
+
+
+# -- which set -----------------------------------------------------------------------------------
+
+
+def match(distance: float, *, strict: bool = False, at_end: bool = False) -> _Match:
+    known: Any = SimpleNamespace(is_at_open_end=lambda parameters: at_end)
+    return _Match(known, np.zeros(0), strict, distance)
+
+
+def test_members_come_before_equal_play_before_what_is_near() -> None:
+    best_first = [match(0.5, strict=True), match(TOLERANCE), match(2e-7), match(3e-7)]
+    ranks = [one.rank for one in best_first]
+    assert ranks == sorted(set(ranks))
+    assert [one.on_path for one in best_first] == [True, True, False, False]
+    assert match(TOLERANCE).rank == match(0.0).rank, "below that distances are rounding"
+
+
+def test_match_replaces_only_a_worse_one() -> None:
+    assert match(1e-4).better_than(None)
+    assert match(1e-4).better_than(match(2e-4))
+    assert not match(1e-4).better_than(match(1e-4))
+    assert not match(2e-4).better_than(match(1e-4))
+
+
+@pytest.mark.parametrize(
+    ("found", "is_member"),
+    [
+        (match(0.0, strict=True, at_end=True), True),
+        (match(0.0, at_end=True), False),
+        (match(0.0), True),
+        (match(1e-4), False),
+    ],
+)
+def test_end_of_an_open_set_is_a_member_only_in_the_strict_sense(
+    found: _Match, is_member: bool
+) -> None:
+    assert found.is_member == is_member
+
+
+@pytest.mark.parametrize(
+    ("regret", "share"),
+    [(None, NEAR), (-1e-9, 0.0), (0.0, 0.0), (1e-10, 1e-5), (0.9e-6, math.sqrt(0.9e-6)), (1, NEAR)],
+)
+def test_distance_that_a_regret_explains_grows_with_its_root(
+    regret: float | None, share: float
+) -> None:
+    game = eqbench.load_game("kuhn3")
+    measured = None if regret is None else regret * game.tree.payoff_range
+    assert Identifier(game)._near(measured) == pytest.approx(share, rel=1e-12)
+    assert (NEAR, SELDOM) == (1e-3, 1e-5)
+
+
+def test_differences_off_the_path_are_listed_by_size_and_only_there() -> None:
+    layout = SimpleNamespace(places=["a", "b", "c", "d", "e"])
+    known = SimpleNamespace(layout=layout, frequencies=lambda parameters: np.full(5, 0.5))
+    seen: Any = SimpleNamespace(
+        frequencies=np.array([0.4, 0.8, 0.5 + 0.5e-7, 0.9, 0.3]),
+        reach=np.array([0.0, 0.0, 0.0, 2e-5, 1e-5]),
+    )
+    found = _off_path(_Match(known, np.zeros(0), strict=False, distance=0.0), seen)  # type: ignore[arg-type]
+    assert list(found) == ["b", "e", "a"]
+    assert found == pytest.approx({"b": 0.3, "e": -0.2, "a": -0.1})
+
+
+@pytest.mark.parametrize(
+    ("regret", "dimension"), [(None, None), (0.0, 0), (0.9e-9, 0), (1.1e-9, None)]
+)
+def test_dimension_is_given_where_the_regret_allows_it(
+    regret: float | None, dimension: int | None
+) -> None:
+    game = eqbench.load_game("matching_pennies")
+    measured = None if regret is None else regret * game.tree.payoff_range
+    found = Identifier(game).identify(BehaviorProfile.uniform(game.tree), measured)
+    assert found is not None
+    assert found.dimension == dimension
+
+
+def test_outcomes_of_a_profile_are_a_distribution() -> None:
+    game = eqbench.load_game("kuhn2")
+    uniform = identity.outcome_distribution(game, BehaviorProfile.uniform(game.tree).probabilities)
+    assert uniform.sum() == pytest.approx(1.0)
+    assert uniform.min() > 0
