@@ -123,5 +123,7 @@ def test_run_commands_of_the_readme_are_accepted(tmp_path: Path, line: str) -> N
         export = "eqbench export --game kuhn3 --to kuhn3.efg"
         assert export in block("sh", "eqbench list games")
         assert eqbench(*shlex.split(export)[1:], cwd=tmp_path).code == 0
-    done = eqbench(*shlex.split(line)[1:], "--iterations", "5", cwd=tmp_path)
+    # every solver is run elsewhere, on games that take no time
+    less = "--dry-run" if "--solver all" in line else "--iterations=5"
+    done = eqbench(*shlex.split(line)[1:], less, cwd=tmp_path)
     assert done.code == 0, done.err
