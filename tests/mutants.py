@@ -52,7 +52,9 @@ STORE = (
     f"unit/test_plan_and_record.py {WHOLE}"
 )
 CELLS = f"unit/test_verdict.py unit/test_refutation.py unit/test_plan_and_record.py {WHOLE}"
-CHILDREN = "unit/test_deadlines.py unit/test_frames.py integration/test_child.py"
+CHILDREN = (
+    "unit/test_deadlines.py unit/test_child_start.py unit/test_frames.py integration/test_child.py"
+)
 TREES = "unit/test_tree_checks.py unit/test_game_cache.py unit/test_games_by_content.py"
 KNOWN = (
     "unit/test_nearest.py unit/test_identity.py unit/test_clusters.py unit/test_naming.py "

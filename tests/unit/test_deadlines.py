@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import threading
 from collections.abc import Iterable
 from contextlib import suppress
@@ -374,19 +372,3 @@ def test_reader_does_not_wait_for_a_stranger_who_holds_the_pipe_open(
     assert chatty or frames == [ReadyFrame()]
     with pytest.raises(OSError, match="Bad file descriptor"):
         os.fstat(receiver)
-
-
-def test_child_starts_in_a_session_of_its_own_with_its_threads_and_without_the_users_folder(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    seen: dict[str, Any] = {}
-    monkeypatch.setattr(
-        subprocess, "Popen", lambda *given, **options: seen.update(options, c=given)
-    )
-    module._start(LIMITS, "log", 5, 6)
-    ((command,),) = [seen["c"]]
-    assert command == [sys.executable, "-P", "-m", "eqbench.harness.worker", "5", "6"]
-    assert {seen["env"][name] for name in module.THREAD_VARIABLES} == {"3"}
-    assert {"OMP_NUM_THREADS", "NUMBA_NUM_THREADS"} < set(module.THREAD_VARIABLES)
-    assert (seen["start_new_session"], seen["pass_fds"]) == (True, (5, 6))
-    assert (seen["stdout"], seen["stderr"]) == ("log", subprocess.STDOUT)

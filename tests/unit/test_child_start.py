@@ -1,0 +1,88 @@
+"""How a child is started, what of it is known before it has said anything, and when it has gone."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from typing import Any
+
+import pytest
+from command import wait_for
+
+from eqbench.harness import child as module
+from eqbench.harness.child import Limits, Outcome, _Child, run_child
+
+LIMITS = Limits(threads=3)
+
+
+def open_files() -> int:
+    return len(os.listdir("/dev/fd"))
+
+
+def make() -> _Child:
+    return _Child(LIMITS, None, print, threading.Event(), 1000)
+
+
+def test_nothing_is_known_of_a_child_at_first() -> None:
+    known = Outcome()
+    assert (known.last, known.ready, known.clocks, known.exit_code) == (None, False, None, None)
+    assert (known.ended, known.garbled, known.log) == ("exit", "", "")
+    assert (known.setup_s, known.solve_s, known.peak_memory_bytes) == (0.0, 0.0, 0)
+
+
+def test_child_that_cannot_be_started_leaves_no_pipe_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*given: Any) -> Any:
+        raise OSError("too many processes")
+
+    monkeypatch.setattr(module, "_start", fail)
+    before = open_files()
+    with pytest.raises(OSError, match="too many processes"):
+        make()
+    assert open_files() == before
+
+
+def test_interrupt_before_there_is_a_child_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*given: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, "_Child", interrupted)
+    guardian: Any = None
+    with pytest.raises(KeyboardInterrupt):
+        run_child({}, LIMITS, guardian)
+
+
+@pytest.mark.skipif(not hasattr(os, "waitid"), reason="this system cannot look without reaping")
+def test_child_that_has_gone_is_not_reaped_yet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its number stays taken, so that no stranger is killed in its place."""
+    command = [sys.executable, "-c", "import sys; sys.stdin.read()"]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE)
+    monkeypatch.setattr(module, "_start", lambda *given: process)
+    child = make()
+    assert not child._gone()
+    process.communicate()
+    assert child._gone()
+    assert process.returncode == 0
+    waiting = subprocess.Popen([sys.executable, "-c", ""])
+    child.process = waiting
+    assert wait_for(child._gone)
+    assert waiting.returncode is None
+    child.end()
+    assert waiting.returncode == 0
+
+
+def test_child_starts_in_a_session_of_its_own_with_its_threads_and_without_the_users_folder(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: dict[str, Any] = {}
+    monkeypatch.setattr(
+        subprocess, "Popen", lambda *given, **options: seen.update(options, c=given)
+    )
+    module._start(LIMITS, "log", 5, 6)
+    ((command,),) = [seen["c"]]
+    assert command == [sys.executable, "-P", "-m", "eqbench.harness.worker", "5", "6"]
+    assert {seen["env"][name] for name in module.THREAD_VARIABLES} == {"3"}
+    assert {"OMP_NUM_THREADS", "NUMBA_NUM_THREADS"} < set(module.THREAD_VARIABLES)
+    assert (seen["start_new_session"], seen["pass_fds"]) == (True, (5, 6))
+    assert (seen["stdout"], seen["stderr"]) == ("log", subprocess.STDOUT)
