@@ -199,7 +199,8 @@ def survivors(
         for mutant, alive in zip(mutants, pool.map(survives, mutants), strict=True):
             if alive:
                 found.append(mutant)
-                print(f"survives: {mutant.module}:{mutant.line}\n{mutant.diff()}", flush=True)
+                place = f"{mutant.module}:{mutant.line}"
+                print(f"survives: {place}: {mutant.change}\n{mutant.diff()}", flush=True)
     return found
 
 

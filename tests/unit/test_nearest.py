@@ -57,6 +57,11 @@ def test_what_is_reached_more_often_weighs_more(reach: list[float], parameter: f
     assert nearest(one, [0.2, 0.7], reach) == pytest.approx([parameter])
 
 
+def test_play_that_hardly_comes_to_any_place_decides_as_well() -> None:
+    one = Made(lambda p: [p[0], p[0]], [0.6])
+    assert nearest(one, [0.2, 0.9], [1e-12, 0.0]) == pytest.approx([0.2])
+
+
 def test_what_is_not_reached_decides_what_is_left_open() -> None:
     two = Made(lambda p: [p[0], p[1], p[0]], [0.5, 0.5])
     assert nearest(two, [0.3, 0.8, 0.9], [1.0, 0.0, 0.0]) == pytest.approx([0.3, 0.8])
