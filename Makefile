@@ -50,7 +50,7 @@ attack: $(STAMP)  ## try hostile plugins, files and commands; ARGS=--kill kills 
 	cd tests && ../$(BIN)/python -m attack.run --jobs 2 $(ARGS)
 
 mutants: $(STAMP)  ## break the guarded code in 200 ways and see whether its tests notice
-	$(BIN)/python tests/mutants.py
+	$(BIN)/python tests/mutants.py $(ARGS)
 
 clean:  ## remove builds, caches and .venv; results stay
 	rm -rf $(VENV) build dist docs/_build *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -25,6 +26,8 @@ def pytest_sessionstart() -> None:
     The three folders are mapped into one package, so an old editable install can deliver the
     core of one checkout with the plugins of another.
     """
+    # What a shell starts in the background ignores it, and so would the commands under test.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     root = Path(__file__).resolve().parent.parent
     for package, folder in FOLDERS.items():
         spec = find_spec(package)
