@@ -49,6 +49,9 @@ fuzz: $(STAMP)  ## damage game files for ten minutes and see whether a reader fa
 attack: $(STAMP)  ## try hostile plugins, files and commands; ARGS=--kill kills runs instead
 	cd tests && ../$(BIN)/python -m attack.run --jobs 2 $(ARGS)
 
+mutants: $(STAMP)  ## break the guarded code in 200 ways and see whether its tests notice
+	$(BIN)/python tests/mutants.py
+
 clean:  ## remove builds, caches and .venv; results stay
 	rm -rf $(VENV) build dist docs/_build *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find eqbench games solvers tests -name __pycache__ -prune -exec rm -rf {} +

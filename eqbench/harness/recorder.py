@@ -18,7 +18,7 @@ from eqbench.harness.verdict import judge
 from eqbench.model.profile_json import profile_text
 from eqbench.store.run_folder import RunFolder, file_name
 from eqbench.store.schema import CellRecord
-from eqbench.text import shortened
+from eqbench.text import printable, shortened
 from eqbench.verification import Verifier
 
 
@@ -46,8 +46,8 @@ class Recorder:
         except StoreError:
             raise
         except Exception as error:  # whatever it sent, only its own cell may suffer
-            reason = shortened(f"what the solver sent cannot be used: {error or type(error)}")
-            record = replace(_names(cell), status="crashed", reason=reason)
+            reason = printable(f"what the solver sent cannot be used: {error or type(error)}")
+            record = replace(_names(cell), status="crashed", reason=shortened(reason))
             self.folder.append(record)
         return record
 
@@ -73,7 +73,7 @@ class Recorder:
         return replace(
             _names(cell),
             status=status,
-            reason=shortened(reason),
+            reason=shortened(printable(reason)),
             peak_memory_bytes=outcome.peak_memory_bytes,
             trace=self._write_trace(name, path, handed),
             log=self._write_log(name, outcome, reason),

@@ -141,7 +141,7 @@ class Search:
             monitor.record(exact=f"not tried, since the max regret here is {near.regret:.2g}")
             return
         frequencies = exact_equilibrium(
-            self._game, near.weights, lambda: monitor.remaining_s <= 0, self._rng
+            self._game, near.weights, stop=lambda: monitor.remaining_s <= 0, rng=self._rng
         )
         if frequencies is None:
             late = monitor.remaining_s <= 0

