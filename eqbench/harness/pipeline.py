@@ -125,8 +125,17 @@ class Run:
             try:
                 self._name_clusters(folder)
             finally:
+                stored = {record.key: record for record in folder.cells()}
+                self._store_again(folder, stored)
                 # what is stored counts: a try that was interrupted does not undo an earlier one
-                self._records |= {record.key: record for record in folder.cells()}
+                self._records |= stored
+
+    def _store_again(self, folder: RunFolder, stored: Collection[str]) -> None:
+        """Store again what was stored before and is gone, as when a solver removes the folder."""
+        folder.restore()
+        for key, record in self._records.items():
+            if key not in stored and record.status != "interrupted":
+                folder.append(record.without_files())
 
     def _name_clusters(self, folder: RunFolder) -> None:
         games = {cell.game.game.spec: cell.game.game for cell in self.cells}

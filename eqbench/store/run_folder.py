@@ -13,7 +13,7 @@ import os
 import re
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -41,6 +41,7 @@ class RunFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._notes: dict[str, str] = {}
+        self._manifest_text: bytes | None = None
 
     @classmethod
     def create(cls, path: Path, manifest: dict[str, Any]) -> RunFolder:
@@ -60,7 +61,8 @@ class RunFolder:
             )
         try:
             _make_folders(path)
-            _write_file(path / MANIFEST, text, new=True)
+            with _reported(path / MANIFEST):
+                _write_file(path / MANIFEST, text, new=True)
         except FileExistsError:
             raise UsageError(
                 f"{path} already holds a run, or a file of that name; choose another folder "
@@ -68,7 +70,9 @@ class RunFolder:
             ) from None
         except StoreError as error:
             raise UsageError(str(error)) from None
-        return cls(path)
+        folder = cls(path)
+        folder._manifest_text = text
+        return folder
 
     @classmethod
     def open(cls, path: Path) -> RunFolder:
@@ -85,8 +89,27 @@ class RunFolder:
                 "`eqbench run` wrote, for example one below results/"
             )
         folder = cls(path)
-        _ = folder.manifest
+        folder._manifest_text = json.dumps(folder.manifest, indent=2).encode()
         return folder
+
+    def restore(self) -> None:
+        """Make again what somebody has removed of the folder itself, as it was opened.
+
+        Raises
+        ------
+        StoreError
+            If the folder cannot be written.
+        """
+        try:
+            _make_folders(self.path)
+        except FileExistsError:
+            raise StoreError(
+                f"cannot write results to {self.path}: there is a file now where its folders were; "
+                "move it away and go on with --resume, or choose another folder with --out"
+            ) from None
+        if self._manifest_text is not None and not (self.path / MANIFEST).exists():
+            with suppress(FileExistsError), _reported(self.path):
+                _write_file(self.path / MANIFEST, self._manifest_text, new=True)
 
     @property
     def manifest(self) -> dict[str, Any]:
@@ -120,8 +143,7 @@ class RunFolder:
         """Note that the run goes on, with the requests and in the environment of `manifest`."""
         line = json.dumps(manifest, allow_nan=False).encode()
         read_manifest(line, "the plan")
-        with _reported(self.path / RESUMED):
-            append_line(self.path / RESUMED, line)
+        self._write(RESUMED, lambda path: append_line(path, line))
 
     def claims(self) -> Claims:
         """Locks on cells, for runners that share this folder; it is made ready for them.
@@ -138,13 +160,13 @@ class RunFolder:
     def write_profile(self, name: str, text: str) -> str:
         """Write the JSON text of a profile and return its path relative to the run."""
         relative = f"profiles/{name}.json"
-        _write_file(self.path / relative, text.encode())
+        self._write(relative, lambda path: _write_file(path, text.encode()))
         return relative
 
     def write_log(self, name: str, text: str) -> str:
         """Write what a solver printed or raised and return the path relative to the run."""
         relative = f"logs/{name}.txt"
-        _write_file(self.path / relative, text.encode())
+        self._write(relative, lambda path: _write_file(path, text.encode()))
         return relative
 
     def write_trace(self, name: str, arrays: dict[str, NDArray]) -> str:
@@ -152,7 +174,7 @@ class RunFolder:
         relative = f"traces/{name}.npz"
         buffer = io.BytesIO()
         np.savez(buffer, **arrays)  # type: ignore[arg-type]
-        _write_file(self.path / relative, buffer.getvalue())
+        self._write(relative, lambda path: _write_file(path, buffer.getvalue()))
         return relative
 
     def append(self, record: CellRecord) -> None:
@@ -166,8 +188,7 @@ class RunFolder:
             If no reader would take the record; then nothing is written.
         """
         name, line = INTERRUPTED if record.status == "interrupted" else LINES, record.to_line()
-        with _reported(self.path / name):
-            append_line(self.path / name, line)
+        self._write(name, lambda path: append_line(path, line))
 
     def new_cells(self) -> LineReader[CellRecord]:
         """Reader of finished cells, also of those to come; of a repeated one all tries."""
@@ -180,7 +201,17 @@ class RunFolder:
         what was written before.
         """
         text = json.dumps(identities, indent=1, allow_nan=False).encode()
-        _write_file(self.path / CLUSTERS, text)
+        self._write(CLUSTERS, lambda path: _write_file(path, text))
+
+    def _write(self, name: str, write: Callable[[Path], None]) -> None:
+        """Write a file of the folder, which is restored if somebody has removed it."""
+        path = self.path / name
+        with _reported(path):
+            try:
+                write(path)
+            except FileNotFoundError:
+                self.restore()
+                write(path)
 
     def cells(self) -> list[CellRecord]:
         """Finished cells in the order in which they ended; of a repeated one the last try."""
@@ -298,18 +329,17 @@ def _write_file(path: Path, data: bytes, *, new: bool = False) -> None:
     """Put a whole file in place, or nothing; FileExistsError if it must be new and is not."""
     # several runners may write the same file, and one of them may be killed at any moment
     draft = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}")
-    with _reported(path):
-        try:
-            with open(draft, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            if new:
-                os.link(draft, path)
-            else:
-                os.replace(draft, path)
-        finally:
-            draft.unlink(missing_ok=True)
+    try:
+        with open(draft, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        if new:
+            os.link(draft, path)
+        else:
+            os.replace(draft, path)
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Annotated, Any, Literal, NotRequired, Required, TypedDict
 
 from msgspec import Meta
@@ -161,6 +161,11 @@ class CellRecord:
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values."""
         return asdict(self)
+
+    def without_files(self) -> CellRecord:
+        """Same record for a folder that does not have its files."""
+        equilibria = [replace(item, profile=None) for item in self.equilibria]
+        return replace(self, equilibria=equilibria, trace=None, log=None)
 
     def to_line(self) -> bytes:
         """JSON text in one line, which :meth:`of_line` reads.

@@ -22,7 +22,7 @@ from .sandbox import Job, Result, Sandbox
 
 KIND = "damaged run folders"
 DAMAGES = tomllib.loads((Path(__file__).parent / "damages.toml").read_text(encoding="utf-8"))
-DAMAGED, INNOCENT = "cfr_plus", "cfr"
+DAMAGED, INNOCENT = "cfr", "cfr_plus"
 QUICK = ("status: 5", "payoffs: [null, 1.0]", "line deep", "trace is a pipe")
 _HOLE = "@@damaged@@"
 _stored: list[Path] = []

@@ -57,7 +57,7 @@ def results(
         else:
             most = PAGE_CHARACTERS if page else 4 * MOST_OUTPUT
             complaints = ended.complaints(codes, most_output=most)
-            if shown and reader.startswith("report") and shown not in ended.out:
+            if shown and reader.startswith("report") and shown not in ended.out.replace("\\_", "_"):
                 complaints.append(f"does not show {shown}")
         if reader == "report csv" and ended.code == 0:
             complaints += _formulas(ended.out)

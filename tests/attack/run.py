@@ -36,11 +36,16 @@ def summary(results: Sequence[Result]) -> str:
     for kind in (*kinds, "all"):
         some = [result for result in results if kind in (result.kind, "all")]
         lines.append(f"{kind:32}{len(some):8}{sum(result.held for result in some):8}")
-    broken = [result for result in results if not result.held]
-    lines += [
-        f"  {result.kind}, {result.name}: {'; '.join(result.complaints)}" for result in broken
-    ]
-    return "\n".join(lines)
+    return "\n".join(lines) + _broken(results)
+
+
+def _broken(results: Sequence[Result]) -> str:
+    """A line for each trial that did not hold."""
+    return "".join(
+        f"\n  {result.kind}, {result.name}: {'; '.join(result.complaints)}"
+        for result in results
+        if not result.held
+    )
 
 
 def _timed(job: Job) -> tuple[list[Result], float]:
@@ -71,7 +76,7 @@ def main() -> int:
         results += some
         held = sum(result.held for result in some)
         line = f"[{number}/{len(jobs)}] {job.kind}, {job.name}: {held} of {len(some)} held"
-        print(f"{line}, {seconds:.0f} s", file=sys.stderr, flush=True)
+        print(f"{line}, {seconds:.0f} s{_broken(some)}", file=sys.stderr, flush=True)
     print(summary(results))
     print(f"{len(results)} trials in {time.monotonic() - start:.0f} s")
     return 0 if results and all(result.held for result in results) else 1

@@ -93,3 +93,17 @@ class RemovesTheScratchFolder:
 
         shutil.rmtree(game.folder.parent)
         return hand_over(game, monitor)
+
+
+@eqbench.register_solver("removes")
+@dataclass(frozen=True)
+class Removes:
+    """Removes a file or folder that is named by its absolute path."""
+
+    path: str
+
+    def solve(self, game, monitor, rng):
+        import shutil
+
+        shutil.rmtree(self.path) if Path(self.path).is_dir() else Path(self.path).unlink()
+        return hand_over(game, monitor)

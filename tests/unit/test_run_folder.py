@@ -135,8 +135,16 @@ def test_interrupted_cell_is_kept_apart_from_the_finished_ones(tmp_path: Path) -
     assert folder.interrupted() == []
 
 
-def test_folder_that_vanishes_is_reported_with_advice(tmp_path: Path) -> None:
+def test_folder_that_vanishes_is_made_again(tmp_path: Path) -> None:
     folder = RunFolder.create(tmp_path / "run", MANIFEST)
     shutil.rmtree(folder.path)
+    folder.write_profile("p", "{}")
+    assert RunFolder.open(folder.path).plan == MANIFEST
+
+
+def test_folder_that_becomes_a_file_is_reported_with_advice(tmp_path: Path) -> None:
+    folder = RunFolder.create(tmp_path / "run", MANIFEST)
+    shutil.rmtree(folder.path)
+    folder.path.write_text("")
     with pytest.raises(StoreError, match=r"cannot write results to .*--out"):
         folder.append(record("a"))

