@@ -20,6 +20,7 @@ TESTS = Path(__file__).resolve().parent.parent
 MARK = "EQBENCH_ATTACK"  # in the environment of every process: where attacks leave their names
 MOST_OUTPUT = 20_000
 MOST_MESSAGE = 2_000
+MOST_READ = 64 * 2**20
 DEADLINE_S = 60.0
 LAST_BREATH_S = 5.0
 # No attack may fill the disk, or the memory, for example by reading a device to its end.
@@ -235,5 +236,5 @@ def _argument(value: str | Path | bytes) -> str | bytes:
 
 def _text(file: object) -> str:
     file.seek(0)  # type: ignore[attr-defined]
-    data = file.read(4 * 2**20)  # type: ignore[attr-defined]
+    data = file.read(MOST_READ)  # type: ignore[attr-defined]
     return data.decode("utf-8", errors="backslashreplace")
