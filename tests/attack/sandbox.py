@@ -157,7 +157,9 @@ class Sandbox:
         options: dict = {"cwd": self.root, "env": self.environment(), "start_new_session": True}
         process = subprocess.Popen(arguments, **(options | more))
         for kind, most in LIMITS.items():
-            with contextlib.suppress(ProcessLookupError):  # it may have ended
+            with contextlib.suppress(
+                ProcessLookupError, PermissionError
+            ):  # ended, or limits itself
                 resource.prlimit(process.pid, kind, (most, most))
         return process
 
