@@ -33,7 +33,9 @@ class Family:
         for process in self._seen:  # psutil does not confuse them with successors of the number
             with contextlib.suppress(psutil.Error):
                 process.kill()
-        ControlGroup(self.leader).end()  # of a keeper that somebody has killed
+        group = ControlGroup(self.leader)  # of a keeper that somebody has killed
+        group.kill()
+        group.remove()
 
     def look(self) -> set[psutil.Process]:
         """Processes that are there now; all that were ever seen are remembered."""

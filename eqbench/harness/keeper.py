@@ -21,6 +21,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 CLEAN_UP_S = 5.0
+REMOVE_S = 1.0
 LOOK_AGAIN_S = 0.002
 _PDEATHSIG, _CHILD_SUBREAPER = 1, 36  # of prctl(2)
 # What only the run may say goes over the control pipe.
@@ -36,6 +37,7 @@ def split(control: int, not_kept: Iterable[int]) -> None:
     not_kept : descriptors of which only the worker may keep a copy
     """
     group = ControlGroup(os.getpid())
+    group.make()
     _prctl(_CHILD_SUBREAPER, 1)
     wake = _wake_up_on_sigchld()
     worker = os.fork()
@@ -47,8 +49,9 @@ def split(control: int, not_kept: Iterable[int]) -> None:
     for number in _IGNORED:
         signal.signal(number, signal.SIG_IGN)
     status = _wait(worker, control, wake[0])
-    group.end()
+    group.kill()
     _kill_children([worker] if status is None else [])
+    group.remove()
     _end_as(status)
 
 
@@ -60,22 +63,33 @@ class ControlGroup:
         if self._folder is not None:
             self._folder /= f"eqbench-{leader}"
 
+    def make(self) -> None:
+        """Make the group; one that is there already belongs to somebody else."""
+        if self._folder is not None:
+            try:
+                self._folder.mkdir()
+            except OSError:
+                self._folder = None
+
     def enter(self) -> None:
-        """Make the group and move this process there."""
+        """Move this process into the group."""
         if self._folder is not None:
             with contextlib.suppress(OSError):
-                self._folder.mkdir()
                 (self._folder / "cgroup.procs").write_text("0")
 
-    def end(self) -> None:
-        """Kill all processes in the group and remove it."""
-        limit = time.monotonic() + CLEAN_UP_S
-        while self._folder is not None and self._folder.exists() and time.monotonic() < limit:
+    def kill(self) -> None:
+        """Kill all processes in the group, where the kernel can (from 5.14 on)."""
+        if self._folder is not None:
             with contextlib.suppress(OSError):
                 (self._folder / "cgroup.kill").write_text("1")
-            with contextlib.suppress(OSError):  # it is busy until all have died
-                self._folder.rmdir()
-                return
+
+    def remove(self) -> None:
+        """Remove the group with those below it, as soon as all their processes have died."""
+        limit = time.monotonic() + REMOVE_S
+        while self._folder is not None and self._folder.exists() and time.monotonic() < limit:
+            for path, _, _ in os.walk(self._folder, topdown=False):
+                with contextlib.suppress(OSError):  # it is busy until then
+                    os.rmdir(path)
             time.sleep(LOOK_AGAIN_S)
 
 
@@ -114,8 +128,11 @@ def _wake_up_on_sigchld() -> tuple[int, int]:
 
 def _wait(worker: int, control: int, wake: int) -> int | None:
     """Wait status of the worker; None if the run closed its end of the control pipe before."""
+    poll = select.poll()  # unlike select() it takes descriptors beyond 1023
+    for descriptor in (control, wake):
+        poll.register(descriptor, select.POLLIN)
     while True:
-        readable, _, _ = select.select([control, wake], [], [])
+        readable = {descriptor for descriptor, _ in poll.poll()}
         if wake in readable:
             os.read(wake, 4096)
             status = _reap(worker)

@@ -60,8 +60,12 @@ class Run:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._workspace.cleanup()
-        self._guardian.close()
+        try:
+            self._workspace.cleanup()
+        except (OSError, RecursionError):  # a solver may leave there what it likes
+            pass
+        finally:
+            self._guardian.close()
 
     @property
     def records(self) -> list[CellRecord]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
 import shutil
 import stat
 import tempfile
@@ -22,7 +23,7 @@ from eqbench.harness.versions import solver_version
 from eqbench.model.game import Game
 from eqbench.model.game_cache import store_game
 from eqbench.model.size_limit import DEFAULT_MAX_NODES, enough_memory, node_limit
-from eqbench.model.tree_files import content_hash, load_tree
+from eqbench.model.tree_files import FORM, content_hash, load_tree
 from eqbench.plugins import Entry
 from eqbench.registry import Registry
 from eqbench.solver import Budget, is_deterministic
@@ -86,15 +87,18 @@ class GameFolder:
 
 
 def _state_of(folder: Path) -> dict[str, tuple[int, ...]]:
-    """What tells for each file whether it was written to; the time of change cannot be forged."""
+    """What tells for each file whether it was written to; the time of change cannot be forged.
+
+    Folders other than that of the sequence form count as files: nobody looks into them.
+    """
     states: dict[str, tuple[int, ...]] = {}
-    for file in sorted(folder.rglob("*")):
-        with contextlib.suppress(OSError):
-            status = file.lstat()
-            if not stat.S_ISDIR(status.st_mode):
-                states[str(file.relative_to(folder))] = (
-                    *(status.st_ino, status.st_mode, status.st_size),
-                    *(status.st_mtime_ns, status.st_ctime_ns),
+    for place in (folder, folder / FORM):
+        with contextlib.suppress(OSError), os.scandir(place) as entries:
+            for entry in entries:
+                status = entry.stat(follow_symlinks=False)
+                known = entry.name == FORM and stat.S_ISDIR(status.st_mode)
+                states[entry.path] = (status.st_ino, status.st_mode) + (
+                    () if known else (status.st_size, status.st_mtime_ns, status.st_ctime_ns)
                 )
     return states
 
@@ -102,6 +106,8 @@ def _state_of(folder: Path) -> dict[str, tuple[int, ...]]:
 def new_folder(workspace: Path) -> Path:
     """New folder in the scratch folder of a run, which is made again if somebody has removed it."""
     with _scratch_errors(workspace):
+        if workspace.is_symlink() or (workspace.exists() and not workspace.is_dir()):
+            workspace.unlink()
         workspace.mkdir(parents=True, exist_ok=True)
         return Path(tempfile.mkdtemp(dir=workspace))
 

@@ -27,7 +27,7 @@ from eqbench.model.size_limit import check_expected_nodes
 from eqbench.model.tree import INT64_SAFE, TERMINAL, GameTree, Payoffs
 
 _LABELS = "labels.json"
-_FORM = "form"
+FORM = "form"
 _NODE_DTYPES = dict.fromkeys(NODE_ARRAYS, "int32") | {"player": "int8", "chance": "int64 float64"}
 _PAYOFF_DTYPES = "int64 float64"
 _FORM_DTYPES = {
@@ -115,7 +115,7 @@ def map_tree(folder: Path) -> GameTree:
 
 def save_form(form: SequenceForm, folder: Path) -> None:
     """Write a sequence form into the folder of its tree."""
-    place = folder / _FORM
+    place = folder / FORM
     place.mkdir()
     arrays = {name: getattr(form, name) for name in _FORM_ARRAYS} | form.entry_arrays()
     for name, array in arrays.items():
@@ -181,7 +181,7 @@ def _read_tree(folder: Path, *, mapped: bool) -> GameTree:
 
 
 def _read_form(folder: Path, tree: GameTree, *, mapped: bool) -> SequenceForm | None:
-    place = folder / _FORM
+    place = folder / FORM
     if not place.exists():
         return None
     n, sets, sequences = tree.n_players, tree.n_infosets, tree.n_players + tree.n_actions
@@ -214,7 +214,7 @@ def _read_form(folder: Path, tree: GameTree, *, mapped: bool) -> SequenceForm | 
 def _check_names(folder: Path) -> None:
     """Nothing else may lie in the folder of a tree, but for what a cache keeps beside it."""
     names = {*_NODE_DTYPES, "infoset_player", "infoset_parent", "base", "slope"}
-    known = {_LABELS, _FORM, "checksums.json", *(f"{name}.npy" for name in names)}
+    known = {_LABELS, FORM, "checksums.json", *(f"{name}.npy" for name in names)}
     unknown = sorted({place.name for place in folder.iterdir()} - known)
     if unknown:
         raise DocumentError(f"the folder of the game holds {unknown[0]!r}, which is no part of it")

@@ -10,6 +10,7 @@ import contextlib
 import errno
 import fcntl
 import os
+import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,7 @@ NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP)
 MOST_LINE_BYTES = 16 * 2**20
 _BLOCK_BYTES = 2**20
 _MOST_NAMED = 5
+_MOST_DAMAGED = 10_000  # lines; a file with more of them is not read to its end
 
 
 def append_line(path: Path, line: bytes) -> None:
@@ -41,8 +43,12 @@ def append_line(path: Path, line: bytes) -> None:
     line += b"\n"
     if len(line) > MOST_LINE_BYTES:
         raise DocumentError(f"a line of {path.name} takes more than {size_text(MOST_LINE_BYTES)}")
-    descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
+    # without O_NONBLOCK a FIFO in place of the file could take no long line, and no error either
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC
+    descriptor = os.open(path, flags, 0o644)
     try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "it is no regular file", str(path))
         with _locked(descriptor):
             size = _cut_torn_line(descriptor)
             if os.write(descriptor, line) != len(line):
@@ -66,14 +72,14 @@ class LineReader(Generic[T]):
 
     Attributes
     ----------
-    damaged : what was left out so far
+    damaged : the first lines that were left out so far
     """
 
     def __init__(self, path: Path, parse: Callable[[bytes], T]) -> None:
         """`parse` raises a DocumentError if a line is damaged."""
         self.path, self._parse = path, parse
         self.damaged: list[Damage] = []
-        self._offset = self._lines = 0
+        self._offset = self._lines = self._left_out = 0
 
     def new(self) -> Iterator[T]:
         """Values of the lines that were completed since the last call, none if there is no file.
@@ -89,7 +95,7 @@ class LineReader(Generic[T]):
             return
         with file:
             file.seek(self._offset)
-            while line := file.readline(MOST_LINE_BYTES):
+            while self._left_out < _MOST_DAMAGED and (line := file.readline(MOST_LINE_BYTES)):
                 kept = line.endswith(b"\n")
                 if not kept and not _skip_line(file):
                     return
@@ -100,7 +106,9 @@ class LineReader(Generic[T]):
                         raise DocumentError(f"it has more than {size_text(MOST_LINE_BYTES)}")
                     value = self._parse(line)
                 except DocumentError as error:
-                    self.damaged.append(Damage(self._lines, str(error)))
+                    self._left_out += 1
+                    if self._left_out <= _MOST_NAMED:
+                        self.damaged.append(Damage(self._lines, str(error)))
                 else:
                     yield value
 
@@ -108,12 +116,13 @@ class LineReader(Generic[T]):
         """What was left out of the file, in a sentence; None if nothing was."""
         if not self.damaged:
             return None
-        lines = ", ".join(str(each.line) for each in self.damaged[:_MOST_NAMED])
-        more = len(self.damaged) - _MOST_NAMED
+        lines = ", ".join(str(each.line) for each in self.damaged)
+        more = self._left_out - len(self.damaged)
+        rest = "; what follows is not read" if self._left_out == _MOST_DAMAGED else ""
         return (
-            f"{counted(len(self.damaged), 'line')} of {self.path} cannot be read and "
-            f"{'is' if len(self.damaged) == 1 else 'are'} left out: {lines}"
-            f"{f' and {more:,} more' if more > 0 else ''}; {self.damaged[0].reason}"
+            f"{counted(self._left_out, 'line')} of {self.path} cannot be read and "
+            f"{'is' if self._left_out == 1 else 'are'} left out: {lines}"
+            f"{f' and {more:,} more' if more > 0 else ''}{rest}; {self.damaged[0].reason}"
         )
 
 
