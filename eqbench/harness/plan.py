@@ -344,7 +344,7 @@ def _build_in_child(
 
 
 def _check_spec(spec: str, entry: Entry) -> None:
-    """Refuse what a child calls a game or solver if that is no canonical spec of it.
+    """Refuse what a child calls a game or solver if that is no spec of it.
 
     Otherwise the rows of a plugin could bear the name of another.
 
@@ -352,8 +352,7 @@ def _check_spec(spec: str, entry: Entry) -> None:
     ------
     UsageError
     """
-    parsed = parse_spec(spec)
-    if str(parsed) != spec or parsed.name != entry.canonical_name:
+    if parse_spec(spec).name != entry.canonical_name:
         raise UsageError(
             f"its process answered with {spec!r}, no spec of the {entry.kind} {entry.name}"
         )

@@ -31,11 +31,12 @@ _lock = threading.Lock()
 
 def jobs(*, quick: bool) -> Iterator[Job]:
     """One job for each damage."""
-    for name, text, valid in _values():
+    for name, text, valid, first in _values():
         if name in QUICK or not quick:
             damage = partial(_with_value, field=name.partition(":")[0], text=text)
             codes = (0,)
-            yield Job(KIND, name, partial(_trial, name, damage, codes, valid=valid, quick=quick))
+            cheap = quick or not first  # to run a cell again costs more than all readers
+            yield Job(KIND, name, partial(_trial, name, damage, codes, valid=valid, quick=cheap))
     for kind, text in DAMAGES["lines"].items():
         name = f"line {kind}"
         if name in QUICK or not quick:
@@ -50,12 +51,12 @@ def jobs(*, quick: bool) -> Iterator[Job]:
                 yield Job(KIND, name, partial(_trial, name, damage, codes, valid=True, quick=quick))
 
 
-def _values() -> Iterator[tuple[str, str, bool]]:
-    """Names, JSON texts, and whether a reader may take them as they are."""
+def _values() -> Iterator[tuple[str, str, bool, bool]]:
+    """Names, JSON texts, whether a reader may take them as they are, and the first of a field."""
     for part, valid in (("values", False), ("harmless", True)):
         for field, texts in DAMAGES[part].items():
             for text in texts:
-                yield f"{field}: {text[:60]}", text, valid
+                yield f"{field}: {text[:60]}", text, valid, text == texts[0]
 
 
 def _trial(

@@ -19,7 +19,7 @@ from typing import Any
 
 from .sandbox import MOST_OUTPUT, Ended, Result, Sandbox
 
-DEADLINE_S = 20
+DEADLINE_S = 120
 PAGE_CHARACTERS = 4 * 2**20
 CHEAP = ("report terminal", "report csv", "report html", "load_results", "run --resume --dry-run")
 
@@ -35,7 +35,7 @@ def read_everything(
     ended = sandbox.command(
         *(folder, cell, ",".join(only), *plugins),
         program=("-m", "attack.readers"),
-        deadline_s=15 * DEADLINE_S,
+        deadline_s=5 * DEADLINE_S,
     )
     if ended.code != 0:
         return {"all readers": ended}

@@ -69,7 +69,7 @@ def main() -> int:
         jobs = list(kills.jobs(options.kill, options.seed))
     else:
         jobs = list(all_jobs(quick=options.quick))
-    jobs = [job for job in jobs if options.only in f"{job.kind} {job.name}"]
+    jobs = [job for job in jobs if options.only in f"{job.kind}, {job.name}"]
     results: list[Result] = []
     start = time.monotonic()
     for number, (job, some, seconds) in enumerate(carried_out(jobs, options.jobs), 1):

@@ -20,6 +20,7 @@ TESTS = Path(__file__).resolve().parent.parent
 MARK = "EQBENCH_ATTACK"  # in the environment of every process: where attacks leave their names
 MOST_OUTPUT = 20_000
 MOST_MESSAGE = 2_000
+MOST_READ = 64 * 2**20
 DEADLINE_S = 60.0
 LAST_BREATH_S = 5.0
 # No attack may fill the disk, or the memory, for example by reading a device to its end.
@@ -156,7 +157,9 @@ class Sandbox:
         options: dict = {"cwd": self.root, "env": self.environment(), "start_new_session": True}
         process = subprocess.Popen(arguments, **(options | more))
         for kind, most in LIMITS.items():
-            with contextlib.suppress(ProcessLookupError):  # it may have ended
+            with contextlib.suppress(
+                ProcessLookupError, PermissionError
+            ):  # ended, or limits itself
                 resource.prlimit(process.pid, kind, (most, most))
         return process
 
@@ -235,5 +238,5 @@ def _argument(value: str | Path | bytes) -> str | bytes:
 
 def _text(file: object) -> str:
     file.seek(0)  # type: ignore[attr-defined]
-    data = file.read(4 * 2**20)  # type: ignore[attr-defined]
+    data = file.read(MOST_READ)  # type: ignore[attr-defined]
     return data.decode("utf-8", errors="backslashreplace")

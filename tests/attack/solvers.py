@@ -21,7 +21,7 @@ NEIGHBORS = PLUGINS / "games.py"
 KIND = "solver plugins"
 GAMES = ("kuhn2", "pennies")
 INNOCENT = ("cfr_plus", "cfr")
-AT_ONCE = 12
+AT_ONCE = 20
 FILES = ("values", "frames", "words", "describes", "processes", "places")
 TIMEOUT_S, SETUP_S = 4, 40
 INTERRUPTED = 130
@@ -82,7 +82,7 @@ def load(plugin: str) -> ModuleType:
 def trials(attempts: Sequence[Attempt], *, quick: bool = False) -> list[Result]:
     """Results of the cells of one run, of the run itself, and of all readers of its folder."""
     alone = any(attempt.expected.alone for attempt in attempts)
-    games = GAMES if alone or not quick else GAMES[:1]
+    games = GAMES if alone else GAMES[:1]
     plugins = dict.fromkeys(PLUGINS / f"{attempt.plugin}.py" for attempt in attempts)
     files = [*plugins, NEIGHBORS]
     solvers = [*(attempt.spec for attempt in attempts), *INNOCENT]
@@ -108,7 +108,7 @@ def trials(attempts: Sequence[Attempt], *, quick: bool = False) -> list[Result]:
         read = readers.read_everything(
             *(sandbox, sandbox.run, f"{games[0]}/{INNOCENT[0]}"),
             files,
-            readers.CHEAP if quick else (),
+            readers.CHEAP if quick or alone else (),
         )
         return found + readers.results(KIND, f"after {_label(attempts)}", read, shown=INNOCENT[0])
 

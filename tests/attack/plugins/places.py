@@ -52,7 +52,7 @@ def removes_all_temporary_files(game, monitor):
 
 @ends("limit", alone=True)
 def renames_the_folder_of_the_game(game, monitor):
-    inside(game.folder).rename(game.folder.with_name("gone"))
+    inside(game.folder).rename(game.folder.with_name(f"gone-{game.folder.name}"))
 
 
 @ends("limit", "refuted", "crashed", alone=True, quick=True)
@@ -109,7 +109,7 @@ def writes_labels_that_lie(game, monitor):
     file.write_text(json.dumps(labels | {"payoff_denominator": -1, "players": [1, 2]}))
 
 
-@ends("limit", alone=True, codes=(0, 1))
+@ends(alone=True, codes=(0, 1, 2))
 def removes_the_folders_for_files(game, monitor):
     for name in ("profiles", "traces", "logs", "claims"):
         shutil.rmtree(inside(run()) / name, ignore_errors=True)

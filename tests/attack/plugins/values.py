@@ -259,12 +259,12 @@ def claimed_regret_text(game, monitor):
     return reports(game, monitor, claimed_regret="small")
 
 
-@ends("crashed")
+@ends("crashed", "limit")
 def claimed_regret_not_a_number(game, monitor):
     return reports(game, monitor, claimed_regret=float("nan"))
 
 
-@ends("crashed")
+@ends("crashed", "limit")
 def claimed_regret_infinite(game, monitor):
     return reports(game, monitor, claimed_regret=float("inf"))
 

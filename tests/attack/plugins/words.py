@@ -164,7 +164,7 @@ def returns_a_doctored_ending(game, monitor):
     return ending
 
 
-@ends("crashed")
+@ends("crashed", "limit")
 def returns_an_ending_with_detail_list(game, monitor):
     ending = Termination("limit")
     object.__setattr__(ending, "detail", ["x"])
