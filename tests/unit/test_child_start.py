@@ -64,12 +64,14 @@ def test_child_that_has_gone_is_not_reaped_yet(monkeypatch: pytest.MonkeyPatch) 
     process.communicate()
     assert child._gone()
     assert process.returncode == 0
-    waiting = subprocess.Popen([sys.executable, "-c", ""])
+    waiting = subprocess.Popen([sys.executable, "-c", ""], stdin=subprocess.PIPE)
     child.process = waiting
     assert wait_for(child._gone)
     assert waiting.returncode is None
     child.end()
     assert waiting.returncode == 0
+    assert waiting.stdin is not None
+    assert waiting.stdin.closed
 
 
 def test_child_starts_in_a_session_of_its_own_with_its_threads_and_without_the_users_folder(

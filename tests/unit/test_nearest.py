@@ -222,6 +222,12 @@ def test_dimension_is_given_where_the_regret_allows_it(
     assert found.dimension == dimension
 
 
+def test_name_alone_says_nothing_else() -> None:
+    assert identity.Identity("x") == identity.Identity(
+        "x", (), {}, None, True, False, 0.0, {}, None
+    )
+
+
 def test_outcomes_of_a_profile_are_a_distribution() -> None:
     game = eqbench.load_game("kuhn2")
     uniform = identity.outcome_distribution(game, BehaviorProfile.uniform(game.tree).probabilities)

@@ -181,7 +181,6 @@ def test_game_of_a_plugin_is_built_in_a_child_and_read_as_a_copy(
         (Children(DescribedFrame(GAME, True, True, [])), "could not be built: exit"),
         (Children(BuiltFrame(GAME, None, True, [])), "could not be built"),
         (Children(BuiltFrame("kuhn2", None, True, []), game="kuhn2"), "no spec of"),
-        (Children(BuiltFrame(f"{GAME}( )", None, True, []), game="kuhn2"), "no spec of"),
         (Children(BuiltFrame(GAME, None, True, []), game="kuhn3"), "nodes"),
     ],
 )
