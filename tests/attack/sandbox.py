@@ -19,7 +19,7 @@ from pathlib import Path
 TESTS = Path(__file__).resolve().parent.parent
 MARK = "EQBENCH_ATTACK"  # in the environment of every process: where attacks leave their names
 MOST_OUTPUT = 20_000
-MOST_MESSAGE = 2_000
+MOST_MESSAGE = 2_500
 MOST_READ = 64 * 2**20
 DEADLINE_S = 60.0
 LAST_BREATH_S = 5.0
