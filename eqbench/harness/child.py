@@ -174,10 +174,15 @@ class _Child:
                 next_poll = now + max(POLL_S, 20 * (time.monotonic() - now))
             deadline = self._deadline()
             exceeded = self._exceeded(now, deadline)
-            if exceeded:
+            late = exceeded in ("timeout", "setup timeout")
+            if exceeded and not late:
                 self.outcome.ended = exceeded
                 return
-            arrived = self.reader.next(min(next_poll, deadline) - now)
+            # what arrived in time counts, however late we look at it
+            arrived = self.reader.next(0 if late else min(next_poll, deadline) - now, deadline)
+            if exceeded and arrived is None:
+                self.outcome.ended = exceeded
+                return
             if isinstance(arrived, Exception):
                 self.outcome.ended, self.outcome.garbled = "garbled", _what_is_wrong(arrived)
                 return
@@ -194,10 +199,11 @@ class _Child:
         self.outcome.setup_s = start - self.started
         self.outcome.solve_s = finished - start
         os.close(self.control)
-        if not self._ends_within(EXIT_S):  # somebody has stopped the keeper
-            self.family.look()
-        self.family.kill()
-        self.process.wait()
+        if self.process.returncode is None:  # until it is reaped, its group number is ours
+            if not self._ends_within(EXIT_S):  # somebody has stopped the keeper
+                self.family.look()
+            self.family.kill()
+            self.process.wait()
         stdin = self.process.stdin
         if stdin is not None:
             with contextlib.suppress(OSError):
@@ -292,23 +298,31 @@ class _Reader:
 
     def __init__(self, receiver: int, most_bytes: int = MOST_BYTES) -> None:
         self._receiver, self._most = receiver, most_bytes
-        self._arrived: queue.SimpleQueue[Frame | Exception] = queue.SimpleQueue()
+        self._arrived: queue.SimpleQueue[tuple[float, Frame | Exception]] = queue.SimpleQueue()
+        self._late: Frame | Exception | None = None
         self._stop_at = float("inf")
         self._thread = threading.Thread(target=self._read, daemon=True)
         self._thread.start()
 
-    def next(self, wait_s: float) -> Frame | Exception | None:
-        """The next frame, an exception if the bytes are no frames, None if nothing came."""
+    def next(self, wait_s: float, until: float = float("inf")) -> Frame | Exception | None:
+        """The next frame that arrived until a moment of the monotonic clock.
+
+        An exception if the bytes are no frames; None if nothing came, or only later.
+        """
         try:
-            return self._arrived.get(timeout=max(wait_s, 0.001))
+            at, arrived = self._arrived.get(timeout=max(wait_s, 0.001))
         except queue.Empty:
             return None
+        if at > until:
+            self._late = arrived
+            return None
+        return arrived
 
     def rest(self) -> list[Frame]:
         """What a dead child had sent; does not wait for strangers who hold the pipe open."""
         self._stop_at = time.monotonic() + EXIT_S
         self._thread.join()
-        frames = []
+        frames = [self._late] if isinstance(self._late, Frame) else []
         while isinstance(arrived := self.next(0), Frame):
             frames.append(arrived)
         return frames
@@ -329,8 +343,8 @@ class _Reader:
                 if not data:
                     return
                 for frame in decoder.feed(data):
-                    self._arrived.put(frame)
+                    self._arrived.put((time.monotonic(), frame))
         except Exception as error:  # whatever the bytes were, the run must learn of it
-            self._arrived.put(error)
+            self._arrived.put((time.monotonic(), error))
         finally:
             os.close(self._receiver)

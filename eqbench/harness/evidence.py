@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -77,22 +78,38 @@ class Evidence:
 
     When there are 64 snapshots, every second of the older ones goes. Candidates are kept up
     to a number and a size; `dropped` counts those beyond.
+
+    Parameters
+    ----------
+    frequencies : number of frequencies of a profile of the game
+
+    Attributes
+    ----------
+    misfit : what is wrong with the first profile that cannot be one of the game; no such is kept
     """
 
-    def __init__(self) -> None:
+    def __init__(self, frequencies: int) -> None:
         self.snapshots: list[SnapshotFrame] = []
         self.candidates: list[CandidateFrame] = []
         self.dropped = 0
-        self._bytes = 0
+        self.misfit = ""
+        self._frequencies, self._bytes = frequencies, 0
 
     def add(self, frame: Frame) -> None:
         """Take a frame of any kind; others than these two are not evidence."""
-        if isinstance(frame, SnapshotFrame):
+        if not isinstance(frame, ProfileFrame):
+            return
+        sent = len(frame.frequencies) if frame.exact is None else len(frame.exact)
+        if not sent == len(frame.frequencies) == self._frequencies:
+            self.misfit = self.misfit or (
+                f"a profile of this game has {self._frequencies} frequencies; got {sent}"
+            )
+        elif isinstance(frame, SnapshotFrame):
             if len(self.snapshots) == MAX_SNAPSHOTS:
                 self.snapshots = self.snapshots[::2]
             self.snapshots.append(frame)
         elif isinstance(frame, CandidateFrame):
-            self._bytes += len(frame.profile) + sum(map(len, frame.exact or ()))
+            self._bytes += len(frame.profile) + sum(map(sys.getsizeof, frame.exact or ()))
             if len(self.candidates) < MAX_CANDIDATES and self._bytes <= MAX_CANDIDATE_BYTES:
                 self.candidates.append(frame)
             else:

@@ -108,7 +108,7 @@ class Run:
         def do(cell: Cell) -> None:
             with lock:
                 observer.started(cell)
-            evidence, outcome = Evidence(), None
+            evidence, outcome = Evidence(cell.game.game.tree.n_actions), None
             if cell.solver.problem is None:
                 outcome = run_child(
                     _job(cell, cell.game.folder.intact()),
@@ -139,7 +139,7 @@ class Run:
         folder.restore()
         for key, record in self._records.items():
             if key not in stored and record.status != "interrupted":
-                folder.append(record.without_files())
+                folder.append(record if folder.has_files_of(record) else record.without_files())
 
     def _name_clusters(self, folder: RunFolder) -> None:
         games = {cell.game.game.spec: cell.game.game for cell in self.cells}

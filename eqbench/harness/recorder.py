@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from eqbench.equilibria import Identifier
-from eqbench.errors import StoreError, counted
+from eqbench.errors import ProfileError, StoreError, counted
 from eqbench.harness.child import Limits, Outcome
 from eqbench.harness.evidence import Evidence, Finding, curve, measure_frames, metrics
 from eqbench.harness.frames import DoneFrame, ErrorFrame
@@ -56,6 +56,8 @@ class Recorder:
             assert cell.solver.problem is not None
             status, reason = cell.solver.problem
             return replace(_names(cell), status=status, reason=reason)
+        if evidence.misfit:
+            raise ProfileError(evidence.misfit)
         (verifier, identifier), name = self._kit(cell), _file(cell)
         path = measure_frames(evidence.snapshots, verifier, cell.tolerance)
         found = measure_frames(evidence.candidates, verifier, cell.tolerance)

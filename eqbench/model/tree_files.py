@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from eqbench.documents import decode, read_file
 from eqbench.errors import DocumentError
 from eqbench.model.array_files import read_array, save_array, stored_rows
-from eqbench.model.assemble import NODE_ARRAYS, VALUE_DIGITS, check_tree
+from eqbench.model.assemble import MOST_PLAYERS, NODE_ARRAYS, VALUE_DIGITS, check_tree
 from eqbench.model.sequence_form import SequenceForm
 from eqbench.model.size_limit import check_expected_nodes
 from eqbench.model.tree import INT64_SAFE, TERMINAL, GameTree, Payoffs
@@ -68,7 +68,7 @@ class TreeHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     parameter, value : name of the payoff parameter and its value as ``p`` or ``p/q``, or null
     """
 
-    players: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
+    players: Annotated[tuple[str, ...], msgspec.Meta(min_length=1, max_length=MOST_PLAYERS)]
     infosets: tuple[str, ...]
     actions: tuple[tuple[str, ...], ...]
     chance_denominator: _Denominator

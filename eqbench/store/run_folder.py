@@ -190,6 +190,13 @@ class RunFolder:
         name, line = INTERRUPTED if record.status == "interrupted" else LINES, record.to_line()
         self._write(name, lambda path: append_line(path, line))
 
+    def has_files_of(self, record: CellRecord) -> bool:
+        """Whether all files that a record names are there."""
+        profiles = (item.profile for item in record.equilibria)
+        return all(
+            (self.path / name).exists() for name in (record.trace, record.log, *profiles) if name
+        )
+
     def new_cells(self) -> LineReader[CellRecord]:
         """Reader of finished cells, also of those to come; of a repeated one all tries."""
         return LineReader(self.path / LINES, CellRecord.of_line)

@@ -6,6 +6,7 @@ import os
 import select
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -129,7 +130,7 @@ def test_guardian_that_was_killed_is_replaced(folder: Path, guardian: Guardian) 
 
 
 def test_evidence_keeps_at_most_64_snapshots_and_always_the_newest() -> None:
-    evidence = Evidence()
+    evidence = Evidence(frequencies=0)
     for work in range(1, 1001):
         evidence.add(snapshot(work))
         assert len(evidence.snapshots) <= MAX_SNAPSHOTS
@@ -140,7 +141,7 @@ def test_evidence_keeps_at_most_64_snapshots_and_always_the_newest() -> None:
 
 
 def test_evidence_counts_the_candidates_that_it_drops() -> None:
-    evidence = Evidence()
+    evidence = Evidence(frequencies=3)
     for _ in range(MAX_CANDIDATES + 5):
         evidence.add(candidate(np.zeros(3)))
     assert len(evidence.candidates) == MAX_CANDIDATES
@@ -224,3 +225,30 @@ def test_frames_of_a_child_that_ends_while_the_reader_is_delayed_are_kept(
     os.close(sender)
     threading.Timer(0.1, go_on.set).start()
     assert reader.rest() == [ReadyFrame()]
+
+
+@pytest.mark.parametrize("exact", [None, ["1"] * 3, ["1"] * 5])
+def test_evidence_keeps_no_profile_of_another_size(exact: list[str] | None) -> None:
+    evidence = Evidence(frequencies=4)
+    evidence.add(candidate(np.zeros(3 if exact is None else 4), exact=exact))
+    assert (evidence.candidates, evidence.snapshots) == ([], [])
+    assert "4 frequencies" in evidence.misfit
+
+
+def test_answer_that_came_in_time_counts_however_late_it_is_looked_at(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, guardian: Guardian
+) -> None:
+    """The run loses the processor until long after the deadline; the child had ended before."""
+    measure = _Child._measure_memory
+    waited: list[bool] = []
+
+    def slow(child: _Child) -> None:
+        measure(child)
+        if child.outcome.ready and not waited:
+            waited.append(True)
+            time.sleep(LIMITS.time_s + 4)
+
+    monkeypatch.setattr(_Child, "_measure_memory", slow)
+    outcome = run_child(job(folder, "well_behaved"), LIMITS, guardian)
+    assert outcome.ended == "exit"
+    assert isinstance(outcome.last, DoneFrame)

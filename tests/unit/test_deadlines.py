@@ -52,9 +52,9 @@ class Script:
         self.clock, self._rest = clock, list(rest)
         self._messages = sorted((BEGIN + at, message) for at, message in messages.items())
 
-    def next(self, wait_s: float) -> Any:
+    def next(self, wait_s: float, until: float = float("inf")) -> Any:
         wait_s = max(wait_s, 0.001)
-        if self._messages and self._messages[0][0] <= self.clock.now + wait_s:
+        if self._messages and self._messages[0][0] <= min(self.clock.now + wait_s, until):
             at, message = self._messages.pop(0)
             self.clock.now = max(self.clock.now, at)
             return message
@@ -104,7 +104,9 @@ class Scripted(_Child):
         self.started, self.ready_at = clock.now, None
         self.reader: Any = Script(clock, messages or {}, rest)
         self.family: Any = Relatives(clock, **memory)
-        self.process: Any = SimpleNamespace(pid=4711, stdin=None, wait=lambda: code)
+        self.process: Any = SimpleNamespace(
+            pid=4711, stdin=None, returncode=None, wait=lambda: code
+        )
         self.control = os.open(os.devnull, os.O_RDONLY)
 
     def _gone(self) -> bool:

@@ -156,12 +156,19 @@ def _pipe(folder: Path) -> Path:
     return folder / "pipe"
 
 
+def _file_instead_of(folder: Path) -> None:
+    shutil.rmtree(folder)
+    folder.write_text("")
+
+
 DAMAGES = {
     "a file is overwritten in place": in_place,
     "a file is gone": lambda folder: (folder / "base.npy").unlink(),
     "the folder is gone": shutil.rmtree,
     "all scratch folders are gone": lambda folder: shutil.rmtree(folder.parent),
     "a file is more": lambda folder: (folder / "slope.npy").write_bytes(b"x"),
+    "a file is a folder of many levels": lambda folder: os.makedirs(folder / "/".join("a" * 400)),
+    "the scratch folder is a file": lambda folder: _file_instead_of(folder.parent),
     "a file is a pipe": lambda folder: os.replace(_pipe(folder), folder / "base.npy"),
 }
 
