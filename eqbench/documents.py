@@ -11,6 +11,7 @@ import functools
 import inspect
 import os
 import stat
+import threading
 from collections.abc import Hashable
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, TypeVar
@@ -24,6 +25,9 @@ T = TypeVar("T")
 
 MOST_BYTES = 64 * 2**20
 LARGEST = 2**63 - 1
+# msgspec keeps what it finds out about a dataclass with the class, while it still does so: two
+# threads that ask for the first time at once crash the process (msgspec 0.22).
+_building = threading.Lock()
 DEEPEST = 32
 
 # JSON knows neither NaN nor infinity, and msgspec refuses numbers beyond floats, so `float` in a
@@ -55,7 +59,8 @@ def decode(data: bytes | str, kind: type[T], name: str = "the document") -> T:
 def convert(value: Any, kind: type[T], name: str = "the document") -> T:
     """Value of a declared type from plain Python values; otherwise as :func:`decode`."""
     try:
-        return msgspec.convert(value, kind)
+        with _building:
+            return msgspec.convert(value, kind)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise _refusal(name, error) from None
 
@@ -162,8 +167,13 @@ def _check_keys(plain: Any, value: Any) -> None:
                 _check_keys(item, decoded)
 
 
-@functools.cache
 def _decoder(kind: Hashable) -> msgspec.json.Decoder[Any]:
+    with _building:
+        return _built_decoder(kind)
+
+
+@functools.cache
+def _built_decoder(kind: Hashable) -> msgspec.json.Decoder[Any]:
     return msgspec.json.Decoder(kind)
 
 

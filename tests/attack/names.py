@@ -31,7 +31,7 @@ NAMES = {
     "percent": "%s %d {0} {name} $HOME `id`",
 }
 SURROGATE = "surrogate"  # bytes that are no UTF-8
-QUICK = ("c1.nfg", "rich.efg")
+QUICK = ("c1.nfg",)
 FILE_NAMES = {
     "formula": "=1+1.nfg",
     "at": "@SUM(1).nfg",

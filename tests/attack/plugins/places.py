@@ -55,7 +55,7 @@ def renames_the_folder_of_the_game(game, monitor):
     inside(game.folder).rename(game.folder.with_name(f"gone-{game.folder.name}"))
 
 
-@ends("limit", "refuted", "crashed", alone=True, quick=True)
+@ends("limit", "refuted", "crashed", alone=True)
 def makes_all_payoffs_zero(game, monitor):
     """In place, so that whoever has mapped the file sees it; then anything is an equilibrium."""
     os.chmod(inside(game.folder) / "base.npy", 0o644)
@@ -109,13 +109,13 @@ def writes_labels_that_lie(game, monitor):
     file.write_text(json.dumps(labels | {"payoff_denominator": -1, "players": [1, 2]}))
 
 
-@ends(alone=True, codes=(0, 1, 2))
+@ends("limit", alone=True)
 def removes_the_folders_for_files(game, monitor):
     for name in ("profiles", "traces", "logs", "claims"):
         shutil.rmtree(inside(run()) / name, ignore_errors=True)
 
 
-@ends(alone=True, codes=(1, 2), quick=True)
+@ends("limit", alone=True)
 def removes_the_folder_of_the_run(game, monitor):
     shutil.rmtree(inside(run()))
 
