@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import functools
 import inspect
+import io
 import os
 import stat
 import threading
@@ -106,6 +107,11 @@ def open_file(path: str | Path) -> BinaryIO:
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     raise OSError(errno.EINVAL, "it is no regular file", str(path))
+
+
+def open_text(path: str | Path) -> io.TextIOWrapper:
+    """A regular file of UTF-8 text with its ends of lines as they are; otherwise `open_file`."""
+    return io.TextIOWrapper(open_file(path), encoding="utf-8", newline="")
 
 
 def read_file(path: str | Path, most_bytes: int = MOST_BYTES) -> bytes:

@@ -24,6 +24,19 @@ READING_CALLS = frozenset(
     {"open", "read_text", "read_bytes", "load", "loadtxt", "genfromtxt", "fromfile", "memmap"}
 )
 
+# What comes from outside is read by eqbench.documents, which never waits for a pipe and never reads
+# without end; but these read the system, own sources, or bytes that were read by it.
+UNBOUNDED_CALLS = frozenset({"read_text", "read_bytes", "np.load"})
+BOUNDED_UNITS = frozenset({"cli", "harness", "store", "studies"})
+TRUSTING = frozenset(
+    {
+        "eqbench.harness.environment",
+        "eqbench.harness.keeper",
+        "eqbench.store.array_archive",
+        "eqbench.studies.reproduction.sources",
+    }
+)
+
 # The folders of a checkout and the packages that they are.
 FOLDERS = {
     "eqbench": "eqbench",
@@ -262,6 +275,19 @@ def data_faults(source: Source) -> list[str]:
     return faults
 
 
+def border_faults(source: Source) -> list[str]:
+    """Return one message for each file that is read past the one reader of files."""
+    if source.unit not in BOUNDED_UNITS or source.module in TRUSTING:
+        return []
+    return [
+        f"{source.module}:{node.lineno}: calls {ast.unparse(node.func)}; read by eqbench.documents"
+        for node in ast.walk(ast.parse(source.text))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and not UNBOUNDED_CALLS.isdisjoint({node.func.attr, ast.unparse(node.func)})
+    ]
+
+
 def data_files(root: Path) -> list[str]:
     """Return the files in the folder of the solvers that are no modules."""
     return [
@@ -282,5 +308,6 @@ def all_faults(root: Path) -> list[str]:
             *import_faults(source, modules),
             *shape_faults(source),
             *data_faults(source),
+            *border_faults(source),
         )
     ]

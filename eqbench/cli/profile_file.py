@@ -19,10 +19,11 @@ def read_profile(path: str) -> Any:
     """
     from eqbench.documents import read_file
     from eqbench.errors import ProfileError, UsageError
-    from eqbench.model.profile_json import parse_profile
+    from eqbench.model.profile_json import MOST_PROFILE_BYTES, parse_profile
 
     try:
-        text = (_standard_input() if path == "-" else read_file(path)).decode()
+        data = _standard_input() if path == "-" else read_file(path, MOST_PROFILE_BYTES)
+        text = data.decode()
     except (OSError, ValueError) as error:
         undecoded = isinstance(error, UnicodeDecodeError)
         what = "it is not UTF-8 text" if undecoded else getattr(error, "strerror", error)
@@ -35,9 +36,10 @@ def read_profile(path: str) -> Any:
 
 def _standard_input() -> bytes:
     """All of standard input, if it has an end."""
-    from eqbench.documents import MOST_BYTES, size_text
+    from eqbench.documents import size_text
+    from eqbench.model.profile_json import MOST_PROFILE_BYTES
 
-    data = sys.stdin.buffer.read(MOST_BYTES + 1)
-    if len(data) > MOST_BYTES:
-        raise OSError(errno.EFBIG, f"it has more than {size_text(MOST_BYTES)}")
+    data = sys.stdin.buffer.read(MOST_PROFILE_BYTES + 1)
+    if len(data) > MOST_PROFILE_BYTES:
+        raise OSError(errno.EFBIG, f"it has more than {size_text(MOST_PROFILE_BYTES)}")
     return data

@@ -6,6 +6,8 @@ import hashlib
 import importlib.util
 from pathlib import Path
 
+from eqbench.documents import read_file
+from eqbench.errors import UsageError
 from eqbench.harness.environment import version_of
 from eqbench.model.cache import package_sources, source_hash
 from eqbench.plugins import Entry
@@ -23,13 +25,22 @@ def solver_version(entry: Entry) -> str:
     if entry.builtin:
         own = f"eqbench {version_of('eqbench')} {_builtin_source(entry)}"
     elif entry.plugin:
-        own = hashlib.sha256(Path(entry.plugin).read_bytes()).hexdigest()[:16]
+        own = hashlib.sha256(_content(entry.plugin)).hexdigest()[:16]
     else:
         name = entry.source.removeprefix(_DISTRIBUTION)
         own = f"{name} {version_of(name)}"
     names = [name for need in entry.requires for name in need.split(" or ")]
     packages = [f"{name} {_version_of_module(name)}" for name in names]
     return ", ".join([own, *packages])
+
+
+def _content(plugin: str) -> bytes:
+    try:
+        return read_file(plugin)
+    except OSError as error:
+        raise UsageError(
+            f"cannot read the plugin {plugin}: {error.strerror}; give the path of a Python file"
+        ) from None
 
 
 def _builtin_source(entry: Entry) -> str:

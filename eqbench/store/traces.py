@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import struct
-import tokenize
-import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,19 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eqbench.documents import read_file, size_text
+from eqbench.documents import read_file
 from eqbench.errors import UsageError
-from eqbench.text import printable, shortened
+from eqbench.store.array_archive import read_arrays
 
 # 64 snapshots of a game with a thousand players take one
 MOST_TRACE_BYTES = 16 * 2**20
 # kind of NumPy type and number of dimensions; the first is that of snapshots, the second of players
 ARRAYS = {"work": ("i", 1), "elapsed_s": ("f", 1), "claim": ("U", 1), "regrets": ("f", 2)}
-# what NumPy and zipfile raise where bytes are not what they expect
-_DAMAGED = (
-    *(OSError, EOFError, ValueError, TypeError, LookupError, OverflowError, MemoryError),
-    *(SyntaxError, RuntimeError, zipfile.BadZipFile, struct.error, tokenize.TokenError),
-)
 
 
 @dataclass(frozen=True)
@@ -53,22 +44,20 @@ def read_trace(file: Path) -> tuple[Snapshot, ...]:
     """
     try:
         return tuple(_snapshots(_arrays(read_file(file, MOST_TRACE_BYTES))))
-    except _DAMAGED as error:
-        what = error.strerror if isinstance(error, OSError) else repr(error)
+    except (OSError, ValueError) as error:
+        what = error.strerror if isinstance(error, OSError) else error
         raise UsageError(
-            f"cannot read the anytime curve {file}: {shortened(printable(f'{what}'))}; restore the "
+            f"cannot read the anytime curve {file}: {what}; restore the "
             "file, or run its cell again into another folder"
         ) from None
 
 
 def _arrays(data: bytes) -> dict[str, NDArray[Any]]:
     """The arrays of a curve, as declared and of equal length."""
-    # a file that is no archive would be read as a single array, which has no context
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        if sum(member.file_size for member in archive.infolist()) > MOST_TRACE_BYTES:
-            raise ValueError(f"its arrays take more than {size_text(MOST_TRACE_BYTES)}")
-    with np.load(io.BytesIO(data), allow_pickle=False) as stored:
-        arrays = {name: stored[name] for name in ARRAYS}
+    stored = read_arrays(data, MOST_TRACE_BYTES)
+    if missing := ARRAYS.keys() - stored.keys():
+        raise ValueError(f"it holds no {min(missing)}")
+    arrays = {name: stored[name] for name in ARRAYS}
     for name, (kind, dimensions) in ARRAYS.items():
         array = arrays[name]
         if array.dtype.kind != kind or array.ndim != dimensions:

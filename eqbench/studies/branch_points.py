@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from eqbench.documents import open_text
 from eqbench.errors import ProfileError, UsageError, known_labels
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
@@ -62,7 +63,7 @@ def read_points(game: Game, path: Path, parameter: str | None = None) -> Branch:
     if parameter is None:
         raise UsageError(f"{game.spec} has no payoff parameter, so no branch belongs to it")
     try:
-        with path.open(newline="", encoding="utf-8") as file:
+        with open_text(path) as file:
             lines = csv.reader(file, strict=True)
             _check_header(next(lines, []), game, path)
             table = np.array(list(_rows(lines, len(columns(tree)), path)))

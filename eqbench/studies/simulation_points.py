@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from eqbench.documents import open_text
 from eqbench.errors import StoreError, UsageError, known_labels
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
@@ -120,7 +121,7 @@ def read_points(game: Game, path: Path) -> list[SimulatedRun]:
     """
     tree, parameter = game.tree, game.tree.payoffs.parameter
     try:
-        with path.open(newline="", encoding="utf-8") as file:
+        with open_text(path) as file:
             lines = csv.reader(file, strict=True)
             header = next(lines, [])
             valued = parameter is not None and header[1:2] == [parameter]

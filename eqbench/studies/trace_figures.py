@@ -7,8 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from eqbench.documents import read_file
 from eqbench.errors import UsageError
-from eqbench.model.profile_json import parse_profile, profile_from_json
+from eqbench.model.profile_json import MOST_PROFILE_BYTES, parse_profile, profile_from_json
 from eqbench.spec import parse_spec
 from eqbench.studies.branch import Branch
 from eqbench.studies.branch_animation import write_animation
@@ -144,7 +145,7 @@ def _bars(
     item = entry["equilibria"][number - 1]
     file = folder.path / item["profile"]
     try:
-        data = parse_profile(file.read_text(encoding="utf-8"))
+        data = parse_profile(read_file(file, MOST_PROFILE_BYTES))
     except OSError as error:
         raise UsageError(f"cannot read {file}: {error.strerror}; trace again") from None
     behavior = profile_from_json(tree, data).probabilities

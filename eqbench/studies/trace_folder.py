@@ -10,17 +10,27 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
-from eqbench.errors import StoreError, UsageError
+from eqbench.documents import decode, decode_closed, open_file, read_file
+from eqbench.errors import DocumentError, StoreError, UsageError
 from eqbench.model.tree import GameTree
 from eqbench.studies.branch_points import columns
-from eqbench.studies.trace_checkpoint import Progress
-from eqbench.studies.trace_request import TraceRequest
+from eqbench.studies.trace_checkpoint import MOST_CHECKPOINT_BYTES, Progress
+from eqbench.studies.trace_request import StoredRequest, TraceRequest
 
 SCHEMA = "eqbench.trace/1"
 REQUEST, POINTS, CHECKPOINT, SUMMARY = "trace.json", "points.csv", "checkpoint.npz", "summary.json"
 PROFILES, FIGURES = "profiles", "figures"
+
+
+class _Schema(TypedDict):
+    schema: str
+
+
+class _About(_Schema):
+    solver_version: str
+    request: StoredRequest
 
 
 class TraceFolder:
@@ -96,14 +106,14 @@ class TraceFolder:
         """
         file = self.path / REQUEST
         try:
-            about = json.loads(file.read_text(encoding="utf-8"))
-            if about["schema"] != SCHEMA:
-                raise UsageError(
-                    f"{file} has the format {about['schema']!r}; this version reads {SCHEMA!r}"
-                )
-            return TraceRequest.from_json(about["request"]), str(about["solver_version"])
-        except (ValueError, KeyError, TypeError, OSError) as error:
-            raise UsageError(f"{file} is damaged ({error!r}); trace the branch again") from None
+            data = read_file(file)
+            schema = decode(data, _Schema)["schema"]
+            if schema == SCHEMA:
+                about = decode_closed(data, _About)
+                return TraceRequest.from_json(about["request"]), about["solver_version"]
+        except (ValueError, OSError, DocumentError) as error:
+            raise UsageError(f"{file}: {error}; trace the branch again") from None
+        raise UsageError(f"{file} has the format {schema!r}; this version reads {SCHEMA!r}")
 
     def progress(self, request: TraceRequest) -> Progress | None:
         """How far the trace has come, None if it did not come to its first checkpoint.
@@ -114,9 +124,14 @@ class TraceFolder:
             If the checkpoint is damaged.
         """
         file = self.path / CHECKPOINT
-        if not file.exists():
+        try:
+            return Progress.from_bytes(read_file(file, MOST_CHECKPOINT_BYTES), request)
+        except FileNotFoundError:
             return None
-        return Progress.from_bytes(file.read_bytes(), request)
+        except OSError as error:
+            raise UsageError(
+                f"cannot read {file}: {error.strerror}; restore it, or trace the branch again"
+            ) from None
 
     def write_checkpoint(self, progress: Progress) -> None:
         """Put a checkpoint in place of the last one; StoreError if that fails."""
@@ -144,12 +159,12 @@ class TraceFolder:
         """
         file = self.path / SUMMARY
         try:
-            return json.loads(file.read_text(encoding="utf-8"))
+            return decode(read_file(file), dict[str, Any], "the summary")
         except FileNotFoundError:
             return None
-        except (ValueError, OSError) as error:
+        except (DocumentError, OSError) as error:
             raise UsageError(
-                f"{file} is damaged ({error}); delete it, and --resume writes it again"
+                f"cannot read {file}: {error}; delete it, and --resume writes it again"
             ) from None
 
     def drop_summary(self) -> None:
@@ -186,7 +201,9 @@ class PointsWriter:
         if progress.points:
             _cut(path, progress)
         with _reported(path):
-            self._file = path.open("ab" if progress.points else "wb")
+            if not progress.points:
+                path.unlink(missing_ok=True)  # opening a pipe would wait for a reader
+            self._file = path.open("ab" if progress.points else "xb")
         if not progress.points:
             header = io.StringIO()
             csv.writer(header, lineterminator="\n").writerow(columns(tree))
@@ -223,7 +240,7 @@ def _cut(path: Path, progress: Progress) -> None:
     """Cut a file of points to those of a checkpoint."""
     try:
         checksum, rest = 0, progress.size
-        with path.open("r+b") as file:
+        with open_file(path) as file:
             while rest and (block := file.read(min(rest, 2**20))):
                 checksum, rest = zlib.crc32(block, checksum), rest - len(block)
             if rest or checksum != progress.checksum:
@@ -231,7 +248,7 @@ def _cut(path: Path, progress: Progress) -> None:
                     f"{path} is not as it was at the last checkpoint, when it had "
                     f"{progress.size:,} bytes; restore it, or trace the branch again"
                 )
-            file.truncate(progress.size)
+        os.truncate(path, progress.size)
     except OSError as error:
         raise UsageError(
             f"cannot go on writing {path}: {error.strerror}; restore it, or trace the branch again"

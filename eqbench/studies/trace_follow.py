@@ -14,7 +14,7 @@ from eqbench.model.choices import Choices
 from eqbench.model.payoff_model import PayoffModel
 from eqbench.model.tree import FloatArray
 from eqbench.studies.branch_points import action_labels
-from eqbench.studies.trace_checkpoint import Outcome, Progress
+from eqbench.studies.trace_checkpoint import Crossed, Outcome, Progress
 from eqbench.studies.trace_folder import PointsWriter, TraceFolder
 from eqbench.studies.trace_pieces import Piece, crossings_of, pieces, start_of
 from eqbench.studies.trace_request import Setting
@@ -169,7 +169,7 @@ class _Collector:
         free = self._free(point).tolist()
         self.file.append([float(point.value), self.progress.arclength, *payoffs, *free])
         if point.event:
-            crossed = {"parameter": float(point.value), "payoffs": payoffs}
+            crossed: Crossed = {"parameter": float(point.value), "payoffs": payoffs}
             self.progress.branch_points.append(crossed)
         self.progress.last = point
 

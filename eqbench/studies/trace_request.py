@@ -2,16 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Annotated, Any, NotRequired, TypedDict
+
+import msgspec
 
 from eqbench.continuation import Continuation
+from eqbench.documents import Count
 from eqbench.errors import SolverUnavailableError, UsageError
 from eqbench.model.game import Game
 from eqbench.registry import LoadedSolver, Registry
 from eqbench.solver import Availability, availability_for, availability_of, refusal_of
+
+# as Fraction writes it
+_Exact = Annotated[str, msgspec.Meta(pattern="^-?[0-9]+(/[1-9][0-9]*)?$")]
+
+
+class StoredRequest(TypedDict):
+    """A request in plain JSON values; numbers of the range are texts, and so stay exact."""
+
+    game: str
+    solver: str
+    first: _Exact
+    last: _Exact
+    at: list[_Exact]
+    plugins: list[str]
+    parameter: NotRequired[str]
+    at_most: NotRequired[bool]
+    starts: NotRequired[Count]
+    seed: NotRequired[int]
 
 
 @dataclass(frozen=True)
@@ -43,7 +63,7 @@ class TraceRequest:
     plugins: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values; numbers of the range are texts, and so stay exact."""
+        """What is stored; a :class:`StoredRequest`."""
         return self.__dict__ | {
             "first": str(self.first),
             "last": str(self.last),
@@ -52,17 +72,16 @@ class TraceRequest:
         }
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> TraceRequest:
-        """The request that `to_json` wrote; KeyError, TypeError or ValueError if it is none."""
-        return cls(
-            **{
-                **data,
-                "first": Fraction(data["first"]),
-                "last": Fraction(data["last"]),
-                "at": tuple(map(Fraction, data["at"])),
-                "plugins": tuple(data["plugins"]),
-            }
-        )
+    def from_json(cls, data: StoredRequest) -> TraceRequest:
+        """The request that `to_json` wrote; ValueError if a number is of absurd size."""
+        plain: dict[str, Any] = {
+            **data,
+            "first": Fraction(data["first"]),
+            "last": Fraction(data["last"]),
+            "at": tuple(map(Fraction, data["at"])),
+            "plugins": tuple(data["plugins"]),
+        }
+        return cls(**plain)
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,6 +12,7 @@ from architecture import (
     TABLE,
     Source,
     all_faults,
+    border_faults,
     data_faults,
     data_files,
     import_faults,
@@ -152,6 +153,16 @@ def test_vague_names_and_long_files_are_flagged():
 def test_a_solver_that_reads_data_is_flagged(text: str):
     assert len(data_faults(Source("eqbench.solvers.ncp.run", text))) == 1
     assert data_faults(Source("eqbench.equilibria.sets", text)) == []
+
+
+@pytest.mark.parametrize(
+    "call", ["path.read_text()", "(folder / 'x').read_bytes()", "np.load(io.BytesIO(data))"]
+)
+def test_a_file_that_is_read_without_a_bound_is_flagged(call: str):
+    text = f"def f(path):\n    return {call}"
+    assert len(border_faults(Source("eqbench.studies.trace_folder", text))) == 1
+    assert border_faults(Source("eqbench.store.array_archive", text)) == []
+    assert border_faults(Source("eqbench.model.cache", text)) == []
 
 
 def test_a_solver_may_hold_text_in_memory():

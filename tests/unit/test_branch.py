@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -149,6 +150,12 @@ def test_frequency_outside_its_range_is_refused(tmp_path: Path, frequency: str) 
     path.write_text("\n".join(lines))
     with pytest.raises(ProfileError, match="line 4"):
         read_points(eqbench.load_game("skp"), path)
+
+
+def test_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "points.csv")
+    with pytest.raises(UsageError, match="it is no regular file"):
+        read_points(eqbench.load_game("skp"), tmp_path / "points.csv")
 
 
 def test_missing_file_and_single_point_are_refused(tmp_path: Path) -> None:

@@ -14,16 +14,27 @@ from command import PLUGINS, eqbench
 from stored_runs import write_run
 
 from eqbench import load_game
+from eqbench.errors import UsageError
 from eqbench.harness import plan
 from eqbench.harness.child import Outcome
 from eqbench.harness.frames import BuiltFrame, DescribedFrame
 from eqbench.harness.plan import GameFolder, Request, make_plan, new_folder
 from eqbench.harness.recorder import Recorder
+from eqbench.harness.versions import solver_version
 from eqbench.model.game_cache import store_game
 from eqbench.model.tree_files import content_hash, load_tree
 from eqbench.registry import default_registry
 from eqbench.store.run_folder import RunFolder
 from eqbench.store.stored_run import read_run
+
+
+def test_plugin_that_became_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    file = shutil.copy(PLUGINS / "faults.py", tmp_path / "brought.py")
+    entry = default_registry().with_plugins([file]).solver_entry("well_behaved")
+    file.unlink()
+    os.mkfifo(file)
+    with pytest.raises(UsageError, match=r"cannot read the plugin .* it is no regular file"):
+        solver_version(entry)
 
 
 @pytest.mark.parametrize(

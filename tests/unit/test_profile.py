@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import copy
+import io
 import json
 import math
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import eqbench
-from eqbench.errors import ProfileError
+from eqbench.cli.profile_file import read_profile
+from eqbench.errors import ProfileError, UsageError
 from eqbench.model.profile import BehaviorProfile, random_profile
 from eqbench.model.profile_json import parse_profile, profile_from_json, profile_to_json
 from eqbench.model.tree import GameTree
@@ -161,6 +164,32 @@ def test_text_with_non_finite_numbers_is_refused(word: str) -> None:
 def test_numbers_of_absurd_size_are_refused_at_once(number: str) -> None:
     with pytest.raises(ProfileError, match="out of any reasonable size"):
         parse_with(number)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["1e3_000_000", "1e9_999_999_999", "1_0/2_0", "1e\u0669", "\u0661/\u0662", " 1/2", "1/-2"],
+    ids=ascii,
+)
+def test_text_of_a_number_has_ascii_digits_only(tree: GameTree, data: dict, text: str) -> None:
+    with pytest.raises(ProfileError, match="write a number"):
+        profile_from_json(tree, spoiled(data, "P1", "1:", {"bet": text}))
+
+
+@pytest.mark.parametrize("name", ["profile.json", "-"])
+def test_files_and_standard_input_have_the_limit_of_profiles(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("eqbench.model.profile_json.MOST_PROFILE_BYTES", 20)
+    content = b'{"behavior": {}}'
+    Path("profile.json").write_bytes(content)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
+    assert read_profile(name) == {"behavior": {}}
+    Path("profile.json").write_bytes(content + b" " * 5)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content + b" " * 5)))
+    with pytest.raises(UsageError, match=f"cannot read the profile {name}: it has more than 20"):
+        read_profile(name)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[" * 100_000, '{"behavior": 01}'], ids=len)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -24,7 +26,7 @@ from eqbench.studies.reproduction.claims import (
     reproduced,
     source_error,
 )
-from eqbench.studies.reproduction.folder import claims_csv, document
+from eqbench.studies.reproduction.folder import claims_csv, document, read_request
 from eqbench.studies.reproduction.html import index_page, source_page
 from eqbench.studies.reproduction.jobs import Job, JobRecord, Workshop
 from eqbench.studies.reproduction.judge import judge
@@ -105,6 +107,36 @@ def test_a_failed_job_gives_its_last_words(tmp_path: Path) -> None:
     found = verdict_of(VALUE, tmp_path)
     assert found["verdict"] == "not_attempted"
     assert found["detail"] == "the job games failed with exit code 2: no such game"
+
+
+@pytest.mark.parametrize("damage", [Path.unlink, lambda file: (file.unlink(), os.mkfifo(file))])
+def test_a_failed_job_whose_last_words_are_gone_is_not_attempted(
+    tmp_path: Path, damage: Callable[[Path], object]
+) -> None:
+    stored_job(tmp_path, "games", {"value": 1.0}, exit_code=2, accepted=False)
+    (tmp_path / "games.err").touch()
+    damage(tmp_path / "games.err")
+    found = verdict_of(VALUE, tmp_path)
+    assert found["verdict"] == "not_attempted"
+    assert "the job games failed, and games.err cannot be read" in found["detail"]
+
+
+@pytest.mark.parametrize("name", ["games.json", "games/summary.json", "request.json"])
+def test_pipes_in_place_of_stored_files_are_not_waited_for(tmp_path: Path, name: str) -> None:
+    stored_job(tmp_path, "games", {"value": 1.0})
+    (tmp_path / name).unlink(missing_ok=True)
+    os.mkfifo(tmp_path / name)
+    if name == "request.json":
+        with pytest.raises(UsageError, match="holds no reproduction"):
+            read_request(tmp_path)
+    else:
+        assert verdict_of(VALUE, tmp_path)["verdict"] == "not_attempted"
+
+
+@pytest.mark.parametrize("change", [{"accepted": "yes"}, {"ended": 1}, {"words": "list"}])
+def test_a_record_of_other_types_is_none(tmp_path: Path, change: dict[str, Any]) -> None:
+    stored_job(tmp_path, "games", {"value": 1.0}, **change)
+    assert Workshop("toy", tmp_path, full=False).record("games") is None
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -118,6 +119,12 @@ def test_damaged_files_are_refused(tmp_path: Path, change: object, words: str) -
     path.write_text(change(path.read_text()))  # type: ignore[operator]
     with pytest.raises(UsageError, match=words.replace("|", r"\|")):
         read_points(GAME, path)
+
+
+def test_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "points.csv")
+    with pytest.raises(UsageError, match="it is no regular file"):
+        read_points(GAME, tmp_path / "points.csv")
 
 
 def test_file_that_is_missing_is_refused(tmp_path: Path) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
+import os
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -11,12 +14,16 @@ import numpy as np
 import pytest
 from trace_cases import FOLDS, TURNS, new_folder, setting, table
 
+from eqbench.continuation import BranchPoint
 from eqbench.errors import EqbenchError, UsageError
 from eqbench.studies.branch_points import read_points
 from eqbench.studies.trace import conclude, trace
+from eqbench.studies.trace_checkpoint import Progress
 from eqbench.studies.trace_folder import TraceFolder
 from eqbench.studies.trace_follow import Control
 from eqbench.studies.trace_pieces import crossings_of, pieces, start_of
+
+POINT = BranchPoint(3.0, np.full(2, 0.5), np.ones(2, bool), 1.0, "", {"t": np.array(0.0)})
 
 
 def places(points: list) -> list[float]:
@@ -216,6 +223,74 @@ def test_damaged_files_are_refused(tmp_path: Path, damage: str) -> None:
         trace(setting(), folder)
 
 
+@pytest.mark.parametrize("name", ["points.csv", "checkpoint.npz", "summary.json", "trace.json"])
+def test_pipes_in_place_of_files_are_not_waited_for(tmp_path: Path, name: str) -> None:
+    case = setting()
+    folder = new_folder(tmp_path / "t", case)
+    trace(case, folder, Control(most_points=10))
+    (folder.path / name).unlink(missing_ok=True)
+    os.mkfifo(folder.path / name)
+    readers = {"summary.json": folder.summary, "trace.json": folder.request}
+    read = readers.get(name, lambda: trace(setting(), folder))
+    with pytest.raises(UsageError, match="it is no regular file"):
+        read()
+
+
+def test_points_begin_anew_where_a_pipe_lies(tmp_path: Path) -> None:
+    case = setting()
+    folder = new_folder(tmp_path / "t", case)
+    os.mkfifo(folder.points)
+    trace(case, folder, Control(most_points=3))
+    assert len(table(folder)) == 3
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"points": "many", "size": "x", "outcome": 7, "elapsed_s": [1]},
+        {"outcome": "lost"},
+        {"elapsed_s": -1.0},
+        {"folds": [{"parameter": 1.0}]},
+        {"turns": [[1, 2, 3]]},
+        {"lost": [0]},
+    ],
+    ids=str,
+)
+def test_checkpoint_of_other_types_is_refused(change: dict) -> None:
+    progress = Progress(POINT, [])
+    request = setting().request
+    assert Progress.from_bytes(progress.to_bytes(), request).last.value == 3.0
+    vars(progress).update(change)
+    with pytest.raises(UsageError, match=r"checkpoint of this trace is damaged .* trace the"):
+        Progress.from_bytes(progress.to_bytes(), request)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"value": "3"},
+        {"event": "surprise"},
+        {"behavior": np.array([0.5, np.nan])},
+        {"behavior": np.array(["a", "b"])},
+        {"played": np.array([True])},
+    ],
+    ids=str,
+)
+def test_checkpoint_with_other_points_is_refused(change: dict) -> None:
+    data = Progress(replace(POINT, **change), []).to_bytes()
+    with pytest.raises(UsageError, match="checkpoint of this trace is damaged"):
+        Progress.from_bytes(data, setting().request)
+
+
+def test_checkpoint_that_would_fill_the_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("eqbench.studies.trace_checkpoint.MOST_CHECKPOINT_BYTES", 2**20)
+    bomb = io.BytesIO()
+    np.savez_compressed(bomb, last=np.zeros(2**18))
+    assert len(bomb.getvalue()) < 2**14
+    with pytest.raises(UsageError, match="its arrays take more than 1 MiB"):
+        Progress.from_bytes(bomb.getvalue(), setting().request)
+
+
 def test_lost_branch_keeps_what_was_found_and_stays_lost(tmp_path: Path) -> None:
     case = setting("winding(lost=2)", at=(3, 7))
     folder = new_folder(tmp_path / "t", case)
@@ -282,7 +357,17 @@ def test_request_survives_and_a_damaged_one_is_refused(tmp_path: Path) -> None:
     assert TraceFolder.open(folder.path).request() == (case.request, "1")
     file = folder.path / "trace.json"
     about = json.loads(file.read_text())
-    for text in ("{", "[]", json.dumps(about | {"schema": "x"}), json.dumps(about)[:-9]):
+    others = [{"schema": "x"}, {"solver_version": 1}]
+    changes = [
+        {"game": 7},
+        {"first": "1/0"},
+        {"at": ["1e999999999"]},
+        {"starts": "many"},
+        {"more": 1},
+    ]
+    others += [{"request": about["request"] | change} for change in changes]
+    texts = [json.dumps(about | other) for other in others]
+    for text in ("{", "[]", json.dumps(about)[:-9], *texts):
         file.write_text(text)
         with pytest.raises(UsageError, match=r"damaged|format"):
             folder.request()

@@ -9,15 +9,24 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
-from eqbench.errors import UsageError
+from eqbench.documents import decode, read_file
+from eqbench.errors import DocumentError, UsageError
 from eqbench.studies.reproduction.jobs import Workshop
 from eqbench.studies.reproduction.judge import SCHEMA
 from eqbench.studies.study_files import new_folder, write_texts
 
 _REQUEST = "request.json"
 _COLUMNS = ("source", "part", "row", "column", "theirs", "ours", "verdict", "detail", "jobs")
+
+
+class Request(TypedDict):
+    """What was asked for."""
+
+    schema: str
+    sources: list[str]
+    full: bool
 
 
 def begin(path: Path, sources: list[str], *, full: bool) -> None:
@@ -33,7 +42,7 @@ def begin(path: Path, sources: list[str], *, full: bool) -> None:
     write_texts(path, {_REQUEST: request + "\n"})
 
 
-def read_request(path: Path) -> dict[str, Any]:
+def read_request(path: Path) -> Request:
     """What was asked for when the folder was made: `sources` and `full`.
 
     Raises
@@ -42,10 +51,10 @@ def read_request(path: Path) -> dict[str, Any]:
         If the folder holds no reproduction.
     """
     try:
-        request = json.loads((path / _REQUEST).read_text("utf-8"))
-    except (OSError, ValueError):
+        request = decode(read_file(path / _REQUEST), Request)
+    except (OSError, DocumentError):
         request = None
-    if not isinstance(request, dict) or request.get("schema") != SCHEMA:
+    if request is None or request["schema"] != SCHEMA:
         raise UsageError(f"{path} holds no reproduction; give a folder of eqbench reproduce")
     return request
 

@@ -17,6 +17,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from eqbench.documents import decode, read_file
+from eqbench.errors import DocumentError
 from eqbench.studies.reproduction.sources import source_digest
 
 # what goes on in its own folder after a break; the others are begun again
@@ -107,8 +109,8 @@ class Workshop:
     def record(self, name: str) -> JobRecord | None:
         """How a job went, None if it was not run to its end."""
         try:
-            return JobRecord(**json.loads((self.folder / f"{name}.json").read_text("utf-8")))
-        except (FileNotFoundError, ValueError, TypeError):
+            return decode(read_file(self.folder / f"{name}.json"), JobRecord)
+        except (OSError, DocumentError):
             return None
 
     def is_current(self, job: Job, record: JobRecord) -> bool:
@@ -193,7 +195,10 @@ class Workshop:
         """Whether a job that was broken off can go on in its folder, and it is the same job."""
         words = job.words(full=self.full)
         begun = self.folder / f"{job.name}.begun"
-        same = begun.exists() and begun.read_text("utf-8") == shlex.join(self._identity(job))
+        try:
+            same = read_file(begun) == shlex.join(self._identity(job)).encode()
+        except OSError:
+            same = False
         return bool(words) and words[0] in _RESUMABLE and same and place.exists()
 
     def _process(self, job: Job, place: Path, *, goes_on: bool) -> subprocess.Popen[bytes]:

@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from eqbench.documents import read_file
 from eqbench.errors import EqbenchError
 from eqbench.studies.reproduction.jobs import Job, JobRecord, Workshop
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+
+MOST_STORED_BYTES = 2**30  # points of a long branch take some hundred MiB
 
 
 class NotStoredError(Exception):
@@ -97,7 +100,7 @@ class StoredJob:
 
     def _text(self, file: Path) -> str:
         try:
-            return file.read_text("utf-8")
+            return read_file(file, MOST_STORED_BYTES).decode()
         except FileNotFoundError:
             raise NotStoredError(f"the job {self.record.name} left no {file.name}") from None
         except (OSError, UnicodeDecodeError) as error:
@@ -183,5 +186,11 @@ class Stored:
 
     def _last(self, name: str) -> str:
         """Last line that a job said."""
-        said = (self._workshop.folder / f"{name}.err").read_text("utf-8", errors="replace")
+        file = self._workshop.folder / f"{name}.err"
+        try:
+            said = read_file(file, MOST_STORED_BYTES).decode(errors="replace")
+        except OSError as error:
+            raise NotStoredError(
+                f"the job {name} failed, and {file.name} cannot be read: {error.strerror}"
+            ) from None
         return (said.strip().splitlines() or ["it said nothing"])[-1]

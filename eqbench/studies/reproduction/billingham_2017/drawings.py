@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from eqbench.documents import read_file
 from eqbench.report.svg import COLORS, INK
 from eqbench.studies.figure_style import (
     add_legend,
@@ -33,7 +34,7 @@ def svg_text(figure: Figure) -> str:
     with TemporaryDirectory() as folder:
         file = Path(folder) / "figure.svg"
         save_figure(figure, file)
-        return file.read_text("utf-8")
+        return read_file(file).decode()
 
 
 def range_figure(present: Mapping[Fraction, Collection[str]]) -> str:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eqbench.model.profile_json import parse_profile, profile_from_json
+from eqbench.documents import read_file
+from eqbench.model.profile_json import MOST_PROFILE_BYTES, parse_profile, profile_from_json
 from eqbench.registry import load_game
 from eqbench.report.svg import COLORS, GRAY
 from eqbench.studies.branch import Branch
@@ -68,7 +69,7 @@ def _saved(made: Mapping[str, Figure], folder: Path) -> dict[str, Any]:
 
 
 def _summary(jobs: Path, name: str) -> Any:
-    return json.loads((jobs / name / "summary.json").read_text("utf-8"))
+    return json.loads(read_file(jobs / name / "summary.json"))
 
 
 def _named(branches: Mapping[int, Branch]) -> dict[str, Branch]:
@@ -92,7 +93,7 @@ def _bars(jobs: Path) -> Figure:
     summary = _summary(jobs, "n13")
     (entry,) = [e for e in summary["at"] if e["parameter"] == float(BARS_POT)]
     item, tree = entry["equilibria"][0], load_game(kuhn(13)).tree
-    text = (jobs / "n13" / item["profile"]).read_text("utf-8")
+    text = read_file(jobs / "n13" / item["profile"], MOST_PROFILE_BYTES)
     behavior = profile_from_json(tree, parse_profile(text)).probabilities
     heading = f"13 cards, pot {BARS_POT}: an equilibrium, max regret {abs(item['max_regret']):.0e}"
     return bar_figure(tree, behavior, title=heading)

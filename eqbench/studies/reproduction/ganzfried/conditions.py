@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linprog
 
+from eqbench.documents import read_file
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
-from eqbench.model.profile_json import parse_profile, profile_from_json
+from eqbench.model.profile_json import MOST_PROFILE_BYTES, parse_profile, profile_from_json
 from eqbench.model.realization import RealizationPlan
 from eqbench.model.sequence_form import SequenceForm
 from eqbench.model.tree import FloatArray
@@ -120,7 +121,7 @@ def _equilibria(folder: Path) -> dict[str, FloatArray]:
     for cell in read_run(folder).cells:
         if cell.equilibria and cell.equilibria[0].profile:
             tree = load_game(cell.game).tree
-            text = (folder / cell.equilibria[0].profile).read_text("utf-8")
+            text = read_file(folder / cell.equilibria[0].profile, MOST_PROFILE_BYTES)
             found[cell.game] = profile_from_json(tree, parse_profile(text)).probabilities
     return found
 

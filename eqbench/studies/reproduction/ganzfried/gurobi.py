@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from eqbench.documents import read_file
 from eqbench.model.tree import FloatArray
 from eqbench.studies.reproduction.ganzfried.presolve import (
     ALWAYS,
@@ -65,7 +66,7 @@ def solve(model: PaperModel, limits: Limits) -> dict[str, Any]:
         with gp.Env(params=parameters) as env, gp.Model(env=env) as filled:
             weights = _fill(filled, model)
             filled.optimize()
-            return _figures(filled, weights, model) | read_log(limits.log.read_text("utf-8"))
+            return _figures(filled, weights, model) | read_log(read_file(limits.log).decode())
     except gp.GurobiError as error:
         return {"unavailable": _why(error, model)}
 

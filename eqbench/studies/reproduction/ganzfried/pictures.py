@@ -7,6 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from eqbench.documents import read_file
 from eqbench.studies.figure_style import label_axes, new_figure, save_figure
 
 if TYPE_CHECKING:
@@ -42,4 +43,4 @@ def regret_picture(stored: Stored) -> str:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "picture.svg"
         save_figure(figure, file)
-        return file.read_text("utf-8")
+        return read_file(file).decode()

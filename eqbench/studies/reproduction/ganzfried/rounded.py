@@ -7,7 +7,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from eqbench.model.profile_json import profile_from_json
+from eqbench.documents import read_file
+from eqbench.model.profile_json import MOST_PROFILE_BYTES, profile_from_json
 from eqbench.registry import load_game
 from eqbench.store.stored_run import read_run
 from eqbench.verification import verify_exactly
@@ -28,7 +29,7 @@ def rounded(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     for cell in read_run(run).cells:
         if cell.solver != SOLVER or not cell.equilibria or not cell.equilibria[0].profile:
             continue
-        text = (run / cell.equilibria[0].profile).read_text("utf-8")
+        text = read_file(run / cell.equilibria[0].profile, MOST_PROFILE_BYTES)
         behavior = {
             player: {label: _row(row) for label, row in sets.items()}
             for player, sets in json.loads(text)["behavior"].items()

@@ -16,13 +16,19 @@ from typing import Any
 
 import numpy as np
 
+from eqbench.documents import read_file
 from eqbench.equilibria import Identifier, Identity, known_sets
 from eqbench.equilibria.identity import outcome_distribution
 from eqbench.equilibria.nearest import nearest_member
 from eqbench.model.game import Game
 from eqbench.model.inspection import infoset_reach
 from eqbench.model.profile import BehaviorProfile, random_profile
-from eqbench.model.profile_json import parse_profile, profile_from_json, profile_text
+from eqbench.model.profile_json import (
+    MOST_PROFILE_BYTES,
+    parse_profile,
+    profile_from_json,
+    profile_text,
+)
 from eqbench.model.tree import FloatArray
 from eqbench.store.stored_run import read_run
 from eqbench.studies.reproduction.szafron.certificates import measured
@@ -113,7 +119,7 @@ def _found(game: Game, cells: Sequence[tuple[Path, Any]], limit: float) -> list[
         for item in cell.equilibria:
             if item.max_regret > limit or item.profile is None:
                 continue
-            text = (path / item.profile).read_text("utf-8")
+            text = read_file(path / item.profile, MOST_PROFILE_BYTES)
             behavior = profile_from_json(game.tree, parse_profile(text)).probabilities
             identity = None if item.identity is None else _identity(item.identity)
             one = Found(cell.solver, behavior, item.payoffs, item.max_regret, identity)
@@ -245,7 +251,7 @@ def _unfinished(game: Game, cells: Sequence[tuple[Path, Any]], limit: float) -> 
     for path, cell in cells:
         if cell.equilibria and cell.max_regret > limit:
             best = cell.equilibria[0]
-            text = (path / best.profile).read_text("utf-8")
+            text = read_file(path / best.profile, MOST_PROFILE_BYTES)
             behavior = profile_from_json(game.tree, parse_profile(text)).probabilities
             row = {"max_regret": best.max_regret, "distance": family_distance(game, behavior)}
             rows.setdefault(cell.solver, []).append(row)

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from eqbench.documents import read_file
 from eqbench.equilibria import local_dimension
 from eqbench.model.game import Game
-from eqbench.model.profile_json import parse_profile, profile_from_json
+from eqbench.model.profile_json import MOST_PROFILE_BYTES, parse_profile, profile_from_json
 from eqbench.registry import load_game
 from eqbench.store.stored_run import read_run
 from eqbench.verification import verify_exactly
@@ -47,7 +48,7 @@ def _listed(game: Game, run: Path) -> dict[str, Any]:
     A piece is the hull of what is listed of it, so that what is the same at all of that is fixed.
     """
     (cell,) = read_run(run).cells
-    texts = [(run / str(item.profile)).read_text("utf-8") for item in cell.equilibria]
+    texts = [read_file(run / str(item.profile), MOST_PROFILE_BYTES) for item in cell.equilibria]
     rows = [profile_from_json(game.tree, parse_profile(text)).probabilities for text in texts]
     owner = np.repeat(game.tree.infoset_player, np.diff(game.tree.action_start))
     moving = np.ptp(rows, axis=0) > 0
