@@ -218,3 +218,17 @@ def test_tiny_payoffs_have_a_tiny_allowance_for_rounding() -> None:
     finding = found(pure, tree, claim="iterate")
     assert finding.max_regret == pytest.approx(2e-16)
     assert ending("converged", "", [finding], target=1e-26, tree=tree)[0] == "limit"
+
+
+def test_wide_games_have_no_allowance_for_rounding() -> None:
+    """What is at stake is less than the rounding of floats near the largest payoff."""
+    builder = TreeBuilder(["P1"])
+    root = builder.chance(None, [Fraction(1, 2), Fraction(1, 2)])
+    builder.terminal((root, 0), [1])
+    own = builder.decision((root, 1), 0, "own", ["wrong", "right"])
+    builder.terminal((own, 0), [0])
+    builder.terminal((own, 1), [Fraction(1, 10**17)])
+    tree = builder.tree()
+    finding = found(BehaviorProfile.of(tree, [1.0, 0.0]), tree, claim="iterate")
+    assert finding.max_regret == 5e-18
+    assert ending("converged", "", [finding], target=1e-27, tree=tree)[0] == "limit"
