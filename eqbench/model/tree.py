@@ -63,7 +63,7 @@ class Payoffs:
 
     @cached_property
     def table(self) -> FloatArray:
-        """Payoffs as float64 (Z, N); with a parameter rounded once below 2**53, else always.
+        """Payoffs as float64 (Z, N); those that are known as rationals are rounded once.
 
         Raises
         ------
@@ -91,6 +91,9 @@ class Payoffs:
         p, q = self.value.numerator, self.value.denominator
         if self.exact and self._bound() < 2**53 and self.denominator * q < 2**53:
             return (self.base * q + self.slope * p) / (self.denominator * q)
+        if self.exact:  # floats would lose what is left where base and slope cancel
+            numerators, denominator = self.rational()
+            return numerators.astype(object) / denominator
         return (self.base + self.slope * float(self.value)) / self.denominator
 
     def rational(self) -> tuple[NDArray, int]:

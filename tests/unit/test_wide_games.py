@@ -232,3 +232,15 @@ def test_wide_games_have_no_allowance_for_rounding() -> None:
     finding = found(BehaviorProfile.of(tree, [1.0, 0.0]), tree, claim="iterate")
     assert finding.max_regret == 5e-18
     assert ending("converged", "", [finding], target=1e-27, tree=tree)[0] == "limit"
+
+
+@pytest.mark.parametrize("parameter", [Fraction(2**60 + 1, 2**30), Fraction(2**50 + 1, 2**20)])
+def test_payoffs_of_which_little_is_left_are_rounded_once(parameter: Fraction) -> None:
+    """Base and slope are far apart and cancel all but 1 of the payoff."""
+    base, slope = -(parameter.numerator - 1), parameter.denominator
+    payoffs = Payoffs(np.array([[base], [0]]), slope=np.array([[slope], [0]]))
+    tree = replace(choice(1, 0), payoffs=replace(payoffs, parameter="pot", value=parameter))
+    assert tree.payoffs.table.tolist() == [[1.0], [0.0]]
+    wrong = BehaviorProfile.of_exact(tree, [0, 1])
+    assert found(wrong, tree, claimed_regret=1e-9).refuted is not None
+    assert verify(tree, BehaviorProfile.of(tree, [0.0, 1.0])).max_regret == 1.0
