@@ -18,7 +18,7 @@ from eqbench.model.profile import (
     completed_rows,
 )
 from eqbench.model.rational import rational
-from eqbench.model.tree import CHANCE, INT64_SAFE, GameTree, largest_integer
+from eqbench.model.tree import CHANCE, INT64_SAFE, GameTree, largest_integer, not_to_zero
 from eqbench.verification.sweep import Numbers, TreeSweep
 
 
@@ -42,9 +42,11 @@ class Verification:
     resolved: bool = True
 
     def rounded(self) -> Verification:
-        """The same in floats."""
+        """The same in floats; no regret is rounded to 0."""
         return replace(
-            self, payoffs=tuple(map(float, self.payoffs)), regrets=tuple(map(float, self.regrets))
+            self,
+            payoffs=tuple(map(float, self.payoffs)),
+            regrets=tuple(not_to_zero(Fraction(value)) for value in self.regrets),
         )
 
     @property

@@ -46,7 +46,7 @@ def beyond_floats(tree: GameTree) -> str:
     """Continuation of a reason for a wide game: the arithmetic of the solver; otherwise empty."""
     if not tree.is_wide:
         return ""
-    times = tree.largest_payoff / tree.stakes
+    times = min(tree.largest_payoff / tree.stakes, 1e300)
     return (
         f"; the largest payoff of this game is {times:.0e} times what some decision is about, "
         "which a solver's floating-point arithmetic cannot resolve"

@@ -244,3 +244,33 @@ def test_payoffs_of_which_little_is_left_are_rounded_once(parameter: Fraction) -
     wrong = BehaviorProfile.of_exact(tree, [0, 1])
     assert found(wrong, tree, claimed_regret=1e-9).refuted is not None
     assert verify(tree, BehaviorProfile.of(tree, [0.0, 1.0])).max_regret == 1.0
+
+
+def test_stakes_below_the_smallest_float_are_stakes() -> None:
+    numerators = np.array([[0], [1]])
+    exact = Payoffs(
+        numerators,
+        slope=np.array([[0], [1]]),
+        parameter="pot",
+        value=Fraction(1, 10**400) - 1,
+    )
+    assert not replace(choice(1, 0), payoffs=exact).is_wide, "the largest payoff is the stakes"
+    builder = TreeBuilder(["P1"])
+    root = builder.chance(None, [Fraction(1, 2), Fraction(1, 2)])
+    builder.terminal((root, 0), [1])
+    own = builder.decision((root, 1), 0, "own", ["wrong", "right"])
+    builder.terminal((own, 0), [0])
+    builder.terminal((own, 1), [0])
+    payoffs = Payoffs(
+        np.array([[1], [0], [0]]),
+        slope=np.array([[0], [0], [1]]),
+        parameter="pot",
+        value=Fraction(1, 10**400),
+    )
+    tree = replace(builder.tree(), payoffs=payoffs)
+    assert tree.is_wide
+    wrong, right = (BehaviorProfile.of(tree, row) for row in ([1.0, 0.0], [0.0, 1.0]))
+    assert found(wrong, tree).refuted is not None
+    for profile, status in ((wrong, "limit"), (right, "ok")):
+        finding = found(profile, tree, claim="iterate")
+        assert ending("converged", "", [finding], target=0.0, tree=tree)[0] == status
