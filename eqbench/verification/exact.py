@@ -33,8 +33,8 @@ class Verification:
     regrets : tuple of length N
         Best-response gain of each player. Rounding below zero is not clipped.
     resolved : bool
-        False for floats in a wide game (`GameTree.is_wide`): what they say of regrets may be
-        rounding.
+        False for floats in a wide game (`GameTree.is_wide`), which say nothing of regrets:
+        these are then only bounds from above, twice the largest payoff of the player.
     """
 
     payoffs: tuple[float, ...] | tuple[Fraction, ...]

@@ -9,6 +9,7 @@ from eqbench.model.tree import GameTree
 
 DEFAULT_TOLERANCE = 1e-6
 CLAIMED_REGRET_SLACK = 1e-9
+UNRESOLVED = "it cannot be measured: floats do not resolve its regrets, integers take too long"
 LONGEST_FRACTION = 40  # characters that a person still reads
 
 

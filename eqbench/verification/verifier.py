@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from functools import cached_property
 
+import numpy as np
+
 from eqbench.model.profile import BehaviorProfile, completed_rows
 from eqbench.model.tree import GameTree
 from eqbench.verification.certificate import Allowance
@@ -27,7 +29,7 @@ class Verifier:
 
         In a wide game (`GameTree.is_wide`) they are measured in integers and then rounded, with
         frequencies as :func:`verify_exactly` reads them; where that is too much work, they are
-        not `resolved`.
+        not `resolved`, and each regret is the most that it can be.
 
         Parameters
         ----------
@@ -50,8 +52,9 @@ class Verifier:
         payoffs, best = self._sweep.evaluate(
             Numbers(checked.probabilities, tree.chance_probability, tree.payoffs.table)
         )
+        gains = 2 * np.abs(tree.payoffs.table).max(axis=0) if tree.is_wide else best - payoffs
         return Verification(
-            tuple(payoffs.tolist()), tuple((best - payoffs).tolist()), resolved=not tree.is_wide
+            tuple(payoffs.tolist()), tuple(gains.tolist()), resolved=not tree.is_wide
         )
 
 

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from tree_walk import TreeWalk
 from wide_games import wide_game
 
 import eqbench
-from eqbench.harness.evidence import measure
-from eqbench.harness.verdict import ending
+from eqbench.cli.verify import verify as verify_command
+from eqbench.equilibria import Identifier
+from eqbench.errors import UsageError
+from eqbench.harness.evidence import measure, metrics
+from eqbench.harness.verdict import ending, first_refutation
 from eqbench.model.builder import TreeBuilder
+from eqbench.model.efg_text import efg_text
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile, completed_rows
+from eqbench.model.profile_json import profile_data
 from eqbench.model.tree import GameTree, Payoffs
 from eqbench.solver import Budget, Candidate
+from eqbench.studies.crossplay_entries import recognized
 from eqbench.verification import Allowance, Verifier, verify
 
 SMALL = (
@@ -189,6 +197,47 @@ def test_what_cannot_be_measured_is_neither_refuted_nor_ok() -> None:
         status, reason = ending("converged", "", [finding], target=1e9, tree=tree)
         assert status == "limit"
         assert "cannot resolve" in reason
+
+
+def test_what_cannot_be_measured_comes_last_and_is_recorded_as_no_equilibrium() -> None:
+    tree = wide_game(10**12)
+    bad, good = (
+        BehaviorProfile.of(tree, row)
+        for row in ([1, 0, 1, 0, 0, 1, 1, 0], [0, 1, 1, 0, 0, 1, 1, 0])
+    )
+    unresolved, resolved = found(bad, tree, Allowance(left=0)), found(good, tree)
+    assert sorted([unresolved, resolved], key=lambda item: item.rank)[0] is resolved
+    records = metrics([unresolved, resolved], keep=lambda *of: None, name=lambda item: None)
+    last = records["equilibria"][-1]
+    assert "cannot be measured" in last.refuted
+    assert last.max_regret >= 2e12, "whoever reads the regret alone takes it for no equilibrium"
+    assert first_refutation([unresolved]) is None
+
+
+def test_verify_command_says_what_it_cannot_measure(monkeypatch, tmp_path) -> None:
+    monkeypatch.setattr("eqbench.verification.certificate.MOST_TERMINAL_DIGITS", 0)
+    tree = wide_game(10**12)
+    file, profile = tmp_path / "wide.efg", tmp_path / "profile.json"
+    file.write_text(efg_text(tree))
+    wrong = BehaviorProfile.of(tree, [0, 1, 1, 0, 0, 1, 1, 0])
+    profile.write_text(json.dumps(profile_data(tree, wrong, str(file))))
+    asked = ["--profile", str(profile), "--max-regret", "1e9"]
+    done = CliRunner().invoke(verify_command, asked)
+    assert done.exit_code == 1
+    assert "cannot be measured" in " ".join(done.output.split())
+    done = CliRunner().invoke(verify_command, [*asked[:2], "--json"])
+    assert not json.loads(done.output)["resolved"]
+    done = CliRunner().invoke(verify_command, [*asked, "--exact", "--json"])
+    assert json.loads(done.output)["max_regret"] == 1
+    assert done.exit_code == 0
+
+
+def test_crossplay_takes_nothing_that_cannot_be_measured(monkeypatch) -> None:
+    monkeypatch.setattr("eqbench.verification.certificate.MOST_TERMINAL_DIGITS", 0)
+    game = Game("wide", wide_game(10**12))
+    good = BehaviorProfile.of(game.tree, [1, 0, 1, 0, 0, 1, 1, 0])
+    with pytest.raises(UsageError, match="cannot be measured"):
+        recognized(Identifier(game), [("file", good)], tolerance=1e-6)
 
 
 def test_one_profile_that_was_measured_is_enough() -> None:
