@@ -13,8 +13,10 @@ from tree_walk import TreeWalk
 from wide_games import wide_game
 
 import eqbench
+from eqbench.cli.report_page import game_facts
 from eqbench.cli.verify import verify as verify_command
-from eqbench.equilibria import Identifier
+from eqbench.equilibria import Identifier, cluster_identities, known_sets
+from eqbench.equilibria.known import some_member
 from eqbench.errors import UsageError
 from eqbench.harness.evidence import measure, metrics
 from eqbench.harness.verdict import ending, first_refutation
@@ -24,6 +26,7 @@ from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile, completed_rows
 from eqbench.model.profile_json import profile_data
 from eqbench.model.tree import GameTree, Payoffs
+from eqbench.report.profile_facts import play_facts
 from eqbench.solver import Budget, Candidate
 from eqbench.studies.crossplay_entries import recognized
 from eqbench.verification import Allowance, Verifier, verify
@@ -201,11 +204,9 @@ def test_what_cannot_be_measured_is_neither_refuted_nor_ok() -> None:
 
 def test_what_cannot_be_measured_comes_last_and_is_recorded_as_no_equilibrium() -> None:
     tree = wide_game(10**12)
-    bad, good = (
-        BehaviorProfile.of(tree, row)
-        for row in ([1, 0, 1, 0, 0, 1, 1, 0], [0, 1, 1, 0, 0, 1, 1, 0])
-    )
-    unresolved, resolved = found(bad, tree, Allowance(left=0)), found(good, tree)
+    equilibrium = BehaviorProfile.of(tree, [1, 0, 1, 0, 0, 1, 1, 0])
+    other = BehaviorProfile.of(tree, [0, 1, 1, 0, 0, 1, 1, 0])
+    unresolved, resolved = found(equilibrium, tree, Allowance(left=0)), found(other, tree)
     assert sorted([unresolved, resolved], key=lambda item: item.rank)[0] is resolved
     records = metrics([unresolved, resolved], keep=lambda *of: None, name=lambda item: None)
     last = records["equilibria"][-1]
@@ -323,3 +324,50 @@ def test_stakes_below_the_smallest_float_are_stakes() -> None:
     for profile, status in ((wrong, "limit"), (right, "ok")):
         finding = found(profile, tree, claim="iterate")
         assert ending("converged", "", [finding], target=0.0, tree=tree)[0] == status
+
+
+# -- what counts as an equilibrium elsewhere ------------------------------------------------------
+
+
+def test_equilibria_of_a_wide_game_are_not_joined_over_what_is_none() -> None:
+    """Two players meet at one of two places, half of the time; else both get the prize."""
+    builder = TreeBuilder(["P1", "P2"])
+    root = builder.chance(None, [Fraction(1, 2), Fraction(1, 2)])
+    builder.terminal((root, 0), [10**12, 10**12])
+    first = builder.decision((root, 1), 0, "P1", ["here", "there"])
+    for move in range(2):
+        second = builder.decision((first, move), 1, "P2", ["here", "there"])
+        for reply in range(2):
+            builder.terminal((second, reply), [int(move == reply)] * 2)
+    game = Game("meeting", builder.tree())
+    rows = [np.array(row, dtype=float) for row in ([1, 0, 1, 0], [0, 1, 0, 1])]
+    one, other = cluster_identities(game, rows, [0.0, 0.0])
+    assert one.name != other.name
+
+
+def test_what_is_near_or_shown_goes_by_the_scale_of_regrets(monkeypatch) -> None:
+    game = Game("wide", wide_game(10**12))
+    assert play_facts(game, BehaviorProfile.uniform(game.tree))["payoff_scale"] == 1
+    kuhn3 = eqbench.load_game("kuhn3")
+    identifier, uniform = Identifier(kuhn3), BehaviorProfile.uniform(kuhn3.tree)
+    assert identifier.known
+    far = member_near_the_first(kuhn3)
+    assert identifier.identify(far, 1e-8) is None, "so small a regret is not near but another"
+    monkeypatch.setattr(GameTree, "payoff_scale", 1e-8)
+    assert identifier.identify(far, 1e-8) is not None
+    assert identifier.identify(uniform, 1e-8) is None
+    assert dict(game_facts(["kuhn3"]))["kuhn3"].payoff_scale == 1e-8
+    monkeypatch.setattr(GameTree, "payoff_scale", 1e-30)
+    assert not known_sets(kuhn3), "the regret of their floats is rounding"
+
+
+def member_near_the_first(game: Game) -> BehaviorProfile:
+    """Not quite a member of a published set."""
+    known = known_sets(game)[0]
+    behavior = known.layout.behavior(known.frequencies(some_member(known)))
+    blurred = 0.997 * np.clip(behavior, 0, 1) + 0.003 * uniform_frequencies(game)
+    return BehaviorProfile.of(game.tree, blurred)
+
+
+def uniform_frequencies(game: Game) -> np.ndarray:
+    return BehaviorProfile.uniform(game.tree).probabilities
