@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,8 @@ from eqbench.model.profile import (
 from eqbench.model.rational import rational
 from eqbench.model.tree import CHANCE, INT64_SAFE, GameTree, largest_integer, not_to_zero
 from eqbench.verification.sweep import Numbers, TreeSweep
+
+_SIDES: tuple[Literal["left", "right"], ...] = ("left", "right")
 
 
 @dataclass(frozen=True)
@@ -101,8 +104,10 @@ class ExactRules:
 def _chances(tree: GameTree) -> list[Fraction]:
     """Probabilities of chance outcomes (M,) from floats, completed at every chance node."""
     chances = list(map(rational, (tree.chance / tree.chance_denominator).tolist()))
-    for node in np.flatnonzero(tree.player == CHANCE).tolist():
-        first, stop = np.searchsorted(tree.parent, (node, node + 1)).tolist()
+    # of the same dtype: otherwise all parents would be converted
+    nodes = np.flatnonzero(tree.player == CHANCE).astype(tree.parent.dtype)
+    starts, stops = (np.searchsorted(tree.parent, nodes, side).tolist() for side in _SIDES)
+    for first, stop in zip(starts, stops, strict=True):
         chances[first:stop] = completed(chances[first:stop])
     return chances
 
