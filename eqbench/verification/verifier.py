@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from eqbench.model.profile import BehaviorProfile, completed_rows
+from eqbench.model.rational import rational
 from eqbench.model.tree import GameTree
 from eqbench.verification.certificate import Allowance
 from eqbench.verification.exact import ExactRules, Verification, measure_exactly
@@ -45,10 +46,13 @@ class Verifier:
         if tree.is_wide:
             if profile.exact is not None:
                 checked = BehaviorProfile.of_exact(tree, profile.exact)
-            exact = completed_rows(tree, checked)
             allowance = Allowance() if allowance is None else allowance
-            if allowance.take(tree, self._rules, exact):
-                return measure_exactly(self._sweep, self._rules, exact).rounded()
+            if allowance.covers(tree):
+                # completed rows have no larger common denominators
+                read = checked.exact or tuple(map(rational, checked.probabilities.tolist()))
+                if allowance.take(tree, lambda: self._rules, read):
+                    exact = completed_rows(tree, checked)
+                    return measure_exactly(self._sweep, self._rules, exact).rounded()
         payoffs, best = self._sweep.evaluate(
             Numbers(checked.probabilities, tree.chance_probability, tree.payoffs.table)
         )
