@@ -29,7 +29,7 @@ def solver_groups() -> dict[str, list[str]]:
 
 
 def game_facts(specs: Iterable[str]) -> Iterator[tuple[str, GameFacts]]:
-    """Canonical specs with payoff range and published payoffs, of games that eqbench ships.
+    """Canonical specs with payoff scale and published payoffs, of games that eqbench ships.
 
     Files may have changed since, and what a plugin does is not known, so neither is loaded.
     """
@@ -50,7 +50,7 @@ def game_facts(specs: Iterable[str]) -> Iterator[tuple[str, GameFacts]]:
         sets = known_sets(game)
         published = [known for each in sets if (known := _published(each)) is not None]
         sources = {each.name: _source(each) for each in sets}  # several pieces may be one set
-        yield spec, GameFacts(game.tree.payoff_range, tuple(published), tuple(sources.values()))
+        yield spec, GameFacts(game.tree.payoff_scale, tuple(published), tuple(sources.values()))
 
 
 def _source(known: Any) -> PublishedSet:

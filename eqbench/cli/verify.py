@@ -55,8 +55,8 @@ def verify(
 ) -> None:
     """Measure payoffs, regrets and NashConv of a strategy profile.
 
-    A profile is {"behavior": {PLAYER: {INFOSET: {ACTION: number or "p/q"}}}}.
-    Exit code: 0 measured, 1 above --max-regret, 2 usage.
+    A profile is {"behavior": {PLAYER: {INFOSET: {ACTION: number or "p/q"}}}}. Exit code: 0
+    measured, 1 above --max-regret or with it not measurable, 2 usage.
     """
     import sys
 
@@ -76,16 +76,21 @@ def verify(
     tree = loaded.tree
     candidate = profile_from_json(tree, data)
     measured = measure(tree, candidate)
+    certified = None
+    if exact:
+        sys.set_int_max_str_digits(0)  # exact results may be longer than Python likes to print
+        certified = verify_exactly(tree, candidate)
+        if not measured.resolved:
+            measured = certified.rounded()
     identity = Identifier(loaded).identify(candidate, float(measured.max_regret))
     document = {
         "schema": SCHEMA,
         **_figures(measured, float),
+        "resolved": measured.resolved,
         "identity": None if identity is None else identity.to_json(),
     }
     worst: Any = measured.max_regret
-    if exact:
-        sys.set_int_max_str_digits(0)  # exact results may be longer than Python likes to print
-        certified = verify_exactly(tree, candidate)
+    if certified is not None:
         document["exact"] = _figures(certified, str)
         worst = certified.max_regret
     if as_json:
@@ -93,7 +98,7 @@ def verify(
     else:
         allowed = DEFAULT_TOLERANCE * tree.payoff_scale
         _print(tree.players, document, is_equilibrium=measured.max_regret <= allowed)
-    if max_regret is not None and worst > max_regret:
+    if max_regret is not None and (worst > max_regret or not measured.resolved):
         ctx.exit(1)
 
 
@@ -117,11 +122,15 @@ def _short(fraction: str) -> str:
 def _print(players: tuple[str, ...], document: dict[str, Any], *, is_equilibrium: bool) -> None:
     from eqbench.cli.output import print_formatted
     from eqbench.report.profile_view import print_identity
+    from eqbench.verification import UNRESOLVED
 
     exact = document.get("exact")
 
     def render(console: Any) -> None:
         console.print(_table(players, document))
+        if not document["resolved"]:
+            console.print(f"{UNRESOLVED}; the regrets are bounds from above. Try --exact.")
+            return
         for key, name in (
             ("nash_conv", "NashConv"),
             ("max_regret", "max regret"),

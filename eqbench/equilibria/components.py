@@ -104,7 +104,7 @@ def _join(
 ) -> None:
     """Give plans (n, S) that are connected the same number in `group` (n,)."""
     model, checks = game.payoff_model(), 0
-    rounding = ROUNDING * game.tree.payoff_range
+    rounding = ROUNDING * game.tree.payoff_scale
     for i, j in _nearest_first(plans[:_MOST_PLACES]):
         if group[i] == group[j]:
             continue

@@ -139,7 +139,7 @@ class Identifier:
         """
         if max_regret is None:
             return NEAR
-        return min(NEAR, math.sqrt(max(max_regret, 0.0) / self.game.tree.payoff_range))
+        return min(NEAR, math.sqrt(max(max_regret, 0.0) / self.game.tree.payoff_scale))
 
 
 class _Profile:

@@ -33,8 +33,9 @@ def _holds(known: KnownSet, verifier: Verifier) -> bool:
     behavior = np.clip(known.layout.behavior(known.frequencies(parameters)), 0.0, 1.0)
     measured = verifier.verify(BehaviorProfile.of(verifier.tree, behavior))
     gaps = np.array(measured.payoffs, dtype=float) - known.payoffs_near(parameters)
-    allowed = _ROUNDING * verifier.tree.payoff_range
-    return bool(max(float(measured.max_regret), np.abs(gaps).max()) <= allowed)
+    tree = verifier.tree
+    stands = measured.max_regret <= _ROUNDING * tree.payoff_scale
+    return bool(stands and np.abs(gaps).max() <= _ROUNDING * tree.payoff_range)
 
 
 def some_member(known: KnownSet) -> FloatArray:

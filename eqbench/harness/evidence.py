@@ -17,6 +17,7 @@ from eqbench.model.profile import BehaviorProfile
 from eqbench.solver import CLAIMS, Candidate
 from eqbench.store.schema import EquilibriumRecord, ExactRecord, IdentityRecord
 from eqbench.verification import (
+    UNRESOLVED,
     Allowance,
     Verification,
     Verifier,
@@ -53,12 +54,21 @@ class Finding:
         return float(self.measured.max_regret)
 
     @property
-    def rank(self) -> tuple[bool, float]:
-        """Sorts findings, best first: a proof before what only rounds to less."""
-        return self.exact is None or self.exact.max_regret > 0, self.max_regret
+    def rank(self) -> tuple[bool, bool, float]:
+        """Sorts findings, best first: a proof before what only rounds to less.
+
+        What cannot be measured comes last.
+        """
+        proved = self.exact is not None and self.exact.max_regret == 0
+        return not self.measured.resolved, not proved, self.max_regret
 
     def record(self, profile: Any, identity: IdentityRecord | None) -> EquilibriumRecord:
-        """Record of the finding; `profile` is where its profile is kept."""
+        """Record of the finding; `profile` is where its profile is kept.
+
+        A claimed equilibrium that cannot be measured is recorded as one that does not stand.
+        """
+        claims = self.candidate.claim in ("equilibrium", "complete list")
+        unresolved = UNRESOLVED if claims and not self.measured.resolved else None
         return EquilibriumRecord(
             claim=self.candidate.claim,
             payoffs=[float(value) for value in self.measured.payoffs],
@@ -66,7 +76,7 @@ class Finding:
             nash_conv=float(self.measured.nash_conv),
             max_regret=self.max_regret,
             claimed_regret=self.candidate.claimed_regret,
-            refuted=self.refuted,
+            refuted=self.refuted or unresolved,
             profile=profile,
             identity=identity,
             exact=None if self.exact is None else _fractions(self.exact),

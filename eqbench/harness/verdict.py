@@ -77,8 +77,10 @@ def ending(
     if not resolved:
         return "limit", f"its profiles are too large to be measured exactly{beyond_floats(tree)}"
     best = min(finding.max_regret for finding in resolved)
-    # kernels and verifier agree to rounding, so a target that was just met may be just missed
-    if best <= target * (1 + 1e-6) + ROUNDING * min(1.0, tree.largest_payoff):
+    # kernels and verifier agree to rounding, so a target that was just met may be just missed;
+    # what was measured in integers has no rounding
+    rounding = 0.0 if tree.is_wide else ROUNDING * min(1.0, tree.largest_payoff)
+    if best <= target * (1 + 1e-6) + rounding:
         return "ok", detail
     claimed = [
         item for item in resolved if item.candidate.claim in ("equilibrium", "complete list")

@@ -11,6 +11,7 @@ of earlier decisions of that player, so that one forward or backward pass over t
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -29,7 +30,7 @@ INT64_SAFE = 2**62
 LARGEST_PAYOFF = 1e300  # leaves room for differences, and for sums over players
 # Where the largest payoff is this many times the stakes, floats have ten digits left for them,
 # and the usual tolerance, 1e-6 of the range, would come near to the stakes themselves.
-LARGEST_TO_STAKES = 1e5
+LARGEST_TO_STAKES = 10**5
 _ROUNDING = 2.0**-48  # relative, of payoffs that come from a few sums of floats
 
 
@@ -63,7 +64,7 @@ class Payoffs:
 
     @cached_property
     def table(self) -> FloatArray:
-        """Payoffs as float64 (Z, N); with a parameter rounded once below 2**53, else always.
+        """Payoffs as float64 (Z, N); those that are known as rationals are rounded once.
 
         Raises
         ------
@@ -91,6 +92,9 @@ class Payoffs:
         p, q = self.value.numerator, self.value.denominator
         if self.exact and self._bound() < 2**53 and self.denominator * q < 2**53:
             return (self.base * q + self.slope * p) / (self.denominator * q)
+        if self.exact:  # floats would lose what is left where base and slope cancel
+            numerators, denominator = self.rational()
+            return numerators.astype(object) / denominator
         return (self.base + self.slope * float(self.value)) / self.denominator
 
     def rational(self) -> tuple[NDArray, int]:
@@ -117,6 +121,11 @@ class Payoffs:
 def largest_integer(array: NDArray) -> int:
     """Largest absolute value of integers, of the least int64 too."""
     return max(int(array.max()), -int(array.min()))
+
+
+def not_to_zero(value: Fraction) -> float:
+    """Float nearest to a rational, which is 0 only if that is."""
+    return float(value) or math.copysign(math.ulp(0.0), value) * (value != 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,23 +266,31 @@ class GameTree:
     @cached_property
     def is_wide(self) -> bool:
         """Whether some payoffs are so large that floats do not tell what others are about."""
-        if self.payoffs.exact:
-            numerators, _ = self.payoffs.rational()
-            if largest_integer(numerators) <= LARGEST_TO_STAKES:
-                return False  # what is at stake is an integer, so at least 1
-        return self.largest_payoff > LARGEST_TO_STAKES * self.stakes > 0
+        if not self.payoffs.exact:
+            return self.largest_payoff > LARGEST_TO_STAKES * self.stakes > 0
+        numerators, denominator = self.payoffs.rational()
+        largest = largest_integer(numerators)
+        if largest <= LARGEST_TO_STAKES:
+            return False  # what is at stake is an integer, so at least 1
+        return Fraction(largest, denominator) > LARGEST_TO_STAKES * self._exact_stakes > 0
 
     @cached_property
     def stakes(self) -> float:
         """Least that is at stake in a decision where anything is, in payoff units; or 0.
 
         At stake at a decision node is the difference between the largest and the smallest
-        payoff of its player at the terminals below it.
+        payoff of its player at the terminals below it. What is too small for a float counts as
+        the smallest there is.
         """
+        return not_to_zero(self._exact_stakes)
+
+    @cached_property
+    def _exact_stakes(self) -> Fraction:
+        """The stakes, not rounded."""
         table = self.payoffs
         payoffs, denominator = table.rational() if table.exact else (table.table, 1)
         of_players = [self._least_at_stake(p, payoffs[:, p]) for p in range(self.n_players)]
-        return float(min(filter(None, of_players), default=0) / denominator)
+        return Fraction(min(filter(None, of_players), default=0)) / denominator
 
     def _least_at_stake(self, player: int, payoffs: NDArray) -> float | int:
         """Least non-zero spread of a player's payoffs (Z,) below a decision of that player."""

@@ -57,6 +57,7 @@ def cell_facts(run: StoredRun, cell: CellRecord, rank: int) -> dict[str, Any]:
         "candidate": None if candidate is None else asdict(candidate),
         "players": [],
         "payoff_range": None,
+        "payoff_scale": None,
         "information_sets": [],
         "szafron": None,
     }
@@ -65,7 +66,7 @@ def cell_facts(run: StoredRun, cell: CellRecord, rank: int) -> dict[str, Any]:
 def play_facts(game: Game, profile: BehaviorProfile) -> dict[str, Any]:
     """Facts on what a profile plays: every information set, and Szafron's grid for its game.
 
-    The payoff range of the game is what its regret compares with.
+    The payoff scale of the game is what its regret compares with.
     """
     tree, behavior = game.tree, profile.probabilities
     seen = inspect_profile(game, behavior)
@@ -95,6 +96,7 @@ def play_facts(game: Game, profile: BehaviorProfile) -> dict[str, Any]:
     return {
         "players": list(tree.players),
         "payoff_range": tree.payoff_range,
+        "payoff_scale": tree.payoff_scale,
         "information_sets": sets,
         "szafron": grid,
     }

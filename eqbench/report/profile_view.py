@@ -75,7 +75,7 @@ def _print_candidate(facts: dict[str, Any], console: Console) -> None:
     console.print(Text(f"{which}: {found['claim']}, {found['profile']}"))
     if found["refuted"] is not None:
         console.print(Text(f"refuted: {shortened(printable(found['refuted']))}", style="red"))
-    allowed = EQUILIBRIUM_SHARE * facts["payoff_range"]
+    allowed = EQUILIBRIUM_SHARE * facts["payoff_scale"]
     print_identity(found["identity"], console, is_equilibrium=found["max_regret"] <= allowed)
     table = Table(box=None, padding=(0, 2, 0, 0))
     table.add_column("player")

@@ -20,7 +20,7 @@ from eqbench.store.schema import CellRecord, EquilibriumRecord
 from eqbench.store.stored_run import StoredRun
 from eqbench.studies.crossplay_left_out import AboveTolerance, LeftOut
 from eqbench.studies.crossplay_payoffs import exact_plan, rationals, same_plans
-from eqbench.verification import verify
+from eqbench.verification import UNRESOLVED, verify
 
 ONE_RUN = ("iterate", "average")  # claims of which a run has one each
 
@@ -158,11 +158,14 @@ def recognized(
     Raises
     ------
     UsageError
-        If a player gains more than `tolerance` payoff units by deviating.
+        If a player gains more than `tolerance` payoff units by deviating, or nobody can tell.
     """
     found = []
     for source, profile in named:
-        regret = float(verify(identifier.game.tree, profile).max_regret)
+        measured = verify(identifier.game.tree, profile)
+        if not measured.resolved:
+            raise UsageError(f"nobody can tell whether {source} is an equilibrium; {UNRESOLVED}")
+        regret = float(measured.max_regret)
         if not regret <= tolerance:
             raise UsageError(
                 f"{source} is no equilibrium: a player gains {regret:.2g} by deviating "

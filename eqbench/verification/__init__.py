@@ -8,6 +8,7 @@ from eqbench.verification.certificate import Allowance, certify
 from eqbench.verification.exact import Verification, verify_exactly
 from eqbench.verification.judge import (
     DEFAULT_TOLERANCE,
+    UNRESOLVED,
     beyond_floats,
     exact_refutation,
     refutation,
@@ -16,6 +17,7 @@ from eqbench.verification.verifier import Verifier, verify
 
 __all__ = [
     "DEFAULT_TOLERANCE",
+    "UNRESOLVED",
     "Allowance",
     "Verification",
     "Verifier",

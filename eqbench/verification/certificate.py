@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -37,10 +37,26 @@ class Allowance:
 
     left: int = field(default_factory=lambda: MOST_TERMINAL_DIGITS)
 
-    def take(self, tree: GameTree, rules: ExactRules, exact: Sequence[Fraction]) -> bool:
-        """Whether frequencies (A,) can be measured exactly; if so, the cost is taken off."""
+    def covers(self, tree: GameTree) -> bool:
+        """Whether it is worth it to read the game and a profile as integers at all."""
+        # floats take as long to read as a terminal takes to be measured
+        least = 1 if tree.exact else CHARGED_DIGITS
+        return self.left >= least * tree.n_terminals
+
+    def take(
+        self, tree: GameTree, rules: Callable[[], ExactRules], exact: Sequence[Fraction]
+    ) -> bool:
+        """Whether frequencies (A,) can be measured exactly; if so, the cost is taken off.
+
+        To look at the frequencies costs their length, also if they are too long.
+        """
+        if not self.covers(tree):
+            return False
+        self.left -= length(exact)
         most = min(MOST_DIGITS, self.left // tree.n_terminals)
-        digits = _digits(tree, rules, exact, most)
+        if most < 1:
+            return False
+        digits = _digits(tree, rules(), exact, most)
         if digits is None:
             return False
         self.left -= tree.n_terminals * max(digits, CHARGED_DIGITS)
@@ -65,9 +81,15 @@ def certify(
     if profile.exact is None or not tree.exact:
         return None
     allowance = Allowance() if allowance is None else allowance
-    if not allowance.take(tree, ExactRules.of(tree), profile.exact):
+    if not allowance.take(tree, lambda: ExactRules.of(tree), profile.exact):
         return None
     return verify_exactly(tree, profile)
+
+
+def length(exact: Sequence[Fraction]) -> int:
+    """Number of digits of fractions, by the bits that they have."""
+    bits = sum(each.numerator.bit_length() + each.denominator.bit_length() for each in exact)
+    return math.ceil(bits * math.log10(2))
 
 
 def _digits(tree: GameTree, rules: ExactRules, exact: Sequence[Fraction], most: int) -> int | None:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +19,10 @@ from eqbench.model.profile import (
     completed_rows,
 )
 from eqbench.model.rational import rational
-from eqbench.model.tree import CHANCE, INT64_SAFE, GameTree, largest_integer
+from eqbench.model.tree import CHANCE, INT64_SAFE, GameTree, largest_integer, not_to_zero
 from eqbench.verification.sweep import Numbers, TreeSweep
+
+_SIDES: tuple[Literal["left", "right"], ...] = ("left", "right")
 
 
 @dataclass(frozen=True)
@@ -33,8 +36,8 @@ class Verification:
     regrets : tuple of length N
         Best-response gain of each player. Rounding below zero is not clipped.
     resolved : bool
-        False for floats in a wide game (`GameTree.is_wide`): what they say of regrets may be
-        rounding.
+        False for floats in a wide game (`GameTree.is_wide`), which say nothing of regrets:
+        these are then only bounds from above, twice the largest payoff of the player.
     """
 
     payoffs: tuple[float, ...] | tuple[Fraction, ...]
@@ -42,9 +45,11 @@ class Verification:
     resolved: bool = True
 
     def rounded(self) -> Verification:
-        """The same in floats."""
+        """The same in floats; no regret is rounded to 0."""
         return replace(
-            self, payoffs=tuple(map(float, self.payoffs)), regrets=tuple(map(float, self.regrets))
+            self,
+            payoffs=tuple(map(float, self.payoffs)),
+            regrets=tuple(not_to_zero(Fraction(value)) for value in self.regrets),
         )
 
     @property
@@ -99,8 +104,10 @@ class ExactRules:
 def _chances(tree: GameTree) -> list[Fraction]:
     """Probabilities of chance outcomes (M,) from floats, completed at every chance node."""
     chances = list(map(rational, (tree.chance / tree.chance_denominator).tolist()))
-    for node in np.flatnonzero(tree.player == CHANCE).tolist():
-        first, stop = np.searchsorted(tree.parent, (node, node + 1)).tolist()
+    # of the same dtype: otherwise all parents would be converted
+    nodes = np.flatnonzero(tree.player == CHANCE).astype(tree.parent.dtype)
+    starts, stops = (np.searchsorted(tree.parent, nodes, side).tolist() for side in _SIDES)
+    for first, stop in zip(starts, stops, strict=True):
         chances[first:stop] = completed(chances[first:stop])
     return chances
 

@@ -9,6 +9,7 @@ from eqbench.model.tree import GameTree
 
 DEFAULT_TOLERANCE = 1e-6
 CLAIMED_REGRET_SLACK = 1e-9
+UNRESOLVED = "it cannot be measured: floats do not resolve its regrets, integers take too long"
 LONGEST_FRACTION = 40  # characters that a person still reads
 
 
@@ -46,7 +47,7 @@ def beyond_floats(tree: GameTree) -> str:
     """Continuation of a reason for a wide game: the arithmetic of the solver; otherwise empty."""
     if not tree.is_wide:
         return ""
-    times = tree.largest_payoff / tree.stakes
+    times = min(tree.largest_payoff / tree.stakes, 1e300)
     return (
         f"; the largest payoff of this game is {times:.0e} times what some decision is about, "
         "which a solver's floating-point arithmetic cannot resolve"

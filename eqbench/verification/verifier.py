@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from functools import cached_property
 
+import numpy as np
+
 from eqbench.model.profile import BehaviorProfile, completed_rows
+from eqbench.model.rational import rational
 from eqbench.model.tree import GameTree
 from eqbench.verification.certificate import Allowance
 from eqbench.verification.exact import ExactRules, Verification, measure_exactly
@@ -27,7 +30,7 @@ class Verifier:
 
         In a wide game (`GameTree.is_wide`) they are measured in integers and then rounded, with
         frequencies as :func:`verify_exactly` reads them; where that is too much work, they are
-        not `resolved`.
+        not `resolved`, and each regret is the most that it can be.
 
         Parameters
         ----------
@@ -43,15 +46,19 @@ class Verifier:
         if tree.is_wide:
             if profile.exact is not None:
                 checked = BehaviorProfile.of_exact(tree, profile.exact)
-            exact = completed_rows(tree, checked)
             allowance = Allowance() if allowance is None else allowance
-            if allowance.take(tree, self._rules, exact):
-                return measure_exactly(self._sweep, self._rules, exact).rounded()
+            if allowance.covers(tree):
+                # completed rows have no larger common denominators
+                read = checked.exact or tuple(map(rational, checked.probabilities.tolist()))
+                if allowance.take(tree, lambda: self._rules, read):
+                    exact = completed_rows(tree, checked)
+                    return measure_exactly(self._sweep, self._rules, exact).rounded()
         payoffs, best = self._sweep.evaluate(
             Numbers(checked.probabilities, tree.chance_probability, tree.payoffs.table)
         )
+        gains = 2 * np.abs(tree.payoffs.table).max(axis=0) if tree.is_wide else best - payoffs
         return Verification(
-            tuple(payoffs.tolist()), tuple((best - payoffs).tolist()), resolved=not tree.is_wide
+            tuple(payoffs.tolist()), tuple(gains.tolist()), resolved=not tree.is_wide
         )
 
 

@@ -253,7 +253,7 @@ def test_text_says_which_equilibrium_it_is(
 ) -> None:
     found = None if fields is None else identity(**{"name": "szafron:c11=0"} | fields)
     run = read_run(write_run(tmp_path / "run", identified(cell("0a"), found)))
-    facts = cell_facts(run, run.cells[0], rank=0) | {"players": ["P1", "P2"], "payoff_range": 1e9}
+    facts = cell_facts(run, run.cells[0], rank=0) | {"players": ["P1", "P2"], "payoff_scale": 1e9}
     text = plain_text(lambda console: print_profile(facts, console, show_all=False))
     shown = text.splitlines()
     start = shown.index(lines[0])

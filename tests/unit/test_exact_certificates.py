@@ -14,6 +14,7 @@ from command import Ended
 from command import eqbench as command
 from frame_cases import candidate
 from rich.console import Console
+from wide_games import wide_game
 
 import eqbench
 from eqbench.errors import ProfileError
@@ -26,6 +27,7 @@ from eqbench.report.terminal import print_comparison
 from eqbench.solver import Candidate
 from eqbench.store.schema import CellRecord, EquilibriumRecord
 from eqbench.verification import Allowance, Verifier, certify, verify_exactly
+from eqbench.verification.certificate import length
 
 TREE = eqbench.load_game("kuhn2").tree
 TINY = Fraction(1, 10**18)
@@ -196,10 +198,33 @@ def test_certificates_of_a_cell_share_an_allowance() -> None:
     scarce = Allowance(left=spent[2] - 1)
     assert certify(TREE, with_digits(1000), scarce) is None
     assert certify(TREE, with_digits(100), scarce) is not None, "what costs less comes still"
-    assert scarce.left == spent[2] - 1 - spent[1]
+    left = spent[2] - 1 - length(with_digits(1000).exact) - spent[1]
+    assert scarce.left == left
     assert certify(TREE, BehaviorProfile.of(TREE, GOOD.probabilities), scarce) is None
-    assert scarce.left == spent[2] - 1 - spent[1]
+    assert scarce.left == left
     assert certify(TREE, GOOD, Allowance(left=-1)) is None
+
+
+def test_long_fractions_use_up_the_allowance_even_where_they_are_refused() -> None:
+    allowance = Allowance()
+    long = with_digits(3900)
+    for _ in range(1 + allowance.left // length(long.exact)):
+        assert certify(TREE, long, allowance) is None
+    assert certify(TREE, GOOD, allowance) is None
+
+
+def test_nothing_is_read_as_integers_that_is_not_affordable(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def reads(*of: object) -> None:
+        raise AssertionError("it was read")
+
+    wide, ordinary = wide_game(10**12), TREE
+    monkeypatch.setattr("eqbench.verification.certificate.ExactRules.of", reads)
+    monkeypatch.setattr("eqbench.verification.verifier.completed_rows", reads)
+    uniform = BehaviorProfile.uniform(wide)
+    assert not Verifier(wide).verify(uniform, Allowance(left=7)).resolved
+    assert certify(ordinary, GOOD, Allowance(left=7)) is None
 
 
 def test_list_beyond_the_allowance_is_neither_proved_nor_refuted(

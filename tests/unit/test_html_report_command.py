@@ -78,7 +78,7 @@ def test_facts_are_those_of_built_in_games_only(tmp_path: Path) -> None:
     specs = [KUHN3, "kuhn(players=2)", "no_such_game", "kuhn(players=99)", "gone.efg"]
     facts = dict(game_facts(specs))
     assert list(facts) == [KUHN3, "kuhn(players=2)"]
-    assert facts[KUHN3].payoff_range == 6.0
+    assert facts[KUHN3].payoff_scale == 6.0
 
 
 def test_ends_of_the_family_are_as_published() -> None:

@@ -62,20 +62,20 @@ def test_cell_without_a_profile_has_no_points(tmp_path: Path) -> None:
     assert game.tracks[0].points == ()
 
 
-def test_payoff_range_is_read_off_the_usual_target_and_facts_come_before(tmp_path: Path) -> None:
+def test_payoff_scale_is_read_off_the_usual_target_and_facts_come_before(tmp_path: Path) -> None:
     record = cell("01", target=4e-10)
     (game,) = material_of(tmp_path / "one", record).games
-    assert game.payoff_range == pytest.approx(4.0)
+    assert game.payoff_scale == pytest.approx(4.0)
     facts = {record.game_spec: GameFacts(5.0)}
     (game,) = material_of(tmp_path / "two", record, facts=facts).games
-    assert game.payoff_range == 5.0
+    assert game.payoff_scale == 5.0
 
 
-def test_payoff_range_is_unknown_where_the_target_was_given(tmp_path: Path) -> None:
+def test_payoff_scale_is_unknown_where_the_target_was_given(tmp_path: Path) -> None:
     run = read_run(write_run(tmp_path / "run", cell("01", target=1e-6)))
     run.plan["request"]["target"] = 1e-6
     (game,) = collect([run], {}).games
-    assert game.payoff_range is None
+    assert game.payoff_scale is None
     figure = shares_of_targets([game])
     assert figure is not None
     assert "one unit of payoff on kuhn2" in figure.caption

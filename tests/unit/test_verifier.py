@@ -338,3 +338,21 @@ def test_agreement_check_notices_a_broken_verifier(
     assert disagreement(game, behavior)["verifier"] <= 1e-12
     monkeypatch.setattr(TreeSweep, method, mutant)
     assert disagreement(game, behavior)["verifier"] > 1e-3
+
+
+def test_chances_in_floats_are_completed_in_one_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search per chance node would take milliseconds each in a large tree."""
+    builder = TreeBuilder(["P1"])
+    root = builder.chance(None, [0.1] * 10)
+    for outcome in range(10):
+        node = builder.chance((root, outcome), [1 / 3] * 3)
+        for end in range(3):
+            builder.terminal((node, end), [end])
+    tree, searches = builder.tree(), []
+    search, levels = np.searchsorted, tree.levels
+    monkeypatch.setattr(np, "searchsorted", lambda *of: searches.append(of) or search(*of))
+    rules = ExactRules.of(tree)
+    assert len(searches) <= 2
+    assert all(where.dtype == what.dtype for where, what, *_ in searches)
+    inner = rules.chance[levels[2]].reshape(10, 3)
+    assert set(inner.sum(axis=1).tolist()) == {rules.chance_denominator}

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from tree_walk import TreeWalk
 from wide_games import wide_game
 
 import eqbench
-from eqbench.harness.evidence import measure
-from eqbench.harness.verdict import ending
+from eqbench.cli.report_page import game_facts
+from eqbench.cli.verify import verify as verify_command
+from eqbench.equilibria import Identifier, cluster_identities, known_sets
+from eqbench.equilibria.known import some_member
+from eqbench.errors import UsageError
+from eqbench.harness.evidence import measure, metrics
+from eqbench.harness.verdict import ending, first_refutation
 from eqbench.model.builder import TreeBuilder
+from eqbench.model.efg_text import efg_text
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile, completed_rows
+from eqbench.model.profile_json import profile_data
 from eqbench.model.tree import GameTree, Payoffs
+from eqbench.report.profile_facts import play_facts
 from eqbench.solver import Budget, Candidate
+from eqbench.studies.crossplay_entries import recognized
 from eqbench.verification import Allowance, Verifier, verify
 
 SMALL = (
@@ -191,6 +202,45 @@ def test_what_cannot_be_measured_is_neither_refuted_nor_ok() -> None:
         assert "cannot resolve" in reason
 
 
+def test_what_cannot_be_measured_comes_last_and_is_recorded_as_no_equilibrium() -> None:
+    tree = wide_game(10**12)
+    equilibrium = BehaviorProfile.of(tree, [1, 0, 1, 0, 0, 1, 1, 0])
+    other = BehaviorProfile.of(tree, [0, 1, 1, 0, 0, 1, 1, 0])
+    unresolved, resolved = found(equilibrium, tree, Allowance(left=0)), found(other, tree)
+    assert sorted([unresolved, resolved], key=lambda item: item.rank)[0] is resolved
+    records = metrics([unresolved, resolved], keep=lambda *of: None, name=lambda item: None)
+    last = records["equilibria"][-1]
+    assert "cannot be measured" in last.refuted
+    assert last.max_regret >= 2e12, "whoever reads the regret alone takes it for no equilibrium"
+    assert first_refutation([unresolved]) is None
+
+
+def test_verify_command_says_what_it_cannot_measure(monkeypatch, tmp_path) -> None:
+    monkeypatch.setattr("eqbench.verification.certificate.MOST_TERMINAL_DIGITS", 0)
+    tree = wide_game(10**12)
+    file, profile = tmp_path / "wide.efg", tmp_path / "profile.json"
+    file.write_text(efg_text(tree))
+    wrong = BehaviorProfile.of(tree, [0, 1, 1, 0, 0, 1, 1, 0])
+    profile.write_text(json.dumps(profile_data(tree, wrong, str(file))))
+    asked = ["--profile", str(profile), "--max-regret", "1e9"]
+    done = CliRunner().invoke(verify_command, asked)
+    assert done.exit_code == 1
+    assert "cannot be measured" in " ".join(done.output.split())
+    done = CliRunner().invoke(verify_command, [*asked[:2], "--json"])
+    assert not json.loads(done.output)["resolved"]
+    done = CliRunner().invoke(verify_command, [*asked, "--exact", "--json"])
+    assert json.loads(done.output)["max_regret"] == 1
+    assert done.exit_code == 0
+
+
+def test_crossplay_takes_nothing_that_cannot_be_measured(monkeypatch) -> None:
+    monkeypatch.setattr("eqbench.verification.certificate.MOST_TERMINAL_DIGITS", 0)
+    game = Game("wide", wide_game(10**12))
+    good = BehaviorProfile.of(game.tree, [1, 0, 1, 0, 0, 1, 1, 0])
+    with pytest.raises(UsageError, match="cannot be measured"):
+        recognized(Identifier(game), [("file", good)], tolerance=1e-6)
+
+
 def test_one_profile_that_was_measured_is_enough() -> None:
     tree = wide_game(10**12)
     good = BehaviorProfile.of(tree, [1, 0, 1, 0, 0, 1, 1, 0])
@@ -218,3 +268,106 @@ def test_tiny_payoffs_have_a_tiny_allowance_for_rounding() -> None:
     finding = found(pure, tree, claim="iterate")
     assert finding.max_regret == pytest.approx(2e-16)
     assert ending("converged", "", [finding], target=1e-26, tree=tree)[0] == "limit"
+
+
+def test_wide_games_have_no_allowance_for_rounding() -> None:
+    """What is at stake is less than the rounding of floats near the largest payoff."""
+    builder = TreeBuilder(["P1"])
+    root = builder.chance(None, [Fraction(1, 2), Fraction(1, 2)])
+    builder.terminal((root, 0), [1])
+    own = builder.decision((root, 1), 0, "own", ["wrong", "right"])
+    builder.terminal((own, 0), [0])
+    builder.terminal((own, 1), [Fraction(1, 10**17)])
+    tree = builder.tree()
+    finding = found(BehaviorProfile.of(tree, [1.0, 0.0]), tree, claim="iterate")
+    assert finding.max_regret == 5e-18
+    assert ending("converged", "", [finding], target=1e-27, tree=tree)[0] == "limit"
+
+
+@pytest.mark.parametrize("parameter", [Fraction(2**60 + 1, 2**30), Fraction(2**50 + 1, 2**20)])
+def test_payoffs_of_which_little_is_left_are_rounded_once(parameter: Fraction) -> None:
+    """Base and slope are far apart and cancel all but 1 of the payoff."""
+    base, slope = -(parameter.numerator - 1), parameter.denominator
+    payoffs = Payoffs(np.array([[base], [0]]), slope=np.array([[slope], [0]]))
+    tree = replace(choice(1, 0), payoffs=replace(payoffs, parameter="pot", value=parameter))
+    assert tree.payoffs.table.tolist() == [[1.0], [0.0]]
+    wrong = BehaviorProfile.of_exact(tree, [0, 1])
+    assert found(wrong, tree, claimed_regret=1e-9).refuted is not None
+    assert verify(tree, BehaviorProfile.of(tree, [0.0, 1.0])).max_regret == 1.0
+
+
+def test_stakes_below_the_smallest_float_are_stakes() -> None:
+    numerators = np.array([[0], [1]])
+    exact = Payoffs(
+        numerators,
+        slope=np.array([[0], [1]]),
+        parameter="pot",
+        value=Fraction(1, 10**400) - 1,
+    )
+    assert not replace(choice(1, 0), payoffs=exact).is_wide, "the largest payoff is the stakes"
+    builder = TreeBuilder(["P1"])
+    root = builder.chance(None, [Fraction(1, 2), Fraction(1, 2)])
+    builder.terminal((root, 0), [1])
+    own = builder.decision((root, 1), 0, "own", ["wrong", "right"])
+    builder.terminal((own, 0), [0])
+    builder.terminal((own, 1), [0])
+    payoffs = Payoffs(
+        np.array([[1], [0], [0]]),
+        slope=np.array([[0], [0], [1]]),
+        parameter="pot",
+        value=Fraction(1, 10**400),
+    )
+    tree = replace(builder.tree(), payoffs=payoffs)
+    assert tree.is_wide
+    wrong, right = (BehaviorProfile.of(tree, row) for row in ([1.0, 0.0], [0.0, 1.0]))
+    assert found(wrong, tree).refuted is not None
+    for profile, status in ((wrong, "limit"), (right, "ok")):
+        finding = found(profile, tree, claim="iterate")
+        assert ending("converged", "", [finding], target=0.0, tree=tree)[0] == status
+
+
+# -- what counts as an equilibrium elsewhere ------------------------------------------------------
+
+
+def test_equilibria_of_a_wide_game_are_not_joined_over_what_is_none() -> None:
+    """Two players meet at one of two places, half of the time; else both get the prize."""
+    builder = TreeBuilder(["P1", "P2"])
+    root = builder.chance(None, [Fraction(1, 2), Fraction(1, 2)])
+    builder.terminal((root, 0), [10**12, 10**12])
+    first = builder.decision((root, 1), 0, "P1", ["here", "there"])
+    for move in range(2):
+        second = builder.decision((first, move), 1, "P2", ["here", "there"])
+        for reply in range(2):
+            builder.terminal((second, reply), [int(move == reply)] * 2)
+    game = Game("meeting", builder.tree())
+    rows = [np.array(row, dtype=float) for row in ([1, 0, 1, 0], [0, 1, 0, 1])]
+    one, other = cluster_identities(game, rows, [0.0, 0.0])
+    assert one.name != other.name
+
+
+def test_what_is_near_or_shown_goes_by_the_scale_of_regrets(monkeypatch) -> None:
+    game = Game("wide", wide_game(10**12))
+    assert play_facts(game, BehaviorProfile.uniform(game.tree))["payoff_scale"] == 1
+    kuhn3 = eqbench.load_game("kuhn3")
+    identifier, uniform = Identifier(kuhn3), BehaviorProfile.uniform(kuhn3.tree)
+    assert identifier.known
+    far = member_near_the_first(kuhn3)
+    assert identifier.identify(far, 1e-8) is None, "so small a regret is not near but another"
+    monkeypatch.setattr(GameTree, "payoff_scale", 1e-8)
+    assert identifier.identify(far, 1e-8) is not None
+    assert identifier.identify(uniform, 1e-8) is None
+    assert dict(game_facts(["kuhn3"]))["kuhn3"].payoff_scale == 1e-8
+    monkeypatch.setattr(GameTree, "payoff_scale", 1e-30)
+    assert not known_sets(kuhn3), "the regret of their floats is rounding"
+
+
+def member_near_the_first(game: Game) -> BehaviorProfile:
+    """Not quite a member of a published set."""
+    known = known_sets(game)[0]
+    behavior = known.layout.behavior(known.frequencies(some_member(known)))
+    blurred = 0.997 * np.clip(behavior, 0, 1) + 0.003 * uniform_frequencies(game)
+    return BehaviorProfile.of(game.tree, blurred)
+
+
+def uniform_frequencies(game: Game) -> np.ndarray:
+    return BehaviorProfile.uniform(game.tree).probabilities

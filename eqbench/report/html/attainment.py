@@ -45,7 +45,7 @@ def ecdf(games: Sequence[GameTracks], trials: Sequence[Trial]) -> Figure | None:
     reached = [time for own in times.values() for time in own if time < math.inf]
     if not reached:
         return None
-    unknown = [game.short for game in common_games(trials) if game.payoff_range is None]
+    unknown = [game.short for game in common_games(trials) if game.payoff_scale is None]
     exceptions = f" (one unit of payoff on {', '.join(unknown)})" if unknown else ""
     title = "Targets reached over time"
     names = ("seconds of solving", "share of (game, seed, target) reached")

@@ -27,6 +27,6 @@ class PublishedSet:
 class GameFacts:
     """What is known of a game: payoffs of published sets where these can be drawn, and sources."""
 
-    payoff_range: float
+    payoff_scale: float
     published: tuple[PublishedPayoffs, ...] = ()
     sets: tuple[PublishedSet, ...] = ()

@@ -54,22 +54,22 @@ class Track:
 class GameTracks:
     """The cells of one game.
 
-    `payoff_range` is None where nobody knows it. `short` is the game as typed. `awaited` are
+    `payoff_scale` is None where nobody knows it. `short` is the game as typed. `awaited` are
     solvers of unfinished runs that have no cell of it yet.
     """
 
     title: str
     short: str
     tracks: tuple[Track, ...]
-    payoff_range: float | None
+    payoff_scale: float | None
     published: tuple[PublishedPayoffs, ...]
     sets: tuple[PublishedSet, ...] = ()
     awaited: tuple[Look, ...] = ()
 
     @property
     def unit(self) -> float:
-        """What targets are relative to: the payoff range, or else one unit of payoff."""
-        return self.payoff_range or 1.0
+        """What targets are relative to: the payoff scale, or else one unit of payoff."""
+        return self.payoff_scale or 1.0
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def collect(
                 title=title,
                 short=short if names.count(short) == 1 else title,
                 tracks=own,
-                payoff_range=known.payoff_range if known else usual,
+                payoff_scale=known.payoff_scale if known else usual,
                 published=known.published if known else (),
                 sets=known.sets if known else (),
                 awaited=tuple(look for name in typed for look in awaited.pop(name, ())),
