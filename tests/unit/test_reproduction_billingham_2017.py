@@ -147,17 +147,22 @@ def enumeration(
     for name, (player, infoset, action) in PLACES.items():
         behavior[player][infoset] = {action: values[name]}
     record = cell(
-        "k", game=f"skp(pot={pot})", game_spec=f"skp(pot={pot})", solver="case_enumeration"
+        "0f", game=f"skp(pot={pot})", game_spec=f"skp(pot={pot})", solver="case_enumeration"
     )
     found = replace(
         identified(record, identity(f"skp:{solution}")).equilibria[0],
+        payoffs=[0.0] * 3,
+        regrets=[0.0] * 3,
         profile="one.json",
         exact={"payoffs": ["0", "0", "0"], "regrets": ["0", "0", "0"]},
     )
     place = store.folder / "enumeration"
     shutil.rmtree(place, ignore_errors=True)
     statistics = {"unresolved": 0, "cases": cases}
-    write_run(place, replace(record, equilibria=[found], statistics=statistics, cpu_s=1.5))
+    figures = {"payoffs": [0.0] * 3, "regrets": [0.0] * 3}
+    write_run(
+        place, replace(record, **figures, equilibria=[found], statistics=statistics, cpu_s=1.5)
+    )
     (place / "one.json").write_text(json.dumps({"behavior": behavior}), "utf-8")
     store.put("enumeration")
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from ganzfried_store import CLAIMS, cell, store, stored_in, the_claim, verdict, verdict_of_cells
+from stored_runs import identity
 
 import eqbench
 from eqbench.model.realization import RealizationPlan
@@ -228,13 +229,16 @@ def test_half_of_the_kings_is_an_error_only_while_player_2_gains(
 def test_payoffs_and_gain_are_those_of_the_program_itself(
     payoff: float, raw: float, as_printed: str, exact: str
 ) -> None:
-    best = EquilibriumRecord("final", [], [], 0.0, 0.0, identity={"name": "szafron:c11=0"})
+    best = EquilibriumRecord(
+        *("equilibrium", [0.0] * 3, [0.0] * 3, 0.0, 0.0), identity=identity("szafron:c11=0")
+    )
     run = cell(
         REDUCED,
         PAPER_MODEL,
         status="ok",
         max_regret=1e-16,
         payoffs=[payoff, -1 / 48, -1 / 48 - payoff],
+        regrets=[0.0] * 3,
         statistics={"raw_max_regret": raw},
         equilibria=[best],
     )
