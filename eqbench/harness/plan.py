@@ -31,7 +31,7 @@ from eqbench.spec import parse_spec, split_specs
 from eqbench.store.schema import Status
 from eqbench.text import printable, shortened
 
-MOST_CELLS = 100_000
+MOST_CELLS, MOST_GAMES = 100_000, 1_000  # games are built before the first cell is run
 
 
 @dataclass(frozen=True)
@@ -203,6 +203,11 @@ def make_plan(
     if not named:
         raise UsageError("no game given; name one, for example --game kuhn3")
     per_game = sum(len(_seeds(solver, request)) for solver in solvers)
+    if len(named) > MOST_GAMES:
+        raise UsageError(
+            f"{len(named):,} games are too many: a run has at most {MOST_GAMES:,}; divide it into "
+            "several runs"
+        )
     if len(named) * per_game > MOST_CELLS:
         raise UsageError(
             f"{counted(len(named), 'game')} with {per_game:,} cells each are too many: a run has "

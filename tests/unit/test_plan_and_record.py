@@ -225,3 +225,18 @@ def test_results_are_kept_when_a_solver_removes_their_folder(tmp_path: Path, rem
     assert [cell.max_regret for cell in stored.cells] == [
         cell["max_regret"] for cell in done.json["cells"]
     ]
+
+
+@pytest.mark.parametrize(
+    ("change", "limit"),
+    [
+        ({"games": [f"kuhn2(pot={pot})" for pot in range(1, 1002)]}, "1,000"),
+        ({"solvers": ["mccfr"], "seeds": 10**9}, "100,000"),
+    ],
+)
+def test_plan_without_end_is_refused_before_anything_is_built(
+    tmp_path: Path, change: dict[str, Any], limit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plan, "_plan_game", lambda *arguments: pytest.fail("a game was built"))
+    with pytest.raises(UsageError, match=limit):
+        keys(tmp_path, **change)
