@@ -49,13 +49,16 @@ WHOLE = (
 )
 STORE = (
     "unit/test_run_folder.py unit/test_results.py unit/test_claims.py unit/test_traces.py "
-    f"unit/test_plan_and_record.py {WHOLE}"
+    f"unit/test_damaged_runs.py property/test_damaged_records.py {WHOLE}"
 )
 CELLS = f"unit/test_verdict.py unit/test_refutation.py unit/test_plan_and_record.py {WHOLE}"
 CHILDREN = (
     "unit/test_deadlines.py unit/test_child_start.py unit/test_frames.py integration/test_child.py"
 )
-TREES = "unit/test_tree_checks.py unit/test_game_cache.py unit/test_games_by_content.py"
+TREES = (
+    "unit/test_tree_checks.py unit/test_tree_files.py unit/test_game_cache.py "
+    "property/test_damaged_trees.py"
+)
 KNOWN = (
     "unit/test_nearest.py unit/test_identity.py unit/test_clusters.py unit/test_naming.py "
     "unit/test_extremes.py unit/test_components.py"
@@ -71,8 +74,8 @@ GUARDED = {
     "eqbench/harness/plan.py": f"unit/test_plan.py {CELLS}",
     "eqbench/harness/recorder.py": CELLS,
     "eqbench/harness/evidence.py": f"{CELLS} unit/test_exact_certificates.py",
-    "eqbench/documents.py": f"unit/test_frames.py {STORE} unit/test_profile.py",
-    "eqbench/text.py": "unit/test_terminal.py unit/test_frames.py",
+    "eqbench/documents.py": "unit/test_documents.py unit/test_frames.py unit/test_damaged_runs.py",
+    "eqbench/text.py": "unit/test_documents.py unit/test_terminal.py",
     "eqbench/model/assemble.py": TREES,
     "eqbench/model/tree_files.py": TREES,
     "eqbench/equilibria/identity.py": KNOWN,

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from command import PLUGINS, eqbench
+from command import PLUGINS
 from stored_runs import write_run
 
 from eqbench import load_game
@@ -25,7 +25,6 @@ from eqbench.model.game_cache import store_game
 from eqbench.model.tree_files import content_hash, load_tree
 from eqbench.registry import default_registry
 from eqbench.store.run_folder import RunFolder
-from eqbench.store.stored_run import read_run
 
 
 def test_plugin_that_became_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
@@ -192,39 +191,6 @@ def test_folder_that_somebody_has_touched_is_replaced(kept: GameFolder, damage: 
     assert after != before
     assert content_hash(load_tree(after)) == content_hash(load_game("kuhn2").tree)
     assert kept.intact() == after
-
-
-def test_cells_after_one_that_removes_or_overwrites_their_game_are_run_as_usual(
-    tmp_path: Path,
-) -> None:
-    done = eqbench(
-        *("run", "--game", "kuhn2", "--json", "--iterations", "50", "--out", "run"),
-        *("--solver", "removes_the_scratch_folder,overwrites_the_game,cfr_plus"),
-        *("--plugin", PLUGINS / "escapes.py"),
-        cwd=tmp_path,
-    )
-    assert done.cell("overwrites_the_game")["status"] == "refuted"
-    innocent = done.cell("cfr_plus")
-    assert (innocent["status"], innocent["iterations"]) == ("limit", 50)
-    assert innocent["payoffs"] == pytest.approx([-1 / 18, 1 / 18], abs=0.1)
-
-
-@pytest.mark.parametrize("removed", ["", "profiles", "runs.jsonl", "manifest.json"])
-def test_results_are_kept_when_a_solver_removes_their_folder(tmp_path: Path, removed: str) -> None:
-    run = tmp_path / "run"
-    solvers = ["cfr", f'removes(path="{run / removed}")', "cfr_plus"]
-    done = eqbench(
-        *("run", "--game", "kuhn2", "--json", "--iterations", "20", "--out", run),
-        *(part for solver in solvers for part in ("--solver", solver)),
-        *("--plugin", PLUGINS / "escapes.py"),
-        cwd=tmp_path,
-    )
-    assert [cell["status"] for cell in done.json["cells"]] == ["limit"] * 3
-    stored = read_run(run)
-    assert (stored.missing, stored.notes) == (0, ())
-    assert [cell.max_regret for cell in stored.cells] == [
-        cell["max_regret"] for cell in done.json["cells"]
-    ]
 
 
 @pytest.mark.parametrize(
