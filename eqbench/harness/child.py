@@ -11,6 +11,7 @@ import json
 import os
 import queue
 import select
+import signal
 import subprocess
 import sys
 import tempfile
@@ -39,6 +40,7 @@ from eqbench.harness.interrupts import interrupts_held
 GRACE_S = 1.0
 POLL_S = 0.05
 EXIT_S = 2.0
+KEEPER_S = 10.0  # it bounds what it does itself
 LOG_BYTES = 20_000
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
@@ -200,7 +202,8 @@ class _Child:
         self.outcome.solve_s = finished - start
         os.close(self.control)
         if self.process.returncode is None:  # until it is reaped, its group number is ours
-            if not self._ends_within(EXIT_S):  # somebody has stopped the keeper
+            self._wake_keeper()
+            if not self._ends_within(KEEPER_S):
                 self.family.look()
             self.family.kill()
             self.process.wait()
@@ -263,6 +266,11 @@ class _Child:
         if self._ends_within(EXIT_S):
             self.family.kill()  # before the leader is reaped: until then its group number is ours
             self.outcome.exit_code = self.process.wait()
+
+    def _wake_keeper(self) -> None:
+        """Let the keeper go on if a solver has stopped it."""
+        with contextlib.suppress(OSError):
+            os.kill(self.process.pid, signal.SIGCONT)
 
     def _ends_within(self, seconds: float) -> bool:
         limit = time.monotonic() + seconds

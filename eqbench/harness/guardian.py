@@ -12,6 +12,20 @@ import os
 import shutil
 import signal
 import sys
+import time
+
+KEEPERS_S = 5.0
+
+
+def is_there(group: int) -> bool:
+    """Whether a process group has a process."""
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
 
 
 def main() -> None:
@@ -19,6 +33,10 @@ def main() -> None:
     for line in sys.stdin:
         number = int(line[1:])
         groups.add(number) if line[0] == "+" else groups.discard(number)
+    # the keepers have noticed too, and know more of what they have to end
+    limit = time.monotonic() + KEEPERS_S
+    while (groups := {group for group in groups if is_there(group)}) and time.monotonic() < limit:
+        time.sleep(0.02)
     for group in groups:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(group, signal.SIGKILL)

@@ -60,10 +60,7 @@ class SolvedRecord(CellRecord):
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values; each `profile` in the interchange form, as in stored files."""
         plain = {item.name: getattr(self, item.name) for item in fields(CellRecord)}
-        without = [
-            replace(item, profile=None) if isinstance(item.profile, BehaviorProfile) else item
-            for item in self.equilibria
-        ]
+        without = [replace(item, profile=_path(item.profile)) for item in self.equilibria]
         document = CellRecord(**(plain | {"equilibria": without})).to_json()
         for item, found in zip(document["equilibria"], self.equilibria, strict=True):
             if isinstance(found.profile, BehaviorProfile) and self.tree is not None:
