@@ -68,6 +68,11 @@ class SolvedRecord(CellRecord):
         return document
 
 
+def _path(profile: Any) -> str | None:
+    """Path of a profile that is kept in a file."""
+    return profile if isinstance(profile, str) else None
+
+
 def solve(
     game: Game | str, solver: Any, budget: Budget | None = None, seed: int = 0
 ) -> SolvedRecord:
