@@ -4,8 +4,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# Two at a time: many tests wait for processes that they have started.
-PYTEST := $(BIN)/python -m pytest -n 2
+# Three at a time, on two cores as well: many tests wait for processes that they have started.
+PYTEST := $(BIN)/python -m pytest -n 3
 STAMP := $(VENV)/.installed
 # Extras that depend on wheels for the platform at hand; each may be missing without harm.
 EXTRAS := gambit gurobi scip peers ode exact

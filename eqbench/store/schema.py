@@ -42,7 +42,7 @@ Status = Literal[
 Claim = Literal["iterate", "average", "equilibrium", "complete list"]
 
 # tests and other programs name cells with fewer digits than runs do
-Key = Annotated[str, Meta(pattern="^[0-9a-f]+$", max_length=16)]
+Key = Annotated[str, Meta(min_length=1, max_length=100)]
 Name = Annotated[str, Meta(max_length=2**16)]
 Figures = Annotated[list[float], Meta(min_length=1, max_length=MOST_PLAYERS)]
 # Python neither reads nor writes integers of more digits

@@ -230,7 +230,10 @@ def test_commands_allow_as_many_nodes_as_the_library() -> None:
     assert max_nodes_option(lambda: None).__click_params__[0].default == DEFAULT_MAX_NODES
 
 
-def test_game_that_announces_nothing_is_refused_while_it_is_built(tmp_path: Path) -> None:
+def test_game_that_announces_nothing_is_refused_while_it_is_built(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("eqbench.registry._registered", {})  # it must not stay for other tests
     plugin = tmp_path / "endless.py"
     plugin.write_text(
         "from dataclasses import dataclass\n"

@@ -222,7 +222,7 @@ def test_what_is_no_regular_file_is_refused_without_reading_it(tmp_path: Path) -
     with open(tmp_path / "sparse.nfg", "wb") as file:
         file.truncate(2**33)
     for name, reason in (
-        ("folder.efg", "a folder"),
+        ("folder.efg", "Is a directory"),
         ("pipe.efg", "no regular file"),
         ("sparse.nfg", "allowed are"),
         ("absent.efg", "No such file"),

@@ -34,7 +34,7 @@ def arrays(game):
     return sorted(inside(game.folder).glob("*.npy"))
 
 
-@ends("limit", alone=True, quick=True)
+@ends("limit", alone=True)
 def removes_the_scratch_folder(game, monitor):
     shutil.rmtree(inside(game.folder.parent))
 
