@@ -77,7 +77,7 @@ def test_options_show_the_defaults_of_the_preset() -> None:
     ("spec", "message"),
     [
         ("khun3", "unknown game 'khun3': did you mean kuhn3"),
-        ("chess", "unknown game 'chess': known: battle_of_sexes, "),
+        ("chess", "unknown game 'chess': known: .*battle_of_sexes, "),
         ("kuhn(playres=2)", "unknown option 'playres' of kuhn: did you mean players"),
         ("kuhn(zzz=2)", "unknown option 'zzz' of kuhn: options: players, cards, pot, reduce"),
         ("kuhn(players=2.5)", "kuhn: players=5/2 is not allowed; expected integer"),

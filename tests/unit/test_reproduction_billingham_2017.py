@@ -146,23 +146,17 @@ def enumeration(
     behavior: dict[str, Any] = {"P1": {}, "P2": {}, "P3": {}}
     for name, (player, infoset, action) in PLACES.items():
         behavior[player][infoset] = {action: values[name]}
-    record = cell(
-        "0f", game=f"skp(pot={pot})", game_spec=f"skp(pot={pot})", solver="case_enumeration"
-    )
+    spec = f"skp(pot={pot})"
+    record = cell("0f", game=spec, game_spec=spec, solver="case_enumeration")
     found = replace(
         identified(record, identity(f"skp:{solution}")).equilibria[0],
-        payoffs=[0.0] * 3,
-        regrets=[0.0] * 3,
-        profile="one.json",
-        exact={"payoffs": ["0", "0", "0"], "regrets": ["0", "0", "0"]},
+        **({"profile": "one.json"} | dict.fromkeys(("payoffs", "regrets"), [0.0] * 3)),
+        exact=dict.fromkeys(("payoffs", "regrets"), ["0"] * 3),
     )
     place = store.folder / "enumeration"
     shutil.rmtree(place, ignore_errors=True)
-    statistics = {"unresolved": 0, "cases": cases}
-    figures = {"payoffs": [0.0] * 3, "regrets": [0.0] * 3}
-    write_run(
-        place, replace(record, **figures, equilibria=[found], statistics=statistics, cpu_s=1.5)
-    )
+    record = replace(record, payoffs=[0.0] * 3, regrets=[0.0] * 3, equilibria=[found])
+    write_run(place, replace(record, statistics={"unresolved": 0, "cases": cases}, cpu_s=1.5))
     (place / "one.json").write_text(json.dumps({"behavior": behavior}), "utf-8")
     store.put("enumeration")
 
