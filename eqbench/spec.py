@@ -25,6 +25,7 @@ GAME_FILES = (".efg", ".nfg")
 MOST_CHARACTERS = 10_000
 FOREIGN_HINT = "a game file ends in .efg or .nfg, and games of OpenSpiel are openspiel:NAME"
 
+_SURROGATE = re.compile("[\ud800-\udfff]")  # stands for a byte of a file's name that is no UTF-8
 _TOKEN = re.compile(
     r"""\s*(?:
       (?P<number>[+-]?(?:\d+/\d+|(?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d{1,3})?)(?![\w.]))
@@ -112,13 +113,15 @@ def parse_spec(text: str) -> Spec:
     ------
     SpecError
         If `text` does not follow the grammar; the message points at the place. If a game file
-        is given options.
+        is given options, or has a name whose bytes are no UTF-8: no record could hold it.
     """
     if len(text) > MOST_CHARACTERS:
         raise SpecError(
             f"a spec of {len(text):,} characters is not read; allowed are {MOST_CHARACTERS:,}. It "
             f"begins with {text[:40]!r}"
         )
+    if _SURROGATE.search(text):
+        raise SpecError(f"{text!r} is no UTF-8; give the file a name that is")
     if is_foreign(text):
         return Spec(_unquoted(text))
     optioned = _FILE_WITH_OPTIONS.match(text)

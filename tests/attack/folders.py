@@ -12,73 +12,119 @@ import tempfile
 import threading
 import tomllib
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from . import readers
-from .sandbox import Job, Result, Sandbox
+from .sandbox import Ended, Job, Result, Sandbox
 
 KIND = "damaged run folders"
 DAMAGES = tomllib.loads((Path(__file__).parent / "damages.toml").read_text(encoding="utf-8"))
 DAMAGED, INNOCENT = "cfr", "cfr_plus"
+RESUME = "run --resume"
 QUICK = ("status: 5", "payoffs: [null, 1.0]", "line deep", "trace is a pipe")
 _HOLE = "@@damaged@@"
 _stored: list[Path] = []
 _lock = threading.Lock()
 
 
+@dataclass(frozen=True)
+class Damage:
+    """One way to damage a folder.
+
+    Attributes
+    ----------
+    do : damages the folder of the name given
+    codes : with which its readers may end
+    mended : whether --resume has to run the damaged cell again
+    resumed : whether --resume is tried, which costs more than all readers
+    """
+
+    name: str
+    do: Callable[[Path], None]
+    codes: tuple[int, ...] = (0,)
+    mended: bool = False
+    resumed: bool = True
+
+    @property
+    def quick(self) -> bool:
+        return self.name in QUICK
+
+
 def jobs(*, quick: bool) -> Iterator[Job]:
-    """One job for each damage."""
-    for name, text, valid, first in _values():
-        if name in QUICK or not quick:
-            damage = partial(_with_value, field=name.partition(":")[0], text=text)
-            codes = (0,)
-            cheap = quick or not first  # to run a cell again costs more than all readers
-            yield Job(KIND, name, partial(_trial, name, damage, codes, valid=valid, quick=cheap))
-    for kind, text in DAMAGES["lines"].items():
-        name = f"line {kind}"
-        if name in QUICK or not quick:
-            damage = partial(_with_line, text=text)
-            yield Job(KIND, name, partial(_trial, name, damage, (0,), valid=False, quick=quick))
-    for file, kinds in DAMAGES["files"].items():
-        for kind in kinds:
-            name = f"{file} is a {kind}" if kind != "empty" else f"{file} is empty"
-            if name in QUICK or not quick:
-                damage = partial(_with_file, file=file, kind=kind)
-                codes = (0, 1, 2)
-                yield Job(KIND, name, partial(_trial, name, damage, codes, valid=True, quick=quick))
+    """One job for the damages to one thing."""
+    groups = dict(_groups())
+    if quick:
+        groups = {"some": [damage for some in groups.values() for damage in some if damage.quick]}
+    for name, damages in groups.items():
+        yield Job(KIND, name, partial(_trials, damages, quick=quick))
 
 
-def _values() -> Iterator[tuple[str, str, bool, bool]]:
-    """Names, JSON texts, whether a reader may take them as they are, and the first of a field."""
-    for part, valid in (("values", False), ("harmless", True)):
+def _groups() -> Iterator[tuple[str, list[Damage]]]:
+    """Damages by what they damage: a field, the whole line, a file."""
+    for part in ("values", "harmless"):
         for field, texts in DAMAGES[part].items():
-            for text in texts:
-                yield f"{field}: {text[:60]}", text, valid, text == texts[0]
+            yield f"{part} of {field}", [
+                Damage(
+                    f"{field}: {text[:60]}",
+                    partial(_with_value, field=field, text=text),
+                    mended=part == "values",
+                    resumed=text == texts[0],
+                )
+                for text in texts
+            ]
+    yield "lines", [
+        Damage(f"line {kind}", partial(_with_line, text=text), mended=True)
+        for kind, text in DAMAGES["lines"].items()
+    ]
+    for file, kinds in DAMAGES["files"].items():
+        yield file, [
+            Damage(
+                f"{file} is a {kind}" if kind != "empty" else f"{file} is empty",
+                partial(_with_file, file=file, kind=kind),
+                codes=(0, 1, 2),
+            )
+            for kind in kinds
+        ]
 
 
-def _trial(
-    name: str, damage: Any, codes: tuple[int, ...], *, valid: bool, quick: bool
-) -> list[Result]:
+def _trials(damages: Sequence[Damage], *, quick: bool) -> list[Result]:
+    """Readers of copies of one run, each damaged in its own way."""
     with Sandbox() as sandbox:
-        shutil.copytree(_stored_run(), sandbox.run)
-        damage(sandbox.run)
-        shown = INNOCENT if codes == (0,) else ""
-        only = readers.CHEAP if quick else ()
-        read = readers.read_everything(sandbox, sandbox.run, _key(INNOCENT), only=only)
-        found = readers.results(KIND, name, read, codes, shown)
-        if quick:
-            return found
-        ended = sandbox.command("run", "--resume", "run", deadline_s=90)
-        complaints = ended.complaints() if codes == (0,) else ended.refusal((0, 1, 2))
-        if ended.code == 0:
-            complaints = ended.complaints()
-        if ended.code == 0 and codes == (0,) and not valid:
-            complaints += _not_mended(sandbox.run)
-        found.append(Result(KIND, f"{name}: run --resume", (*complaints, *sandbox.left_behind())))
+        commands: dict[str, Sequence[str | Path]] = {}
+        for number, damage in enumerate(damages):
+            folder = sandbox.root / str(number)
+            shutil.copytree(_stored_run(), folder)
+            damage.do(folder)
+            for reader, words in readers.readings(folder, _key(INNOCENT)).items():
+                if reader in readers.CHEAP or (damage.resumed and not quick):
+                    commands[f"{number}: {reader}"] = words
+            if damage.resumed and not quick:
+                commands[f"{number}: {RESUME}"] = ["run", "--resume", folder]
+        ended = readers.carried_out(sandbox, commands)
+        left = sandbox.left_behind()
+        found = [Result(KIND, f"{damages[0].name} and so on: processes", tuple(left))]
+        for number, damage in enumerate(damages):
+            found += _found(damage, sandbox.root / str(number), str(number), ended)
         return found
+
+
+def _found(damage: Damage, folder: Path, number: str, ended: dict[str, Ended]) -> list[Result]:
+    """What readers made of a damage, and whether --resume mended it."""
+    read = {
+        name.partition(": ")[2]: readers.with_page(how, folder) if "html" in name else how
+        for name, how in ended.items()
+        if name.partition(": ")[0] in (number, "all commands")
+    }
+    resumed = read.get(RESUME)
+    shown = INNOCENT if damage.codes == (0,) else ""
+    found = readers.results(KIND, damage.name, read, damage.codes, shown)
+    if damage.mended and resumed is not None and resumed.code == 0:
+        found.append(Result(KIND, f"{damage.name}: mended", tuple(_not_mended(folder))))
+    return found
 
 
 def _not_mended(folder: Path) -> list[str]:

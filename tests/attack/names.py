@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 
 from . import readers
 from .sandbox import Job, Result, Sandbox
@@ -32,6 +34,7 @@ NAMES = {
 }
 SURROGATE = "surrogate"  # bytes that are no UTF-8
 QUICK = ("c1.nfg",)
+MISSPELT = "verify a profile with a wrong name"
 FILE_NAMES = {
     "formula": "=1+1.nfg",
     "at": "@SUM(1).nfg",
@@ -108,34 +111,47 @@ def _through_everything(
     )
     if ended.code == 2:  # a file may be refused, in a line that can be shown
         keep("run", ended.refusal())
-        keep("info", sandbox.command("info", game).refusal((0, 2)))
+        info = sandbox.command("info", game)
+        keep("info", info.refusal() if info.code else info.complaints())
         return found
     keep("run", ended.complaints() + sandbox.left_behind())
     only = ("report terminal", "report csv", "report html", "show") if quick else ()
-    read = readers.read_everything(sandbox, sandbox.run, "cfr_plus", only=only)
-    found += readers.results(KIND, name, read)
     profile = next((sandbox.run / "profiles").glob("*.json"), sandbox.root / "none")
-    verify = ("verify", "--game", game, "--profile", profile)
-    keep("verify", sandbox.command(*verify).complaints())
-    _misspell(profile)
-    misspelt = sandbox.command(*verify)
-    keep("verify a profile with a wrong name", misspelt.refusal())
+    more = _further(game, profile, _misspelt(profile), sandbox.root / "again.efg", quick=quick)
+    read = readers.read_everything(sandbox, sandbox.run, "cfr_plus", only=only, more=more)
+    for trial in read.keys() & {MISSPELT, "verify --json"}:
+        keep(trial, read.pop(trial).refusal())
+    for trial in read.keys() & {"draw"}:
+        keep(trial, read.pop(trial).complaints(most_output=2 * 10**6))
+    return found + readers.results(KIND, name, read)
+
+
+def _further(
+    game: str | bytes, profile: Path, misspelt: Path, again: Path, *, quick: bool
+) -> readers.Commands:
+    """Commands that show names of a game, besides those that read a run."""
+    file = os.fsdecode(game)
+    chosen: dict[str, list[str | Path]] = {
+        "verify": ["verify", "--game", file, "--profile", profile],
+        MISSPELT: ["verify", "--game", file, "--profile", misspelt],
+    }
     if quick:
-        return found
-    keep("verify --json", sandbox.command(*verify, "--json").refusal())
-    keep("info", sandbox.command("info", game).complaints())
-    keep("draw", sandbox.command("draw", game).complaints(most_output=2 * 10**6))
-    exported = sandbox.command("export", "--game", game, "--to", "again.efg")
-    keep("export", exported.complaints())
-    if exported.code == 0:
-        keep("info of the export", sandbox.command("info", "again.efg").complaints())
-    return found
+        return chosen
+    return chosen | {
+        "verify --json": [*chosen[MISSPELT], "--json"],
+        "info": ["info", file],
+        "draw": ["draw", file],
+        "export": ["export", "--game", file, "--to", again],
+        "info of the export": ["info", again],
+    }
 
 
-def _misspell(profile: object) -> None:
-    """Give an action of a profile a name that the game does not have."""
-    document = json.loads(profile.read_text())  # type: ignore[attr-defined]
+def _misspelt(profile: Path) -> Path:
+    """A profile in which an action has a name that the game does not have."""
+    document = json.loads(profile.read_text())
     rows = next(iter(document["behavior"].values()))
     row = next(iter(rows.values()))
     row["\x1b[31m[/x]" + next(iter(row))] = row.pop(next(iter(row)))
-    profile.write_text(json.dumps(document))  # type: ignore[attr-defined]
+    changed = profile.with_name("misspelt")
+    changed.write_text(json.dumps(document))
+    return changed

@@ -1,7 +1,8 @@
-"""Read the folder of a run with every reader there is, each in a process of its own.
+"""Read the folders of runs with every reader there is, each in a process of its own.
 
-``python -m attack.readers FOLDER CELL [PLUGIN…]`` prints a JSON list of how each of them ended.
-The readers are forked from one process that has imported everything, which makes them cheap.
+``python -m attack.readers`` reads a JSON object of commands from its standard input and prints one of
+how each of them ended. All are forked from one process that has imported everything: what they
+cost is the work that they do.
 """
 
 from __future__ import annotations
@@ -13,15 +14,32 @@ import signal
 import sys
 import tempfile
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from .sandbox import MOST_OUTPUT, Ended, Result, Sandbox
+from .sandbox import DEADLINE_S, MOST_OUTPUT, Ended, Result, Sandbox
 
-DEADLINE_S = 120
-PAGE_CHARACTERS = 4 * 2**20
+Commands = Mapping[str, Sequence[str | Path]]
+
+MOST_READ = 4 * 2**20
 CHEAP = ("report terminal", "report csv", "report html", "load_results", "run --resume --dry-run")
+LOADERS = ("load_results", "load_equilibria", "load_traces")
+
+
+def readings(folder: Path, cell: str, plugins: Sequence[Path] = ()) -> dict[str, list[str | Path]]:
+    """All commands that only read the folder of a run, by name; `cell` is the one to show."""
+    more: list[str | Path] = [word for plugin in plugins for word in ("--plugin", plugin)]
+    formats = ("terminal", "md", "csv", "tex")
+    return {
+        **{f"report {name}": ["report", folder, "--format", name] for name in formats},
+        "report html": ["report", folder, "--format", "html", "--out", _page(folder)],
+        "report --summary": ["report", folder, "--summary"],
+        "compare": ["compare", folder, folder],
+        "show": ["show", folder, cell, *more],
+        **{name: [name, folder] for name in LOADERS},
+        "run --resume --dry-run": ["run", "--resume", folder, "--dry-run", *more],
+    }
 
 
 def read_everything(
@@ -30,16 +48,37 @@ def read_everything(
     cell: str,
     plugins: Sequence[Path] = (),
     only: Sequence[str] = (),
+    more: Commands | None = None,
 ) -> dict[str, Ended]:
-    """How each reader of a folder ended, by name; `cell` is the one to show."""
-    ended = sandbox.command(
-        *(folder, cell, ",".join(only), *plugins),
-        program=("-m", "attack.readers"),
-        deadline_s=5 * DEADLINE_S,
-    )
+    """How each reader of a folder ended, and then what is to be done with it besides, by name."""
+    chosen = {
+        name: words
+        for name, words in readings(folder, cell, plugins).items()
+        if not only or name in only
+    }
+    ended = carried_out(sandbox, chosen | dict(more or {}))
+    return {n: with_page(how, folder) if "html" in n else how for n, how in ended.items()}
+
+
+def with_page(ended: Ended, folder: Path) -> Ended:
+    """A report with the page that it wrote as its output."""
+    file = _page(folder)
+    if not file.exists():
+        return ended
+    return replace(ended, out=file.read_bytes()[: MOST_READ + 1].decode(errors="backslashreplace"))
+
+
+def carried_out(sandbox: Sandbox, commands: Commands) -> dict[str, Ended]:
+    """How each command ended, by name, in the order given."""
+    with tempfile.TemporaryFile() as told:
+        told.write(json.dumps({n: list(map(str, words)) for n, words in commands.items()}).encode())
+        told.seek(0)
+        ended = sandbox.command(
+            program=("-m", "attack.readers"), deadline_s=10 * DEADLINE_S, stdin=told
+        )
     if ended.code != 0:
-        return {"all readers": ended}
-    return {name: Ended(code, out, err) for name, code, out, err in json.loads(ended.out)}
+        return {"all commands": ended}
+    return {name: Ended(*how) for name, how in json.loads(ended.out).items()}
 
 
 def results(
@@ -49,21 +88,23 @@ def results(
 
     An exit code other than 0 has to come with a line that says what is wrong.
     """
-    found = []
-    for reader, ended in read.items():
-        page = "html" in reader
-        if ended.code:
-            complaints = ended.refusal(codes)
-        else:
-            most = PAGE_CHARACTERS if page else 4 * MOST_OUTPUT
-            complaints = ended.complaints(codes, most_output=most)
-            if shown and reader.startswith("report") and shown not in ended.out.replace("\\_", "_"):
-                complaints.append(f"does not show {shown}")
-        if reader == "report csv" and ended.code == 0:
-            complaints += _formulas(ended.out)
-        if page and "<script>alert" in ended.out:
-            complaints.append("markup of a stranger in the page")
-        found.append(Result(kind, f"{name}: {reader}", tuple(complaints)))
+    return [
+        Result(kind, f"{name}: {reader}", tuple(_complaints(reader, ended, codes, shown)))
+        for reader, ended in read.items()
+    ]
+
+
+def _complaints(reader: str, ended: Ended, codes: Sequence[int], shown: str) -> list[str]:
+    if ended.code:
+        return ended.refusal(codes)
+    page = "html" in reader
+    found = ended.complaints(codes, most_output=MOST_READ if page else 4 * MOST_OUTPUT)
+    if shown and reader.startswith("report") and shown not in ended.out.replace("\\_", "_"):
+        found.append(f"does not show {shown}")
+    if reader == "report csv":
+        found += _formulas(ended.out)
+    if page and "<script>alert" in ended.out:
+        found.append("markup of a stranger in the page")
     return found
 
 
@@ -82,13 +123,15 @@ def _is_number(text: str) -> bool:
     return True
 
 
+def _page(folder: Path) -> Path:
+    """Where the page of a folder goes, which is beside it."""
+    return folder.with_name(f"{folder.name}.html")
+
+
 def main() -> None:
-    folder, cell, only, *plugins = sys.argv[1:]
     _import_everything()
-    wanted = set(filter(None, only.split(",")))
-    readers = _readers(folder, cell, plugins)
-    ended = [[name, *_forked(do)] for name, do in readers.items() if not wanted or name in wanted]
-    sys.stdout.write(json.dumps(ended))
+    commands = json.load(sys.stdin)
+    sys.stdout.write(json.dumps({name: _forked(words) for name, words in commands.items()}))
 
 
 def _import_everything() -> None:
@@ -98,6 +141,7 @@ def _import_everything() -> None:
     import eqbench.cli.report
     import eqbench.cli.run
     import eqbench.cli.show
+    import eqbench.cli.verify
     import eqbench.harness.pipeline
     import eqbench.report.comparison_views
     import eqbench.report.html
@@ -105,76 +149,41 @@ def _import_everything() -> None:
     import eqbench.store.results  # noqa: F401
 
 
-def _readers(folder: str, cell: str, plugins: list[str]) -> dict[str, Callable[[], Any]]:
-    import eqbench
-    from eqbench.store.results import load_equilibria, load_results, load_traces
-
-    more = [word for plugin in plugins for word in ("--plugin", plugin)]
-    page = Path(tempfile.mkdtemp()) / "page.html"
-
-    def command(*words: str) -> Callable[[], Any]:
-        def do() -> None:
-            from eqbench.cli import main
-
-            sys.argv = ["eqbench", *words]
-            main()
-
-        return do
-
-    def written_page() -> None:
-        try:
-            command("report", folder, "--format", "html", "--out", str(page))()
-        finally:
-            if page.exists():
-                os.write(1, page.read_bytes())
-
-    def loaded(load: Callable[[str], Any]) -> Callable[[], Any]:
-        def do() -> None:
-            try:
-                load(folder)
-            except eqbench.errors.EqbenchError as error:
-                os.write(2, f"Error: {error}\n".encode("utf-8", "backslashreplace"))
-                sys.exit(2)
-
-        return do
-
-    formats = ("terminal", "md", "csv", "tex")
-    return {
-        **{f"report {name}": command("report", folder, "--format", name) for name in formats},
-        "report html": written_page,
-        "report --summary": command("report", folder, "--summary"),
-        "compare": command("compare", folder, folder),
-        "show": command("show", folder, cell, *more),
-        "load_results": loaded(load_results),
-        "load_equilibria": loaded(load_equilibria),
-        "load_traces": loaded(load_traces),
-        "run --resume --dry-run": command("run", "--resume", folder, "--dry-run", *more),
-    }
-
-
-def _forked(do: Callable[[], Any]) -> tuple[int | None, str, str]:
+def _forked(words: Sequence[str]) -> tuple[int | None, str, str]:
     """Exit code, None after the deadline, and what was written."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         child = os.fork()
         if not child:
-            os.dup2(out.fileno(), 1)
-            os.dup2(err.fileno(), 2)
-            signal.alarm(DEADLINE_S)
-            _do(do)
+            nothing = os.open(os.devnull, os.O_RDONLY)
+            for number, file in enumerate((nothing, out.fileno(), err.fileno())):
+                os.dup2(file, number)
+            signal.alarm(int(DEADLINE_S))
+            _do(words)
         _, status = os.waitpid(child, 0)
         code = os.waitstatus_to_exitcode(status)
         texts = []
         for file in (out, err):
             file.seek(0)
-            texts.append(file.read(PAGE_CHARACTERS + 1).decode("utf-8", "backslashreplace"))
+            texts.append(file.read(MOST_READ + 1).decode("utf-8", "backslashreplace"))
         return None if code == -signal.SIGALRM else code, texts[0], texts[1]
 
 
-def _do(do: Callable[[], Any]) -> None:
+def _do(words: Sequence[str]) -> None:
+    """Do in this process, and end it, what the words ask for: a loader or a command."""
+    import eqbench.store.results
+    from eqbench.cli import main
+
     code = 1
     try:
-        do()
+        if words[0] in LOADERS:
+            getattr(eqbench.store.results, words[0])(words[1])
+        else:
+            sys.argv = ["eqbench", *words]
+            main()
         code = 0
+    except eqbench.errors.EqbenchError as error:
+        os.write(2, f"Error: {error}\n".encode("utf-8", "backslashreplace"))
+        code = 2
     except SystemExit as stop:
         code = stop.code if isinstance(stop.code, int) else int(bool(stop.code))
     except BaseException:

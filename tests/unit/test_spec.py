@@ -91,6 +91,11 @@ def test_empty_parentheses_are_no_options() -> None:
     assert parse_spec("kuhn()") == parse_spec("kuhn") == Spec("kuhn")
 
 
+def test_file_whose_name_is_no_utf8_is_refused() -> None:
+    with pytest.raises(SpecError, match=r"'\./\\udcff\.nfg' is no UTF-8"):
+        parse_spec("./\udcff.nfg")
+
+
 def test_replace_keeps_the_place_of_known_options_and_appends_others() -> None:
     spec = parse_spec("kuhn(players=3,pot=3)").replace(players=2, reduce="none")
     assert str(spec) == "kuhn(players=2,pot=3,reduce=none)"
