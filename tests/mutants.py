@@ -41,17 +41,23 @@ MEMORY_KIB = 12 * 2**20
 MARK = "EQBENCH_MUTANT"
 COPIED = ("eqbench", "games", "solvers", "tests", "results", "pyproject.toml", "README.md")
 
-VERIFIER = "unit/test_verifier.py unit/test_exact_certificates.py unit/test_refutation.py"
+VERIFIER = (
+    "unit/test_verifier.py unit/test_refutation.py unit/test_wide_games.py "
+    "unit/test_exact_certificates.py"
+)
 # Runs from the command line to the files and back.
 WHOLE = (
     "integration/test_command_line.py::test_run_prints_and_stores_the_same_cells "
     "integration/test_resume.py::test_torn_last_line_is_run_again"
 )
 STORE = (
-    "unit/test_run_folder.py unit/test_results.py unit/test_claims.py unit/test_traces.py "
+    "unit/test_json_lines.py unit/test_run_folder.py unit/test_results.py unit/test_claims.py unit/test_traces.py "
     f"unit/test_damaged_runs.py property/test_damaged_records.py {WHOLE}"
 )
-CELLS = f"unit/test_verdict.py unit/test_refutation.py unit/test_plan_and_record.py {WHOLE}"
+CELLS = (
+    "unit/test_verdict.py unit/test_recorder.py unit/test_refutation.py "
+    f"unit/test_plan_and_record.py {WHOLE}"
+)
 CHILDREN = (
     "unit/test_deadlines.py unit/test_child_start.py unit/test_frames.py integration/test_child.py"
 )

@@ -67,7 +67,7 @@ def _groups() -> Iterator[tuple[str, list[Damage]]]:
     """Damages by what they damage: a field, the whole line, a file."""
     for part in ("values", "harmless"):
         for field, texts in DAMAGES[part].items():
-            yield f"{part} of {field}", [
+            of_field = [
                 Damage(
                     f"{field}: {text[:60]}",
                     partial(_with_value, field=field, text=text),
@@ -76,12 +76,14 @@ def _groups() -> Iterator[tuple[str, list[Damage]]]:
                 )
                 for text in texts
             ]
-    yield "lines", [
+            yield f"{part} of {field}", of_field
+    of_line = [
         Damage(f"line {kind}", partial(_with_line, text=text), mended=True)
         for kind, text in DAMAGES["lines"].items()
     ]
+    yield "lines", of_line
     for file, kinds in DAMAGES["files"].items():
-        yield file, [
+        of_file = [
             Damage(
                 f"{file} is a {kind}" if kind != "empty" else f"{file} is empty",
                 partial(_with_file, file=file, kind=kind),
@@ -89,6 +91,7 @@ def _groups() -> Iterator[tuple[str, list[Damage]]]:
             )
             for kind in kinds
         ]
+        yield file, of_file
 
 
 def _trials(damages: Sequence[Damage], *, quick: bool) -> list[Result]:

@@ -1,8 +1,8 @@
 """Read the folders of runs with every reader there is, each in a process of its own.
 
-``python -m attack.readers`` reads a JSON object of commands from its standard input and prints one of
-how each of them ended. All are forked from one process that has imported everything: what they
-cost is the work that they do.
+``python -m attack.readers`` reads commands, a JSON object, from its standard input and prints how
+each of them ended. All are forked from one process that has imported everything: what they cost is
+the work that they do.
 """
 
 from __future__ import annotations

@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import shutil
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from eqbench.errors import StoreError, UsageError
-from eqbench.store.run_folder import RunFolder, file_name, new_run_path
-from eqbench.store.schema import SCHEMA, CellRecord, EquilibriumRecord
+from eqbench.errors import DocumentError, StoreError, UsageError
+from eqbench.store.run_folder import RunFolder, file_name, game_slug, new_run_path
+from eqbench.store.schema import SCHEMA, CellRecord, EquilibriumRecord, IdentityRecord
 
 MANIFEST = {"schema": SCHEMA, "cells": ["a", "b"], "request": {"seeds": 1, "timeout_s": 10.0}}
+
+IDENTITY: IdentityRecord = {
+    "name": "a cluster",
+    "also": [],
+    "parameters": {"beta": 0.25},
+    "leading": "beta",
+    "on_path": False,
+    "strict": True,
+    "distance": 0.0,
+    "off_path": {},
+    "dimension": None,
+}
 
 
 def record(key: str) -> CellRecord:
@@ -148,3 +163,153 @@ def test_folder_that_becomes_a_file_is_reported_with_advice(tmp_path: Path) -> N
     folder.path.write_text("")
     with pytest.raises(StoreError, match=r"cannot write results to .*--out"):
         folder.append(record("a"))
+
+
+def test_plan_is_written_for_people_to_read(tmp_path: Path) -> None:
+    folder = RunFolder.create(tmp_path / "run", MANIFEST)
+    assert (folder.path / "manifest.json").read_text() == json.dumps(MANIFEST, indent=2)
+
+
+def test_what_no_reader_takes_is_not_written(tmp_path: Path) -> None:
+    with pytest.raises(DocumentError):
+        RunFolder.create(tmp_path / "none", MANIFEST | {"request": {"timeout_s": float("nan")}})
+    folder = RunFolder.create(tmp_path / "run", MANIFEST)
+    for request in ({"timeout_s": float("nan")}, {"timeout_s": "long"}):
+        with pytest.raises(DocumentError):
+            folder.resumed(MANIFEST | {"request": request})
+    with pytest.raises(ValueError, match="JSON compliant"):
+        folder.write_clusters({"profiles/a.json": IDENTITY | {"distance": float("inf")}})
+    assert sorted(path.name for path in tmp_path.rglob("*.json*")) == ["manifest.json"]
+
+
+def test_plan_beyond_what_readers_take_is_refused_with_advice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    size = len(json.dumps(MANIFEST, indent=2))
+    monkeypatch.setattr("eqbench.store.run_folder.MOST_LINE_BYTES", size)
+    RunFolder.create(tmp_path / "run", MANIFEST)
+    monkeypatch.setattr("eqbench.store.run_folder.MOST_LINE_BYTES", size - 1)
+    with pytest.raises(UsageError, match=r"a plan of 2 cells takes more than .*fewer games"):
+        RunFolder.create(tmp_path / "more", MANIFEST)
+    assert not (tmp_path / "more").exists()
+
+
+def test_identities_found_by_comparing_cells_are_those_of_the_records(tmp_path: Path) -> None:
+    folder = RunFolder.create(tmp_path / "run", MANIFEST)
+    item = record("a").equilibria[0]
+    known = IDENTITY | {"name": "its own"}
+    both = [replace(item, profile="profiles/a.json"), replace(item, profile="profiles/b.json")]
+    both[1] = replace(both[1], identity=known)
+    folder.append(replace(record("a"), equilibria=both))
+    folder.append(record("b"))
+    found = {"profiles/a.json": IDENTITY, "profiles/b.json": IDENTITY}
+    folder.write_clusters(found)
+    first, second = folder.cells()
+    assert [item.identity for item in first.equilibria] == [IDENTITY, known]
+    assert second == record("b")
+    assert folder.notes == ()
+
+
+@pytest.mark.parametrize("text", ['{"profiles/a.json": 5}', "[]", "{"])
+def test_damaged_identities_are_left_out_until_they_are_written_anew(
+    text: str, tmp_path: Path
+) -> None:
+    folder = RunFolder.create(tmp_path / "run", MANIFEST)
+    folder.append(record("a"))
+    (folder.path / "clusters.json").write_text(text)
+    assert folder.cells() == [record("a")]
+    (note,) = folder.notes
+    assert "clusters.json is damaged: " in note
+    assert note.endswith(f"eqbench run --resume {folder.path} writes it anew")
+    folder.write_clusters({})
+    assert folder.cells() == [record("a")]
+    assert folder.notes == ()
+
+
+def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+    folder = RunFolder.create(tmp_path / "run", MANIFEST)
+    for name in ("runs.jsonl", "clusters.json"):
+        os.mkfifo(folder.path / name)
+    assert folder.cells() == []
+    assert sorted(note.partition(":")[0] for note in folder.notes) == [
+        f"cannot read {folder.path / name}" for name in ("clusters.json", "runs.jsonl")
+    ]
+    (folder.path / "manifest.json").unlink()
+    os.mkfifo(folder.path / "manifest.json")
+    with pytest.raises(UsageError, match=r"cannot read .*manifest\.json"):
+        _ = folder.manifest
+
+
+def test_record_names_its_files(tmp_path: Path) -> None:
+    folder = RunFolder.create(tmp_path / "run", MANIFEST)
+    profile = folder.write_profile("p", "{}")
+    trace = folder.write_trace("t", {})
+    log = folder.write_log("l", "words")
+    assert (folder.path / log).read_text() == "words"
+    item = replace(record("a").equilibria[0], profile=profile)
+    whole = replace(record("a"), equilibria=[item], trace=trace, log=log)
+    assert folder.has_files_of(whole)
+    assert folder.has_files_of(record("a"))
+    for name in (profile, trace, log):
+        text = (folder.path / name).read_bytes()
+        (folder.path / name).unlink()
+        assert not folder.has_files_of(whole)
+        (folder.path / name).write_bytes(text)
+
+
+def test_only_what_is_missing_is_restored(tmp_path: Path) -> None:
+    folder = RunFolder.create(tmp_path / "run", MANIFEST)
+    changed = json.dumps(MANIFEST | {"created": "later"})
+    (folder.path / "manifest.json").write_text(changed)
+    shutil.rmtree(folder.path / "traces")
+    folder.restore()
+    assert (folder.path / "traces").is_dir()
+    assert (folder.path / "manifest.json").read_text() == changed
+    opened = RunFolder.open(folder.path)
+    shutil.rmtree(folder.path)
+    opened.restore()
+    assert (folder.path / "manifest.json").read_text() == json.dumps(json.loads(changed), indent=2)
+    shutil.rmtree(folder.path / "traces")
+    (folder.path / "traces").write_text("")
+    with pytest.raises(StoreError, match="there is a file now where its folders were"):
+        folder.restore()
+
+
+def test_write_that_fails_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = RunFolder.create(tmp_path / "run", MANIFEST)
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "no space")
+
+    monkeypatch.setattr("os.fsync", refuse)
+    with pytest.raises(StoreError, match="no space; free some space"):
+        folder.write_profile("p", "{}")
+    assert list((folder.path / "profiles").iterdir()) == []
+
+
+def test_runs_of_the_same_second_are_numbered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Still:
+        @staticmethod
+        def now(zone: object) -> datetime:
+            return datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+
+    monkeypatch.setattr("eqbench.store.run_folder.datetime", Still)
+    names = [new_run_path(tmp_path / "made" / "here", "kuhn" * 20).name for _ in range(3)]
+    first = "20260102T030405Z-" + "kuhn" * 15
+    assert names == [first, f"{first}-2", f"{first}-3"]
+
+
+def test_folder_that_cannot_be_made_is_refused_with_advice(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for root in (tmp_path / "file", tmp_path / "file" / "below"):
+        with pytest.raises(UsageError, match=r"cannot write results to .*--out"):
+            new_run_path(root, "kuhn2")
+
+
+def test_game_file_gives_a_run_its_last_name() -> None:
+    assert game_slug("kuhn(pot=1/2)") == "kuhn(pot=1/2)"
+    assert game_slug("'games/a.efg'") == "a.efg"
