@@ -276,3 +276,15 @@ def test_cell_that_is_ambiguous_or_unknown_lists_what_there_is(mixed: Path) -> N
     for nothing in ("", " "):
         with pytest.raises(UsageError, match="has no cell"):
             run.cell(nothing)
+
+
+def test_list_of_cells_ends_where_nobody_reads_on(
+    mixed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for most, lines in ((4, 4), (3, 4), (2, 3)):
+        monkeypatch.setattr("eqbench.store.stored_run.MOST_CELLS", most)
+        with pytest.raises(UsageError) as unknown:
+            read_run(mixed).cell("gurobi")
+        listed = str(unknown.value).splitlines()[1:]
+        assert len(listed) == lines
+        assert (listed[-1] == f"  and {4 - most} more") == (most < 4)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from report_pages import write_trace
 from stored_runs import cell
 
 from eqbench.errors import UsageError
+from eqbench.store.array_archive import read_arrays
 from eqbench.store.traces import Snapshot, read_trace
 
 
@@ -44,21 +46,70 @@ def test_missing_files_are_refused(tmp_path: Path) -> None:
         read_trace(tmp_path / "gone.npz")
 
 
+CURVE = {"work": [1], "elapsed_s": [0.1], "claim": ["average"], "regrets": [[0.0, 0.0]]}
+
+
+def curve(file: Path, **arrays: list[object]) -> Path:
+    np.savez(file, **{name: np.array(values) for name, values in arrays.items()})
+    return file
+
+
 @pytest.mark.parametrize(
-    "arrays",
+    ("change", "complaint"),
     [
-        {"work": [1]},
-        {"work": [1, 2], "elapsed_s": [0.1], "claim": ["average"], "regrets": [[0.0, 0.0]]},
-        {"work": [1], "elapsed_s": [0.1], "claim": ["average"], "regrets": [0.0]},
+        ({"work": [1, 2]}, "elapsed_s and work are of different lengths"),
+        ({"regrets": [0.0]}, "regrets holds float64 in 1 dimensions"),
+        ({"regrets": [[0, 0]]}, "regrets holds int64 in 2 dimensions"),
+        ({"claim": [1]}, "claim holds int64"),
+        ({"regrets": [[0.0, float("nan")]]}, "regrets holds what is not finite"),
+        ({"elapsed_s": [float("inf")]}, "elapsed_s holds what is not finite"),
+        ({"work": [-1]}, "work or elapsed_s is negative"),
+        ({"elapsed_s": [-0.1]}, "work or elapsed_s is negative"),
     ],
 )
 def test_arrays_that_do_not_belong_together_are_refused(
-    tmp_path: Path, arrays: dict[str, list[object]]
+    tmp_path: Path, change: dict[str, list[object]], complaint: str
 ) -> None:
-    file = tmp_path / "curve.npz"
-    np.savez(file, **{name: np.array(values) for name, values in arrays.items()})
+    assert read_trace(curve(tmp_path / "whole.npz", **CURVE))
+    with pytest.raises(UsageError, match=f"cannot read the anytime curve .*{complaint}"):
+        read_trace(curve(tmp_path / "curve.npz", **(CURVE | change)))
+
+
+@pytest.mark.parametrize("name", CURVE)
+def test_array_that_is_missing_is_named(tmp_path: Path, name: str) -> None:
+    others = {other: values for other, values in CURVE.items() if other != name}
+    with pytest.raises(UsageError, match=f"holds no {name}"):
+        read_trace(curve(tmp_path / "curve.npz", **others))
+
+
+def test_curve_without_snapshots_is_empty(tmp_path: Path) -> None:
+    with (tmp_path / "curve.npz").open("wb") as file:
+        empty = {name: np.array(values)[:0] for name, values in CURVE.items()}
+        np.savez(file, **empty)
+    assert read_trace(tmp_path / "curve.npz") == ()
+
+
+def test_curve_may_be_as_large_as_allowed_and_no_larger(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = curve(tmp_path / "curve.npz", **CURVE)
+    with zipfile.ZipFile(file) as archive:
+        unpacked = sum(member.file_size for member in archive.infolist())
+    data = file.read_bytes()
+    assert read_arrays(data, unpacked).keys() == CURVE.keys()
+    with pytest.raises(ValueError, match="its arrays take more than"):
+        read_arrays(data, unpacked - 1)
+    monkeypatch.setattr("eqbench.store.traces.MOST_TRACE_BYTES", len(data) - 1)
     with pytest.raises(UsageError, match="cannot read the anytime curve"):
         read_trace(file)
+
+
+def test_member_that_is_no_array_is_refused(tmp_path: Path) -> None:
+    file = curve(tmp_path / "curve.npz", **CURVE)
+    with zipfile.ZipFile(file, "a") as archive:
+        archive.writestr("words.txt", "no array")
+    with pytest.raises(ValueError, match="it holds what is no array"):
+        read_arrays(file.read_bytes(), 10**6)
 
 
 def test_single_array_is_no_curve(tmp_path: Path) -> None:

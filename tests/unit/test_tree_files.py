@@ -142,6 +142,10 @@ TRIALS: dict[str, tuple[Callable[[Path], object], str]] = {
     "set of another player": (put("infoset", 1, 6), "another player"),
     "set behind other moves": (put("infoset", 1, 5), "imperfect recall"),
     "set beyond all": (put("infoset", 1, 1000), "beyond"),
+    "set just beyond all": (
+        became("infoset", lambda a: np.where(a == a.max(), a.max() + 1, a)),
+        "beyond",
+    ),
     "set below all": (put("infoset", 0, -2), "exactly the decision nodes"),
     "rows": (became("infoset_player", lambda a: a[::-1]), "another player"),
     "parent of a set": (put("infoset_parent", -1, 0), "infoset_parent is not what follows"),
