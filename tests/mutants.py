@@ -51,8 +51,9 @@ WHOLE = (
     "integration/test_resume.py::test_torn_last_line_is_run_again"
 )
 STORE = (
-    "unit/test_json_lines.py unit/test_run_folder.py unit/test_results.py unit/test_claims.py unit/test_traces.py "
-    f"unit/test_damaged_runs.py property/test_damaged_records.py {WHOLE}"
+    "unit/test_json_lines.py unit/test_run_folder.py unit/test_results.py unit/test_claims.py "
+    "unit/test_traces.py unit/test_damaged_runs.py property/test_damaged_records.py "
+    f"{WHOLE}"
 )
 CELLS = (
     "unit/test_verdict.py unit/test_recorder.py unit/test_refutation.py "

@@ -12,15 +12,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import psutil
 import pytest
 from command import PLUGINS
-from frame_cases import candidate, snapshot
 
 import eqbench
 from eqbench.harness.child import Limits, Outcome, _Child, _Reader, run_child
-from eqbench.harness.evidence import MAX_CANDIDATES, MAX_SNAPSHOTS, Evidence
 from eqbench.harness.frames import (
     DoneFrame,
     ErrorFrame,
@@ -129,25 +126,6 @@ def test_guardian_that_was_killed_is_replaced(folder: Path, guardian: Guardian) 
     assert guardian._process.poll() is None
 
 
-def test_evidence_keeps_at_most_64_snapshots_and_always_the_newest() -> None:
-    evidence = Evidence(frequencies=0)
-    for work in range(1, 1001):
-        evidence.add(snapshot(work))
-        assert len(evidence.snapshots) <= MAX_SNAPSHOTS
-        assert evidence.snapshots[-1].clocks.work == work
-    kept = [frame.clocks.work for frame in evidence.snapshots]
-    assert kept == sorted(set(kept))
-    assert kept[0] == 1
-
-
-def test_evidence_counts_the_candidates_that_it_drops() -> None:
-    evidence = Evidence(frequencies=3)
-    for _ in range(MAX_CANDIDATES + 5):
-        evidence.add(candidate(np.zeros(3)))
-    assert len(evidence.candidates) == MAX_CANDIDATES
-    assert evidence.dropped == 5
-
-
 # -- what tries to escape ---------------------------------------------------------------------
 
 
@@ -225,14 +203,6 @@ def test_frames_of_a_child_that_ends_while_the_reader_is_delayed_are_kept(
     os.close(sender)
     threading.Timer(0.1, go_on.set).start()
     assert reader.rest() == [ReadyFrame()]
-
-
-@pytest.mark.parametrize("exact", [None, ["1"] * 3, ["1"] * 5])
-def test_evidence_keeps_no_profile_of_another_size(exact: list[str] | None) -> None:
-    evidence = Evidence(frequencies=4)
-    evidence.add(candidate(np.zeros(3 if exact is None else 4), exact=exact))
-    assert (evidence.candidates, evidence.snapshots) == ([], [])
-    assert "4 frequencies" in evidence.misfit
 
 
 def test_answer_that_came_in_time_counts_however_late_it_is_looked_at(

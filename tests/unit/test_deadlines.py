@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
 from collections.abc import Iterable
 from contextlib import suppress
@@ -37,6 +38,7 @@ class Clock:
 
     def __init__(self) -> None:
         self.now = BEGIN
+        self.sent: list[int] = []  # signals to the keeper
 
     def monotonic(self) -> float:
         return self.now
@@ -109,9 +111,6 @@ class Scripted(_Child):
         )
         self.control = os.open(os.devnull, os.O_RDONLY)
 
-    def _wake_keeper(self) -> None:
-        """There is none, and its number may be that of a stranger."""
-
     def _gone(self) -> bool:
         return self.clock.now >= self.ends
 
@@ -125,6 +124,8 @@ class Scripted(_Child):
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made_up = Clock()
     monkeypatch.setattr(module, "time", made_up)
+    # there is no process 4711, or it is a stranger
+    monkeypatch.setattr(module.os, "kill", lambda process, number: made_up.sent.append(number))
     return made_up
 
 
@@ -333,6 +334,7 @@ def test_keeper_that_does_not_end_has_its_relatives_looked_up_and_killed(clock: 
     child = Scripted(clock)
     child.end()
     assert child.family.said == ["look", "kill"]
+    assert clock.sent == [signal.SIGCONT]  # a solver may have stopped it
     assert child.now == pytest.approx(module.KEEPER_S, abs=0.01)
 
 
