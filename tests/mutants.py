@@ -206,11 +206,12 @@ def survivors(
 
     found = []
     with ThreadPoolExecutor(len(checkouts)) as pool:
-        for mutant, alive in zip(mutants, pool.map(survives, mutants), strict=True):
+        results = zip(mutants, pool.map(survives, mutants), strict=True)
+        for number, (mutant, alive) in enumerate(results, 1):
             if alive:
                 found.append(mutant)
-                place = f"{mutant.module}:{mutant.line}"
-                print(f"survives: {place}: {mutant.change}\n{mutant.diff()}", flush=True)
+                place = f"[{number}/{len(mutants)}] {mutant.module}:{mutant.line}"
+                print(f"{place} survives: {mutant.change}\n{mutant.diff()}", flush=True)
     return found
 
 

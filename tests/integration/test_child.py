@@ -86,7 +86,7 @@ def test_deadline_test_notices_a_deadline_that_does_not_hold(
     folder: Path, guardian: Guardian, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(_Child, "_exceeded", lambda *args, **options: None)
-    assert not ends_in_time(job(folder, "loops_in_native_code"), guardian, limit_s=8)
+    assert not ends_in_time(job(folder, "loops_in_native_code"), guardian, limit_s=3)
 
 
 def test_frames_and_exit_code_of_an_aborting_child_are_kept(

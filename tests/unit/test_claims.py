@@ -100,3 +100,32 @@ def test_without_locks_in_the_file_system_one_runner_can_work(
     claims.close()
     append_line(tmp_path / "lines", b"00ff")
     assert list(LineReader(tmp_path / "lines", bytes).new()) == [b"00ff\n"]
+
+
+def test_locks_that_fail_otherwise_are_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*arguments: object) -> None:
+        raise OSError(errno.EIO, "broken")
+
+    claims = Claims(tmp_path / "claims")
+    monkeypatch.setattr("fcntl.lockf", broken)
+    with pytest.raises(OSError, match="broken"):
+        claims.take("00ff")
+    claims.close()
+
+
+def test_only_the_cell_that_was_released_is_free_for_others(tmp_path: Path) -> None:
+    file, keys = tmp_path / "claims", ["00ff", "00fe", "00fd"]
+    claims = Claims(file)
+    for key in keys:
+        assert claims.take(key)
+    claims.release(keys[1])
+    taken = []
+    for key in keys:
+        with start(HOLD, file, key) as other:
+            assert other.stdout is not None
+            taken.append(other.stdout.readline().strip())
+            other.kill()
+    assert taken == ["False", "True", "False"]
+    claims.close()
