@@ -181,7 +181,7 @@ class _Child:
                 self.outcome.ended = exceeded
                 return
             # what arrived in time counts, however late we look at it
-            arrived = self.reader.next(0 if late else min(next_poll, deadline) - now, deadline)
+            arrived = self.reader.next(min(next_poll, deadline) - now, deadline)
             if exceeded and arrived is None:
                 self.outcome.ended = exceeded
                 return

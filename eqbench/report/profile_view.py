@@ -84,7 +84,7 @@ def _print_candidate(facts: dict[str, Any], console: Console) -> None:
     for label, payoff, regret in zip(
         facts["players"], found["payoffs"], found["regrets"], strict=True
     ):
-        table.add_row(label, f"{payoff:+z.5f}", small(regret))
+        table.add_row(_label(label), f"{payoff:+z.5f}", small(regret))
     console.print(table)
     players = len(found["regrets"])
     console.print(
@@ -165,11 +165,11 @@ def _sets_table(sets: list[dict[str, Any]], abreast: int) -> Table:
         reach = "unreached" if unreached else _probability(item["reach"])
         start = [_label(item["label"]), reach, _probability(item["own_reach"])]
         for first in range(0, len(item["actions"]), abreast):
-            line = [Text(printable(text)) for text in start]
+            line = [Text(text) for text in start]
             for action in item["actions"][first : first + abreast]:
                 gap = action["gap"]
                 line += [
-                    Text(" " + printable(action["action"])),
+                    Text(f" {shortened(printable(action['action']))}"),
                     Text(_probability(action["frequency"])),
                     Text("–" if gap is None else "0" if gap == 0 else _number(gap)),
                 ]
@@ -195,8 +195,8 @@ def _print_grid(grid: dict[str, list[list[float]]], console: Console) -> None:
 
 
 def _label(text: str) -> str:
-    """Label of an information set or a history; empty ones are common."""
-    return text or '""'
+    """Label of an information set or a history as a cell shows it; empty ones are common."""
+    return shortened(printable(text)) or '""'
 
 
 def _probability(value: float) -> str:

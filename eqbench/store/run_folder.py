@@ -52,7 +52,7 @@ class RunFolder:
         UsageError
             If the folder holds a run already or cannot be written, or the manifest is none.
         """
-        text = json.dumps(manifest, indent=2, allow_nan=False).encode()
+        text = json.dumps(manifest, indent=2).encode()
         read_manifest(text, "the plan")
         if len(text) > MOST_LINE_BYTES:
             raise UsageError(
@@ -141,7 +141,7 @@ class RunFolder:
 
     def resumed(self, manifest: dict[str, Any]) -> None:
         """Note that the run goes on, with the requests and in the environment of `manifest`."""
-        line = json.dumps(manifest, allow_nan=False).encode()
+        line = json.dumps(manifest).encode()
         read_manifest(line, "the plan")
         self._write(RESUMED, lambda path: append_line(path, line))
 

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from . import readers
 from .sandbox import Ended, Job, Result, Sandbox
 
 KIND = "command line and environment"
@@ -30,30 +31,47 @@ def jobs(*, quick: bool) -> Iterator[Job]:
     for group, table in TABLE.items():
         names = [name for name, entry in table.items() if entry.get("quick") or not quick]
         for start in range(0, len(names), AT_ONCE):
-            some = names[start : start + AT_ONCE]
-            yield Job(KIND, f"{group} {start}", partial(_each, group, some))
+            some = {name: table[name] for name in names[start : start + AT_ONCE]}
+            yield Job(KIND, f"{group} {start}", partial(_trials, some))
     if not quick:
         yield Job(KIND, "interrupts", _interrupts)
 
 
-def _each(group: str, names: list[str]) -> list[Result]:
-    return [Result(KIND, name, tuple(_complaints(TABLE[group][name]))) for name in names]
-
-
-def _complaints(entry: dict[str, Any]) -> list[str]:
+def _trials(entries: dict[str, dict[str, Any]]) -> list[Result]:
+    """Commands that differ by their words alone share a process that has imported everything."""
+    own = {name: entry for name, entry in entries.items() if {"shell", "environment"} & set(entry)}
+    found = [Result(KIND, name, tuple(_alone(entry))) for name, entry in own.items()]
     with Sandbox() as sandbox:
-        codes = tuple(entry.get("codes", (2,)))
-        wrapper = ("bash", "-c", entry["shell"] + '; exec "$@"', "-") if "shell" in entry else ()
+        others = {name: entry for name, entry in entries.items() if name not in own}
+        words = {name: _words(entry, sandbox) for name, entry in others.items()}
+        ended = readers.carried_out(sandbox, words) if words else {}
+        left = sandbox.left_behind()
+    for name, how in ended.items():
+        found.append(Result(KIND, name, tuple(_complaints(others.get(name, {}), how) + left)))
+    return found
+
+
+def _alone(entry: dict[str, Any]) -> list[str]:
+    """Complaints about a command in surroundings of its own."""
+    with Sandbox() as sandbox:
         ended = sandbox.command(
-            *(_filled(word, sandbox) for word in entry["args"]),
+            *_words(entry, sandbox),
             deadline_s=DEADLINE_S,
             environment=entry.get("environment"),
-            wrapper=wrapper,
+            wrapper=("bash", "-c", entry["shell"] + '; exec "$@"', "-") if "shell" in entry else (),
         )
-        left = sandbox.left_behind()
-        if ended.code == 0 or entry.get("silent"):
-            return ended.complaints(codes) + left
-        return ended.refusal(codes) + left
+        return _complaints(entry, ended) + sandbox.left_behind()
+
+
+def _complaints(entry: dict[str, Any], ended: Ended) -> list[str]:
+    codes = tuple(entry.get("codes", (2,)))
+    if ended.code == 0 or entry.get("silent"):
+        return ended.complaints(codes)
+    return ended.refusal(codes)
+
+
+def _words(entry: dict[str, Any], sandbox: Sandbox) -> list[str]:
+    return [_filled(word, sandbox) for word in entry["args"]]
 
 
 def _filled(word: str, sandbox: Sandbox) -> str:
@@ -74,7 +92,8 @@ def _file(name: str, data: bytes) -> Callable[[Sandbox], Path]:
 
 def _pipe(name: str) -> Callable[[Sandbox], Path]:
     def make(sandbox: Sandbox) -> Path:
-        os.mkfifo(sandbox.root / name)
+        if not (sandbox.root / name).exists():
+            os.mkfifo(sandbox.root / name)
         return sandbox.root / name
 
     return make
@@ -82,7 +101,8 @@ def _pipe(name: str) -> Callable[[Sandbox], Path]:
 
 def _device(name: str) -> Callable[[Sandbox], Path]:
     def make(sandbox: Sandbox) -> Path:
-        (sandbox.root / name).symlink_to("/dev/zero")
+        if not (sandbox.root / name).is_symlink():
+            (sandbox.root / name).symlink_to("/dev/zero")
         return sandbox.root / name
 
     return make

@@ -120,6 +120,16 @@ def test_equilibria_are_one_row_per_candidate_best_first(run: Path) -> None:
     assert frame["profile"][2] == str(run / "profiles/a-1.json")
 
 
+def test_exact_max_regret_is_the_largest_fraction(tmp_path: Path) -> None:
+    proof = {"payoffs": ["1/3", "0", "-1/3"], "regrets": ["2/3", "10/3", "0"]}
+    whole = three_players("0a")
+    items = [replace(whole.equilibria[0], exact=proof), whole.equilibria[1]]
+    path = write_run(tmp_path / "run", replace(whole, equilibria=items))
+    largest = eqbench.load_equilibria(path)["exact_max_regret"]
+    assert largest[0] == "10/3"
+    assert largest.isna().tolist() == [False, True]
+
+
 def test_traces_are_one_row_per_snapshot(tmp_path: Path) -> None:
     path = write_run(tmp_path / "run", cell("0b"), replace(cell("0a"), trace="traces/a.npz"))
     RunFolder(path).write_trace(
@@ -273,9 +283,15 @@ def test_cell_that_is_ambiguous_or_unknown_lists_what_there_is(mixed: Path) -> N
     with pytest.raises(UsageError, match="no cell 'gurobi'") as unknown:
         run.cell("gurobi")
     assert "beef0003  kuhn2/cfr(alpha=1/2, start=random)/1  (ok)" in str(unknown.value)
+    assert "c0ffee01  kuhn2/cfr_plus  (ok)" in str(unknown.value)
     for nothing in ("", " "):
         with pytest.raises(UsageError, match="has no cell"):
             run.cell(nothing)
+
+
+def test_run_without_cells_says_so(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="holds no cells yet, so there is no 'cfr'"):
+        read_run(write_run(tmp_path / "run", planned=["0a"])).cell("cfr")
 
 
 def test_list_of_cells_ends_where_nobody_reads_on(
