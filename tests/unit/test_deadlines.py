@@ -205,6 +205,36 @@ def test_child_that_takes_too_much_memory_is_ended_soon(clock: Clock, growth: fl
     assert child.outcome.peak_memory_bytes == pytest.approx(1e6, abs=growth * 2 * module.POLL_S)
 
 
+def test_child_that_sends_without_end_is_ended_for_its_memory_all_the_same(clock: Clock) -> None:
+    messages = {at / 100: ReadyFrame() for at in range(1, 2000)}
+    child = Scripted(clock, messages, growth=1e6)
+    child.watch()
+    assert child.outcome.ended == "memory"
+    assert child.now < 2
+
+
+def test_answer_that_came_in_time_counts_though_the_deadline_is_over(clock: Clock) -> None:
+    child = Scripted(clock, {0.1: ReadyFrame(), 0.2: at(1, 0.0), 0.3: DONE}, ends=0.4)
+
+    def slow(frame: Frame) -> None:
+        clock.now += 100.0 if frame.kind == "snapshot" else 0.0
+
+    child.on_frame = slow
+    child.watch()
+    assert (child.outcome.ended, child.outcome.last) == ("exit", DONE)
+
+
+def test_answer_that_came_too_late_does_not_count(clock: Clock) -> None:
+    child = Scripted(clock, {0.1: ReadyFrame(), 0.2: at(1, 0.0), 50.0: DONE}, ends=51.0)
+
+    def slow(frame: Frame) -> None:
+        clock.now += 100.0 if frame.kind == "snapshot" else 0.0
+
+    child.on_frame = slow
+    child.watch()
+    assert (child.outcome.ended, child.outcome.last) == ("timeout", None)
+
+
 def test_memory_is_looked_at_from_the_start_and_often(clock: Clock) -> None:
     child = Scripted(clock)
     child.watch()

@@ -12,9 +12,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from eqbench.documents import LARGEST, check_plain, convert, decode, read_file, size_text
+from eqbench.documents import check_plain, convert, decode, read_file, size_text
 from eqbench.errors import DocumentError
-from eqbench.text import printable, shortened
+from eqbench.text import cell_text, printable, printable_lines, shortened
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def test_decoders_are_made_by_one_thread_at_a_time(monkeypatch: pytest.MonkeyPat
     assert most == 1
 
 
-@pytest.mark.parametrize(("largest", "refused"), [(LARGEST, False), (LARGEST + 1, True)])
+@pytest.mark.parametrize(("largest", "refused"), [(2**63 - 1, False), (2**63, True)])
 def test_integers_in_plain_values_have_64_bits(largest: int, *, refused: bool) -> None:
     for value in ({"x": [largest]}, [-largest]):
         if refused:
@@ -118,7 +118,18 @@ def test_what_is_no_regular_file_is_refused_at_once(tmp_path: Path, kind: str) -
 
 
 @pytest.mark.parametrize(
-    ("size", "text"), [(1, "1 bytes"), (2048, "2 KiB"), (3 * 2**20, "3 MiB"), (2**30, "1 GiB")]
+    ("size", "text"),
+    [
+        (0, "0 bytes"),
+        (1, "1 bytes"),
+        (1023, "1,023 bytes"),
+        (1025, "1,025 bytes"),
+        (1024, "1 KiB"),
+        (2048, "2 KiB"),
+        (2**20 + 2**10, "1025 KiB"),
+        (3 * 2**20, "3 MiB"),
+        (2**30, "1 GiB"),
+    ],
 )
 def test_sizes_have_the_largest_whole_unit(size: int, text: str) -> None:
     assert size_text(size) == text
@@ -144,3 +155,17 @@ def test_long_text_is_cut_and_says_so() -> None:
     cut = shortened("x" * 301)
     assert len(cut) == 300
     assert cut.endswith("… (301 characters)")
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1+cmd", "@SUM(1)", "=", " =1", "\t-1"])
+def test_what_a_spreadsheet_would_compute_gets_an_apostrophe(text: str) -> None:
+    assert cell_text(text) == f"'{printable(text)}"
+
+
+@pytest.mark.parametrize("text", ["", "1-1", "a=b", "'=1", "kuhn2"])
+def test_other_text_is_left_as_it_is_for_spreadsheets(text: str) -> None:
+    assert cell_text(text) == text
+
+
+def test_lines_are_made_printable_one_by_one() -> None:
+    assert printable_lines("a\x1b\nb\r\nc\rd\u202e") == "a\\x1b\nb\r\nc d\\u202e"

@@ -26,7 +26,7 @@ from eqbench.model.tree import GameTree, Payoffs
 from eqbench.report.terminal import print_comparison
 from eqbench.solver import Candidate
 from eqbench.store.schema import CellRecord, EquilibriumRecord
-from eqbench.verification import Allowance, Verifier, certify, verify_exactly
+from eqbench.verification import Allowance, Verifier, certify, exact_refutation, verify_exactly
 from eqbench.verification.certificate import length
 
 TREE = eqbench.load_game("kuhn2").tree
@@ -120,6 +120,25 @@ def test_exact_regret_is_named_as_a_fraction_or_where_that_is_long_as_a_decimal(
     assert refuted is not None
     assert refuted.endswith("e-402")  # as a float it would be 0
     assert not record_of(far).is_proved
+
+
+@pytest.mark.parametrize(
+    ("regret", "shown"),
+    [
+        (Fraction(1, 10**37), f"1/{10**37}"),  # 40 characters
+        (Fraction(1, 10**38), "1e-38"),
+        (Fraction(2, 3 * 10**400), "6.67e-401"),
+    ],
+)
+def test_fraction_of_up_to_40_characters_is_written_out(regret: Fraction, shown: str) -> None:
+    refuted = exact_refutation(regret, claimed_regret=0.0)
+    assert refuted == f"claimed a max regret of exactly 0, computed exactly it is {shown}"
+
+
+def test_length_counts_decimal_digits() -> None:
+    assert length([]) == 0
+    assert length([Fraction(10**99)]) in (100, 101)
+    assert length([Fraction(1, 10**99), Fraction(10**49, 3)]) in range(149, 154)
 
 
 def test_claim_of_no_regret_is_certified_whatever_else_is_claimed() -> None:

@@ -87,6 +87,11 @@ def test_profiles_of_another_length_are_not_kept(cell: Cell, folder: RunFolder) 
     assert streamed.misfit in record.reason
 
 
+def test_bounds_are_those_that_are_documented() -> None:
+    assert (evidence.MAX_SNAPSHOTS, evidence.MAX_CANDIDATES) == (64, 1024)
+    assert evidence.MAX_CANDIDATE_BYTES == 2**29
+
+
 def test_snapshots_become_sparser_and_the_newest_stays() -> None:
     streamed = Evidence(TREE.n_actions)
     for work in range(300):

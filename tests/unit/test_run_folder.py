@@ -91,6 +91,8 @@ def test_plan_is_that_of_the_last_resumption(tmp_path: Path) -> None:
     assert folder.plan == MANIFEST
     folder.resumed(MANIFEST | {"cells": ["c"]})
     assert RunFolder.open(folder.path).plan["cells"] == ["c"]
+    folder.resumed(MANIFEST | {"cells": ["d"]})
+    assert folder.plan["cells"] == ["d"]
     assert folder.manifest == MANIFEST
 
 
@@ -153,7 +155,7 @@ def test_interrupted_cell_is_kept_apart_from_the_finished_ones(tmp_path: Path) -
 def test_folder_that_vanishes_is_made_again(tmp_path: Path) -> None:
     folder = RunFolder.create(tmp_path / "run", MANIFEST)
     shutil.rmtree(folder.path)
-    folder.write_profile("p", "{}")
+    assert (folder.path / folder.write_profile("p", "{}")).read_text() == "{}"
     assert RunFolder.open(folder.path).plan == MANIFEST
 
 

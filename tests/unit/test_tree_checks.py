@@ -129,6 +129,22 @@ def test_chance_has_as_many_outcomes_as_probabilities(outcomes: int) -> None:
         builder.tree()
 
 
+def test_numerators_of_chance_may_carry_from_the_lower_half_of_their_bits() -> None:
+    low, whole = 2**31 + 1, 2**61
+    builder = start()
+    root = builder.chance(None, [Fraction(2**60 + low, whole), Fraction(2**60 - low, whole)])
+    for outcome in range(2):
+        builder.terminal((root, outcome), (0, 0))
+    assert builder.tree().chance_denominator == whole
+
+
+def test_arrays_of_nodes_have_equal_lengths() -> None:
+    parts = one_decision()
+    parts["nodes"]["chance"] = np.array([0, 0])
+    with pytest.raises(GameFormatError, match="must have the same length"):
+        assemble(**parts)
+
+
 def test_floats_are_no_exact_source() -> None:
     """Three times the float 1/3 is not 1 as a rational; the game is accepted, but inexact."""
     builder = start()
@@ -177,6 +193,20 @@ def test_payoff_arrays_have_one_row_per_terminal() -> None:
     parts = one_decision() | {"payoffs": Payoffs(np.array([[1], [2], [3]]))}
     with pytest.raises(GameFormatError, match=r"shape \(3, 1\); expected \(2, 1\)"):
         assemble(**parts)
+
+
+@pytest.mark.parametrize("numerator", [1, -1])
+def test_value_of_a_parameter_has_at_most_4000_digits(numerator: int) -> None:
+    column = np.array([[0], [0]])
+
+    def parts(digits: int) -> dict[str, Any]:
+        value = Fraction(numerator, 10 ** (digits - 1))
+        payoffs = Payoffs(column, slope=column, parameter="pot", value=value)
+        return one_decision() | {"payoffs": payoffs}
+
+    assert assemble(**parts(4000)).payoffs.exact
+    with pytest.raises(GameFormatError, match="the value of pot has more than 4,000 digits"):
+        assemble(**parts(4001))
 
 
 # -- shape and labels ---------------------------------------------------------------------

@@ -92,6 +92,18 @@ def test_branches_that_chance_never_takes_do_not_count() -> None:
     assert verify(tree, leave).regrets == (1.0,)
 
 
+@pytest.mark.parametrize("exactly", [False, True])
+def test_player_who_never_moves_gains_nothing(*, exactly: bool) -> None:
+    builder = TreeBuilder(["P1", "P2", "P3"])
+    root = builder.decision(None, 1, "choice", ["left", "right"])
+    builder.terminal((root, 0), [3, 0, -3])
+    builder.terminal((root, 1), [5, 1, -6])
+    tree = builder.tree()
+    measured = (verify_exactly if exactly else verify)(tree, BehaviorProfile.uniform(tree))
+    assert measured.payoffs == (4, 0.5, -4.5)
+    assert measured.regrets == (0, 0.5, 0)
+
+
 def test_summary_figures_follow_from_the_regrets() -> None:
     tree = eqbench.load_game("kuhn3").tree
     measured = verify_exactly(tree, BehaviorProfile.uniform(tree))

@@ -29,7 +29,7 @@ from eqbench.model.tree import GameTree, Payoffs
 from eqbench.report.profile_facts import play_facts
 from eqbench.solver import Budget, Candidate
 from eqbench.studies.crossplay_entries import recognized
-from eqbench.verification import Allowance, Verifier, verify
+from eqbench.verification import Allowance, Verifier, beyond_floats, verify
 
 SMALL = (
     *("kuhn", "kuhn2", "kuhn3", "kuhn3_reduced", "leduc", "goofspiel", "skp", "skp(pot=3.2)"),
@@ -200,6 +200,18 @@ def test_what_cannot_be_measured_is_neither_refuted_nor_ok() -> None:
         status, reason = ending("converged", "", [finding], target=1e9, tree=tree)
         assert status == "limit"
         assert "cannot resolve" in reason
+
+
+def test_regrets_that_cannot_be_measured_are_the_largest_possible() -> None:
+    tree = wide_game(10**12)
+    unresolved = Verifier(tree).verify(BehaviorProfile.uniform(tree), Allowance(left=0))
+    largest = np.abs(tree.payoffs.table).max(axis=0)
+    assert unresolved.regrets == tuple((2 * largest).tolist())
+
+
+def test_reason_says_how_wide_a_game_is() -> None:
+    assert "the largest payoff of this game is 1e+12 times" in beyond_floats(wide_game(10**12))
+    assert beyond_floats(eqbench.load_game("kuhn2").tree) == ""
 
 
 def test_what_cannot_be_measured_comes_last_and_is_recorded_as_no_equilibrium() -> None:
