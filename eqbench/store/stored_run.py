@@ -35,8 +35,8 @@ class StoredRun:
     path: Path
     plan: dict[str, Any]
     cells: tuple[CellRecord, ...]
-    outdated: int = 0
-    notes: tuple[str, ...] = ()
+    outdated: int
+    notes: tuple[str, ...]
 
     @property
     def finished(self) -> tuple[CellRecord, ...]:

@@ -39,7 +39,7 @@ def run_of(folder: Path, cells: dict[str, list[tuple[str, float]]]) -> StoredRun
         )
         for solver, candidates in cells.items()
     ]
-    return StoredRun(folder, {}, tuple(records))
+    return StoredRun(folder, {}, tuple(records), outdated=0, notes=())
 
 
 def taken(folder: Path, cells: dict[str, list[tuple[str, float]]]) -> tuple[list[str], LeftOut]:

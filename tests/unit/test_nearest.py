@@ -114,6 +114,12 @@ def test_products_of_parameters_are_followed_to_the_end(start: list[float]) -> N
     assert found == pytest.approx([0.5, 0.4], abs=1e-9)
 
 
+def test_derivatives_are_those_of_the_formulas() -> None:
+    values, slopes = linearized(lambda p: np.array([1 / (1 + p[0]), p[0] ** 3 * p[1]]), [0.5, 0.2])
+    assert values == pytest.approx([2 / 3, 0.025])
+    assert slopes == pytest.approx(np.array([[-4 / 9, 0.0], [0.15, 0.125]]), abs=1e-9)
+
+
 def test_search_ends_when_it_has_settled_or_after_some_rounds() -> None:
     asked: list[int] = []
 

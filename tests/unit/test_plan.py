@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,9 +15,10 @@ from eqbench.errors import StoreError, UsageError
 from eqbench.harness import plan
 from eqbench.harness.child import Limits, Outcome
 from eqbench.harness.frames import BuiltFrame, DescribedFrame, ErrorFrame, LastFrame
-from eqbench.harness.plan import Cell, Request, make_plan, new_folder
+from eqbench.harness.plan import Cell, PlannedSolver, Request, make_plan, new_folder
 from eqbench.model.game_cache import store_game
 from eqbench.registry import default_registry
+from eqbench.solver import Budget
 
 FILES = [PLUGINS / "faults.py", PLUGINS / "breakers.py"]
 
@@ -94,6 +96,15 @@ def test_cell_has_the_limits_that_were_asked_for(cells: Any) -> None:
     assert (cell.setup_timeout_s, cell.tolerance, cell.target) == (4.0, 1e-3, 0.25)
     assert len(cell.key) == 16
     assert cell.game.build_s > 0
+
+
+def test_key_of_a_cell_is_that_of_stored_runs() -> None:
+    """Another key for the same work would run all stored cells again."""
+    game: Any = SimpleNamespace(content="a game")
+    solver = PlannedSolver("cfr", "cfr(alpha=1/2)", True, "1.0")
+    cell = Cell(game, solver, 3, Budget(time_s=10.0, iterations=7), 60.0, 1e-6)
+    assert cell.key == "c9a424e9ce5148b5"
+    assert replace(cell, seed=None).key != cell.key
 
 
 def test_defaults_are_those_that_are_documented() -> None:

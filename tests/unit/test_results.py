@@ -294,6 +294,18 @@ def test_run_without_cells_says_so(tmp_path: Path) -> None:
         read_run(write_run(tmp_path / "run", planned=["0a"])).cell("cfr")
 
 
+def test_record_without_files_keeps_everything_else(run: Path) -> None:
+    whole = replace(three_players("0a"), trace="traces/a.npz")
+    bare = whole.without_files()
+    assert (bare.trace, bare.log) == (None, None)
+    assert [item.profile for item in bare.equilibria] == [None, None]
+    kept = [replace(item, profile="x") for item in bare.equilibria]
+    assert kept == [replace(item, profile="x") for item in whole.equilibria]
+    assert replace(bare, log="x", equilibria=[]) == replace(
+        whole, trace=None, log="x", equilibria=[]
+    )
+
+
 def test_list_of_cells_ends_where_nobody_reads_on(
     mixed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -265,6 +265,16 @@ def test_form_that_would_lead_kernels_out_of_bounds_is_not_used(
     assert Game(game.spec, game.tree, folder).sequence_form.columns.max() < 10**6
 
 
+def test_form_of_a_game_of_one_player_is_read_back(tmp_path: Path) -> None:
+    builder = TreeBuilder(["P1"])
+    root = builder.decision(None, 0, "x", ["l", "r"])
+    for move in range(2):
+        builder.terminal((root, move), [move])
+    game = Game("alone", builder.tree())
+    save_form(game.sequence_form, tmp_path)
+    assert load_form(tmp_path, game.tree) is not None
+
+
 def test_limit_of_players_is_kept() -> None:
     builder = TreeBuilder([f"P{p}" for p in range(MOST_PLAYERS + 1)])
     root = builder.decision(None, MOST_PLAYERS, "x", ["only"])
