@@ -82,6 +82,7 @@ def test_document_grows_with_the_game_up_to_a_size() -> None:
     assert most_bytes(0) == 4 * 2**20
     assert most_bytes(1) - most_bytes(0) == 8_100
     assert most_bytes(10**9) == 2**28
+    assert MOST_TEXT == 20_000
 
 
 def test_exact_profile_of_the_longest_fractions_fits() -> None:

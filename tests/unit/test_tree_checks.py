@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 import eqbench
 from eqbench.errors import GameFormatError, GameTooLargeError, ImperfectRecallError
-from eqbench.model.assemble import InfosetTable, assemble
+from eqbench.model.assemble import InfosetTable, assemble, check_tree
 from eqbench.model.builder import TreeBuilder
 from eqbench.model.size_limit import node_limit
 from eqbench.model.tree import CHANCE, TERMINAL, Payoffs
@@ -143,6 +144,14 @@ def test_arrays_of_nodes_have_equal_lengths() -> None:
     parts["nodes"]["chance"] = np.array([0, 0])
     with pytest.raises(GameFormatError, match="must have the same length"):
         assemble(**parts)
+
+
+@pytest.mark.parametrize("name", ["infoset_labels", "infoset_actions"])
+def test_labels_of_a_tree_that_could_be_changed_are_refused(name: str) -> None:
+    tree = eqbench.load_game("kuhn2").tree
+    check_tree(tree)
+    with pytest.raises(GameFormatError, match="use a builder"):
+        check_tree(replace(tree, **{name: list(getattr(tree, name))}))
 
 
 def test_floats_are_no_exact_source() -> None:

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Callable
 from contextlib import nullcontext
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -146,6 +147,7 @@ TRIALS: dict[str, tuple[Callable[[Path], object], str]] = {
         became("infoset", lambda a: np.where(a == a.max(), a.max() + 1, a)),
         "beyond",
     ),
+    "decision without a set": (put("infoset", 1, -1), "exactly the decision nodes"),
     "set below all": (put("infoset", 0, -2), "exactly the decision nodes"),
     "rows": (became("infoset_player", lambda a: a[::-1]), "another player"),
     "parent of a set": (put("infoset_parent", -1, 0), "infoset_parent is not what follows"),
@@ -263,6 +265,12 @@ def test_form_that_would_lead_kernels_out_of_bounds_is_not_used(
     assert load_form(folder, game.tree) is None
     assert map_form(folder, game.tree) is not None, "otherwise its files are what is refused"
     assert Game(game.spec, game.tree, folder).sequence_form.columns.max() < 10**6
+
+
+def test_value_of_a_parameter_is_read_back_with_all_its_digits(tmp_path: Path) -> None:
+    tree = eqbench.load_game("kuhn2").tree.at(Fraction(10**3000 + 1, 10**3000))
+    save_tree(tree, tmp_path)
+    assert load_tree(tmp_path).payoffs.value == tree.payoffs.value
 
 
 def test_form_of_a_game_of_one_player_is_read_back(tmp_path: Path) -> None:
