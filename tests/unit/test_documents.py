@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from eqbench.documents import check_plain, convert, decode, read_file, size_text
+from eqbench.documents import MOST_BYTES, check_plain, convert, decode, read_file, size_text
 from eqbench.errors import DocumentError
 from eqbench.text import cell_text, printable, printable_lines, shortened
 
@@ -169,3 +169,7 @@ def test_other_text_is_left_as_it_is_for_spreadsheets(text: str) -> None:
 
 def test_lines_are_made_printable_one_by_one() -> None:
     assert printable_lines("a\x1b\nb\r\nc\rd\u202e") == "a\\x1b\nb\r\nc d\\u202e"
+
+
+def test_largest_file_is_that_of_the_documentation() -> None:
+    assert MOST_BYTES == 64 * 2**20

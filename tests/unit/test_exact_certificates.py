@@ -20,6 +20,7 @@ import eqbench
 from eqbench.errors import ProfileError
 from eqbench.harness.evidence import Finding, measure, measure_frames, metrics
 from eqbench.harness.frames import CandidateFrame
+from eqbench.model.builder import TreeBuilder
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_from_json
 from eqbench.model.tree import GameTree, Payoffs
@@ -27,7 +28,8 @@ from eqbench.report.terminal import print_comparison
 from eqbench.solver import Candidate
 from eqbench.store.schema import CellRecord, EquilibriumRecord
 from eqbench.verification import Allowance, Verifier, certify, exact_refutation, verify_exactly
-from eqbench.verification.certificate import length
+from eqbench.verification.certificate import _digits, length
+from eqbench.verification.exact import ExactRules
 
 TREE = eqbench.load_game("kuhn2").tree
 TINY = Fraction(1, 10**18)
@@ -190,6 +192,28 @@ def test_certificates_end_where_their_fractions_could_no_longer_be_printed() -> 
     off = kuhn_profile(Fraction(1, 7), Fraction(1, 3) + Fraction(1, 10**3900 + 1))
     assert all(str(value) for value in certify(TREE, off).regrets)
     assert measured(with_digits(3900), claimed=0.0).refuted is None
+
+
+@pytest.mark.parametrize("denominator", [1, 3, 2**61 - 1])
+@pytest.mark.parametrize("chance", [Fraction(1, 2), Fraction(1, 10**17 + 3)])
+def test_estimated_digits_are_never_too_few(denominator: int, chance: Fraction) -> None:
+    """Of payoffs with such a denominator, behind a chance move and two moves of one player."""
+    builder = TreeBuilder(["P1"])
+    root = builder.chance(None, [chance, 1 - chance])
+    for outcome in range(2):
+        first = builder.decision((root, outcome), 0, f"first{outcome}", ["l", "r"])
+        builder.terminal((first, 0), [Fraction(7, denominator)])
+        last = builder.decision((first, 1), 0, f"last{outcome}", ["l", "r"])
+        for move in range(2):
+            builder.terminal((last, move), [Fraction(10**9 + move, denominator)])
+    tree = builder.tree()
+    exact = [Fraction(1, 97), Fraction(96, 97)] * 4
+    estimated = _digits(tree, ExactRules.of(tree), exact, 4000)
+    measured = verify_exactly(tree, BehaviorProfile.of_exact(tree, exact))
+    values = [*measured.payoffs, *measured.regrets]
+    longest = max(len(str(part)) for v in values for part in (v.numerator, v.denominator))
+    assert estimated is not None
+    assert longest <= estimated <= 3 * longest
 
 
 def test_certificates_end_where_a_large_game_would_take_too_long(

@@ -77,6 +77,10 @@ def test_line_is_as_long_as_readers_take_and_no_longer(
     assert "more than 10 bytes" in reader.damaged[0].reason
 
 
+def test_longest_line_is_that_of_the_documentation() -> None:
+    assert json_lines.MOST_LINE_BYTES == 16 * 2**20
+
+
 def test_new_lines_are_read_when_they_are_whole(tmp_path: Path) -> None:
     file = tmp_path / "lines"
     reader = LineReader(file, parsed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import get_args
@@ -13,7 +14,7 @@ import pytest
 from stored_runs import cell, identity, with_candidate, without_figures, write_run
 
 import eqbench
-from eqbench.errors import UsageError
+from eqbench.errors import DocumentError, UsageError
 from eqbench.store.run_folder import RunFolder
 from eqbench.store.schema import CellRecord, EquilibriumRecord, Status
 from eqbench.store.stored_run import newest_run, read_run
@@ -292,6 +293,22 @@ def test_cell_that_is_ambiguous_or_unknown_lists_what_there_is(mixed: Path) -> N
 def test_run_without_cells_says_so(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="holds no cells yet, so there is no 'cfr'"):
         read_run(write_run(tmp_path / "run", planned=["0a"])).cell("cfr")
+
+
+@pytest.mark.parametrize(("length", "refused"), [(0, True), (1, False), (100, False), (101, True)])
+def test_key_of_a_record_has_1_to_100_characters(length: int, *, refused: bool) -> None:
+    record = replace(cell("0a"), key="a" * length)
+    with pytest.raises(DocumentError) if refused else nullcontext():
+        assert CellRecord.of_line(record.to_line()) == record
+
+
+def test_leading_parameter_is_one_of_the_parameters() -> None:
+    whole = three_players("0a")
+    data = whole.to_json()
+    assert CellRecord.of_line(json.dumps(data).encode()) == whole
+    data["equilibria"][0]["identity"]["leading"] = "unheard of"
+    with pytest.raises(DocumentError, match="leading parameter is not among the parameters"):
+        CellRecord.of_line(json.dumps(data).encode())
 
 
 def test_record_without_files_keeps_everything_else(run: Path) -> None:

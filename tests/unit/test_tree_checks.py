@@ -139,6 +139,22 @@ def test_numerators_of_chance_may_carry_from_the_lower_half_of_their_bits() -> N
     assert builder.tree().chance_denominator == whole
 
 
+@pytest.mark.parametrize("name", ["parent", "move", "player", "infoset"])
+@pytest.mark.parametrize("kind", ["float64", "uint32", "object"])
+def test_arrays_of_nodes_hold_integers(name: str, kind: str) -> None:
+    parts = one_decision()
+    parts["nodes"][name] = parts["nodes"][name].astype(kind)
+    with pytest.raises(GameFormatError, match=f"{name} must be a vector of signed integers"):
+        assemble(**parts)
+
+
+@pytest.mark.parametrize("owner", [-1, 1])
+def test_information_set_belongs_to_a_player_of_the_game(owner: int) -> None:
+    parts = one_decision() | {"infosets": InfosetTable([owner], ["x"], [("left", "right")])}
+    with pytest.raises(GameFormatError, match="belongs to a player who is not in the game"):
+        assemble(**parts)
+
+
 def test_arrays_of_nodes_have_equal_lengths() -> None:
     parts = one_decision()
     parts["nodes"]["chance"] = np.array([0, 0])
