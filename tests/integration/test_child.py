@@ -115,6 +115,7 @@ def test_every_frame_of_a_flood_arrives_in_order(folder: Path, guardian: Guardia
 def test_no_process_is_left_when_a_child_has_ended(folder: Path, guardian: Guardian) -> None:
     before = {process.pid for process in psutil.Process().children(recursive=True)}
     run_child(job(folder, "ignores_sigterm"), LIMITS, guardian)
+    assert guardian._groups == set(), "its number may soon be that of a stranger"
     assert {process.pid for process in psutil.Process().children(recursive=True)} == before
 
 

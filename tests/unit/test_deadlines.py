@@ -379,6 +379,16 @@ def test_reader_gives_messages_in_order_then_nothing() -> None:
     assert reader.rest() == []
 
 
+def test_reader_ends_with_the_pipe() -> None:
+    receiver, sender = os.pipe()
+    reader = _Reader(receiver)
+    write_frame(sender, REFUSED)
+    os.close(sender)
+    reader._thread.join(60)
+    assert not reader._thread.is_alive()
+    assert reader.rest() == [REFUSED]
+
+
 def test_reader_hands_over_what_is_wrong_with_bytes_that_are_no_message() -> None:
     receiver, sender = os.pipe()
     reader = _Reader(receiver)

@@ -143,6 +143,10 @@ def test_solver_of_a_plugin_is_described_in_a_child_with_the_limits_of_the_run(c
         (Children(None, "garbled", "it sent {}"), ("crashed", "it sent {}")),
         (Children(), ("crashed", "its plugin ended the process while loading (3)")),
         (Children(error()), ("crashed", "OSError: no such card")),
+        (
+            Children(DescribedFrame("cfr", True, True, [])),
+            ("crashed", "its process answered with 'cfr', no spec of the solver floods"),
+        ),
         (Children(error(unavailable=True)), ("unavailable", "missing: no such card")),
     ],
 )

@@ -302,6 +302,25 @@ def test_key_of_a_record_has_1_to_100_characters(length: int, *, refused: bool) 
         assert CellRecord.of_line(record.to_line()) == record
 
 
+@pytest.mark.parametrize(("digits", "refused"), [(4300, False), (4301, True)])
+def test_fractions_of_a_record_have_as_many_digits_as_python_prints(
+    digits: int, *, refused: bool
+) -> None:
+    longest = f"-{'9' * digits}/{'9' * digits}"
+    data = three_players("0a").to_json()
+    data["equilibria"][0]["exact"] = {"payoffs": [longest] * 3, "regrets": ["0"] * 3}
+    line = json.dumps(data).encode()
+    with pytest.raises(DocumentError) if refused else nullcontext():
+        assert CellRecord.of_line(line).equilibria[0].exact["payoffs"][0] == longest
+
+
+@pytest.mark.parametrize(("length", "refused"), [(1024, False), (1025, True)])
+def test_paths_of_a_record_have_at_most_1024_characters(length: int, *, refused: bool) -> None:
+    data = three_players("0a").to_json() | {"trace": "x" * length}
+    with pytest.raises(DocumentError) if refused else nullcontext():
+        CellRecord.of_line(json.dumps(data).encode())
+
+
 def test_leading_parameter_is_one_of_the_parameters() -> None:
     whole = three_players("0a")
     data = whole.to_json()
