@@ -56,7 +56,7 @@ STORE = (
     f"{WHOLE}"
 )
 CELLS = (
-    "unit/test_verdict.py unit/test_recorder.py unit/test_refutation.py "
+    "unit/test_verdict.py unit/test_recorder.py unit/test_refutation.py unit/test_wide_games.py "
     f"unit/test_plan_and_record.py {WHOLE}"
 )
 CHILDREN = (

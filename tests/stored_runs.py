@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from eqbench.store.json_lines import append_line
 from eqbench.store.run_folder import RunFolder
 from eqbench.store.schema import SCHEMA, CellRecord, EquilibriumRecord
 from eqbench.store.stored_run import StoredRun, read_run
@@ -103,10 +105,15 @@ def write_run(path: Path, *records: CellRecord, planned: list[str] | None = None
     """Folder of a run with these records; its plan has their keys unless `planned` is given."""
     keys = [record.key for record in records] if planned is None else planned
     manifest = {"schema": SCHEMA, "cells": keys, "request": {"timeout_s": 10.0}}
-    folder = RunFolder.create(path, manifest)
-    for record in records:
-        folder.append(record)
+    RunFolder.create(path, manifest)
+    write_lines(path, records)
     return path
+
+
+def write_lines(folder: Path, records: Iterable[CellRecord]) -> None:
+    """Append records to a run, whether the files that they name are there or not."""
+    for record in records:
+        append_line(folder / "runs.jsonl", record.to_line())
 
 
 def sample_run(path: Path) -> StoredRun:

@@ -12,6 +12,7 @@ from eqbench.cli.options import (
     plugin_option,
 )
 from eqbench.cli.output import put_json
+from eqbench.errors import UsageError
 
 
 @click.command()
@@ -51,8 +52,14 @@ def show(
     record = stored.cell(cell)
     facts = cell_facts(stored, record, rank)
     if facts["candidate"] is not None:
+        file = facts["candidate"]["profile"]
+        if file is None:
+            raise UsageError(
+                f"the profile of this candidate is not in {stored.path}: somebody removed the "
+                "files of the run while it went on; run the cell again into another folder"
+            )
         game = _game(stored, record, plugins)
-        data = read_profile(str(stored.path / facts["candidate"]["profile"]))
+        data = read_profile(str(stored.path / file))
         facts |= play_facts(game, profile_from_json(game.tree, data))
     if as_json:
         put_json(facts)

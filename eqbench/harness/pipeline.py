@@ -139,7 +139,7 @@ class Run:
         folder.restore()
         for key, record in self._records.items():
             if key not in stored and record.status != "interrupted":
-                folder.append(record if folder.has_files_of(record) else record.without_files())
+                folder.append(record)
 
     def _name_clusters(self, folder: RunFolder) -> None:
         games = {cell.game.game.spec: cell.game.game for cell in self.cells}

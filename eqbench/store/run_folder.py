@@ -180,6 +180,8 @@ class RunFolder:
     def append(self, record: CellRecord) -> None:
         """Append a cell, as one line in one write; an interrupted one to a file of its own.
 
+        Files that are not there, because somebody has removed them, are not named.
+
         Raises
         ------
         StoreError
@@ -187,11 +189,14 @@ class RunFolder:
         DocumentError, ValueError
             If no reader would take the record; then nothing is written.
         """
-        name, line = INTERRUPTED if record.status == "interrupted" else LINES, record.to_line()
-        self._write(name, lambda path: append_line(path, line))
 
-    def has_files_of(self, record: CellRecord) -> bool:
-        """Whether all files that a record names are there."""
+        def write(path: Path) -> None:
+            there = record if self._has_files_of(record) else record.without_files()
+            append_line(path, there.to_line())
+
+        self._write(INTERRUPTED if record.status == "interrupted" else LINES, write)
+
+    def _has_files_of(self, record: CellRecord) -> bool:
         profiles = (item.profile for item in record.equilibria)
         return all(
             (self.path / name).exists() for name in (record.trace, record.log, *profiles) if name

@@ -83,8 +83,11 @@ def _ended_well(sandbox: Sandbox) -> list[str]:
     return complaints + whole(sandbox)
 
 
-def whole(sandbox: Sandbox) -> list[str]:
-    """Complaints unless the folder has every planned cell once, with all its files."""
+def whole(sandbox: Sandbox, codes: tuple[int, ...] = (0,)) -> list[str]:
+    """Complaints unless the folder has every planned cell once, with all its files.
+
+    `codes` are those with which its readers may end.
+    """
     planned = json.loads((sandbox.run / "manifest.json").read_text())["cells"]
     lines = (sandbox.run / "runs.jsonl").read_bytes().splitlines()
     records = [json.loads(line) for line in lines]
@@ -102,7 +105,7 @@ def whole(sandbox: Sandbox) -> list[str]:
     if drafts := [path.name for path in sandbox.run.rglob(".*.json*")]:
         found.append(f"a draft stays: {drafts[0]}")
     read = readers.read_everything(sandbox, sandbox.run, "kuhn2/cfr")
-    results = readers.results(KILLS, "", read)
+    results = readers.results(KILLS, "", read, codes)
     return found + [f"{r.name[2:]}: {'; '.join(r.complaints)}" for r in results if not r.held]
 
 
@@ -178,7 +181,10 @@ def _read_only(sandbox: Sandbox) -> list[str]:
 
 
 def _vanishes(sandbox: Sandbox) -> list[str]:
-    """Rename the folder while the run goes on; what was in it stays readable."""
+    """Rename the folder while the run goes on; what was in it stays readable.
+
+    The run makes its folder again and stores its cells anew, or ends with a sentence.
+    """
     process = sandbox.start(
         [sys.executable, "-m", "eqbench", *RUN, "--out", "run"],
         stdin=subprocess.DEVNULL,
@@ -191,8 +197,8 @@ def _vanishes(sandbox: Sandbox) -> list[str]:
     sandbox.run.rename(sandbox.root / "elsewhere")
     out, err = process.communicate(timeout=120)
     ended = Ended(process.returncode, out.decode(), err.decode())
-    found = ended.refusal((1, 2)) + sandbox.left_behind()
-    return found + _kept(sandbox, sandbox.root / "elsewhere", 1)
+    found = ended.refusal((1, 2)) if ended.code else ended.complaints() + whole(sandbox, (0, 2))
+    return found + sandbox.left_behind() + _kept(sandbox, sandbox.root / "elsewhere", 1)
 
 
 def _kept(sandbox: Sandbox, folder: Path, least: int) -> list[str]:

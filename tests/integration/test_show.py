@@ -304,6 +304,14 @@ def test_cell_without_a_profile_is_shown_with_its_reason(tmp_path: Path) -> None
     assert (facts["candidate"], facts["information_sets"]) == (None, [])
 
 
+def test_profile_that_went_with_the_files_of_the_run_is_a_usage_error(tmp_path: Path) -> None:
+    write_run(tmp_path / "run", cell("0a", solver="cfr").without_files())
+    done = eqbench("show", "run", "cfr", cwd=tmp_path)
+    assert done.code == 2
+    assert "the profile of this candidate is not in run" in done.err
+    assert "Traceback" not in done.err
+
+
 def test_game_of_a_plugin_needs_its_file(tmp_path: Path) -> None:
     path = write_run(tmp_path / "run", cell("0a", game_spec="smuggling(fine=4)"))
     behavior = {

@@ -80,6 +80,13 @@ def test_plan_without_a_game_is_refused(cells: Any) -> None:
         cells(games=[])
 
 
+def test_plan_has_at_most_so_many_games(cells: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plan, "MOST_GAMES", 2)
+    assert len(cells(games=["kuhn2", "jordan"])) == 2
+    with pytest.raises(UsageError, match="3 games"):
+        cells(games=["kuhn2", "jordan", "shapley"])
+
+
 def test_cell_has_the_limits_that_were_asked_for(cells: Any) -> None:
     (cell,) = cells(
         timeout_s=3.0,

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from stored_runs import cell, without_figures
+from stored_runs import cell, without_figures, write_lines
 
 import eqbench
 from eqbench.model.game import Game
@@ -62,9 +62,8 @@ def stored(path: Path, names: tuple[str, ...], *records: CellRecord) -> StoredRu
     """A run of ranges on kuhn2 with these records and without profiles."""
     solvers = RangeSelection("kuhn2", "ncp", names).solvers
     request = {"games": ["kuhn2"], "solvers": solvers, "timeout_s": 60.0, "threads": 1}
-    folder = RunFolder.create(path, {"schema": SCHEMA, "cells": solvers, "request": request})
-    for record in records:
-        folder.append(record)
+    RunFolder.create(path, {"schema": SCHEMA, "cells": solvers, "request": request})
+    write_lines(path, records)
     return read_run(path)
 
 

@@ -159,6 +159,14 @@ def test_folder_that_vanishes_is_made_again(tmp_path: Path) -> None:
     assert RunFolder.open(folder.path).plan == MANIFEST
 
 
+def test_record_names_no_files_that_went_with_the_folder(tmp_path: Path) -> None:
+    folder = RunFolder.create(tmp_path / "run", MANIFEST)
+    item = replace(record("a").equilibria[0], profile=folder.write_profile("p", "{}"))
+    shutil.rmtree(folder.path)
+    folder.append(replace(record("a"), equilibria=[item]))
+    assert folder.cells() == [record("a")]
+
+
 def test_folder_that_becomes_a_file_is_reported_with_advice(tmp_path: Path) -> None:
     folder = RunFolder.create(tmp_path / "run", MANIFEST)
     shutil.rmtree(folder.path)
@@ -202,6 +210,8 @@ def test_identities_found_by_comparing_cells_are_those_of_the_records(tmp_path: 
     known = IDENTITY | {"name": "its own"}
     both = [replace(item, profile="profiles/a.json"), replace(item, profile="profiles/b.json")]
     both[1] = replace(both[1], identity=known)
+    for name in "ab":
+        folder.write_profile(name, "{}")
     folder.append(replace(record("a"), equilibria=both))
     folder.append(record("b"))
     found = {"profiles/a.json": IDENTITY, "profiles/b.json": IDENTITY}
@@ -242,7 +252,7 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
         _ = folder.manifest
 
 
-def test_record_names_its_files(tmp_path: Path) -> None:
+def test_record_names_the_files_that_are_there(tmp_path: Path) -> None:
     folder = RunFolder.create(tmp_path / "run", MANIFEST)
     profile = folder.write_profile("p", "{}")
     trace = folder.write_trace("t", {})
@@ -250,12 +260,13 @@ def test_record_names_its_files(tmp_path: Path) -> None:
     assert (folder.path / log).read_text() == "words"
     item = replace(record("a").equilibria[0], profile=profile)
     whole = replace(record("a"), equilibria=[item], trace=trace, log=log)
-    assert folder.has_files_of(whole)
-    assert folder.has_files_of(record("a"))
+    folder.append(whole)
+    assert folder.cells() == [whole]
     for name in (profile, trace, log):
         text = (folder.path / name).read_bytes()
         (folder.path / name).unlink()
-        assert not folder.has_files_of(whole)
+        folder.append(whole)
+        assert folder.cells() == [record("a")]
         (folder.path / name).write_bytes(text)
 
 

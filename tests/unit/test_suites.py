@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from stored_runs import cell, with_candidate, without_figures
+from stored_runs import cell, with_candidate, without_figures, write_lines
 
 import eqbench
 from eqbench.errors import UsageError
@@ -63,9 +63,8 @@ def stored(path: Path, selection: Selection, *records: CellRecord) -> StoredRun:
         "jobs": 1,
     }
     keys = [f"{game} {solver}" for game in selection.specs for solver in selection.solvers]
-    folder = RunFolder.create(path, {"schema": SCHEMA, "cells": keys, "request": request})
-    for each in records:
-        folder.append(each)
+    RunFolder.create(path, {"schema": SCHEMA, "cells": keys, "request": request})
+    write_lines(path, records)
     return read_run(path)
 
 

@@ -12,7 +12,7 @@ from stored_runs import cell
 
 from eqbench.errors import UsageError
 from eqbench.store.array_archive import read_arrays
-from eqbench.store.traces import Snapshot, read_trace
+from eqbench.store.traces import MOST_TRACE_BYTES, Snapshot, read_trace
 
 
 def test_snapshots_come_back_as_they_were_stored(tmp_path: Path) -> None:
@@ -102,6 +102,10 @@ def test_curve_may_be_as_large_as_allowed_and_no_larger(
     monkeypatch.setattr("eqbench.store.traces.MOST_TRACE_BYTES", len(data) - 1)
     with pytest.raises(UsageError, match="cannot read the anytime curve"):
         read_trace(file)
+
+
+def test_largest_curve_is_that_of_the_documentation() -> None:
+    assert MOST_TRACE_BYTES == 16 * 2**20
 
 
 def test_member_that_is_no_array_is_refused(tmp_path: Path) -> None:

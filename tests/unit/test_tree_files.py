@@ -273,6 +273,20 @@ def test_value_of_a_parameter_is_read_back_with_all_its_digits(tmp_path: Path) -
     assert load_tree(tmp_path).payoffs.value == tree.payoffs.value
 
 
+def test_children_map_the_form_that_the_parent_has_read(folder: Path) -> None:
+    game = eqbench.load_game("kuhn2")
+    save_form(game.sequence_form, folder)
+    mapped, read = map_form(folder, game.tree), load_form(folder, game.tree)
+    assert mapped is not None
+    assert read is not None
+    before = read.columns.copy()
+    with (folder / "form" / "columns.npy").open("r+b") as file:
+        file.seek(128)
+        file.write(bytes(64))
+    assert np.array_equal(read.columns, before)
+    assert not np.array_equal(mapped.columns, before)
+
+
 def test_form_of_a_game_of_one_player_is_read_back(tmp_path: Path) -> None:
     builder = TreeBuilder(["P1"])
     root = builder.decision(None, 0, "x", ["l", "r"])
