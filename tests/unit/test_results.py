@@ -290,9 +290,23 @@ def test_cell_that_is_ambiguous_or_unknown_lists_what_there_is(mixed: Path) -> N
             run.cell(nothing)
 
 
+def test_cell_is_found_by_the_solver_without_its_options(tmp_path: Path) -> None:
+    records = cell("0a", solver="dcfr(alpha=1)"), cell("0b", solver="cfr(start=random)", seed=0)
+    run = read_run(write_run(tmp_path / "run", *records))
+    assert (run.cell("dcfr").key, run.cell(" cfr ").key) == ("0a", "0b")
+
+
 def test_run_without_cells_says_so(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="holds no cells yet, so there is no 'cfr'"):
         read_run(write_run(tmp_path / "run", planned=["0a"])).cell("cfr")
+
+
+def test_only_regrets_of_exactly_0_are_a_proof() -> None:
+    item = three_players("0a").equilibria[0]
+    for regrets, proved in ((["0", "0", "0"], True), (["0", "1/9", "0"], False)):
+        exact = {"payoffs": ["0"] * 3, "regrets": regrets}
+        assert replace(item, exact=exact).is_proved is proved
+    assert item.is_proved is False
 
 
 @pytest.mark.parametrize(("length", "refused"), [(0, True), (1, False), (100, False), (101, True)])

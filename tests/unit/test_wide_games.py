@@ -212,6 +212,12 @@ def test_regrets_that_cannot_be_measured_are_the_largest_possible() -> None:
 def test_reason_says_how_wide_a_game_is() -> None:
     assert "the largest payoff of this game is 1e+12 times" in beyond_floats(wide_game(10**12))
     assert beyond_floats(eqbench.load_game("kuhn2").tree) == ""
+    builder = TreeBuilder(["P1"])
+    root = builder.chance(None, [Fraction(1, 2)] * 2)
+    choice = builder.decision((root, 0), 0, "choice", ["l", "r"])
+    for place, prize in (((choice, 0), 0), ((choice, 1), 4), ((root, 1), 8 * 10**12)):
+        builder.terminal(place, [prize])
+    assert "is 2e+12 times" in beyond_floats(builder.tree())
 
 
 def test_what_cannot_be_measured_comes_last_and_is_recorded_as_no_equilibrium() -> None:
