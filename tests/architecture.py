@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-MAX_LINES = 400
 VAGUE_NAMES = frozenset({"utils", "util", "helpers", "helper", "misc"})
 
 # What reads data: no solver does, so none can know the equilibria that it is to find.
@@ -242,16 +241,13 @@ def import_faults(source: Source, modules: frozenset[str] = frozenset()) -> list
     return faults
 
 
-def shape_faults(source: Source) -> list[str]:
-    """Return the messages about the name and the size of one module."""
-    faults = []
-    for name in source.module.split("."):
-        if name in VAGUE_NAMES:
-            faults.append(f"{source.module}: `{name}` says nothing; name what it holds")
-    lines = source.text.count("\n")
-    if lines > MAX_LINES:
-        faults.append(f"{source.module}: {lines} lines, at most {MAX_LINES}; split it")
-    return faults
+def name_faults(source: Source) -> list[str]:
+    """Return the messages about the name of one module."""
+    return [
+        f"{source.module}: `{name}` says nothing; name what it holds"
+        for name in source.module.split(".")
+        if name in VAGUE_NAMES
+    ]
 
 
 def data_faults(source: Source) -> list[str]:
@@ -306,7 +302,7 @@ def all_faults(root: Path) -> list[str]:
         for source in found
         for fault in (
             *import_faults(source, modules),
-            *shape_faults(source),
+            *name_faults(source),
             *data_faults(source),
             *border_faults(source),
         )
