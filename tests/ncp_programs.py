@@ -39,7 +39,7 @@ def program_of(game: Game, formulation: str, **options: Any) -> Any:
 
 def equilibrium(game: Game) -> NDArray[np.float64]:
     """Plans (S,) of an equilibrium that another solver finds."""
-    budget = eqbench.Budget(time_s=60, iterations=20_000, target=1e-12)
+    budget = eqbench.Budget(time_s=600, iterations=20_000, target=1e-12)
     found = eqbench.solve(game, "arclength(starts=0,branch=false)", budget)
     assert found.max_regret is not None
     assert found.max_regret <= 1e-12

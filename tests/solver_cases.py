@@ -45,10 +45,10 @@ class Result:
 
 
 def run(solver: str, game: str | Game, seed: int = 0, **budget: Any) -> Result:
-    """Run a solver, by default for at most a minute and whatever regret it reaches."""
+    """Run a solver, by default for at most ten minutes and whatever regret it reaches."""
     game = eqbench.load_game(game) if isinstance(game, str) else game
     reports: list[Report] = []
-    monitor = Monitor(game, Budget(**{"time_s": 60, "target": 0.0} | budget), reports.append)
+    monitor = Monitor(game, Budget(**{"time_s": 600, "target": 0.0} | budget), reports.append)
     instance = eqbench.load_solver(solver)
     termination = instance.solve(game, monitor, np.random.default_rng(seed))
     return Result(game, monitor, reports, termination)

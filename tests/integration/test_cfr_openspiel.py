@@ -57,7 +57,7 @@ def their_frequencies(game: Game, policy: Any) -> np.ndarray:
 def our_frequencies(solver: str, game: Game, iterations: int) -> list[np.ndarray]:
     """Average and last iterate."""
     reports: list[Any] = []
-    monitor = Monitor(game, Budget(time_s=60, iterations=iterations, target=0), reports.append)
+    monitor = Monitor(game, Budget(time_s=600, iterations=iterations, target=0), reports.append)
     eqbench.load_solver(solver).solve(game, monitor, np.random.default_rng(0))
     return [report.candidate.profile.probabilities for report in reports[-2:]]
 

@@ -109,7 +109,7 @@ def test_game_that_does_not_fit_the_memory_is_refused_with_both_figures() -> Non
 def test_all_three_solutions_of_skp_are_found(kind: str) -> None:
     """Billingham 2017: at a pot of 3.35 these are solutions 2, 3 and 4."""
     spec = "skp(pot=67/20)"
-    result = eqbench.solve(spec, f"arclength(regularization={kind})", eqbench.Budget(time_s=60))
+    result = eqbench.solve(spec, f"arclength(regularization={kind})", eqbench.Budget(time_s=600))
     assert result.status == "ok"
     assert max(e.max_regret for e in result.equilibria) <= EXACT
     names = {equilibrium.identity["name"] for equilibrium in result.equilibria}

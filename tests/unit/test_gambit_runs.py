@@ -183,9 +183,12 @@ def test_stopped_path_hands_over_where_it_is() -> None:
 
 
 def test_path_stops_when_its_time_is_up() -> None:
-    result = run("gambit_logit_path(end=1e9,max_accel=1)", "kuhn3", time_s=0.05)
-    assert result.termination.reason == "limit"
-    assert result.termination.detail == "stopped after 0.05 s"
+    for time_s in (0.05, 0.5, 5.0):  # a slow machine may not even begin in the shortest
+        result = run("gambit_logit_path(end=1e9,max_accel=1)", "kuhn3", time_s=time_s)
+        assert result.termination.reason == "limit"
+        assert result.termination.detail == f"stopped after {time_s:g} s"
+        if result.candidates:
+            break
     assert len(result.candidates) == 1
 
 

@@ -37,7 +37,7 @@ def test_many_cards_come_near_the_continuous_game(pot: int) -> None:
     for 52 cards is off by the order of 1/N^2.
     """
     game = f"kuhn(players=2,cards=52,pot={pot},reduce=half_street)"
-    found = eqbench.solve(game, "sequence_lp", Budget(time_s=60))
+    found = eqbench.solve(game, "sequence_lp", Budget(time_s=600))
     limit = pot**2 / (2 * (2 * pot + 1) * (pot + 2))
     assert found.payoffs[1] == pytest.approx(limit, abs=3e-4)
     assert found.payoffs[1] != pytest.approx(limit, abs=1e-6)

@@ -123,7 +123,7 @@ def test_large_denominators_are_read_from_many_digits() -> None:
 
 def test_denominators_beyond_those_of_floats_are_read() -> None:
     game = eqbench.load_game("random_tree(depth=5,actions=3,seed=2,zero_sum=true)")
-    run = eqbench.solve(game, "sequence_lp", eqbench.Budget(time_s=60))
+    run = eqbench.solve(game, "sequence_lp", eqbench.Budget(time_s=600))
     found = rational.exact_equilibrium(game, run.equilibria[0].profile.probabilities)
     assert found is not None
     assert max(f.denominator for f in found) > 10**6

@@ -26,7 +26,7 @@ BACKENDS = ("gurobi", "scip")
 
 
 def solve(game: Any, solver: str, seed: int = 0, **budget: Any) -> Any:
-    return eqbench.solve(game, solver, eqbench.Budget(**{"time_s": 60} | budget), seed=seed)
+    return eqbench.solve(game, solver, eqbench.Budget(**{"time_s": 600} | budget), seed=seed)
 
 
 # -- backends that are wrong -----------------------------------------------------------------------

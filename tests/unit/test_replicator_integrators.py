@@ -354,7 +354,7 @@ def test_games_with_few_players_and_choices_are_integrated(integrator: str) -> N
         if integrator == "heyoka" and max(map(len, game.tree.infoset_actions), default=0) > 2:
             assert "3 actions" in str(solver.supports(game))
             continue
-        result = eqbench.solve(game, solver, Budget(time_s=20, iterations=5, target=0))
+        result = eqbench.solve(game, solver, Budget(time_s=600, iterations=5, target=0))
         assert result.status in ("ok", "limit"), result.reason
         flow, times = solver.flow(game), np.array([0.0, 2.0])
         found = flow.integrate(np.zeros(flow.choices.size), times)
