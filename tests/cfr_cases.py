@@ -69,7 +69,9 @@ class Result:
 
 def run(solver: Any, game: Game, iterations: int, seed: int = 0, target: float = 0.0) -> Result:
     reports: list[Report] = []
-    monitor = Monitor(game, Budget(time_s=600, iterations=iterations, target=target), reports.append)
+    monitor = Monitor(
+        game, Budget(time_s=600, iterations=iterations, target=target), reports.append
+    )
     termination = solver.solve(game, monitor, np.random.default_rng(seed))
     return Result(termination, monitor, reports)
 

@@ -155,6 +155,22 @@ def test_information_set_belongs_to_a_player_of_the_game(owner: int) -> None:
         assemble(**parts)
 
 
+@pytest.mark.parametrize("above", [-1, 1])
+def test_second_node_hangs_from_the_root(above: int) -> None:
+    nodes = {
+        "parent": np.array([-1, above]),
+        "move": np.array([-1, 0]),
+        "player": np.array([0, TERMINAL]),
+        "infoset": np.array([0, -1]),
+        "chance": np.array([0, 0]),
+    }
+    table, payoffs = InfosetTable([0], ["x"], [("only",)]), Payoffs(np.array([[1]]))
+    with pytest.raises(GameFormatError, match="breadth-first order|must come before it"):
+        assemble(**(one_decision() | {"nodes": nodes, "infosets": table, "payoffs": payoffs}))
+    nodes["parent"] = np.array([-1, 0])
+    assert assemble(**(one_decision() | {"nodes": nodes, "infosets": table, "payoffs": payoffs}))
+
+
 def test_arrays_of_nodes_have_equal_lengths() -> None:
     parts = one_decision()
     parts["nodes"]["chance"] = np.array([0, 0])
