@@ -165,7 +165,7 @@ def test_second_node_hangs_from_the_root(above: int) -> None:
         "chance": np.array([0, 0]),
     }
     table, payoffs = InfosetTable([0], ["x"], [("only",)]), Payoffs(np.array([[1]]))
-    with pytest.raises(GameFormatError, match="breadth-first order|must come before it"):
+    with pytest.raises(GameFormatError, match=r"breadth-first order|must come before it"):
         assemble(**(one_decision() | {"nodes": nodes, "infosets": table, "payoffs": payoffs}))
     nodes["parent"] = np.array([-1, 0])
     assert assemble(**(one_decision() | {"nodes": nodes, "infosets": table, "payoffs": payoffs}))
