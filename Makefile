@@ -47,7 +47,7 @@ fuzz: $(STAMP)  ## damage game files for ten minutes and see whether a reader fa
 	$(BIN)/python tests/fuzz_game_files.py --minutes 10
 
 attack: $(STAMP)  ## try hostile plugins, files and commands; ARGS=--kill kills runs instead
-	cd tests && ../$(BIN)/python -m attack.run --jobs 2 $(ARGS)
+	cd tests && ../$(BIN)/python -m attack.run --jobs 3 $(ARGS)
 
 mutants: $(STAMP)  ## break the guarded code in 200 ways and see whether its tests notice
 	$(BIN)/python tests/mutants.py $(ARGS)

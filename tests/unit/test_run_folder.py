@@ -121,6 +121,12 @@ def test_folder_with_a_run_is_not_overwritten(tmp_path: Path) -> None:
     assert RunFolder.open(tmp_path / "run").manifest["first"]
 
 
+def test_folder_that_cannot_be_written_is_refused_with_advice(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match=r"cannot write results to .*--out"):
+        RunFolder.create(tmp_path / "file" / "run", MANIFEST)
+
+
 def test_folder_without_a_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"no manifest\.json"):
         RunFolder.open(tmp_path)

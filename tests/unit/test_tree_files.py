@@ -247,7 +247,10 @@ def test_what_is_written_into_the_folder_later_changes_no_tree(folder: Path) -> 
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("columns", 10**6), ("entry_opponents", 10**6), ("entry_source", -1), ("entry_start", 7)],
+    [
+        *(("columns", 10**6), ("columns", 26)),  # there are 26 sequences
+        *(("entry_opponents", 10**6), ("entry_source", -1), ("entry_start", 7)),
+    ],
 )
 def test_form_that_would_lead_kernels_out_of_bounds_is_not_used(
     folder: Path, name: str, value: int
