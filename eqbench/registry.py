@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import chain
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
@@ -48,6 +49,7 @@ from eqbench.plugins import (
     scan_plugin,
 )
 from eqbench.spec import FOREIGN_HINT, OPENSPIEL, Spec, is_foreign, parse_spec, split_specs
+from eqbench.text import printable, shortened
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
@@ -330,8 +332,14 @@ def _expected_nodes(spec: str, game: Any) -> int:
     """Number of nodes that a game announces, 0 if it does not; refused if it is too large."""
     announce = getattr(game, "expected_nodes", None)
     expected = announce() if announce else 0
-    check_expected_nodes(spec, expected)
-    return expected
+    if not isinstance(expected, Integral) or expected < 0:
+        found = shortened(printable(repr(expected)))
+        raise UsageError(
+            f"expected_nodes() of {spec} returned {found}; it must return a whole number that is "
+            "not negative"
+        )
+    check_expected_nodes(spec, int(expected))
+    return int(expected)
 
 
 def _cache_key(spec: str, game: Any) -> str:

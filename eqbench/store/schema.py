@@ -131,7 +131,7 @@ class CellRecord:
     seed: Integer | None
     status: Status
     target: float | None = None
-    reason: str = ""
+    reason: Name = ""
     elapsed_s: Seconds | None = None
     cpu_s: Seconds | None = None
     setup_s: Seconds | None = None

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
+from types import SimpleNamespace
+from typing import Any
 
+import numpy as np
 import pytest
 
 import eqbench
-from eqbench.errors import SpecError
+from eqbench.errors import SpecError, UsageError
 from eqbench.plugins import Entry
-from eqbench.registry import BUILTIN_GAMES, BUILTIN_SOLVERS, default_registry
+from eqbench.registry import BUILTIN_GAMES, BUILTIN_SOLVERS, _expected_nodes, default_registry
 
 
 @pytest.mark.parametrize(
@@ -162,3 +166,12 @@ def test_public_names_are_listed_and_unknown_ones_refused() -> None:
     assert {name: getattr(eqbench, name) for name in eqbench.__all__}.keys() >= {"solve", "verify"}
     with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
         _ = eqbench.nonsense
+
+
+@pytest.mark.parametrize("announced", [math.nan, 2.5, -1, "many", None])
+def test_announced_size_is_a_whole_number(announced: Any) -> None:
+    game = SimpleNamespace(expected_nodes=lambda: announced)
+    with pytest.raises(UsageError, match="must return a whole number that is not negative"):
+        _expected_nodes("mine", game)
+    assert _expected_nodes("mine", SimpleNamespace(expected_nodes=lambda: np.int64(7))) == 7
+    assert _expected_nodes("mine", SimpleNamespace()) == 0
