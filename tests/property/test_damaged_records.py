@@ -190,7 +190,6 @@ def test_line_that_no_reader_takes_is_left_out_with_a_note(
         {"elapsed_s": math.nan},
         {"iterations": 2**64},
         {"status": "excellent"},
-        {"trace": "../run", "equilibria": []},  # it is there
         {"game": {1, 2}},
         {"reason": "x" * MOST_LINE_BYTES},
     ],

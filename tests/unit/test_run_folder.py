@@ -332,3 +332,11 @@ def test_folder_that_cannot_be_made_is_refused_with_advice(tmp_path: Path) -> No
 def test_game_file_gives_a_run_its_last_name() -> None:
     assert game_slug("kuhn(pot=1/2)") == "kuhn(pot=1/2)"
     assert game_slug("'games/a.efg'") == "a.efg"
+
+
+def test_path_that_leads_out_of_the_folder_is_refused_though_it_is_there(tmp_path: Path) -> None:
+    folder = RunFolder.create(tmp_path / "run", MANIFEST)
+    for name in ("../run", str(tmp_path)):
+        with pytest.raises(DocumentError):
+            folder.append(replace(record("a"), trace=name))
+    assert folder.cells() == []
