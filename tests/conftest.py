@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+import sys
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -16,6 +18,15 @@ settings.register_profile(
     "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("any machine")
+
+
+@pytest.fixture(autouse=True)
+def _digits_that_python_prints() -> Iterator[None]:
+    """Commands that print long fractions lift the limit for their whole process."""
+    most = sys.get_int_max_str_digits()
+    yield
+    sys.set_int_max_str_digits(most)
+
 
 FOLDERS = {"eqbench": "eqbench", "eqbench.games": "games", "eqbench.solvers": "solvers"}
 
