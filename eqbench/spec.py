@@ -121,7 +121,7 @@ def parse_spec(text: str) -> Spec:
             f"begins with {text[:40]!r}"
         )
     if _SURROGATE.search(text):
-        raise SpecError(f"{text!r} is no UTF-8; give the file a name that is")
+        raise SpecError(f"{text[:300]!r} is no UTF-8; a file with such a name has to be renamed")
     if is_foreign(text):
         return Spec(_unquoted(text))
     optioned = _FILE_WITH_OPTIONS.match(text)

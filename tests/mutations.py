@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import difflib
 import itertools
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,12 +71,17 @@ def mutants_of(module: str) -> list[Mutant]:
     lines = text.encode().splitlines(keepends=True)
     starts = [0, *itertools.accumulate(map(len, lines))]
     found = []
+    seen: Counter[Key] = Counter()
     for node, new in sorted(_changes(ast.parse(text)), key=lambda pair: pair[0].lineno):
         start = starts[node.lineno - 1] + node.col_offset
         end = starts[node.end_lineno - 1] + node.end_col_offset
         changed = text.encode()[:start] + new.encode() + text.encode()[end:]
         change = f"{' '.join(ast.unparse(node).split())} -> {new}"
         source = lines[node.lineno - 1].decode().strip()
+        seen[module, source, change] += 1
+        # what stands twice in a line, or in two equal lines, may be excused in one of them only
+        if (place := seen[module, source, change]) > 1:
+            change = f"{change} (place {place})"
         found.append(Mutant(module, node.lineno, source, change, changed.decode()))
     return found
 

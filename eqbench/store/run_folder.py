@@ -296,12 +296,16 @@ def new_run_path(root: Path, slug: str) -> Path:
     UsageError
         If it cannot be created.
     """
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unwritable(root, error) from None
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
     name, count = f"{stamp}-{file_name(slug)[:60]}", 1
     while True:
         path = root / (name if count == 1 else f"{name}-{count}")
         try:
-            path.mkdir(parents=True)
+            path.mkdir()
         except FileExistsError:
             count += 1
         except OSError as error:

@@ -213,26 +213,19 @@ def test_child_that_sends_without_end_is_ended_for_its_memory_all_the_same(clock
     assert child.now < 2
 
 
-def test_answer_that_came_in_time_counts_though_the_deadline_is_over(clock: Clock) -> None:
-    child = Scripted(clock, {0.1: ReadyFrame(), 0.2: at(1, 0.0), 0.3: DONE}, ends=0.4)
+@pytest.mark.parametrize(("came_s", "outcome"), [(0.3, ("exit", DONE)), (50.0, ("timeout", None))])
+def test_when_an_answer_came_counts_and_not_when_it_is_looked_at(
+    clock: Clock, came_s: float, outcome: tuple[str, Any]
+) -> None:
+    messages = {0.1: ReadyFrame(), 0.2: at(1, 0.0), came_s: DONE}
+    child = Scripted(clock, messages, ends=came_s + 0.1)
 
     def slow(frame: Frame) -> None:
         clock.now += 100.0 if frame.kind == "snapshot" else 0.0
 
     child.on_frame = slow
     child.watch()
-    assert (child.outcome.ended, child.outcome.last) == ("exit", DONE)
-
-
-def test_answer_that_came_too_late_does_not_count(clock: Clock) -> None:
-    child = Scripted(clock, {0.1: ReadyFrame(), 0.2: at(1, 0.0), 50.0: DONE}, ends=51.0)
-
-    def slow(frame: Frame) -> None:
-        clock.now += 100.0 if frame.kind == "snapshot" else 0.0
-
-    child.on_frame = slow
-    child.watch()
-    assert (child.outcome.ended, child.outcome.last) == ("timeout", None)
+    assert (child.outcome.ended, child.outcome.last) == outcome
 
 
 def test_memory_is_looked_at_from_the_start_and_often(clock: Clock) -> None:

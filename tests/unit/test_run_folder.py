@@ -324,7 +324,8 @@ def test_runs_of_the_same_second_are_numbered(
 
 def test_folder_that_cannot_be_made_is_refused_with_advice(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    for root in (tmp_path / "file", tmp_path / "file" / "below"):
+    (tmp_path / "link").symlink_to("nowhere")
+    for root in (tmp_path / "file", tmp_path / "file" / "below", tmp_path / "link"):
         with pytest.raises(UsageError, match=r"cannot write results to .*--out"):
             new_run_path(root, "kuhn2")
 
