@@ -44,7 +44,7 @@ def print_profile(facts: dict[str, Any], console: Console, *, show_all: bool) ->
     shown = sets if show_all else _most_reached(sets)
     for player in dict.fromkeys(item["player"] for item in shown):
         console.print()
-        console.print(Text(player, style="bold"))
+        console.print(Text(_label(player), style="bold"))
         _print_sets([item for item in shown if item["player"] == player], console)
     console.print()
     if len(shown) < len(sets):
