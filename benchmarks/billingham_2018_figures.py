@@ -131,7 +131,7 @@ def frequencies(cards: int, window: tuple[float, float] | None = None) -> Callab
 
 def counts(name: str) -> None:
     """How many points of the branch there are at each pot."""
-    from eqbench.studies.branch_crossings import crossing_figure
+    from eqbench.studies.branch_payoffs import crossing_figure
 
     save(crossing_figure(branches(SMALL_DECKS)), name)
 

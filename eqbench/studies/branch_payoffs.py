@@ -12,7 +12,8 @@ import numpy as np
 
 from eqbench.errors import UsageError
 from eqbench.model.tree import FloatArray
-from eqbench.report.svg import GRAY, INK
+from eqbench.report.svg import COLORS, GRAY, INK
+from eqbench.studies.branch_crossings import VERTICAL, crossing_counts
 from eqbench.studies.branch import Branch, turning_points
 from eqbench.studies.figure_style import (
     LABEL_SIZE,
@@ -225,3 +226,45 @@ def _close_up(main: Axes, ax: Axes, window: Window, name: str, lines: Sequence[_
         fontsize=LABEL_SIZE,
         zorder=4,
     )
+
+
+def crossing_figure(branches: Mapping[str, Branch], *, tolerance: float = VERTICAL) -> Figure:
+    """Number of points of each branch against the parameter, in panels one above the other.
+
+    They are crossings of the regularized curve; how many equilibria they become is for a
+    verifier to say (cf. Billingham 2018, Figure 12).
+
+    Parameters
+    ----------
+    branches : by the name that the figure shows
+    tolerance : as in :func:`crossing_counts`
+
+    Raises
+    ------
+    UsageError
+        If there is no branch.
+    """
+    from matplotlib.ticker import MaxNLocator
+
+    if not branches:
+        raise UsageError("there is no branch to draw; give at least one")
+    figure = new_figure(7.5, 0.8 + 0.95 * len(branches))
+    grid = figure.subplots(len(branches), 1, squeeze=False, sharex=True)[:, 0]
+    for ax, (name, branch) in zip(grid, branches.items(), strict=True):
+        breakpoints, counts = crossing_counts(branch.values, tolerance)
+        if not counts.size:  # it only stands still: one flat step
+            breakpoints = np.array([branch.values.min(), branch.values.max()])
+            counts = np.ones(1, dtype=np.int64)
+        label_axes(ax, "", "")
+        ax.set_axisbelow(True)
+        # the outline keeps narrow steps visible
+        colors = {"facecolor": COLORS[0], "edgecolor": COLORS[0]}
+        ax.stairs(counts, breakpoints, fill=True, linewidth=0.7, snap=False, **colors)
+        most = int(counts.max(initial=0))
+        ax.set_ylim(0, 1.1 * max(most, 1))
+        ax.yaxis.set_major_locator(MaxNLocator(nbins=3, integer=True))
+        ax.set_title(f"{name}: up to {most}", loc="left", fontsize=LABEL_SIZE)
+    parameters = sorted({branch.parameter for branch in branches.values()})
+    grid[-1].set_xlabel(", ".join(parameters), fontsize=LABEL_SIZE)
+    figure.supylabel("points of the branch", fontsize=LABEL_SIZE)
+    return figure

@@ -13,7 +13,7 @@ from eqbench.model.profile_json import MOST_PROFILE_BYTES, parse_profile, profil
 from eqbench.spec import parse_spec
 from eqbench.studies.branch import Branch
 from eqbench.studies.branch_animation import write_animation
-from eqbench.studies.branch_crossings import crossing_figure
+from eqbench.studies.branch_payoffs import crossing_figure
 from eqbench.studies.branch_frequencies import frequency_figure
 from eqbench.studies.branch_payoffs import WINDOW_NAMES, Window, payoff_figure
 from eqbench.studies.branch_points import read_points

@@ -14,7 +14,7 @@ from branch_cases import curves, dots, made_up_branch, texts
 import eqbench
 from eqbench.errors import UsageError
 from eqbench.studies.branch import Branch
-from eqbench.studies.branch_crossings import crossing_figure
+from eqbench.studies.branch_payoffs import crossing_figure
 from eqbench.studies.branch_frequencies import frequency_figure
 from eqbench.studies.branch_payoffs import Curve, Window, payoff_figure
 from eqbench.studies.figure_style import save_figure

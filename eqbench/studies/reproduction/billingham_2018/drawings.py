@@ -14,7 +14,7 @@ from eqbench.model.profile_json import MOST_PROFILE_BYTES, parse_profile, profil
 from eqbench.registry import load_game
 from eqbench.report.svg import COLORS, GRAY
 from eqbench.studies.branch import Branch
-from eqbench.studies.branch_crossings import crossing_figure
+from eqbench.studies.branch_payoffs import crossing_figure
 from eqbench.studies.branch_payoffs import Window, payoff_figure
 from eqbench.studies.figure_style import add_legend, label_axes, new_figure, save_figure
 from eqbench.studies.kuhn_nodes import NODES
