@@ -247,8 +247,7 @@ def peak_bytes() -> int:
 
 def draw(data: dict[str, Any], path: Path) -> None:
     """Figure of the time of a factorization and of whole branches against the number of cards."""
-    from eqbench.studies.figure_style import save_figure
-    from eqbench.studies.log_log import log_log_figure
+    from eqbench.plots.style import log_log_figure, save_figure
 
     rows = {
         cards: row

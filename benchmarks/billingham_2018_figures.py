@@ -49,7 +49,7 @@ def main() -> None:
 
 def save(figure: Figure, name: str) -> None:
     """Write a figure as SVG, or as PNG if that is too large."""
-    from eqbench.studies.figure_style import save_figure
+    from eqbench.plots.style import save_figure
 
     files = [FOLDER / f"{name}{suffix}" for suffix in (".svg", ".png")]
     for file in files:
@@ -107,7 +107,7 @@ def payoffs(
     """A figure of expectations with close-ups."""
 
     def make(name: str) -> None:
-        from eqbench.studies.branch_payoffs import Window, payoff_figure
+        from eqbench.plots.branches import Window, payoff_figure
 
         chosen = None if players is None else list(players)
         shown = [Window(*window) for window in windows]
@@ -122,7 +122,7 @@ def frequencies(cards: int, window: tuple[float, float] | None = None) -> Callab
     """A figure of frequencies by node."""
 
     def make(name: str) -> None:
-        from eqbench.studies.branch_frequencies import frequency_figure
+        from eqbench.plots.branches import frequency_figure
 
         save(frequency_figure(branch(cards), window), name)
 
@@ -131,7 +131,7 @@ def frequencies(cards: int, window: tuple[float, float] | None = None) -> Callab
 
 def counts(name: str) -> None:
     """How many points of the branch there are at each pot."""
-    from eqbench.studies.branch_payoffs import crossing_figure
+    from eqbench.plots.branches import crossing_figure
 
     save(crossing_figure(branches(SMALL_DECKS)), name)
 
@@ -139,8 +139,8 @@ def counts(name: str) -> None:
 def two_way(name: str) -> None:
     """Bars of one equilibrium with 13 cards that has two-way bets."""
     from eqbench.model.profile import BehaviorProfile
+    from eqbench.plots.kuhn import bar_figure
     from eqbench.registry import load_game
-    from eqbench.studies.strategy_bars import bar_figure
     from eqbench.verification import verify
 
     found = followed(13)
@@ -155,7 +155,7 @@ def quantiles(name: str) -> None:
     """Payoffs and strategies of three players against the quantile of the card."""
     from large_n import THREE_PLAYERS, solve
 
-    from eqbench.studies.card_quantiles import quantile_figure
+    from eqbench.plots.kuhn import quantile_figure
 
     profiles = {}
     for cards in THREE_PLAYERS:
@@ -168,9 +168,9 @@ def half_street(name: str) -> None:
     """Two players on half a street: strategies with many cards, and the continuous solution."""
     from large_n import HALF_STREET, HALF_STREET_POTS, frequencies_after, limit, solve
 
+    from eqbench.plots.kuhn import quantiles as places
+    from eqbench.plots.style import add_legend, label_axes, new_figure, ordered_colors
     from eqbench.report.svg import GRAY, INK
-    from eqbench.studies.card_quantiles import quantiles as places
-    from eqbench.studies.figure_style import add_legend, label_axes, new_figure, ordered_colors
 
     figure = new_figure(8.6, 4.8)
     grid = figure.subplots(2, len(HALF_STREET_POTS), squeeze=False, sharex=True, sharey=True)
@@ -198,8 +198,8 @@ def film(name: str) -> None:
     """Strategies along a stretch of the branch with five cards, as an animation."""
     import numpy as np
 
+    from eqbench.plots.kuhn import write_animation
     from eqbench.studies.branch import Branch
-    from eqbench.studies.branch_animation import write_animation
 
     whole = branch(5)
     inside = np.flatnonzero((whole.values >= FILMED[0]) & (whole.values <= FILMED[1]))

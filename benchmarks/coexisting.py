@@ -60,8 +60,8 @@ def measure(cards: int, epsilon: float, starts: int = STARTS) -> dict[str, Any]:
     import numpy as np
 
     from eqbench.registry import default_registry
-    from eqbench.studies.trace_counts import Counts, in_the_middle_of_most
-    from eqbench.studies.trace_request import Setting, TraceRequest
+    from eqbench.studies.trace.census import Counts, in_the_middle_of_most
+    from eqbench.studies.trace.request import Setting, TraceRequest
 
     first, last = Fraction(repr(first_pot(cards))), Fraction(LAST_POT)
     solver = f"arclength(epsilon={epsilon})"
@@ -90,8 +90,8 @@ def measure(cards: int, epsilon: float, starts: int = STARTS) -> dict[str, Any]:
 def look_at(setting: Any, followed: Followed, pot: Fraction) -> dict[str, Any]:
     """What is found at one pot, on the branch and beside it."""
     from eqbench.equilibria.dimension import local_dimension
-    from eqbench.studies.trace_census import Census
-    from eqbench.studies.trace_folder import TraceFolder
+    from eqbench.studies.trace.census import Census
+    from eqbench.studies.trace.folder import TraceFolder
 
     game = setting.game_at(pot)
     with tempfile.TemporaryDirectory() as folder:
@@ -111,8 +111,8 @@ def draw(data: dict[str, Any], path: Path) -> None:
     """Figure of the numbers of points and of verified equilibria by the number of cards."""
     from matplotlib.ticker import MaxNLocator
 
+    from eqbench.plots.style import add_legend, label_axes, new_figure, save_figure
     from eqbench.report.svg import COLORS, GRAY
-    from eqbench.studies.figure_style import add_legend, label_axes, new_figure, save_figure
 
     rows = complete(data)
     figure = new_figure(7.2, 3.8)

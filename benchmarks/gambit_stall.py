@@ -135,7 +135,7 @@ def gambit_stop(tree: Any, moves: int) -> dict[str, float]:
 
     import pygambit
 
-    from eqbench.model.efg_text import efg_text
+    from eqbench.model.gambit_text import efg_text
 
     text = with_chance(efg_text(tree), moves)
     events: list[Any] = []

@@ -100,7 +100,7 @@ def compare(name: str, repetitions: int) -> dict[str, Any]:
 def reach(name: str, branches: int) -> dict[str, Any]:
     """Summary of `eqbench qre` for a game."""
     from eqbench.registry import default_registry
-    from eqbench.studies.quantal import Follower, QuantalRequest, QuantalSetting
+    from eqbench.studies.qre import Follower, QuantalRequest, QuantalSetting
 
     request = QuantalRequest(name, "logit", 1e6, branches=branches)
     setting = QuantalSetting.of(default_registry(), request)

@@ -18,13 +18,7 @@ def draw(run: Path, path: Path) -> None:
     from matplotlib.lines import Line2D
 
     import eqbench
-    from eqbench.studies.figure_style import (
-        add_legend,
-        label_axes,
-        new_figure,
-        save_figure,
-        title_figure,
-    )
+    from eqbench.plots.style import add_legend, label_axes, new_figure, save_figure, title_figure
 
     traces, results = eqbench.load_traces(run), eqbench.load_results(run)
     figure = new_figure(8.6, 4.6)

@@ -22,7 +22,7 @@ def stored_run() -> StoredRun:
 
 def reference(data: dict[str, Any]) -> str:
     """The table in a block of code; `data` only says what the run took."""
-    from eqbench.report.document import report_on
+    from eqbench.report.exports import report_on
     from eqbench.report.terminal import plain_text, print_report
 
     report = report_on([stored_run()])

@@ -58,8 +58,8 @@ def draw_skp(save: Callable[[Figure, str], None]) -> None:
     """Draw all figures of SKP; `save` is given each of them with its name."""
     import numpy as np
 
+    from eqbench.plots.branches import Curve, Window, payoff_figure
     from eqbench.registry import load_game
-    from eqbench.studies.branch_payoffs import Curve, Window, payoff_figure
 
     game = load_game("skp")
     branches = {
@@ -133,15 +133,9 @@ def frequency_figure(
     close_up: tuple[float, float] | None = None,
 ) -> Figure:
     """Published frequencies against the pot, a row each; beside it a close-up if one is given."""
+    from eqbench.plots.style import LABEL_SIZE, add_legend, label_axes, new_figure, ordered_colors
     from eqbench.report.svg import INK
-    from eqbench.studies.branch_points import columns
-    from eqbench.studies.figure_style import (
-        LABEL_SIZE,
-        add_legend,
-        label_axes,
-        new_figure,
-        ordered_colors,
-    )
+    from eqbench.studies.branch import columns
 
     variables = published()["variables"]
     (tree,) = {branch.game.tree for branch in branches.values()}
@@ -179,7 +173,7 @@ def error_figure(game: Any) -> Figure:
 
     from eqbench.equilibria.known import some_member
     from eqbench.equilibria.reference import published_sets
-    from eqbench.studies.log_log import log_log_figure
+    from eqbench.plots.style import log_log_figure
 
     series = {}
     for pot in ERROR_POTS:

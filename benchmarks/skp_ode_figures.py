@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from eqbench.dynamics import Flow
     from eqbench.model.game import Game
-    from eqbench.studies.simulation_points import SimulatedRun
+    from eqbench.studies.flow.points import SimulatedRun
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "figures" / "billingham_2017"
 LARGEST = 600_000  # bytes
@@ -60,7 +60,7 @@ def main() -> None:
 
 def save(figure: Figure, name: str) -> None:
     """Write a figure as SVG and say how large it is."""
-    from eqbench.studies.figure_style import save_figure
+    from eqbench.plots.style import save_figure
 
     file = FOLDER / f"{name}.svg"
     save_figure(figure, file)
@@ -82,7 +82,7 @@ def followed(game: Game, time: float, starts: int) -> list[SimulatedRun]:
     import numpy as np
 
     from eqbench.registry import load_solver
-    from eqbench.studies.simulation_points import SimulatedRun
+    from eqbench.studies.flow.points import SimulatedRun
 
     solver = load_solver("replicator")
     solver.prepare(game)
@@ -99,7 +99,7 @@ def followed(game: Game, time: float, starts: int) -> list[SimulatedRun]:
 
 def orbits(pot: float, time: float, pairs: tuple[tuple[str, str], ...] = ()) -> Figure:
     """Late orbits in planes of two frequencies."""
-    from eqbench.studies.simulation_phase import phase_figure, planes_of
+    from eqbench.plots.flow import phase_figure, planes_of
 
     game = skp(pot)
     runs = followed(game, time, STARTS)
@@ -108,7 +108,7 @@ def orbits(pot: float, time: float, pairs: tuple[tuple[str, str], ...] = ()) -> 
 
 def series(pot: float, time: float, starts: int = STARTS) -> Figure:
     """Time series of what moves."""
-    from eqbench.studies.simulation_series import series_figure
+    from eqbench.plots.flow import series_figure
 
     game = skp(pot)
     return series_figure(game, followed(game, time, starts))
@@ -116,7 +116,7 @@ def series(pot: float, time: float, starts: int = STARTS) -> Figure:
 
 def profits(pot: float, time: float) -> Figure:
     """Profits beside those of published equilibria."""
-    from eqbench.studies.simulation_profit_figure import profit_figure
+    from eqbench.plots.flow import profit_figure
 
     game = skp(pot)
     return profit_figure(game, followed(game, time, STARTS))
@@ -126,9 +126,9 @@ def regimes() -> Figure:
     """Stability of all solutions, and regimes, along the pot."""
     import numpy as np
 
+    from eqbench.plots.stability import Published, regime_diagram
     from eqbench.registry import load_solver
-    from eqbench.studies.regime_diagram import Published, regime_diagram
-    from eqbench.studies.stability_sets import verdicts
+    from eqbench.studies.flow.sets import verdicts
 
     solver = load_solver("replicator")
     entries: list[dict[str, Any]] = []
@@ -148,7 +148,7 @@ def regime(flow: Flow, seed: int) -> str:
     """The regime from a random start."""
     import numpy as np
 
-    from eqbench.studies.regimes import HORIZON, SPACING, classify
+    from eqbench.studies.flow.regimes import HORIZON, SPACING, classify
 
     rng = np.random.default_rng(seed)
     state, tangent = rng.normal(size=(2, flow.choices.size))

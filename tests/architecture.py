@@ -32,7 +32,7 @@ TRUSTING = frozenset(
         "eqbench.harness.environment",
         "eqbench.harness.keeper",
         "eqbench.store.array_archive",
-        "eqbench.studies.reproduction.sources",
+        "eqbench.papers.sources",
     }
 )
 

@@ -22,8 +22,7 @@ from pathlib import Path
 
 import eqbench
 from eqbench.errors import GameFormatError
-from eqbench.model.efg_text import efg_text
-from eqbench.model.nfg_text import nfg_text
+from eqbench.model.gambit_text import efg_text, nfg_text
 
 MAX_CPU_S = 1.0
 MAX_NODES = 20_000

@@ -9,11 +9,11 @@ from typing import Any
 
 from reproduction_store import mark_run
 
+from eqbench.papers.claims import Claim
+from eqbench.papers.ganzfried import SOURCE
+from eqbench.papers.jobs import Workshop
+from eqbench.papers.stored import Stored
 from eqbench.store.schema import CellRecord
-from eqbench.studies.reproduction.claims import Claim
-from eqbench.studies.reproduction.ganzfried import SOURCE
-from eqbench.studies.reproduction.jobs import Workshop
-from eqbench.studies.reproduction.stored import Stored
 
 CLAIMS = {
     (part.title, claim.row, claim.column): claim for part in SOURCE.parts for claim in part.claims

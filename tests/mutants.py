@@ -86,7 +86,6 @@ GUARDED = {
     "eqbench/model/assemble.py": TREES,
     "eqbench/model/tree_files.py": TREES,
     "eqbench/equilibria/identity.py": KNOWN,
-    "eqbench/equilibria/clusters.py": KNOWN,
     "eqbench/equilibria/nearest.py": KNOWN,
 }
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from pathlib import Path
 
-from eqbench.studies.reproduction.claims import Source
-from eqbench.studies.reproduction.jobs import Workshop
-from eqbench.studies.reproduction.schedule import wanted_jobs
+from eqbench.papers.claims import Source
+from eqbench.papers.jobs import Workshop
+from eqbench.papers.schedule import wanted_jobs
 
 
 def mark_run(source: Source, folder: Path, names: Collection[str]) -> Workshop:

@@ -13,8 +13,8 @@ import eqbench
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_to_json
 from eqbench.registry import default_registry
-from eqbench.studies.stability import GivenProfile, StabilityRequest, StabilitySetting, examine
-from eqbench.studies.stability_table import print_stability
+from eqbench.studies.flow.stability import GivenProfile, StabilityRequest, StabilitySetting, examine
+from eqbench.studies.flow.stability_table import print_stability
 
 
 @cache

@@ -11,8 +11,8 @@ import numpy as np
 from command import PLUGINS
 
 from eqbench.registry import default_registry
-from eqbench.studies.trace_folder import TraceFolder
-from eqbench.studies.trace_request import Setting, TraceRequest
+from eqbench.studies.trace.folder import TraceFolder
+from eqbench.studies.trace.request import Setting, TraceRequest
 
 WINDING = PLUGINS / "winding.py"
 # Where the pot 3 + t + 1.5 sin t of the plugin turns around, and its value there.

@@ -86,9 +86,14 @@ def compare(
     """
     from eqbench.cli.output import print_formatted, say_notes
     from eqbench.cli.report import run_folder
-    from eqbench.report.comparison import compare_runs
-    from eqbench.report.comparison_rules import Criteria, parse_rule, regressions
-    from eqbench.report.comparison_views import comparison_json, comparison_report
+    from eqbench.report.comparison import (
+        Criteria,
+        compare_runs,
+        comparison_json,
+        comparison_report,
+        parse_rule,
+        regressions,
+    )
     from eqbench.store.stored_run import read_run
 
     criteria = Criteria(

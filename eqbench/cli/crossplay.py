@@ -97,11 +97,9 @@ def crossplay(
     import sys
     from dataclasses import replace
 
-    from eqbench.studies.crossplay import crossplay as study
-    from eqbench.studies.crossplay import crossplay_exactly
-    from eqbench.studies.crossplay_entries import selection, without_copies
-    from eqbench.studies.crossplay_left_out import counted
-    from eqbench.studies.crossplay_summary import summary
+    from eqbench.studies.crossplay.entries import counted, selection, without_copies
+    from eqbench.studies.crossplay.study import crossplay as study
+    from eqbench.studies.crossplay.study import crossplay_exactly, summary
 
     chosen = _game(runs, game, profiles, plugins)
     collected, left_out = _collect(chosen, known, profiles, tolerance)
@@ -123,7 +121,7 @@ def crossplay(
         put(text)
         return
     from eqbench.cli.output import print_formatted
-    from eqbench.studies.crossplay_tables import print_crossplay
+    from eqbench.studies.crossplay.tables import print_crossplay
 
     print_formatted(lambda console: print_crossplay(result, found, copies, left_out, console))
 
@@ -202,8 +200,7 @@ def _collect(
     from eqbench.equilibria import Identifier
     from eqbench.errors import UsageError
     from eqbench.model.profile_json import profile_from_json
-    from eqbench.studies.crossplay_entries import corners, equilibria_of_runs, recognized
-    from eqbench.studies.crossplay_left_out import LeftOut
+    from eqbench.studies.crossplay.entries import LeftOut, corners, equilibria_of_runs, recognized
 
     game = chosen.game
     allowed = tolerance * game.tree.payoff_scale
@@ -230,7 +227,7 @@ def _label(number: int) -> str:
 
 def _write(folder: Path, summary: str, result: Any) -> None:
     from eqbench.errors import UsageError
-    from eqbench.studies.crossplay_summary import combinations_csv
+    from eqbench.studies.crossplay.study import combinations_csv
 
     files = {"summary.json": f"{summary}\n", "combinations.csv": combinations_csv(result)}
     for name, text in files.items():

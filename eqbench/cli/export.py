@@ -61,10 +61,10 @@ def export(
 
 def _lines(game: Any, suffix: str) -> Iterable[str]:
     if suffix == ".nfg":
-        from eqbench.model.nfg_text import nfg_lines
+        from eqbench.model.gambit_text import nfg_lines
 
         return nfg_lines(game.tree, game.spec)
-    from eqbench.model.efg_text import efg_lines
+    from eqbench.model.gambit_text import efg_lines
 
     return efg_lines(game.tree, game.spec)
 

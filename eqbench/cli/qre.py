@@ -87,7 +87,7 @@ def qre(ctx: click.Context, /, **options: Any) -> None:
     from eqbench.cli.trace_control import first_interrupt
     from eqbench.registry import default_registry
     from eqbench.store.run_folder import game_slug, new_run_path
-    from eqbench.studies.quantal import Follower, QuantalRequest, QuantalSetting
+    from eqbench.studies.qre import Follower, QuantalRequest, QuantalSetting
     from eqbench.studies.study_files import new_folder
 
     at = tuple(sorted(set(options["at"])))
@@ -103,7 +103,7 @@ def qre(ctx: click.Context, /, **options: Any) -> None:
     registry = default_registry().with_plugins(options["plugins"])
     setting = QuantalSetting.of(registry, request, max_nodes=options["max_nodes"])
     if options["figures"]:
-        from eqbench.studies.frequency_panels import frequency_panels
+        from eqbench.plots.branches import frequency_panels
 
         frequency_panels(setting.game.tree)  # refuses games of which nothing could be drawn
     out = options["out"]
@@ -117,11 +117,11 @@ def qre(ctx: click.Context, /, **options: Any) -> None:
         put_json(document)
     else:
         from eqbench.cli.output import print_formatted
-        from eqbench.studies.quantal_table import print_quantal
+        from eqbench.studies.qre import print_quantal
 
         print_formatted(lambda console: print_quantal(document, console))
     if options["figures"]:
-        from eqbench.studies.quantal_figures import draw_quantal
+        from eqbench.plots.branches import draw_quantal
 
         files = draw_quantal(setting, folder)
         for file in files if not options["quiet"] else ():

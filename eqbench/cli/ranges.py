@@ -74,8 +74,8 @@ def ranges(ctx: click.Context, /, **options: Any) -> None:
 
     from eqbench.registry import default_registry
     from eqbench.store.stored_run import read_run
-    from eqbench.studies.range_figures import ranges_summary
-    from eqbench.studies.range_table import ranges_report, write_ranges
+    from eqbench.studies.ranges.figures import ranges_summary
+    from eqbench.studies.ranges.table import ranges_report, write_ranges
     from eqbench.studies.suite_plan import unavailable
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # end as after Ctrl-C
@@ -99,7 +99,7 @@ def _asked(ctx: click.Context, folder: Any, options: dict[str, Any]) -> tuple[An
     from eqbench.errors import UsageError
     from eqbench.registry import default_registry
     from eqbench.spec import split_specs
-    from eqbench.studies.range_plan import RangeSelection, solver_for_ranges
+    from eqbench.studies.ranges.request import RangeSelection, solver_for_ranges
 
     before = None if folder is None else RangeSelection.of_request(folder.plan["request"])
     game = options["game"] or (before.game if before else None)
@@ -133,7 +133,7 @@ def _names(request: Any, solver: str, registry: Any, options: dict[str, Any]) ->
     from dataclasses import replace
 
     from eqbench.harness.pipeline import Run
-    from eqbench.studies.range_plan import quantities
+    from eqbench.studies.ranges.request import quantities
 
     # games of plugins are built in a child, so the game comes from a plan, too
     with Run(replace(request, solvers=[solver]), registry) as probe:

@@ -47,7 +47,7 @@ def report(runs: tuple[str, ...], formats: str, out: str | None, *, summarize: b
     redirected or --out is given, it becomes report.html in the folder of the run.
     """
     from eqbench.cli.output import print_formatted, say_notes
-    from eqbench.report.document import report_on
+    from eqbench.report.exports import report_on
     from eqbench.report.terminal import print_report
     from eqbench.store.stored_run import read_run
 
@@ -131,7 +131,7 @@ def page_file(wanted: list[str], out: str | None, runs: Sequence[str]) -> Path |
 
 def _text(name: str, tables: Any, stored: Any, *, summarize: bool) -> str:
     from eqbench.cli.report_page import page_of
-    from eqbench.report.delimited import results_csv, summary_csv
+    from eqbench.report.exports import results_csv, summary_csv
     from eqbench.report.latex import latex
     from eqbench.report.markdown import markdown
     from eqbench.report.terminal import plain_text, print_report

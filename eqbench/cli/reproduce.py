@@ -20,7 +20,7 @@ INTERRUPTED = 130
 
 
 def _complete(ctx: Any, param: Any, incomplete: str) -> list[CompletionItem]:
-    from eqbench.studies.reproduction.catalog import MODULES
+    from eqbench.papers.catalog import MODULES
 
     return [CompletionItem(name) for name in MODULES if name.startswith(incomplete)]
 
@@ -83,8 +83,8 @@ def reproduce(ctx: click.Context, /, **options: Any) -> None:
     """
     import signal
 
-    from eqbench.studies.reproduction.catalog import MODULES, load_source
-    from eqbench.studies.reproduction.folder import begin, held
+    from eqbench.papers.catalog import MODULES, load_source
+    from eqbench.papers.folder import begin, held
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # end as after Ctrl-C
     wanted = [load_source(name) for name in options["sources"] or MODULES]
@@ -107,9 +107,9 @@ def reproduce(ctx: click.Context, /, **options: Any) -> None:
 def _place(options: dict[str, Any]) -> tuple[Path, list[str], bool]:
     """Folder, names of all its sources, and extent."""
     from eqbench.errors import UsageError
+    from eqbench.papers.catalog import MODULES
+    from eqbench.papers.folder import read_request
     from eqbench.store.run_folder import new_run_path
-    from eqbench.studies.reproduction.catalog import MODULES
-    from eqbench.studies.reproduction.folder import read_request
 
     names = list(dict.fromkeys(options["sources"] or MODULES))
     if options["resume"] is None:
@@ -142,8 +142,8 @@ def _check_jobs(sources: list[Any], only: tuple[str, ...]) -> None:
 
 def _tasks(folder: Path, sources: list[Any], full: bool, only: tuple[str, ...]) -> list[Any]:
     """The jobs to run, each with where."""
-    from eqbench.studies.reproduction.folder import workshop
-    from eqbench.studies.reproduction.schedule import wanted_jobs
+    from eqbench.papers.folder import workshop
+    from eqbench.papers.schedule import wanted_jobs
 
     tasks = []
     for source in sources:
@@ -159,7 +159,7 @@ def _run(tasks: list[Any], options: dict[str, Any]) -> bool:
     """Run the jobs; False if Ctrl-C broke them off."""
     import threading
 
-    from eqbench.studies.reproduction.schedule import run_jobs
+    from eqbench.papers.schedule import run_jobs
 
     total, count = len(tasks), 0
 
@@ -185,11 +185,11 @@ def _run(tasks: list[Any], options: dict[str, Any]) -> bool:
 def _conclude(folder: Path, names: list[str], full: bool, options: dict[str, Any]) -> bool:
     """Judge every claim, write the pages, and say what came of it; True if a job failed."""
     from eqbench.cli.output import print_formatted
-    from eqbench.studies.reproduction.catalog import load_source
-    from eqbench.studies.reproduction.folder import document, workshop
-    from eqbench.studies.reproduction.judge import judge
-    from eqbench.studies.reproduction.pages import write_pages
-    from eqbench.studies.reproduction.terminal import print_verdicts
+    from eqbench.papers.catalog import load_source
+    from eqbench.papers.folder import document, workshop
+    from eqbench.papers.judge import judge
+    from eqbench.papers.pages import write_pages
+    from eqbench.papers.terminal import print_verdicts
 
     places = [workshop(folder, name, full=full) for name in names]
     try:

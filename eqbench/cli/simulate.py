@@ -156,14 +156,14 @@ def simulate(ctx: click.Context, /, **options: Any) -> None:
     from eqbench.cli.trace_control import progress_line
     from eqbench.registry import default_registry
     from eqbench.store.run_folder import game_slug, new_run_path
-    from eqbench.studies.simulation import Simulator
-    from eqbench.studies.simulation_request import SimulationSetting
+    from eqbench.studies.flow.request import SimulationSetting
+    from eqbench.studies.flow.simulate import Simulator
     from eqbench.studies.study_files import new_folder
 
     registry = default_registry().with_plugins(options["plugins"])
     setting = SimulationSetting.of(registry, _request(options), max_nodes=options["max_nodes"])
     if options["pairs"]:
-        from eqbench.studies.simulation_phase import planes_of
+        from eqbench.plots.flow import planes_of
 
         planes_of(setting.games[0], (), options["pairs"])  # refuses names that are unknown
     slug = f"simulate-{game_slug(options['game'])}"
@@ -178,11 +178,11 @@ def simulate(ctx: click.Context, /, **options: Any) -> None:
         put_json(document)
     else:
         from eqbench.cli.output import print_formatted
-        from eqbench.studies.simulation_table import print_simulation
+        from eqbench.studies.flow.simulation_table import print_simulation
 
         print_formatted(lambda console: print_simulation(document, console))
     if options["figures"] and document["runs"]:
-        from eqbench.studies.simulation_figures import draw_simulation
+        from eqbench.plots.flow import draw_simulation
 
         if not document["finished"] and not quiet:
             say("drawing figures of what was computed; Ctrl-C leaves them out")
@@ -235,7 +235,7 @@ def _request(options: dict[str, Any]) -> Any:
     """The request that the options make."""
     from eqbench.cli.profile_file import read_profile
     from eqbench.errors import UsageError
-    from eqbench.studies.simulation_request import HORIZON_BY_HAND, UNIFORM, SimulationRequest
+    from eqbench.studies.flow.request import HORIZON_BY_HAND, UNIFORM, SimulationRequest
 
     if options["pairs"] and not options["figures"]:
         raise UsageError("--pair is about figures; add --figures")

@@ -106,7 +106,7 @@ def stability(ctx: click.Context, /, **options: Any) -> None:
     from eqbench.cli.trace_control import first_interrupt
     from eqbench.registry import default_registry
     from eqbench.store.run_folder import game_slug, new_run_path
-    from eqbench.studies import stability as study
+    from eqbench.studies.flow import stability as study
     from eqbench.studies.study_files import new_folder
 
     request = study.StabilityRequest(
@@ -134,7 +134,7 @@ def stability(ctx: click.Context, /, **options: Any) -> None:
     document = found.document
     _print(document, as_json=options["as_json"])
     if options["figures"]:
-        from eqbench.studies.stability_figures import draw_stability
+        from eqbench.plots.stability import draw_stability
 
         files = draw_stability(document, folder)
         for file in files if not options["quiet"] else ():
@@ -156,6 +156,6 @@ def _print(document: dict[str, Any], *, as_json: bool) -> None:
         put_json(document)
         return
     from eqbench.cli.output import print_formatted
-    from eqbench.studies.stability_table import print_stability
+    from eqbench.studies.flow.stability_table import print_stability
 
     print_formatted(lambda console: print_stability(document, console))

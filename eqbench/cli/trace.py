@@ -189,9 +189,9 @@ def _opened(ctx: click.Context, options: dict[str, Any]) -> tuple[Any, Any]:
     """What is traced, and the folder for it, new or to go on with."""
     from eqbench.registry import default_registry
     from eqbench.store.run_folder import new_run_path
-    from eqbench.studies.trace import version_of_method
-    from eqbench.studies.trace_folder import TraceFolder
-    from eqbench.studies.trace_request import Setting
+    from eqbench.studies.trace.folder import TraceFolder
+    from eqbench.studies.trace.request import Setting
+    from eqbench.studies.trace.study import version_of_method
 
     folder, stored, version = None, None, ""
     if options["resume"] is not None:
@@ -206,11 +206,11 @@ def _opened(ctx: click.Context, options: dict[str, Any]) -> tuple[Any, Any]:
         request = new_request(options)
     setting = Setting.of(registry, request)
     if options["figures"]:
-        from eqbench.studies.trace_figures import check_figures
+        from eqbench.plots.branches import check_figures
 
         check_figures(setting, options["close_ups"])
     if options["animate"] is not None:
-        from eqbench.studies.trace_figures import check_animation
+        from eqbench.plots.branches import check_animation
 
         check_animation(setting)
     now = version_of_method(setting)
@@ -225,8 +225,8 @@ def _opened(ctx: click.Context, options: dict[str, Any]) -> tuple[Any, Any]:
 
 def _document(setting: Any, folder: Any, options: dict[str, Any]) -> dict[str, Any] | None:
     """The summary, after tracing what is missing; None if that was interrupted."""
-    from eqbench.studies.trace import conclude, trace
-    from eqbench.studies.trace_follow import Control
+    from eqbench.studies.trace.follow import Control
+    from eqbench.studies.trace.study import conclude, trace
 
     finished = folder.progress(setting.request)
     if finished is not None and finished.over:
@@ -248,7 +248,7 @@ def _print(document: dict[str, Any], *, as_json: bool) -> None:
         put_json(document)
         return
     from eqbench.cli.output import print_formatted
-    from eqbench.studies.trace_tables import print_trace
+    from eqbench.studies.trace.tables import print_trace
 
     print_formatted(lambda console: print_trace(document, console))
 
@@ -256,7 +256,7 @@ def _print(document: dict[str, Any], *, as_json: bool) -> None:
 def _draw(setting: Any, folder: Any, document: dict[str, Any], options: dict[str, Any]) -> None:
     if not options["figures"] and options["animate"] is None:
         return
-    from eqbench.studies.trace_figures import animate_trace, draw_trace
+    from eqbench.plots.branches import animate_trace, draw_trace
 
     files = []
     if options["figures"]:

@@ -62,7 +62,7 @@ def new_request(options: dict[str, Any]) -> Any:
     UsageError
         If options are missing, or an option of the solver is given twice.
     """
-    from eqbench.studies.trace_request import TraceRequest
+    from eqbench.studies.trace.request import TraceRequest
 
     for name in ("game", "from", "to"):
         if options[name] is None:

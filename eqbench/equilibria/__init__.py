@@ -4,11 +4,15 @@ Whether a profile is an equilibrium is measured elsewhere; here it is only recog
 """
 
 from eqbench.equilibria.catalog import KnownEquilibria, known_equilibria
-from eqbench.equilibria.clusters import cluster_identities
-from eqbench.equilibria.components import Component, connected_components
 from eqbench.equilibria.corners import known_corners
 from eqbench.equilibria.dimension import Dimension, local_dimension
-from eqbench.equilibria.identity import Identifier, Identity
+from eqbench.equilibria.identity import (
+    Component,
+    Identifier,
+    Identity,
+    cluster_identities,
+    connected_components,
+)
 from eqbench.equilibria.known import known_sets
 from eqbench.equilibria.reference import KnownSet
 

@@ -1,8 +1,4 @@
-"""Run one job in a child process of its own, with deadlines and a memory limit that hold.
-
-The child leads its own process group. Whatever happens to it, the frames that it sent before
-are passed on, all its processes are killed, and nothing here waits for one that may hang.
-"""
+"""Hold back Ctrl-C for a moment, so that what must be done together is done together."""
 
 from __future__ import annotations
 
@@ -17,12 +13,14 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import psutil
+
 from eqbench.errors import DocumentError
-from eqbench.harness.family import Family
 from eqbench.harness.frames import (
     MOST_BYTES,
     Clocks,
@@ -35,7 +33,73 @@ from eqbench.harness.frames import (
     ReadyFrame,
 )
 from eqbench.harness.guard import Guardian
-from eqbench.harness.interrupts import interrupts_held
+from eqbench.harness.keeper import ControlGroup
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+@contextmanager
+def interrupts_held() -> Iterator[None]:
+    """Let SIGINT and SIGTERM take effect only when the block has ended.
+
+    Python delivers signals to the main thread; elsewhere there is nothing to hold.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    arrived: list[int] = []
+    before = {number: signal.getsignal(number) for number in _SIGNALS}
+    # a handler that was not installed from Python could not be put back
+    before = {number: handler for number, handler in before.items() if handler is not None}
+    for number in before:
+        signal.signal(number, lambda number, frame: arrived.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    if arrived:
+        signal.raise_signal(arrived[0])
+
+
+class Family:
+    """The processes below a leader and those of its group, as far as they were ever seen."""
+
+    def __init__(self, leader: int) -> None:
+        self.leader = leader
+        self._seen: set[psutil.Process] = set()
+
+    def resident_bytes(self) -> int:
+        """Summed resident memory of those alive now, without the leader, which only waits."""
+        total = 0
+        for process in self.look():
+            with contextlib.suppress(psutil.Error):
+                total += process.memory_info().rss
+        return total
+
+    def kill(self) -> None:
+        """Kill the group and every other process that was seen; call it before reaping."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.leader, signal.SIGKILL)
+        for process in self._seen:  # psutil does not confuse them with successors of the number
+            with contextlib.suppress(psutil.Error):
+                process.kill()
+        group = ControlGroup(self.leader)  # of a keeper that somebody has killed
+        group.kill()
+        group.remove()
+
+    def look(self) -> set[psutil.Process]:
+        """Processes that are there now; all that were ever seen are remembered."""
+        found = set()
+        with contextlib.suppress(psutil.Error):
+            found |= set(psutil.Process(self.leader).children(recursive=True))
+        for number in psutil.pids():
+            with contextlib.suppress(psutil.Error, ProcessLookupError, PermissionError):
+                if os.getpgid(number) == self.leader and number != self.leader:
+                    found.add(psutil.Process(number))
+        self._seen |= found
+        return found | {process for process in self._seen if process.is_running()}
+
 
 GRACE_S = 1.0
 POLL_S = 0.05

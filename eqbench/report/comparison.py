@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
+import operator
+import re
 import statistics
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from eqbench.errors import UsageError, nearest
-from eqbench.report.entries import Entry
+from eqbench.report.entries import Entry, by_game, titles
 from eqbench.report.equilibria import counts
 from eqbench.report.naming import listing
+from eqbench.report.rows import SOLVER, Column, Kind, Report, Row, Table
 from eqbench.spec import is_foreign, split_specs
 from eqbench.store.schema import CellRecord, Status
 from eqbench.store.stored_run import StoredRun, cell_name
@@ -267,3 +271,311 @@ def _unfinished(*runs: StoredRun) -> list[str]:
         for run in runs
         if run.missing
     ]
+
+
+_NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+_CONDITION = re.compile(r"(\w+)(>=|<=|>|<)(.+)")
+_LIMIT = re.compile(rf"(?P<absolute>{_NUMBER})|(?P<factor>{_NUMBER})?x(?:\+(?P<plus>{_NUMBER}))?")
+_COMPARE: dict[str, Callable[[float, float], bool]] = {
+    ">": operator.gt,
+    ">=": operator.ge,
+    "<": operator.lt,
+    "<=": operator.le,
+}
+_ALLOWED = (
+    "write METRIC OP LIMIT with OP one of > >= < <= and LIMIT a number, a multiple of the base "
+    "such as 1.2x, or one with a margin such as 1.2x+0.1 or x+1e-9; for example elapsed_s>1.2x"
+)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A condition that no pair may meet: metric, comparison, and ``factor`` · base + ``plus``.
+
+    Without a factor (None) the limit is ``plus``, whatever the base.
+    """
+
+    text: str
+    metric: str
+    comparison: str
+    factor: float | None
+    plus: float
+
+    def broken_by(self, figures: Figures) -> bool:
+        """Whether figures meet the condition; what cannot be said of them they do not.
+
+        Against a multiple of the base, a figure must also be beyond the base itself.
+        """
+        if figures.new is None:
+            return False
+        if self.factor is None:
+            return _COMPARE[self.comparison](figures.new, self.plus)
+        if figures.base is None:
+            return False
+        # a multiple of a negative base, as rounding leaves of a regret, is on its wrong side
+        limit = self.factor * max(figures.base, 0.0) + self.plus
+        beyond = _COMPARE[self.comparison[0]](figures.new, figures.base)
+        return beyond and _COMPARE[self.comparison](figures.new, limit)
+
+
+@dataclass(frozen=True)
+class Criteria:
+    """What counts as a regression: conditions, a worse status, and cells that are missing."""
+
+    rules: tuple[Rule, ...] = ()
+    statuses: bool = True
+    missing: bool = True
+
+    @property
+    def texts(self) -> list[str]:
+        """All of them in words."""
+        kinds = [*(["status"] * self.statuses), *(["missing cells"] * self.missing)]
+        return [*kinds, *(rule.text for rule in self.rules)]
+
+
+@dataclass(frozen=True)
+class Regression:
+    """What became worse of a game and solver as typed, by which rule, with figures in words."""
+
+    game: str
+    solver: str
+    rule: str
+    text: str
+
+    @property
+    def name(self) -> str:
+        """``game/solver``."""
+        return f"{self.game}/{self.solver}"
+
+
+def parse_rule(text: str) -> Rule:
+    """Rule that a text such as ``elapsed_s>1.2x+0.1`` stands for; nothing is evaluated.
+
+    Raises
+    ------
+    UsageError
+        If it is none.
+    """
+    compact = "".join(text.split())
+    condition = _CONDITION.fullmatch(compact)
+    if re.match(r"status\b", compact):
+        raise UsageError(
+            f"{text!r} is no condition, since a status is no number: a worse one counts without "
+            "being asked for; --allow-worse-status turns that off"
+        )
+    if condition is None:
+        raise UsageError(f"{text!r} is no condition: {_ALLOWED}")
+    metric, comparison, limit = condition.groups()
+    if metric not in METRICS:
+        raise UsageError(
+            f"unknown metric {metric!r} in {text!r}: {nearest(metric, METRICS)} "
+            f"(all: {', '.join(METRICS)})"
+        )
+    parts = _LIMIT.fullmatch(limit)
+    if parts is None:
+        raise UsageError(f"{limit!r} in {text!r} is no limit: {_ALLOWED}")
+    factor = float(parts["factor"] or 1) if parts["absolute"] is None else None
+    plus = float(parts["absolute"] or parts["plus"] or 0)
+    if not (math.isfinite(factor or 0) and math.isfinite(plus)):
+        raise UsageError(f"{limit!r} in {text!r} is too large for a number: {_ALLOWED}")
+    return Rule(compact, metric, comparison, factor, plus)
+
+
+def regressions(comparison: Comparison, criteria: Criteria) -> list[Regression]:
+    """What became worse, pair by pair, and then what is missing.
+
+    A figure that the base has and the new run lacks breaks every rule about it.
+    """
+    found = [
+        Regression(pair.new[0].game, pair.new[0].solver, rule, text)
+        for pair in comparison.pairs
+        for rule, text in _broken(pair, criteria)
+    ]
+    if criteria.missing:
+        groups: dict[tuple[str, str], list[CellRecord]] = {}
+        for cell in comparison.missing:
+            groups.setdefault((cell.game, cell.solver), []).append(cell)
+        found += [Regression(*names, "missing", _missing(own)) for names, own in groups.items()]
+    return found
+
+
+def _broken(pair: Pair, criteria: Criteria) -> Iterator[tuple[str, str]]:
+    """Rules that a pair breaks, with the reason in words."""
+    if criteria.statuses and pair.worse:
+        yield "status", _worse_status(pair)
+    for rule in criteria.rules:
+        figures = pair.figures(rule.metric)
+        if figures.lost:
+            yield (
+                rule.text,
+                f"{figures.lost} of {len(pair.new)} cells have no {rule.metric} any more",
+            )
+        elif rule.broken_by(figures):
+            yield rule.text, _figures_text(rule.metric, figures)
+
+
+def _missing(group: Sequence[CellRecord]) -> str:
+    """What the new run lacks of a game and solver, in words."""
+    seeds = [str(cell.seed) for cell in group if cell.seed is not None]
+    which = f" (seed{'s' if len(seeds) > 1 else ''} {', '.join(seeds)})" if seeds else ""
+    return f"missing from the new run{which}"
+
+
+def _worse_status(pair: Pair) -> str:
+    before = {cell.seed: cell.status for cell in pair.base}
+    changes = []
+    for cell in pair.worse:
+        seed = "" if cell.seed is None else f" (seed {cell.seed})"
+        reason = f": {cell.reason}" if cell.reason else ""
+        changes.append(f"{before[cell.seed]} → {cell.status}{seed}{reason}")
+    return "; ".join(changes)
+
+
+def _figures_text(metric: str, figures: Figures) -> str:
+    base = "–" if figures.base is None else f"{figures.base:.4g}"
+    ratio = "" if figures.ratio is None else f", {figures.ratio:.3g}x"
+    median = f", medians of {figures.seeds} seeds" if figures.seeds > 1 else ""
+    return f"{metric} {base} → {figures.new:.4g}{ratio}{median}"
+
+
+SCHEMA = "eqbench.compare/1"
+# The metrics of a table: heading, kind, and when it is left out for want of space, without
+# conditions and where conditions are about others. Those without ranks need a condition.
+_SHOWN: dict[str, tuple[str, Kind, tuple[int, int] | None]] = {
+    "max_regret": ("max regret", "small", (0, 5)),
+    "nash_conv": ("NashConv", "small", (1, 1)),
+    "exploitability": ("exploitability", "small", None),
+    "iterations": ("iterations", "count", (2, 2)),
+    "elapsed_s": ("time", "seconds", (0, 6)),
+    "cpu_s": ("CPU time", "seconds", None),
+    "setup_s": ("set-up", "seconds", None),
+    "overhead_s": ("monitoring", "seconds", None),
+    "peak_memory_bytes": ("memory", "bytes", (3, 3)),
+}
+_WITHOUT_RATIO = ("max_regret", "nash_conv", "exploitability")
+_LEGEND = (
+    "Figures are of the base, then of the new run; × is new / base. Several seeds are compared by "
+    "the medians over those that both runs have."
+)
+_ADVICE = (
+    "Timings are noisy: run both on one quiet machine, with several seeds, and allow a margin, for "
+    'example --fail-if "elapsed_s>1.3x+0.1".'
+)
+
+
+def comparison_report(
+    comparison: Comparison, criteria: Criteria, found: Sequence[Regression]
+) -> Report:
+    """One table per game with one row per solver, then warnings and what became worse.
+
+    What a condition is about is shown at any width.
+    """
+    tested = {rule.metric for rule in criteria.rules}
+    by_key = {pair.new[0].key: pair for pair in comparison.pairs}
+    groups = by_game(Entry("", pair.new[0]) for pair in comparison.pairs)
+    tables = tuple(
+        _table(title, [by_key[entry.record.key] for entry in group], tested)
+        for title, group in zip(titles(groups), groups, strict=True)
+    )
+    return Report(tables, _LEGEND, tuple(_notes(comparison, criteria, found)))
+
+
+def comparison_json(
+    comparison: Comparison, criteria: Criteria, found: Sequence[Regression]
+) -> dict[str, Any]:
+    """The same as JSON values, with all metrics."""
+    return {
+        "schema": SCHEMA,
+        "base": str(comparison.base.path),
+        "new": str(comparison.new.path),
+        "warnings": list(comparison.warnings),
+        "cells": [_cell(pair) for pair in comparison.pairs],
+        "only_base": list(comparison.only_base),
+        "only_new": list(comparison.only_new),
+        "rules": [rule.text for rule in criteria.rules],
+        "regressions": [asdict(each) for each in found],
+    }
+
+
+def _cell(pair: Pair) -> dict[str, Any]:
+    new = pair.new[0]
+    names = ("game", "solver", "game_spec", "solver_spec")
+    metrics = {}
+    for metric in METRICS:
+        figures = pair.figures(metric)
+        metrics[metric] = {
+            "base": figures.base,
+            "new": figures.new,
+            "ratio": figures.ratio,
+            "seeds": figures.seeds,
+        }
+    return {
+        **{name: getattr(new, name) for name in names},
+        "seeds": [cell.seed for cell in pair.new],
+        "status": _beside(pair.statuses()) | {"worse": [cell.seed for cell in pair.worse]},
+        "equilibria": _beside(pair.equilibria()),
+        "metrics": metrics,
+    }
+
+
+def _beside(sides: tuple[Any, Any]) -> dict[str, Any]:
+    return {"base": sides[0], "new": sides[1], "changed": sides[0] != sides[1]}
+
+
+def _table(title: str, pairs: Sequence[Pair], tested: Collection[str]) -> Table:
+    several = any(len(pair.new) > 1 for pair in pairs)
+    columns = [SOLVER, *([Column("seeds", "count")] if several else []), Column("status")]
+    for metric, (heading, kind, ranks) in _SHOWN.items():
+        if ranks is None and metric not in tested:
+            continue
+        rank = 0 if ranks is None or metric in tested else ranks[bool(tested)]
+        columns += [
+            Column(heading, kind, dispensable=rank),
+            Column(f"new {heading}", kind, f"new\n{heading}", dispensable=rank),
+        ]
+        if metric not in _WITHOUT_RATIO:
+            columns.append(Column(f"{heading} ×", "ratio", f"{heading}\n×", dispensable=rank))
+    columns.append(Column("equilibrium", dispensable=4))
+    rows = tuple(Row(pair.new[0].solver, _values(pair)) for pair in pairs)
+    return Table(title, tuple(columns), rows, notes=(), legend=_LEGEND, players=0)
+
+
+def _values(pair: Pair) -> Mapping[str, Any]:
+    values: dict[str, Any] = {
+        "solver": pair.new[0].solver,
+        "seeds": len(pair.new),
+        "status": _change(pair.statuses(), several=len(pair.new) > 1),
+        "equilibrium": _change(pair.equilibria(), several=len(pair.new) > 1),
+    }
+    for metric, (heading, kind, _) in _SHOWN.items():
+        figures = pair.figures(metric)
+        whole = kind in ("count", "bytes")
+        values[heading], values[f"new {heading}"] = (
+            round(value) if whole and value is not None else value
+            for value in (figures.base, figures.new)
+        )
+        values[f"{heading} ×"] = figures.ratio
+    return values
+
+
+def _change(sides: tuple[dict[str, int], dict[str, int]], *, several: bool) -> str | None:
+    """What was counted, or what it was and what it is; None if nothing ever was."""
+    texts = [
+        ", ".join(f"{name} ×{count}" if several else name for name, count in side.items()) or "–"
+        for side in sides
+    ]
+    if sides[0] == sides[1]:
+        return texts[1] if sides[1] else None
+    return " → ".join(texts)
+
+
+def _notes(comparison: Comparison, criteria: Criteria, found: Sequence[Regression]) -> list[str]:
+    notes = [_ADVICE, *(f"warning: {text}" for text in comparison.warnings)]
+    lost = () if criteria.missing else comparison.only_base  # which regressions name otherwise
+    for side, names in (("base", lost), ("new", comparison.only_new)):
+        if names:
+            notes.append(f"only in {side}: {', '.join(names)}")
+    notes += [f"regression: {each.name}: {each.text} [{each.rule}]" for each in found]
+    if not found:
+        notes.append(f"no regression; looked at: {', '.join(criteria.texts) or 'nothing'}")
+    return notes

@@ -5,17 +5,24 @@ Symbols in shapes: K points, N players, F free frequencies, A actions.
 
 from __future__ import annotations
 
+import csv
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eqbench.errors import UsageError
+from eqbench.documents import open_text
+from eqbench.errors import ProfileError, UsageError, known_labels
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
-from eqbench.model.tree import FloatArray
+from eqbench.model.profile import ROW_SUM_TOLERANCE, BehaviorProfile
+from eqbench.model.tree import FloatArray, GameTree
+from eqbench.text import cell_text
+from eqbench.verification import Verification, verify
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,3 +122,182 @@ def turning_points(values: FloatArray) -> NDArray[np.int64]:
     moves = np.flatnonzero(np.diff(values))
     rises = values[moves + 1] > values[moves]
     return moves[1:][rises[1:] != rises[:-1]]
+
+
+LEADING = ("parameter", "arclength")
+
+
+def columns(tree: GameTree) -> list[str]:
+    """Names of all columns: parameter, arclength, ``u:P1``…, and frequencies ``P1|4:|bet``…"""
+    labels = action_labels(tree)
+    frequencies = [labels[action] for action in Choices.of(tree).action.tolist()]
+    names = [*LEADING, *(f"u:{player}" for player in tree.players), *frequencies]
+    return list(map(cell_text, names))
+
+
+def action_labels(tree: GameTree) -> list[str]:
+    """Names of all actions, ``player|information set|action``."""
+    return [
+        f"{tree.players[player]}|{infoset}|{action}"
+        for player, infoset, actions in zip(
+            tree.infoset_player, tree.infoset_labels, tree.infoset_actions, strict=True
+        )
+        for action in actions
+    ]
+
+
+def write_points(branch: Branch, path: Path) -> None:
+    """Write a branch so that :func:`read_points` returns the same numbers."""
+    table = np.column_stack((branch.values, branch.arclength, branch.payoffs, branch.free))
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(columns(branch.game.tree))
+        writer.writerows(map(repr, row) for row in table.tolist())
+
+
+def read_points(game: Game, path: Path, parameter: str | None = None) -> Branch:
+    """The branch of `game` that a file holds, along its payoff parameter or another one.
+
+    Raises
+    ------
+    UsageError
+        If the file cannot be read, has other columns than this game asks for, or entries that
+        are not finite numbers, or if the game has no parameter or arclength decreases.
+    ProfileError
+        If a frequency is negative, or those of an information set exceed 1.
+    """
+    tree, parameter = game.tree, parameter or game.tree.payoffs.parameter
+    if parameter is None:
+        raise UsageError(f"{game.spec} has no payoff parameter, so no branch belongs to it")
+    try:
+        with open_text(path) as file:
+            lines = csv.reader(file, strict=True)
+            _check_header(next(lines, []), game, path)
+            table = np.array(list(_rows(lines, len(columns(tree)), path)))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise UsageError(f"cannot read {path}: {error}; give a points.csv of a trace") from None
+    if len(table) < 2:
+        raise UsageError(f"{path} holds {len(table)} points; a branch has at least two")
+    values, arclength, payoffs, free = np.split(table, np.cumsum([1, 1, tree.n_players]), axis=1)
+    _check_frequencies(tree, free, path)
+    return Branch(game, parameter, values[:, 0], arclength[:, 0], free, payoffs)
+
+
+def _check_header(header: list[str], game: Game, path: Path) -> None:
+    expected = columns(game.tree)
+    for found, name in zip(header, expected, strict=False):
+        if found != name:
+            raise UsageError(
+                f"{path} does not fit {game.spec}: where it has the column {found!r}, "
+                f"{name!r} should be; {known_labels(found, expected)}"
+            )
+    if len(header) != len(expected):
+        raise UsageError(
+            f"{path} does not fit {game.spec}: it has {len(header)} columns instead of "
+            f"{len(expected)}; name the game of which it is a branch"
+        )
+
+
+def _rows(lines: Iterator[list[str]], width: int, path: Path) -> Iterator[list[float]]:
+    for number, line in enumerate(lines, start=2):
+        try:
+            row = [float(cell) for cell in line]
+        except ValueError:
+            row = []
+        if len(row) != width or not np.isfinite(row).all():
+            raise UsageError(
+                f"line {number} of {path} is not {width} finite numbers; trace the branch again"
+            )
+        yield row
+
+
+def _check_frequencies(tree: GameTree, free: FloatArray, path: Path) -> None:
+    """Refuse what is off by more than profiles may be."""
+    if not free.size:
+        return
+    totals = np.add.reduceat(free, Choices.of(tree).start[:-1], axis=1)
+    wrong = (free.min(axis=1) < -ROW_SUM_TOLERANCE) | (totals.max(axis=1) > 1 + ROW_SUM_TOLERANCE)
+    if wrong.any():
+        raise ProfileError(
+            f"line {int(np.flatnonzero(wrong)[0]) + 2} of {path} has frequencies that are "
+            "negative or sum to more than 1; frequencies lie in [0, 1]"
+        )
+
+
+# Vertical pieces of regularized curves lean and wind by about this much.
+VERTICAL = 1e-4
+
+
+def crossing_counts(
+    values: FloatArray, tolerance: float = VERTICAL
+) -> tuple[FloatArray, NDArray[np.int64]]:
+    """How often a polyline of values (K,) takes each value: a step function.
+
+    Between two neighboring breakpoints every value is taken equally often. Ends and folds that
+    are no further apart than `tolerance` become one breakpoint, so that a vertical piece counts
+    neither as a piece of its own nor as folds, however it winds.
+
+    Returns
+    -------
+    breakpoints : float64 (B,), ascending
+        The first and the last one are the ends of the range of values.
+    counts : int64 (B-1,)
+        Number of crossings between them.
+    """
+    pieces = values[np.concatenate(([0], turning_points(values), [len(values) - 1]))]
+    order = np.sort(pieces)
+    first = np.concatenate(([True], np.diff(order) > tolerance))
+    breakpoints = order[first]
+    at = np.searchsorted(breakpoints, pieces, side="right") - 1
+    low, high = np.minimum(at[:-1], at[1:]), np.maximum(at[:-1], at[1:])
+    change = np.zeros(len(breakpoints), dtype=np.int64)
+    np.add.at(change, low, 1)
+    np.add.at(change, high, -1)
+    breakpoints, change = breakpoints[change != 0], change[change != 0]
+    return breakpoints, np.cumsum(change)[:-1]
+
+
+# A polished profile is an equilibrium up to this regret, as a share of the payoff range: some
+# hundred times the rounding of the sums that the verifier forms. In three-player Kuhn poker with
+# a pot of 3 it is 6e-13.
+POLISHED = 1e-13
+# Payoffs that differ by no more are the same.
+SAME_PAYOFFS = 1e-8
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """A profile with its payoffs and regrets.
+
+    Attributes
+    ----------
+    profile : BehaviorProfile
+    figures : Verification
+    limit : float
+        Largest regret of an equilibrium, in payoff units.
+    """
+
+    profile: BehaviorProfile
+    figures: Verification
+    limit: float
+
+    @property
+    def payoffs(self) -> list[float]:
+        """Of all players."""
+        return [float(payoff) for payoff in self.figures.payoffs]
+
+    @property
+    def max_regret(self) -> float:
+        """The largest one of any player, in payoff units."""
+        return float(self.figures.max_regret)
+
+    @property
+    def is_equilibrium(self) -> bool:
+        """Whether the regret is no more than rounding."""
+        return self.max_regret <= self.limit
+
+
+def measured(tree: GameTree, behavior: FloatArray) -> Measured:
+    """A profile, given as float64 (A,), as the verifier sees it."""
+    profile = BehaviorProfile.of(tree, behavior)
+    return Measured(profile, verify(tree, profile), POLISHED * tree.payoff_range)

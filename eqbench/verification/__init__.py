@@ -6,14 +6,15 @@ that solvers use.
 
 from eqbench.verification.certificate import Allowance, certify
 from eqbench.verification.exact import Verification, verify_exactly
-from eqbench.verification.judge import (
+from eqbench.verification.verifier import (
     DEFAULT_TOLERANCE,
     UNRESOLVED,
+    Verifier,
     beyond_floats,
     exact_refutation,
     refutation,
+    verify,
 )
-from eqbench.verification.verifier import Verifier, verify
 
 __all__ = [
     "DEFAULT_TOLERANCE",

@@ -1,7 +1,9 @@
-"""Measure a profile in floating point, or in integers where floats do not tell."""
+"""When a candidate is refuted: the measured regret contradicts what the solver claims."""
 
 from __future__ import annotations
 
+from decimal import Decimal
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
@@ -12,6 +14,70 @@ from eqbench.model.tree import GameTree
 from eqbench.verification.certificate import Allowance
 from eqbench.verification.exact import ExactRules, Verification, measure_exactly
 from eqbench.verification.sweep import Numbers, TreeSweep
+
+DEFAULT_TOLERANCE = 1e-6
+CLAIMED_REGRET_SLACK = 1e-9
+UNRESOLVED = "it cannot be measured: floats do not resolve its regrets, integers take too long"
+LONGEST_FRACTION = 40  # characters that a person still reads
+
+
+def refutation(
+    max_regret: float,
+    *,
+    claim: str,
+    claimed_regret: float | None,
+    scale: float,
+    tolerance: float = DEFAULT_TOLERANCE,
+) -> str | None:
+    """Reason why a measured candidate is refuted, or None if it stands.
+
+    Parameters
+    ----------
+    max_regret : measured by the verifier, in payoff units
+    claim : `iterate`, `average`, `equilibrium` or `complete list`
+    claimed_regret : the solver's own bound, in payoff units, or None
+    scale : what regrets of the game are measured against, `GameTree.payoff_scale`
+    tolerance : share of the scale up to which an equilibrium claim stands
+    """
+    if claim in ("equilibrium", "complete list"):
+        allowed = max(claimed_regret or 0.0, tolerance * scale)
+        if not max_regret <= allowed:
+            return (
+                f"claimed {'an equilibrium' if claim == 'equilibrium' else 'a complete list'}, "
+                f"but a player gains {max_regret:.3g} by deviating (allowed: {allowed:.3g})"
+            )
+    if claimed_regret is not None and claimed_regret < max_regret - (CLAIMED_REGRET_SLACK * scale):
+        return f"claimed max regret {claimed_regret:.3g}, measured {max_regret:.3g}"
+    return None
+
+
+def beyond_floats(tree: GameTree) -> str:
+    """Continuation of a reason for a wide game: the arithmetic of the solver; otherwise empty."""
+    if not tree.is_wide:
+        return ""
+    times = min(tree.largest_payoff / tree.stakes, 1e300)
+    return (
+        f"; the largest payoff of this game is {times:.0e} times what some decision is about, "
+        "which a solver's floating-point arithmetic cannot resolve"
+    )
+
+
+def exact_refutation(max_regret: Fraction, *, claimed_regret: float | None) -> str | None:
+    """Reason why a claim of no regret at all is refuted, or None if it stands or is not made.
+
+    Other claims are floats, which are rounded themselves; they are for :func:`refutation`.
+
+    Parameters
+    ----------
+    max_regret : computed exactly, in payoff units
+    claimed_regret : the solver's own bound, in payoff units, or None
+    """
+    if claimed_regret != 0 or max_regret <= 0:
+        return None
+    shown = str(max_regret)
+    if len(shown) > LONGEST_FRACTION:  # as a float it could be 0
+        shown = f"{Decimal(max_regret.numerator) / Decimal(max_regret.denominator):.3g}"
+    return f"claimed a max regret of exactly 0, computed exactly it is {shown}"
 
 
 class Verifier:

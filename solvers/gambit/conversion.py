@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eqbench.errors import GameFormatError
-from eqbench.model.efg_text import efg_text
+from eqbench.model.gambit_text import efg_text
 from eqbench.model.profile import BehaviorProfile
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from eqbench.errors import SpecError
-from eqbench.model.efg_text import exact_payoffs
+from eqbench.model.gambit_text import exact_payoffs
 
 from .run import GambitMethod, Run, solve_with
 from .sizes import strategic_refusal

@@ -144,7 +144,7 @@ def _import_everything() -> None:
     import eqbench.cli.show
     import eqbench.cli.verify
     import eqbench.harness.pipeline
-    import eqbench.report.comparison_views
+    import eqbench.report.comparison
     import eqbench.report.html
     import eqbench.report.terminal
     import eqbench.store.results  # noqa: F401

@@ -11,8 +11,7 @@ from types import ModuleType
 import pytest
 from stored_runs import cell, write_run
 
-from eqbench.report.delimited import results_csv
-from eqbench.report.document import report_on
+from eqbench.report.exports import report_on, results_csv
 from eqbench.report.latex import latex
 from eqbench.report.markdown import markdown
 from eqbench.report.terminal import plain_text, print_report

@@ -59,7 +59,7 @@ def test_file_that_appears_meanwhile_is_kept(
         path.write_text("of somebody else")
         yield "NFG 1"
 
-    monkeypatch.setattr("eqbench.model.nfg_text.nfg_lines", lines)
+    monkeypatch.setattr("eqbench.model.gambit_text.nfg_lines", lines)
     with pytest.raises(UsageError, match=r"x\.nfg exists"):
         app.main(["export", "--game", "jordan", "--to", str(path)], standalone_mode=False)
     assert path.read_text() == "of somebody else"

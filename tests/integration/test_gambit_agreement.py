@@ -14,8 +14,7 @@ from same_games import assert_same_game, depth_first_sets, random_frequencies
 
 import eqbench
 from eqbench.errors import GameFormatError, ImperfectRecallError
-from eqbench.model.efg_text import efg_text
-from eqbench.model.nfg_text import nfg_text
+from eqbench.model.gambit_text import efg_text, nfg_text
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree
 from eqbench.registry import default_registry

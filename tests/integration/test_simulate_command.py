@@ -12,7 +12,7 @@ import pytest
 from command import PATIENCE_S, PLUGINS, eqbench, wait_for
 
 import eqbench as package
-from eqbench.studies.simulation_points import read_points
+from eqbench.studies.flow.points import read_points
 
 REGIMES = {"periodic", "quasi_periodic", "chaotic_transient", "boundary_absorption", "undecided"}
 DRIFTING = PLUGINS / "drifting.py"

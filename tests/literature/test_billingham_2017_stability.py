@@ -24,9 +24,9 @@ from three_player_kuhn import SKP_VARIABLES, skp_profile
 import eqbench
 from eqbench.model.game import Game
 from eqbench.model.profile_json import profile_from_json
-from eqbench.studies.stability_rest_points import rest_points
-from eqbench.studies.stability_sets import verdicts
-from eqbench.studies.stability_spectrum import UNSTABLE, Spectrum, center_manifold, spectrum
+from eqbench.studies.flow.sets import verdicts
+from eqbench.studies.flow.spectrum import UNSTABLE, Spectrum, center_manifold, spectrum
+from eqbench.studies.flow.stability import rest_points
 from eqbench.verification import verify_exactly
 
 BY_NAME = {solution.name: solution for solution in load_solutions()}

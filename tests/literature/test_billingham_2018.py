@@ -12,8 +12,7 @@ import pytest
 from arclength_cases import EXACT, Trace, reduced_kuhn, trace
 
 from eqbench.model.profile import BehaviorProfile
-from eqbench.studies.kuhn_nodes import KuhnNodes
-from eqbench.studies.strategy_ranges import Range, strategy_ranges
+from eqbench.plots.kuhn import KuhnNodes, Range, strategy_ranges
 from eqbench.verification import Verifier
 
 

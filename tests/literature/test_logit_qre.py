@@ -15,7 +15,7 @@ from solver_cases import bimatrix, run
 
 import eqbench
 from eqbench.continuation import ResponsePath
-from eqbench.model.efg_text import efg_text
+from eqbench.model.gambit_text import efg_text
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree
 from eqbench.verification import verify

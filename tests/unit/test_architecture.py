@@ -158,7 +158,7 @@ def test_a_solver_that_reads_data_is_flagged(text: str):
 )
 def test_a_file_that_is_read_without_a_bound_is_flagged(call: str):
     text = f"def f(path):\n    return {call}"
-    assert len(border_faults(Source("eqbench.studies.trace_folder", text))) == 1
+    assert len(border_faults(Source("eqbench.studies.trace.folder", text))) == 1
     assert border_faults(Source("eqbench.store.array_archive", text)) == []
     assert border_faults(Source("eqbench.model.cache", text)) == []
 

@@ -12,9 +12,13 @@ from branch_cases import made_up_branch
 
 import eqbench
 from eqbench.errors import ProfileError, UsageError
-from eqbench.studies.branch import turning_points
-from eqbench.studies.branch_crossings import crossing_counts
-from eqbench.studies.branch_points import columns, read_points, write_points
+from eqbench.studies.branch import (
+    columns,
+    crossing_counts,
+    read_points,
+    turning_points,
+    write_points,
+)
 
 FOLDED = [2.0, 3.0, 3.0, 2.5, 4.0]
 

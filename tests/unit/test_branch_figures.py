@@ -13,14 +13,17 @@ from branch_cases import curves, dots, made_up_branch, texts
 
 import eqbench
 from eqbench.errors import UsageError
+from eqbench.plots.branches import (
+    Curve,
+    Window,
+    crossing_figure,
+    frequency_figure,
+    frequency_panels,
+    payoff_figure,
+)
+from eqbench.plots.kuhn import NODES
+from eqbench.plots.style import log_log_figure, power_law, save_figure
 from eqbench.studies.branch import Branch
-from eqbench.studies.branch_payoffs import crossing_figure
-from eqbench.studies.branch_frequencies import frequency_figure
-from eqbench.studies.branch_payoffs import Curve, Window, payoff_figure
-from eqbench.studies.figure_style import save_figure
-from eqbench.studies.frequency_panels import frequency_panels
-from eqbench.studies.kuhn_nodes import NODES
-from eqbench.studies.log_log import log_log_figure, power_law
 
 FOLDED = (2.0, 3.0, 3.0, 2.5, 4.0)
 
@@ -251,8 +254,7 @@ def test_figure_becomes_nothing_but_svg_or_png(tmp_path: Path) -> None:
 
 
 def test_importing_figures_does_not_import_matplotlib() -> None:
-    names = ["branch_payoffs", "branch_frequencies", "branch_crossings", "branch_animation"]
-    names += ["strategy_bars", "card_quantiles", "log_log"]
-    modules = ", ".join(f"eqbench.studies.{name}" for name in names)
+    names = ("branches", "flow", "kuhn", "stability", "style")
+    modules = ", ".join(f"eqbench.plots.{name}" for name in names)
     code = f"import sys, {modules}; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

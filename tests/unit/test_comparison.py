@@ -15,9 +15,16 @@ from stored_runs import cell, identified, identity, with_candidate, without_figu
 
 from eqbench.cli import app
 from eqbench.errors import UsageError
-from eqbench.report.comparison import METRICS, Comparison, compare_runs
-from eqbench.report.comparison_rules import Criteria, parse_rule, regressions
-from eqbench.report.comparison_views import comparison_json, comparison_report
+from eqbench.report.comparison import (
+    METRICS,
+    Comparison,
+    Criteria,
+    compare_runs,
+    comparison_json,
+    comparison_report,
+    parse_rule,
+    regressions,
+)
 from eqbench.report.terminal import plain_text, print_report
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun, read_run

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from eqbench.errors import UsageError
-from eqbench.report.comparison_rules import parse_rule
+from eqbench.report.comparison import parse_rule
 
 
 @pytest.mark.parametrize(

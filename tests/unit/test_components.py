@@ -19,10 +19,12 @@ from eqbench.equilibria import (
     Dimension,
     Identifier,
     cluster_identities,
-    components,
     connected_components,
     known_corners,
     local_dimension,
+)
+from eqbench.equilibria import (
+    identity as components,
 )
 from eqbench.equilibria.dimension import is_exact_enough
 from eqbench.model.game import Game

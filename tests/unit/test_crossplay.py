@@ -20,11 +20,9 @@ from eqbench.errors import ProfileError, UsageError
 from eqbench.model.game import Game
 from eqbench.model.joint_player import joint_player
 from eqbench.model.profile import BehaviorProfile, random_profile
-from eqbench.studies import crossplay_measure
-from eqbench.studies.crossplay import crossplay, crossplay_exactly
-from eqbench.studies.crossplay_entries import Found, selection
-from eqbench.studies.crossplay_left_out import LeftOut
-from eqbench.studies.crossplay_summary import combinations_csv, summary
+from eqbench.studies.crossplay import study as crossplay_measure
+from eqbench.studies.crossplay.entries import Found, LeftOut, selection
+from eqbench.studies.crossplay.study import combinations_csv, crossplay, crossplay_exactly, summary
 from eqbench.verification import Verifier
 
 SEEDS = range(8)  # one to four players, twice

@@ -15,8 +15,7 @@ from eqbench.errors import UsageError
 from eqbench.model.profile_json import profile_to_json
 from eqbench.store.schema import CellRecord, EquilibriumRecord
 from eqbench.store.stored_run import StoredRun
-from eqbench.studies.crossplay_entries import corners, equilibria_of_runs
-from eqbench.studies.crossplay_left_out import LeftOut, counted
+from eqbench.studies.crossplay.entries import LeftOut, corners, counted, equilibria_of_runs
 
 TOLERANCE = 1e-6
 
@@ -135,7 +134,7 @@ def test_game_whose_sets_have_no_corners_is_not_called_unknown(
     def nothing(game: Any) -> list[Any]:
         return []
 
-    monkeypatch.setattr("eqbench.studies.crossplay_entries.known_corners", nothing)
+    monkeypatch.setattr("eqbench.studies.crossplay.entries.known_corners", nothing)
     with pytest.raises(UsageError, match=r"have no corners \(kuhn2\); leave out --known"):
         corners(eqbench.load_game("kuhn2"))
     with pytest.raises(UsageError, match=r"no equilibria of goofspiel.* are known"):

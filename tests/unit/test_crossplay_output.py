@@ -13,12 +13,16 @@ from rich.console import Console
 
 import eqbench
 from eqbench.model.profile import BehaviorProfile
-from eqbench.studies import crossplay_measure
-from eqbench.studies.crossplay import Crossplay, crossplay, crossplay_exactly
-from eqbench.studies.crossplay_entries import Found, without_copies
-from eqbench.studies.crossplay_left_out import LeftOut
-from eqbench.studies.crossplay_summary import combinations_csv, summary
-from eqbench.studies.crossplay_tables import print_crossplay
+from eqbench.studies.crossplay import study as crossplay_measure
+from eqbench.studies.crossplay.entries import Found, LeftOut, without_copies
+from eqbench.studies.crossplay.study import (
+    Crossplay,
+    combinations_csv,
+    crossplay,
+    crossplay_exactly,
+    summary,
+)
+from eqbench.studies.crossplay.tables import print_crossplay
 
 
 def test_copies_are_told_by_plans_not_by_behavior_that_never_shows() -> None:

@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 from stored_runs import cell, identified, identity, without_figures, write_run
 
-from eqbench.report.delimited import results_csv, summary_csv
-from eqbench.report.document import report_on
+from eqbench.report.exports import report_on, results_csv, summary_csv
 from eqbench.report.rows import Report, Table
 from eqbench.report.terminal import plain_text, print_report
 from eqbench.store.schema import CellRecord

@@ -13,7 +13,7 @@ from stored_runs import cell, identified, identity, write_run
 import eqbench
 from eqbench.cli import app
 from eqbench.cli.options import spec_completion
-from eqbench.report.document import report_on
+from eqbench.report.exports import report_on
 from eqbench.report.rows import Report
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import read_run

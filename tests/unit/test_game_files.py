@@ -16,8 +16,7 @@ from tree_path import label_at, payoffs_at
 import eqbench
 from eqbench.errors import UsageError
 from eqbench.model.builder import TreeBuilder
-from eqbench.model.efg_text import efg_text
-from eqbench.model.nfg_text import nfg_text
+from eqbench.model.gambit_text import efg_text, nfg_text
 from eqbench.model.tree import CHANCE, GameTree
 from eqbench.model.tree_files import content_hash
 from eqbench.registry import default_registry

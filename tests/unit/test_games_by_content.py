@@ -11,9 +11,8 @@ import pytest
 
 import eqbench
 from eqbench.equilibria import known_sets
-from eqbench.equilibria.fingerprint import fingerprint
-from eqbench.equilibria.reference import FILES
-from eqbench.model.efg_text import efg_text
+from eqbench.equilibria.reference import FILES, fingerprint
+from eqbench.model.gambit_text import efg_text
 
 DOCUMENTS = [
     document

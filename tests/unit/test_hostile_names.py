@@ -20,8 +20,7 @@ from eqbench.cli import app
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_to_json
 from eqbench.registry import load_game
-from eqbench.report.delimited import results_csv, summary_csv
-from eqbench.report.document import report_on
+from eqbench.report.exports import report_on, results_csv, summary_csv
 from eqbench.report.html.page import report_page
 from eqbench.report.latex import latex
 from eqbench.report.markdown import markdown

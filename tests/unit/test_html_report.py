@@ -27,8 +27,7 @@ from stored_runs import cell, without_figures, write_run
 
 from eqbench.report.html.document import Cell, Heading, Section, Table, document
 from eqbench.report.html.facts import GameFacts, PublishedSet
-from eqbench.report.html.page import report_page
-from eqbench.report.html.statuses import MEANINGS
+from eqbench.report.html.page import MEANINGS, report_page
 from eqbench.report.html.tracks import collect
 from eqbench.store.schema import Status
 from eqbench.store.stored_run import read_run

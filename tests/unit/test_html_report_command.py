@@ -14,7 +14,7 @@ from eqbench.cli import app
 from eqbench.cli.report import page_file
 from eqbench.cli.report_page import game_facts, solver_groups
 from eqbench.errors import UsageError
-from eqbench.report.html.provenance import command_of
+from eqbench.report.html.page import command_of
 from eqbench.store.stored_run import StoredRun, read_run
 
 

@@ -21,13 +21,11 @@ from report_pages import (
 )
 from stored_runs import cell, identified, identity, without_figures, write_run
 
-from eqbench.report.html.axes import Axes, linear_scale, log_scale
-from eqbench.report.html.costs import memory, times
-from eqbench.report.html.curves import curves
+from eqbench.report.html.charts import Axes, curves, linear_scale, log_scale
 from eqbench.report.html.document import Beside, Block, Figure, Prose
 from eqbench.report.html.facts import GameFacts, PublishedPayoffs
-from eqbench.report.html.payoffs import payoff_scatters
 from eqbench.report.html.tracks import collect
+from eqbench.report.html.views import memory, payoff_scatters, times
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import read_run
 

@@ -12,12 +12,17 @@ import pytest
 from report_pages import SVG, material_of, shares_of_targets, titles_of, write_trace
 from stored_runs import cell, with_candidate, without_figures, write_run
 
-from eqbench.report.html.attainment import TARGETS, performance_profiles
-from eqbench.report.html.costs import memory, times
 from eqbench.report.html.document import Figure
 from eqbench.report.html.facts import GameFacts
 from eqbench.report.html.tracks import GameTracks, collect
-from eqbench.report.html.trials import common_trials, why_not_all
+from eqbench.report.html.views import (
+    TARGETS,
+    common_trials,
+    memory,
+    performance_profiles,
+    times,
+    why_not_all,
+)
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import read_run
 

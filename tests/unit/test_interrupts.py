@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from eqbench.harness.interrupts import interrupts_held
+from eqbench.harness.child import interrupts_held
 
 
 def test_interrupt_takes_effect_when_the_block_has_ended() -> None:

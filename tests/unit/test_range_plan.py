@@ -9,7 +9,7 @@ import pytest
 import eqbench
 from eqbench.errors import UsageError
 from eqbench.registry import default_registry
-from eqbench.studies.range_plan import RangeSelection, quantities, solver_for_ranges
+from eqbench.studies.ranges.request import RangeSelection, quantities, solver_for_ranges
 
 ALPHA = "P1|1:|bet"
 NOTHING = {"payoffs": False, "first": False, "every": False}

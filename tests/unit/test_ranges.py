@@ -21,9 +21,9 @@ from eqbench.registry import default_registry
 from eqbench.store.run_folder import RunFolder
 from eqbench.store.schema import SCHEMA, CellRecord
 from eqbench.store.stored_run import StoredRun, read_run
-from eqbench.studies.range_figures import ranges_summary, verdict
-from eqbench.studies.range_plan import RangeSelection, quantities
-from eqbench.studies.range_table import ranges_csv, ranges_report, write_ranges
+from eqbench.studies.ranges.figures import ranges_summary, verdict
+from eqbench.studies.ranges.request import RangeSelection, quantities
+from eqbench.studies.ranges.table import ranges_csv, ranges_report, write_ranges
 
 ALPHA = "P1|1:|bet"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from fractions import Fraction
 
-from eqbench.studies.regime_diagram import COLORS, Published, regime_diagram
-from eqbench.studies.stability_spectrum import STABLE, UNSTABLE
-from eqbench.studies.stability_style import by_name, game_title, verdict_color
+from eqbench.plots.stability import REGIME_COLORS, Published, regime_diagram
+from eqbench.plots.style import by_name, game_title, verdict_color
+from eqbench.studies.flow.spectrum import STABLE, UNSTABLE
 
 
 def entries_at(values, name, verdict):
@@ -43,7 +43,7 @@ def test_regime_diagram_has_bars_of_ranges_and_shares_of_words():
 def test_every_regime_word_and_every_verdict_has_its_own_color():
     centers = [f"centre manifold of oscillatory dimension {number}" for number in (0, 2, 4, 6, 8)]
     verdicts = [verdict_color(verdict) for verdict in (*centers, STABLE, UNSTABLE)]
-    assert len({*COLORS.values(), *verdicts}) == len(COLORS) + len(verdicts) == 12
+    assert len({*REGIME_COLORS.values(), *verdicts}) == len(REGIME_COLORS) + len(verdicts) == 12
 
 
 def test_published_sets_are_ordered_by_their_numbers():

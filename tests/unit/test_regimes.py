@@ -13,7 +13,7 @@ import pytest
 from eqbench.dynamics import Trajectory
 from eqbench.errors import UsageError
 from eqbench.model.choices import Choices
-from eqbench.studies.regimes import LEAST_TIMES, Regime, classify
+from eqbench.studies.flow.regimes import LEAST_TIMES, Regime, classify
 
 TIMES = np.arange(8001) * 0.25
 SLOW, FAST = 2 * np.pi / 17, 2 * np.pi / (7 * np.sqrt(2))

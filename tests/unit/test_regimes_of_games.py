@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import eqbench
-from eqbench.studies.regimes import SPACING, WORDS, Regime, classify
+from eqbench.studies.flow.regimes import SPACING, WORDS, Regime, classify
 
 
 def regime_of(spec: str, seed: int, *, horizon: float, spacing: float, scale: float = 1) -> Regime:

@@ -12,8 +12,7 @@ from report_readers import LatexError, check_latex, latex_to_text, markdown_tabl
 from rich.cells import cell_len
 from stored_runs import SPECIAL, cell, identified, identity, sample_run, write_run
 
-from eqbench.report.delimited import results_csv
-from eqbench.report.document import report_on
+from eqbench.report.exports import report_on, results_csv
 from eqbench.report.latex import escaped, latex
 from eqbench.report.markdown import markdown
 from eqbench.report.terminal import plain_text, print_report

@@ -11,8 +11,7 @@ import pytest
 from report_readers import check_latex, markdown_tables
 from stored_runs import cell, sample_run, with_candidate, without_figures, write_run
 
-from eqbench.report.delimited import summary_csv
-from eqbench.report.document import report_on
+from eqbench.report.exports import report_on, summary_csv
 from eqbench.report.latex import latex
 from eqbench.report.markdown import markdown
 from eqbench.report.terminal import plain_text, print_report

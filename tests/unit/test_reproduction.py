@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from eqbench.errors import UsageError
-from eqbench.studies.reproduction.catalog import MODULES, load_source
-from eqbench.studies.reproduction.claims import (
+from eqbench.papers.catalog import MODULES, load_source
+from eqbench.papers.claims import (
     Claim,
     Part,
     Picture,
@@ -26,14 +26,14 @@ from eqbench.studies.reproduction.claims import (
     reproduced,
     source_error,
 )
-from eqbench.studies.reproduction.folder import claims_csv, document, read_request
-from eqbench.studies.reproduction.html import index_page, source_page
-from eqbench.studies.reproduction.jobs import Job, JobRecord, Workshop
-from eqbench.studies.reproduction.judge import judge
-from eqbench.studies.reproduction.pages import markdown
-from eqbench.studies.reproduction.schedule import run_jobs, wanted_jobs
-from eqbench.studies.reproduction.sources import source_digest
-from eqbench.studies.reproduction.stored import Stored
+from eqbench.papers.folder import claims_csv, document, read_request
+from eqbench.papers.html import index_page, source_page
+from eqbench.papers.jobs import Job, JobRecord, Workshop
+from eqbench.papers.judge import judge
+from eqbench.papers.pages import markdown
+from eqbench.papers.schedule import run_jobs, wanted_jobs
+from eqbench.papers.sources import source_digest
+from eqbench.papers.stored import Stored
 
 GAMES = Job("games", ("list", "games"), out=False)
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -187,7 +187,7 @@ def test_what_follows_from_a_job_that_was_run_anew_is_run_anew(tmp_path: Path) -
 
 
 def test_a_computation_is_done_only_with_the_sources_that_it_had(tmp_path: Path) -> None:
-    module = "eqbench.studies.reproduction.encyclopedia.compute"
+    module = "eqbench.papers.encyclopedia.compute"
     job = Job("games", compute=f"{module}:family_of_kuhn2")
     workshop = Workshop("toy", tmp_path, full=False)
     stored_job(tmp_path, "games", {}, words=[job.compute, source_digest(module)])
@@ -197,7 +197,7 @@ def test_a_computation_is_done_only_with_the_sources_that_it_had(tmp_path: Path)
 
 
 def test_the_digest_covers_what_a_module_imports_from_its_package() -> None:
-    parts = [source_digest(f"eqbench.studies.reproduction.{name}") for name in ("jobs", "stored")]
+    parts = [source_digest(f"eqbench.papers.{name}") for name in ("jobs", "stored")]
     assert parts[0] != parts[1]
     assert all(len(part) == 16 for part in parts)
 
@@ -253,7 +253,7 @@ def test_a_broken_run_goes_on_and_another_command_begins_anew(
         def wait(self, timeout: float) -> int:
             return 130
 
-    monkeypatch.setattr("eqbench.studies.reproduction.jobs.subprocess.Popen", Broken)
+    monkeypatch.setattr("eqbench.papers.jobs.subprocess.Popen", Broken)
     workshop, job = Workshop("toy", tmp_path, full=False), Job("one", ("run", "--game", "kuhn2"))
     for command in (job, job, replace(job, command=("run", "--game", "kuhn3"))):
         workshop.run(command, threading.Event())

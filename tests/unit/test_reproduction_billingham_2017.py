@@ -19,24 +19,14 @@ from stored_runs import cell, identified, identity, write_run
 import eqbench
 from eqbench.equilibria.expressions import evaluate
 from eqbench.model.profile_json import profile_from_json
-from eqbench.studies.reproduction.billingham_2017 import (
-    SOURCE,
-    compute_motion,
-    compute_profiles,
-    compute_rules,
-)
-from eqbench.studies.reproduction.billingham_2017.found import NAMES, PLACES
-from eqbench.studies.reproduction.billingham_2017.polynomials import (
-    derivative,
-    printed,
-    read,
-    text,
-)
-from eqbench.studies.reproduction.billingham_2017.printed_solutions import SOLUTIONS, Value
-from eqbench.studies.reproduction.claims import Part, Reading
-from eqbench.studies.reproduction.jobs import Workshop
-from eqbench.studies.reproduction.judge import judge
-from eqbench.studies.reproduction.stored import NotStoredError, Stored
+from eqbench.papers.billingham_2017 import SOURCE, compute_motion, compute_profiles, compute_rules
+from eqbench.papers.billingham_2017.found import NAMES, PLACES
+from eqbench.papers.billingham_2017.polynomials import derivative, printed, read, text
+from eqbench.papers.billingham_2017.printed_solutions import SOLUTIONS, Value
+from eqbench.papers.claims import Part, Reading
+from eqbench.papers.jobs import Workshop
+from eqbench.papers.judge import judge
+from eqbench.papers.stored import NotStoredError, Stored
 from eqbench.verification import verify_exactly
 
 

@@ -13,20 +13,16 @@ import numpy as np
 import pytest
 from reproduction_store import mark_run
 
-from eqbench.studies.reproduction.billingham_2018 import SOURCE
-from eqbench.studies.reproduction.billingham_2018.compute_branches import (
-    _counts,
-    _figure_10,
-    at_pot,
-)
-from eqbench.studies.reproduction.billingham_2018.compute_rules import _deals, _fixed, _second_best
-from eqbench.studies.reproduction.billingham_2018.drawings_skp import exact_curves
-from eqbench.studies.reproduction.billingham_2018.jobs import COUNTED, JOBS
-from eqbench.studies.reproduction.claims import Reading
-from eqbench.studies.reproduction.jobs import Workshop
-from eqbench.studies.reproduction.judge import judge
-from eqbench.studies.reproduction.schedule import wanted_jobs
-from eqbench.studies.reproduction.stored import Stored
+from eqbench.papers.billingham_2018 import SOURCE
+from eqbench.papers.billingham_2018.compute_branches import _counts, _figure_10, at_pot
+from eqbench.papers.billingham_2018.compute_rules import _deals, _fixed, _second_best
+from eqbench.papers.billingham_2018.drawings_skp import exact_curves
+from eqbench.papers.billingham_2018.jobs import COUNTED, JOBS
+from eqbench.papers.claims import Reading
+from eqbench.papers.jobs import Workshop
+from eqbench.papers.judge import judge
+from eqbench.papers.schedule import wanted_jobs
+from eqbench.papers.stored import Stored
 
 PIECES = [3.0, (5 + sqrt(65)) / 4, (3 + sqrt(23)) / 2, 5.0]
 

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from reproduction_store import mark_run
 
-from eqbench.studies.reproduction.billingham_2018 import SOURCE
-from eqbench.studies.reproduction.billingham_2018.compute_branches import _two_way_at_node_3
-from eqbench.studies.reproduction.billingham_2018.jobs import JOBS
-from eqbench.studies.reproduction.claims import Reading
-from eqbench.studies.reproduction.jobs import Workshop
-from eqbench.studies.reproduction.stored import Stored
+from eqbench.papers.billingham_2018 import SOURCE
+from eqbench.papers.billingham_2018.compute_branches import _two_way_at_node_3
+from eqbench.papers.billingham_2018.jobs import JOBS
+from eqbench.papers.claims import Reading
+from eqbench.papers.jobs import Workshop
+from eqbench.papers.stored import Stored
 
 
 def store(folder: Path, summaries: dict[str, Any]) -> None:

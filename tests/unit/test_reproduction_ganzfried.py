@@ -16,21 +16,16 @@ from stored_runs import identity
 
 import eqbench
 from eqbench.model.realization import RealizationPlan
+from eqbench.papers.ganzfried import SOURCE
+from eqbench.papers.ganzfried.conditions import least_gap
+from eqbench.papers.ganzfried.gurobi import read_log
+from eqbench.papers.ganzfried.hand import hand
+from eqbench.papers.ganzfried.jobs import EXACT, FULL, PAPER_MODEL, REDUCED
+from eqbench.papers.ganzfried.off_path import grid, profiles
+from eqbench.papers.ganzfried.presolve import PaperModel, missing_actions
+from eqbench.papers.jobs import Workshop
+from eqbench.papers.judge import judge
 from eqbench.store.schema import EquilibriumRecord
-from eqbench.studies.reproduction.ganzfried import SOURCE
-from eqbench.studies.reproduction.ganzfried.conditions import least_gap
-from eqbench.studies.reproduction.ganzfried.gurobi import read_log
-from eqbench.studies.reproduction.ganzfried.hand import hand
-from eqbench.studies.reproduction.ganzfried.jobs import (
-    EXACT,
-    FULL,
-    PAPER_MODEL,
-    REDUCED,
-)
-from eqbench.studies.reproduction.ganzfried.off_path import grid, profiles
-from eqbench.studies.reproduction.ganzfried.presolve import PaperModel, missing_actions
-from eqbench.studies.reproduction.jobs import Workshop
-from eqbench.studies.reproduction.judge import judge
 from eqbench.verification import verify
 
 # -- the list of claims ----------------------------------------------------------------------------

@@ -12,16 +12,10 @@ import pytest
 from ganzfried_store import CLAIMS, cell, store, stored_in, the_claim, verdict, verdict_of_cells
 
 import eqbench
+from eqbench.papers.ganzfried.gambit_says import gambit_says
+from eqbench.papers.ganzfried.jobs import FULL, LOGIT, LOGIT_CALL, PAPER_MODEL, REDUCED
+from eqbench.papers.ganzfried.rounded import rounded
 from eqbench.store.schema import EquilibriumRecord
-from eqbench.studies.reproduction.ganzfried.gambit_says import gambit_says
-from eqbench.studies.reproduction.ganzfried.jobs import (
-    FULL,
-    LOGIT,
-    LOGIT_CALL,
-    PAPER_MODEL,
-    REDUCED,
-)
-from eqbench.studies.reproduction.ganzfried.rounded import rounded
 
 
 def test_time_counts_only_where_every_run_solved_the_game() -> None:
@@ -220,7 +214,7 @@ def test_rounded_profile_still_sums_to_one_and_its_gain_is_held_against_the_pape
     (tmp_path / "race" / "profile.json").write_text(json.dumps({"behavior": rows}))
     best = EquilibriumRecord("iterate", [], [], 0.0, 0.0, profile="profile.json")
     run = SimpleNamespace(cells=[cell(FULL, LOGIT, status="ok", equilibria=[best])])
-    module = "eqbench.studies.reproduction.ganzfried.rounded"
+    module = "eqbench.papers.ganzfried.rounded"
     monkeypatch.setattr(f"{module}.read_run", lambda _: run)
     assert rounded(tmp_path, tmp_path, full=False)[FULL]["a33"] == "6667/10000"
 

@@ -12,25 +12,22 @@ from typing import Any
 import pytest
 from reproduction_store import mark_run
 
-from eqbench.studies.reproduction.claims import Part
-from eqbench.studies.reproduction.judge import judge
-from eqbench.studies.reproduction.szafron import SOURCE
-from eqbench.studies.reproduction.szafron.appendix import EQUATIONS, LEMMAS, TABLE_2
-from eqbench.studies.reproduction.szafron.certificates import changes
-from eqbench.studies.reproduction.szafron.game import FIGURE_1
-from eqbench.studies.reproduction.szafron.methods import METHODS
-from eqbench.studies.reproduction.szafron.notation import (
-    NECESSARY,
-    SUB_FAMILIES,
-)
-from eqbench.studies.reproduction.szafron.open_question_part import OFF_PATH, SUMMARY
-from eqbench.studies.reproduction.szafron.printed_formulas import STEPS
-from eqbench.studies.reproduction.szafron.section_5 import TEXT
-from eqbench.studies.reproduction.szafron.section_6 import SECTION_6, SECTION_7
-from eqbench.studies.reproduction.szafron.selection import compute as compute_selection
-from eqbench.studies.reproduction.szafron.sub_families import COMMON, DIMENSIONS
-from eqbench.studies.reproduction.szafron.table_3 import TABLE_3
-from eqbench.studies.reproduction.szafron.table_4 import TABLE_4
+from eqbench.papers.claims import Part
+from eqbench.papers.judge import judge
+from eqbench.papers.szafron import SOURCE
+from eqbench.papers.szafron.appendix import EQUATIONS, LEMMAS, TABLE_2
+from eqbench.papers.szafron.certificates import changes
+from eqbench.papers.szafron.game import FIGURE_1
+from eqbench.papers.szafron.methods import METHODS
+from eqbench.papers.szafron.notation import NECESSARY, SUB_FAMILIES
+from eqbench.papers.szafron.open_question_part import OFF_PATH, SUMMARY
+from eqbench.papers.szafron.printed_formulas import STEPS
+from eqbench.papers.szafron.section_5 import TEXT
+from eqbench.papers.szafron.section_6 import SECTION_6, SECTION_7
+from eqbench.papers.szafron.selection import compute as compute_selection
+from eqbench.papers.szafron.sub_families import COMMON, DIMENSIONS
+from eqbench.papers.szafron.table_3 import TABLE_3
+from eqbench.papers.szafron.table_4 import TABLE_4
 
 # -- structure -----------------------------------------------------------------------------
 

@@ -12,15 +12,15 @@ import numpy as np
 import eqbench
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_from_json
-from eqbench.studies.reproduction.szafron.certificates import changes, measured
-from eqbench.studies.reproduction.szafron.family import corner_members, largest_bluffs, sample
-from eqbench.studies.reproduction.szafron.formulas import (
+from eqbench.papers.szafron.certificates import changes, measured
+from eqbench.papers.szafron.family import corner_members, largest_bluffs, sample
+from eqbench.papers.szafron.formulas import (
     dominance,
     in_family,
     payoff_polynomials,
     reach_polynomial,
 )
-from eqbench.studies.reproduction.szafron.notation import (
+from eqbench.papers.szafron.notation import (
     NECESSARY,
     SUB_FAMILIES,
     in_kappa,
@@ -29,12 +29,12 @@ from eqbench.studies.reproduction.szafron.notation import (
     profile,
     violated,
 )
-from eqbench.studies.reproduction.szafron.polish import exact_near, polished
-from eqbench.studies.reproduction.szafron.polynomials import Polynomial, parsed
-from eqbench.studies.reproduction.szafron.printed_formulas import REACH_C43, U1, U2, U3
-from eqbench.studies.reproduction.szafron.selection import allowed, table_4_values
-from eqbench.studies.reproduction.szafron.text import compute as compute_text
-from eqbench.studies.reproduction.szafron.two_players import two_player_document
+from eqbench.papers.szafron.polish import exact_near, polished
+from eqbench.papers.szafron.polynomials import Polynomial, parsed
+from eqbench.papers.szafron.printed_formulas import REACH_C43, U1, U2, U3
+from eqbench.papers.szafron.selection import allowed, table_4_values
+from eqbench.papers.szafron.text import compute as compute_text
+from eqbench.papers.szafron.two_players import two_player_document
 from eqbench.verification import verify, verify_exactly
 
 QUARTER, HALF = Fraction(1, 4), Fraction(1, 2)

@@ -15,10 +15,10 @@ from eqbench.model.profile_json import parse_profile, profile_from_json
 from eqbench.model.realization import RealizationPlan
 from eqbench.registry import default_registry
 from eqbench.report.terminal import plain_text
-from eqbench.studies.simulation import Simulator
-from eqbench.studies.simulation_points import read_points
-from eqbench.studies.simulation_request import SimulationRequest, SimulationSetting
-from eqbench.studies.simulation_table import print_simulation
+from eqbench.studies.flow.points import read_points
+from eqbench.studies.flow.request import SimulationRequest, SimulationSetting
+from eqbench.studies.flow.simulate import Simulator
+from eqbench.studies.flow.simulation_table import print_simulation
 from eqbench.verification import verify
 
 REGISTRY = default_registry().with_plugins([PLUGINS / "drifting.py"])
@@ -266,7 +266,7 @@ def test_points_are_written_before_a_trajectory_is_classified(
     def lost(*arguments: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("eqbench.studies.simulation.classify", lost)
+    monkeypatch.setattr("eqbench.studies.flow.simulate.classify", lost)
     of = setting(time=200.0)
     with pytest.raises(KeyboardInterrupt):
         Simulator(of, tmp_path).document()

@@ -11,23 +11,25 @@ import eqbench
 from eqbench.equilibria import known_sets
 from eqbench.errors import UsageError
 from eqbench.model.choices import Choices
-from eqbench.registry import default_registry
-from eqbench.studies.figure_style import save_figure
-from eqbench.studies.simulation import Simulator
-from eqbench.studies.simulation_figures import draw_simulation
-from eqbench.studies.simulation_moving import (
+from eqbench.plots.flow import (
+    MARK,
     coupled_pairs,
     couplings,
+    draw_simulation,
     frequency_names,
     last_turns,
     late_part,
     moving,
+    phase_figure,
+    planes_of,
+    profit_figure,
+    series_figure,
 )
-from eqbench.studies.simulation_phase import MARK, phase_figure, planes_of
-from eqbench.studies.simulation_points import SimulatedRun
-from eqbench.studies.simulation_profit_figure import profit_figure
-from eqbench.studies.simulation_request import SimulationRequest, SimulationSetting
-from eqbench.studies.simulation_series import series_figure
+from eqbench.plots.style import save_figure
+from eqbench.registry import default_registry
+from eqbench.studies.flow.points import SimulatedRun
+from eqbench.studies.flow.request import SimulationRequest, SimulationSetting
+from eqbench.studies.flow.simulate import Simulator
 
 DOP853 = "replicator(integrator=dop853)"
 TIMES = np.linspace(0, 40, 401)
@@ -355,7 +357,7 @@ def test_why_no_orbits_are_drawn_is_said(tmp_path, monkeypatch):
     """Players of the prisoner's dilemma defect and stay there."""
     drawn = []
     monkeypatch.setattr(
-        "eqbench.studies.simulation_figures.save_figure",
+        "eqbench.plots.flow.save_figure",
         lambda figure, file: drawn.append((file.name, figure.get_suptitle())),
     )
     request = SimulationRequest("prisoners_dilemma", DOP853, random=1, time=1000.0, every=0.2)

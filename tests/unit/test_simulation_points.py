@@ -11,7 +11,7 @@ import pytest
 import eqbench
 from eqbench.errors import UsageError
 from eqbench.model.choices import Choices
-from eqbench.studies.simulation_points import (
+from eqbench.studies.flow.points import (
     MOST_ROWS,
     SimulatedRun,
     append_points,

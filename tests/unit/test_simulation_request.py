@@ -14,7 +14,7 @@ from eqbench.errors import UsageError
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_to_json
 from eqbench.registry import default_registry
-from eqbench.studies.simulation_request import HORIZON_BY_HAND, SimulationRequest, SimulationSetting
+from eqbench.studies.flow.request import HORIZON_BY_HAND, SimulationRequest, SimulationSetting
 
 REGISTRY = default_registry().with_plugins([PLUGINS / "drifting.py", PLUGINS / "winding.py"])
 

@@ -16,14 +16,14 @@ import eqbench
 from eqbench.errors import UsageError
 from eqbench.model.profile import BehaviorProfile
 from eqbench.registry import default_registry
-from eqbench.studies.stability import (
+from eqbench.studies.flow.sets import verdicts
+from eqbench.studies.flow.stability import (
     GivenProfile,
     StabilityRequest,
     StabilitySetting,
     examine,
+    rest_points,
 )
-from eqbench.studies.stability_rest_points import rest_points
-from eqbench.studies.stability_sets import verdicts
 from eqbench.verification import verify
 
 # -- published sets -----------------------------------------------------------------------------

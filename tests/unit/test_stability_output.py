@@ -15,9 +15,9 @@ from stability_cases import printed, study
 import eqbench
 from eqbench.model.choices import Choices
 from eqbench.model.profile import BehaviorProfile
+from eqbench.plots.stability import draw_stability, eigenvalue_figure, verdict_figure
 from eqbench.registry import default_registry
-from eqbench.studies.stability import StabilityRequest, StabilitySetting, examine
-from eqbench.studies.stability_figures import draw_stability, eigenvalue_figure, verdict_figure
+from eqbench.studies.flow.stability import StabilityRequest, StabilitySetting, examine
 from eqbench.verification import verify
 
 

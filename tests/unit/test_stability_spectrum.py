@@ -13,13 +13,7 @@ from scipy.optimize import linear_sum_assignment
 import eqbench
 from eqbench.errors import UsageError
 from eqbench.model.choices import Choices
-from eqbench.studies.stability_spectrum import (
-    TOLERANCE,
-    Spectrum,
-    eigenvalues,
-    on_face,
-    spectrum,
-)
+from eqbench.studies.flow.spectrum import TOLERANCE, Spectrum, eigenvalues, on_face, spectrum
 
 
 @cache

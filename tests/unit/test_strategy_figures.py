@@ -14,11 +14,17 @@ from PIL import Image
 import eqbench
 from eqbench.errors import UsageError
 from eqbench.model.profile import random_profile
+from eqbench.plots.kuhn import (
+    NODES,
+    KuhnNodes,
+    bar_figure,
+    card_payoffs,
+    held,
+    quantile_figure,
+    quantiles,
+    write_animation,
+)
 from eqbench.studies.branch import Branch
-from eqbench.studies.branch_animation import write_animation
-from eqbench.studies.card_quantiles import card_payoffs, quantile_figure, quantiles
-from eqbench.studies.kuhn_nodes import NODES, KuhnNodes, held
-from eqbench.studies.strategy_bars import bar_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

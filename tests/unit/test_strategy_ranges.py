@@ -11,8 +11,7 @@ import eqbench
 from eqbench.errors import UsageError
 from eqbench.model.profile_json import profile_from_json
 from eqbench.model.tree import FloatArray
-from eqbench.studies.kuhn_nodes import KuhnNodes, held
-from eqbench.studies.strategy_ranges import Range, strategy_ranges
+from eqbench.plots.kuhn import KuhnNodes, Range, held, strategy_ranges
 
 NONE, VALUE, BLUFF, TWO_WAY = Range.NONE, Range.VALUE_BET, Range.BLUFF, Range.TWO_WAY_BET
 SANDBAG, CATCH = Range.SANDBAG, Range.BLUFF_CATCH

@@ -18,13 +18,12 @@ from trace_cases import FOLDS, new_folder, setting
 
 from eqbench.model.profile_json import parse_profile, profile_from_json
 from eqbench.report.terminal import plain_text
-from eqbench.studies.branch_points import read_points
-from eqbench.studies.trace import conclude, trace
-from eqbench.studies.trace_census import distinct_payoffs
-from eqbench.studies.trace_folder import TraceFolder
-from eqbench.studies.trace_follow import Control
-from eqbench.studies.trace_stretches import stretches
-from eqbench.studies.trace_tables import print_trace
+from eqbench.studies.branch import read_points
+from eqbench.studies.trace.census import distinct_payoffs
+from eqbench.studies.trace.folder import TraceFolder
+from eqbench.studies.trace.follow import Control, stretches
+from eqbench.studies.trace.study import conclude, trace
+from eqbench.studies.trace.tables import print_trace
 from eqbench.verification import verify
 
 Traced = tuple[TraceFolder, dict[str, Any]]

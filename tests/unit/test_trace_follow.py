@@ -16,12 +16,10 @@ from trace_cases import FOLDS, TURNS, new_folder, setting, table
 
 from eqbench.continuation import BranchPoint
 from eqbench.errors import EqbenchError, UsageError
-from eqbench.studies.branch_points import read_points
-from eqbench.studies.trace import conclude, trace
-from eqbench.studies.trace_checkpoint import Progress
-from eqbench.studies.trace_folder import TraceFolder
-from eqbench.studies.trace_follow import Control
-from eqbench.studies.trace_pieces import crossings_of, pieces, start_of
+from eqbench.studies.branch import read_points
+from eqbench.studies.trace.folder import Progress, TraceFolder
+from eqbench.studies.trace.follow import Control, crossings_of, pieces, start_of
+from eqbench.studies.trace.study import conclude, trace
 
 POINT = BranchPoint(3.0, np.full(2, 0.5), np.ones(2, bool), 1.0, "", {"t": np.array(0.0)})
 
@@ -283,7 +281,7 @@ def test_checkpoint_with_other_points_is_refused(change: dict) -> None:
 
 
 def test_checkpoint_that_would_fill_the_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("eqbench.studies.trace_checkpoint.MOST_CHECKPOINT_BYTES", 2**20)
+    monkeypatch.setattr("eqbench.studies.trace.folder.MOST_CHECKPOINT_BYTES", 2**20)
     bomb = io.BytesIO()
     np.savez_compressed(bomb, last=np.zeros(2**18))
     assert len(bomb.getvalue()) < 2**14

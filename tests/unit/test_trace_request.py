@@ -10,7 +10,7 @@ from trace_cases import setting
 from eqbench.errors import SolverUnavailableError, SpecError, UsageError
 from eqbench.registry import default_registry
 from eqbench.solver import Availability
-from eqbench.studies.trace_request import Setting, TraceRequest
+from eqbench.studies.trace.request import Setting, TraceRequest
 
 
 def test_parameter_is_that_of_the_game() -> None:

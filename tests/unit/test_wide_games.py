@@ -21,14 +21,14 @@ from eqbench.errors import UsageError
 from eqbench.harness.evidence import measure, metrics
 from eqbench.harness.verdict import ending, first_refutation
 from eqbench.model.builder import TreeBuilder
-from eqbench.model.efg_text import efg_text
+from eqbench.model.gambit_text import efg_text
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile, completed_rows
 from eqbench.model.profile_json import profile_data
 from eqbench.model.tree import GameTree, Payoffs
 from eqbench.report.profile_facts import play_facts
 from eqbench.solver import Budget, Candidate
-from eqbench.studies.crossplay_entries import recognized
+from eqbench.studies.crossplay.entries import recognized
 from eqbench.verification import Allowance, Verifier, beyond_floats, verify
 
 SMALL = (

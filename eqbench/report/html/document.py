@@ -1,25 +1,4 @@
-"""A page of HTML in one file: sections of figures, tables and texts that load nothing.
-
-A page is made of blocks, which are plain data::
-
-    from eqbench.report.html.document import Cell, Figure, Heading, Prose, Section, Table, document
-
-    table = Table(
-        name="table-1",                                  # anchor, and file name of downloads
-        columns=(Heading("row"), Heading("ours", numeric=True), Heading("theirs", numeric=True)),
-        rows=((Cell("max regret"), Cell("1.2e-11", 1.2e-11), Cell("–")),),
-        caption="How to read it, and what it does not say.",
-        filters=("row",),
-    )
-    figure = Figure(name="figure-1", svg=svg_text, caption="How to read it.")
-    text = document("Title", [Section("Results", (Prose(("A paragraph.",)), table, figure))])
-    path.write_text(text, encoding="utf-8")
-
-Every text is made printable and escaped, wherever it goes; hand over a `markupsafe.Markup` where
-something is to be marked up. A content security policy forbids the page to load, send or run
-anything but its own style sheet and its own script, so a block cannot bring a script or an
-attribute ``style`` with it. Same blocks, same bytes.
-"""
+"""Links on a page: what they may lead to, and how that is written as an address."""
 
 from __future__ import annotations
 
@@ -31,12 +10,37 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
+from urllib.parse import quote
 
 import jinja2
 from markupsafe import Markup
 
-from eqbench.report.html.links import address_of
 from eqbench.text import printable_lines
+
+
+def address_of(link: str) -> str:
+    """A link with everything quoted that would have a meaning in an address.
+
+    Parameters
+    ----------
+    link : ``#anchor``, or a path relative to the page as it is on disk, which an anchor may follow
+        if it ends in ``.html``
+
+    Raises
+    ------
+    ValueError
+        If it is anything else, such as an address with a scheme.
+    """
+    page, sign, anchor = link.rpartition("#")
+    if not sign or (page and not page.endswith(".html")):
+        page, sign, anchor = link, "", ""  # a # in the name of a file
+    if page.startswith("/") or ":" in page.partition("/")[0]:
+        raise ValueError(
+            f"{link!r} is no link for a page: give #anchor, or a path relative to the page, which "
+            "begins with no / and has no : before its first /"
+        )
+    return quote(page) + sign + quote(anchor)
+
 
 _POLICY = (
     "default-src 'none'; style-src 'sha256-{style}'; script-src 'sha256-{script}'; "
@@ -155,7 +159,7 @@ class Cell:
     hint : shown when pointed at
     kind : word that the style sheet knows: ``good``, ``fair``, ``bad`` and ``idle`` are colors,
         which are never the only sign, so the text must say it too; ``faint``
-    link : what :func:`~eqbench.report.html.links.address_of` takes, else a `ValueError` is
+    link : what :func:`~eqbench.report.html.document.address_of` takes, else a `ValueError` is
         raised; empty for none
     """
 

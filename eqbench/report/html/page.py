@@ -1,28 +1,351 @@
-"""The report on runs as one page of HTML."""
+"""What the statuses on a page mean."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import shlex
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from eqbench.report.document import report_on
-from eqbench.report.html.attainment import ecdf, performance_profiles
-from eqbench.report.html.costs import memory, times
-from eqbench.report.html.curves import curves
-from eqbench.report.html.document import Beside, Block, Facts, Prose, Section, Title, document
-from eqbench.report.html.facts import GameFacts
-from eqbench.report.html.heatmap import heatmap
-from eqbench.report.html.payoffs import payoff_scatters
-from eqbench.report.html.provenance import overview, provenance
-from eqbench.report.html.published import naming_notes
-from eqbench.report.html.statuses import status_note
-from eqbench.report.html.tables import page_table
+from eqbench.model.size_limit import DEFAULT_MAX_NODES
+from eqbench.report.exports import report_on
+from eqbench.report.html.charts import curves
+from eqbench.report.html.document import (
+    Beside,
+    Block,
+    Cell,
+    Command,
+    Facts,
+    Heading,
+    Prose,
+    Section,
+    Table,
+    Title,
+    document,
+)
+from eqbench.report.html.facts import GameFacts, PublishedSet
 from eqbench.report.html.tracks import GameTracks, Material, collect
-from eqbench.report.html.trials import common_trials, why_not_all
-from eqbench.report.naming import listing
-from eqbench.report.rows import Report, Table, all_cells
+from eqbench.report.html.views import (
+    common_trials,
+    ecdf,
+    heatmap,
+    memory,
+    payoff_scatters,
+    performance_profiles,
+    times,
+    tone,
+    why_not_all,
+)
+from eqbench.report.naming import is_cluster, label, listing, marks, order
+from eqbench.report.rows import SOLVER, Column, Report, Row, all_cells
+from eqbench.report.rows import Table as Rows
+from eqbench.report.terminal import mebibytes, seconds, small
+from eqbench.store.schema import Status
 from eqbench.store.stored_run import StoredRun, cell_name
+from eqbench.text import printable
+
+MEANINGS: dict[Status, str] = {
+    "ok": "converged or complete, and the measured regret bears it out",
+    "limit": "stopped by itself when its budget was used up, which is no failure",
+    "timeout": "still running at the deadline, so it was killed",
+    "memory": "killed at the memory limit",
+    "failed": "a numerical failure",
+    "crashed": "an exception or a signal",
+    "not_found": "ended in order, without an equilibrium",
+    "unsupported": "the solver does not take this game",
+    "unavailable": "the solver cannot run on this machine",
+    "refuted": "it claimed what the verifier contradicts",
+    "interrupted": "was running when the run was stopped",
+}
+
+
+def status_note(statuses: Iterable[Status]) -> Prose:
+    """The meanings of the statuses that occur, in small print."""
+    found = set(statuses)
+    said = "; ".join(f"{name}: {text}" for name, text in MEANINGS.items() if name in found)
+    return Prose((f"Statuses – {said}.",), small=True)
+
+
+_KINDS = (
+    "A name says in which published set a profile is, and what stands behind it is the figure by "
+    "which members of the set are told apart. Strict: every published constraint holds within "
+    "1e-7, also where play does not lead. On path: play goes as published, the behavior "
+    "elsewhere differs."
+)
+_CLUSTERS = (
+    "cluster:k: in no published set, with a regret up to 1e-6 of the payoff range; profiles that "
+    "are alike share a number, which is given within the run and says nothing else."
+)
+
+
+def naming_notes(games: Sequence[GameTracks]) -> list[Block]:
+    """Where the sets that occur were published, and what the marks mean; empty without names."""
+    names = {game.title: _names(game) for game in games}
+    everything = {name for own in names.values() for name in own}
+    if not everything:
+        return []
+    pairs = [
+        (game.short, lines)
+        for game in games
+        if (
+            lines := _published_lines(
+                [known for known in game.sets if known.name in names[game.title]]
+            )
+        )
+    ]
+    records = [track.entry.record for game in games for track in game.tracks]
+    notes = [text for text in marks(map(label, records)) if not text.startswith("cluster")]
+    kinds = [_KINDS] if any(not is_cluster(name) for name in everything) else []
+    clusters = [_CLUSTERS] if any(map(is_cluster, everything)) else []
+    blocks: list[Block] = [Facts(pairs)] if pairs else []
+    return [*blocks, Prose((*kinds, *clusters, *notes), small=True)]
+
+
+def _names(game: GameTracks) -> list[str]:
+    found = {
+        item.identity["name"]
+        for track in game.tracks
+        for item in track.entry.record.equilibria
+        if item.identity
+    }
+    return sorted(found, key=order)
+
+
+def _published_lines(known: Sequence[PublishedSet]) -> list[str]:
+    """Sources with the names of their sets, then symbols."""
+    by_source: dict[str, list[str]] = {}
+    by_symbol: dict[tuple[str, str], list[str]] = {}
+    for each in sorted(known, key=lambda each: order(each.name)):
+        by_source.setdefault(each.source, []).append(each.name)
+        for symbol in each.symbols.items():
+            by_symbol.setdefault(symbol, []).append(each.name)
+    sources = [f"{', '.join(names)}: {source}" for source, names in by_source.items()]
+    return [*sources, *_symbols(by_symbol)]
+
+
+def _symbols(by_symbol: Mapping[tuple[str, str], Sequence[str]]) -> list[str]:
+    symbols = [symbol for symbol, _ in by_symbol]
+    return [
+        f"{symbol} is {meaning}" + (f", in {', '.join(names)}" if symbols.count(symbol) > 1 else "")
+        for (symbol, meaning), names in by_symbol.items()
+    ]
+
+
+Pairs = list[tuple[str, str | Sequence[str]]]
+
+# Options of `eqbench run` by entries of a stored request, with what is the case unless given.
+_OPTIONS: dict[str, tuple[str, Any]] = {
+    "seeds": ("--seeds", 1),
+    "timeout_s": ("--timeout", 10.0),
+    "setup_timeout_s": ("--setup-timeout", 120.0),
+    "iterations": ("--iterations", None),
+    "target": ("--target", None),
+    "tolerance": ("--tolerance", 1e-6),
+    "memory_bytes": ("--memory", 4 * 2**30),
+    "threads": ("--threads", 1),
+    "max_nodes": ("--max-nodes", DEFAULT_MAX_NODES),
+    "jobs": ("--jobs", 1),
+}
+_UNKNOWN = "–"
+_LISTS = {"games": "--game", "solvers": "--solver", "plugins": "--plugin"}
+
+
+def command_of(run: StoredRun) -> str:
+    """The command that asks for the same run, as far as the run says what it was asked for."""
+    request, words = run.plan["request"], ["eqbench", "run"]
+    for name, option in _LISTS.items():
+        for value in request.get(name) or ():
+            words += [option, str(value)]
+    for name, (option, usual) in _OPTIONS.items():
+        value = request.get(name)
+        if value not in (None, usual):
+            words += [option, str(value).removesuffix(".0")]
+    return printable(shlex.join(words))
+
+
+def overview(run: StoredRun) -> list[Block]:
+    """What a run was asked for, what came of it, and the commands for it."""
+    request, cells = run.plan["request"], run.cells
+    statuses = Counter(cell.status for cell in cells)
+    came = ", ".join(f"{count} {status}" for status, count in statuses.most_common())
+    spent = sum(cell.elapsed_s or 0.0 for cell in cells)
+    setup = sum(cell.setup_s or 0.0 for cell in cells)
+    pairs: Pairs = [
+        ("run", str(run.path)),
+        ("started", _text(run.plan.get("created")).replace("T", " ").replace("+00:00", " UTC")),
+        ("games", _text(_asked(run, "games", [cell.game for cell in cells]))),
+        ("solvers", _text(_asked(run, "solvers", [cell.solver for cell in cells]))),
+        ("seeds", _text(request.get("seeds"))),
+        ("limits per cell", _limits(request)),
+        ("target", _target(request)),
+        ("cells", f"{len(run.finished)} of {run.planned} finished" + (f": {came}" if came else "")),
+        ("time", f"{seconds(spent)} of solving, {seconds(setup)} of set-up, all cells together"),
+    ]
+    folder = shlex.quote(str(run.path))
+    return [
+        Facts([(name, value) for name, value in pairs if value not in ("", _UNKNOWN)]),
+        Command("the same run again", command_of(run)),
+        Command("go on where it stopped", f"eqbench run --resume {folder}"),
+    ]
+
+
+def _asked(run: StoredRun, name: str, found: Sequence[str]) -> Any:
+    """What the request says while cells are missing, else what is there."""
+    asked = run.plan["request"].get(name)
+    return asked if run.missing and asked else [*dict.fromkeys(found)] or asked
+
+
+def provenance(runs: Sequence[StoredRun]) -> list[Block]:
+    """Machine, packages, thread settings and keys of each run."""
+    blocks: list[Block] = []
+    for place, run in enumerate(runs, 1):
+        if len(runs) > 1:
+            blocks.append(Title(str(run.path), f"provenance-{place}"))
+        plan = {k: v for k, v in run.plan.items() if k not in ("cells", "environment", "request")}
+        asked = {"request": run.plan["request"]}
+        blocks.append(Facts(list(_lines(plan | (run.plan.get("environment") or {}) | asked))))
+        blocks.append(_keys(run, f"keys-{place}"))
+    return blocks
+
+
+def _keys(run: StoredRun, name: str) -> Table:
+    columns = [Heading(text) for text in ("key", "game", "solver", "seed", "version of solver")]
+    columns[3] = Heading("seed", numeric=True)
+    rows = [
+        [
+            Cell(cell.key),
+            Cell(printable(cell.game_spec)),
+            Cell(printable(cell.solver_spec)),
+            Cell("" if cell.seed is None else str(cell.seed), cell.seed),
+            Cell(printable(cell.solver_version)),
+        ]
+        for cell in run.cells
+    ]
+    caption = (
+        "A key is a hash of everything a result may depend on: the content of the game, the solver "
+        "with its options, version and source, seed and limits. Cells of equal keys are the same "
+        "piece of work."
+    )
+    return Table(name, columns, rows, caption, "Keys of cells")
+
+
+def _lines(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for name, value in data.items():
+        label = name.removesuffix("_bytes").replace("_", " ")
+        if isinstance(value, Mapping):
+            yield label, ", ".join(f"{key} {_text(item)}" for key, item in value.items())
+        else:
+            yield label, mebibytes(value) if name.endswith("_bytes") else _text(value)
+
+
+def _limits(request: Mapping[str, Any]) -> str:
+    parts = [f"{float(request['timeout_s']):g} s of solving"]
+    if (setup := request.get("setup_timeout_s")) is not None:
+        parts.append(f"{setup:g} s of set-up")
+    if (memory := request.get("memory_bytes")) is not None:
+        parts.append(mebibytes(memory))
+    if (iterations := request.get("iterations")) is not None:
+        parts.append(f"{iterations:,} iterations")
+    if (threads := request.get("threads")) is not None:
+        parts.append("1 thread" if threads == 1 else f"{threads} threads")
+    if (jobs := request.get("jobs")) is not None:
+        parts.append(f"{jobs} at a time")
+    return ", ".join(parts)
+
+
+def _target(request: Mapping[str, Any]) -> str:
+    if (target := request.get("target")) is None:
+        return "max regret 1e-10 of the payoff range"
+    return "none: the whole budget is used" if target == 0 else f"max regret {target:g}"
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return printable(", ".join(map(str, value))) or "none"
+    return _UNKNOWN if value is None else printable(str(value))
+
+
+_FORMATS = {
+    "count": "{:,}".format,
+    "small": small,
+    "seconds": seconds,
+    "bytes": mebibytes,
+    "payoff": "{:+z.5f}".format,
+}
+_UNITS = {"seconds": "in seconds", "bytes": "in bytes", "small": "in payoff units"}
+
+
+def page_table(
+    table: Rows,
+    name: str,
+    *,
+    title: str = "",
+    caption: str = "",
+    filters: Sequence[str] = (),
+    hints: Sequence[str] | None = None,
+) -> Table:
+    """A table for a page; the solver stands first, where it stays when the table is scrolled.
+
+    Parameters
+    ----------
+    table : of a report
+    name, title, caption, filters : as in :class:`~eqbench.report.html.document.Table`
+    hints : what is shown when the status of a row is pointed at
+    """
+    columns = list(_columns(table))
+    hints = hints or [""] * len(table.rows)
+    return Table(
+        name=name,
+        columns=[
+            Heading(column.title, column.numeric, _UNITS.get(column.kind, ""), column.stacked)
+            for column, _ in columns
+        ],
+        rows=[
+            [_cell(row, column, player, hint) for column, player in columns]
+            for row, hint in zip(table.rows, hints, strict=True)
+        ],
+        caption=caption,
+        title=title,
+        filters=filters,
+    )
+
+
+def _columns(table: Rows) -> Iterable[tuple[Column, int]]:
+    """Columns with the player whose payoff they hold; those of payoffs become one per player."""
+    for column in sorted(table.columns, key=lambda column: column.title != SOLVER.title):
+        if column.kind == "payoffs":
+            for player in range(table.players):
+                yield Column(f"P{player + 1}", "payoff"), player
+        else:
+            yield column, -1
+
+
+def _cell(row: Row, column: Column, player: int, hint: str) -> Cell:
+    value = _value(row, column, player)
+    if value is None:
+        return Cell("" if column.identifies else "–", None)
+    if column.kind == "status":
+        return Cell(value, hint=hint, kind=tone(value))
+    if column.kind == "words":
+        return Cell(printable(" ".join(value)))
+    if not column.numeric:
+        return Cell(printable(str(value)))
+    if value == 0 and column.title in row.exact:
+        return Cell("0 exactly", value)
+    if value == 0 and column.kind == "small":
+        return Cell("0", value)
+    if value == 0 and not column.identifies:
+        return Cell(_FORMATS.get(column.kind, str)(value), value, kind="faint")
+    return Cell(_FORMATS.get(column.kind, str)(value), value)
+
+
+def _value(row: Row, column: Column, player: int) -> Any:
+    if player < 0:
+        return row.values.get(column.title)
+    payoffs = row.values.get("payoffs") or ()
+    return payoffs[player] if player < len(payoffs) else None
+
 
 _MOST_LISTED = 12  # candidates of a cell, of which there may be a thousand
 _EMPTY = Prose(("No cell has finished yet.",))
@@ -115,7 +438,7 @@ def _comparison(material: Material, report: Report) -> list[Block]:
     return [*blocks, Title("Reasons and notes"), Facts(reasons)] if reasons else blocks
 
 
-def _how_to_read(cells: Table) -> Iterator[str]:
+def _how_to_read(cells: Rows) -> Iterator[str]:
     if cells.legend:
         yield cells.legend
     if cells.players:
@@ -160,7 +483,7 @@ def _summaries(report: Report) -> list[Block]:
     return [Prose((report.legend,)), *_page_tables(report.tables, "summary")]
 
 
-def _page_tables(tables: Sequence[Table], name: str) -> list[Block]:
+def _page_tables(tables: Sequence[Rows], name: str) -> list[Block]:
     return [
         page_table(
             table,

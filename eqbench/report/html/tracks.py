@@ -9,8 +9,8 @@ from itertools import product
 from pathlib import Path
 
 from eqbench.errors import UsageError
-from eqbench.report.document import entries_of, run_names
 from eqbench.report.entries import Entry, by_game, titles
+from eqbench.report.exports import entries_of, run_names
 from eqbench.report.html.facts import GameFacts, PublishedPayoffs, PublishedSet
 from eqbench.report.html.looks import Look, looks
 from eqbench.spec import split_specs

@@ -1,0 +1,161 @@
+"""Game trees as text in Gambit's extensive-form format (``.efg``, version 2)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eqbench.errors import UsageError
+from eqbench.model.file_labels import file_label, file_labels, quoted
+from eqbench.model.tree import CHANCE, TERMINAL, GameTree
+
+
+def efg_text(tree: GameTree, title: str = "") -> str:
+    """Text of a game that Gambit and :mod:`eqbench.games.efg` read; ends with a newline.
+
+    Nodes stand in depth-first order. Information set k of a player here is the k-th in
+    `tree.infosets_of(player)`, from 1; every chance node is an information set of its own.
+
+    Exact payoffs and probabilities are written as integers or ``p/q``. Others are written with
+    the digits that identify the float64; of such probabilities the largest at a node is
+    replaced by what the others leave, since they must sum to 1 exactly. Labels are written as
+    :func:`eqbench.model.file_labels.file_labels` says.
+    """
+    return "".join(f"{line}\n" for line in efg_lines(tree, title))
+
+
+def efg_lines(tree: GameTree, title: str = "") -> Iterator[str]:
+    """Lines of :func:`efg_text` one by one, for games whose text is large."""
+    players = " ".join(map(quoted, file_labels(tree.players)))
+    yield f"EFG 2 R {quoted(file_label(title))} {{ {players} }}"
+    yield '""'
+    yield from _node_lines(tree)
+
+
+def exact_payoffs(tree: GameTree) -> list[list[Fraction]]:
+    """Payoffs of all terminals and players, (Z, N); a float counts as the decimal it prints as."""
+    if not tree.payoffs.exact:
+        return [[Fraction(repr(value)) for value in row] for row in tree.payoffs.table.tolist()]
+    numerators, denominator = tree.payoffs.rational()
+    known = {value: Fraction(value, denominator) for value in set(numerators.ravel().tolist())}
+    return [[known[value] for value in row] for row in numerators.tolist()]
+
+
+def _node_lines(tree: GameTree) -> Iterator[str]:
+    first_child = np.searchsorted(tree.parent, np.arange(tree.n_nodes))
+    n_children = np.bincount(tree.parent[1:], minlength=tree.n_nodes)
+    decisions = _decision_lines(tree)
+    ends = _terminal_lines(tree)
+    row = np.searchsorted(tree.terminals, np.arange(tree.n_nodes))
+    chances = 0
+    stack = [0]
+    while stack:
+        node = stack.pop()
+        player = tree.player[node]
+        if player == TERMINAL:
+            yield ends[row[node]]
+            continue
+        children = slice(first_child[node], first_child[node] + n_children[node])
+        if player == CHANCE:
+            chances += 1
+            yield _chance_line(chances, _probabilities(tree, tree.chance[children]))
+        else:
+            yield decisions[tree.infoset[node]]
+        stack.extend(reversed(range(children.start, children.stop)))
+
+
+def _decision_lines(tree: GameTree) -> list[str]:
+    """Line of the decision nodes of each information set."""
+    lines = []
+    for player in range(tree.n_players):
+        own = tree.infosets_of(player)
+        labels = file_labels(tree.infoset_labels[own.start : own.stop])
+        for number, (i, label) in enumerate(zip(own, labels, strict=True), start=1):
+            actions = " ".join(map(quoted, file_labels(tree.infoset_actions[i])))
+            lines.append(f'p "" {player + 1} {number} {quoted(label)} {{ {actions} }} 0')
+    return lines
+
+
+def _terminal_lines(tree: GameTree) -> list[str]:
+    """Line of each terminal; those with equal payoffs share an outcome."""
+    outcomes: dict[str, int] = {}
+    lines = []
+    for row in exact_payoffs(tree):
+        payoffs = ", ".join(map(str, row))
+        number = outcomes.setdefault(payoffs, len(outcomes) + 1)
+        lines.append(f't "" {number} "" {{ {payoffs} }}')
+    return lines
+
+
+def _chance_line(number: int, probabilities: list[Fraction]) -> str:
+    moves = " ".join(f'"{k}" {value}' for k, value in enumerate(probabilities, start=1))
+    return f'c "" {number} "" {{ {moves} }} 0'
+
+
+def _probabilities(tree: GameTree, chance: NDArray) -> list[Fraction]:
+    if chance.dtype.kind == "i":
+        return [Fraction(value, tree.chance_denominator) for value in chance.tolist()]
+    exact = [Fraction(repr(value)) for value in chance.tolist()]
+    largest = exact.index(max(exact))
+    exact[largest] += 1 - sum(exact)
+    return exact
+
+
+def nfg_text(tree: GameTree, title: str = "") -> str:
+    """Text of a game that Gambit and :mod:`eqbench.games.nfg` read; ends with a newline.
+
+    Numbers and labels are written as in :func:`eqbench.model.gambit_text.efg_text`.
+
+    Raises
+    ------
+    UsageError
+        As :func:`nfg_lines`.
+    """
+    return "".join(f"{line}\n" for line in nfg_lines(tree, title))
+
+
+def nfg_lines(tree: GameTree, title: str = "") -> Iterator[str]:
+    """Lines of :func:`nfg_text` one by one: the header, then a profile each.
+
+    Raises
+    ------
+    UsageError
+        If the tree is not that of a strategic form, in which on every path each player moves
+        once, without seeing the others.
+    """
+    counts = [len(actions) for actions in tree.infoset_actions]
+    if (
+        tree.infoset_player.tolist() != list(range(tree.n_players))
+        or np.any(tree.player == CHANCE)
+        or tree.n_terminals != math.prod(counts)
+    ):
+        raise UsageError(
+            "this game is not in strategic form: for .nfg every player must move exactly once, "
+            "without seeing the others, and chance not at all; write an .efg file instead"
+        )
+    return _lines(tree, title, counts)
+
+
+def _lines(tree: GameTree, title: str, counts: list[int]) -> Iterator[str]:
+    players = " ".join(map(quoted, file_labels(tree.players)))
+    yield f"NFG 1 R {quoted(file_label(title))} {{ {players} }}"
+    sets = (" ".join(map(quoted, file_labels(actions))) for actions in tree.infoset_actions)
+    yield "{ " + " ".join(f"{{ {actions} }}" for actions in sets) + " }"
+    yield '""'
+    rows = exact_payoffs(tree)
+    for row in np.argsort(_profile_numbers(tree, counts)):
+        yield " ".join(map(str, rows[row]))
+
+
+def _profile_numbers(tree: GameTree, counts: list[int]) -> NDArray[np.int64]:
+    """Number of the profile that ends in each terminal, (Z,); player 1's action varies fastest."""
+    stride = np.cumprod([1, *counts[:-1]])
+    number = np.zeros(tree.n_nodes, dtype=np.int64)
+    for level in tree.levels[1:]:
+        above = tree.parent[level]
+        number[level] = number[above] + stride[tree.player[above]] * tree.move[level]
+    return number[tree.terminals]

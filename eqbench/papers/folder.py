@@ -1,0 +1,122 @@
+"""The folder of a reproduction: what was asked for, the jobs, and the files made from them."""
+
+from __future__ import annotations
+
+import csv
+import fcntl
+import io
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypedDict
+
+from eqbench.documents import decode, read_file
+from eqbench.errors import DocumentError, UsageError
+from eqbench.papers.jobs import Workshop
+from eqbench.papers.judge import SCHEMA
+from eqbench.studies.study_files import new_folder, write_texts
+
+_REQUEST = "request.json"
+_COLUMNS = ("source", "part", "row", "column", "theirs", "ours", "verdict", "detail", "jobs")
+
+
+class Request(TypedDict):
+    """What was asked for."""
+
+    schema: str
+    sources: list[str]
+    full: bool
+
+
+def begin(path: Path, sources: list[str], *, full: bool) -> None:
+    """Make the folder of a reproduction.
+
+    Raises
+    ------
+    UsageError
+        If it holds anything, or cannot be written.
+    """
+    new_folder(path)
+    request = json.dumps({"schema": SCHEMA, "sources": sources, "full": full}, indent=1)
+    write_texts(path, {_REQUEST: request + "\n"})
+
+
+def read_request(path: Path) -> Request:
+    """What was asked for when the folder was made: `sources` and `full`.
+
+    Raises
+    ------
+    UsageError
+        If the folder holds no reproduction.
+    """
+    try:
+        request = decode(read_file(path / _REQUEST), Request)
+    except (OSError, DocumentError):
+        request = None
+    if request is None or request["schema"] != SCHEMA:
+        raise UsageError(f"{path} holds no reproduction; give a folder of eqbench reproduce")
+    return request
+
+
+@contextmanager
+def held(path: Path) -> Iterator[None]:
+    """Keep other runs out of the folder while the block goes on.
+
+    Raises
+    ------
+    UsageError
+        If another run is in it, or it cannot be written.
+    """
+    try:
+        file = (path / _REQUEST).open("r+b")
+    except OSError as error:
+        raise UsageError(f"cannot write to {path}: {error.strerror}; give another folder") from None
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise UsageError(
+                f"another eqbench reproduce runs in {path}; wait for it, or end it first"
+            ) from None
+        yield
+
+
+def workshop(path: Path, source: str, *, full: bool) -> Workshop:
+    """Where the jobs of a source lie in the folder."""
+    return Workshop(source, path / "jobs" / source, full=full)
+
+
+def document(judged: list[dict[str, Any]], *, full: bool) -> dict[str, Any]:
+    """What ``--json`` prints: all sources, without the text of the pictures."""
+    bare = [
+        source
+        | {
+            "parts": [
+                part
+                | {
+                    "pictures": [
+                        {key: value for key, value in picture.items() if key != "svg"}
+                        for picture in part["pictures"]
+                    ]
+                }
+                for part in source["parts"]
+            ]
+        }
+        for source in judged
+    ]
+    return {"schema": SCHEMA, "full": full, "sources": bare}
+
+
+def claims_csv(judged: list[dict[str, Any]]) -> str:
+    """All claims as a table in CSV."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(_COLUMNS)
+    for source in judged:
+        for part in source["parts"]:
+            for claim in part["claims"]:
+                values = [claim[name] for name in _COLUMNS[2:-1]]
+                jobs = " ".join(claim["jobs"])
+                writer.writerow([source["name"], part["title"], *values, jobs])
+    return text.getvalue()

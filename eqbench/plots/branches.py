@@ -1,0 +1,601 @@
+"""How the free frequencies of a game are spread over panels.
+
+Labels of information sets are ``<what the player holds>:<what everybody saw>``. A panel is what
+a player decides after one public history, and its lines are what the player may hold.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from eqbench.documents import read_file
+from eqbench.errors import UsageError
+from eqbench.model.choices import Choices
+from eqbench.model.profile_json import MOST_PROFILE_BYTES, parse_profile, profile_from_json
+from eqbench.model.tree import FloatArray, GameTree
+from eqbench.plots.kuhn import NODES, KuhnNodes, bar_figure, node_title, write_animation
+from eqbench.plots.style import (
+    LABEL_SIZE,
+    SUFFIXES,
+    Color,
+    add_legend,
+    label_axes,
+    new_figure,
+    ordered_colors,
+    player_color,
+    save_figure,
+)
+from eqbench.report.svg import COLORS, GRAY, INK
+from eqbench.spec import parse_spec
+from eqbench.studies.branch import VERTICAL, Branch, crossing_counts, read_points, turning_points
+from eqbench.studies.qre import PARAMETER, POINTS, QuantalSetting
+from eqbench.studies.trace.folder import FIGURES, TraceFolder
+from eqbench.studies.trace.request import Setting
+from eqbench.studies.trace.tables import identity_text
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+MAX_PANELS = 60
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a panel: what the player holds, the action, the position of the frequency.
+
+    The action is empty where no other is free. Where nothing is held it is the label instead.
+    """
+
+    label: str
+    action: str
+    position: int
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A panel: its title, and its lines with positions among the F free frequencies."""
+
+    title: str
+    lines: tuple[Line, ...]
+
+
+def frequency_panels(tree: GameTree) -> tuple[Panel, ...]:
+    """Panels of all free frequencies; twelve in Billingham's order for three-player Kuhn poker.
+
+    Raises
+    ------
+    UsageError
+        If nothing is free, or more than 60 panels would be needed.
+    """
+    choices = Choices.of(tree)
+    found: dict[tuple[int, str], list[Line]] = {}
+    for c, infoset in enumerate(choices.infoset.tolist()):
+        private, _, public = tree.infoset_labels[infoset].partition(":")
+        lines = found.setdefault((int(tree.infoset_player[infoset]), public), [])
+        actions = tree.infoset_actions[infoset][1:]
+        for position, action in enumerate(actions, start=int(choices.start[c])):
+            style = action if private and len(actions) > 1 else ""
+            lines.append(Line(private or action, style, position))
+    if not found:
+        raise UsageError("no frequency of this game is free, so there is nothing to draw")
+    if len(found) > MAX_PANELS:
+        raise UsageError(
+            f"the frequencies of this game need {len(found)} panels, one for each player and "
+            f"public history; at most {MAX_PANELS} can be read, so choose a smaller game"
+        )
+    if _is_three_player_kuhn(tree):
+        return tuple(
+            Panel(node_title(row), tuple(found.get((node.player, node.history), ())))
+            for row, node in enumerate(NODES)
+        )
+    return tuple(
+        Panel(
+            f"{tree.players[player]} after {public}" if public else tree.players[player],
+            tuple(lines),
+        )
+        for (player, public), lines in found.items()
+    )
+
+
+def line_labels(panels: tuple[Panel, ...]) -> list[str]:
+    """All labels of lines; cards by their number, others in the order in which they occur."""
+    labels = list(dict.fromkeys(line.label for panel in panels for line in panel.lines))
+    return sorted(labels, key=int) if all(map(str.isdecimal, labels)) else labels
+
+
+def line_actions(panels: tuple[Panel, ...]) -> list[str]:
+    """Actions that tell lines of one label apart, in the order in which they occur."""
+    actions = dict.fromkeys(line.action for panel in panels for line in panel.lines)
+    return list(filter(None, actions))
+
+
+def _is_three_player_kuhn(tree: GameTree) -> bool:
+    try:
+        KuhnNodes.of(tree)
+    except UsageError:
+        return False
+    return True
+
+
+WINDOW_NAMES = "abcdefgh"
+
+
+class Curve(NamedTuple):
+    """Payoffs float64 (K, N) over values of the parameter float64 (K,)."""
+
+    values: FloatArray
+    payoffs: FloatArray
+
+
+class Window(NamedTuple):
+    """What a close-up shows; without `bottom` and `top`, all payoffs between left and right."""
+
+    left: float
+    right: float
+    bottom: float | None = None
+    top: float | None = None
+
+
+class _Line(NamedTuple):
+    """One polyline of a panel; its folds are points of it, and reference curves have none."""
+
+    x: FloatArray
+    y: FloatArray
+    color: Color
+    label: str
+    style: str = "-"
+
+    def between(self, left: float, right: float) -> FloatArray:
+        """Values of y at the points of the polyline between two values of x and where it enters."""
+        inside = self.y[(self.x >= left) & (self.x <= right)]
+        before, step = self.x[:-1], np.diff(self.x)
+        entered = []
+        for edge in (left, right):
+            crossing = np.flatnonzero((before - edge) * (self.x[1:] - edge) < 0)
+            share = (edge - before[crossing]) / step[crossing]
+            entered.append((1 - share) * self.y[crossing] + share * self.y[crossing + 1])
+        return np.concatenate((inside, *entered))
+
+
+def payoff_figure(
+    branches: Mapping[str, Branch],
+    *,
+    exact: Sequence[Curve] = (),
+    windows: Sequence[Window] = (),
+    players: Sequence[int] | None = None,
+    folds: bool = True,
+) -> Figure:
+    """Expectations against the parameter: of one branch in one panel, of several by player.
+
+    Parameters
+    ----------
+    branches : by the name that the figure shows
+    exact : reference curves, laid over the branches as dashed lines
+    windows : close-ups; each is a panel of its own, marked in the main one
+    players : numbers, from 0, of those whose expectations are shown; all unless given
+    folds : whether folds are dots; those of many branches hide the curves
+
+    Raises
+    ------
+    UsageError
+        If there is no branch, the branches differ in their players or parameter, a player does
+        not exist, or a window is empty, has a range of payoffs for several panels, or shows
+        nothing.
+    """
+    first = _first(branches)
+    names = first.game.tree.players
+    shown = list(range(len(names))) if players is None else list(players)
+    if not shown or not set(shown) <= set(range(len(names))):
+        raise UsageError(f"players {shown} asked for; choose some of 0 to {len(names) - 1}")
+    rows = [shown] if len(branches) == 1 else [[p] for p in shown]
+    _check_windows(windows, len(rows))
+
+    figure = new_figure(7.2 + 3.0 * len(windows), max(4.4, 2.7 * len(rows)))
+    grid = figure.subplots(
+        len(rows),
+        1 + len(windows),
+        squeeze=False,
+        sharex="col",
+        gridspec_kw={"width_ratios": [2.2] + [1.0] * len(windows)},
+    )
+    for axes, row in zip(grid, rows, strict=True):
+        lines = _lines(branches, row, exact)
+        main, *close_ups = axes
+        _draw(main, lines, folds=folds)
+        main.margins(x=0.01)
+        for name, window, ax in zip(WINDOW_NAMES, windows, close_ups, strict=False):
+            _draw(ax, lines, folds=folds)
+            _close_up(main, ax, window, name, lines)
+        whose = "expectation" if len(branches) == 1 else f"expectation of {names[row[0]]}"
+        label_axes(main, "", whose)
+        for ax in close_ups:
+            label_axes(ax, "", "")
+    for ax in grid[-1]:
+        ax.set_xlabel(first.parameter, fontsize=LABEL_SIZE)
+    if len(branches) == 1:
+        grid[0, 0].set_title(next(iter(branches)), loc="left", fontsize=LABEL_SIZE)
+    add_legend(figure, grid[0, 0].get_legend_handles_labels()[0])
+    return figure
+
+
+def _first(branches: Mapping[str, Branch]) -> Branch:
+    """One of the branches, if all have the same players and the same parameter."""
+    if not branches:
+        raise UsageError("there is no branch to draw; give at least one")
+    first, *others = branches.values()
+    for other in others:
+        one, two = ((b.parameter, *b.game.tree.players) for b in (first, other))
+        if one != two:
+            raise UsageError(
+                f"{first.game.spec} and {other.game.spec} differ in their parameter or players "
+                f"({', '.join(one)}; {', '.join(two)}); draw them in figures of their own"
+            )
+    return first
+
+
+def _check_windows(windows: Sequence[Window], rows: int) -> None:
+    if len(windows) > len(WINDOW_NAMES):
+        raise UsageError(f"{len(windows)} close-ups asked for; at most {len(WINDOW_NAMES)} fit")
+    for window in windows:
+        if not window.left < window.right:
+            raise UsageError(f"a close-up from {window.left} to {window.right} shows nothing")
+        if (window.bottom is None) != (window.top is None):
+            raise UsageError("a close-up has both bottom and top, or neither")
+        if window.bottom is not None and window.top is not None:
+            if not window.bottom < window.top:
+                raise UsageError(f"a close-up from {window.bottom} to {window.top} shows nothing")
+            if rows > 1:
+                raise UsageError(
+                    "a range of payoffs does not fit the panels of several players; "
+                    "leave it out, or choose one player"
+                )
+
+
+def _lines(
+    branches: Mapping[str, Branch], players: Sequence[int], exact: Sequence[Curve]
+) -> list[_Line]:
+    """What one row of panels shows: of one branch by player, of several by branch."""
+    if len(branches) == 1:
+        (branch,) = branches.values()
+        labels = branch.game.tree.players
+        lines = [
+            _Line(branch.values, branch.payoffs[:, p], player_color(p), labels[p]) for p in players
+        ]
+    else:
+        (p,) = players
+        colors = ordered_colors(len(branches))
+        lines = [
+            _Line(branch.values, branch.payoffs[:, p], color, name)
+            for color, (name, branch) in zip(colors, branches.items(), strict=True)
+        ]
+    for p in players:
+        for curve in exact:
+            label = "exact" if all(line.style == "-" for line in lines) else ""
+            lines.append(_Line(curve.values, curve.payoffs[:, p], INK, label, "--"))
+    return lines
+
+
+def _draw(ax: Axes, lines: Sequence[_Line], *, folds: bool) -> None:
+    for x, y, color, label, style in lines:
+        ax.plot(x, y, style, color=color, linewidth=1.2, label=label, solid_joinstyle="round")
+        if folds and style == "-":
+            turns = turning_points(x)
+            ax.plot(x[turns], y[turns], "o", color=color, markersize=2, zorder=3)
+    if folds:
+        ax.plot([], [], "o", color=GRAY, markersize=2, label="fold")
+
+
+def _close_up(main: Axes, ax: Axes, window: Window, name: str, lines: Sequence[_Line]) -> None:
+    """Limit `ax` to a window and mark the window in the main panel."""
+    from matplotlib.patches import Rectangle
+
+    left, right, bottom, top = window
+    seen = np.concatenate([line.between(left, right) for line in lines])
+    if (
+        not len(seen)
+        or (top is not None and not seen.min() <= top)
+        or (bottom is not None and not seen.max() >= bottom)
+    ):
+        raise UsageError(f"there is nothing in the close-up {tuple(window)}; choose another one")
+    if bottom is None or top is None:
+        margin = 0.06 * float(np.ptp(seen)) or 1e-3
+        bottom, top = float(seen.min()) - margin, float(seen.max()) + margin
+    ax.set(xlim=(left, right), ylim=(bottom, top))
+    ax.set_title(name, loc="left", fontsize=LABEL_SIZE)
+    main.add_patch(
+        Rectangle((left, bottom), right - left, top - bottom, fill=False, edgecolor=GRAY, zorder=4)
+    )
+    main.annotate(
+        name,
+        (right, top),
+        (2, 1),
+        textcoords="offset points",
+        color=GRAY,
+        fontsize=LABEL_SIZE,
+        zorder=4,
+    )
+
+
+def crossing_figure(branches: Mapping[str, Branch], *, tolerance: float = VERTICAL) -> Figure:
+    """Number of points of each branch against the parameter, in panels one above the other.
+
+    They are crossings of the regularized curve; how many equilibria they become is for a
+    verifier to say (cf. Billingham 2018, Figure 12).
+
+    Parameters
+    ----------
+    branches : by the name that the figure shows
+    tolerance : as in :func:`crossing_counts`
+
+    Raises
+    ------
+    UsageError
+        If there is no branch.
+    """
+    from matplotlib.ticker import MaxNLocator
+
+    if not branches:
+        raise UsageError("there is no branch to draw; give at least one")
+    figure = new_figure(7.5, 0.8 + 0.95 * len(branches))
+    grid = figure.subplots(len(branches), 1, squeeze=False, sharex=True)[:, 0]
+    for ax, (name, branch) in zip(grid, branches.items(), strict=True):
+        breakpoints, counts = crossing_counts(branch.values, tolerance)
+        if not counts.size:  # it only stands still: one flat step
+            breakpoints = np.array([branch.values.min(), branch.values.max()])
+            counts = np.ones(1, dtype=np.int64)
+        label_axes(ax, "", "")
+        ax.set_axisbelow(True)
+        # the outline keeps narrow steps visible
+        colors = {"facecolor": COLORS[0], "edgecolor": COLORS[0]}
+        ax.stairs(counts, breakpoints, fill=True, linewidth=0.7, snap=False, **colors)
+        most = int(counts.max(initial=0))
+        ax.set_ylim(0, 1.1 * max(most, 1))
+        ax.yaxis.set_major_locator(MaxNLocator(nbins=3, integer=True))
+        ax.set_title(f"{name}: up to {most}", loc="left", fontsize=LABEL_SIZE)
+    parameters = sorted({branch.parameter for branch in branches.values()})
+    grid[-1].set_xlabel(", ".join(parameters), fontsize=LABEL_SIZE)
+    figure.supylabel("points of the branch", fontsize=LABEL_SIZE)
+    return figure
+
+
+MOST_COLUMNS = 6
+LEAST = 0.1
+LEGEND_ROWS = 26
+LINE_STYLES: Sequence[Any] = ("-", "--", ":", "-.", (0, (8, 2)), (0, (6, 1, 1, 1, 1, 1)))
+
+
+def frequency_figure(
+    branch: Branch, window: tuple[float, float] | None = None, *, logarithmic: bool = False
+) -> Figure:
+    """Frequencies against the parameter: a panel for each decision, a line for each card.
+
+    Where several actions are free there is a line for each, and its style says which it is.
+    Three-player Kuhn poker has its twelve nodes; other games a panel for each player and public
+    history.
+
+    Parameters
+    ----------
+    window : lower and upper end of the parameter, for a close-up
+    logarithmic : whether the parameter is; its first decades, where hardly anything changes,
+        are left out
+
+    Raises
+    ------
+    UsageError
+        If the window is empty, nothing is free or there would be more than 60 panels.
+    """
+    from matplotlib.lines import Line2D
+
+    if window is not None and not window[0] < window[1]:
+        raise UsageError(f"a close-up from {window[0]} to {window[1]} shows nothing")
+    panels = frequency_panels(branch.game.tree)
+    labels = line_labels(panels)
+    color = dict(zip(labels, ordered_colors(len(labels)), strict=True))
+    actions = line_actions(panels)
+    style = dict(zip(actions, itertools.cycle(LINE_STYLES), strict=False))
+    columns = 3 if len(panels) == 12 else min(math.ceil(math.sqrt(len(panels))), MOST_COLUMNS)
+    rows = math.ceil(len(panels) / columns)
+    figure = new_figure(1.2 + 2.7 * columns, 0.6 + 1.8 * rows)
+    grid = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
+    for ax, panel in zip(grid.flat, panels, strict=False):
+        label_axes(ax, "", "")
+        ax.set_title(panel.title, loc="left", fontsize=LABEL_SIZE)
+        for line in sorted(panel.lines, key=lambda line: labels.index(line.label)):
+            (drawn,) = ax.plot(branch.values, branch.free[:, line.position], linewidth=1.1)
+            drawn.set(color=color[line.label], linestyle=style.get(line.action, "-"))
+        if not panel.lines:
+            note = {"ha": "center", "va": "center", "color": GRAY, "fontsize": LABEL_SIZE}
+            ax.text(0.5, 0.5, "nothing is free", transform=ax.transAxes, **note)
+    for ax in grid.flat[len(panels) :]:
+        ax.remove()
+    for ax in grid.flat[len(panels) - columns : len(panels)]:
+        ax.tick_params(labelbottom=True)
+    ends = window or _ends(branch)
+    if logarithmic:
+        grid[0, 0].set_xscale("log")
+        ends = max(ends[0], LEAST), ends[1]
+    grid[0, 0].set(ylim=(-0.04, 1.04), xlim=ends)
+    figure.supxlabel(branch.parameter, fontsize=LABEL_SIZE)
+    figure.supylabel("frequency", fontsize=LABEL_SIZE)
+    handles = [Line2D([], [], color=color[label], label=label) for label in labels]
+    handles += [Line2D([], [], color=GRAY, linestyle=style[name], label=name) for name in actions]
+    title = "card" if all(map(str.isdecimal, labels)) else None
+    add_legend(figure, handles, title=title, columns=math.ceil(len(handles) / LEGEND_ROWS))
+    return figure
+
+
+def _ends(branch: Branch) -> tuple[float, float]:
+    return float(branch.values.min()), float(branch.values.max())
+
+
+def draw_quantal(setting: QuantalSetting, folder: Path) -> list[Path]:
+    """Write the frequencies along the principal branch as figures; return the files.
+
+    Raises
+    ------
+    UsageError
+        If the points cannot be read or a file cannot be written.
+    """
+    branch = read_points(setting.game, folder / POINTS, PARAMETER)
+    figure = frequency_figure(branch, logarithmic=True)
+    files = [folder / f"frequencies{suffix}" for suffix in SUFFIXES]
+    for file in files:
+        save_figure(figure, file)
+    return files
+
+
+ANIMATION = "animation.gif"
+
+
+class Drawn(NamedTuple):
+    """The files that were written, and of each figure that is missing why."""
+
+    files: list[Path]
+    missing: dict[str, str]
+
+
+def draw_trace(
+    setting: Setting,
+    folder: TraceFolder,
+    document: dict[str, Any],
+    close_ups: Sequence[tuple[float, float]],
+) -> Drawn:
+    """Write payoffs, frequencies and counts along a branch; in Kuhn poker for three also bars.
+
+    Bars show the equilibria of the summary `document`. Close-ups are values of the parameter
+    from which to which. A figure that cannot be drawn or written is missing, and the others
+    are not.
+
+    Raises
+    ------
+    UsageError
+        If the points of the branch or the folder of the figures are damaged.
+    """
+    branch = _branch(setting, folder)
+    target = _figure_folder(folder)
+    drawn = Drawn([], {})
+    for name, draw in _figures(setting, folder, document, close_ups).items():
+        files = [target / f"{name}{suffix}" for suffix in SUFFIXES]
+        try:
+            figure = draw(branch)
+            for file in files:
+                save_figure(figure, file)
+        except UsageError as error:
+            drawn.missing[name] = str(error)
+        else:
+            drawn.files.extend(files)
+    return drawn
+
+
+def check_figures(setting: Setting, close_ups: Sequence[tuple[float, float]]) -> None:
+    """Raise UsageError if the figures of a trace cannot be drawn, whatever its branch is.
+
+    Close-ups must lie within the range of the parameter, and there are at most eight.
+    """
+    first, last = sorted((setting.request.first, setting.request.last))
+    for low, high in close_ups:
+        if high <= first or low >= last:
+            raise UsageError(f"--close-up {low:g},{high:g} lies outside {first} to {last}")
+    if len(close_ups) > len(WINDOW_NAMES):
+        raise UsageError(f"{len(close_ups)} close-ups asked for; at most {len(WINDOW_NAMES)} fit")
+    frequency_panels(setting.game.tree)
+
+
+def animate_trace(setting: Setting, folder: TraceFolder, frames: int) -> Path:
+    """Write the strategies along a branch as an animation of so many frames; return the file.
+
+    Raises
+    ------
+    UsageError
+        If the game is not three-player Kuhn poker, or a file cannot be read or written.
+    """
+    branch = _branch(setting, folder)
+    step = float(branch.arclength[-1] - branch.arclength[0]) / max(frames - 1, 1)
+    file = _figure_folder(folder) / ANIMATION
+    write_animation(branch, file, step=step)
+    return file
+
+
+def check_animation(setting: Setting) -> None:
+    """Raise UsageError if the strategies of a game cannot be animated."""
+    KuhnNodes.of(setting.game.tree)
+
+
+def _has_bars(setting: Setting) -> bool:
+    try:
+        KuhnNodes.of(setting.game.tree)
+    except UsageError:
+        return False
+    return True
+
+
+def _figures(
+    setting: Setting,
+    folder: TraceFolder,
+    document: dict[str, Any],
+    close_ups: Sequence[tuple[float, float]],
+) -> dict[str, Callable[[Branch], Figure]]:
+    """All figures by the names of their files."""
+    title = _name(setting)
+    windows = [Window(low, high) for low, high in close_ups]
+    figures: dict[str, Callable[[Branch], Figure]] = {
+        "payoffs": lambda branch: payoff_figure({title: branch}, windows=windows),
+        "frequencies": frequency_figure,
+        "counts": lambda branch: crossing_figure({title: branch}),
+    }
+    for number, ends in enumerate(close_ups, start=1):
+        figures[f"frequencies-{number}"] = partial(frequency_figure, window=ends)
+    if _has_bars(setting):
+        for entry in document["at"]:
+            for number, item in enumerate(entry["equilibria"], start=1):
+                name = f"bars-{Path(item['profile']).stem}"
+                figures[name] = partial(_bars, setting, folder, (entry, number))
+    return figures
+
+
+def _bars(
+    setting: Setting, folder: TraceFolder, shown: tuple[dict[str, Any], int], _: Branch
+) -> Figure:
+    """Bars of one equilibrium of an entry of the summary, by its number from 1."""
+    tree, (entry, number) = setting.game.tree, shown
+    item = entry["equilibria"][number - 1]
+    file = folder.path / item["profile"]
+    try:
+        data = parse_profile(read_file(file, MOST_PROFILE_BYTES))
+    except OSError as error:
+        raise UsageError(f"cannot read {file}: {error.strerror}; trace again") from None
+    behavior = profile_from_json(tree, data).probabilities
+    words = [
+        f"{_name(setting)} at {setting.request.parameter}={entry['parameter']:.9g}",
+        f"{number} of {len(entry['equilibria'])}",
+        identity_text(item["identity"]),
+    ]
+    return bar_figure(tree, behavior, title=", ".join(filter(None, words)))
+
+
+def _name(setting: Setting) -> str:
+    """The game without its parameter."""
+    return str(parse_spec(setting.game.spec).without(setting.request.parameter))
+
+
+def _branch(setting: Setting, folder: TraceFolder) -> Branch:
+    return read_points(setting.game, folder.points)
+
+
+def _figure_folder(folder: TraceFolder) -> Path:
+    path = folder.path / FIGURES
+    try:
+        path.mkdir(exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot write figures to {path}: {error.strerror}") from None
+    return path

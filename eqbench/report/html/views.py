@@ -1,0 +1,650 @@
+"""What solvers can be compared by: games and seeds that all of them were asked to solve."""
+
+from __future__ import annotations
+
+import math
+import statistics
+import xml.etree.ElementTree as ET
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from eqbench.report.cell_notes import ALARMING
+from eqbench.report.html.charts import (
+    SHORTEST_S,
+    Axes,
+    Scale,
+    chart,
+    linear_scale,
+    log_scale,
+    looks_of,
+    picture,
+    share_scale,
+)
+from eqbench.report.html.document import Beside, Block, Figure, Prose, Title, anchor_of
+from eqbench.report.html.facts import PublishedPayoffs
+from eqbench.report.html.looks import CIRCLE, CROSS, Look, add_look_mark, part_of, short
+from eqbench.report.html.tracks import GameTracks, Track
+from eqbench.report.naming import kind_of_match, marked
+from eqbench.report.svg import GRAY, INK, add, add_text, svg_text
+from eqbench.report.terminal import seconds, small
+from eqbench.report.tree_layout import text_width
+from eqbench.store.schema import CellRecord, EquilibriumRecord, Status
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A game and a seed, with the cell of each solver by the key of its look."""
+
+    game: GameTracks
+    cells: Mapping[str, Track]
+
+
+def shown_looks(games: Sequence[GameTracks]) -> list[Look]:
+    """Looks of all solvers that have any cell."""
+    return looks_of(track for game in games for track in game.tracks)
+
+
+def common_trials(games: Sequence[GameTracks]) -> list[Trial]:
+    """Games and seeds of which every solver has a cell, whatever became of it.
+
+    A solver that uses no chance has one cell, which stands for all seeds.
+    """
+    keys = [look.key for look in shown_looks(games)]
+    trials = []
+    for game in games:
+        own = {(track.look.key, track.entry.record.seed): track for track in game.tracks}
+        seeds: list[int | None] = [*sorted({seed for _, seed in own if seed is not None})]
+        for seed in seeds or [None]:
+            found = {key: own.get((key, seed), own.get((key, None))) for key in keys}
+            cells = {key: track for key, track in found.items() if track is not None}
+            if cells and len(cells) == len(keys):
+                trials.append(Trial(game, cells))
+    return trials
+
+
+def common_games(trials: Sequence[Trial]) -> list[GameTracks]:
+    """Games of trials, each once."""
+    return list({trial.game.title: trial.game for trial in trials}.values())
+
+
+def what_counts(games: Sequence[GameTracks], trials: Sequence[Trial]) -> str:
+    """Which games count, in a sentence for a caption."""
+    counted = common_games(trials)
+    names = ", ".join(game.short for game in counted)
+    others = ", ".join(game.short for game in games if game not in counted)
+    text = f"It counts what all solvers were asked to solve, the same seeds for all: {names}"
+    return f"{text}; not {others}." if others else f"{text}."
+
+
+def why_not_all(games: Sequence[GameTracks], trials: Sequence[Trial]) -> list[Prose]:
+    """Why figures about shares are left out; empty where they are not, or nothing was solved."""
+    solved = [game for game in games if any(track.points for track in game.tracks)]
+    counted = common_games(trials)
+    if not solved or (counted and (len(solved) < 2 or len(counted) > 1)):
+        return []
+    if not counted:
+        text = (
+            "Shares of targets and performance profiles need games and seeds that all solvers on "
+            "this page were asked to solve, and there are none: a page with fewer runs may have "
+            "them."
+        )
+    else:
+        text = (
+            "A performance profile needs two games that all solvers on this page were asked to "
+            f"solve; there is only {counted[0].short}."
+        )
+    return [Prose((text,), small=True)]
+
+
+# Shares of the payoff range, eight a decade: as many as lines stay smooth with.
+TARGETS = tuple(10.0 ** (-k / 8) for k in range(8, 81))
+COARSE = 1e-3
+_MARK = (
+    "A mark is where a solver reached something for the last time; behind it the line goes on, "
+    "thin, to the right edge."
+)
+
+Steps = list[tuple[float, float]]
+
+
+def ecdf(games: Sequence[GameTracks], trials: Sequence[Trial]) -> Figure | None:
+    """Share of all games, seeds and targets that each solver reached over time.
+
+    The run-length distributions of Hansen et al. (2021, COCO), over time instead of evaluations.
+    None if nothing was reached.
+    """
+    shown = shown_looks(games)
+    times = {
+        look.key: [
+            max(trial.cells[look.key].time_to(target * trial.game.unit), SHORTEST_S)
+            for trial in trials
+            for target in TARGETS
+        ]
+        for look in shown
+    }
+    reached = [time for own in times.values() for time in own if time < math.inf]
+    if not reached:
+        return None
+    unknown = [game.short for game in common_games(trials) if game.payoff_scale is None]
+    exceptions = f" (one unit of payoff on {', '.join(unknown)})" if unknown else ""
+    title = "Targets reached over time"
+    names = ("seconds of solving", "share of (game, seed, target) reached")
+    svg, without = _drawn(title, (log_scale(reached), share_scale()), names, (shown, times))
+    return Figure(
+        "ecdf",
+        svg,
+        f"Higher is better. Targets are {len(TARGETS)} values of max regret from 0.1 down to "
+        f"10⁻¹⁰ of the payoff range{exceptions}, evenly spaced on a logarithmic scale; a line is "
+        "at 40 % when 40 % of all games, seeds and targets were reached. "
+        f"{what_counts(games, trials)} What a solver does not support it never reached, and one "
+        f"that uses no chance counts for every seed. {_MARK} How high that is says what the time "
+        f"limit allowed, not what the method can do.{without}",
+        title,
+        least_width=420,
+    )
+
+
+def performance_profiles(games: Sequence[GameTracks], trials: Sequence[Trial]) -> list[Figure]:
+    """Shares of games that each solver solved within a factor of the fastest one's time.
+
+    Dolan and Moré (2002), once to a coarse target and once to the target of the runs, unless it
+    is 0, which no measured regret has to reach; a solver with several seeds counts with the
+    median of its times. Empty unless there are two games.
+    """
+    counted = common_games(trials)
+    if len(counted) < 2:
+        return []
+    full = {game.title: _target(game) for game in counted}
+    rough = {game.title: COARSE * game.unit for game in counted}
+    figures = [_profile(games, trials, rough, coarse=True)]
+    if all(full.values()):
+        figures.append(_profile(games, trials, full, coarse=False))
+    return [figure for figure in figures if figure is not None]
+
+
+def _profile(
+    games: Sequence[GameTracks],
+    trials: Sequence[Trial],
+    targets: Mapping[str, float],
+    *,
+    coarse: bool,
+) -> Figure | None:
+    shown = shown_looks(games)
+    ratios: dict[str, list[float]] = {look.key: [] for look in shown}
+    for title, target in targets.items():
+        own = [trial.cells for trial in trials if trial.game.title == title]
+        times = {
+            key: statistics.median_high(
+                max(cells[key].time_to(target), SHORTEST_S) for cells in own
+            )
+            for key in ratios
+        }
+        best = min(times.values())
+        for key, time in times.items():
+            ratios[key].append(time / best if best < math.inf else math.inf)
+    known = [ratio for own in ratios.values() for ratio in own if ratio < math.inf]
+    if not known:
+        return None
+    goal = (
+        f"{COARSE:g} of the payoff range"
+        if coarse
+        else "the target of the run, the strictest one of a game where cells had several"
+    )
+    title = f"Performance profile: {'coarse' if coarse else 'full'} target"
+    scales = (log_scale([1.0, *known]), share_scale())
+    names = ("time relative to the fastest solver", "share of games")
+    svg, without = _drawn(title, scales, names, (shown, ratios))
+    return Figure(
+        "profile-coarse" if coarse else "profile-target",
+        svg,
+        f"The goal is a max regret within {goal}. At the left end a line says on how many games a "
+        "solver is the fastest, further right on how many it needs at most that many times the "
+        f"best time; who never got there, unsupported games included, never counts. {_MARK} "
+        f"{what_counts(games, trials)} Ratios hide absolute times and depend on which solvers take "
+        f"part, so order two solvers only by a profile of these two.{without}",
+        title,
+        least_width=420,
+    )
+
+
+def _target(game: GameTracks) -> float:
+    """Smallest max regret at which any cell of a game may stop, 0 if one may not."""
+    targets = (track.entry.record.target for track in game.tracks)
+    return min((target for target in targets if target is not None), default=0.0)
+
+
+def _shares(values: Iterable[float]) -> Steps:
+    """Points at which the share of values that are at most x rises."""
+    known = sorted(values)
+    rises = {x: (k + 1) / len(known) for k, x in enumerate(known) if x < math.inf}
+    return list(rises.items())
+
+
+def _drawn(
+    label: str,
+    scales: tuple[Scale, Scale],
+    names: tuple[str, str],
+    given: tuple[Sequence[Look], Mapping[str, Iterable[float]]],
+) -> tuple[str, str]:
+    """Picture of the shares of given values, and a sentence on the solvers that have no line."""
+    looks, values = given
+    points = {look.key: _shares(values[look.key]) for look in looks}
+    shown = [look for look in looks if points[look.key]]
+    without = [look.label for look in looks if not points[look.key]]
+    root, axes = chart(label, scales, names, shown)
+    # the thin ends of lines below, then lines, then marks, so that none is hidden where many end
+    for draw in (_draw_rest, _draw_line, _draw_end):
+        for look in shown:
+            draw(root, axes, look, points[look.key])
+    said = f" No line, since they reached nothing: {', '.join(without)}." if without else ""
+    return svg_text(root), said
+
+
+def _draw_rest(root: ET.Element, axes: Axes, look: Look, points: Steps) -> None:
+    x, y = axes.place(*points[-1])
+    line = {"d": f"M{x:.1f} {y:.1f}H{axes.left + axes.width:.1f}", **look.line}
+    add(part_of(root, look), "path", **line, stroke_width=0.8, stroke_opacity=0.55)
+
+
+def _draw_line(root: ET.Element, axes: Axes, look: Look, points: Steps) -> None:
+    group = part_of(root, look)
+    add(group, "title").text = _said(look, points)
+    path = axes.steps([(points[0][0], 0.0), *points], points[-1][0])
+    add(group, "path", d=path, stroke_width=1.5, **look.line)
+
+
+def _draw_end(root: ET.Element, axes: Axes, look: Look, points: Steps) -> None:
+    group = part_of(root, look)
+    add(group, "title").text = _said(look, points)
+    add_look_mark(group, look, *axes.place(*points[-1]))
+
+
+def _said(look: Look, points: Steps) -> str:
+    return f"{look.label}: {points[-1][1]:.0%} in the end"
+
+
+_WIDTH, _COST_ROW, _TOP, _BELOW, _RIGHT = 560.0, 24.0, 40.0, 48.0, 24.0
+_MIB = 2**20
+# What time went into: field of a record, what it is called, color.
+_PARTS = (
+    ("setup_s", "set-up", "#9fb0c3"),
+    ("elapsed_s", "solving", "#0b5cad"),
+    ("overhead_s", "monitoring", "#d98200"),
+)
+
+
+def memory(games: Sequence[GameTracks]) -> Figure | None:
+    """Peak memory of each solver; None if nothing is known."""
+    tracks = [t for game in games for t in game.tracks if _solved(t.entry.record)]
+    if not tracks:
+        return None
+    peaks = {look.key: _peaks(tracks, look) for look in looks_of(tracks)}
+    least = min(map(min, peaks.values()))
+    scale = linear_scale([0.0, *(1.04 * max(own) for own in peaks.values())])
+    label, axis = "Peak memory of each solver", "peak of resident memory (MiB)"
+    root, axes = _bars(label, axis, looks_of(tracks), scale)
+    for row, look in enumerate(looks_of(tracks)):
+        y = _TOP + (row + 0.5) * _COST_ROW
+        group = part_of(root, look)
+        own = peaks[look.key]
+        end = axes.place(max(own), 0)[0]
+        size = {"width": end - axes.left, "height": _COST_ROW - 9}
+        add(group, "rect", x=axes.left, y=y - (_COST_ROW - 9) / 2, **size, fill="#c3d6ea", rx=2)
+        for peak in own:
+            place = {"cx": axes.place(peak, 0)[0], "cy": y, "r": 3}
+            add(group, "circle", **place, fill="#0b5cad", fill_opacity=0.6)
+        add(group, "title").text = f"{look.label}: {max(own):.0f} MiB at most"
+    x = axes.place(least, 0)[0]
+    line = f"M{x:.1f} {axes.bottom:.1f}V{_TOP - 6:.1f}"
+    add(root, "path", d=line, stroke=INK, stroke_dasharray="3 3")
+    anchor = "start" if x < _WIDTH / 2 else "end"
+    text = f"smallest peak: {least:.0f} MiB"
+    add_text(root, text, x, _TOP - 12, text_anchor=anchor, fill=INK)
+    return Figure(
+        "memory",
+        svg_text(root),
+        "A bar ends at the largest peak of any cell, dots are its cells; those that never began to "
+        "solve are left out. The dashed line is the smallest peak here. Each cell is a process of "
+        "its own, so its peak includes Python and everything that it loads; which part of it the "
+        "method needs is not measured. The first cell of a method may include compiling, which "
+        "takes memory that later cells do not need. Peaks are sampled, so that short ones may be "
+        "missed.",
+        "Memory",
+        least_width=420,
+    )
+
+
+def times(games: Sequence[GameTracks]) -> Figure | None:
+    """Where the time of each solver went; None if nothing is known."""
+    tracks = [t for game in games for t in game.tracks if t.entry.record.setup_s is not None]
+    if not tracks:
+        return None
+    shown = looks_of(tracks)
+    totals = {look.key: [_total(tracks, look, name) for name, _, _ in _PARTS] for look in shown}
+    scale = linear_scale([0.0, *(1.04 * sum(parts) for parts in totals.values())])
+    root, axes = _bars("Time of each solver", "seconds, all cells together", shown, scale)
+    for row, look in enumerate(shown):
+        y, group = _TOP + (row + 0.5) * _COST_ROW, part_of(root, look)
+        start = 0.0
+        for (_, name, color), spent in zip(_PARTS, totals[look.key], strict=True):
+            left, right = axes.place(start, 0)[0], axes.place(start + spent, 0)[0]
+            size = {"width": max(right - left, 0.0), "height": _COST_ROW - 9}
+            bar = add(group, "rect", x=left, y=y - (_COST_ROW - 9) / 2, **size, fill=color)
+            add(bar, "title").text = f"{look.label}: {seconds(spent)} of {name}"
+            start += spent
+    left = axes.left
+    for _, name, color in _PARTS:
+        add(root, "rect", x=left, y=_TOP - 24, width=11, height=11, rx=2, fill=color)
+        add_text(root, name, left + 16, _TOP - 14, fill=INK)
+        left += 16 + text_width(name) + 12
+    return Figure(
+        "times",
+        svg_text(root),
+        "Seconds of all cells of a solver put end to end: set-up is imports, conversion and "
+        "compilation, monitoring is what reporting snapshots cost and is not charged to the "
+        "solver. A short bar may mean few supported games; the table has each cell.",
+        "Time",
+        least_width=420,
+    )
+
+
+def _bars(label: str, axis: str, shown: Sequence[Look], scale: Scale) -> tuple[ET.Element, Axes]:
+    """A new picture with a row for each solver and an axis below."""
+    left = max(0.9 * text_width(short(look.label, 24)) for look in shown) + 14
+    bottom = _TOP + len(shown) * _COST_ROW + 4
+    root = picture(_WIDTH, bottom + _BELOW, label)
+    axes = Axes(left, bottom, _WIDTH - left - _RIGHT, bottom - _TOP, scale, Scale(0, 1, ()))
+    axes.frame(root, axis, "")
+    for row, look in enumerate(shown):
+        y = _TOP + (row + 0.5) * _COST_ROW + 4
+        name = add_text(root, short(look.label, 24), left - 10, y, text_anchor="end", fill=INK)
+        name.attrib |= {"class": "key", "data-key": look.key}
+    return root, axes
+
+
+def _solved(record: CellRecord) -> bool:
+    return record.elapsed_s is not None and record.peak_memory_bytes is not None
+
+
+def _peaks(tracks: Sequence[Track], look: Look) -> list[float]:
+    records = [track.entry.record for track in tracks if track.look is look]
+    return [(record.peak_memory_bytes or 0) / _MIB for record in records]
+
+
+def _total(tracks: Sequence[Track], look: Look, name: str) -> float:
+    return sum(getattr(t.entry.record, name) or 0.0 for t in tracks if t.look is look)
+
+
+# Of the payoff range: up to which regret a profile counts as an equilibrium here, and below
+# which payoffs are the same.
+EQUILIBRIUM, SAME = 1e-6, 1e-5
+_SEGMENT = "#ccd6e2"
+
+
+@dataclass(frozen=True)
+class _Found:
+    """An equilibrium and the look of the solver that found it."""
+
+    look: Look
+    record: EquilibriumRecord
+
+    @property
+    def place(self) -> str:
+        """How it stands to what is published, in the words of `kind_of_match`."""
+        identity = self.record.identity
+        return "no name" if identity is None else kind_of_match(identity)
+
+    @property
+    def rank(self) -> int:
+        """0 if it is in no published set, 1 if on the path of one, 2 if it is as published."""
+        return {"strict": 2, "up to rounding": 2, "on path": 1}.get(self.place, 0)
+
+
+def payoff_scatters(games: Sequence[GameTracks]) -> list[Block]:
+    """Figures of the games whose equilibria differ in payoffs, and a note on each other one."""
+    blocks: list[Block] = []
+    notes = []
+    for place, game in enumerate(games, 1):
+        found = [
+            _Found(track.look, item)
+            for track in game.tracks
+            for item in track.entry.record.equilibria
+            if item.max_regret <= EQUILIBRIUM * game.unit and item.refuted is None
+        ]
+        moving = any(len(known.ends) > 1 for known in game.published)
+        if found and (moving or len(_distinct(game, found)) > 2):
+            pair = [_figure(game, found, p, place) for p in range(1, len(found[0].record.payoffs))]
+            blocks += [Title(game.short, f"{anchor_of(game.short)}-payoffs-{place}"), Beside(pair)]
+        elif found:
+            notes.append(_note(game, found))
+    return [*blocks, Prose(notes, small=True)] if notes else blocks
+
+
+def _distinct(game: GameTracks, found: Sequence[_Found]) -> list[list[float]]:
+    """Payoffs that differ, each as the equilibrium with the smallest max regret has them."""
+    best: dict[tuple[int, ...], list[float]] = {}
+    for item in sorted(found, key=lambda item: item.record.max_regret):
+        payoffs = item.record.payoffs
+        best.setdefault(tuple(round(u / (SAME * game.unit)) for u in payoffs), payoffs)
+    return list(best.values())
+
+
+def _note(game: GameTracks, found: Sequence[_Found]) -> str:
+    """What there is to say where a figure would be a dot or two."""
+    texts = _either(_distinct(game, found))
+    count = f"{len(found)} equilibria have" if len(found) > 1 else "one equilibrium has"
+    return f"{game.short}: {count} payoffs {texts}{_held_against_published(game, found)}."
+
+
+def _held_against_published(game: GameTracks, found: Sequence[_Found]) -> str:
+    """How many equilibria have published payoffs, and those if not all do; empty without any."""
+    points = [end for known in game.published for end in known.ends]
+    if not points:
+        return ""
+    alike = sum(
+        any(_differ(item.record.payoffs, point) <= SAME * game.unit for point in points)
+        for item in found
+    )
+    if alike == len(found):
+        return ", as published"
+    share = f"; {alike} of them as published, which is" if alike else "; published is"
+    return f"{share} {_either(points)}"
+
+
+def _differ(payoffs: Sequence[float], others: Sequence[float]) -> float:
+    return max(abs(u - v) for u, v in zip(payoffs, others, strict=True))
+
+
+def _either(vectors: Iterable[Sequence[float]]) -> str:
+    """Payoff vectors in words, each once."""
+    texts = [", ".join(f"{payoff:+z.5f}" for payoff in vector) for vector in vectors]
+    return " or ".join(dict.fromkeys(texts))
+
+
+def _figure(game: GameTracks, found: Sequence[_Found], player: int, place: int) -> Figure:
+    ends = [end for known in game.published for end in known.ends]
+    vectors = [*(item.record.payoffs for item in found), *ends]
+    width = max(max(v[0] for v in vectors) - min(v[0] for v in vectors), SAME * game.unit)
+    middle = sum(v[player] for v in vectors) / len(vectors)
+    x = linear_scale((v[0] for v in vectors), margin=0.12)
+    # what does not vary shall not look as if it did
+    spread = [middle - width / 4, middle + width / 4]
+    y = linear_scale([*(v[player] for v in vectors), *spread], margin=0.12)
+    own = [item.look for item in found]
+    shown = [replace(k, mark=CIRCLE, lined=False) for k in looks_of(game.tracks) if k in own]
+    names = ("payoff of P1", f"payoff of P{player + 1}")
+    root, axes = chart(f"Payoffs of equilibria on {game.short}", (x, y), names, shown)
+    right = axes.left + axes.width
+    key = "● strict   ○ on path   × elsewhere"
+    add_text(root, key, right, axes.bottom - axes.height - 12, text_anchor="end", fill=INK)
+    for known in _merged(game.published):
+        _published(root, axes, known, player)
+    for group in _heaps(axes, found, player):
+        _mark(root, axes, group, player)
+    published = (
+        "The gray line is the published family, or a gray dot where it has but one payoff vector. "
+        if ends
+        else "No family of payoffs is known here. "
+    )
+    rounded = (
+        " or miss a published constraint by a trace only (up to rounding)"
+        if any(item.place == "up to rounding" for item in found)
+        else ""
+    )
+    return Figure(
+        f"payoffs-{place}-p{player + 1}",
+        svg_text(root),
+        f"Each mark is an equilibrium that a solver found (max regret up to {EQUILIBRIUM:g} of the "
+        f"payoff range). {published}Filled marks are strict, as published everywhere{rounded}; "
+        "hollow ones are on path: as published where play leads, different elsewhere; crosses are "
+        "in no published set, or only near one. How often a place was found says nothing about how "
+        "likely it is.",
+        f"P1 against P{player + 1}",
+        least_width=420,
+    )
+
+
+def _merged(published: Sequence[PublishedPayoffs]) -> list[PublishedPayoffs]:
+    """Sets with the same ends as one, since their lines would cover each other."""
+    names: dict[tuple[tuple[float, ...], ...], list[str]] = {}
+    for known in published:
+        ends = tuple(tuple(round(u, 9) + 0.0 for u in end) for end in known.ends)
+        names.setdefault(ends, []).append(known.name)
+    return [PublishedPayoffs(", ".join(own), ends) for ends, own in names.items()]
+
+
+def _published(root: ET.Element, axes: Axes, known: PublishedPayoffs, player: int) -> None:
+    group = add(root, "g")
+    add(group, "title").text = known.name
+    places = [axes.place(end[0], end[player]) for end in known.ends]
+    (x, y), (to_x, to_y) = places[0], places[-1]
+    # a line of no length with round ends is a dot
+    line = {"d": f"M{x:.1f} {y:.1f}L{to_x:.1f} {to_y:.1f}", "stroke_linecap": "round"}
+    add(group, "path", **line, stroke=_SEGMENT, stroke_width=11)
+
+
+def _heaps(axes: Axes, found: Sequence[_Found], player: int) -> list[list[_Found]]:
+    """Equilibria of one solver that fall on the same pixel; the strict ones last, hence on top."""
+    heaps: dict[tuple[int, str, int, int], list[_Found]] = {}
+    for item in sorted(found, key=lambda item: item.rank):
+        x, y = axes.place(item.record.payoffs[0], item.record.payoffs[player])
+        heaps.setdefault((item.rank, item.look.key, round(x), round(y)), []).append(item)
+    return list(heaps.values())
+
+
+def _mark(root: ET.Element, axes: Axes, heap: Sequence[_Found], player: int) -> None:
+    item = heap[0]
+    payoffs, identity = item.record.payoffs, item.record.identity
+    look = replace(item.look, mark=CIRCLE if item.rank else CROSS)
+    group = part_of(root, look)
+    at = axes.place(payoffs[0], payoffs[player])
+    add_look_mark(group, look, *at, hollow=item.rank == 1)
+    name = " ".join(marked(identity)) if identity else "no name"
+    texts = ", ".join(f"{payoff:+z.6f}" for payoff in payoffs)
+    more = f", and {len(heap) - 1} more here" if len(heap) > 1 else ""
+    said = f"{look.label}: {name} ({item.place}), payoffs {texts}{more}"
+    add(group, "title").text = said
+
+
+_FILLS = {"good": "#d5ecda", "fair": "#fbeecb", "bad": "#f8d3cf", "idle": "#eceff2"}
+_MARKS = {"refuted": "✗", "exactly": "✓✓", "verified": "✓", "nothing": "·"}
+_ROW, _HEAD, _GAP, _LEAST = 40.0, 40.0, 3.0, 112.0
+_LONGEST = 26
+
+
+def tone(status: str) -> str:
+    """Which of the page's colors a status has: ``good``, ``fair``, ``bad`` or ``idle``."""
+    if status in ALARMING:
+        return "bad"
+    return {"ok": "good", "unsupported": "idle", "unavailable": "idle"}.get(status, "fair")
+
+
+def heatmap(games: Sequence[GameTracks]) -> Figure:
+    """Status of every solver on every game, with the mark of the verifier."""
+    asked = [
+        *(track.look for game in games for track in game.tracks),
+        *(look for game in games for look in game.awaited),
+    ]
+    shown = sorted(dict.fromkeys(asked), key=lambda look: int(look.key))
+    awaited = any(game.awaited for game in games)
+    names = [short(game.short, _LONGEST) for game in games]
+    width = max(_LEAST, *(0.9 * text_width(name) + 12 for name in names))
+    left = max(0.9 * text_width(short(look.label)) for look in shown) + 14
+    size = (left + len(games) * (width + _GAP) + 6, _HEAD + len(shown) * (_ROW + _GAP))
+    root = picture(*size, "Status of every solver on every game")
+    for column, (game, name) in enumerate(zip(games, names, strict=True)):
+        middle = left + column * (width + _GAP) + width / 2
+        head = add_text(root, name, middle, _HEAD - 14, text_anchor="middle", fill=INK)
+        head.set("font-weight", "600")
+        add(head, "title").text = game.title
+    for row, look in enumerate(shown):
+        y = _HEAD + row * (_ROW + _GAP)
+        add_text(root, short(look.label), left - 12, y + 24, text_anchor="end", fill=INK)
+        for column, game in enumerate(games):
+            own = [track for track in game.tracks if track.look is look]
+            box = (left + column * (width + _GAP), y, width)
+            _cell(root, own, box, "not run yet" if look in game.awaited else "not run")
+    return Figure(
+        "status",
+        svg_text(root),
+        "✓ measured by the verifier and nothing contradicts it, ✓✓ measured exactly, in integers, "
+        "at every seed, ✗ a claim refuted, · no profile to measure; below it the smallest max "
+        "regret in payoff units. Where seeds ended differently, how many ended so stands beside "
+        "it; point at a cell for its reason. A limit is no failure: the regret says what the time "
+        "bought." + (" Not run yet: the run has not come to it." if awaited else ""),
+        "Status by game and solver",
+        least_width=520 if len(games) > 2 else 340,
+    )
+
+
+def _cell(
+    root: ET.Element, own: Sequence[Track], box: tuple[float, float, float], otherwise: str
+) -> None:
+    """Draw what became of a solver on a game; `otherwise` stands where it has no cell."""
+    x, y, width = box
+    records = [track.entry.record for track in own]
+    statuses = Counter(record.status for record in records)
+    group = add(root, "g")
+    word, fill = _word(statuses) if records else (otherwise, "idle")
+    add(group, "rect", x=x, y=y, width=width, height=_ROW, rx=4, fill=_FILLS[fill])
+    if not records:
+        add(group, "title").text = word
+        add_text(group, word, x + width / 2, y + 24, text_anchor="middle", fill=GRAY)
+        return
+    add(group, "title").text = "; ".join(map(_reason, own))
+    regrets = [record.max_regret for record in records if record.max_regret is not None]
+    text = f"{word} {_MARKS[_verification(own)]}"
+    line = y + (17 if regrets else 24)
+    add_text(group, text, x + width / 2, line, text_anchor="middle", fill=INK)
+    if regrets:
+        best = small(min(regrets)) if min(regrets) else "0"
+        below = add_text(group, best, x + width / 2, y + 32, text_anchor="middle")
+        below.attrib |= {"fill": GRAY, "font-size": "11"}
+
+
+def _word(statuses: Counter[Status]) -> tuple[str, str]:
+    """What stands for the cells of all seeds, and the color: alarms first, then what is ok."""
+    rank = {"bad": 2, "good": 1}
+    shown = max(statuses, key=lambda status: (rank.get(tone(status), 0), statuses[status]))
+    if len(statuses) == 1:
+        return shown, tone(shown)
+    fill = "bad" if tone(shown) == "bad" else "fair"
+    return f"{shown} {statuses[shown]}/{statuses.total()}", fill
+
+
+def _verification(own: Sequence[Track]) -> str:
+    records = [track.entry.record for track in own]
+    if any(record.status == "refuted" for record in records):
+        return "refuted"
+    if all(record.equilibria and record.equilibria[0].exact for record in records):
+        return "exactly"
+    return "verified" if any(record.equilibria for record in records) else "nothing"
+
+
+def _reason(track: Track) -> str:
+    record = track.entry.record
+    seed = "" if record.seed is None else f" (seed {record.seed})"
+    return f"{record.solver} on {record.game}{seed}: {record.status}" + (
+        f", {record.reason}" if record.reason else ""
+    )

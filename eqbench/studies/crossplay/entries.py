@@ -1,0 +1,332 @@
+"""What a cross-play leaves out of what it was given, and why."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from eqbench.documents import read_file
+from eqbench.equilibria import Identifier, known_corners, known_sets
+from eqbench.errors import UsageError
+from eqbench.model.game import Game
+from eqbench.model.profile import BehaviorProfile
+from eqbench.model.profile_json import MOST_PROFILE_BYTES, parse_profile, profile_from_json
+from eqbench.model.realization import RealizationPlan
+from eqbench.report.terminal import small
+from eqbench.store.schema import CellRecord, EquilibriumRecord
+from eqbench.store.stored_run import StoredRun
+from eqbench.studies.crossplay.payoffs import exact_plan, rationals, same_plans
+from eqbench.verification import UNRESOLVED, verify
+
+NO_CORNERS = "its constraints are not linear, or it is irrational"
+
+
+@dataclass(frozen=True)
+class AboveTolerance:
+    """Candidates of runs that are no equilibria.
+
+    Attributes
+    ----------
+    candidates : their number, the better one of the last iterate and the average of a cell
+    cells : the number of cells that they are from
+    solvers : the solvers of these cells, as typed
+    smallest_max_regret, allowed : in payoff units
+    """
+
+    candidates: int
+    cells: int
+    solvers: tuple[str, ...]
+    smallest_max_regret: float
+    allowed: float
+
+    def note(self) -> str:
+        return (
+            f"{_count(self.candidates, 'candidate')} above the tolerance, "
+            f"in {_count(self.cells, 'cell')} of {', '.join(self.solvers)}: the smallest max "
+            f"regret is {small(self.smallest_max_regret)} (allowed: {small(self.allowed)})"
+        )
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """What is left out; copies of entries are told apart from it.
+
+    Attributes
+    ----------
+    above_tolerance : candidates of runs that are no equilibria, if there are any
+    same_run : number of iterates and averages that are of the same cell as a better one
+    dropped : by --most, number of entries by the name of the equilibrium, None without a name
+    without_corners : names of published sets that --known cannot bring
+    """
+
+    above_tolerance: AboveTolerance | None = None
+    same_run: int = 0
+    dropped: tuple[tuple[str | None, int], ...] = ()
+    without_corners: tuple[str, ...] = ()
+
+    def notes(self) -> list[str]:
+        """One sentence for each reason that applies."""
+        notes = [f"no corners of {name}: {NO_CORNERS}" for name in self.without_corners]
+        if self.above_tolerance is not None:
+            notes.append(self.above_tolerance.note())
+        if self.same_run:
+            notes.append(
+                f"{_count(self.same_run, 'candidate')} beside a better one of the same cell: of "
+                "the last iterate and the average of a run only the better one counts"
+            )
+        if self.dropped:
+            names = ", ".join(
+                f"{count} of {name}" if name else f"{count} without a name"
+                for name, count in self.dropped
+            )
+            total = sum(count for _, count in self.dropped)
+            notes.append(f"{total} by --most: {names}")
+        return [f"left out: {note}" for note in notes]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        above = self.above_tolerance
+        return {
+            "above_tolerance": None
+            if above is None
+            else asdict(above) | {"solvers": list(above.solvers)},
+            "same_run": self.same_run,
+            "most": [{"name": name, "count": count} for name, count in self.dropped],
+            "without_corners": [
+                {"name": name, "reason": NO_CORNERS} for name in self.without_corners
+            ],
+        }
+
+
+def counted(names: Iterable[str | None]) -> tuple[tuple[str | None, int], ...]:
+    """How often each name occurs, in the order of their first occurrence."""
+    return tuple(Counter(names).items())
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+ONE_RUN = ("iterate", "average")  # claims of which a run has one each
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """An equilibrium and where it was found.
+
+    Attributes
+    ----------
+    source : str
+        A solver with its seed, a file, or a corner of a known family.
+    profile : BehaviorProfile
+    identity : dict or None
+        Which known equilibrium it is, as the record of a run says it.
+    """
+
+    source: str
+    profile: BehaviorProfile
+    identity: Mapping[str, Any] | None = None
+
+    @property
+    def name(self) -> str | None:
+        """Name of the known equilibrium or of the cluster, if it has one."""
+        return self.identity["name"] if self.identity else None
+
+
+def equilibria_of_runs(
+    runs: Sequence[StoredRun], game: Game, tolerance: float
+) -> tuple[list[Found], LeftOut]:
+    """Candidates of a game whose measured max regret is at most `tolerance`, and what is not here.
+
+    The last iterate and the average of a cell are of one run, and only the better one is taken.
+    `tolerance` is in payoff units.
+
+    Raises
+    ------
+    UsageError
+        If there is none, or a profile cannot be read.
+    """
+    cells = [(run, cell) for run in runs for cell in run.cells if cell.game_spec == game.spec]
+    candidates = [
+        _Candidate(run, cell, rank, item)
+        for run, cell in cells
+        for rank, item in enumerate(cell.equilibria)
+        if item.profile is not None
+    ]
+    kept = _best_of_each_run(candidates)
+    good = [found for found in kept if found.item.max_regret <= tolerance]
+    above = _above([found for found in kept if found.item.max_regret > tolerance], tolerance)
+    if not good:
+        best = f"; the smallest max regret is {above.smallest_max_regret:.2g}" if above else ""
+        raise UsageError(
+            f"no equilibria of {game.spec} in {', '.join(str(run.path) for run in runs)}: "
+            f"{len(candidates)} candidates in {len(cells)} cells{best} (allowed: {tolerance:.2g}); "
+            "run solvers for longer, or raise --tolerance"
+        )
+    equilibria = [
+        Found(
+            found.source(with_folder=len(runs) > 1),
+            read_equilibrium(found.run.path / str(found.item.profile), game),
+            found.item.identity,
+        )
+        for found in good
+    ]
+    return equilibria, LeftOut(above, same_run=len(candidates) - len(kept))
+
+
+class _Candidate(NamedTuple):
+    """A candidate with the cell that it is from, and its place there."""
+
+    run: StoredRun
+    cell: CellRecord
+    rank: int
+    item: EquilibriumRecord
+
+    @property
+    def of(self) -> tuple[Path, str]:
+        """The cell among those of all runs."""
+        return self.run.path, self.cell.key
+
+    def source(self, *, with_folder: bool) -> str:
+        """Short name; with the folder if there are several."""
+        folder = f"{self.run.path.name}: " if with_folder else ""
+        seed = "" if self.cell.seed is None else f"/{self.cell.seed}"
+        further = f" #{self.rank}" if self.rank else ""
+        return f"{folder}{self.cell.solver}{seed}{further}"
+
+
+def _best_of_each_run(candidates: Sequence[_Candidate]) -> list[_Candidate]:
+    """Candidates with at most one iterate or average of each cell, in their order."""
+    best: dict[tuple[Path, str], _Candidate] = {}
+    for found in candidates:
+        if found.item.claim in ONE_RUN:
+            other = best.setdefault(found.of, found)
+            if found.item.max_regret < other.item.max_regret:
+                best[found.of] = found
+    return [
+        found for found in candidates if found.item.claim not in ONE_RUN or best[found.of] is found
+    ]
+
+
+def _above(candidates: Sequence[_Candidate], tolerance: float) -> AboveTolerance | None:
+    if not candidates:
+        return None
+    return AboveTolerance(
+        candidates=len(candidates),
+        cells=len({found.of for found in candidates}),
+        solvers=tuple(dict.fromkeys(found.cell.solver for found in candidates)),
+        smallest_max_regret=min(found.item.max_regret for found in candidates),
+        allowed=tolerance,
+    )
+
+
+def read_equilibrium(path: Path, game: Game) -> BehaviorProfile:
+    """Profile in a file that a run wrote.
+
+    Raises
+    ------
+    UsageError
+        If the file cannot be read; ProfileError if it is no profile of the game.
+    """
+    try:
+        text = read_file(path, MOST_PROFILE_BYTES)
+    except OSError as error:
+        raise UsageError(f"cannot read the profile {path}: {error.strerror}") from None
+    return profile_from_json(game.tree, parse_profile(text))
+
+
+def recognized(
+    identifier: Identifier, named: Iterable[tuple[str, BehaviorProfile]], tolerance: float
+) -> list[Found]:
+    """Entries for profiles with their sources, and which known equilibria they are.
+
+    Raises
+    ------
+    UsageError
+        If a player gains more than `tolerance` payoff units by deviating, or nobody can tell.
+    """
+    found = []
+    for source, profile in named:
+        measured = verify(identifier.game.tree, profile)
+        if not measured.resolved:
+            raise UsageError(f"nobody can tell whether {source} is an equilibrium; {UNRESOLVED}")
+        regret = float(measured.max_regret)
+        if not regret <= tolerance:
+            raise UsageError(
+                f"{source} is no equilibrium: a player gains {regret:.2g} by deviating "
+                f"(allowed: {tolerance:.2g}); leave it out, or raise --tolerance"
+            )
+        identity = identifier.identify(profile, regret)
+        found.append(Found(source, profile, identity.to_json() if identity else None))
+    return found
+
+
+def corners(game: Game) -> tuple[list[tuple[str, BehaviorProfile]], tuple[str, ...]]:
+    """Corners of the published sets of a game by name, and the names of sets without corners.
+
+    Raises
+    ------
+    UsageError
+        If there are no corners.
+    """
+    found = known_corners(game)
+    names = dict.fromkeys(known.name for known in known_sets(game))
+    missing = tuple(
+        name
+        for name in names
+        if not any(label == name or label.startswith(f"{name} corner ") for label, _ in found)
+    )
+    if not found:
+        reason = (
+            f"the known equilibria of {game.spec} have no corners ({', '.join(missing)})"
+            if missing
+            else f"no equilibria of {game.spec} are known"
+        )
+        raise UsageError(f"{reason}; leave out --known")
+    return found, missing
+
+
+def without_copies(
+    game: Game, found: Sequence[Found], *, exact: bool
+) -> tuple[list[Found], list[tuple[Found, Found]]]:
+    """Entries whose realization plans differ, and pairs of a copy and the entry that it repeats.
+
+    Plans count as the same if no weight differs by more than 1e-6; with `exact` they must be
+    equal as rationals. What players would do after own moves that they never make does not
+    matter: no payoff and no regret depends on it.
+    """
+    form = game.sequence_form
+    if exact:
+        plans = [tuple(exact_plan(form, rationals(item.profile))) for item in found]
+        numbers = [plans.index(plan) for plan in plans]
+    else:
+        weights = [RealizationPlan.of(form, item.profile.probabilities).weights for item in found]
+        numbers = same_plans(np.array(weights)).tolist()
+    first: dict[int, Found] = {}
+    kept, copies = [], []
+    for item, number in zip(found, numbers, strict=True):
+        if number in first:
+            copies.append((item, first[number]))
+        else:
+            first[number] = item
+            kept.append(item)
+    return kept, copies
+
+
+def selection(found: Sequence[Found], most: int) -> list[Found]:
+    """At most so many entries, in their order: of each name in turn the first that is left.
+
+    So what has been found once is kept beside what has been found often.
+    """
+    turns: dict[str, int] = {}
+    ranked = []
+    for place, item in enumerate(found):
+        name = item.name or item.source
+        turns[name] = turns.get(name, 0) + 1
+        ranked.append((turns[name], place))
+    return [found[place] for _, place in sorted(sorted(ranked)[:most], key=lambda pair: pair[1])]

@@ -1,0 +1,167 @@
+"""The points of simulated trajectories as a table in CSV: ``points.csv``.
+
+Symbols in shapes: K points of a run, N players, A actions.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from itertools import groupby
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eqbench.documents import open_text
+from eqbench.errors import StoreError, UsageError, known_labels
+from eqbench.model.choices import Choices
+from eqbench.model.game import Game
+from eqbench.model.tree import FloatArray, GameTree
+from eqbench.studies.branch import action_labels
+from eqbench.text import cell_text
+
+MOST_ROWS = 4000
+MOST_NUMBERS = 1_000_000
+LEAST_ROWS = 100  # where even these are more
+
+
+class SimulatedRun(NamedTuple):
+    """Points of one trajectory.
+
+    Attributes
+    ----------
+    name : str
+        The name of the run in the summary.
+    times : float64 (K,)
+    behavior : float64 (K, A)
+    payoffs : float64 (K, N)
+        Expected ones at these times.
+    profits : float64 (K, N)
+        Payoffs integrated over time.
+    value : float or None
+        That of the payoff parameter, if it is written with the points.
+    """
+
+    name: str
+    times: FloatArray
+    behavior: FloatArray
+    payoffs: FloatArray
+    profits: FloatArray
+    value: float | None = None
+
+
+def columns(tree: GameTree, parameter: str | None = None) -> list[str]:
+    """Names of all columns: run, time, ``u:P1``…, ``p:P1``…, and frequencies ``P1|4:|bet``…
+
+    Where points are written with the value of a payoff parameter, it comes after the run.
+    """
+    labels = action_labels(tree)
+    figures = [f"{letter}:{player}" for letter in "up" for player in tree.players]
+    leading = ["run", *([parameter] if parameter else []), "time"]
+    names = [*leading, *figures, *(labels[a] for a in Choices.of(tree).action.tolist())]
+    return list(map(cell_text, names))
+
+
+def kept_rows(tree: GameTree, count: int) -> NDArray[np.int64]:
+    """Which of `count` points of a trajectory are written, int64, ascending.
+
+    At most 4,000, and in large games no more than make a million numbers. If there are more
+    points, half of those written are equally spread over the whole, and the others are the last
+    ones one by one, so that orbits can still be drawn at the end.
+    """
+    most = max(min(MOST_ROWS, MOST_NUMBERS // len(columns(tree))), LEAST_ROWS)
+    if count <= most:
+        return np.arange(count)
+    half = most // 2
+    spread = np.linspace(0, count - half, half, endpoint=False).astype(np.int64)
+    return np.concatenate((spread, np.arange(count - half, count)))
+
+
+def append_points(path: Path, tree: GameTree, run: SimulatedRun) -> None:
+    """Write a run behind those that the file has, so that :func:`read_points` returns it.
+
+    All runs of a file have a value, or none has. A run is written at one go: a process that ends
+    meanwhile leaves all of it, or nothing.
+
+    Raises
+    ------
+    StoreError
+        If the file cannot be written.
+    """
+    free = run.behavior[:, Choices.of(tree).action]
+    table = np.column_stack((run.times, run.payoffs, run.profits, free))
+    parameter, leading = None, [name := cell_text(run.name)]
+    if run.value is not None:
+        parameter, leading = tree.payoffs.parameter, [name, repr(run.value)]
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    if not path.exists():
+        writer.writerow(columns(tree, parameter))
+    writer.writerows([*leading, *map(repr, row)] for row in table.tolist())
+    data = text.getvalue().encode()
+    try:
+        with path.open("ab", buffering=len(data) + 1) as file:  # all is written when it is closed
+            file.write(data)
+    except OSError as error:
+        raise StoreError(
+            f"cannot write {path}: {error.strerror}; make the folder writable and simulate again"
+        ) from None
+
+
+def read_points(game: Game, path: Path) -> list[SimulatedRun]:
+    """The runs that a file holds, in the order in which they were written.
+
+    Raises
+    ------
+    UsageError
+        If the file cannot be read, has other columns than this game asks for, or entries that
+        are not finite numbers.
+    """
+    tree, parameter = game.tree, game.tree.payoffs.parameter
+    try:
+        with open_text(path) as file:
+            lines = csv.reader(file, strict=True)
+            header = next(lines, [])
+            valued = parameter is not None and header[1:2] == [parameter]
+            expected = columns(tree, parameter if valued else None)
+            _check_header(header, expected, path)
+            rows = [(row[:1], _numbers(row[1:], len(expected), path)) for row in lines]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise UsageError(f"cannot read {path}: {error}; give that of a simulation") from None
+    return [
+        _run(tree, name, np.array([numbers for _, numbers in group]), valued=valued)
+        for (name,), group in groupby(rows, key=lambda row: row[0])
+    ]
+
+
+def _run(tree: GameTree, name: str, table: FloatArray, *, valued: bool) -> SimulatedRun:
+    n, choices = tree.n_players, Choices.of(tree)
+    value = float(table[0, 0]) if valued else None
+    times, payoffs, profits, free = np.split(table[:, int(valued) :], np.cumsum([1, n, n]), axis=1)
+    behavior = np.array([choices.behavior(row) for row in free])
+    return SimulatedRun(name, times[:, 0], behavior, payoffs, profits, value)
+
+
+def _check_header(header: list[str], expected: list[str], path: Path) -> None:
+    if header != expected:
+        pairs = zip(header, expected, strict=False)
+        found = next((one for one, other in pairs if one != other), f"{len(header)} columns")
+        raise UsageError(
+            f"{path} does not fit this game at {found!r}; name the game that was simulated. "
+            f"Columns: {known_labels(found, expected)}"
+        )
+
+
+def _numbers(row: list[str], width: int, path: Path) -> list[float]:
+    try:
+        numbers = [float(text) for text in row]
+    except ValueError:
+        numbers = []
+    if len(numbers) != width - 1 or not np.all(np.isfinite(numbers)):
+        raise UsageError(
+            f"{path} has the row {', '.join(row)[:60]!r}; after the name of its run a row has "
+            f"{width - 1} finite numbers. Simulate again"
+        )
+    return numbers

@@ -1,0 +1,314 @@
+"""Members of a published set of equilibria that stand for all of it.
+
+What holds inside a set may fail at its corners, where inequalities become equations, and the
+other way round. So a member inside, the corners, and members drawn at random are looked at.
+
+Symbols in shapes: V named frequencies, K parameters, C constraints, n points.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations, islice
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from eqbench.dynamics import Flow
+from eqbench.equilibria import KnownSet, known_sets
+from eqbench.equilibria.nearest import nearest_member
+from eqbench.errors import UsageError
+from eqbench.model.game import Game
+from eqbench.model.profile import BehaviorProfile
+from eqbench.model.tree import FloatArray
+from eqbench.studies.flow.spectrum import COUNTS, Spectrum, on_face, spectrum
+from eqbench.verification import Verifier
+
+Place = Literal["inside", "corner", "sample"]
+
+_FEASIBLE = 1e-10
+_STEP = 0.25
+_GOLDEN = (5**0.5 - 1) / 2
+_LINEAR = 1e-9  # what rounding may make of zero slopes and determinants
+_AT_ONCE = 4096
+_DIRECTIONS = 24  # in which a set with curved borders is searched for its ends
+_TRIES = 20  # per sample, of mixtures that may leave a set with curved borders
+
+
+class Member(NamedTuple):
+    """Parameters float64 (K,) of a member, and where in its set it lies."""
+
+    place: Place
+    parameters: FloatArray
+
+
+def members(known: KnownSet, samples: int, rng: np.random.Generator) -> list[Member]:
+    """One member inside a set, then its corners, then so many at random.
+
+    A set that is a point has one, and a piece of a set that is empty has none. The corners are
+    those of the parameters. In place of the corners, a set with curved borders has members that
+    are nearest to random profiles; its member inside is as far from the borders as a mixture got.
+    """
+    count = len(known.parameters)
+    if not count:
+        return [Member("inside", np.zeros(0))]
+    ends = corners(known)
+    if ends is None:
+        ends = _ends(known, rng)
+    if not len(ends):
+        return []
+    mixtures = list(islice(_mixtures(known, ends, rng), max(samples, 1)))
+    middle = ends.mean(axis=0)
+    if known.violations(middle).max(initial=0.0) > _FEASIBLE:
+        middle = max(mixtures or ends, key=lambda point: _room(known, ends, point))
+    found = [Member("inside", middle)]
+    if len(ends) > 1:
+        found += [Member("corner", end) for end in ends]
+        found += [Member("sample", mixture) for mixture in mixtures[:samples]]
+    return found
+
+
+def corners(known: KnownSet) -> FloatArray | None:
+    """Parameters (n, K) of the corners of a set; None if its constraints are not linear.
+
+    At a corner as many independent constraints just hold as there are parameters. Constraints may
+    be irrational, as they are at most values of a payoff parameter.
+    """
+    count = len(known.parameters)
+    base = np.full(count, 0.25)
+    other = 0.1 + 0.4 * (_GOLDEN * np.arange(1, count + 1) % 1)  # no entry is that of the base
+    steps = _STEP * np.eye(count)  # long ones: where there are corners, quotients are exact
+    ahead, behind = (
+        np.array([known.violations(base + sign * step) for step in steps]).T for sign in (1, -1)
+    )
+    start, rows = known.violations(base), (ahead - behind) / (2 * _STEP)
+    if np.abs(start + rows @ (other - base) - known.violations(other)).max() > _LINEAR:
+        return None
+    moving = np.abs(rows).max(axis=1) > _LINEAR
+    rows, limit = rows[moving], (rows @ base - start)[moving]
+    found: list[FloatArray] = []
+    choices = combinations(range(len(rows)), count)
+    while batch := list(islice(choices, _AT_ONCE)):
+        active = np.array(batch)
+        systems = rows[active]
+        regular = np.abs(np.linalg.det(systems)) > _LINEAR
+        points = np.linalg.solve(systems[regular], limit[active[regular]][..., None])[..., 0]
+        inside = (points @ rows.T - limit).max(axis=1, initial=-np.inf) <= _FEASIBLE
+        found.append(points[inside])
+    points = np.concatenate(found)
+    points = points[[known.violations(point).max() <= _FEASIBLE for point in points]]
+    _, first = np.unique(np.round(points, 9), axis=0, return_index=True)
+    return points[first] + 0.0  # no negative zeros
+
+
+def _ends(known: KnownSet, rng: np.random.Generator) -> FloatArray:
+    """Members nearest to profiles drawn at random, float64 (n, K)."""
+    size = len(known.layout.variables)
+    draws = rng.integers(0, 2, (_DIRECTIONS, size)).astype(float)
+    points = np.array([nearest_member(known, draw, rng.random(size)) for draw in draws])
+    points = points[[known.violations(point).max(initial=0.0) <= _FEASIBLE for point in points]]
+    _, first = np.unique(np.round(points, 9), axis=0, return_index=True)
+    return points[first]
+
+
+def _mixtures(known: KnownSet, ends: FloatArray, rng: np.random.Generator) -> Iterator[FloatArray]:
+    """Members that are mixtures (K,) of others (n, K), at random."""
+    misses = 0
+    while len(ends) > 1 and misses < _TRIES:
+        mixture = rng.dirichlet(np.full(len(ends), 0.5)) @ ends
+        inside = known.violations(mixture).max(initial=0.0) <= _FEASIBLE
+        misses = 0 if inside else misses + 1
+        if inside:
+            yield mixture
+
+
+def _room(known: KnownSet, ends: FloatArray, point: FloatArray) -> float:
+    """Least distance of a point (K,) to a constraint that not all ends (n, K) just fulfill."""
+    slack = np.array([-known.violations(end) for end in ends])
+    loose = slack.max(axis=0) > _LINEAR
+    return float(-known.violations(point)[loose].max(initial=-np.inf))
+
+
+SAMPLES = 16
+# Regret of an equilibrium as a share of the payoff range: what formulas in floats may miss.
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Looked:
+    """A profile that was looked at.
+
+    Attributes
+    ----------
+    place : where in its set it lies; None if it is of no set
+    figures : by which people name it
+    behavior : float64 (A,)
+    payoffs : expected ones by the verifier
+    max_regret : the largest one of any player by the verifier, in payoff units
+    is_equilibrium : whether that regret is rounding
+    spectrum : Spectrum
+    """
+
+    place: Place | None
+    figures: dict[str, float]
+    behavior: FloatArray
+    payoffs: list[float]
+    max_regret: float
+    is_equilibrium: bool
+    spectrum: Spectrum
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values, all but the behavior."""
+        return self.spectrum.to_json() | {
+            "across": float(self.spectrum.across) if np.isfinite(self.spectrum.across) else None,
+            "payoffs": self.payoffs,
+            "max_regret": self.max_regret,
+            "is_equilibrium": self.is_equilibrium,
+            "place": self.place,
+            "parameters": self.figures,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class SetVerdict:
+    """What a published set is under a flow.
+
+    Attributes
+    ----------
+    name : such as ``skp:4``
+    value : of the payoff parameter; None if the game has none
+    looked : members that were looked at, equilibria and rest points all of them, at least one;
+        the first speaks for the set and lies inside it, unless that one was refuted
+    refuted : how many members are no equilibria or no rest points by measurement
+    """
+
+    name: str
+    value: Fraction | None
+    looked: tuple[Looked, ...]
+    refuted: int
+
+    @property
+    def representative(self) -> Looked:
+        """The member inside the set."""
+        return self.looked[0]
+
+    @property
+    def verdict(self) -> str:
+        """The verdict inside the set."""
+        return self.representative.spectrum.verdict
+
+    @property
+    def is_same_everywhere(self) -> bool:
+        """Whether all members that were looked at have this verdict."""
+        return not self.deviating
+
+    @property
+    def deviating(self) -> list[Looked]:
+        """Members that have another verdict."""
+        return [each for each in self.looked if each.spectrum.verdict != self.verdict]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values: the representative, and what the others have in common with it."""
+        counts = [each.spectrum.counts for each in self.looked]
+        verdicts = Counter(each.spectrum.verdict for each in self.looked)
+        value = None if self.value is None else float(self.value)
+        return {
+            "name": self.name,
+            "value": value,
+            **self.representative.to_json(),
+            "members": {
+                "examined": len(self.looked),
+                "refuted": self.refuted,
+                "places": dict(Counter(str(each.place) for each in self.looked)),
+                **{
+                    key: [min(c[key] for c in counts), max(c[key] for c in counts)]
+                    for key in COUNTS
+                },
+                "verdicts": dict(verdicts),
+                "same_everywhere": self.is_same_everywhere,
+                "deviating": [
+                    {"place": each.place, "parameters": each.figures}
+                    | each.spectrum.counts
+                    | {"verdict": each.spectrum.verdict}
+                    for each in self.deviating
+                ],
+            },
+        }
+
+
+class Examiner:
+    """Looks at profiles of one game under one flow."""
+
+    def __init__(self, game: Game, flow: Flow) -> None:
+        self.game, self.flow = game, flow
+        self._verifier = Verifier(game.tree)
+        self.allowed = ROUNDING * game.tree.payoff_range
+
+    def look(
+        self,
+        behavior: FloatArray,
+        place: Place | None = None,
+        figures: dict[str, float] | None = None,
+    ) -> Looked:
+        """What a profile (A,) is worth and what the flow does near it."""
+        behavior = on_face(self.flow.choices, np.clip(behavior, 0.0, 1.0))
+        measured = self._verifier.verify(BehaviorProfile.of(self.game.tree, behavior))
+        regret = float(measured.max_regret)
+        return Looked(
+            place,
+            figures or {},
+            behavior,
+            [float(payoff) for payoff in measured.payoffs],
+            regret,
+            regret <= self.allowed,
+            spectrum(self.flow, behavior),
+        )
+
+    def member(self, known: KnownSet, member: Member) -> Looked:
+        """The same of a member of a published set."""
+        frequencies = known.frequencies(member.parameters)
+        figures = known.shown(member.parameters)
+        return self.look(known.layout.behavior(frequencies), member.place, figures)
+
+
+def verdicts(game: Game, flow: Flow, *, samples: int = SAMPLES, seed: int = 0) -> list[SetVerdict]:
+    """What each published set of equilibria of a game is under a flow, in their order.
+
+    Members that are no equilibria or no rest points by measurement are left out and counted.
+
+    Parameters
+    ----------
+    samples : members drawn at random from each set, beside one inside and the corners
+    seed : of these
+
+    Raises
+    ------
+    UsageError
+        If none is left of a set: such a flow is no model of how the game is played.
+    """
+    examiner = Examiner(game, flow)
+    pieces: dict[str, list[KnownSet]] = {}
+    for known in known_sets(game):  # the pieces of one set share its name
+        pieces.setdefault(known.name, []).append(known)
+    return [_of_set(examiner, sets, samples, seed) for sets in pieces.values()]
+
+
+def _of_set(examiner: Examiner, pieces: list[KnownSet], samples: int, seed: int) -> SetVerdict:
+    """The verdict on a set from all its pieces; the first piece speaks for it."""
+    rng = np.random.default_rng(seed)
+    looked = [
+        examiner.member(known, member)
+        for known in pieces
+        for member in members(known, samples, rng)
+    ]
+    held = [each for each in looked if each.is_equilibrium and each.spectrum.is_rest_point]
+    name, value = pieces[0].name, examiner.game.tree.payoffs.value
+    if not held:
+        raise UsageError(
+            f"the flow does not rest at any member of {name} that was looked at ({len(looked)}); "
+            "choose a solver whose flow rests at equilibria, such as replicator"
+        )
+    return SetVerdict(name, value, tuple(held), len(looked) - len(held))

@@ -1,1 +1,0 @@
-"""Published tables, figures and claims, each held against what eqbench stores of its own."""
