@@ -21,7 +21,7 @@ from eqbench.verification import verify
 compact_games = importlib.import_module("eqbench.solvers.ncp.programs.compact")
 formulations = importlib.import_module("eqbench.solvers.ncp.programs.formulations")
 mixed_integer = importlib.import_module("eqbench.solvers.ncp.programs.mip")
-set_ups = importlib.import_module("eqbench.solvers.ncp.setup")
+set_ups = importlib.import_module("eqbench.solvers.ncp.ncp")
 
 
 def program_of(game: Game, formulation: str, **options: Any) -> Any:

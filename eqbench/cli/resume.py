@@ -76,7 +76,7 @@ def begin(job: Any, folder: Any, options: dict[str, Any], again: set[str]) -> An
     from pathlib import Path
 
     from eqbench.cli.output import say_notes
-    from eqbench.harness.environment import manifest
+    from eqbench.harness.plan import manifest
     from eqbench.store.run_folder import RunFolder, game_slug, new_run_path
 
     plan = manifest(job.request, job.cells)

@@ -13,13 +13,15 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from eqbench.errors import StoreError, UsageError, counted
 from eqbench.harness.child import Limits, Outcome, run_child
+from eqbench.harness.environment import environment, solver_version
 from eqbench.harness.frames import BuiltFrame, DescribedFrame, ErrorFrame
 from eqbench.harness.guard import Guardian
-from eqbench.harness.versions import solver_version
 from eqbench.model.game import Game
 from eqbench.model.game_cache import store_game
 from eqbench.model.size_limit import DEFAULT_MAX_NODES, enough_memory, node_limit
@@ -28,7 +30,7 @@ from eqbench.plugins import Entry
 from eqbench.registry import Registry
 from eqbench.solver import Budget, is_deterministic
 from eqbench.spec import parse_spec, split_specs
-from eqbench.store.schema import Status
+from eqbench.store.schema import SCHEMA, Status
 from eqbench.text import printable, shortened
 
 MOST_CELLS, MOST_GAMES = 100_000, 1_000  # games are built before the first cell is run
@@ -229,6 +231,17 @@ def make_plan(
                 for seed in _seeds(solver, request)
             ]
     return list({cell.key: cell for cell in cells}.values())  # a spec may be given twice
+
+
+def manifest(request: Request, cells: Sequence[Cell]) -> dict[str, Any]:
+    """What a run was asked for and where it ran, as JSON values."""
+    return {
+        "schema": SCHEMA,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "request": {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(request).items()},
+        "cells": [cell.key for cell in cells],
+        "environment": environment(),
+    }
 
 
 def _seeds(solver: PlannedSolver, request: Request) -> Sequence[int | None]:

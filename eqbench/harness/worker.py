@@ -76,7 +76,7 @@ def _message(error: BaseException) -> str:
 def _load(job: dict[str, Any]) -> Any:
     """The solver of the job with its canonical spec; imports the plugin that brings it."""
     from eqbench.errors import UsageError
-    from eqbench.harness.versions import solver_version
+    from eqbench.harness.environment import solver_version
     from eqbench.registry import default_registry
 
     registry = default_registry().with_plugins(job["plugins"])

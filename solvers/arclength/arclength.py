@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from eqbench.errors import SpecError
+import numpy as np
+
+from eqbench.continuation import BranchPoint, ContinuationError
+from eqbench.errors import SpecError, counted
+from eqbench.model.profile import BehaviorProfile
+from eqbench.solver import Candidate, Monitor, Termination
+
+from .continuation import SHARPEN, ArclengthContinuation, random_weights
+from .homotopy import descend
+from .polish import Polished, polish, support_of
+from .regularization import RegularizedGame
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from eqbench.model.game import Game
-    from eqbench.solver import Monitor, Termination
+    from eqbench.model.tree import FloatArray
 
-    from .continuation import ArclengthContinuation
 
 MEBIBYTE = 2**20
 
@@ -73,8 +81,6 @@ class Arclength:
 
     def prepare(self, game: Game) -> None:
         """Compile what `solve` runs; keeps nothing but the machine code."""
-        from .runs import warm_up
-
         warm_up(self, game)
 
     def continuation(self, game: Game) -> ArclengthContinuation:
@@ -87,9 +93,6 @@ class Arclength:
         """
         from eqbench.errors import UsageError
 
-        from .continuation import ArclengthContinuation
-        from .regularization import RegularizedGame
-
         fits = self.supports(game)
         if isinstance(fits, str):
             raise UsageError(fits)
@@ -100,10 +103,6 @@ class Arclength:
 
     def solve(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> Termination:
         """Hand over all equilibria found within the budget."""
-        from eqbench.solver import Termination
-
-        from .runs import Search, bytes_needed
-
         needed, limit = bytes_needed(game), monitor.budget.memory_bytes
         if needed > limit:
             return Termination(
@@ -113,3 +112,169 @@ class Arclength:
                 "solver more memory or a smaller game",
             )
         return Search(self, game, monitor, rng).run()
+
+
+# Regret, as a share of the payoff range, that a polished profile may have to be claimed.
+CLAIMED = 1e-9
+# Profiles that differ by less in every frequency are the same one.
+SAME = 1e-9
+# Polishing fails where eps leaves open which actions are played; it is then lowered so often.
+SHARPENINGS = 2
+MOST_CANDIDATES = 1000
+# Games whose derivatives take more are not evaluated before the clock runs.
+TRIED_BYTES = 2**28
+
+
+class OutOfBudgetError(Exception):
+    """The budget has ended."""
+
+
+class Search:
+    """One run of the solver on one game."""
+
+    def __init__(
+        self, solver: Arclength, game: Game, monitor: Monitor, rng: np.random.Generator
+    ) -> None:
+        self.solver, self.game, self.monitor, self.rng = solver, game, monitor, rng
+        self.system = RegularizedGame(
+            game, solver.regularization, solver.derivative, before_work=self._count
+        )
+        self.found: list[FloatArray] = []
+        self.failures = 0
+
+    def run(self) -> Termination:
+        """Everything that the options ask for, until the budget ends."""
+        monitor, ended = self.monitor, False
+        if not self.system.choices.size:
+            monitor.candidate(BehaviorProfile.uniform(self.game.tree), claim="equilibrium")
+            return Termination("converged", "no information set has a choice")
+        try:
+            self._homotopy(None)
+            if self.solver.branch and self.game.tree.payoffs.parameter is not None:
+                self._follow_branch()
+            for _ in range(self.solver.starts):
+                self._homotopy(random_weights(self.system, self.rng))
+        except OutOfBudgetError:
+            ended = True
+        monitor.record(**self.system.counts, found=len(self.found), failures=self.failures)
+        if ended and not self.found:
+            return monitor.termination()
+        if not self.found:
+            return Termination(
+                "not_found", "no path ended at a profile that could be polished to an equilibrium"
+            )
+        text = counted(len(self.found), "equilibrium", "different equilibria")
+        return Termination("converged", text + (" before the budget ended" if ended else ""))
+
+    def _count(self) -> None:
+        """Before each evaluation of the derivatives: is any budget left?"""
+        budget = self.monitor.budget
+        if self.monitor.remaining_s <= 0:
+            raise OutOfBudgetError
+        if budget.iterations is not None and self.monitor.work >= budget.iterations:
+            raise OutOfBudgetError
+        self.monitor.work += 1
+
+    def _homotopy(self, weights: FloatArray | None) -> None:
+        """From the center down to eps, and to an equilibrium."""
+        system = self.system if weights is None else self.system.weighted(weights)
+        last = [BehaviorProfile.uniform(self.game.tree).probabilities]
+        # Three snapshots and one of the first equilibrium: whether the monitor takes more than
+        # four depends on the clock.
+        smallest = self.solver.epsilon
+        due = [np.inf, np.sqrt(system.unit * smallest), 2 * smallest]
+
+        def seen(z: FloatArray, epsilon: float) -> None:
+            last[:] = [system.behavior(system.frequencies(z, epsilon))]
+            if weights is None and due and epsilon <= due[0]:
+                self.monitor.snapshot(last[0])
+                due.pop(0)
+
+        try:
+            for made in self._polished(system, seen):
+                if self._hand_over(made.behavior, made.regret):
+                    return
+            self.failures += 1
+        except OutOfBudgetError:
+            if not self.found:
+                self.monitor.candidate(last[0], claim="iterate")
+            raise
+
+    def _polished(
+        self, system: RegularizedGame, seen: Callable[[FloatArray, float], None]
+    ) -> Iterator[Polished]:
+        """Polished ends of the path at eps, and at smaller ones if asked for."""
+        parameter, epsilon = system.parameter, self.solver.epsilon
+        for _ in range(1 + SHARPENINGS):
+            z = descend(system, parameter, epsilon, seen)
+            if z is None:
+                return
+            made = system.frequencies(z, epsilon)
+            behavior = system.behavior(made)
+            regret = float(system.model.regrets(behavior).max())
+            start = Polished(behavior, parameter, regret)
+            yield polish(system, start, support_of(system, made))
+            epsilon *= SHARPEN
+
+    def _follow_branch(self) -> None:
+        """Both ways along the payoff parameter, and all points at the game's own value."""
+        continuation = ArclengthContinuation(self.system, self.solver.epsilon)
+        value = self.system.parameter
+        try:
+            start = continuation.start(value)
+        except ContinuationError:
+            return
+        for increasing in (True, False):
+            try:
+                self._one_way(continuation, start, value, increasing=increasing)
+            except ContinuationError:
+                self.failures += 1
+
+    def _one_way(
+        self,
+        continuation: ArclengthContinuation,
+        start: BranchPoint,
+        value: float,
+        *,
+        increasing: bool,
+    ) -> None:
+        width = self.solver.window * max(abs(value), 1.0)
+        before = start
+        for after in continuation.follow(start, increasing=increasing):
+            if before is not start:  # the start itself is known
+                for point in continuation.crossings(before, after, value):
+                    behavior, _ = continuation.polish(point, value)
+                    self._hand_over(behavior, float(self.system.model.regrets(behavior).max()))
+            if abs(after.value - value) > width:
+                return
+            before = after
+
+    def _hand_over(self, behavior: FloatArray, regret: float) -> bool:
+        """Claim an equilibrium if it is one and new; returns whether it is one."""
+        if regret > CLAIMED * (self.game.tree.payoff_range or 1.0):
+            return False
+        for known in self.found:
+            if np.abs(known - behavior).max() <= SAME:
+                return True
+        self.found.append(behavior)
+        if len(self.found) <= MOST_CANDIDATES:
+            made = Candidate(BehaviorProfile.of(self.game.tree, behavior), "equilibrium")
+            if len(self.found) == 1:
+                self.monitor.snapshot(made)
+            self.monitor.candidate(made)
+        return True
+
+
+def warm_up(solver: Arclength, game: Game) -> None:
+    """Compile the kernels with the types of this game, unless it is too large to try."""
+    system = RegularizedGame(game, solver.regularization, solver.derivative)
+    if system.choices.size and bytes_needed(game) <= TRIED_BYTES:
+        system.evaluate(np.zeros(system.choices.size), 1.0, system.parameter)
+        system.model.regrets(BehaviorProfile.uniform(game.tree).probabilities)
+
+
+def bytes_needed(game: Game) -> int:
+    """Memory of the derivatives by all actions, of those by the free ones, and of the factors."""
+    tree = game.tree
+    free = sum(len(actions) - 1 for actions in tree.infoset_actions)
+    return 8 * ((tree.n_actions + tree.n_players) ** 2 + 4 * (free + 1) ** 2)

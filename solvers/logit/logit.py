@@ -1,20 +1,29 @@
-"""The solver: options, which games are too large for it, and branches for studies."""
+"""The solver: its options, what it does within its budget, and branches for studies."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
 from eqbench.errors import SpecError, UsageError
+from eqbench.model.profile import BehaviorProfile
+from eqbench.solver import CHUNK_S, Monitor, Termination
+
+from ..ncp.polish.polish import warm_up_polish
+from .branch import BLOCK, Branch, turns
+from .polish import polished
 
 if TYPE_CHECKING:
-    import numpy as np
+    from collections.abc import Callable, Sequence
 
     from eqbench.continuation import ResponsePath
     from eqbench.model.game import Game
     from eqbench.model.tree import FloatArray
-    from eqbench.solver import Monitor, Termination
+
 
 MEBIBYTE = 2**20
 # One factorization of a matrix of this size takes about ten seconds.
@@ -72,16 +81,11 @@ class Logit:
 
     def prepare(self, game: Game) -> None:
         """Compile what `solve` runs; keeps nothing but the machine code."""
-        from .run import warm_up
-
         warm_up(self, game)
 
     def solve(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> Termination:
         """Hand over the end of the branch and the equilibrium near it."""
-        from eqbench.solver import Termination
-
         from .flat_tree import bytes_needed
-        from .run import Run
 
         needed, limit = bytes_needed(game.tree), monitor.budget.memory_bytes
         if needed > limit:
@@ -109,9 +113,6 @@ class Logit:
             If the game is not supported or has no choice, a value is not between 0 and
             `stop_lambda`, or a random prior has no generator.
         """
-        from .branch import Branch
-        from .run import prior_of, whole_branch
-
         fits = self.supports(game)
         if isinstance(fits, str):
             raise UsageError(fits)
@@ -133,8 +134,141 @@ class Logit:
         It is the best profile that was found, that of the last point if there is none better
         or `polish` is false; how good it is the verifier says.
         """
-        from .polish import polished
-
         if not self.polish:
             return path.behavior[-1]
         return polished(game, path.log_probabilities[-1]).behavior
+
+
+# Regret, as a share of the payoff range, up to which a polished profile is claimed.
+CLAIMED = 1e-9
+# Steps of a path for a study between two questions whether to go on, at first.
+FEW = 4
+# A path for a study is cut there.
+MOST_STEPS = 100_000
+
+
+class OutOfBudgetError(Exception):
+    """The budget has ended."""
+
+
+class Run:
+    """One run of the solver on one game."""
+
+    def __init__(
+        self, solver: Logit, game: Game, monitor: Monitor, rng: np.random.Generator
+    ) -> None:
+        self.solver, self.game, self.monitor, self.rng = solver, game, monitor, rng
+        self.claimed = CLAIMED * (game.tree.payoff_range or 1.0)
+
+    def run(self) -> Termination:
+        """The branch, its end, and the equilibrium near it."""
+        monitor = self.monitor
+        if all(len(actions) <= 1 for actions in self.game.tree.infoset_actions):
+            monitor.candidate(BehaviorProfile.uniform(self.game.tree), claim="equilibrium")
+            return Termination("converged", "no information set has a choice")
+        branch = Branch(self.game, prior_of(self.solver, self.rng))
+        ended = self._follow(branch)
+        lambdas, behavior = branch.lambdas, branch.behavior()
+        regret = branch.regret(behavior)
+        monitor.candidate(behavior, claim="iterate")
+        found = self.solver.polish and self._polish(branch)
+        monitor.record(
+            lambda_reached=branch.last,
+            steps=branch.steps,
+            turning_points=len(turns(lambdas)),
+            path_regret=regret,
+            newton_iterations=branch.newton_iterations,
+            refused_steps=branch.refused_steps,
+        )
+        return self._termination(branch, regret, ended=ended, found=found)
+
+    def _termination(
+        self, branch: Branch, regret: float, *, ended: bool, found: bool
+    ) -> Termination:
+        where = f"the branch was followed to lambda = {branch.last:.6g}, max regret {regret:.3g}"
+        if branch.stalled:
+            where += ", where no step, however short, was acceptable"
+        if found:
+            return Termination("converged", f"{where}; an equilibrium was found near its end")
+        if self.monitor.reached_target or (ended and not self.solver.polish):
+            return Termination("converged", where)
+        if branch.stalled:
+            return Termination("failed", where)
+        if ended:
+            return Termination(
+                "not_found",
+                f"{where}; no equilibrium was found near its end, for which a larger stop_lambda "
+                "may help",
+            )
+        bound = self.monitor.termination()
+        return Termination(bound.reason, f"{bound.detail}; {where}")
+
+    def _follow(self, branch: Branch) -> bool:
+        """Follow the branch within the budget; whether it came to its end or to the regret."""
+        monitor, stops = self.monitor, np.array([self.solver.stop_lambda])
+        goes_on = True
+        for _, count, due in monitor.chunks():
+            goes_on = branch.advance_to_regret(stops, count, self.solver.regret)
+            monitor.work = branch.steps
+            if due:
+                monitor.snapshot(branch.behavior, work=branch.steps)
+            if not goes_on or monitor.reached_target:
+                break
+        monitor.work = branch.steps
+        return not (goes_on or branch.stalled)
+
+    def _polish(self, branch: Branch) -> bool:
+        """Hand over the equilibrium near the end; whether there is one."""
+        try:
+            made = polished(self.game, branch.last_log_probabilities(), self._check_time)
+        except OutOfBudgetError:
+            return False
+        if made.regret > max(self.claimed, self.monitor.target):
+            return False
+        self.monitor.candidate(made.behavior, claim="equilibrium")
+        return True
+
+    def _check_time(self) -> None:
+        if self.monitor.remaining_s <= 0:
+            raise OutOfBudgetError
+
+
+def prior_of(solver: Logit, rng: np.random.Generator | None) -> np.random.Generator | None:
+    """The generator of the prior, None where it is uniform."""
+    return rng if solver.prior == "random" else None
+
+
+def whole_branch(
+    solver: Logit,
+    branch: Branch,
+    stops: Sequence[float],
+    interrupted: Callable[[], bool],
+) -> ResponsePath:
+    """The branch with exact points at the stops, in ascending order, and at its end."""
+    all_stops = np.array([*stops, solver.stop_lambda])
+    goes_on, count = True, FEW
+    while goes_on and branch.steps < MOST_STEPS and not interrupted():
+        before = time.perf_counter()
+        goes_on = branch.advance_to_regret(all_stops, count, solver.regret)
+        if time.perf_counter() - before < CHUNK_S:
+            count = min(2 * count, BLOCK)
+    if branch.stalled:
+        ending = "no step, however short, was acceptable"
+    elif goes_on:
+        ending = "interrupted" if branch.steps < MOST_STEPS else f"{branch.steps:,} steps were made"
+    elif branch.last == solver.stop_lambda:
+        ending = f"lambda reached {branch.last:g}"
+    else:
+        ending = f"max regret reached {solver.regret:g}"
+    return branch.path(all_stops, ending)
+
+
+def warm_up(solver: Logit, game: Game) -> None:
+    """Compile the kernels with the types of this game."""
+    if any(len(actions) > 1 for actions in game.tree.infoset_actions):
+        branch = Branch(game)
+        branch.advance(np.array([solver.stop_lambda]), 1)
+        branch.regret(branch.behavior())
+        if solver.polish:
+            branch.model.linearize(branch.behavior())
+            warm_up_polish(game)

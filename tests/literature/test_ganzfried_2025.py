@@ -19,7 +19,7 @@ import eqbench
 from eqbench.model.profile_json import profile_from_json
 from eqbench.verification import Verification, verify, verify_exactly
 
-set_ups = importlib.import_module("eqbench.solvers.ncp.setup")
+set_ups = importlib.import_module("eqbench.solvers.ncp.ncp")
 
 BACKENDS = ("gurobi", "scip")
 UNIT = Fraction(1, 48)

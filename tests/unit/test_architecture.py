@@ -64,8 +64,8 @@ def test_the_walk_sees_core_plugins_and_tests():
         ("eqbench.solvers.cfr.variants", "from eqbench.verification import regret"),
         ("eqbench.solvers.cfr.variants", "import eqbench.games.kuhn"),
         ("eqbench.solvers.cfr.variants", "import solvers.cfr"),
-        ("eqbench.solvers.ncp.run", "from eqbench.equilibria import Identifier"),
-        ("eqbench.solvers.ncp.run", "def f():\n    import eqbench.equilibria.catalog"),
+        ("eqbench.solvers.ncp.ncp", "from eqbench.equilibria import Identifier"),
+        ("eqbench.solvers.ncp.ncp", "def f():\n    import eqbench.equilibria.catalog"),
         ("eqbench.verification.regret", "import numba"),
         ("eqbench.verification.regret", "import scipy.sparse"),
         ("eqbench.verification.regret", "from eqbench.model import kernels"),
@@ -149,7 +149,7 @@ def test_vague_names_are_flagged():
     ],
 )
 def test_a_solver_that_reads_data_is_flagged(text: str):
-    assert len(data_faults(Source("eqbench.solvers.ncp.run", text))) == 1
+    assert len(data_faults(Source("eqbench.solvers.ncp.ncp", text))) == 1
     assert data_faults(Source("eqbench.equilibria.sets", text)) == []
 
 

@@ -245,7 +245,7 @@ def test_unknown_prior_is_refused_with_the_known_ones() -> None:
 
 
 def test_branch_is_left_when_it_is_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("eqbench.solvers.logit.run.CHUNK_S", float("inf"))  # on any machine
+    monkeypatch.setattr("eqbench.solvers.logit.logit.CHUNK_S", float("inf"))  # on any machine
     asked = []
 
     def interrupted() -> bool:

@@ -17,8 +17,8 @@ from solver_cases import with_payoffs
 import eqbench
 from eqbench.solver import Availability
 
-set_ups = importlib.import_module("eqbench.solvers.ncp.setup")
-runs = importlib.import_module("eqbench.solvers.ncp.run")
+set_ups = importlib.import_module("eqbench.solvers.ncp.ncp")
+runs = importlib.import_module("eqbench.solvers.ncp.ncp")
 backend = importlib.import_module("eqbench.solvers.ncp.backends.backend")
 gurobi = importlib.import_module("eqbench.solvers.ncp.backends.gurobi")
 

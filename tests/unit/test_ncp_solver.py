@@ -18,7 +18,7 @@ import eqbench
 from eqbench.errors import SpecError
 from eqbench.solver import Availability, availability_for, availability_of, refusal_of
 
-set_ups = importlib.import_module("eqbench.solvers.ncp.setup")
+set_ups = importlib.import_module("eqbench.solvers.ncp.ncp")
 gurobi = importlib.import_module("eqbench.solvers.ncp.backends.gurobi")
 
 BACKENDS = ("gurobi", "scip")

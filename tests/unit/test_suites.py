@@ -15,9 +15,8 @@ from stored_runs import cell, with_candidate, without_figures, write_lines
 import eqbench
 from eqbench.errors import UsageError
 from eqbench.harness import pipeline
-from eqbench.harness.environment import manifest
 from eqbench.harness.pipeline import Run
-from eqbench.harness.plan import Request
+from eqbench.harness.plan import Request, manifest
 from eqbench.registry import default_registry
 from eqbench.solver import Availability
 from eqbench.store.run_folder import RunFolder

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from eqbench.harness.versions import solver_version
+from eqbench.harness.environment import solver_version
 from eqbench.solver import warm_up
 from eqbench.studies.branch import read_points
 from eqbench.studies.trace.census import (
