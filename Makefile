@@ -11,7 +11,7 @@ STAMP := $(VENV)/.installed
 EXTRAS := gambit gurobi scip peers ode exact
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check docs docs-links reference schemas fuzz attack mutants clean
+.PHONY: help setup run test check docs docs-links reference schemas size fuzz attack mutants clean
 
 help:  ## show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -42,6 +42,9 @@ docs-links: $(STAMP)  ## ask every outside address in the documentation; needs t
 schemas: $(STAMP)  ## generate docs/reference/schemas anew from the declared types
 	for name in $$($(BIN)/eqbench schema | cut -d " " -f 1); do \
 	  $(BIN)/eqbench schema $$name > docs/reference/schemas/$$name.json || exit; done
+
+size: $(STAMP)  ## count modules, lines, circles and options
+	$(BIN)/python tests/house.py
 
 fuzz: $(STAMP)  ## damage game files for ten minutes and see whether a reader fails
 	$(BIN)/python tests/fuzz_game_files.py --minutes 10

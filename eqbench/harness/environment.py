@@ -8,16 +8,12 @@ import importlib.util
 import os
 import platform
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from eqbench.documents import read_file
 from eqbench.errors import UsageError
 from eqbench.model.cache import package_sources, source_hash
 from eqbench.plugins import Entry
-
-if TYPE_CHECKING:
-    pass
-
 
 _DISTRIBUTION = "distribution "
 

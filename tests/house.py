@@ -1,0 +1,110 @@
+"""What the code of the project counts: ``make size``.
+
+Games and solvers stand beside the core in a checkout and inside it when installed; what reads
+imports needs them inside, so a tree of links puts them there.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDERS = ("eqbench", "games", "solvers")
+SLICES_MAY_STAND = ("eqbench.papers", "eqbench.solvers")
+
+
+def assemble(place: Path, root: Path = ROOT) -> Path:
+    """Link the package into the folder `place` as it is installed; return `place`."""
+    package = place / "eqbench"
+    package.mkdir(parents=True)
+    for item in (root / "eqbench").iterdir():
+        if item.name != "__pycache__":
+            (package / item.name).symlink_to(item)
+    for plugins in ("games", "solvers"):
+        (package / plugins).symlink_to(root / plugins)
+    return place
+
+
+@contextlib.contextmanager
+def import_graph() -> Iterator[object]:
+    """Graph of all imports, those inside functions and for type checkers included."""
+    import grimp
+
+    with tempfile.TemporaryDirectory() as scratch:
+        sys.path.insert(0, str(assemble(Path(scratch) / "tree")))
+        try:
+            yield grimp.build_graph("eqbench", cache_dir=None)
+        finally:
+            sys.path.pop(0)
+
+
+def circles(imports: dict[str, set[str]]) -> list[set[str]]:
+    """Sets of modules that import each other, directly or through others of the set."""
+    reached: dict[str, set[str]] = {}
+    for module in imports:
+        seen: set[str] = set()
+        ahead = [module]
+        while ahead:
+            for other in imports[ahead.pop()] - seen:
+                seen.add(other)
+                ahead.append(other)
+        reached[module] = seen
+    found = {
+        frozenset(b for b in reached[a] if a in reached[b]) for a in imports if a in reached[a]
+    }
+    return [set(circle) for circle in found]
+
+
+def declared_options() -> int:
+    """Options and arguments that commands declare one by one."""
+    calls = (
+        node
+        for file in (ROOT / "eqbench" / "cli").rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call)
+    )
+    return sum(ast.unparse(call.func) in ("click.option", "click.argument") for call in calls)
+
+
+def lines(*folders: str) -> tuple[int, int]:
+    """Return how many modules there are below these folders, and their lines."""
+    files = [file for folder in folders for file in (ROOT / folder).rglob("*.py")]
+    return len(files), sum(len(file.read_text(encoding="utf-8").splitlines()) for file in files)
+
+
+def main() -> None:
+    """Print the counts."""
+    for name, folders in (
+        ("code", FOLDERS),
+        *((f"  {folder}", (folder,)) for folder in ("games", "solvers")),
+        *(
+            (f"  {folder.name}", (f"eqbench/{folder.name}",))
+            for folder in sorted((ROOT / "eqbench").iterdir())
+            if (folder / "__init__.py").exists()
+        ),
+        ("tests", ("tests",)),
+        ("benchmarks", ("benchmarks",)),
+    ):
+        modules, count = lines(*folders)
+        print(f"{name:<16}{modules:>5} modules {count:>8,} lines")
+    with import_graph() as graph:
+        imports = {name: graph.find_modules_directly_imported_by(name) for name in graph.modules}
+        importers = {name: graph.find_modules_that_directly_import(name) for name in imports}
+    single = [name for name, by in sorted(importers.items()) if len(by) == 1]
+    slices = [name for name in single if not name.startswith(SLICES_MAY_STAND)]
+    print(
+        f"{len(single)} modules with one importer, {len(slices)} of them not in papers or solvers:"
+    )
+    for name in slices:
+        print(f"  {name} <- {next(iter(importers[name]))}")
+    print(f"{len(circles(imports))} circles")
+    print(f"{declared_options()} declared options")
+
+
+if __name__ == "__main__":
+    main()
