@@ -1,4 +1,4 @@
-"""Equilibria that belong together: connected pieces of the set of equilibria.
+"""Say which equilibrium a profile is: a member of a published set, or of a cluster of its own.
 
 Symbols in shapes: A actions, S sequences, n profiles.
 """

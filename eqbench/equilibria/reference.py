@@ -1,4 +1,4 @@
-"""Recognize a game that has no name of ours, such as one read from a file, by its content."""
+"""The published sets of equilibria of a game, read from data and told by the game's content."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hold back Ctrl-C for a moment, so that what must be done together is done together."""
+"""Start a job in a process group of its own, read its frames, and end it when it must end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Threads that work off cells, sharing them with whoever works on the same folder."""
+"""Execute a plan: one child per cell, then verify, then store."""
 
 from __future__ import annotations
 

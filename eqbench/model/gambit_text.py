@@ -1,4 +1,4 @@
-"""Game trees as text in Gambit's extensive-form format (``.efg``, version 2)."""
+"""Games as text in Gambit's formats, .efg and .nfg."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arrays in ``.npy`` files, read against a declared dtype and shape: no pickles, no pipes."""
+"""Trees and sequence forms in folders of arrays, checked when they are read."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""How the free frequencies of a game are spread over panels.
+"""Figures of branches: payoffs, frequencies and counts along a parameter (Billingham 2018).
 
-Labels of information sets are ``<what the player holds>:<what everybody saw>``. A panel is what
-a player decides after one public history, and its lines are what the player may hold.
+Symbols in shapes: K points, N players.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which frequencies of simulated trajectories move, what they are called, and what drives them.
+"""Figures of trajectories: orbits in the plane of two frequencies, series, profits.
 
 Symbols in shapes: K points of a run, A actions, F free frequencies.
 """

@@ -1,4 +1,5 @@
-"""The twelve decision nodes of three-player Kuhn poker, as Billingham 2018 numbers them.
+"""Three-player Kuhn poker in pictures: its twelve nodes as Billingham 2018 numbers them, the
+strategies at them as bars and ranges, along a branch as an animation, by quantile of the card.
 
 Symbols in shapes: N cards, A actions. The rows of all arrays are the nodes 1 to 12: players
 1 to 3 open, then answers to a bet of player 3 (4 to 6), player 2 (7 to 9), player 1 (10 to 12).

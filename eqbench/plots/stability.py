@@ -1,4 +1,4 @@
-"""Stability and regimes along a parameter (Billingham 2017, Figure 7)."""
+"""Figures of stability: eigenvalues, and verdicts and regimes along a parameter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What figures have in common: size, type, colors, and how they become files."""
+"""What figures have in common: size, type, colors, titles, power laws, files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two runs beside each other: which cells belong together, and what became of them."""
+"""Compare two runs cell by cell: rows, rules that make a regression, and views of both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results as CSV (RFC 4180): a header row, full precision, units in the names of columns."""
+"""Results for other programs and papers: CSV, summaries over seeds, and whole documents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a drawing says about play: frequencies, reach probabilities and expected payoffs."""
+"""A game tree as a drawing, with what a profile plays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which runner works on which cell, when several share the folder of a run."""
+"""The folder of a run: what is written, when, and which runner works on which cell."""
 
 from __future__ import annotations
 

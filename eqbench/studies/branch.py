@@ -1,6 +1,7 @@
-"""A branch of equilibria: what continuation finds along one curve.
+"""A branch of regularized equilibria as data: its points, its file, its crossings, its profiles.
 
-Symbols in shapes: K points, N players, F free frequencies, A actions.
+Symbols in shapes: K points, B breakpoints, F free frequencies,
+A actions, N players.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""When a candidate is refuted: the measured regret contradicts what the solver claims."""
+"""Measure the regret of every player on the tree, and judge a claim by it."""
 
 from __future__ import annotations
 

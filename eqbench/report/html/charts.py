@@ -1,4 +1,4 @@
-"""Panels with scales, ticks and a grid, drawn as SVG."""
+"""Charts as SVG: axes, grids and curves."""
 
 from __future__ import annotations
 

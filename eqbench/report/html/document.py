@@ -1,4 +1,4 @@
-"""Links on a page: what they may lead to, and how that is written as an address."""
+"""Blocks of a page and how they become one HTML file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the statuses on a page mean."""
+"""The page of one or several runs: its sections, tables and provenance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What solvers can be compared by: games and seeds that all of them were asked to solve."""
+"""What the page draws: progress, attainment, costs, payoffs, and who found what."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""Players whose strategies come from different equilibria; begin with `study`."""

@@ -1,4 +1,4 @@
-"""What a cross-play leaves out of what it was given, and why."""
+"""The equilibria that are played against each other, where they come from, and what is left out."""
 
 from __future__ import annotations
 

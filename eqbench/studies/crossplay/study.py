@@ -1,4 +1,4 @@
-"""Regrets where every player takes a strategy from another profile, as the verifier sees them.
+"""Let players prepare for different equilibria and measure all combinations.
 
 Symbols in shapes: N players, n entries, A actions.
 """

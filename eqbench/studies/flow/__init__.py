@@ -1,0 +1,1 @@
+"""Flows in continuous time: trajectories (`simulate`), their regimes, and stability."""

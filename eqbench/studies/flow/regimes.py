@@ -1,4 +1,7 @@
-"""Which frequencies go to 0 or 1, which settle, and which keep moving."""
+"""Tell which regime a trajectory is in: periodic, quasi-periodic, chaotic, absorbed, or undecided.
+
+Symbols in shapes: K times, m moving actions.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Members of a published set of equilibria that stand for all of it.
+"""Members of published sets of equilibria that stand for all of them when a flow is linearized.
 
 What holds inside a set may fail at its corners, where inequalities become equations, and the
 other way round. So a member inside, the corners, and members drawn at random are looked at.

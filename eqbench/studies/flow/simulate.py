@@ -1,4 +1,4 @@
-"""Profits of simulated trajectories over windows of time, beside those of published equilibria.
+"""Follow trajectories of a flow: where they go, what they earn, in which regime they are.
 
 Symbols in shapes: K times, N players, W windows.
 """

@@ -1,4 +1,4 @@
-"""The profiles that a study of stability looked at, as a table in CSV: ``points.csv``."""
+"""Say which equilibria and other rest points of a game are stable under a flow."""
 
 from __future__ import annotations
 

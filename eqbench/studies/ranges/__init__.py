@@ -1,0 +1,1 @@
+"""Payoffs and frequencies over all equilibria of a game; begin with `request`."""

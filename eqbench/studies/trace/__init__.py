@@ -1,0 +1,1 @@
+"""Branches of regularized equilibria along a payoff parameter; begin with `study`."""

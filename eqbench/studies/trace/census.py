@@ -1,4 +1,4 @@
-"""Vertical pieces of a branch: equilibria change while the parameter stands still."""
+"""What is on a traced branch: folds, vertical pieces, and the equilibria at a value."""
 
 from __future__ import annotations
 

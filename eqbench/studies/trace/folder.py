@@ -1,4 +1,4 @@
-"""How far a trace has come, as a file from which it goes on exactly as if never interrupted."""
+"""A trace on disk: its request, its points, and a checkpoint from which it goes on exactly."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Stretches of a traced branch on which the parameter stands still.
-
-Symbols in shapes: K points.
-"""
+"""Follow a branch point by point: stretches that stand still, pieces that stand upright, limits."""
 
 from __future__ import annotations
 

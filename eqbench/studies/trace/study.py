@@ -1,4 +1,4 @@
-"""Trace a branch of regularized equilibria along a payoff parameter, and say what is on it."""
+"""Trace a branch and conclude: the summary of what is on it."""
 
 from __future__ import annotations
 

@@ -1,0 +1,329 @@
+"""What a command is asked for, declared once: the fields of a frozen dataclass.
+
+A field is annotated with an :class:`Option`, which says what it is for and of which kind its values
+are. From these fields come the options of the command line, the keys of files and manifests, and
+what a resumed run keeps. Defaults are those of the dataclass.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
+
+from eqbench.errors import UsageError, nearest
+from eqbench.text import shortened
+
+T = TypeVar("T")
+
+LARGEST = 2**63 - 1
+MILLION = 1_000_000
+YEAR_S = 365 * 24 * 3600.0
+LONGEST_NUMBER = 100  # characters
+SMALLEST_MEMORY, LARGEST_MEMORY = 64 * 2**20, 2**50
+
+_EXACT = r"[+-]?(\d+/\d*[1-9]\d*|(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,2})?)"
+_UNITS = {"": 1, "b": 1, "kib": 2**10, "mib": 2**20, "gib": 2**30, "kb": 10**3, "mb": 10**6}
+_UNITS["gb"] = 10**9
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of values: this one takes any text.
+
+    `read` takes what was typed or stands in a file, and what it once returned itself; it raises
+    ValueError with a sentence. `write` makes a value that JSON and TOML know.
+    """
+
+    metavar: str = "TEXT"
+
+    def read(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return value
+        raise ValueError(f"{value!r} is no text")
+
+    def write(self, value: Any) -> Any:
+        return value
+
+
+@dataclass(frozen=True)
+class Spec(Kind):
+    """The spec of a game or a solver, as `what` says."""
+
+    metavar: str = "SPEC"
+    what: str = "game"
+
+
+@dataclass(frozen=True)
+class File(Kind):
+    """The path of a file."""
+
+    metavar: str = "FILE"
+
+
+@dataclass(frozen=True)
+class Flag(Kind):
+    """Yes or no."""
+
+    metavar: str = ""
+
+    def read(self, value: Any) -> bool:
+        if isinstance(value, bool):
+            return value
+        raise ValueError(f"{value!r} is neither true nor false")
+
+
+@dataclass(frozen=True)
+class Choice(Kind):
+    """One of a few words."""
+
+    words: tuple[str, ...] = ()
+
+    def read(self, value: Any) -> str:
+        if value in self.words:
+            return str(value)
+        raise ValueError(f"{value!r} is not one of {', '.join(map(repr, self.words))}")
+
+
+@dataclass(frozen=True)
+class Integer(Kind):
+    """An integer between two bounds, both allowed."""
+
+    metavar: str = "N"
+    least: int = 0
+    most: int = LARGEST
+
+    def read(self, value: Any) -> int:
+        try:
+            number = int(value) if isinstance(value, str) else value
+        except ValueError:
+            number = None
+        if not isinstance(number, int) or isinstance(number, bool):
+            raise ValueError(f"{value!r} is no integer")
+        if not self.least <= number <= self.most:
+            raise ValueError(f"{number} is not in the range {self.least}<=x<={self.most}")
+        return number
+
+
+@dataclass(frozen=True)
+class Number(Kind):
+    """A finite number that is not negative, or positive, and not more than `most`."""
+
+    metavar: str = "X"
+    positive: bool = False
+    most: float = math.inf
+
+    def read(self, value: Any) -> float:
+        try:
+            number = math.nan if isinstance(value, bool) else float(value)
+        except (TypeError, ValueError, OverflowError):
+            number = math.nan
+        if not math.isfinite(number) or number < 0 or (self.positive and number == 0):
+            wanted = "positive" if self.positive else "not negative"
+            raise ValueError(f"{value!r} is no finite number that is {wanted}")
+        if number > self.most:
+            raise ValueError(f"{value!r} is too much; at most {self.most:g} is allowed")
+        return number
+
+
+@dataclass(frozen=True)
+class Size(Kind):
+    """A size such as 2GiB or 500MB, as a number of bytes."""
+
+    metavar: str = "SIZE"
+
+    def read(self, value: Any) -> int:
+        if isinstance(value, int) and not isinstance(value, bool):
+            return value
+        text = str(value)
+        match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", text)
+        unit = _UNITS.get(match[2].lower()) if match else None
+        if match is None or unit is None:
+            raise ValueError(f"{value!r} is not a size; write for example 500MB or 2GiB")
+        size = float(match[1]) * unit
+        if size > LARGEST_MEMORY:
+            raise ValueError(f"{shortened(text, 40)!r} is more than any machine has")
+        if size < SMALLEST_MEMORY:
+            raise ValueError(
+                f"{value!r} is less than the interpreter itself needs; give at least 64MiB, for "
+                "example 500MB or 2GiB"
+            )
+        return int(size)
+
+
+@dataclass(frozen=True)
+class Exact(Kind):
+    """An integer, a decimal or p/q, exactly; or one of a few words."""
+
+    metavar: str = "X"
+    words: tuple[str, ...] = ()
+
+    def read(self, value: Any) -> Fraction | str:
+        if value in self.words:
+            return str(value)
+        if isinstance(value, Fraction):
+            return value
+        text = repr(value) if isinstance(value, float) else str(value).strip()
+        if len(text) <= LONGEST_NUMBER and re.fullmatch(_EXACT, text):
+            return Fraction(text)
+        more = "".join(f", or the word {word}" for word in self.words)
+        raise ValueError(f"{value!r} is no number; write for example 3, 3.2 or 7/2{more}")
+
+    def write(self, value: Any) -> str:
+        return str(value)
+
+
+@dataclass(frozen=True)
+class Interval(Kind):
+    """Two numbers with a comma between them, the smaller one first."""
+
+    metavar: str = "LO,HI"
+
+    def read(self, value: Any) -> tuple[float, float]:
+        try:
+            low, high = map(float, value.split(",") if isinstance(value, str) else value)
+        except (TypeError, ValueError):
+            low = high = math.nan
+        if not -math.inf < low < high < math.inf:
+            raise ValueError(f"{value!r} is no interval; write for example 3.1,3.3")
+        return low, high
+
+    def write(self, value: Any) -> list[float]:
+        return list(value)
+
+
+@dataclass(frozen=True)
+class Pair(Kind):
+    """Two names with a comma between them."""
+
+    metavar: str = "A,B"
+
+    def read(self, value: Any) -> tuple[str, str]:
+        if isinstance(value, tuple | list) and len(value) == 2:
+            return str(value[0]), str(value[1])
+        first, _, second = str(value).partition(",")
+        if not first or not second or "," in second:
+            raise ValueError(f"{value!r} is no pair of frequencies; write for example b3,d2")
+        return first.strip(), second.strip()
+
+    def write(self, value: Any) -> list[str]:
+        return list(value)
+
+
+TEXT, FLAG, FILE = Kind(), Flag(), File()
+GAME, SOLVER = Spec(what="game"), Spec(what="solver")
+COUNT, NUMBER, NUMBER_OR_NONE = Integer(least=1), Integer("N", 1, MILLION), Integer("N", 0, MILLION)
+SEED, JOBS, THREADS = Integer("N", 0, 2**32 - 1), Integer("N", 1, 256), Integer("N", 1, 1024)
+NODES = Integer("N", 1, 1000 * MILLION)
+DURATION, SHARE = Number("S", positive=True, most=YEAR_S), Number("X", most=1000.0)
+POSITIVE = Number("X", positive=True, most=1e9)
+
+
+@dataclass(frozen=True)
+class Option:
+    """How a field is asked for.
+
+    Attributes
+    ----------
+    help : what it is for, in a sentence
+    kind : of its values, or of each of several
+    name : as it is typed and stands in files; that of the field unless given
+    short : one letter, or none
+    default : what to say instead of the default, where that needs words
+    """
+
+    help: str
+    kind: Kind = TEXT
+    name: str = ""
+    short: str = ""
+    default: str = ""
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field of a request with its option; `several` if it is a tuple of such values."""
+
+    attribute: str
+    option: Option
+    several: bool
+    default: Any
+    required: bool
+
+    @property
+    def name(self) -> str:
+        """How it is called outside of Python."""
+        return self.option.name or self.attribute
+
+    def read(self, value: Any) -> Any:
+        """Value of the field from what was typed or stands in a file; ValueError if it is none."""
+        kind = self.option.kind
+        if value is None and self.default is None:
+            return None
+        if not self.several:
+            return kind.read(value)
+        if isinstance(value, str) or not isinstance(value, Iterable):
+            raise ValueError(f"{value!r} is no list")
+        return tuple(kind.read(item) for item in value)
+
+    def write(self, value: Any) -> Any:
+        """The same as a value that JSON and TOML know."""
+        if value is None:
+            return None
+        kind = self.option.kind
+        return [kind.write(item) for item in value] if self.several else kind.write(value)
+
+
+def fields_of(request: type) -> tuple[Field, ...]:
+    """Fields of a request that are asked for, in their order."""
+    hints = get_type_hints(request, include_extras=True)
+    found = []
+    for field in dataclasses.fields(request):
+        hint = hints[field.name]
+        options = [item for item in get_args(hint)[1:] if isinstance(item, Option)]
+        if get_origin(hint) is not Annotated or not options:
+            continue
+        several = get_origin(get_args(hint)[0]) is tuple
+        required = field.default is dataclasses.MISSING
+        default = None if required else field.default
+        found.append(Field(field.name, options[0], several, default, required))
+    return tuple(found)
+
+
+def to_data(request: Any) -> dict[str, Any]:
+    """A request as JSON values, by the names of its options."""
+    return {
+        field.name: field.write(getattr(request, field.attribute))
+        for field in fields_of(type(request))
+    }
+
+
+def from_data(kind: type[T], data: Mapping[str, Any], where: str = "") -> T:
+    """The request that such values describe; fields that are not among them have their defaults.
+
+    Parameters
+    ----------
+    where : where the values stand, for messages
+
+    Raises
+    ------
+    UsageError
+        If a key is unknown or missing, or a value is none of its kind.
+    """
+    known = {field.name: field for field in fields_of(kind)}
+    at = f"{where}: " if where else ""
+    chosen = {}
+    for name, value in data.items():
+        if name not in known:
+            raise UsageError(f"{at}unknown key {shortened(name)!r}: {nearest(name, known)}")
+        try:
+            chosen[known[name].attribute] = known[name].read(value)
+        except ValueError as error:
+            raise UsageError(f"{at}{name}: {error}") from None
+    missing = [name for name, field in known.items() if field.required and name not in data]
+    if missing:
+        raise UsageError(f"{at}the key {missing[0]!r} is missing; {known[missing[0]].option.help}")
+    return kind(**chosen)
