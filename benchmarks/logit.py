@@ -99,13 +99,12 @@ def compare(name: str, repetitions: int) -> dict[str, Any]:
 
 def reach(name: str, branches: int) -> dict[str, Any]:
     """Summary of `eqbench qre` for a game."""
-    from eqbench.registry import default_registry
-    from eqbench.studies.qre import Follower, QuantalRequest, QuantalSetting
+    from eqbench.studies.frame import study_in
+    from eqbench.studies.qre import QuantalStudy
+    from eqbench.studies.requests import QuantalRequest
 
-    request = QuantalRequest(name, "logit", 1e6, branches=branches)
-    setting = QuantalSetting.of(default_registry(), request)
     with tempfile.TemporaryDirectory() as folder:
-        return Follower(setting, Path(folder), lambda: False).document()
+        return study_in(Path(folder), QuantalStudy(QuantalRequest(game=name, branches=branches)))
 
 
 def cpu_s(work: Callable[[], Any]) -> float:

@@ -234,6 +234,7 @@ class Option:
     name : as it is typed and stands in files; that of the field unless given
     short : one letter, or none
     default : what to say instead of the default, where that needs words
+    extends : whether a study that goes on may have another value, and keeps what it has found
     """
 
     help: str
@@ -241,6 +242,7 @@ class Option:
     name: str = ""
     short: str = ""
     default: str = ""
+    extends: bool = False
 
 
 @dataclass(frozen=True)
@@ -278,10 +280,12 @@ class Field:
 
 
 def fields_of(request: type) -> tuple[Field, ...]:
-    """Fields of a request that are asked for, in their order."""
+    """Fields of a request that are asked for: its own in their order, then those of its bases."""
     hints = get_type_hints(request, include_extras=True)
     found = []
-    for field in dataclasses.fields(request):
+    owners = [vars(owner).get("__annotations__", {}) for owner in request.__mro__]
+    fields = {field.name: field for field in dataclasses.fields(request)}
+    for field in (fields.pop(name) for owner in owners for name in owner if name in fields):
         hint = hints[field.name]
         options = [item for item in get_args(hint)[1:] if isinstance(item, Option)]
         if get_origin(hint) is not Annotated or not options:

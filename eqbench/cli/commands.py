@@ -14,7 +14,7 @@ _COMMANDS = {
     "verify": "eqbench.cli.verify:verify",
     "crossplay": "eqbench.cli.crossplay:crossplay",
     "trace": "eqbench.cli.trace:trace",
-    "qre": "eqbench.cli.qre:qre",
+    "qre": "eqbench.studies.requests:QuantalRequest",
     "stability": "eqbench.cli.stability:stability",
     "simulate": "eqbench.cli.simulate:simulate",
     "suite": "eqbench.cli.suite:suite",
@@ -41,7 +41,13 @@ class _Commands(click.Group):
         if target is None:
             return None
         module, name = target.split(":")
-        return getattr(importlib.import_module(module), name)
+        found = getattr(importlib.import_module(module), name)
+        if isinstance(found, type):
+            from eqbench.cli.study import study_command
+
+            return study_command(found)
+        command: click.Command = found
+        return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -18,6 +18,7 @@ import numpy as np
 from eqbench.documents import read_file
 from eqbench.errors import UsageError
 from eqbench.model.choices import Choices
+from eqbench.model.game import Game
 from eqbench.model.profile_json import MOST_PROFILE_BYTES, parse_profile, profile_from_json
 from eqbench.model.tree import FloatArray, GameTree
 from eqbench.plots.kuhn import NODES, KuhnNodes, bar_figure, node_title, write_animation
@@ -32,13 +33,13 @@ from eqbench.plots.style import (
     player_color,
     save_figure,
 )
+from eqbench.report.naming import identity_text
 from eqbench.report.svg import COLORS, GRAY, INK
 from eqbench.spec import parse_spec
 from eqbench.studies.branch import VERTICAL, Branch, crossing_counts, read_points, turning_points
-from eqbench.studies.qre import PARAMETER, POINTS, QuantalSetting
+from eqbench.studies.qre import PARAMETER, POINTS
 from eqbench.studies.trace.folder import FIGURES, TraceFolder
 from eqbench.studies.trace.request import Setting
-from eqbench.studies.trace.tables import identity_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -437,7 +438,7 @@ def _ends(branch: Branch) -> tuple[float, float]:
     return float(branch.values.min()), float(branch.values.max())
 
 
-def draw_quantal(setting: QuantalSetting, folder: Path) -> list[Path]:
+def draw_quantal(game: Game, folder: Path) -> list[Path]:
     """Write the frequencies along the principal branch as figures; return the files.
 
     Raises
@@ -445,7 +446,7 @@ def draw_quantal(setting: QuantalSetting, folder: Path) -> list[Path]:
     UsageError
         If the points cannot be read or a file cannot be written.
     """
-    branch = read_points(setting.game, folder / POINTS, PARAMETER)
+    branch = read_points(game, folder / POINTS, PARAMETER)
     figure = frequency_figure(branch, logarithmic=True)
     files = [folder / f"frequencies{suffix}" for suffix in SUFFIXES]
     for file in files:

@@ -33,10 +33,13 @@ def _section(table: Table) -> str:
     widths = [max(3, *map(cell_len, cells)) for cells in zip(head, *body, strict=True)]
     right = [column.numeric for column in table.columns]
     rule = ["-" * (width - r) + ":" * r for width, r in zip(widths, right, strict=True)]
-    lines = [_line(cells, widths, right) for cells in (head, rule, *body)]
+    lines = [_line(cells, widths, right) for cells in (head, rule, *body) if table.rows]
     notes = [f"- {escaped(note)}" for note in table.remarks]
     title = table.title + (f": {table.topic}" if table.topic else "")
-    return "\n".join([f"### {escaped(title)}", "", *lines, "", *notes, *([""] * bool(notes))])
+    said = [text for line in table.lines for text in (escaped(line), "")]
+    return "\n".join(
+        [f"### {escaped(title)}", "", *said, *lines, "", *notes, *([""] * bool(notes))]
+    )
 
 
 def _line(cells: list[str], widths: list[int], right: list[bool]) -> str:
@@ -51,6 +54,8 @@ def _cell(row: Row, column: Column) -> str:
     value = row.values.get(column.title)
     if value is None:
         return "" if column.identifies else "–"
+    if column.kind == "number":
+        return escaped(value) if isinstance(value, str) else format(value, column.layout)
     return _FORMATS.get(column.kind, escaped)(value)
 
 

@@ -148,6 +148,15 @@ def marked(identity: Identity, parameter: str = "") -> tuple[str, ...]:
     return words
 
 
+def identity_text(identity: Mapping[str, Any] | None) -> str:
+    """Which published equilibrium it is, with its leading parameter; empty if none is known."""
+    if identity is None:
+        return ""
+    first = leading(identity)
+    parameter = "" if first is None else f"{first[0]}={decimal(first[1])}"
+    return " ".join(marked(identity, parameter))
+
+
 def _leading_text(identity: Identity, members: Sequence[Member]) -> str:
     """The leading parameter as ``β=0.189``, its range in a complete list; empty if none."""
     parameter = leading(identity)

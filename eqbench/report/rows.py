@@ -21,10 +21,20 @@ from eqbench.report.entries import (
     several_seeds,
     titles,
 )
-from eqbench.report.naming import label, marks
+from eqbench.report.naming import identity_text, label, marks
 
 Kind = Literal[
-    "text", "words", "status", "count", "small", "payoffs", "payoff", "seconds", "bytes", "ratio"
+    "text",
+    "words",
+    "status",
+    "count",
+    "small",
+    "number",
+    "payoffs",
+    "payoff",
+    "seconds",
+    "bytes",
+    "ratio",
 ]
 
 _SHORT_CLAIMS = {"iterate": "last", "complete list": "list"}
@@ -45,6 +55,8 @@ class Column:
         on; those with 0 never.
     notes : tuple of str
         What has to be said where it is shown.
+    layout : str
+        How numbers of the kind `number` or `payoff` are formatted.
     """
 
     title: str
@@ -53,6 +65,7 @@ class Column:
     identifies: bool = False
     dispensable: int = 0
     notes: tuple[str, ...] = ()
+    layout: str = ".9g"
 
     @property
     def numeric(self) -> bool:
@@ -79,12 +92,14 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """The rows of one game.
+    """A section of a report: its heading, what is said first, rows, and notes on them.
 
     Attributes
     ----------
     title : str
-        The game as typed and in canonical form.
+        The heading; in comparisons the game as typed and in canonical form.
+    lines : tuple of str
+        What is said above the rows; there may be no rows at all.
     notes : tuple of str
         What has to be said about single rows.
     legend : str
@@ -96,12 +111,13 @@ class Table:
     """
 
     title: str
-    columns: tuple[Column, ...]
-    rows: tuple[Row, ...]
-    notes: tuple[str, ...]
-    legend: str
-    players: int
+    columns: tuple[Column, ...] = ()
+    rows: tuple[Row, ...] = ()
+    notes: tuple[str, ...] = ()
+    legend: str = ""
+    players: int = 0
     topic: str = ""
+    lines: tuple[str, ...] = ()
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -144,7 +160,7 @@ class Report:
     """
 
     tables: tuple[Table, ...]
-    legend: str
+    legend: str = ""
     notes: tuple[str, ...] = ()
 
 
@@ -165,6 +181,22 @@ def all_cells(entries: Sequence[Entry]) -> Table:
     first, *others = table.columns
     legend = _legend({len(entry.record.regrets or ()) for entry in entries})
     return replace(table, columns=(first, GAME, *others), rows=rows, notes=(), legend=legend)
+
+
+def profile_columns(players: Sequence[str]) -> tuple[Column, ...]:
+    """Columns for profiles as the verifier sees them: payoffs, max regret, identity."""
+    payoffs = (Column(f"u:{player}", "payoff", layout="+z.6f") for player in players)
+    return (*payoffs, Column("max regret", "number"), Column("identity"))
+
+
+def profile_values(profile: Mapping[str, Any], players: Sequence[str]) -> dict[str, Any]:
+    """Values for these columns; ! marks a regret that no equilibrium has."""
+    mark = "" if profile.get("is_equilibrium", True) else " !"
+    return {
+        **{f"u:{p}": value for p, value in zip(players, profile["payoffs"], strict=True)},
+        "max regret": f"{profile['max_regret']:.1e}{mark}",
+        "identity": identity_text(profile.get("identity")) or None,
+    }
 
 
 def three_digits(value: float) -> str:

@@ -45,8 +45,11 @@ def print_report(report: Report, console: Console) -> None:
         if place:
             console.print()
         topic = f": {table.topic}" if table.topic else ""
-        console.print(Text(table.title + topic, style="bold"))
-        shown = _print_rows(table, console)
+        if table.title:
+            console.print(Text(printable(table.title + topic), style="bold"))
+        for line in table.lines:
+            console.print(Text(printable(line)))
+        shown = _print_rows(table, console) if table.rows else table
         for note in shown.remarks:
             console.print(Text(note, style="dim"))
     closing = [note for note in (report.legend, *report.notes) if note]
@@ -123,6 +126,8 @@ def _cell(row: Row, column: Column, stacked: int = 0) -> Text:
         return Text(broken(words) if stacked > 2 else words)
     if value == 0 and column.title in row.exact:
         return Text("0 exactly")
+    if column.kind in ("number", "payoff"):
+        return Text(value if isinstance(value, str) else format(value, column.layout))
     return Text(_FORMATS[column.kind](value))
 
 

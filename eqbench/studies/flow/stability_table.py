@@ -9,9 +9,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from eqbench.report.naming import identity_text
 from eqbench.report.terminal import fits, small
 from eqbench.studies.flow.spectrum import COUNTS, STABLE, UNSTABLE
-from eqbench.studies.trace.tables import identity_text
 from eqbench.text import printable
 
 _READ = (

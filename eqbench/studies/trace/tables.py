@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from eqbench.report.naming import decimal, leading, marked, marks
+from eqbench.report.naming import identity_text, marks
 from eqbench.report.terminal import fits, seconds, small
 from eqbench.spec import parse_spec
 from eqbench.studies.branch import POLISHED, SAME_PAYOFFS
@@ -196,15 +196,6 @@ def _equilibria(
         row += [item["profile"]] if files else []
         table.add_row(*map(Text, row))
     return table
-
-
-def identity_text(identity: Mapping[str, Any] | None) -> str:
-    """Which published equilibrium it is, with its leading parameter; empty if none is known."""
-    if identity is None:
-        return ""
-    first = leading(identity)
-    parameter = "" if first is None else f"{first[0]}={decimal(first[1])}"
-    return " ".join(marked(identity, parameter))
 
 
 def _beside(beside: Mapping[str, Any], players: Sequence[str]) -> str:

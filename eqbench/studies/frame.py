@@ -1,0 +1,247 @@
+"""The frame of a study: a request, its parts one after another, a folder, a summary.
+
+A study is a class with a request, and methods that say into which parts its work falls, what a
+part finds, and how the summary, its tables and its figures come from that. The frame keeps what
+each part found as a line of a file as soon as it is there, so a study that was interrupted goes on
+with what is missing.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, ClassVar, Generic, TypedDict, TypeVar
+
+from eqbench.documents import decode, read_file
+from eqbench.errors import DocumentError, StoreError, UsageError
+from eqbench.report.rows import Report
+from eqbench.requests import fields_of, from_data, to_data
+from eqbench.store.json_lines import LineReader, append_line
+from eqbench.store.run_folder import game_slug, new_run_path
+from eqbench.studies.requests import StudyRequest
+from eqbench.studies.study_files import new_folder, write_texts
+
+MANIFEST, RECORDS, SUMMARY = "manifest.json", "records.jsonl", "summary.json"
+SCHEMA = "eqbench.study/1"
+
+
+R = TypeVar("R", bound=StudyRequest)
+
+
+@dataclass(frozen=True)
+class Session:
+    """What a part may use while it works.
+
+    Attributes
+    ----------
+    folder : where files of its own may be written
+    interrupted : whether to stop soon; to be asked again and again
+    tell : say in a few words how far the work has come
+    """
+
+    folder: Path
+    interrupted: Callable[[], bool] = lambda: False
+    tell: Callable[[str], None] = lambda words: None
+
+
+class Study(Generic[R]):
+    """A question that is answered part by part; the base of all studies.
+
+    Attributes
+    ----------
+    request_type : what it is asked for; it has the name of the command
+    """
+
+    request_type: ClassVar[type[Any]]
+
+    def __init__(self, request: R, *, figures: bool = False) -> None:
+        """Resolve what the request names; UsageError if it cannot be done.
+
+        Parameters
+        ----------
+        figures : whether they shall be drawn; then what cannot be drawn is refused
+        """
+        self.request = request
+
+    def parts(self) -> Sequence[str]:
+        """Names of the parts, in the order in which they are done."""
+        raise NotImplementedError
+
+    def do(self, part: str, session: Session) -> dict[str, Any]:
+        """Return what a part finds, as JSON values.
+
+        A record with ``"interrupted": true`` counts in the summary, and is done again when the
+        study goes on.
+        """
+        raise NotImplementedError
+
+    def summary(self, records: Sequence[dict[str, Any]], *, finished: bool) -> dict[str, Any]:
+        """Return the document of the study from the records of its parts."""
+        raise NotImplementedError
+
+    def report(self, document: Mapping[str, Any]) -> Report:
+        """Return the tables of such a document."""
+        raise NotImplementedError
+
+    def draw(self, folder: Path, document: Mapping[str, Any]) -> Iterable[Path]:
+        """Write the figures into the folder and yield their files."""
+        raise NotImplementedError
+
+    def slug(self) -> str:
+        """End of the name of a new folder."""
+        game = getattr(self.request, "game", "")
+        return f"{self.request.command}-{game_slug(game)}" if game else self.request.command
+
+
+class _Manifest(TypedDict):
+    schema: str
+    study: str
+    created: str
+    request: dict[str, Any]
+
+
+class _Line(TypedDict):
+    part: str
+    record: dict[str, Any]
+
+
+@dataclass
+class StudyFolder:
+    """The folder of a study: its request, what its parts found, its summary."""
+
+    path: Path
+    records: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    @classmethod
+    def create(cls, study: Study[Any], path: Path | None) -> StudyFolder:
+        """New folder; named after the time and the study unless `path` is given.
+
+        Raises
+        ------
+        UsageError
+            If it holds anything, or cannot be written.
+        """
+        folder = cls(path or new_run_path(Path("results"), study.slug()))
+        new_folder(folder.path)
+        manifest = _Manifest(
+            schema=SCHEMA,
+            study=study.request.command,
+            created=datetime.now(UTC).isoformat(timespec="seconds"),
+            request=to_data(study.request),
+        )
+        write_texts(folder.path, {MANIFEST: f"{json.dumps(manifest, indent=2)}\n"})
+        return folder
+
+    @classmethod
+    def open(cls, kind: type[Study[R]], path: Path) -> tuple[StudyFolder, R]:
+        """The folder of a study that was begun, with its request.
+
+        Raises
+        ------
+        UsageError
+            If there is no such study in it, or it is damaged.
+        """
+        file, command = path / MANIFEST, kind.request_type.command
+        try:
+            manifest = decode(read_file(file), _Manifest, "the manifest")
+            if manifest["study"] != command:
+                raise UsageError(f"{path} holds a study of `eqbench {manifest['study']}`")
+            request: R = from_data(kind.request_type, manifest["request"], str(file))
+        except FileNotFoundError:
+            raise UsageError(
+                f"{path} holds no study: there is no {MANIFEST} in it; name a folder that "
+                f"`eqbench {command}` wrote, for example one below results/"
+            ) from None
+        except (OSError, DocumentError) as error:
+            raise UsageError(f"{file}: {error}; begin the study again") from None
+        reader = LineReader(path / RECORDS, lambda line: decode(line, _Line, "the record"))
+        return cls(path, {line["part"]: line["record"] for line in reader.new()}), request
+
+    def keep(self, part: str, record: dict[str, Any]) -> None:
+        """Append the record of a part; StoreError if it cannot be written."""
+        line = json.dumps({"part": part, "record": record}, allow_nan=False)
+        try:
+            append_line(self.path / RECORDS, line.encode())
+        except (OSError, DocumentError) as error:
+            raise StoreError(
+                f"cannot write to {self.path}: {error}; make room and go on with --resume"
+            ) from None
+        self.records[part] = record
+
+    def summarize(self, study: Study[Any]) -> dict[str, Any]:
+        """Write the summary of what is there so far, and return it."""
+        parts = study.parts()
+        found = [self.records[part] for part in parts if part in self.records]
+        finished = len(found) == len(parts) and not any(map(_interrupted, found))
+        document = study.summary(found, finished=finished)
+        text = json.dumps(document, indent=2, allow_nan=False)
+        write_texts(self.path, {SUMMARY: f"{text}\n"})
+        return document
+
+
+def carry_out(study: Study[Any], folder: StudyFolder, session: Session) -> dict[str, Any]:
+    """Do the parts that the folder does not have, and return the summary.
+
+    Each is kept and the summary written anew as soon as it is there, so a break loses one at most.
+
+    Raises
+    ------
+    StoreError
+        If the folder can no longer be written; and what the parts raise.
+    """
+    document = folder.summarize(study)
+    for part in study.parts():
+        if part in folder.records and not _interrupted(folder.records[part]):
+            continue
+        if session.interrupted():
+            break
+        session.tell(part)
+        folder.keep(part, study.do(part, session))
+        document = folder.summarize(study)
+    return document
+
+
+def study_in(path: Path, study: Study[Any]) -> dict[str, Any]:
+    """Summary of a study that is carried out in a new folder."""
+    folder = StudyFolder.create(study, path)
+    return carry_out(study, folder, Session(path))
+
+
+def with_changes(request: R, changes: Mapping[str, Any]) -> R:
+    """The request of a resumed study with what was given again, by names of options.
+
+    Raises
+    ------
+    UsageError
+        If something differs that must stay as it was begun.
+    """
+    before = to_data(request)
+    for each in fields_of(type(request)):
+        name, kept = each.name, before[each.name]
+        if name in changes and changes[name] != kept and not each.option.extends:
+            raise UsageError(
+                f"this study was begun with --{name} {shown(kept)}, now it is "
+                f"{shown(changes[name])}; leave the option out, or begin a new study"
+            )
+    return from_data(type(request), before | dict(changes))
+
+
+def call(target: str, *arguments: Any, **named: Any) -> Any:
+    """Call what is named ``module:function``, imported now; so studies reach their figures."""
+    module, _, name = target.partition(":")
+    return getattr(importlib.import_module(module), name)(*arguments, **named)
+
+
+def shown(value: Any) -> str:
+    """A value of an option as it is typed."""
+    if isinstance(value, list):
+        return " ".join(map(str, value)) or "none"
+    return "none" if value is None else str(value)
+
+
+def _interrupted(record: Mapping[str, Any]) -> bool:
+    return bool(record.get("interrupted"))

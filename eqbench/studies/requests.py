@@ -1,0 +1,94 @@
+"""What the studies are asked for; the docstring of a request is the help of its command."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+from eqbench.requests import (
+    FILE,
+    GAME,
+    NODES,
+    NUMBER_OR_NONE,
+    SEED,
+    SOLVER,
+    Number,
+    Option,
+)
+
+if TYPE_CHECKING:
+    from eqbench.registry import Registry
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyRequest:
+    """What all studies are asked for.
+
+    Attributes
+    ----------
+    command : name of the command
+    study : where its class is, as ``module:class``
+    draws : what ``--figures`` draws; empty if there are no figures
+    """
+
+    command: ClassVar[str]
+    study: ClassVar[str] = ""
+    draws: ClassVar[str] = ""
+
+    max_nodes: Annotated[
+        int, Option("Refuse games with more nodes than this.", NODES, "max-nodes")
+    ] = 10_000_000
+    plugins: Annotated[
+        tuple[str, ...],
+        Option(
+            "Python file that registers games or solvers; may be given several times.",
+            FILE,
+            "plugin",
+            extends=True,
+        ),
+    ] = ()
+
+    def registry(self) -> Registry:
+        """The names that the specs of the request may use."""
+        from eqbench.registry import default_registry
+
+        return default_registry().with_plugins(self.plugins)
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuantalRequest(StudyRequest):
+    """Follow branches of logit quantal response equilibria from lambda 0 to large lambda.
+
+    At every information set log(p_a / p_b) = log(prior_a / prior_b) + lambda (v_a - v_b), where
+    v are values of actions conditional on reaching it (Turocy 2010). The principal branch begins
+    at uniform behavior. Writes points.csv, summary.json and profiles. Exit code: 0 done, also
+    where a branch was lost on its way, which the summary says; 2 usage, 130 interrupted.
+    """
+
+    command = "qre"
+    study = "eqbench.studies.qre:QuantalStudy"
+    draws = "the frequencies against lambda"
+
+    game: Annotated[str, Option("Game, for example kuhn3 or a file such as game.efg.", GAME)]
+    last: Annotated[
+        float,
+        Option("Lambda at which branches end.", Number("LAMBDA", positive=True, most=1e15), "to"),
+    ] = 1e6
+    at: Annotated[
+        tuple[float, ...],
+        Option(
+            "Put a point at exactly this lambda, verify it and write its profile; may be given "
+            "several times.",
+            Number("LAMBDA", positive=True, most=1e15),
+        ),
+    ] = ()
+    branches: Annotated[
+        int,
+        Option(
+            "Also follow N branches that begin at priors drawn at random.",
+            NUMBER_OR_NONE,
+            extends=True,
+        ),
+    ] = 0
+    seed: Annotated[int, Option("Of the first of these.", SEED)] = 0
+    solver: Annotated[str, Option("Solver that follows such branches.", SOLVER)] = "logit"
