@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from stored_runs import write_run
 
 from eqbench import BehaviorProfile, load_game
+from eqbench.errors import StoreError
 from eqbench.harness import evidence
 from eqbench.harness.child import Outcome
 from eqbench.harness.evidence import Evidence, measure_frame, measure_frames
@@ -309,3 +310,14 @@ def test_tries_of_a_cell_have_files_of_their_own(cell: Cell, folder: RunFolder) 
     for name in ("trace", "log"):
         assert len({getattr(record, name) for record in records}) == 2
     assert len({record.equilibria[0].profile for record in records}) == 2
+
+
+def test_cell_that_cannot_be_stored_is_an_error_and_no_result(
+    cell: Cell, folder: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(record: CellRecord) -> None:
+        raise StoreError("the disk is full")
+
+    monkeypatch.setattr(folder, "append", full)
+    with pytest.raises(StoreError, match="disk is full"):
+        Recorder(folder).record(cell, Outcome(ended="exit", last=DONE), Evidence(TREE.n_actions))

@@ -107,6 +107,7 @@ def test_same_own_moves_at_different_depths_are_perfect_recall() -> None:
     ("probabilities", "message"),
     [
         ([Fraction(1, 3)] * 2, "sum to 2/3"),
+        ([Fraction(1, 2)], "sum to 1/2"),
         ([Fraction(1, 2), Fraction(1, 2) + Fraction(1, 10**15)], "must sum to 1"),
         ([0.5, 0.500001], "must sum to 1"),
         ([Fraction(3, 2), Fraction(-1, 2)], r"lie in \[0, 1\]"),
@@ -117,7 +118,7 @@ def test_same_own_moves_at_different_depths_are_perfect_recall() -> None:
 )
 def test_chance_must_be_a_distribution(probabilities: list[Any], message: str) -> None:
     builder = start()
-    end(builder, builder.chance(None, probabilities), 2)
+    end(builder, builder.chance(None, probabilities), len(probabilities))
     with pytest.raises(GameFormatError, match=message):
         builder.tree()
 
@@ -169,6 +170,17 @@ def test_second_node_hangs_from_the_root(above: int) -> None:
         assemble(**(one_decision() | {"nodes": nodes, "infosets": table, "payoffs": payoffs}))
     nodes["parent"] = np.array([-1, 0])
     assert assemble(**(one_decision() | {"nodes": nodes, "infosets": table, "payoffs": payoffs}))
+
+
+@pytest.mark.parametrize("numerator", [2**62, -(2**62)])
+def test_integers_of_2_to_the_62_are_too_large_for_sums_to_be_watched(numerator: int) -> None:
+    for allowed, payoff in ((False, numerator), (True, numerator - (1 if numerator > 0 else -1))):
+        parts = one_decision() | {"payoffs": Payoffs(np.array([[payoff], [0]]))}
+        if allowed:
+            assemble(**parts)
+            continue
+        with pytest.raises(GameFormatError, match=r"2\*\*62 or more"):
+            assemble(**parts)
 
 
 def test_arrays_of_nodes_have_equal_lengths() -> None:

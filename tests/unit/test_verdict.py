@@ -117,7 +117,7 @@ def refuted(reason: str) -> Finding:
         (ended(exit_code=0), "crashed", "exit code 0"),
         (ended(exit_code=-9), "crashed", "signal SIGKILL"),
         (ended(exit_code=-63), "crashed", "signal 63"),
-        (ended(exit_code=1, log="first\nlast"), "crashed", "exit code 1: last"),
+        (ended(exit_code=1, log="first\nmiddle\nlast"), "crashed", "exit code 1: last"),
         (ended(last=failure(memory=True)), "memory", "MemoryError"),
         (
             ended(last=failure(type="KeyError", message="'x'")),
