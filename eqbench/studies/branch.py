@@ -125,6 +125,7 @@ def turning_points(values: FloatArray) -> NDArray[np.int64]:
     return moves[1:][rises[1:] != rises[:-1]]
 
 
+POINTS = "points.csv"  # file of a branch in the folder of a study
 LEADING = ("parameter", "arclength")
 
 
