@@ -184,7 +184,7 @@ class Census:
         StoreError
             If a profile cannot be written.
         KeyboardInterrupt
-        If the session is interrupted.
+            If the session is interrupted.
         """
         found = []
         for number, point in enumerate(crossings, start=1):
