@@ -73,13 +73,25 @@ def _typed(field: Field) -> Any:
     return f"{written // 2**30}GiB" if field.option.kind.metavar == "SIZE" else written
 
 
-def given_options(ctx: click.Context, request: type) -> dict[str, Any]:
-    """What was typed on the command line, as JSON values by the names of options."""
-    return {
-        field.name: field.write(ctx.params[field.attribute])
+def with_options_of(request: type) -> Callable[[Any], Any]:
+    """Decorator that gives a command the options of a request."""
+
+    def decorate(command: Any) -> Any:
+        # click reads this list from its end, as decorators are applied
+        command.__click_params__ = getattr(command, "__click_params__", [])
+        command.__click_params__ += reversed(options_of(request))
+        return command
+
+    return decorate
+
+
+def given_options(ctx: click.Context, request: type) -> list[Field]:
+    """Fields whose options were typed on the command line."""
+    return [
+        field
         for field in fields_of(request)
         if ctx.get_parameter_source(field.attribute) is ParameterSource.COMMANDLINE
-    }
+    ]
 
 
 def study_command(
@@ -163,7 +175,9 @@ def _study(ctx: click.Context, kind: type[Study[Any]]) -> tuple[Study[Any], Any]
     from eqbench.errors import UsageError
     from eqbench.studies.frame import StudyFolder, with_changes
 
-    typed, given = ctx.params, given_options(ctx, kind.request_type)
+    typed = ctx.params
+    fields = given_options(ctx, kind.request_type)
+    given = {field.name: field.write(typed[field.attribute]) for field in fields}
     figures = bool(typed.get("figures"))
     if given.get("plugin"):
         given["plugin"] = [str(Path(file).absolute()) for file in given["plugin"]]
