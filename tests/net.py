@@ -36,8 +36,8 @@ COMMANDS = {
     "show": "show ../run-kuhn3/out cfr_plus --json",
     "verify": "verify --game kuhn2 --profile profile.json --exact --json",
     "trace": "trace --game skp --from 2 --to 6 --most-points 300 --at 3.35 --out out --json -q",
-    "trace-kuhn": "trace --game kuhn(players=3,cards=4) --from 2 --to 3 --most-points 200 --out out "
-    "--json -q",
+    "trace-kuhn": "trace --game kuhn(players=3,cards=4) --from 2 --to 3 --most-points 200 "
+    "--out out --json -q",
     "qre": "qre --game kuhn2 --to 100 --at 10 --branches 1 --out out --json -q",
     "stability": "stability --game skp(pot=3.35) --samples 4 --rest-points 5 --out out --json -q",
     "simulate": "simulate --game skp --at 3.35 --starts 2 --time 200 --out out --json -q",
