@@ -169,7 +169,7 @@ def run_study(ctx: click.Context, kind: type[Study[Any]]) -> int:
     else:
         report = study.report(document)
         print_formatted(lambda console: print_report(report, console))
-    if typed.get("figures") or study.draws:
+    if typed.get("figures") or study.always_draws:
         for drawn in study.draw(folder.path, document):
             if isinstance(drawn, str):
                 say(drawn)

@@ -62,12 +62,12 @@ class Study(Generic[R]):
     Attributes
     ----------
     request_type : what it is asked for; it has the name of the command
-    draws : whether there is something to draw without ``--figures`` too
+    always_draws : whether there is something to draw without ``--figures`` too
     version : of the method, if another version may find something else
     """
 
     request_type: ClassVar[type[Any]]
-    draws: bool = False
+    always_draws: bool = False
     version: str = ""
 
     def __init__(self, request: R, *, figures: bool = False) -> None:

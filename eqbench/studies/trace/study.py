@@ -47,12 +47,12 @@ class TraceStudy(Study[TraceRequest]):
             raise UsageError("--starts looks beside the branch at the values of --at; give one")
         self.request, self.figures, self.setting = request, figures, Setting.of(request)
         self.version = solver_version(self.setting.solver.entry)
-        self.draws = request.animate is not None
+        self.always_draws = request.animate is not None
         if request.close_ups and not figures:
             raise UsageError("--close-up is about figures; add --figures")
         if figures:
             call("eqbench.plots.branches:check_figures", self.setting)
-        if self.draws:
+        if self.always_draws:
             call("eqbench.plots.branches:check_animation", self.setting)
 
     def parts(self) -> list[str]:
@@ -168,7 +168,7 @@ class TraceStudy(Study[TraceRequest]):
             return
         if self.figures:
             yield from call("eqbench.plots.branches:draw_trace", self.setting, folder, document)
-        if self.draws:
+        if self.always_draws:
             yield call("eqbench.plots.branches:animate_trace", self.setting, folder)
 
     def ending(self, document: Mapping[str, Any]) -> tuple[int, str]:
