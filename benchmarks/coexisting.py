@@ -60,7 +60,7 @@ def measure(cards: int, epsilon: float, starts: int = STARTS) -> dict[str, Any]:
     import numpy as np
 
     from eqbench.studies.requests import TraceRequest
-    from eqbench.studies.trace.census import Counts, in_the_middle_of_most
+    from eqbench.studies.trace.on_branch import Counts, in_the_middle_of_most
     from eqbench.studies.trace.setting import Setting
 
     first, last = Fraction(repr(first_pot(cards))), Fraction(LAST_POT)
@@ -91,12 +91,12 @@ def look_at(setting: Any, followed: Followed, pot: Fraction) -> dict[str, Any]:
     """What is found at one pot, on the branch and beside it."""
     from eqbench.equilibria.dimension import local_dimension
     from eqbench.studies.frame import Session
-    from eqbench.studies.trace.census import Census
+    from eqbench.studies.trace.on_branch import EquilibriaAt
 
     game = setting.game_at(pot)
     with tempfile.TemporaryDirectory() as folder:
         crossings = followed.crossings(float(pot))
-        entry = Census(setting, pot, Session(Path(folder))).entry(crossings, "at")
+        entry = EquilibriaAt(setting, pot, Session(Path(folder))).entry(crossings, "at")
     equilibria = entry.pop("equilibria")
     polished = (followed.continuation.polish(point, float(pot))[0] for point in crossings)
     found = [local_dimension(game, behavior) for behavior in polished]

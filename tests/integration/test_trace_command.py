@@ -74,7 +74,7 @@ def test_figure_that_cannot_be_drawn_is_missing_alone(tmp_path: Path) -> None:
     assert {file.name for file in (tmp_path / "t/figures").iterdir()} == expected
 
 
-def test_interrupted_census_is_made_up_for(tmp_path: Path) -> None:
+def test_interrupted_random_starts_are_made_up_for(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "eqbench", "trace", *SKP, "--at", "10/3", "--out", "t"]
     command += ["--starts", "1000000"]
     with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as running:

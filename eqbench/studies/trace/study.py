@@ -14,17 +14,17 @@ from eqbench.solver import warm_up
 from eqbench.studies.branch import POINTS, read_points
 from eqbench.studies.frame import INTERRUPTED, Session, Study, call
 from eqbench.studies.requests import MOST, TraceRequest
-from eqbench.studies.trace.census import (
+from eqbench.studies.trace.checkpoint import Progress
+from eqbench.studies.trace.follow import Crossings, begin, follow
+from eqbench.studies.trace.on_branch import (
     NARROWEST,
-    Census,
     Counts,
+    EquilibriaAt,
     crossings_again,
     in_the_middle_of_most,
     same_value,
     vertical_pieces,
 )
-from eqbench.studies.trace.checkpoint import Progress
-from eqbench.studies.trace.follow import Crossings, begin, follow
 from eqbench.studies.trace.setting import Setting
 from eqbench.studies.trace.tables import trace_report
 
@@ -96,8 +96,8 @@ class TraceStudy(Study[TraceRequest]):
                 places = [piece["parameter"] for piece in record["vertical"]]
                 vertical = any(same_value(place, float(value)) for place in places)
                 name = f"at{len(record['at']) + 1}"
-                census = Census(self.setting, value, session)
-                entry = census.entry(crossings.found, name, vertical=vertical)
+                equilibria = EquilibriaAt(self.setting, value, session)
+                entry = equilibria.entry(crossings.found, name, vertical=vertical)
                 window = (float(value), float(value))
                 if counts:
                     window = counts.window(window[0], len(crossings.found) + crossings.lost)

@@ -17,8 +17,7 @@ from trace_cases import FOLDS, followed, study, traced
 
 from eqbench.model.profile_json import parse_profile, profile_from_json
 from eqbench.report.terminal import plain_text, print_report
-from eqbench.studies.branch import read_points
-from eqbench.studies.trace.census import distinct_payoffs
+from eqbench.studies.branch import distinct_payoffs, read_points
 from eqbench.studies.trace.follow import stretches
 from eqbench.studies.trace.tables import trace_report
 from eqbench.verification import verify
@@ -172,7 +171,7 @@ def test_crossings_that_cannot_be_computed_are_counted(tmp_path: Path) -> None:
     assert printed(document).count("3 more crossings could not be computed") == 1
 
 
-def test_interrupted_census_keeps_what_it_has_and_is_made_up_for(tmp_path: Path) -> None:
+def test_interrupted_polishing_keeps_what_it_has_and_is_made_up_for(tmp_path: Path) -> None:
     case = study(at=("6.1", "most"), starts=2)
     points = followed(case, tmp_path).points
     told: list[str] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -16,7 +16,14 @@ from eqbench.errors import EqbenchError
 from eqbench.model.game import Game
 from eqbench.model.profile_json import profile_text
 from eqbench.model.tree import FloatArray
-from eqbench.studies.branch import SAME_PAYOFFS, Branch, Measured, crossing_counts, measured
+from eqbench.studies.branch import (
+    Branch,
+    Measured,
+    Payoffs,
+    crossing_counts,
+    distinct_payoffs,
+    measured,
+)
 from eqbench.studies.frame import Session
 from eqbench.studies.study_files import write_profile
 from eqbench.studies.trace.follow import Crossings, crossings_of, pieces, start_of, stretches
@@ -158,10 +165,7 @@ def in_the_middle_of_most(counts: Counts) -> Fraction:
     return Fraction(repr(round(middle, digits)))
 
 
-Payoffs = Sequence[float]
-
-
-class Census:
+class EquilibriaAt:
     """Polishes, measures and names equilibria at one value of the parameter."""
 
     def __init__(self, setting: Setting, value: Fraction, session: Session) -> None:
@@ -244,15 +248,6 @@ class Census:
             "payoff_ranges": [[min(own), max(own)] for own in zip(*found, strict=True)],
             "not_on_branch": others,
         }
-
-
-def distinct_payoffs(vectors: Iterable[Payoffs]) -> list[Payoffs]:
-    """Those payoff vectors that differ from all before them by more than `SAME_PAYOFFS`."""
-    kept: list[Payoffs] = []
-    for vector in vectors:
-        if all(np.abs(np.subtract(vector, other)).max() > SAME_PAYOFFS for other in kept):
-            kept.append(vector)
-    return kept
 
 
 def crossings_again(setting: Setting, value: Fraction, points: int, session: Session) -> Crossings:
