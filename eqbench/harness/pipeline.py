@@ -1,4 +1,4 @@
-"""Execute a plan: one child per cell, then verify, then store."""
+"""Run a plan: one child for each cell; what it reports is judged and stored as it ends."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from eqbench.harness.child import interrupts_held, run_child
-from eqbench.harness.evidence import Evidence
 from eqbench.harness.frames import most_bytes
 from eqbench.harness.guard import Guardian
-from eqbench.harness.naming import name_clusters
+from eqbench.harness.judge import Received
 from eqbench.harness.plan import Cell, Request, make_plan
-from eqbench.harness.recorder import Recorder, limits_of
+from eqbench.harness.record import Recorder
 from eqbench.registry import Registry
 from eqbench.store.json_lines import LineReader
 from eqbench.store.run_folder import RunFolder
@@ -133,7 +132,9 @@ class Run:
     def __init__(self, request: Request, registry: Registry) -> None:
         self.request, self.registry = request, registry
         self.cells: list[Cell] = []
-        self._records: dict[str, CellRecord] = {}
+        self._recorder: Recorder | None = None
+        self._stored: dict[str, CellRecord] = {}
+        self._lines: LineReader[CellRecord] | None = None
 
     def __enter__(self) -> Run:
         self._workspace = tempfile.TemporaryDirectory(prefix="eqbench-")
@@ -157,13 +158,19 @@ class Run:
     @property
     def records(self) -> list[CellRecord]:
         """What came of the cells so far, in the order of the plan; interrupted ones as well."""
-        return [self._records[cell.key] for cell in self.cells if cell.key in self._records]
+        known = {} if self._recorder is None else self._recorder.records
+        return [known[cell.key] for cell in self.cells if cell.key in known]
 
     def finished_in(self, folder: RunFolder, again: Collection[Status] = NEVER_CACHED) -> set[str]:
-        """Keys of the planned cells that a folder has, but for those that ended as in `again`."""
-        planned = {cell.key for cell in self.cells}
-        stored = {record.key: record for record in folder.cells() if record.key in planned}
-        return {key for key, record in stored.items() if record.status not in again}
+        """Keys of the planned cells that a folder has, but for those that ended as in `again`.
+
+        The folder is looked through once; what is added later counts as done when it is there.
+        """
+        if self._lines is None:
+            self._lines = folder.new_cells()
+            self._stored = {record.key: record for record in folder.cells(self._lines)}
+        stored = [self._stored[cell.key] for cell in self.cells if cell.key in self._stored]
+        return {record.key for record in stored if record.status not in again}
 
     def execute(
         self, folder: RunFolder, observer: Observer, again: Collection[Status] = NEVER_CACHED
@@ -184,53 +191,36 @@ class Run:
         StoreError
             If the folder can no longer be written.
         """
-        lines = folder.new_cells()
-        for _ in lines.new():  # what is there now is judged by its status, what comes is done
-            pass
         done = self.finished_in(folder, again)
+        assert self._lines is not None
         observer.planned(self.cells, finished=len(done))
-        crew = Crew([cell for cell in self.cells if cell.key not in done], folder, lines)
-        recorder, lock = Recorder(folder), threading.Lock()
+        waiting = [cell for cell in self.cells if cell.key not in done]
+        crew = Crew(waiting, folder, self._lines)
+        recorder = self._recorder = Recorder(folder)
+        lock = threading.Lock()
 
         def do(cell: Cell) -> None:
             with lock:
                 observer.started(cell)
-            evidence, outcome = Evidence(cell.game.game.tree.n_actions), None
+            n_actions = cell.game.game.tree.n_actions
+            received, outcome = Received(n_actions), None
             if cell.solver.problem is None:
                 outcome = run_child(
                     _job(cell, cell.game.folder.intact()),
-                    limits_of(cell),
+                    cell.request,
                     self._guardian,
-                    evidence.add,
+                    received.add,
                     crew.stop,
-                    most_bytes(cell.game.game.tree.n_actions),
+                    most_bytes(n_actions),
                 )
-            record = recorder.record(cell, outcome, evidence)
+            record = recorder.record(cell, outcome, received)
             with lock:
-                self._records[cell.key] = record
                 observer.finished(record)
 
         try:
             crew.work(do, self.request.jobs)
         finally:
-            try:
-                self._name_clusters(folder)
-            finally:
-                stored = {record.key: record for record in folder.cells()}
-                self._store_again(folder, stored)
-                # what is stored counts: a try that was interrupted does not undo an earlier one
-                self._records |= stored
-
-    def _store_again(self, folder: RunFolder, stored: Collection[str]) -> None:
-        """Store again what was stored before and is gone, as when a solver removes the folder."""
-        folder.restore()
-        for key, record in self._records.items():
-            if key not in stored and record.status != "interrupted":
-                folder.append(record)
-
-    def _name_clusters(self, folder: RunFolder) -> None:
-        games = {cell.game.game.spec: cell.game.game for cell in self.cells}
-        name_clusters(folder, [cell.key for cell in self.cells], games, self.request.tolerance)
+            recorder.conclude(self.cells)
 
 
 def _job(cell: Cell, folder: Path) -> dict[str, Any]:
@@ -242,5 +232,5 @@ def _job(cell: Cell, folder: Path) -> dict[str, Any]:
         "game_spec": cell.game.game.spec,
         "folder": str(folder),
         "seed": cell.seed or 0,
-        "budget": asdict(cell.budget),
+        "budget": asdict(cell.request.budget),
     }

@@ -37,25 +37,27 @@ MOST_CELLS, MOST_GAMES = 100_000, 1_000  # games are built before the first cell
 
 
 @dataclass(frozen=True)
-class Request:
-    """What the user asked for. `target` None means 1e-10 of each game's payoff range.
+class Request(Limits):
+    """What the user asked for, with the limits of each cell.
 
-    `jobs` is the number of cells that run at the same time.
+    `target` None means 1e-10 of each game's payoff range. `jobs` is the number of cells that run
+    at the same time.
     """
 
     games: Sequence[str]
     solvers: Sequence[str]
     seeds: int = 1
-    timeout_s: float = 10.0
-    setup_timeout_s: float = 120.0
     iterations: int | None = None
     target: float | None = None
-    memory_bytes: int = 4 * 2**30
-    threads: int = 1
     tolerance: float = 1e-6
     max_nodes: int = DEFAULT_MAX_NODES
     jobs: int = 1
     plugins: Sequence[str] = ()
+
+    @property
+    def budget(self) -> Budget:
+        """What each solver may spend, in the words of its contract."""
+        return Budget(self.timeout_s, self.iterations, self.target, self.threads, self.memory_bytes)
 
 
 class GameFolder:
@@ -153,22 +155,20 @@ class Cell:
     """One piece of work: a game, a solver and a seed (None for deterministic solvers).
 
     Its key is a hash of all that a result may depend on: the content of the game, the solver
-    with its options and version, the seed and the limits. Cells with equal keys need not be
-    run twice.
+    with its options and version, the seed and the limits of the request. Cells with equal keys
+    need not be run twice.
     """
 
     game: PlannedGame
     solver: PlannedSolver
     seed: int | None
-    budget: Budget
-    setup_timeout_s: float
-    tolerance: float
+    request: Request
     key: str = field(init=False)
 
     @property
     def target(self) -> float:
         """Max regret in payoff units at which an iterative solver may stop."""
-        return self.budget.target_for(self.game.game.tree)
+        return self.request.budget.target_for(self.game.game.tree)
 
     def __post_init__(self) -> None:
         identity = {
@@ -176,9 +176,9 @@ class Cell:
             "solver": self.solver.spec,
             "version": self.solver.version,
             "seed": self.seed,
-            "budget": asdict(self.budget),
-            "setup_timeout_s": self.setup_timeout_s,
-            "tolerance": self.tolerance,
+            "budget": asdict(self.request.budget),
+            "setup_timeout_s": self.request.setup_timeout_s,
+            "tolerance": self.request.tolerance,
         }
         text = json.dumps(identity, sort_keys=True)
         object.__setattr__(self, "key", hashlib.sha256(text.encode()).hexdigest()[:16])
@@ -216,20 +216,12 @@ def make_plan(
             f"at most {MOST_CELLS:,} cells; ask for fewer seeds, or divide it into several runs"
         )
     games = [_plan_game(text, request, registry, guardian, workspace) for text in named]
-    cells = []
-    for game in _different(games):
-        budget = Budget(
-            request.timeout_s,
-            request.iterations,
-            request.target,
-            request.threads,
-            request.memory_bytes,
-        )
-        for solver in solvers:
-            cells += [
-                Cell(game, solver, seed, budget, request.setup_timeout_s, request.tolerance)
-                for seed in _seeds(solver, request)
-            ]
+    cells = [
+        Cell(game, solver, seed, request)
+        for game in _different(games)
+        for solver in solvers
+        for seed in _seeds(solver, request)
+    ]
     return list({cell.key: cell for cell in cells}.values())  # a spec may be given twice
 
 
@@ -272,7 +264,7 @@ def _plan_solver(
     plugins = (entry.plugin,) if entry.plugin else ()
     outcome = run_child(
         {"do": "describe", "solver": text, "plugins": plugins},
-        Limits(setup_s=request.setup_timeout_s, memory_bytes=request.memory_bytes),
+        request,
         guardian,
     )
     _go_on_unless_interrupted(outcome)
@@ -344,7 +336,7 @@ def _build_in_child(
             "folder": str(folder),
             "max_nodes": request.max_nodes,
         },
-        Limits(setup_s=request.setup_timeout_s, memory_bytes=request.memory_bytes),
+        request,
         guardian,
     )
     _go_on_unless_interrupted(outcome)

@@ -51,7 +51,7 @@ def test_solve_verifies_what_the_solver_claims() -> None:
 def test_refutation_test_notices_a_verifier_that_believes_everything(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("eqbench.harness.evidence.refutation", lambda *a, **k: None)
+    monkeypatch.setattr("eqbench.harness.judge.refutation", lambda *a, **k: None)
     with pytest.raises(AssertionError):
         test_solve_verifies_what_the_solver_claims()
 

@@ -28,7 +28,7 @@ from eqbench.harness.frames import (
 )
 
 BEGIN = 1000.0
-LIMITS = Limits(setup_s=30.0, time_s=7.0, memory_bytes=10**6, threads=3)
+LIMITS = Limits(setup_timeout_s=30.0, timeout_s=7.0, memory_bytes=10**6, threads=3)
 DONE = DoneFrame(reason="limit", detail="", memory_bytes=5, clocks=Clocks(1.0, 1.0, 0.5, 9))
 REFUSED = RefusedFrame(status="unsupported", reason="three players")
 
@@ -140,7 +140,9 @@ def at(work: int, overhead_s: float) -> Frame:
 def test_limits_are_those_that_are_documented() -> None:
     assert (module.GRACE_S, module.POLL_S) == (1.0, 0.05)
     assert (module.EXIT_S, module.KEEPER_S) == (2.0, 10.0)
-    assert Limits() == Limits(setup_s=120.0, time_s=10.0, memory_bytes=4 * 1024**3, threads=1)
+    assert Limits() == Limits(
+        setup_timeout_s=120.0, timeout_s=10.0, memory_bytes=4 * 1024**3, threads=1
+    )
 
 
 def test_child_that_never_gets_ready_is_ended_when_its_set_up_is_over(clock: Clock) -> None:
@@ -198,7 +200,7 @@ def test_child_that_sends_without_end_is_ended_all_the_same(clock: Clock) -> Non
 @pytest.mark.parametrize("growth", [1e5, 1e6])
 def test_child_that_takes_too_much_memory_is_ended_soon(clock: Clock, growth: float) -> None:
     child = Scripted(clock, {0.5: ReadyFrame()}, growth=growth)
-    child.limits = Limits(setup_s=300, time_s=300, memory_bytes=10**6)
+    child.limits = Limits(setup_timeout_s=300, timeout_s=300, memory_bytes=10**6)
     child.watch()
     assert child.outcome.ended == "memory"
     assert child.now == pytest.approx(1e6 / growth, abs=2 * module.POLL_S)

@@ -18,8 +18,8 @@ from wide_games import wide_game
 
 import eqbench
 from eqbench.errors import ProfileError
-from eqbench.harness.evidence import Finding, measure, measure_frames, metrics
 from eqbench.harness.frames import CandidateFrame
+from eqbench.harness.judge import Finding, measure, measure_frames, metrics
 from eqbench.model.builder import TreeBuilder
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_from_json
@@ -107,7 +107,7 @@ def test_error_of_1e_18_that_floats_cannot_see_refutes_a_claim_of_no_regret() ->
 def test_refutation_test_notices_a_verifier_without_certificates(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("eqbench.harness.evidence.certify", lambda *of: None)
+    monkeypatch.setattr("eqbench.harness.judge.certify", lambda *of: None)
     with pytest.raises(AssertionError):
         test_error_of_1e_18_that_floats_cannot_see_refutes_a_claim_of_no_regret()
 

@@ -16,9 +16,8 @@ from stored_runs import write_run
 
 from eqbench import BehaviorProfile, load_game
 from eqbench.errors import StoreError
-from eqbench.harness import evidence
+from eqbench.harness import judge
 from eqbench.harness.child import Outcome
-from eqbench.harness.evidence import Evidence, measure_frame, measure_frames
 from eqbench.harness.frames import (
     CandidateFrame,
     Clocks,
@@ -27,8 +26,9 @@ from eqbench.harness.frames import (
     Frame,
     SnapshotFrame,
 )
+from eqbench.harness.judge import Received, measure_frame, measure_frames
 from eqbench.harness.plan import Cell, Request, make_plan
-from eqbench.harness.recorder import Recorder
+from eqbench.harness.record import Recorder
 from eqbench.registry import default_registry
 from eqbench.store.run_folder import RunFolder
 from eqbench.store.schema import CellRecord
@@ -65,7 +65,7 @@ def folder(tmp_path: Path) -> RunFolder:
 
 def recorded(folder: RunFolder, cell: Cell, outcome: Outcome | None, *frames: Frame) -> CellRecord:
     """Record of a cell, read back from its folder."""
-    streamed = Evidence(TREE.n_actions)
+    streamed = Received(TREE.n_actions)
     for frame in frames:
         streamed.add(frame)
     record = Recorder(folder).record(cell, outcome, streamed)
@@ -77,7 +77,7 @@ def recorded(folder: RunFolder, cell: Cell, outcome: Outcome | None, *frames: Fr
 
 
 def test_profiles_of_another_length_are_not_kept(cell: Cell, folder: RunFolder) -> None:
-    streamed = Evidence(TREE.n_actions)
+    streamed = Received(TREE.n_actions)
     wrong = [candidate(UNIFORM.probabilities[:-1]), candidate(exact=["1/2"]), snapshot([])]
     for frame in (*wrong, DONE, candidate(), snapshot()):
         streamed.add(frame)
@@ -89,38 +89,38 @@ def test_profiles_of_another_length_are_not_kept(cell: Cell, folder: RunFolder) 
 
 
 def test_bounds_are_those_that_are_documented() -> None:
-    assert (evidence.MAX_SNAPSHOTS, evidence.MAX_CANDIDATES) == (64, 1024)
-    assert evidence.MAX_CANDIDATE_BYTES == 2**29
+    assert (judge.MAX_SNAPSHOTS, judge.MAX_CANDIDATES) == (64, 1024)
+    assert judge.MAX_CANDIDATE_BYTES == 2**29
 
 
 def test_snapshots_become_sparser_and_the_newest_stays() -> None:
-    streamed = Evidence(TREE.n_actions)
+    streamed = Received(TREE.n_actions)
     for work in range(300):
         streamed.add(snapshot(work=work))
     works = [frame.clocks.work for frame in streamed.snapshots]
     assert works[-1] == 299
     assert works[0] == 0
     assert 32 <= len(works) <= 64
-    streamed = Evidence(TREE.n_actions)
+    streamed = Received(TREE.n_actions)
     for work in range(64):
         streamed.add(snapshot(work=work))
     assert len(streamed.snapshots) == 64
 
 
 def test_candidates_beyond_a_number_or_a_size_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(evidence, "MAX_CANDIDATES", 3)
-    streamed = Evidence(TREE.n_actions)
+    monkeypatch.setattr(judge, "MAX_CANDIDATES", 3)
+    streamed = Received(TREE.n_actions)
     for _ in range(5):
         streamed.add(candidate())
     assert (len(streamed.candidates), streamed.dropped) == (3, 2)
 
     size = len(candidate().profile)
-    monkeypatch.setattr(evidence, "MAX_CANDIDATE_BYTES", 2 * size)
-    streamed = Evidence(TREE.n_actions)
+    monkeypatch.setattr(judge, "MAX_CANDIDATE_BYTES", 2 * size)
+    streamed = Received(TREE.n_actions)
     for _ in range(3):
         streamed.add(candidate())
     assert (len(streamed.candidates), streamed.dropped) == (2, 1)
-    streamed = Evidence(TREE.n_actions)
+    streamed = Received(TREE.n_actions)
     streamed.add(candidate(exact=["0" * 999 + "1"] * TREE.n_actions))  # texts take memory too
     assert (len(streamed.candidates), streamed.dropped) == (0, 1)
 
@@ -128,7 +128,7 @@ def test_candidates_beyond_a_number_or_a_size_are_counted(monkeypatch: pytest.Mo
 def test_dropped_candidates_stand_in_the_reason(
     cell: Cell, folder: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(evidence, "MAX_CANDIDATES", 1)
+    monkeypatch.setattr(judge, "MAX_CANDIDATES", 1)
     outcome = Outcome(last=DONE, clocks=CLOCKS)
     assert recorded(folder, cell, outcome, candidate()).reason == "enough"
     record = recorded(folder, cell, outcome, candidate(), candidate(), candidate())
@@ -144,7 +144,7 @@ def test_frames_of_a_cell_share_an_allowance(monkeypatch: pytest.MonkeyPatch) ->
     def kept(*arguments: Any, **named: Any) -> None:
         given.append(arguments[3])
 
-    monkeypatch.setattr(evidence, "measure_frame", kept)
+    monkeypatch.setattr(judge, "measure_frame", kept)
     measure_frames([candidate(), candidate()], Verifier(TREE), 1e-6)
     assert given[0] is given[1]
     assert isinstance(given[0], Allowance)
@@ -297,7 +297,7 @@ def test_what_cannot_be_used_makes_its_cell_crashed_and_nothing_else(
     def fail(*_: object, **__: object) -> None:
         raise RuntimeError("\x1b" + "z" * 1000)
 
-    monkeypatch.setattr("eqbench.harness.recorder.measure_frames", fail)
+    monkeypatch.setattr("eqbench.harness.judge.measure_frames", fail)
     record = recorded(folder, cell, Outcome(last=DONE, clocks=CLOCKS), candidate())
     assert record.status == "crashed"
     assert record.reason.startswith("what the solver sent cannot be used: \\x1bzzz")
@@ -320,4 +320,4 @@ def test_cell_that_cannot_be_stored_is_an_error_and_no_result(
 
     monkeypatch.setattr(folder, "append", full)
     with pytest.raises(StoreError, match="disk is full"):
-        Recorder(folder).record(cell, Outcome(ended="exit", last=DONE), Evidence(TREE.n_actions))
+        Recorder(folder).record(cell, Outcome(ended="exit", last=DONE), Received(TREE.n_actions))

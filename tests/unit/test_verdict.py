@@ -12,9 +12,9 @@ from frame_cases import candidate
 import eqbench
 from eqbench.errors import ProfileError
 from eqbench.harness.child import Limits, Outcome
-from eqbench.harness.evidence import Finding, measure, measure_frame
 from eqbench.harness.frames import DescribedFrame, DoneFrame, ErrorFrame, LastFrame, RefusedFrame
-from eqbench.harness.verdict import ending, judge
+from eqbench.harness.judge import Finding, ending, measure, measure_frame
+from eqbench.harness.judge import verdict as verdict_of
 from eqbench.solver import Candidate
 from eqbench.verification import Verification, Verifier
 
@@ -68,7 +68,7 @@ def test_frequency_without_a_value_is_refused() -> None:
 
 # -- how the child ended ------------------------------------------------------------------------
 
-LIMITS = Limits(setup_s=120.0, time_s=10.0, memory_bytes=3 * 2**30, threads=1)
+LIMITS = Limits(setup_timeout_s=120.0, timeout_s=10.0, memory_bytes=3 * 2**30, threads=1)
 
 
 def verdict(
@@ -77,7 +77,7 @@ def verdict(
     path: tuple[Finding, ...] = (),
     target: float = 1e-8,
 ) -> tuple[str, str]:
-    return judge(outcome, handed, path, LIMITS, target=target, tree=TREE)
+    return verdict_of(outcome, handed, path, LIMITS, target=target, tree=TREE)
 
 
 def ended(how: str = "exit", last: LastFrame | None = None, **fields: Any) -> Outcome:

@@ -18,8 +18,7 @@ from eqbench.cli.verify import verify as verify_command
 from eqbench.equilibria import Identifier, cluster_identities, known_sets
 from eqbench.equilibria.known import some_member
 from eqbench.errors import UsageError
-from eqbench.harness.evidence import measure, metrics
-from eqbench.harness.verdict import ending, first_refutation
+from eqbench.harness.judge import ending, first_refutation, measure, metrics
 from eqbench.model.builder import TreeBuilder
 from eqbench.model.gambit_text import efg_text
 from eqbench.model.game import Game
