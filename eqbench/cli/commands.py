@@ -17,7 +17,6 @@ _COMMANDS = {
     "qre": "eqbench.studies.requests:QuantalRequest",
     "stability": "eqbench.cli.stability:stability",
     "simulate": "eqbench.cli.simulate:simulate",
-    "suite": "eqbench.cli.suite:suite",
     "ranges": "eqbench.cli.ranges:ranges",
     "reproduce": "eqbench.cli.reproduce:reproduce",
     "draw": "eqbench.cli.draw:draw",

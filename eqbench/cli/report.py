@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -60,15 +60,28 @@ def report(runs: tuple[str, ...], formats: str, out: str | None, *, summarize: b
     tables = report_on(stored, summarize=summarize)
     if page is not None:
         _write(page, _text("html", tables, stored, summarize=summarize))
+        say(f"wrote {page}")
     elif out is not None:
-        for name in wanted:
-            file = Path(out) / f"report.{_SUFFIXES[name]}"
-            _write(file, _text(name, tables, stored, summarize=summarize))
+        for file in write_reports(wanted, stored, Path(out), summarize=summarize):
+            say(f"wrote {file}")
     elif wanted == ["terminal"]:
         print_formatted(lambda console: print_report(tables, console))
     else:
         text = _text(wanted[0], tables, stored, summarize=summarize)
         put_page(text) if wanted == ["html"] else put(text, end="")
+
+
+def write_reports(
+    formats: Sequence[str], stored: Sequence[Any], place: Path, *, summarize: bool = False
+) -> Iterator[Path]:
+    """Write reports on runs in several formats into a folder and yield the files."""
+    from eqbench.report.exports import report_on
+
+    tables = report_on(stored, summarize=summarize)
+    for name in formats:
+        file = place / f"report.{_SUFFIXES[name]}"
+        _write(file, _text(name, tables, stored, summarize=summarize))
+        yield file
 
 
 def run_folder(text: str) -> Path:
@@ -156,4 +169,3 @@ def _write(file: Path, text: str) -> None:
         raise UsageError(
             f"cannot write {file}: {error.strerror}; choose another place with --out"
         ) from None
-    say(f"wrote {file}")

@@ -59,7 +59,7 @@ def _option(field: Field) -> click.Option:
         names,
         multiple=field.several,
         # a study that goes on has them already, so the command asks for those that are missing
-        default=None if field.required or field.several else _typed(field),
+        default=None if field.required or field.several else field.write(field.default),
         show_default=shows and field.default != "",
         type=click.Choice(kind.words) if isinstance(kind, Choice) else KindType(field),
         metavar=None if isinstance(kind, Choice) else kind.metavar,
@@ -68,18 +68,25 @@ def _option(field: Field) -> click.Option:
     )
 
 
-def _typed(field: Field) -> Any:
-    written = field.write(field.default)
-    return f"{written // 2**30}GiB" if field.option.kind.metavar == "SIZE" else written
+def with_options_of(request: type) -> Callable[[Any], Any]:
+    """Decorator that gives a command the options of a request."""
+
+    def decorate(command: Any) -> Any:
+        # click reads this list from its end, as decorators are applied
+        command.__click_params__ = getattr(command, "__click_params__", [])
+        command.__click_params__ += reversed(options_of(request))
+        return command
+
+    return decorate
 
 
-def given_options(ctx: click.Context, request: type) -> dict[str, Any]:
-    """What was typed on the command line, as JSON values by the names of options."""
-    return {
-        field.name: field.write(ctx.params[field.attribute])
+def given_options(ctx: click.Context, request: type) -> list[Field]:
+    """Fields whose options were typed on the command line."""
+    return [
+        field
         for field in fields_of(request)
         if ctx.get_parameter_source(field.attribute) is ParameterSource.COMMANDLINE
-    }
+    ]
 
 
 def study_command(
@@ -163,7 +170,9 @@ def _study(ctx: click.Context, kind: type[Study[Any]]) -> tuple[Study[Any], Any]
     from eqbench.errors import UsageError
     from eqbench.studies.frame import StudyFolder, with_changes
 
-    typed, given = ctx.params, given_options(ctx, kind.request_type)
+    typed = ctx.params
+    fields = given_options(ctx, kind.request_type)
+    given = {field.name: field.write(typed[field.attribute]) for field in fields}
     figures = bool(typed.get("figures"))
     if given.get("plugin"):
         given["plugin"] = [str(Path(file).absolute()) for file in given["plugin"]]

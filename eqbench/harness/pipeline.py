@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from eqbench.harness.child import interrupts_held, run_child
+from eqbench.harness.experiment import Experiment
 from eqbench.harness.frames import most_bytes
 from eqbench.harness.guard import Guardian
 from eqbench.harness.judge import Received
-from eqbench.harness.plan import Cell, Request, make_plan
+from eqbench.harness.plan import Cell, make_plan
 from eqbench.harness.record import Recorder
-from eqbench.registry import Registry
+from eqbench.harness.request import Request
+from eqbench.registry import Registry, default_registry
 from eqbench.store.json_lines import LineReader
 from eqbench.store.run_folder import RunFolder
 from eqbench.store.schema import CellRecord, Status
@@ -129,8 +131,9 @@ class Run:
     cells : what is planned
     """
 
-    def __init__(self, request: Request, registry: Registry) -> None:
-        self.request, self.registry = request, registry
+    def __init__(self, asked: Request | Experiment, registry: Registry | None = None) -> None:
+        self.experiment = asked if isinstance(asked, Experiment) else Experiment((asked,))
+        self.registry = registry or default_registry().with_plugins(self.experiment.plugins)
         self.cells: list[Cell] = []
         self._recorder: Recorder | None = None
         self._stored: dict[str, CellRecord] = {}
@@ -141,7 +144,12 @@ class Run:
         self._guardian = Guardian(self._workspace.name)
         try:
             workspace = Path(self._workspace.name)
-            self.cells = make_plan(self.request, self.registry, self._guardian, workspace)
+            cells = [
+                cell
+                for part in self.experiment.parts
+                for cell in make_plan(part, self.registry, self._guardian, workspace)
+            ]
+            self.cells = list({cell.key: cell for cell in cells}.values())
         except BaseException:
             self.__exit__()
             raise
@@ -207,7 +215,7 @@ class Run:
             if cell.solver.problem is None:
                 outcome = run_child(
                     _job(cell, cell.game.folder.intact()),
-                    cell.request,
+                    cell.limits,
                     self._guardian,
                     received.add,
                     crew.stop,
@@ -218,9 +226,9 @@ class Run:
                 observer.finished(record)
 
         try:
-            crew.work(do, self.request.jobs)
+            crew.work(do, self.experiment.jobs)
         finally:
-            recorder.conclude(self.cells)
+            recorder.conclude(self.cells, self.experiment.tolerance)
 
 
 def _job(cell: Cell, folder: Path) -> dict[str, Any]:
@@ -232,5 +240,5 @@ def _job(cell: Cell, folder: Path) -> dict[str, Any]:
         "game_spec": cell.game.game.spec,
         "folder": str(folder),
         "seed": cell.seed or 0,
-        "budget": asdict(cell.request.budget),
+        "budget": asdict(cell.budget),
     }

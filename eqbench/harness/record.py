@@ -74,8 +74,13 @@ class Recorder:
         self.records[cell.key] = record
         return record
 
-    def conclude(self, cells: Sequence[Cell]) -> None:
+    def conclude(self, cells: Sequence[Cell], tolerance: float) -> None:
         """Store again what is gone, add what other runners stored, and name the clusters.
+
+        Parameters
+        ----------
+        cells : that were planned
+        tolerance : share of the payoff range up to which a profile counts as an equilibrium
 
         Raises
         ------
@@ -90,7 +95,7 @@ class Recorder:
         for key, record in own.items():
             if key not in stored:  # as when a solver removes the folder
                 self.records[key] = self.folder.append(record)
-        clusters = self._clusters(cells)
+        clusters = self._clusters(cells, tolerance)
         self.records = {key: _named(each, clusters) for key, each in self.records.items()}
         self.folder.write_clusters(clusters)
 
@@ -99,9 +104,9 @@ class Recorder:
             assert cell.solver.problem is not None
             status, reason = cell.solver.problem
             return replace(_names(cell), status=status, reason=reason)
-        judge, name, request = self._judge_of(cell), _file(cell), cell.request
+        judge, name = self._judge_of(cell), _file(cell)
         judgement = judge.judge(
-            outcome, received, request, target=cell.target, tolerance=request.tolerance
+            outcome, received, cell.limits, target=cell.target, tolerance=cell.request.tolerance
         )
         reason = judgement.reason
         record = replace(
@@ -120,7 +125,7 @@ class Recorder:
         )
         handed = sorted(judgement.handed, key=lambda finding: finding.rank)
         for item, finding in zip(record.equilibria, handed, strict=True):
-            if _is_unknown(item, cell):
+            if _is_unknown(item, cell.game.game, cell.request.tolerance):
                 self._keep(str(item.profile), cell.game.game.tree, finding.candidate.profile)
         # building the game is part of set-up
         return replace(record, setup_s=outcome.setup_s + cell.game.build_s)
@@ -165,28 +170,28 @@ class Recorder:
                 rows = completed_rows(tree, profile)
                 self._profiles[path] = np.array([float(value) for value in rows])
 
-    def _clusters(self, cells: Sequence[Cell]) -> Clusters:
+    def _clusters(self, cells: Sequence[Cell], tolerance: float) -> Clusters:
         """Identities of equilibria that nothing known is near to, by the paths of their profiles.
 
         They are numbered per game: first those of the planned cells in their order, then those of
         cells that other runners planned. Equilibria whose profile cannot be read any more get no
         name; those of games that are not planned keep theirs.
         """
-        planned = {cell.game.game.spec: cell for cell in cells}
-        unknown: dict[str, list[EquilibriumRecord]] = {spec: [] for spec in planned}
+        games = {cell.game.game.spec: cell.game.game for cell in cells}
+        unknown: dict[str, list[EquilibriumRecord]] = {spec: [] for spec in games}
         clusters: Clusters = {}
         for key in dict.fromkeys([*(cell.key for cell in cells), *self.records]):
             record = self.records.get(key)
             if record is None or record.status == "interrupted":
                 continue
-            cell = planned.get(record.game_spec)
+            game = games.get(record.game_spec)
             for item in record.equilibria:
-                if cell is not None and _is_unknown(item, cell):
+                if game is not None and _is_unknown(item, game, tolerance):
                     unknown[record.game_spec].append(item)
-                elif cell is None and item.profile and item.identity and not _is_known(item):
+                elif game is None and item.profile and item.identity and not _is_known(item):
                     clusters[item.profile] = item.identity
         for spec, items in unknown.items():
-            clusters |= self._clusters_of(planned[spec].game.game, items)
+            clusters |= self._clusters_of(games[spec], items)
         return clusters
 
     def _clusters_of(self, game: Game, items: Sequence[EquilibriumRecord]) -> Clusters:
@@ -221,9 +226,9 @@ def _is_known(item: EquilibriumRecord) -> bool:
     return item.identity is not None and not item.identity["name"].startswith("cluster:")
 
 
-def _is_unknown(item: EquilibriumRecord, cell: Cell) -> bool:
-    """Whether a stored profile of the game of a cell is an equilibrium and near to none known."""
-    allowed = cell.request.tolerance * cell.game.game.tree.payoff_scale
+def _is_unknown(item: EquilibriumRecord, game: Game, tolerance: float) -> bool:
+    """Whether a stored profile is an equilibrium that is near to none known."""
+    allowed = tolerance * game.tree.payoff_scale
     return item.profile is not None and not _is_known(item) and item.max_regret <= allowed
 
 

@@ -15,7 +15,8 @@ from eqbench.errors import StoreError, UsageError
 from eqbench.harness import plan
 from eqbench.harness.child import Limits, Outcome
 from eqbench.harness.frames import BuiltFrame, DescribedFrame, ErrorFrame, LastFrame
-from eqbench.harness.plan import Cell, PlannedSolver, Request, make_plan, new_folder
+from eqbench.harness.plan import Cell, PlannedSolver, make_plan, new_folder
+from eqbench.harness.request import Request
 from eqbench.model.game_cache import store_game
 from eqbench.registry import default_registry
 
@@ -96,10 +97,10 @@ def test_cell_has_the_limits_that_were_asked_for(cells: Any) -> None:
         memory_bytes=10**9,
         tolerance=1e-3,
     )
-    budget = cell.request.budget
+    budget = cell.budget
     assert (budget.time_s, budget.iterations, budget.target) == (3.0, 5, 0.25)
     assert (budget.threads, budget.memory_bytes) == (2, 10**9)
-    assert (cell.request.setup_timeout_s, cell.target) == (4.0, 0.25)
+    assert (cell.limits.setup_timeout_s, cell.request.tolerance, cell.target) == (4.0, 1e-3, 0.25)
     assert len(cell.key) == 16
     assert cell.game.build_s > 0
 

@@ -27,8 +27,9 @@ from eqbench.harness.frames import (
     SnapshotFrame,
 )
 from eqbench.harness.judge import Received, measure_frame, measure_frames
-from eqbench.harness.plan import Cell, Request, make_plan
+from eqbench.harness.plan import Cell, make_plan
 from eqbench.harness.record import Recorder
+from eqbench.harness.request import Request
 from eqbench.registry import default_registry
 from eqbench.store.run_folder import RunFolder
 from eqbench.store.schema import CellRecord
