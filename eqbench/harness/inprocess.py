@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from eqbench.equilibria import Identifier, Identity
 from eqbench.errors import ProfileError, UsageError
 from eqbench.harness.child import Limits, Outcome
 from eqbench.harness.frames import Frame, ReadyFrame
-from eqbench.harness.judge import Judge, Received, clocks_of, metrics
+from eqbench.harness.judge import Judge, Received
 from eqbench.harness.solve import solve_once
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
@@ -42,18 +42,12 @@ class SolvedRecord(CellRecord):
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values; each `profile` in the interchange form, as in stored files."""
-        plain = {item.name: getattr(self, item.name) for item in fields(CellRecord)}
-        without = [replace(item, profile=_path(item.profile)) for item in self.equilibria]
-        document = CellRecord(**(plain | {"equilibria": without})).to_json()
+        document = asdict(replace(self, tree=None))
+        del document["tree"]
         for item, found in zip(document["equilibria"], self.equilibria, strict=True):
             if isinstance(found.profile, BehaviorProfile) and self.tree is not None:
                 item["profile"] = profile_data(self.tree, found.profile, self.game_spec)
         return document
-
-
-def _path(profile: Any) -> str | None:
-    """Path of a profile that is kept in a file."""
-    return profile if isinstance(profile, str) else None
 
 
 def solve(
@@ -112,19 +106,11 @@ def solve(
     if error is not None:
         raise error
     outcome.take(last)
-    judge = Judge(loaded_game)
-    judgement = judge.judge(outcome, received, Limits(), target=target, tolerance=DEFAULT_TOLERANCE)
-    return replace(
-        record,
-        status=judgement.status,
-        reason=judgement.reason,
-        **clocks_of(outcome),
-        **metrics(
-            judgement.handed,
-            keep=lambda rank, finding: finding.candidate.profile,
-            name=judge.identity,
-        ),
+    judgement = Judge(loaded_game).judge(
+        outcome, received, Limits(), target=target, tolerance=DEFAULT_TOLERANCE
     )
+    profiles = [finding.candidate.profile for finding in judgement.handed]
+    return replace(record, **judgement.fields(profiles))
 
 
 def _load_solver(solver: Any) -> tuple[Any, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, cast
@@ -150,18 +150,53 @@ def _fractions(exact: Verification) -> ExactRecord:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a cell is worth, and on which measurements that rests.
+    """What the end of a cell is worth, and the measurements on which that rests.
 
     Attributes
     ----------
     path : measured snapshots
-    handed : measured candidates; without any, the last snapshot
+    handed : measured candidates, best first; without any, the last snapshot
+    identities : for each of `handed` which known equilibrium it is, None if none is near
     """
 
+    outcome: Outcome
     status: Status
     reason: str
     path: list[Finding]
     handed: list[Finding]
+    identities: list[IdentityRecord | None]
+
+    def fields(self, profiles: Iterable[Any]) -> dict[str, Any]:
+        """Fields of the record of the cell; `profiles` says where those of `handed` are kept.
+
+        Times are those of the solver's clocks, or as seen from outside if it died.
+        """
+        clocks, last = self.outcome.clocks, self.outcome.last
+        ended = last if isinstance(last, DoneFrame | ErrorFrame) else None
+        elapsed_s = None
+        if ended is not None and ended.clocks is not None:
+            elapsed_s = ended.clocks.elapsed_s
+        elif self.outcome.ready:
+            elapsed_s = self.outcome.solve_s - (0.0 if clocks is None else clocks.overhead_s)
+        known: dict[str, Any] = {
+            "status": self.status,
+            "reason": self.reason,
+            "setup_s": self.outcome.setup_s,
+            "elapsed_s": elapsed_s,
+            "statistics": {} if ended is None else ended.statistics,
+        }
+        if clocks is not None:
+            known |= {"cpu_s": clocks.cpu_s, "overhead_s": clocks.overhead_s}
+            known["iterations"] = clocks.work
+        if self.handed:
+            parts = zip(self.handed, profiles, self.identities, strict=True)
+            equilibria = [finding.record(profile, name) for finding, profile, name in parts]
+            best = equilibria[0]
+            known |= {"payoffs": best.payoffs, "regrets": best.regrets}
+            known |= {"nash_conv": best.nash_conv, "max_regret": best.max_regret}
+            known["exploitability"] = best.nash_conv / len(best.regrets)
+            known["equilibria"] = equilibria
+        return known
 
 
 class Judge:
@@ -190,15 +225,15 @@ class Judge:
             raise ProfileError(received.misfit)
         path = measure_frames(received.snapshots, self.verifier, tolerance)
         handed = measure_frames(received.candidates, self.verifier, tolerance) or path[-1:]
-        status, reason = verdict(
-            outcome, handed, path, limits, target=target, tree=self.verifier.tree
-        )
+        tree = self.verifier.tree
+        status, reason = verdict(outcome, handed, path, limits, target=target, tree=tree)
         if received.dropped:
             reason += f"; dropped {counted(received.dropped, 'further candidate')}"
-        return Judgement(status, reason, path, handed)
+        handed.sort(key=lambda finding: finding.rank)
+        identities = [self._identity(finding) for finding in handed]
+        return Judgement(outcome, status, reason, path, handed, identities)
 
-    def identity(self, finding: Finding) -> IdentityRecord | None:
-        """Return which known equilibrium a measured profile is, None if nothing known is near."""
+    def _identity(self, finding: Finding) -> IdentityRecord | None:
         identity = self.identifier.identify(finding.candidate.profile, finding.max_regret)
         return None if identity is None else cast("IdentityRecord", identity.to_json())
 
@@ -392,50 +427,3 @@ def _signal_name(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:  # real-time signals have no name
         return str(number)
-
-
-def metrics(
-    findings: Sequence[Finding],
-    *,
-    keep: Callable[[int, Finding], Any],
-    name: Callable[[Finding], IdentityRecord | None],
-) -> dict[str, Any]:
-    """Fields of a cell that follow from its measured candidates, best first.
-
-    `keep(rank, finding)` puts a profile somewhere and says where; `name(finding)` says which
-    equilibrium it is.
-    """
-    if not findings:
-        return {}
-    ordered = sorted(findings, key=lambda finding: finding.rank)
-    records = [
-        finding.record(keep(rank, finding), name(finding)) for rank, finding in enumerate(ordered)
-    ]
-    best = records[0]
-    return {
-        "payoffs": best.payoffs,
-        "regrets": best.regrets,
-        "nash_conv": best.nash_conv,
-        "max_regret": best.max_regret,
-        "exploitability": best.nash_conv / len(best.regrets),
-        "equilibria": records,
-    }
-
-
-def clocks_of(outcome: Outcome) -> dict[str, Any]:
-    """Times and work as fields of a cell: of the solver's clocks, or from outside if it died."""
-    clocks, last = outcome.clocks, outcome.last
-    ended = last if isinstance(last, DoneFrame | ErrorFrame) else None
-    elapsed_s = None
-    if ended is not None and ended.clocks is not None:
-        elapsed_s = ended.clocks.elapsed_s
-    elif outcome.ready:
-        elapsed_s = outcome.solve_s - (0.0 if clocks is None else clocks.overhead_s)
-    return {
-        "setup_s": outcome.setup_s,
-        "elapsed_s": elapsed_s,
-        "cpu_s": None if clocks is None else clocks.cpu_s,
-        "overhead_s": None if clocks is None else clocks.overhead_s,
-        "iterations": None if clocks is None else clocks.work,
-        "statistics": {} if ended is None else ended.statistics,
-    }

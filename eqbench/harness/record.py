@@ -16,7 +16,7 @@ from eqbench.equilibria import cluster_identities
 from eqbench.errors import ProfileError, StoreError
 from eqbench.harness.child import Outcome
 from eqbench.harness.frames import ErrorFrame
-from eqbench.harness.judge import Finding, Judge, Received, clocks_of, metrics
+from eqbench.harness.judge import Finding, Judge, Received
 from eqbench.harness.plan import Cell
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile, completed_rows
@@ -26,14 +26,11 @@ from eqbench.model.profile_json import (
     profile_from_json,
     profile_text,
 )
-from eqbench.model.tree import FloatArray, GameTree
+from eqbench.model.tree import FloatArray
 from eqbench.solver import CLAIMS
 from eqbench.store.run_folder import RunFolder, file_name
 from eqbench.store.schema import CellRecord, Clusters, EquilibriumRecord, IdentityRecord
 from eqbench.text import printable, shortened
-
-# Of profiles for clusters; what does not fit is read from its file when the run ends.
-MOST_KEPT_BYTES = 2**28
 
 
 class Recorder:
@@ -48,8 +45,7 @@ class Recorder:
     def __init__(self, folder: RunFolder) -> None:
         self.folder = folder
         self.records: dict[str, CellRecord] = {}
-        self._profiles: dict[str, FloatArray] = {}
-        self._room = MOST_KEPT_BYTES
+        self._profiles: dict[str, BehaviorProfile] = {}  # unknown equilibria, by their files
         self._judges: dict[str, Judge] = {}
         self._lock = threading.Lock()
 
@@ -104,31 +100,26 @@ class Recorder:
             assert cell.solver.problem is not None
             status, reason = cell.solver.problem
             return replace(_names(cell), status=status, reason=reason)
-        judge, name = self._judge_of(cell), _file(cell)
+        judge, name, game = self._judge_of(cell), _file(cell), cell.game.game
+        tolerance = cell.request.tolerance
         judgement = judge.judge(
-            outcome, received, cell.limits, target=cell.target, tolerance=cell.request.tolerance
+            outcome, received, cell.limits, target=cell.target, tolerance=tolerance
         )
-        reason = judgement.reason
-        record = replace(
-            _names(cell),
-            status=judgement.status,
-            reason=shortened(printable(reason)),
-            peak_memory_bytes=outcome.peak_memory_bytes,
-            trace=self._write_trace(name, judgement.path, judgement.handed),
-            log=self._write_log(name, outcome, reason),
-            **clocks_of(outcome),
-            **metrics(
-                judgement.handed,
-                keep=lambda rank, finding: self._save(cell, f"{name}-{rank}", finding),
-                name=judge.identity,
-            ),
-        )
-        handed = sorted(judgement.handed, key=lambda finding: finding.rank)
-        for item, finding in zip(record.equilibria, handed, strict=True):
-            if _is_unknown(item, cell.game.game, cell.request.tolerance):
-                self._keep(str(item.profile), cell.game.game.tree, finding.candidate.profile)
-        # building the game is part of set-up
-        return replace(record, setup_s=outcome.setup_s + cell.game.build_s)
+        paths = []
+        for rank, finding in enumerate(judgement.handed):
+            profile = finding.candidate.profile
+            text = profile_text(game.tree, profile, game.spec)
+            paths.append(self.folder.write_profile(f"{name}-{rank}", text))
+            if judgement.identities[rank] is None and _is_equilibrium(finding, game, tolerance):
+                self._profiles[paths[-1]] = profile
+        fields = judgement.fields(paths) | {
+            "reason": shortened(printable(judgement.reason)),
+            "setup_s": outcome.setup_s + cell.game.build_s,  # building the game is part of it
+            "peak_memory_bytes": outcome.peak_memory_bytes,
+            "trace": self._write_trace(name, judgement.path, judgement.handed),
+            "log": self._write_log(name, outcome, judgement.reason),
+        }
+        return replace(_names(cell), **fields)
 
     def _judge_of(self, cell: Cell) -> Judge:
         """It is kept for the game at hand: preparing it costs more than a measurement."""
@@ -146,29 +137,12 @@ class Recorder:
         end = [best] if best.work > path[-1].work else []
         return self.folder.write_trace(name, _curve([*path, *end]))
 
-    def _save(self, cell: Cell, name: str, finding: Finding) -> str:
-        game = cell.game.game
-        text = profile_text(game.tree, finding.candidate.profile, game.spec)
-        return self.folder.write_profile(name, text)
-
     def _write_log(self, name: str, outcome: Outcome, reason: str) -> str | None:
         """Keep what the solver printed, the traceback of what it raised, and a long reason."""
         raised = outcome.last.traceback if isinstance(outcome.last, ErrorFrame) else ""
         whole = reason if shortened(reason) != reason and not raised else ""
         text = "\n".join(part for part in (outcome.log, raised, whole) if part)
         return self.folder.write_log(name, text) if text else None
-
-    def _keep(self, path: str, tree: GameTree, profile: BehaviorProfile) -> None:
-        """Keep the frequencies of a stored profile in memory, as reading its file would give them.
-
-        A profile is stored with the largest frequency of each row as what the others leave of 1.
-        """
-        size = 8 * tree.n_actions
-        with self._lock:
-            if size <= self._room:
-                self._room -= size
-                rows = completed_rows(tree, profile)
-                self._profiles[path] = np.array([float(value) for value in rows])
 
     def _clusters(self, cells: Sequence[Cell], tolerance: float) -> Clusters:
         """Identities of equilibria that nothing known is near to, by the paths of their profiles.
@@ -186,9 +160,11 @@ class Recorder:
                 continue
             game = games.get(record.game_spec)
             for item in record.equilibria:
-                if game is not None and _is_unknown(item, game, tolerance):
+                if item.profile is None or _is_known(item):
+                    continue
+                if game is not None and _is_equilibrium(item, game, tolerance):
                     unknown[record.game_spec].append(item)
-                elif game is None and item.profile and item.identity and not _is_known(item):
+                elif game is None and item.identity is not None:
                     clusters[item.profile] = item.identity
         for spec, items in unknown.items():
             clusters |= self._clusters_of(games[spec], items)
@@ -214,7 +190,9 @@ class Recorder:
     def _profile(self, path: str, game: Game) -> FloatArray | None:
         """Return the frequencies of a stored profile, None if it cannot be read any more."""
         if path in self._profiles:
-            return self._profiles[path]
+            # as its file says it: the largest frequency of a row is what the others leave of 1
+            rows = completed_rows(game.tree, self._profiles[path])
+            return np.array([float(value) for value in rows])
         try:
             text = read_file(self.folder.path / path, MOST_PROFILE_BYTES)
             return profile_from_json(game.tree, parse_profile(text)).probabilities
@@ -226,10 +204,8 @@ def _is_known(item: EquilibriumRecord) -> bool:
     return item.identity is not None and not item.identity["name"].startswith("cluster:")
 
 
-def _is_unknown(item: EquilibriumRecord, game: Game, tolerance: float) -> bool:
-    """Whether a stored profile is an equilibrium that is near to none known."""
-    allowed = tolerance * game.tree.payoff_scale
-    return item.profile is not None and not _is_known(item) and item.max_regret <= allowed
+def _is_equilibrium(item: Finding | EquilibriumRecord, game: Game, tolerance: float) -> bool:
+    return item.max_regret <= tolerance * game.tree.payoff_scale
 
 
 def _named(record: CellRecord, clusters: Clusters) -> CellRecord:

@@ -19,7 +19,7 @@ from wide_games import wide_game
 import eqbench
 from eqbench.errors import ProfileError
 from eqbench.harness.frames import CandidateFrame
-from eqbench.harness.judge import Finding, measure, measure_frames, metrics
+from eqbench.harness.judge import Finding, measure, measure_frames
 from eqbench.model.builder import TreeBuilder
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_from_json
@@ -309,9 +309,9 @@ def test_proof_comes_before_what_only_rounds_to_less() -> None:
     proof = measured(GOOD)
     floats = measured(BehaviorProfile.of(TREE, GOOD.probabilities))
     below = replace(floats, measured=replace(floats.measured, regrets=(-1e-17, -1e-18)))
-    cell = metrics([below, proof], keep=lambda rank, finding: None, name=lambda finding: None)
-    assert [item.is_proved for item in cell["equilibria"]] == [True, False]
-    assert cell["max_regret"] == 0.0
+    assert sorted([below, proof], key=lambda finding: finding.rank) == [proof, below]
+    best = proof.record("profile.json", None)
+    assert (best.is_proved, best.max_regret) == (True, 0.0)
 
 
 class HandsOver:

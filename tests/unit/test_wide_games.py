@@ -18,7 +18,7 @@ from eqbench.cli.verify import verify as verify_command
 from eqbench.equilibria import Identifier, cluster_identities, known_sets
 from eqbench.equilibria.known import some_member
 from eqbench.errors import UsageError
-from eqbench.harness.judge import ending, first_refutation, measure, metrics
+from eqbench.harness.judge import ending, first_refutation, measure
 from eqbench.model.builder import TreeBuilder
 from eqbench.model.gambit_text import efg_text
 from eqbench.model.game import Game
@@ -225,8 +225,7 @@ def test_what_cannot_be_measured_comes_last_and_is_recorded_as_no_equilibrium() 
     other = BehaviorProfile.of(tree, [0, 1, 1, 0, 0, 1, 1, 0])
     unresolved, resolved = found(equilibrium, tree, Allowance(left=0)), found(other, tree)
     assert sorted([unresolved, resolved], key=lambda item: item.rank)[0] is resolved
-    records = metrics([unresolved, resolved], keep=lambda *of: None, name=lambda item: None)
-    last = records["equilibria"][-1]
+    last = max(unresolved, resolved, key=lambda finding: finding.rank).record(None, None)
     assert "cannot be measured" in last.refuted
     assert last.max_regret >= 2e12, "whoever reads the regret alone takes it for no equilibrium"
     assert first_refutation([unresolved]) is None
