@@ -62,7 +62,7 @@ def interrupts_held() -> Iterator[None]:
         signal.raise_signal(arrived[0])
 
 
-class Family:
+class Descendants:
     """The processes below a leader and those of its group, as far as they were ever seen."""
 
     def __init__(self, leader: int) -> None:
@@ -229,7 +229,7 @@ class _Child:
         finally:
             os.close(sender)
             os.close(held)
-        self.family = Family(self.process.pid)
+        self.descendants = Descendants(self.process.pid)
         self.reader = _Reader(receiver, most_bytes)
         self.ready_at: float | None = None
 
@@ -279,8 +279,8 @@ class _Child:
         if self.process.returncode is None:  # until it is reaped, its group number is ours
             self._wake_keeper()
             if not self._ends_within(KEEPER_S):
-                self.family.look()
-            self.family.kill()
+                self.descendants.look()
+            self.descendants.kill()
             self.process.wait()
         stdin = self.process.stdin
         if stdin is not None:
@@ -317,7 +317,9 @@ class _Child:
 
     def _measure_memory(self) -> None:
         outcome = self.outcome
-        outcome.peak_memory_bytes = max(outcome.peak_memory_bytes, self.family.resident_bytes())
+        outcome.peak_memory_bytes = max(
+            outcome.peak_memory_bytes, self.descendants.resident_bytes()
+        )
 
     def _gone(self) -> bool:
         """Whether the leader has ended; it is not reaped, so that its group stays ours."""
@@ -332,7 +334,8 @@ class _Child:
     def _wait_for_exit(self) -> None:
         """Give a child that has said its last word a moment to end by itself."""
         if self._ends_within(EXIT_S):
-            self.family.kill()  # before the leader is reaped: until then its group number is ours
+            # before the leader is reaped: until then its group number is ours
+            self.descendants.kill()
             self.outcome.exit_code = self.process.wait()
 
     def _wake_keeper(self) -> None:

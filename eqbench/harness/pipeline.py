@@ -26,11 +26,11 @@ from eqbench.store.schema import CellRecord, Status
 LOOK_AGAIN_S = 0.2
 
 
-class Crew:
-    """Does every cell once, unless another runner of the folder does it first.
+class Pool:
+    """Threads that do every cell once, unless another runner of the folder does it first.
 
     A cell is claimed before it is run, and left alone while another process holds it. When
-    nothing else is left, the crew waits for what the others finish; it takes over the cells
+    nothing else is left, the pool waits for what the others finish; it takes over the cells
     of a process that has died.
 
     Attributes
@@ -42,7 +42,7 @@ class Crew:
         self, cells: Sequence[Cell], folder: RunFolder, lines: LineReader[CellRecord]
     ) -> None:
         self.stop = threading.Event()
-        self._waiting = list(cells)
+        self._waiting = {cell.key: cell for cell in cells}
         self._lines = lines
         self._claims = folder.claims()
         self._lock = threading.Lock()
@@ -58,27 +58,27 @@ class Crew:
             Whatever `do` raises, after the others have ended.
         """
         try:
-            with ThreadPoolExecutor(jobs) as pool:
+            with ThreadPoolExecutor(jobs) as threads:
                 # not threads of our own: an interrupted join takes a running thread for ended
-                members: list[Future[None]] = []
+                loops: list[Future[None]] = []
                 try:
                     # an interrupt may come here already, when the first of them is at work
                     for _ in range(jobs):
-                        members.append(pool.submit(self._labor, do))
+                        loops.append(threads.submit(self._loop, do))
                     # a signal just before the wait begins does not end it, so it must not be long
-                    while wait(members, timeout=LOOK_AGAIN_S).not_done:
+                    while wait(loops, timeout=LOOK_AGAIN_S).not_done:
                         pass
                 except KeyboardInterrupt:
                     self.stop.set()
                     with interrupts_held():
-                        wait(members)
+                        wait(loops)
                     raise
         finally:
             self._claims.close()
-        for member in members:
-            member.result()
+        for loop in loops:
+            loop.result()
 
-    def _labor(self, do: Callable[[Cell], None]) -> None:
+    def _loop(self, do: Callable[[Cell], None]) -> None:
         try:
             while not self.stop.is_set() and self._waiting:
                 cell = self._next()
@@ -96,16 +96,15 @@ class Crew:
     def _next(self) -> Cell | None:
         """A cell that is ours now; None if others are at work on all that are left."""
         with self._lock:
-            for cell in list(self._waiting):
-                if not self._claims.take(cell.key):
+            for key in list(self._waiting):
+                if not self._claims.take(key):
                     continue
                 # it may have been finished between our last look and the claim
-                finished = {record.key for record in self._lines.new()}
-                self._waiting = [c for c in self._waiting if c.key not in finished]
-                if cell in self._waiting:
-                    self._waiting.remove(cell)
-                    return cell
-                self._claims.release(cell.key)
+                for record in self._lines.new():
+                    self._waiting.pop(record.key, None)
+                if key in self._waiting:
+                    return self._waiting.pop(key)
+                self._claims.release(key)
             return None
 
 
@@ -136,7 +135,7 @@ class Run:
         self.registry = registry or default_registry().with_plugins(self.experiment.plugins)
         self.cells: list[Cell] = []
         self._recorder: Recorder | None = None
-        self._stored: dict[str, CellRecord] = {}
+        self._ended: dict[str, Status] = {}
         self._lines: LineReader[CellRecord] | None = None
 
     def __enter__(self) -> Run:
@@ -176,9 +175,8 @@ class Run:
         """
         if self._lines is None:
             self._lines = folder.new_cells()
-            self._stored = {record.key: record for record in folder.cells(self._lines)}
-        stored = [self._stored[cell.key] for cell in self.cells if cell.key in self._stored]
-        return {record.key for record in stored if record.status not in again}
+            self._ended = {record.key: record.status for record in folder.cells(self._lines)}
+        return {cell.key for cell in self.cells if self._ended.get(cell.key) not in (None, *again)}
 
     def execute(
         self, folder: RunFolder, observer: Observer, again: Collection[Status] = NEVER_CACHED
@@ -203,7 +201,7 @@ class Run:
         assert self._lines is not None
         observer.planned(self.cells, finished=len(done))
         waiting = [cell for cell in self.cells if cell.key not in done]
-        crew = Crew(waiting, folder, self._lines)
+        pool = Pool(waiting, folder, self._lines)
         recorder = self._recorder = Recorder(folder)
         lock = threading.Lock()
 
@@ -218,7 +216,7 @@ class Run:
                     cell.limits,
                     self._guardian,
                     received.add,
-                    crew.stop,
+                    pool.stop,
                     most_bytes(n_actions),
                 )
             record = recorder.record(cell, outcome, received)
@@ -226,7 +224,7 @@ class Run:
                 observer.finished(record)
 
         try:
-            crew.work(do, self.experiment.jobs)
+            pool.work(do, self.experiment.jobs)
         finally:
             recorder.conclude(self.cells, self.experiment.tolerance)
 

@@ -105,7 +105,7 @@ class Scripted(_Child):
         self.outcome = Outcome()
         self.started, self.ready_at = clock.now, None
         self.reader: Any = Script(clock, messages or {}, rest)
-        self.family: Any = Relatives(clock, **memory)
+        self.descendants: Any = Relatives(clock, **memory)
         self.process: Any = SimpleNamespace(
             pid=4711, stdin=None, returncode=None, wait=lambda: code
         )
@@ -233,15 +233,15 @@ def test_when_an_answer_came_counts_and_not_when_it_is_looked_at(
 def test_memory_is_looked_at_from_the_start_and_often(clock: Clock) -> None:
     child = Scripted(clock)
     child.watch()
-    assert child.family.looks[0] == 0.0
-    assert len(child.family.looks) == pytest.approx(30.0 / module.POLL_S, rel=0.05)
+    assert child.descendants.looks[0] == 0.0
+    assert len(child.descendants.looks) == pytest.approx(30.0 / module.POLL_S, rel=0.05)
 
 
 def test_looking_through_slow_processes_takes_a_twentieth_of_the_time(clock: Clock) -> None:
     child = Scripted(clock, cost_s=0.1)
     child.watch()
     assert child.outcome.ended == "setup timeout"
-    assert len(child.family.looks) * 0.1 / child.now == pytest.approx(1 / 20, rel=0.1)
+    assert len(child.descendants.looks) * 0.1 / child.now == pytest.approx(1 / 20, rel=0.1)
 
 
 @pytest.mark.parametrize(
@@ -272,7 +272,7 @@ def test_child_that_is_done_has_a_moment_to_end_and_its_code_is_kept(clock: Cloc
     child.watch()
     assert (child.outcome.ended, child.outcome.last, child.outcome.exit_code) == ("exit", DONE, 3)
     assert child.now == pytest.approx(4.9, abs=0.01)
-    assert child.family.said == ["kill"], "whatever it leaves behind"
+    assert child.descendants.said == ["kill"], "whatever it leaves behind"
 
 
 def test_child_that_is_done_but_does_not_end_is_not_waited_for(clock: Clock) -> None:
@@ -350,7 +350,7 @@ def test_end_closes_the_control_kills_what_is_left_and_takes_what_was_sent(clock
     child.end()
     with pytest.raises(OSError, match="Bad file descriptor"):
         os.fstat(child.control)
-    assert child.family.said == ["kill"]
+    assert child.descendants.said == ["kill"]
     assert [frame.kind for frame in child.frames] == ["ready", "snapshot"]
     assert child.now < 0.1
 
@@ -358,7 +358,7 @@ def test_end_closes_the_control_kills_what_is_left_and_takes_what_was_sent(clock
 def test_keeper_that_does_not_end_has_its_relatives_looked_up_and_killed(clock: Clock) -> None:
     child = Scripted(clock)
     child.end()
-    assert child.family.said == ["look", "kill"]
+    assert child.descendants.said == ["look", "kill"]
     assert clock.sent == [signal.SIGCONT]  # a solver may have stopped it
     assert child.now == pytest.approx(module.KEEPER_S, abs=0.01)
 

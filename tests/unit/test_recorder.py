@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from frame_cases import snapshot as snapshot_of
 from numpy.typing import ArrayLike
 from stored_runs import write_run
 
-from eqbench import BehaviorProfile, load_game
+from eqbench import BehaviorProfile, load_game, solve
 from eqbench.errors import StoreError
 from eqbench.harness import judge
 from eqbench.harness.child import Outcome
@@ -322,3 +323,61 @@ def test_cell_that_cannot_be_stored_is_an_error_and_no_result(
     monkeypatch.setattr(folder, "append", full)
     with pytest.raises(StoreError, match="disk is full"):
         Recorder(folder).record(cell, Outcome(ended="exit", last=DONE), Received(TREE.n_actions))
+
+
+# -- when the run ends ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def unknown(tmp_path: Path) -> Cell:
+    """A cell of a game of which no equilibrium is published."""
+    guardian: Any = None
+    game = "random(seed=1)"
+    (planned,) = make_plan(Request([game], ["cfr"]), default_registry(), guardian, tmp_path)
+    return planned
+
+
+def equilibrium_of(cell: Cell) -> CandidateFrame:
+    solved = solve(cell.game.game, "lcp").equilibria[0]
+    return candidate(solved.profile.probabilities, claim="equilibrium")
+
+
+def test_clusters_are_the_same_from_memory_and_from_files(
+    unknown: Cell, folder: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorder, received = Recorder(folder), Received(unknown.game.game.tree.n_actions)
+    received.add(equilibrium_of(unknown))
+    recorder.record(unknown, Outcome(last=DONE, clocks=CLOCKS), received)
+    with monkeypatch.context() as blind:
+        blind.setattr("eqbench.harness.record.read_file", pytest.fail)
+        recorder.conclude([unknown], 1e-6)
+    named = recorder.records[unknown.key].equilibria[0].identity
+    assert named is not None
+    assert named["name"] == "cluster:1"
+    written = (folder.path / "clusters.json").read_bytes()
+    elsewhere = Recorder(folder)
+    elsewhere.conclude([unknown], 1e-6)
+    assert (folder.path / "clusters.json").read_bytes() == written
+    assert elsewhere.records[unknown.key] == recorder.records[unknown.key]
+
+
+def test_stored_result_counts_and_not_the_interrupted_try_after_it(
+    cell: Cell, folder: RunFolder
+) -> None:
+    before = recorded(folder, cell, Outcome(last=DONE, clocks=CLOCKS), candidate())
+    recorder = Recorder(folder)
+    stopped = recorder.record(cell, Outcome(ended="interrupted"), Received(TREE.n_actions))
+    assert stopped.status == "interrupted"
+    recorder.conclude([cell], 1e-6)
+    assert recorder.records == {cell.key: before}
+
+
+def test_what_was_stored_and_is_gone_is_stored_again(cell: Cell, folder: RunFolder) -> None:
+    recorder, received = Recorder(folder), Received(TREE.n_actions)
+    received.add(candidate())
+    recorder.record(cell, Outcome(last=DONE, clocks=CLOCKS), received)
+    shutil.rmtree(folder.path)
+    recorder.conclude([cell], 1e-6)
+    record = recorder.records[cell.key]
+    assert folder.cells() == [record]
+    assert (record.equilibria[0].profile, record.max_regret is None) == (None, False)
