@@ -332,7 +332,7 @@ def test_cell_that_cannot_be_stored_is_an_error_and_no_result(
 def unknown(tmp_path: Path) -> Cell:
     """A cell of a game of which no equilibrium is published."""
     guardian: Any = None
-    game = "random(seed=1)"
+    game = "random(actions=4,seed=1)"
     (planned,) = make_plan(Request([game], ["cfr"]), default_registry(), guardian, tmp_path)
     return planned
 
