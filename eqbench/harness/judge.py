@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, cast
 
@@ -223,8 +223,8 @@ class Judge:
         """
         if received.misfit:
             raise ProfileError(received.misfit)
-        path = measure_frames(received.snapshots, self.verifier, tolerance)
-        handed = measure_frames(received.candidates, self.verifier, tolerance) or path[-1:]
+        path = measure_all(received.snapshots, self.verifier, tolerance)
+        handed = measure_all(received.candidates, self.verifier, tolerance) or path[-1:]
         tree = self.verifier.tree
         status, reason = verdict(outcome, handed, path, limits, target=target, tree=tree)
         if received.dropped:
@@ -238,16 +238,18 @@ class Judge:
         return None if identity is None else cast("IdentityRecord", identity.to_json())
 
 
+def measure_all(
+    frames: Sequence[ProfileFrame], verifier: Verifier, tolerance: float
+) -> list[Finding]:
+    """Measure frames of a cell, with one allowance for what is measured exactly."""
+    allowance = Allowance()
+    return [measure(frame, verifier, tolerance, allowance) for frame in frames]
+
+
 def measure(
-    candidate: Candidate,
-    verifier: Verifier,
-    *,
-    tolerance: float,
-    work: int,
-    elapsed_s: float,
-    allowance: Allowance | None = None,
+    frame: ProfileFrame, verifier: Verifier, tolerance: float, allowance: Allowance | None = None
 ) -> Finding:
-    """Measure a candidate and hold it against its claim.
+    """Measure the profile of a frame and hold it against its claim.
 
     A claimed equilibrium, or a claim of no regret at all, is measured exactly if its
     frequencies are known exactly and that is not too much work. Otherwise what the verifier
@@ -255,16 +257,22 @@ def measure(
 
     Parameters
     ----------
-    allowance : for exact measurements of the whole cell; one for this candidate alone unless given
+    tolerance : share of the payoff range above which a claimed equilibrium is refuted
+    allowance : for exact measurements of the whole cell; one for this frame alone unless given
 
     Raises
     ------
     ProfileError
         If its profile is no profile of this game.
     """
-    exact = candidate.profile.exact
-    if exact is not None:  # what is known exactly is what counts; the floats follow from it
-        candidate = replace(candidate, profile=BehaviorProfile.of_exact(verifier.tree, exact))
+    profile = BehaviorProfile(frame.frequencies)
+    if frame.exact is not None:  # what is known exactly is what counts; the floats follow from it
+        try:
+            exact = tuple(map(Fraction, frame.exact))
+        except ZeroDivisionError:
+            raise ProfileError("a frequency has the denominator 0") from None
+        profile = BehaviorProfile.of_exact(verifier.tree, exact)
+    candidate = Candidate(profile, frame.claim, frame.claimed_regret)
     certificate, refuted = None, None
     if candidate.claim in ("equilibrium", "complete list") or candidate.claimed_regret == 0:
         certificate = certify(verifier.tree, candidate.profile, allowance)
@@ -283,45 +291,8 @@ def measure(
             tolerance=tolerance,
         )
         refuted = refuted and refuted + beyond_floats(verifier.tree)
+    work, elapsed_s = frame.clocks.work, frame.clocks.elapsed_s
     return Finding(candidate, measured, refuted, work, elapsed_s, certificate)
-
-
-def measure_frames(
-    frames: Sequence[ProfileFrame], verifier: Verifier, tolerance: float
-) -> list[Finding]:
-    """Measured profiles of frames of a cell, with one allowance for what is measured exactly.
-
-    Raises
-    ------
-    ProfileError
-        As `measure_frame`.
-    """
-    allowance = Allowance()
-    return [measure_frame(frame, verifier, tolerance, allowance) for frame in frames]
-
-
-def measure_frame(
-    frame: ProfileFrame, verifier: Verifier, tolerance: float, allowance: Allowance | None = None
-) -> Finding:
-    """Measure the profile of a snapshot or candidate frame.
-
-    Raises
-    ------
-    ProfileError
-        If the frame does not hold a profile of this game.
-    """
-    try:
-        exact = None if frame.exact is None else tuple(map(Fraction, frame.exact))
-    except ZeroDivisionError:
-        raise ProfileError("a frequency has the denominator 0") from None
-    return measure(
-        Candidate(BehaviorProfile(frame.frequencies, exact), frame.claim, frame.claimed_regret),
-        verifier,
-        tolerance=tolerance,
-        work=frame.clocks.work,
-        elapsed_s=frame.clocks.elapsed_s,
-        allowance=allowance,
-    )
 
 
 def verdict(

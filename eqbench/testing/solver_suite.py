@@ -17,7 +17,7 @@ from eqbench.harness.frames import (
     ProfileFrame,
     RefusedFrame,
 )
-from eqbench.harness.judge import Finding, ending, measure_frame
+from eqbench.harness.judge import Finding, ending, measure
 from eqbench.model.game import Game
 from eqbench.model.tree_files import content_hash, load_tree
 from eqbench.solver import Budget
@@ -126,7 +126,7 @@ class _Subject:
         found = []
         for frame in self.plain(game).found:
             try:
-                found.append(measure_frame(frame, verifier, DEFAULT_TOLERANCE))
+                found.append(measure(frame, verifier, DEFAULT_TOLERANCE))
             except ProfileError as error:
                 raise BrokenPromiseError(f"on {game} it reports no profile: {error}") from None
         return found
@@ -191,7 +191,7 @@ def _converged_is_borne_out(subject: _Subject) -> str | None:
         tree = subject.game(game).tree
         candidates = [f for f in subject.plain(game).found if isinstance(f, CandidateFrame)]
         verifier = Verifier(tree)
-        handed = [measure_frame(f, verifier, DEFAULT_TOLERANCE) for f in candidates]
+        handed = [measure(f, verifier, DEFAULT_TOLERANCE) for f in candidates]
         status, reason = ending(
             "converged",
             "",

@@ -27,7 +27,7 @@ from eqbench.harness.frames import (
     Frame,
     SnapshotFrame,
 )
-from eqbench.harness.judge import Received, measure_frame, measure_frames
+from eqbench.harness.judge import Received, measure, measure_all
 from eqbench.harness.plan import Cell, make_plan
 from eqbench.harness.record import Recorder
 from eqbench.harness.request import Request
@@ -146,8 +146,8 @@ def test_frames_of_a_cell_share_an_allowance(monkeypatch: pytest.MonkeyPatch) ->
     def kept(*arguments: Any, **named: Any) -> None:
         given.append(arguments[3])
 
-    monkeypatch.setattr(judge, "measure_frame", kept)
-    measure_frames([candidate(), candidate()], Verifier(TREE), 1e-6)
+    monkeypatch.setattr(judge, "measure", kept)
+    measure_all([candidate(), candidate()], Verifier(TREE), 1e-6)
     assert given[0] is given[1]
     assert isinstance(given[0], Allowance)
 
@@ -166,7 +166,7 @@ def test_claim_of_an_equilibrium_or_of_no_regret_is_measured_exactly(
     claim: str, claimed: float | None, proved: bool
 ) -> None:
     frame = candidate(claim=claim, claimed_regret=claimed, exact=["1/2"] * TREE.n_actions)
-    found = measure_frame(frame, Verifier(TREE), 1e-6)
+    found = measure(frame, Verifier(TREE), 1e-6)
     assert (found.exact is not None) == proved
     assert (found.refuted is not None) == proved  # uniform play is no equilibrium
     assert found.max_regret == pytest.approx(13 / 24)
@@ -176,10 +176,10 @@ def test_claim_of_an_equilibrium_or_of_no_regret_is_measured_exactly(
 def test_tolerance_of_a_cell_is_what_claims_are_held_against() -> None:
     verifier = Verifier(TREE)
     frame = candidate(claim="equilibrium")
-    regret = measure_frame(frame, verifier, 1.0).max_regret
+    regret = measure(frame, verifier, 1.0).max_regret
     share = regret / TREE.payoff_scale
-    assert measure_frame(frame, verifier, 1.001 * share).refuted is None
-    assert measure_frame(frame, verifier, 0.999 * share).refuted is not None
+    assert measure(frame, verifier, 1.001 * share).refuted is None
+    assert measure(frame, verifier, 0.999 * share).refuted is not None
 
 
 # -- what is stored --------------------------------------------------------------------------
@@ -223,8 +223,8 @@ def test_cell_without_candidates_shows_where_its_method_was_last(
     record = recorded(folder, cell, Outcome(last=DONE, clocks=CLOCKS), *path)
     (shown,) = record.equilibria
     verifier = Verifier(TREE)
-    assert shown.max_regret == measure_frame(path[-1], verifier, 1e-6).max_regret
-    assert shown.max_regret != measure_frame(path[0], verifier, 1e-6).max_regret
+    assert shown.max_regret == measure(path[-1], verifier, 1e-6).max_regret
+    assert shown.max_regret != measure(path[0], verifier, 1e-6).max_regret
     assert record.trace is not None
     with np.load(folder.path / record.trace) as arrays:
         assert arrays["work"].tolist() == [1, 2, 4]
@@ -299,7 +299,7 @@ def test_what_cannot_be_used_makes_its_cell_crashed_and_nothing_else(
     def fail(*_: object, **__: object) -> None:
         raise RuntimeError("\x1b" + "z" * 1000)
 
-    monkeypatch.setattr("eqbench.harness.judge.measure_frames", fail)
+    monkeypatch.setattr("eqbench.harness.judge.measure_all", fail)
     record = recorded(folder, cell, Outcome(last=DONE, clocks=CLOCKS), candidate())
     assert record.status == "crashed"
     assert record.reason.startswith("what the solver sent cannot be used: \\x1bzzz")

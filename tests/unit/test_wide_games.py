@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from frame_cases import handed_over
 from tree_walk import TreeWalk
 from wide_games import wide_game
 
@@ -26,7 +27,7 @@ from eqbench.model.profile import BehaviorProfile, completed_rows
 from eqbench.model.profile_json import profile_data
 from eqbench.model.tree import GameTree, Payoffs
 from eqbench.report.profile_facts import play_facts
-from eqbench.solver import Budget, Candidate
+from eqbench.solver import Budget
 from eqbench.studies.crossplay.entries import recognized
 from eqbench.verification import Allowance, Verifier, beyond_floats, verify
 
@@ -153,11 +154,7 @@ def test_frequencies_that_are_known_exactly_count() -> None:
 
 
 def found(profile: BehaviorProfile, tree: GameTree, allowance: Allowance | None = None, **claims):
-    claims = {"claim": "equilibrium"} | claims
-    return measure(
-        *(Candidate(profile, **claims), Verifier(tree)),
-        **{"tolerance": 1e-6, "work": 1, "elapsed_s": 0.1, "allowance": allowance},
-    )
+    return measure(handed_over(profile, **claims), Verifier(tree), 1e-6, allowance)
 
 
 @pytest.mark.parametrize("prize", WIDE)
