@@ -67,6 +67,7 @@ def solve(
     SolvedRecord
         The fields of a cell of `eqbench run`; the `profile` of each of its `equilibria` is
         the BehaviorProfile itself. `to_json()` gives plain JSON values, profiles included.
+        As in a run, at most 1,024 candidates are kept.
 
     Raises
     ------
