@@ -235,6 +235,7 @@ class Option:
     short : one letter, or none
     default : what to say instead of the default, where that needs words
     extends : whether a study that goes on may have another value, and keeps what it has found
+    argument : whether it is typed without the name before it
     """
 
     help: str
@@ -243,6 +244,7 @@ class Option:
     short: str = ""
     default: str = ""
     extends: bool = False
+    argument: bool = False
 
 
 @dataclass(frozen=True)

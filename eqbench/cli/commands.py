@@ -12,7 +12,7 @@ _COMMANDS = {
     "compare": "eqbench.cli.compare:compare",
     "show": "eqbench.cli.show:show",
     "verify": "eqbench.cli.verify:verify",
-    "crossplay": "eqbench.cli.crossplay:crossplay",
+    "crossplay": "eqbench.studies.requests:CrossplayRequest",
     "trace": "eqbench.cli.trace:trace",
     "qre": "eqbench.studies.requests:QuantalRequest",
     "stability": "eqbench.cli.stability:stability",

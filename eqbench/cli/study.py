@@ -41,13 +41,22 @@ class KindType(click.ParamType):
             self.fail(str(error), param, ctx)
 
 
-def options_of(request: type) -> list[click.Option]:
-    """Options of the command line for the fields of a request."""
+def options_of(request: type) -> list[click.Parameter]:
+    """Options and arguments of the command line for the fields of a request."""
     return [_option(field) for field in fields_of(request)]
 
 
-def _option(field: Field) -> click.Option:
+def _option(field: Field) -> click.Parameter:
     option, kind = field.option, field.option.kind
+    if option.argument:
+        count, metavar = (-1, f"[{kind.metavar}]...") if field.several else (1, kind.metavar)
+        return click.Argument(
+            [field.attribute],
+            nargs=count,
+            metavar=metavar,
+            required=field.required,
+            type=KindType(field),
+        )
     names = [*([f"-{option.short}"] if option.short else []), f"--{field.name}", field.attribute]
     help_text = option.help
     if option.default:
@@ -101,15 +110,16 @@ def study_command(
             ["--out"],
             type=click.Path(file_okay=False),
             metavar="DIR",
-            help=f"Folder for the results.  [default: results/<UTC time>-{name}-<game>]",
-        ),
-        click.Option(
-            ["--resume"],
-            type=click.Path(),
-            metavar="DIR",
-            help="Go on with the study in this folder: only what it does not have is done.",
+            help=f"Folder for the results.  [default: results/<UTC time>-{name}-<game>]"
+            if request.writes_always
+            else "Folder for the results, which are only printed without it.",
         ),
     ]
+    if request.writes_always:
+        text = "Go on with the study in this folder: only what it does not have is done."
+        command.params.append(
+            click.Option(["--resume"], type=click.Path(), metavar="DIR", help=text)
+        )
     if request.draws:
         text = f"Draw {request.draws}, as SVG and PNG."
         command.params.append(click.Option(["--figures"], is_flag=True, help=text))
@@ -129,17 +139,23 @@ def run_study(ctx: click.Context, kind: type[Study[Any]]) -> int:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from eqbench.cli.output import print_formatted
     from eqbench.report.terminal import print_report
-    from eqbench.studies.frame import Session, StudyFolder, carry_out
+    from eqbench.studies.frame import Session, StudyFolder, answer, carry_out
 
     typed, quiet = ctx.params, ctx.params["quiet"]
     study, folder = _study(ctx, kind)
-    if folder is None:
+    for note in study.notes:
+        say(f"note: {note}")
+    if folder is None and (typed["out"] or typed.get("figures") or kind.request_type.writes_always):
         folder = StudyFolder.create(study, Path(typed["out"]) if typed["out"] else None)
-    with (
-        two_interrupts(f"interrupted; results in {folder.path}", quiet=quiet) as interrupted,
-        status_line(quiet=quiet) as tell,
-    ):
-        document = carry_out(study, folder, Session(folder.path, interrupted, tell))
+    if folder is None:
+        with status_line(quiet=quiet) as tell:
+            document = answer(study, tell)
+    else:
+        with (
+            two_interrupts(f"interrupted; results in {folder.path}", quiet=quiet) as interrupted,
+            status_line(quiet=quiet) as tell,
+        ):
+            document = carry_out(study, folder, Session(folder.path, interrupted, tell))
     if typed["as_json"]:
         put_json(document)
     else:
@@ -149,8 +165,10 @@ def run_study(ctx: click.Context, kind: type[Study[Any]]) -> int:
         for file in study.draw(folder.path, document):
             if not quiet:
                 say(f"wrote {file}")
-    if not document["finished"]:
-        again = f"eqbench {kind.request_type.command} --resume {shlex.quote(str(folder.path))}"
+    if folder is None:
+        return 0
+    if not document.get("finished", True):
+        again = f"{ctx.command_path} --resume {shlex.quote(str(folder.path))}"
         say(f"interrupted; go on with:\n  {again}")
         return INTERRUPTED
     if not quiet:
@@ -167,7 +185,7 @@ def _study(ctx: click.Context, kind: type[Study[Any]]) -> tuple[Study[Any], Any]
     figures = bool(typed.get("figures"))
     if given.get("plugin"):
         given["plugin"] = [str(Path(file).absolute()) for file in given["plugin"]]
-    if typed["resume"] is None:
+    if typed.get("resume") is None:
         for field in fields_of(kind.request_type):
             if field.required and field.name not in given:
                 raise click.UsageError(f"Missing option '--{field.name}'.")

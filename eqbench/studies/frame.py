@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, Generic, TypedDict, TypeVar
 
 from eqbench.documents import decode, read_file
@@ -41,11 +42,13 @@ class Session:
     folder : where files of its own may be written
     interrupted : whether to stop soon; to be asked again and again
     tell : say in a few words how far the work has come
+    keeps : whether the folder stays when the work is done
     """
 
     folder: Path
     interrupted: Callable[[], bool] = lambda: False
     tell: Callable[[str], None] = lambda words: None
+    keeps: bool = True
 
 
 class Study(Generic[R]):
@@ -54,9 +57,11 @@ class Study(Generic[R]):
     Attributes
     ----------
     request_type : what it is asked for; it has the name of the command
+    notes : what is to be said before the work begins
     """
 
     request_type: ClassVar[type[Any]]
+    notes: Sequence[str] = ()
 
     def __init__(self, request: R, *, figures: bool = False) -> None:
         """Resolve what the request names; UsageError if it cannot be done.
@@ -203,6 +208,13 @@ def carry_out(study: Study[Any], folder: StudyFolder, session: Session) -> dict[
         folder.keep(part, study.do(part, session))
         document = folder.summarize(study)
     return document
+
+
+def answer(study: Study[Any], tell: Callable[[str], None] = lambda words: None) -> dict[str, Any]:
+    """Summary of a study of which nothing is kept."""
+    with TemporaryDirectory(prefix="eqbench-") as scratch:
+        folder = Path(scratch)
+        return carry_out(study, StudyFolder(folder), Session(folder, tell=tell, keeps=False))
 
 
 def study_in(path: Path, study: Study[Any]) -> dict[str, Any]:
