@@ -8,7 +8,6 @@ import click
 
 from eqbench.cli.options import FiniteNumber, json_option, max_nodes_option, plugin_option
 from eqbench.cli.output import put_json
-from eqbench.model.profile_json import read_profile
 
 SCHEMA = "eqbench.verify/1"
 ROUNDING = 1e-13
@@ -62,7 +61,7 @@ def verify(
 
     from eqbench.equilibria import Identifier
     from eqbench.errors import UsageError
-    from eqbench.model.profile_json import profile_from_json
+    from eqbench.model.profile_json import profile_from_json, read_profile
     from eqbench.registry import default_registry
     from eqbench.verification import DEFAULT_TOLERANCE, verify_exactly
     from eqbench.verification import verify as measure
