@@ -244,7 +244,8 @@ def import_plugin(path: str | Path, what: str = "plugin") -> types.ModuleType:
 
 def describe(error: BaseException) -> str:
     """Type and text of an exception in one line."""
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def _is_same(a: Entry, b: Entry) -> bool:

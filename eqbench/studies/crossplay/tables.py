@@ -49,7 +49,7 @@ def _entries(document: Mapping[str, Any]) -> Table:
                 "entry": entry["label"],
                 "from": entry["source"],
                 "identity": name.split() or None,
-                "parameters": values or None,
+                "further parameters": values or None,
                 "payoffs": list(map(_payoff, own["payoffs"])),
                 "max regret": entry["max_regret"],
             },
@@ -58,12 +58,12 @@ def _entries(document: Mapping[str, Any]) -> Table:
         for entry, name, values, own in zip(entries, names, parameters, figures["own"], strict=True)
     )
     known = [Column("identity", "words", notes=tuple(marks([(name,) for name in names])))]
-    more = [Column("parameters", dispensable=1)]
+    more = [Column("further parameters", dispensable=1)]
     columns = (
         Column("entry", identifies=True),
         Column("from"),
         *(known if any(names) else []),
-        *(more if any("," in values for values in parameters) else []),
+        *(more if any(parameters) else []),
         Column("payoffs", "payoffs"),
         Column("max regret", "small", "max\nregret"),
     )
@@ -80,8 +80,10 @@ def _entries(document: Mapping[str, Any]) -> Table:
 
 
 def _parameters(identity: Mapping[str, Any] | None) -> str:
-    values = identity["parameters"].items() if identity else ()
-    return ", ".join(f"{name}={decimal(value)}" for name, value in values)
+    """Parameters besides the leading one, which stands with the name."""
+    pairs = identity["parameters"].items() if identity else ()
+    leading = identity and identity.get("leading")
+    return ", ".join(f"{name}={decimal(value)}" for name, value in pairs if name != leading)
 
 
 def _no_equilibria(document: Mapping[str, Any]) -> list[str]:
