@@ -56,7 +56,7 @@ def show(
                 "files of the run while it went on; run the cell again into another folder"
             )
         registry = default_registry().with_plugins(plugins)
-        game = game_of_runs([stored], record.game_spec, registry)
+        game = game_of_runs([stored], record.game_spec, registry.load_game)
         data = read_profile(str(stored.path / file))
         facts |= play_facts(game, profile_from_json(game.tree, data))
     if as_json:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from eqbench.errors import SpecError, UsageError
 from eqbench.model.game import Game
-from eqbench.registry import Registry
 from eqbench.store.run_folder import MANIFEST, RunFolder
 from eqbench.store.schema import CellRecord
 
@@ -114,9 +113,11 @@ def read_runs(texts: Iterable[str]) -> list[StoredRun]:
 
 
 def game_of_runs(
-    runs: Sequence[StoredRun], spec: str, registry: Registry, *, max_nodes: int = 0
+    runs: Sequence[StoredRun], spec: str, load: Callable[..., Game], *, max_nodes: int = 0
 ) -> Game:
-    """Load a game of some runs, of the size that these or `max_nodes` allow.
+    """Load a game of some runs by `load_game` of a registry.
+
+    It may have the size that these runs or `max_nodes` allow.
 
     Raises
     ------
@@ -126,7 +127,7 @@ def game_of_runs(
     requests = [run.plan["request"] for run in runs]
     largest = max([max_nodes, *(request.get("max_nodes") or 0 for request in requests)])
     try:
-        return registry.load_game(spec, **({"max_nodes": largest} if largest else {}))
+        return load(spec, **({"max_nodes": largest} if largest else {}))
     except SpecError as error:
         files = [file for request in requests for file in request.get("plugins") or ()]
         hint = " ".join(f"--plugin {file}" for file in dict.fromkeys(files)) or "--plugin FILE"

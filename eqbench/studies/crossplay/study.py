@@ -137,7 +137,7 @@ def _game_of(request: CrossplayRequest, runs: Sequence[StoredRun], profiles: Ite
                 else "which equilibria? give a RUN, or --game SPEC with --known or --profile FILE"
             )
         (spec,) = specs
-    return game_of_runs(runs, spec, registry, max_nodes=request.max_nodes)
+    return game_of_runs(runs, spec, registry.load_game, max_nodes=request.max_nodes)
 
 
 def _label(number: int) -> str:
