@@ -62,6 +62,8 @@ def show(
     if as_json:
         put_json(facts)
         return
-    from eqbench.report.profile_view import print_profile
+    from eqbench.report.profile_view import profile_report
+    from eqbench.report.terminal import print_report
 
-    print_formatted(lambda console: print_profile(facts, console, show_all=show_all))
+    report = profile_report(facts, show_all=show_all)
+    print_formatted(lambda console: print_report(report, console))
