@@ -17,7 +17,6 @@ _COMMANDS = {
     "qre": "eqbench.studies.requests:QuantalRequest",
     "stability": "eqbench.cli.stability:stability",
     "simulate": "eqbench.cli.simulate:simulate",
-    "suite": "eqbench.cli.suite:suite",
     "ranges": "eqbench.cli.ranges:ranges",
     "study": "eqbench.cli.own_studies:study",
     "reproduce": "eqbench.cli.reproduce:reproduce",

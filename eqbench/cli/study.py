@@ -17,7 +17,7 @@ from click.core import ParameterSource
 
 from eqbench.cli.options import json_option, quiet_option, spec_completion
 from eqbench.cli.output import put_json, say
-from eqbench.requests import Choice, Field, Flag, Spec, fields_of, from_data
+from eqbench.requests import Choice, Field, Flag, Integer, Spec, fields_of, from_data
 
 if TYPE_CHECKING:
     from eqbench.studies.frame import Study
@@ -54,7 +54,7 @@ def _option(field: Field) -> click.Parameter:
             [field.attribute],
             nargs=count,
             metavar=metavar,
-            required=field.required,
+            required=False,  # a study that goes on has it already
             type=KindType(field),
         )
     names = [*([f"-{option.short}"] if option.short else []), f"--{field.name}", field.attribute]
@@ -68,27 +68,43 @@ def _option(field: Field) -> click.Parameter:
         names,
         multiple=field.several,
         # a study that goes on has them already, so the command asks for those that are missing
-        default=None if field.required or field.several else _typed(field),
+        default=None if field.required or field.several else field.write(field.default),
         show_default=shows and field.default != "",
-        type=click.Choice(kind.words) if isinstance(kind, Choice) else KindType(field),
+        type=_type(field),
         metavar=None if isinstance(kind, Choice) else kind.metavar,
         help=help_text,
         shell_complete=spec_completion(kind.what) if isinstance(kind, Spec) else None,
     )
 
 
-def _typed(field: Field) -> Any:
-    written = field.write(field.default)
-    return f"{written // 2**30}GiB" if field.option.kind.metavar == "SIZE" else written
+def _type(field: Field) -> click.ParamType:
+    match field.option.kind:
+        case Choice(words=words):
+            return click.Choice(words)
+        case Integer(least=least, most=most):
+            return click.IntRange(least, most)  # its help shows the bounds
+    return KindType(field)
 
 
-def given_options(ctx: click.Context, request: type) -> dict[str, Any]:
-    """What was typed on the command line, as JSON values by the names of options."""
-    return {
-        field.name: field.write(ctx.params[field.attribute])
+def with_options_of(request: type) -> Callable[[Any], Any]:
+    """Decorator that gives a command the options of a request."""
+
+    def decorate(command: Any) -> Any:
+        # click reads this list from its end, as decorators are applied
+        command.__click_params__ = getattr(command, "__click_params__", [])
+        command.__click_params__ += reversed(options_of(request))
+        return command
+
+    return decorate
+
+
+def given_options(ctx: click.Context, request: type) -> list[Field]:
+    """Fields whose options were typed on the command line."""
+    return [
+        field
         for field in fields_of(request)
         if ctx.get_parameter_source(field.attribute) is ParameterSource.COMMANDLINE
-    }
+    ]
 
 
 def study_command(
@@ -181,14 +197,19 @@ def _study(ctx: click.Context, kind: type[Study[Any]]) -> tuple[Study[Any], Any]
     from eqbench.errors import UsageError
     from eqbench.studies.frame import StudyFolder, with_changes
 
-    typed, given = ctx.params, given_options(ctx, kind.request_type)
+    typed = ctx.params
+    fields = given_options(ctx, kind.request_type)
+    given = {field.name: field.write(typed[field.attribute]) for field in fields}
     figures = bool(typed.get("figures"))
     if given.get("plugin"):
         given["plugin"] = [str(Path(file).absolute()) for file in given["plugin"]]
     if typed.get("resume") is None:
         for field in fields_of(kind.request_type):
             if field.required and field.name not in given:
-                raise click.UsageError(f"Missing option '--{field.name}'.")
+                option = field.option
+                name = option.kind.metavar if option.argument else f"--{field.name}"
+                what = "argument" if option.argument else "option"
+                raise click.UsageError(f"Missing {what} '{name}'.")
         return kind(from_data(kind.request_type, given), figures=figures), None
     if typed["out"] is not None:
         raise UsageError("give either --resume or --out: a resumed study stays in its folder")

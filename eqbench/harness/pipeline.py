@@ -12,12 +12,14 @@ from typing import Any, Protocol
 
 from eqbench.harness.child import interrupts_held, run_child
 from eqbench.harness.evidence import Evidence
+from eqbench.harness.experiment import Experiment
 from eqbench.harness.frames import most_bytes
 from eqbench.harness.guard import Guardian
 from eqbench.harness.naming import name_clusters
-from eqbench.harness.plan import Cell, Request, make_plan
+from eqbench.harness.plan import Cell, make_plan
 from eqbench.harness.recorder import Recorder, limits_of
-from eqbench.registry import Registry
+from eqbench.harness.request import Request
+from eqbench.registry import Registry, default_registry
 from eqbench.store.json_lines import LineReader
 from eqbench.store.run_folder import RunFolder
 from eqbench.store.schema import CellRecord, Status
@@ -130,8 +132,9 @@ class Run:
     cells : what is planned
     """
 
-    def __init__(self, request: Request, registry: Registry) -> None:
-        self.request, self.registry = request, registry
+    def __init__(self, asked: Request | Experiment, registry: Registry | None = None) -> None:
+        self.experiment = asked if isinstance(asked, Experiment) else Experiment((asked,))
+        self.registry = registry or default_registry().with_plugins(self.experiment.plugins)
         self.cells: list[Cell] = []
         self._records: dict[str, CellRecord] = {}
 
@@ -140,7 +143,12 @@ class Run:
         self._guardian = Guardian(self._workspace.name)
         try:
             workspace = Path(self._workspace.name)
-            self.cells = make_plan(self.request, self.registry, self._guardian, workspace)
+            cells = [
+                cell
+                for part in self.experiment.parts
+                for cell in make_plan(part, self.registry, self._guardian, workspace)
+            ]
+            self.cells = list({cell.key: cell for cell in cells}.values())
         except BaseException:
             self.__exit__()
             raise
@@ -211,7 +219,7 @@ class Run:
                 observer.finished(record)
 
         try:
-            crew.work(do, self.request.jobs)
+            crew.work(do, self.experiment.jobs)
         finally:
             try:
                 self._name_clusters(folder)
@@ -230,7 +238,7 @@ class Run:
 
     def _name_clusters(self, folder: RunFolder) -> None:
         games = {cell.game.game.spec: cell.game.game for cell in self.cells}
-        name_clusters(folder, [cell.key for cell in self.cells], games, self.request.tolerance)
+        name_clusters(folder, [cell.key for cell in self.cells], games, self.experiment.tolerance)
 
 
 def _job(cell: Cell, folder: Path) -> dict[str, Any]:

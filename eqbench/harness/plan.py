@@ -20,11 +20,13 @@ from typing import Any
 from eqbench.errors import StoreError, UsageError, counted
 from eqbench.harness.child import Limits, Outcome, run_child
 from eqbench.harness.environment import environment, solver_version
+from eqbench.harness.experiment import Experiment
 from eqbench.harness.frames import BuiltFrame, DescribedFrame, ErrorFrame
 from eqbench.harness.guard import Guardian
+from eqbench.harness.request import Request
 from eqbench.model.game import Game
 from eqbench.model.game_cache import store_game
-from eqbench.model.size_limit import DEFAULT_MAX_NODES, enough_memory, node_limit
+from eqbench.model.size_limit import enough_memory, node_limit
 from eqbench.model.tree_files import FORM, content_hash, load_tree
 from eqbench.plugins import Entry
 from eqbench.registry import Registry
@@ -34,28 +36,6 @@ from eqbench.store.schema import SCHEMA, Status
 from eqbench.text import printable, shortened
 
 MOST_CELLS, MOST_GAMES = 100_000, 1_000  # games are built before the first cell is run
-
-
-@dataclass(frozen=True)
-class Request:
-    """What the user asked for. `target` None means 1e-10 of each game's payoff range.
-
-    `jobs` is the number of cells that run at the same time.
-    """
-
-    games: Sequence[str]
-    solvers: Sequence[str]
-    seeds: int = 1
-    timeout_s: float = 10.0
-    setup_timeout_s: float = 120.0
-    iterations: int | None = None
-    target: float | None = None
-    memory_bytes: int = 4 * 2**30
-    threads: int = 1
-    tolerance: float = 1e-6
-    max_nodes: int = DEFAULT_MAX_NODES
-    jobs: int = 1
-    plugins: Sequence[str] = ()
 
 
 class GameFolder:
@@ -233,15 +213,29 @@ def make_plan(
     return list({cell.key: cell for cell in cells}.values())  # a spec may be given twice
 
 
-def manifest(request: Request, cells: Sequence[Cell]) -> dict[str, Any]:
-    """What a run was asked for and where it ran, as JSON values."""
+def manifest(experiment: Experiment, cells: Sequence[Cell]) -> dict[str, Any]:
+    """What a run was asked for and where it ran, as JSON values.
+
+    `request` is that of the only part; of several, all games and solvers with the limits of the
+    first, and `parts` has them one by one.
+    """
+    requests = [_plain(part) for part in experiment.parts]
+    whole = requests[0]
+    for name in ("games", "solvers", "plugins"):
+        whole = whole | {name: [*dict.fromkeys(item for part in requests for item in part[name])]}
     return {
         "schema": SCHEMA,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "request": {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(request).items()},
+        **({"name": experiment.name} if experiment.name else {}),
+        "request": whole if len(requests) > 1 else requests[0],
+        **({"parts": requests} if len(requests) > 1 else {}),
         "cells": [cell.key for cell in cells],
         "environment": environment(),
     }
+
+
+def _plain(request: Request) -> dict[str, Any]:
+    return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(request).items()}
 
 
 def _seeds(solver: PlannedSolver, request: Request) -> Sequence[int | None]:

@@ -69,6 +69,7 @@ T = TypeVar("T")
 
 MANIFEST, LINES, INTERRUPTED = "manifest.json", "runs.jsonl", "interrupted.jsonl"
 RESUMED, CLAIMS, CLUSTERS = "resumed.jsonl", "claims", "clusters.json"
+EXPERIMENT = "manifest.toml"
 
 
 class RunFolder:
@@ -180,6 +181,10 @@ class RunFolder:
         line = json.dumps(manifest).encode()
         read_manifest(line, "the plan")
         self._write(RESUMED, lambda path: append_line(path, line))
+
+    def write_experiment(self, text: str) -> None:
+        """Write what the run is asked for as an experiment, which repeats it; TOML text."""
+        self._write(EXPERIMENT, lambda path: _write_file(path, text.encode()))
 
     def claims(self) -> Claims:
         """Locks on cells, for runners that share this folder; it is made ready for them.

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from eqbench.requests import (
+    DURATION,
     FILE,
     FLAG,
     GAME,
+    JOBS,
     MILLION,
     NODES,
     NUMBER,
@@ -16,6 +18,8 @@ from eqbench.requests import (
     SEED,
     SHARE,
     SOLVER,
+    THREADS,
+    Choice,
     Kind,
     Number,
     Option,
@@ -99,6 +103,82 @@ class QuantalRequest(StudyRequest):
     ] = 0
     seed: Annotated[int, Option("Of the first of these.", SEED)] = 0
     solver: Annotated[str, Option("Solver that follows such branches.", SOLVER)] = "logit"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RangesRequest:
+    """Find the smallest and largest payoffs and frequencies over all equilibria of a game.
+
+    Each end of a range is a cell of an ordinary run, verified as any other, with a bound proved
+    to the solver's tolerance; beside it stands the range over the published equilibria. Into
+    the folder go summary.json, ranges.md, ranges.csv and ranges.tex. Exit codes as those of
+    `eqbench run`.
+    """
+
+    game: Annotated[str, Option("The game; needed unless a run goes on.", GAME)] = ""
+    of: Annotated[
+        tuple[str, ...],
+        Option(
+            'A payoff, such as P1, or a frequency, such as "P3|3:KB|call"; may be given several '
+            "times.",
+            Kind("NAME"),
+        ),
+    ] = ()
+    payoffs: Annotated[bool, Option("All payoffs; so it is without any selection.", FLAG)] = False
+    first_actions: Annotated[
+        bool,
+        Option(
+            "Frequencies where the player has a choice and has not moved before; of two actions "
+            "only the last one, such as bet or call.",
+            FLAG,
+            "first-actions",
+        ),
+    ] = False
+    all_actions: Annotated[
+        bool,
+        Option(
+            "Frequencies wherever there is a choice. Where the plan of an equilibrium never "
+            "leads, any frequency counts.",
+            FLAG,
+            "all-actions",
+        ),
+    ] = False
+    solver: Annotated[
+        str,
+        Option("Solver that looks for optima; its options sense and of are set here.", SOLVER),
+    ] = "ncp"
+    backend: Annotated[
+        str | None,
+        Option(
+            "Program behind the solver, where it has such an option.",
+            Choice(words=("auto", "gurobi", "scip")),
+        ),
+    ] = None
+    timeout_s: Annotated[
+        float,
+        Option(
+            "Seconds of solving per optimum; what was found and proved until then is shown.",
+            DURATION,
+            "timeout",
+        ),
+    ] = 60.0
+    threads: Annotated[int, Option("Threads per optimum.", THREADS)] = 1
+    jobs: Annotated[
+        int,
+        Option(
+            "Cells that are solved at the same time; more than there are cores spoils the times.",
+            JOBS,
+            short="j",
+        ),
+    ] = 1
+    plugins: Annotated[
+        tuple[str, ...],
+        Option(
+            "Python file that registers games or solvers; may be given several times.",
+            FILE,
+            "plugin",
+        ),
+    ] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

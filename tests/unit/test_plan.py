@@ -15,7 +15,8 @@ from eqbench.errors import StoreError, UsageError
 from eqbench.harness import plan
 from eqbench.harness.child import Limits, Outcome
 from eqbench.harness.frames import BuiltFrame, DescribedFrame, ErrorFrame, LastFrame
-from eqbench.harness.plan import Cell, PlannedSolver, Request, make_plan, new_folder
+from eqbench.harness.plan import Cell, PlannedSolver, make_plan, new_folder
+from eqbench.harness.request import Request
 from eqbench.model.game_cache import store_game
 from eqbench.registry import default_registry
 from eqbench.solver import Budget

@@ -27,8 +27,9 @@ from eqbench.harness.frames import (
     Frame,
     SnapshotFrame,
 )
-from eqbench.harness.plan import Cell, Request, make_plan
+from eqbench.harness.plan import Cell, make_plan
 from eqbench.harness.recorder import Recorder
+from eqbench.harness.request import Request
 from eqbench.registry import default_registry
 from eqbench.store.run_folder import RunFolder
 from eqbench.store.schema import CellRecord

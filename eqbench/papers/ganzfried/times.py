@@ -1,4 +1,4 @@
-"""What a run says about a suite: figures per size and solver, and their ratios."""
+"""Times of both programs of Table 1 on random games, size by size, and their ratios."""
 
 from __future__ import annotations
 
@@ -6,80 +6,63 @@ import statistics
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from eqbench.spec import parse_spec
 from eqbench.store.schema import CellRecord
-from eqbench.store.stored_run import StoredRun
-from eqbench.studies.suite_plan import Selection
-from eqbench.studies.suites import Suite, SuiteSize
+from eqbench.store.stored_run import read_run
 
-SCHEMA = "eqbench.suite/1"
 # Largest verified max regret, in payoff units, at which a game counts as solved precisely.
 PRECISE = 1e-6
+METHODS = ("ncp", "mip")
 _AT_LIMIT = ("timeout", "limit")
 _NEVER_RAN = ("unavailable", "unsupported")
 
 
-def suite_summary(suite: Suite, run: StoredRun) -> dict[str, Any]:
-    """Figures of a suite from a stored run, as JSON values; times in seconds.
+def table_1(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
+    """Figures per size and method from the run of the experiment; times in seconds.
 
     Times are those of games that were solved, which is `ok` within the limit, or came to the
     limit. A game at the limit counts as the limit, so that every mean or median that it touches
     is a lower bound. Games that failed, or for which a solver never ran, have no time. Ratios are
-    those of the second solver to the first, over the games for which both have a time.
-
-    Raises
-    ------
-    UsageError
-        If the run is not one of the suite.
+    those of the second method to the first, over the games for which both have a time. The
+    extent changes nothing.
     """
-    selection = Selection.of_request(suite, run.plan["request"])
-    cells = {(cell.game, cell.solver): cell for cell in run.finished}
-    names = [suite.column_name(solver) for solver in selection.solvers]
-    return {
-        "schema": SCHEMA,
-        "suite": suite.name,
-        "citation": suite.citation,
-        "conditions": suite.conditions,
-        "run": str(run.path),
-        "games": selection.games,
-        "published_games": suite.games,
-        "timeout_s": run.timeout_s,
-        "threads": run.plan["request"].get("threads"),
-        "jobs": run.plan["request"].get("jobs"),
-        "environment": run.plan.get("environment", {}),
-        "precise_max_regret": PRECISE,
-        "columns": [
-            {"name": name, "solver": solver, "published_name": column.name}
-            for name, solver, column in zip(names, selection.solvers, suite.columns, strict=True)
-        ],
-        "sizes": [_of_size(size, selection, cells, run.timeout_s) for size in selection.sizes],
+    del folder, full
+    run = read_run(jobs / "table_1_run")
+    limits = {
+        spec: part["timeout_s"]
+        for part in run.plan.get("parts") or [run.plan["request"]]
+        for spec in part["games"]
     }
+    sizes: dict[str, list[CellRecord]] = {}
+    for cell in run.finished:
+        sizes.setdefault(_size(cell), []).append(cell)
+    return {"sizes": [of_size(size, cells, limits[cells[0].game]) for size, cells in sizes.items()]}
 
 
-def _of_size(
-    size: SuiteSize,
-    selection: Selection,
-    cells: dict[tuple[str, str], CellRecord],
-    timeout_s: float,
-) -> dict[str, Any]:
-    games = [size.game(seed) for seed in range(selection.games)]
+def _size(cell: CellRecord) -> str:
+    options = dict(parse_spec(cell.game).options)
+    return f"{options['players']}x{options['actions']}"
+
+
+def of_size(size: str, cells: Sequence[CellRecord], timeout_s: float) -> dict[str, Any]:
+    """Figures of both methods on the games of one size."""
     found = [
-        {game: cells[game, solver] for game in games if (game, solver) in cells}
-        for solver in selection.solvers
+        {cell.game: cell for cell in cells if parse_spec(cell.solver).name == method}
+        for method in METHODS
     ]
     times = [
         {game: time for game, cell in own.items() if (time := _time(cell, timeout_s)) is not None}
         for own in found
     ]
-    common = [game for game in games if all(game in own for own in times)]
-    pairs = [[own[game] for game in common] for own in times]
-    first, second = size.published
+    common = [game for game in times[0] if game in times[1]]
+    first, second = ([own[game] for game in common] for own in times)
     return {
-        "size": size.name,
+        "size": size,
         "solvers": [_of_solver(list(own.values()), timeout_s) for own in found],
-        "ratio": _ratios(pairs[0], pairs[1], timeout_s),
-        "published": {"mean_s": [first, second], "ratio_of_means": second / first},
+        "ratio": _ratios(first, second, timeout_s),
     }
 
 
