@@ -40,6 +40,7 @@ nitpick_ignore_regex = [("py:.*", r"(?!eqbench).*")]
 nitpick_ignore = [
     ("py:class", "eqbench.registry.T"),
     ("py:class", "eqbench.spec.Spec"),
+    ("py:class", "eqbench.studies.frame.R"),
     ("py:class", "eqbench.model.sequence_form.FormArrays"),
     ("py:func", "eqbench.model.assemble.assemble"),
     ("py:mod", "eqbench.equilibria.dimension"),

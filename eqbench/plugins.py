@@ -211,15 +211,19 @@ def scan_plugin(path: str | Path) -> PluginFile:
     return PluginFile(str(file), games, solvers)
 
 
-def import_plugin(path: str | Path) -> types.ModuleType:
+def import_plugin(path: str | Path, what: str = "plugin") -> types.ModuleType:
     """Module of a plugin file, named after its content; it runs once per process.
+
+    Parameters
+    ----------
+    what : what the file is called in messages
 
     Raises
     ------
     UsageError
         If the file cannot be read or running it fails.
     """
-    file, content = _read_file(path)
+    file, content = _read_file(path, what)
     name = _module_name(content)
     if name in sys.modules:
         return sys.modules[name]
@@ -233,14 +237,15 @@ def import_plugin(path: str | Path) -> types.ModuleType:
     except BaseException as error:
         del sys.modules[name]
         if isinstance(error, Exception | SystemExit):
-            raise UsageError(f"the plugin {file} fails when it runs: {describe(error)}") from error
+            raise UsageError(f"the {what} {file} fails when it runs: {describe(error)}") from error
         raise
     return module
 
 
 def describe(error: BaseException) -> str:
     """Type and text of an exception in one line."""
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def _is_same(a: Entry, b: Entry) -> bool:
@@ -253,14 +258,14 @@ def _is_same(a: Entry, b: Entry) -> bool:
     return ways and re.split(r"[.:]", a.target)[0] == re.split(r"[.:]", b.target)[0]
 
 
-def _read_file(path: str | Path) -> tuple[Path, bytes]:
+def _read_file(path: str | Path, what: str = "plugin") -> tuple[Path, bytes]:
     try:
         file = Path(path).resolve()
         return file, read_file(file)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", error)
         raise UsageError(
-            f"cannot read the plugin {path}: {reason}; give the path of a Python file"
+            f"cannot read the {what} {path}: {reason}; give the path of a Python file"
         ) from error
 
 

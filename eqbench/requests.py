@@ -272,6 +272,7 @@ class Option:
     default : what to say instead of the default, where that needs words
     extends : whether a study that goes on may have another value, and keeps what it has found
     once : whether it holds for one call, as limits do, and a study that goes on does not keep it
+    argument : whether it is typed without the name before it
     """
 
     help: str
@@ -281,6 +282,7 @@ class Option:
     default: str = ""
     extends: bool = False
     once: bool = False
+    argument: bool = False
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import eqbench
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_from_json
-from eqbench.studies.crossplay.entries import Found
+from eqbench.studies.crossplay.entries import Found, LeftOut
 
 
 def random_entries(game: Game, count: int = 3) -> list[tuple[str, BehaviorProfile]]:
@@ -56,3 +56,7 @@ def battle() -> tuple[Game, list[tuple[str, BehaviorProfile]]]:
 
 def found_of(entries: list[tuple[str, BehaviorProfile]]) -> list[Found]:
     return [Found(label, profile) for label, profile in entries]
+
+
+def nothing_left_out() -> LeftOut:
+    return LeftOut(above_tolerance=None, same_run=0, most=[], without_corners=[])

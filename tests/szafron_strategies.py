@@ -25,7 +25,7 @@ import eqbench
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_from_json
-from eqbench.studies.crossplay.study import Crossplay, crossplay_exactly
+from eqbench.studies.crossplay.measure import Crossplay, crossplay_exactly
 from eqbench.verification import Verification, verify_exactly
 
 HALF, QUARTER, EIGHTH = Fraction(1, 2), Fraction(1, 4), Fraction(1, 8)

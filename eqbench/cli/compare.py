@@ -85,7 +85,6 @@ def compare(
     usage, 3 regression.
     """
     from eqbench.cli.output import print_formatted, say_notes
-    from eqbench.cli.report import run_folder
     from eqbench.report.comparison import (
         Criteria,
         compare_runs,
@@ -94,7 +93,7 @@ def compare(
         parse_rule,
         regressions,
     )
-    from eqbench.store.stored_run import read_run
+    from eqbench.store.stored_run import read_run, run_folder
 
     criteria = Criteria(
         tuple(map(parse_rule, conditions)),

@@ -149,12 +149,11 @@ def report(runs: tuple[str, ...], formats: str, out: str | None, *, summarize: b
     from eqbench.cli.output import print_formatted, say_notes
     from eqbench.report.exports import report_on
     from eqbench.report.terminal import print_report
-    from eqbench.store.stored_run import read_run
+    from eqbench.store.stored_run import read_runs
 
     wanted = _formats(formats, several=out is not None)
     page = page_file(wanted, out, runs)
-    folders = {folder.resolve(): folder for folder in map(run_folder, runs)}
-    stored = [read_run(folder) for folder in folders.values()]
+    stored = read_runs(runs)
     if "csv" in wanted:  # which has no place for notes
         say_notes(*stored)
     tables = report_on(stored, summarize=summarize)
@@ -182,20 +181,6 @@ def write_reports(
         file = place / f"report.{_SUFFIXES[name]}"
         _write(file, _text(name, tables, stored, summarize=summarize))
         yield file
-
-
-def run_folder(text: str) -> Path:
-    """Folder that an argument RUN names.
-
-    Raises
-    ------
-    UsageError
-        If it is `latest` and there is no run yet.
-    """
-    from eqbench.store.stored_run import newest_run
-
-    path = Path(text)
-    return newest_run(Path("results")) if text == "latest" and not path.exists() else path
 
 
 def _formats(text: str, *, several: bool) -> list[str]:
@@ -239,6 +224,8 @@ def page_file(wanted: list[str], out: str | None, runs: Sequence[str]) -> Path |
         return None
     if len(runs) > 1:
         raise UsageError("a page about several runs belongs to none of them; name it with --out")
+    from eqbench.store.stored_run import run_folder
+
     return run_folder(runs[0]) / "report.html"
 
 

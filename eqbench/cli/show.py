@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from eqbench.cli.options import (
@@ -41,11 +39,10 @@ def show(
     sets.
     """
     from eqbench.cli.output import print_formatted, say_notes
-    from eqbench.cli.profile_file import read_profile
-    from eqbench.cli.report import run_folder
-    from eqbench.model.profile_json import profile_from_json
+    from eqbench.model.profile_json import profile_from_json, read_profile
+    from eqbench.registry import default_registry
     from eqbench.report.profile_facts import cell_facts, play_facts
-    from eqbench.store.stored_run import read_run
+    from eqbench.store.stored_run import game_of_runs, read_run, run_folder
 
     stored = read_run(run_folder(run))
     say_notes(stored)
@@ -58,27 +55,15 @@ def show(
                 f"the profile of this candidate is not in {stored.path}: somebody removed the "
                 "files of the run while it went on; run the cell again into another folder"
             )
-        game = _game(stored, record, plugins)
+        registry = default_registry().with_plugins(plugins)
+        game = game_of_runs([stored], record.game_spec, registry.load_game)
         data = read_profile(str(stored.path / file))
         facts |= play_facts(game, profile_from_json(game.tree, data))
     if as_json:
         put_json(facts)
         return
-    from eqbench.report.profile_view import print_profile
+    from eqbench.report.profile_view import profile_report
+    from eqbench.report.terminal import print_report
 
-    print_formatted(lambda console: print_profile(facts, console, show_all=show_all))
-
-
-def _game(stored: Any, record: Any, plugins: tuple[str, ...]) -> Any:
-    """Game of a cell, whatever size the run allowed."""
-    from eqbench.errors import SpecError
-    from eqbench.registry import default_registry
-
-    request = stored.plan["request"]
-    limit = {"max_nodes": request["max_nodes"]} if request.get("max_nodes") else {}
-    try:
-        return default_registry().with_plugins(plugins).load_game(record.game_spec, **limit)
-    except SpecError as error:
-        files = request.get("plugins") or ["FILE"]
-        hint = " ".join(f"--plugin {file}" for file in files)
-        raise SpecError(f"{error}; if a plugin brought this game, add {hint}") from None
+    report = profile_report(facts, show_all=show_all)
+    print_formatted(lambda console: print_report(report, console))

@@ -233,8 +233,8 @@ def _short_names(starts: tuple[str, ...]) -> dict[str, str]:
 
 def _request(options: dict[str, Any]) -> Any:
     """The request that the options make."""
-    from eqbench.cli.profile_file import read_profile
     from eqbench.errors import UsageError
+    from eqbench.model.profile_json import read_profile
     from eqbench.studies.flow.request import HORIZON_BY_HAND, UNIFORM, SimulationRequest
 
     if options["pairs"] and not options["figures"]:

@@ -102,8 +102,8 @@ def stability(ctx: click.Context, /, **options: Any) -> None:
     profiles of its entries. Exit code: 0 done, 2 usage, 130 interrupted.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from eqbench.cli.profile_file import read_profile
     from eqbench.cli.trace_control import first_interrupt
+    from eqbench.model.profile_json import read_profile
     from eqbench.registry import default_registry
     from eqbench.store.run_folder import game_slug, new_run_path
     from eqbench.studies.flow import stability as study

@@ -20,7 +20,7 @@ from eqbench.cli.output import put_json, say
 from eqbench.requests import Choice, Field, Flag, Integer, Spec, fields_of, from_data
 
 if TYPE_CHECKING:
-    from eqbench.studies.frame import Study
+    from eqbench.studies.frame import Study, StudyFolder
     from eqbench.studies.requests import StudyRequest
 
 INTERRUPTED = 130
@@ -41,13 +41,22 @@ class KindType(click.ParamType):
             self.fail(str(error), param, ctx)
 
 
-def options_of(request: type) -> list[click.Option]:
-    """Options of the command line for the fields of a request."""
+def options_of(request: type) -> list[click.Parameter]:
+    """Options and arguments of the command line for the fields of a request."""
     return [_option(field) for field in fields_of(request)]
 
 
-def _option(field: Field) -> click.Option:
+def _option(field: Field) -> click.Parameter:
     option, kind = field.option, field.option.kind
+    if option.argument:
+        count, metavar = (-1, f"[{kind.metavar}]...") if field.several else (1, kind.metavar)
+        return click.Argument(
+            [field.attribute],
+            nargs=count,
+            metavar=metavar,
+            required=False,  # a study that goes on has it already
+            type=KindType(field),
+        )
     names = [*([f"-{option.short}"] if option.short else []), f"--{field.name}", field.attribute]
     help_text = option.help
     if option.default:
@@ -117,15 +126,16 @@ def study_command(
             ["--out"],
             type=click.Path(file_okay=False),
             metavar="DIR",
-            help=f"Folder for the results.  [default: results/<UTC time>-{name}-<game>]",
-        ),
-        click.Option(
-            ["--resume"],
-            type=click.Path(),
-            metavar="DIR",
-            help="Go on with the study in this folder: only what it does not have is done.",
+            help=f"Folder for the results.  [default: results/<UTC time>-{name}-<game>]"
+            if request.writes_always
+            else "Folder for the results, which are only printed without it.",
         ),
     ]
+    if request.writes_always:
+        text = "Go on with the study in this folder: only what it does not have is done."
+        command.params.append(
+            click.Option(["--resume"], type=click.Path(), metavar="DIR", help=text)
+        )
     if request.draws:
         text = f"Draw {request.draws}, as SVG and PNG."
         command.params.append(click.Option(["--figures"], is_flag=True, help=text))
@@ -144,31 +154,17 @@ def run_study(ctx: click.Context, kind: type[Study[Any]]) -> int:
     # process uses the cores
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from eqbench.cli.output import print_formatted
-    from eqbench.errors import EqbenchError
     from eqbench.report.terminal import print_report
-    from eqbench.studies.frame import Session, StudyFolder, carry_out
 
     typed, quiet = ctx.params, ctx.params["quiet"]
-    study, folder = _study(ctx, kind)
-    if folder is None:
-        folder = StudyFolder.create(study, Path(typed["out"]) if typed["out"] else None)
-    elif folder.version != study.version:
-        say("the solver is another version than the one that began this study")
-    try:
-        with (
-            two_interrupts(f"interrupted; results in {folder.path}", quiet=quiet) as interrupted,
-            status_line(quiet=quiet) as tell,
-        ):
-            document = carry_out(study, folder, Session(folder.path, interrupted, tell))
-    except EqbenchError:
-        if typed["resume"] is None:
-            folder.discard()
-        raise
+    study, folder, document = _answered(ctx, kind)
     if typed["as_json"]:
         put_json(document)
     else:
         report = study.report(document)
         print_formatted(lambda console: print_report(report, console))
+    if folder is None:
+        return 0
     if typed.get("figures") or study.always_draws:
         for drawn in study.draw(folder.path, document):
             if isinstance(drawn, str):
@@ -177,11 +173,42 @@ def run_study(ctx: click.Context, kind: type[Study[Any]]) -> int:
                 say(f"wrote {drawn}")
     code, stopped = study.ending(document)
     if stopped:
-        again = f"eqbench {kind.request_type.command} --resume {shlex.quote(str(folder.path))}"
+        again = f"{ctx.command_path} --resume {shlex.quote(str(folder.path))}"
         say(f"{stopped}; go on with:\n  {again}")
     elif not quiet:
         say(f"results in {folder.path}")
     return code
+
+
+def _answered(
+    ctx: click.Context, kind: type[Study[Any]]
+) -> tuple[Study[Any], StudyFolder | None, dict[str, Any]]:
+    """The study, its folder if it has one, and its document, after what was missing is done."""
+    from eqbench.errors import EqbenchError
+    from eqbench.studies.frame import Session, StudyFolder, answer, carry_out
+
+    typed, quiet = ctx.params, ctx.params["quiet"]
+    study, folder = _study(ctx, kind)
+    for note in study.notes:
+        say(f"note: {note}")
+    if folder is None and (typed["out"] or typed.get("figures") or kind.request_type.writes_always):
+        folder = StudyFolder.create(study, Path(typed["out"]) if typed["out"] else None)
+    elif folder is not None and folder.version != study.version:
+        say("the solver is another version than the one that began this study")
+    if folder is None:
+        with status_line(quiet=quiet) as tell:
+            return study, None, answer(study, tell)
+    try:
+        with (
+            two_interrupts(f"interrupted; results in {folder.path}", quiet=quiet) as interrupted,
+            status_line(quiet=quiet) as tell,
+        ):
+            session = Session(folder.path, interrupted, tell)
+            return study, folder, carry_out(study, folder, session)
+    except EqbenchError:
+        if typed.get("resume") is None:
+            folder.discard()
+        raise
 
 
 def _study(ctx: click.Context, kind: type[Study[Any]]) -> tuple[Study[Any], Any]:
@@ -195,10 +222,13 @@ def _study(ctx: click.Context, kind: type[Study[Any]]) -> tuple[Study[Any], Any]
     figures = bool(typed.get("figures"))
     if given.get("plugin"):
         given["plugin"] = [str(Path(file).absolute()) for file in given["plugin"]]
-    if typed["resume"] is None:
+    if typed.get("resume") is None:
         for field in fields_of(kind.request_type):
             if field.required and field.name not in given:
-                raise click.UsageError(f"Missing option '--{field.name}'.")
+                option = field.option
+                name = option.kind.metavar if option.argument else f"--{field.name}"
+                what = "argument" if option.argument else "option"
+                raise click.UsageError(f"Missing {what} '{name}'.")
         return kind(from_data(kind.request_type, given), figures=figures), None
     if typed["out"] is not None:
         raise UsageError("give either --resume or --out: a resumed study stays in its folder")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from eqbench.cli.options import FiniteNumber, json_option, max_nodes_option, plugin_option
 from eqbench.cli.output import put_json
-from eqbench.cli.profile_file import read_profile
+
+if TYPE_CHECKING:
+    from eqbench.report.rows import Report
 
 SCHEMA = "eqbench.verify/1"
 ROUNDING = 1e-13
@@ -62,7 +65,7 @@ def verify(
 
     from eqbench.equilibria import Identifier
     from eqbench.errors import UsageError
-    from eqbench.model.profile_json import profile_from_json
+    from eqbench.model.profile_json import profile_from_json, read_profile
     from eqbench.registry import default_registry
     from eqbench.verification import DEFAULT_TOLERANCE, verify_exactly
     from eqbench.verification import verify as measure
@@ -97,7 +100,12 @@ def verify(
         put_json(document)
     else:
         allowed = DEFAULT_TOLERANCE * tree.payoff_scale
-        _print(tree.players, document, is_equilibrium=measured.max_regret <= allowed)
+        from eqbench.cli.output import print_formatted
+        from eqbench.report.terminal import print_report
+
+        is_equilibrium = measured.max_regret <= allowed
+        report = _report(tree.players, document, is_equilibrium=is_equilibrium)
+        print_formatted(lambda console: print_report(report, console))
     if max_regret is not None and (worst > max_regret or not measured.resolved):
         ctx.exit(1)
 
@@ -119,54 +127,38 @@ def _short(fraction: str) -> str:
     return f"({len(fraction)} digits)"
 
 
-def _print(players: tuple[str, ...], document: dict[str, Any], *, is_equilibrium: bool) -> None:
-    from eqbench.cli.output import print_formatted
-    from eqbench.report.profile_view import print_identity
+def _report(players: Sequence[str], document: dict[str, Any], *, is_equilibrium: bool) -> Report:
+    """Tables of the players, and what their regrets come to."""
+    from eqbench.report.profile_view import identity_lines
+    from eqbench.report.rows import Column, Report, Row, Table
     from eqbench.verification import UNRESOLVED
 
     exact = document.get("exact")
-
-    def render(console: Any) -> None:
-        console.print(_table(players, document))
-        if not document["resolved"]:
-            console.print(f"{UNRESOLVED}; the regrets are bounds from above. Try --exact.")
-            return
-        for key, name in (
-            ("nash_conv", "NashConv"),
-            ("max_regret", "max regret"),
-            ("exploitability", f"exploitability (NashConv / {len(players)})"),
-        ):
-            more = f"   exactly {_short(exact[key])}" if exact else ""
-            console.print(f"{name}: {document[key]:.6e}{more}")
-        print_identity(
-            document["identity"],
-            console,
-            is_equilibrium=is_equilibrium,
-            is_proved=exact is not None and exact["max_regret"] == "0",
-        )
-        if exact and any(len(fraction) > LONGEST_FRACTION for fraction in exact["regrets"]):
-            console.print("Long fractions are printed by --json.", style="dim")
-        if not exact and any(0 < abs(value) < ROUNDING for value in document["regrets"]):
-            console.print("Regrets around 1e-16 are rounding; --exact tells.", style="dim")
-
-    print_formatted(render)
-
-
-def _table(players: tuple[str, ...], document: dict[str, Any]) -> Any:
-    from rich.table import Table
-
-    exact = document.get("exact")
-    table = Table(box=None)
-    table.add_column("player")
-    for name in ("payoff", "regret"):
-        table.add_column(name, justify="right")
-        if exact:
-            table.add_column(f"exact {name}", justify="right")
+    columns, rows = [Column("player", identifies=True)], []
+    for name, layout in (("payoff", "+.10f"), ("regret", ".3e")):
+        columns.append(Column(name, "number", layout=layout))
+        columns += [Column(f"exact {name}", "number")] if exact else []
     for p, label in enumerate(players):
-        row = [label]
-        for name, layout in (("payoffs", "+.10f"), ("regrets", ".3e")):
-            row.append(format(document[name][p], layout))
-            if exact:
-                row.append(_short(exact[name][p]))
-        table.add_row(*row)
-    return table
+        values = {name: document[f"{name}s"][p] for name in ("payoff", "regret")}
+        proved = {f"exact {name}": _short(exact[f"{name}s"][p]) for name in values if exact}
+        rows.append(Row(label, {"player": label, **values, **proved}))
+    table = Table("", tuple(columns), tuple(rows))
+    if not document["resolved"]:
+        line = f"{UNRESOLVED}; the regrets are bounds from above. Try --exact."
+        return Report((table, Table("", lines=(line,))))
+    lines, notes = [], []
+    for key, name in (
+        ("nash_conv", "NashConv"),
+        ("max_regret", "max regret"),
+        ("exploitability", f"exploitability (NashConv / {len(players)})"),
+    ):
+        more = f"   exactly {_short(exact[key])}" if exact else ""
+        lines.append(f"{name}: {document[key]:.6e}{more}")
+    is_proved = exact is not None and exact["max_regret"] == "0"
+    identity = document["identity"]
+    lines += identity_lines(identity, is_equilibrium=is_equilibrium, is_proved=is_proved)
+    if exact and any(len(fraction) > LONGEST_FRACTION for fraction in exact["regrets"]):
+        notes.append("Long fractions are printed by --json.")
+    if not exact and any(0 < abs(value) < ROUNDING for value in document["regrets"]):
+        notes.append("Regrets around 1e-16 are rounding; --exact tells.")
+    return Report((table, Table("", lines=tuple(lines), notes=tuple(notes))))

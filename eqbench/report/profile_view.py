@@ -1,18 +1,14 @@
-"""One stored profile as a person reads it, for a terminal."""
+"""One stored profile as a person reads it: tables of what it plays, and which equilibrium it is."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from rich.console import Console
-from rich.padding import Padding
-from rich.table import Table
-from rich.text import Text
-
 from eqbench.report.entries import game_title
 from eqbench.report.naming import Match, decimal, kind_of_match
 from eqbench.report.profile_facts import CARDS, SITUATIONS
-from eqbench.report.terminal import fits, mebibytes, seconds, small, status_text
+from eqbench.report.rows import Column, Report, Row, Table
+from eqbench.report.terminal import mebibytes, seconds, small
 from eqbench.text import printable, shortened
 
 MOST_SETS = 400
@@ -33,74 +29,78 @@ _LEGEND = (
 )
 
 
-def print_profile(facts: dict[str, Any], console: Console, *, show_all: bool) -> None:
-    """Print a cell, its candidate and what it plays; the most reached sets unless `show_all`."""
-    _print_cell(facts, console)
+def profile_report(facts: dict[str, Any], *, show_all: bool) -> Report:
+    """Return a cell, its candidate and what it plays; the most reached sets unless `show_all`."""
+    cell = _cell_lines(facts["cell"])
+    title = _cell_title(facts["cell"])
     if facts["candidate"] is None:
-        console.print("the cell has no profile")
-        return
-    _print_candidate(facts, console)
+        return Report((Table(title, lines=(*cell, "the cell has no profile")),))
     sets = facts["information_sets"]
     shown = sets if show_all else _most_reached(sets)
-    for player in dict.fromkeys(item["player"] for item in shown):
-        console.print()
-        console.print(Text(_label(player), style="bold"))
-        _print_sets([item for item in shown if item["player"] == player], console)
-    console.print()
-    if len(shown) < len(sets):
-        console.print(
-            f"These are the {len(shown)} most reached of {len(sets):,} information sets; "
-            "--all prints all."
-        )
-    console.print(Text(_LEGEND, style="dim"))
-    if facts["szafron"] is not None:
-        _print_grid(facts["szafron"], console)
-
-
-def _print_cell(facts: dict[str, Any], console: Console) -> None:
-    cell = facts["cell"]
-    seed = "" if cell["seed"] is None else f", seed {cell['seed']},"
-    game = game_title(cell["game"], cell["game_spec"])
-    console.print(Text(f"{cell['solver']}{seed} on {game}", style="bold"))
-    reason = f" – {shortened(printable(cell['reason']))}" if cell["reason"] else ""
-    console.print(status_text(cell["status"]) + Text(reason))
-    iterations = f"{cell['iterations']:,} iterations, " if cell["iterations"] else ""
-    time, memory = seconds(cell["elapsed_s"]), mebibytes(cell["peak_memory_bytes"])
-    console.print(Text(f"{iterations}time {time}, memory {memory}, key {cell['key']}"))
-
-
-def _print_candidate(facts: dict[str, Any], console: Console) -> None:
-    found = facts["candidate"]
-    which = f"rank {facts['rank']} (the best is 0) of {facts['candidates']}"
-    console.print(Text(f"{which}: {found['claim']}, {found['profile']}"))
-    if found["refuted"] is not None:
-        console.print(Text(f"refuted: {shortened(printable(found['refuted']))}", style="red"))
-    allowed = EQUILIBRIUM_SHARE * facts["payoff_scale"]
-    print_identity(found["identity"], console, is_equilibrium=found["max_regret"] <= allowed)
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    table.add_column("player")
-    for heading in ("payoff", "regret"):
-        table.add_column(heading, justify="right")
-    for label, payoff, regret in zip(
-        facts["players"], found["payoffs"], found["regrets"], strict=True
-    ):
-        table.add_row(_label(label), f"{payoff:+z.5f}", small(regret))
-    console.print(table)
-    players = len(found["regrets"])
-    console.print(
-        f"NashConv {small(found['nash_conv'])}, max regret {small(found['max_regret'])}, "
-        f"exploitability (NashConv / {players}) {small(found['nash_conv'] / players)}"
+    of_players: dict[str, list[dict[str, Any]]] = {}
+    for item in shown:
+        of_players.setdefault(item["player"], []).append(item)
+    played = [_sets_table(player, sets) for player, sets in of_players.items()]
+    more = (
+        f"These are the {len(shown)} most reached of {len(sets):,} information sets; --all prints "
+        "all."
+    )
+    return Report(
+        (_candidate(title, cell, facts), *played, *_grid(facts["szafron"] or {})),
+        _LEGEND,
+        (more,) if len(shown) < len(sets) else (),
     )
 
 
-def print_identity(
-    identity: dict[str, Any] | None,
-    console: Console,
-    *,
-    is_equilibrium: bool,
-    is_proved: bool = False,
-) -> None:
-    """Print which equilibrium a profile is, where in its set, and how it differs.
+def _cell_title(cell: dict[str, Any]) -> str:
+    seed = "" if cell["seed"] is None else f", seed {cell['seed']},"
+    return f"{cell['solver']}{seed} on {game_title(cell['game'], cell['game_spec'])}"
+
+
+def _cell_lines(cell: dict[str, Any]) -> list[str]:
+    reason = f" – {shortened(printable(cell['reason']))}" if cell["reason"] else ""
+    iterations = f"{cell['iterations']:,} iterations, " if cell["iterations"] else ""
+    time, memory = seconds(cell["elapsed_s"]), mebibytes(cell["peak_memory_bytes"])
+    return [
+        f"{cell['status']}{reason}",
+        f"{iterations}time {time}, memory {memory}, key {cell['key']}",
+    ]
+
+
+def _candidate(title: str, cell: list[str], facts: dict[str, Any]) -> Table:
+    found = facts["candidate"]
+    which = f"rank {facts['rank']} (the best is 0) of {facts['candidates']}"
+    refuted = found["refuted"]
+    allowed = EQUILIBRIUM_SHARE * facts["payoff_scale"]
+    lines = [
+        *cell,
+        f"{which}: {found['claim']}, {found['profile']}",
+        *([] if refuted is None else [f"refuted: {shortened(printable(refuted))}"]),
+        *identity_lines(found["identity"], is_equilibrium=found["max_regret"] <= allowed),
+    ]
+    rows = tuple(
+        Row(label, {"player": _label(label), "payoff": payoff, "regret": regret})
+        for label, payoff, regret in zip(
+            facts["players"], found["payoffs"], found["regrets"], strict=True
+        )
+    )
+    columns = (
+        Column("player", identifies=True),
+        Column("payoff", "payoff", layout="+z.5f"),
+        Column("regret", "small"),
+    )
+    players, nash_conv = len(found["regrets"]), found["nash_conv"]
+    note = (
+        f"NashConv {small(nash_conv)}, max regret {small(found['max_regret'])}, "
+        f"exploitability (NashConv / {players}) {small(nash_conv / players)}"
+    )
+    return Table(title, columns, rows, (note,), lines=tuple(lines))
+
+
+def identity_lines(
+    identity: dict[str, Any] | None, *, is_equilibrium: bool, is_proved: bool = False
+) -> list[str]:
+    """Say which equilibrium a profile is, where in its set, and how it differs.
 
     Parameters
     ----------
@@ -109,23 +109,23 @@ def print_identity(
     """
     if identity is None:
         found = "an equilibrium, proved exactly;" if is_proved else "equilibrium:"
-        console.print(f"{found} in no published set" if is_equilibrium else "no equilibrium")
-        return
+        return [f"{found} in no published set" if is_equilibrium else "no equilibrium"]
     what = "equilibrium:" if is_equilibrium else "no equilibrium, but near"
     if identity["on_path"] and not is_equilibrium:
         what = "no equilibrium, but its path of play is that of"
     also = f" (also {', '.join(identity['also'])})" if identity["also"] else ""
-    console.print(Text(f"{what} {identity['name']}{also}", style="bold"))
-    lines = [f"{_CLOSENESS[kind_of_match(identity)]}; distance {small(identity['distance'])}"]
+    lines = [
+        f"{what} {identity['name']}{also}",
+        f"  {_CLOSENESS[kind_of_match(identity)]}; distance {small(identity['distance'])}",
+    ]
     if identity["parameters"]:
         values = (f"{name}={decimal(value, 6)}" for name, value in identity["parameters"].items())
-        lines.append(f"parameters: {', '.join(values)}")
+        lines.append(f"  parameters: {', '.join(values)}")
     if identity["dimension"] is not None:
-        lines.append(f"dimension of the equilibria around it: {identity['dimension']}")
+        lines.append(f"  dimension of the equilibria around it: {identity['dimension']}")
     if identity["off_path"]:
-        lines.append(f"off the path of play: {_largest(identity['off_path'])}")
-    for line in lines:
-        console.print(Padding(Text(line), (0, 0, 0, 2), expand=False))
+        lines.append(f"  off the path of play: {_largest(identity['off_path'])}")
+    return lines
 
 
 def _largest(differences: dict[str, float]) -> str:
@@ -142,56 +142,62 @@ def _most_reached(sets: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [sets[i] for i in sorted(order[:MOST_SETS])]
 
 
-def _print_sets(sets: list[dict[str, Any]], console: Console) -> None:
-    """Print with as many actions side by side as fit."""
-    for abreast in range(max(len(item["actions"]) for item in sets), 0, -1):
-        table = _sets_table(sets, abreast)
-        if abreast == 1 or fits(table, console):
-            console.print(table)
-            return
-
-
-def _sets_table(sets: list[dict[str, Any]], abreast: int) -> Table:
-    table = Table(box=None, padding=(0, 1, 0, 0))
-    table.add_column("information\nset", overflow="fold")
-    for heading in ("reach", "own\nreach"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for _ in range(abreast):
-        table.add_column(" action", overflow="fold")
-        table.add_column("fre-\nquency", justify="right", no_wrap=True)
-        table.add_column("gap", justify="right", no_wrap=True)
-    for item in sets:
-        unreached = item["reach"] == 0
-        reach = "unreached" if unreached else _probability(item["reach"])
-        start = [_label(item["label"]), reach, _probability(item["own_reach"])]
-        for first in range(0, len(item["actions"]), abreast):
-            line = [Text(text) for text in start]
-            for action in item["actions"][first : first + abreast]:
-                gap = action["gap"]
-                line += [
-                    Text(f" {shortened(printable(action['action']))}"),
-                    Text(_probability(action["frequency"])),
-                    Text("–" if gap is None else "0" if gap == 0 else _number(gap)),
-                ]
-            table.add_row(*line, style="dim" if unreached else None)
-            start = ["", "", ""]
-    return table
-
-
-def _print_grid(grid: dict[str, list[list[float]]], console: Console) -> None:
-    console.print()
-    console.print(
-        Text("Probability of bet or call with card j in situation k (Szafron et al. 2013)")
+def _sets_table(player: str, sets: list[dict[str, Any]], most: int | None = None) -> Table:
+    """What a player does, with as many actions side by side as fit, `most` of them at most."""
+    abreast = most or max(len(item["actions"]) for item in sets)
+    numbers = ["", *(f" {k}" for k in range(2, abreast + 1))]
+    columns = (
+        Column("information set", "text", "information\nset", identifies=True),
+        Column("reach", "number", identifies=True),
+        Column("own reach", "number", "own\nreach", identifies=True),
+        *(
+            column
+            for k in numbers
+            for column in (
+                Column(f"action{k}", "text"),
+                Column(f"frequency{k}", "number", f"fre-\nquency{k}"),
+                Column(f"gap{k}", "number"),
+            )
+        ),
     )
-    for letter, (player, situations) in SITUATIONS.items():
-        table = Table(box=None, padding=(0, 2, 0, 0))
-        table.add_column(f"{letter}_jk ({player})")
-        for k, history in enumerate(situations, start=1):
-            table.add_column(f"{k}: {_label(history)}", justify="right", no_wrap=True)
-        for card, row in zip(CARDS, grid[letter], strict=True):
-            table.add_row(f"card {card}", *map(_probability, row))
-        console.print()
-        console.print(table)
+    rows = []
+    for item in sets:
+        start = {
+            "information set": _label(item["label"]),
+            "reach": "unreached" if item["reach"] == 0 else _probability(item["reach"]),
+            "own reach": _probability(item["own_reach"]),
+        }
+        for first in range(0, len(item["actions"]), abreast):
+            values: dict[str, Any] = dict.fromkeys((c.title for c in columns), "")
+            actions = item["actions"][first : first + abreast]
+            for k, action in zip(numbers, actions, strict=False):
+                gap = action["gap"]
+                values[f"action{k}"] = shortened(action["action"])
+                values[f"frequency{k}"] = _probability(action["frequency"])
+                values[f"gap{k}"] = "–" if gap is None else "0" if gap == 0 else _number(gap)
+            rows.append(Row(start["information set"], values | ({} if first else start)))
+    narrow = _sets_table(player, sets, abreast - 1) if abreast > 1 else None
+    return Table(_label(player), columns, tuple(rows), narrow=narrow)
+
+
+def _grid(grid: dict[str, list[list[float]]]) -> list[Table]:
+    """Szafron's letters, a table for each."""
+    title = "Probability of bet or call with card j in situation k (Szafron et al. 2013)"
+    tables: list[Table] = []
+    for letter, rows in grid.items():
+        player, situations = SITUATIONS[letter]
+        name = f"{letter}_jk ({player})"
+        titles = [f"{k}: {_label(history)}" for k, history in enumerate(situations, start=1)]
+        columns = (Column(name, identifies=True), *(Column(t, "number") for t in titles))
+        cards = tuple(
+            Row(
+                f"card {card}",
+                {name: f"card {card}", **dict(zip(titles, map(_probability, row), strict=True))},
+            )
+            for card, row in zip(CARDS, rows, strict=True)
+        )
+        tables.append(Table("" if tables else title, columns, cards))
+    return tables
 
 
 def _label(text: str) -> str:

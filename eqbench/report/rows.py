@@ -100,6 +100,8 @@ class Table:
         The heading; in comparisons the game as typed and in canonical form.
     lines : tuple of str
         What is said above the rows; there may be no rows at all.
+    narrow : Table or None
+        What to print instead where not even its narrowest form fits.
     notes : tuple of str
         What has to be said about single rows.
     legend : str
@@ -118,6 +120,7 @@ class Table:
     players: int = 0
     topic: str = ""
     lines: tuple[str, ...] = ()
+    narrow: Table | None = None
 
     @property
     def remarks(self) -> tuple[str, ...]:

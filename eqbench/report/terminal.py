@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from rich.console import Console
@@ -30,6 +31,7 @@ FORMS = (
     *((rank, 2) for rank in (2, 3, 4, 5)),
     *((rank, 3) for rank in (5, 6)),
 )
+STACKED: tuple[Kind, ...] = ("payoffs", "words")  # kinds of which cells may have several lines
 _STYLES = {"ok": "green", "limit": "yellow", "timeout": "yellow", "memory": "yellow"}
 
 
@@ -78,13 +80,17 @@ def _print_rows(table: Table, console: Console) -> Table:
 
     A number is never cut off.
     """
-    for rank, stacked in FORMS:
-        kept = table.without(rank)
+    stacks = any(column.stacked or column.kind in STACKED for column in table.columns)
+    forms = ((table.without(rank).columns, stacked * stacks) for rank, stacked in FORMS)
+    for columns, stacked in dict.fromkeys(forms):
+        kept = replace(table, columns=columns)
         form = _table(kept, stacked)
         if fits(form, console):
             console.print(form)
             _say_what_is_left_out(table, kept, console)
             return kept
+    if table.narrow is not None:
+        return _print_rows(table.narrow, console)
     for row in table.rows:
         facts = [
             f"{column.title} {_cell(row, column).plain}"
@@ -120,7 +126,7 @@ def _cell(row: Row, column: Column, stacked: int = 0) -> Text:
         return status_text(value)
     between = "\n" if stacked > 1 else " "
     if column.kind == "payoffs":
-        return Text(between.join(f"{payoff:+z.5f}" for payoff in value))
+        return Text(between.join(u if isinstance(u, str) else format(u, "+z.5f") for u in value))
     if column.kind == "words":
         words = between.join(map(printable, value))
         return Text(broken(words) if stacked > 2 else words)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from eqbench.errors import UsageError
+from eqbench.errors import SpecError, UsageError
+from eqbench.model.game import Game
 from eqbench.store.run_folder import MANIFEST, RunFolder
 from eqbench.store.schema import CellRecord
 
@@ -102,6 +104,46 @@ def read_run(path: str | Path) -> StoredRun:
     by_key = {cell.key: cell for cell in stored}
     cells = tuple(by_key[key] for key in plan["cells"] if key in by_key)
     return StoredRun(folder.path, plan, cells, len(by_key) - len(cells), folder.notes)
+
+
+def read_runs(texts: Iterable[str]) -> list[StoredRun]:
+    """Runs that arguments RUN name, each once; UsageError if one cannot be read."""
+    folders = {folder.resolve(): folder for folder in map(run_folder, texts)}
+    return [read_run(folder) for folder in folders.values()]
+
+
+def game_of_runs(
+    runs: Sequence[StoredRun], spec: str, load: Callable[..., Game], *, max_nodes: int = 0
+) -> Game:
+    """Load a game of some runs by `load_game` of a registry.
+
+    It may have the size that these runs or `max_nodes` allow.
+
+    Raises
+    ------
+    SpecError
+        If no such game is known.
+    """
+    requests = [run.plan["request"] for run in runs]
+    largest = max([max_nodes, *(request.get("max_nodes") or 0 for request in requests)])
+    try:
+        return load(spec, **({"max_nodes": largest} if largest else {}))
+    except SpecError as error:
+        files = [file for request in requests for file in request.get("plugins") or ()]
+        hint = " ".join(f"--plugin {file}" for file in dict.fromkeys(files)) or "--plugin FILE"
+        raise SpecError(f"{error}; if a plugin brought this game, add {hint}") from None
+
+
+def run_folder(text: str) -> Path:
+    """Folder that an argument RUN names.
+
+    Raises
+    ------
+    UsageError
+        If it is `latest` and there is no run yet.
+    """
+    path = Path(text)
+    return newest_run(Path("results")) if text == "latest" and not path.exists() else path
 
 
 def newest_run(root: Path) -> Path:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, Generic, NotRequired, TypedDict, TypeVar
 
 from eqbench.documents import decode, read_file
@@ -42,11 +43,13 @@ class Session:
     folder : where files of its own may be written
     interrupted : whether to stop soon; to be asked again and again
     tell : say in a few words how far the work has come
+    keeps : whether the folder stays when the work is done
     """
 
     folder: Path
     interrupted: Callable[[], bool] = lambda: False
     tell: Callable[[str], None] = lambda words: None
+    keeps: bool = True
 
     def go_on(self, words: str = "") -> None:
         """Say what is done next; KeyboardInterrupt if nothing more shall be done."""
@@ -64,11 +67,13 @@ class Study(Generic[R]):
     request_type : what it is asked for; it has the name of the command
     always_draws : whether there is something to draw without ``--figures`` too
     version : of the method, if another version may find something else
+    notes : what is to be said before the work begins
     """
 
     request_type: ClassVar[type[Any]]
     always_draws: bool = False
     version: str = ""
+    notes: Sequence[str] = ()
 
     def __init__(self, request: R, *, figures: bool = False) -> None:
         """Resolve what the request names; UsageError if it cannot be done.
@@ -105,7 +110,7 @@ class Study(Generic[R]):
 
     def ending(self, document: Mapping[str, Any]) -> tuple[int, str]:
         """Return the exit code, and why the study has stopped if it can go on."""
-        return (0, "") if document["finished"] else (INTERRUPTED, "interrupted")
+        return (0, "") if document.get("finished", True) else (INTERRUPTED, "interrupted")
 
     def slug(self) -> str:
         """End of the name of a new folder."""
@@ -231,6 +236,13 @@ def carry_out(study: Study[Any], folder: StudyFolder, session: Session) -> dict[
         folder.keep(part, study.do(part, session))
         document = folder.summarize(study)
     return document
+
+
+def answer(study: Study[Any], tell: Callable[[str], None] = lambda words: None) -> dict[str, Any]:
+    """Summary of a study of which nothing is kept."""
+    with TemporaryDirectory(prefix="eqbench-") as scratch:
+        folder = Path(scratch)
+        return carry_out(study, StudyFolder(folder), Session(folder, tell=tell, keeps=False))
 
 
 def study_in(path: Path, study: Study[Any]) -> dict[str, Any]:

@@ -12,10 +12,13 @@ from eqbench.requests import (
     FLAG,
     GAME,
     JOBS,
+    MILLION,
     NODES,
+    NUMBER,
     NUMBER_OR_NONE,
     POSITIVE,
     SEED,
+    SHARE,
     SOLVER,
     THREADS,
     Choice,
@@ -40,11 +43,13 @@ class StudyRequest:
     command : name of the command
     study : where its class is, as ``module:class``
     draws : what ``--figures`` draws; empty if there are no figures
+    writes_always : whether it writes a folder without ``--out`` too; if not, it cannot be resumed
     """
 
     command: ClassVar[str]
     study: ClassVar[str] = ""
     draws: ClassVar[str] = ""
+    writes_always: ClassVar[bool] = True
 
     max_nodes: Annotated[
         int, Option("Refuse games with more nodes than this.", NODES, "max-nodes")
@@ -293,3 +298,51 @@ class RangesRequest:
             "plugin",
         ),
     ] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class CrossplayRequest(StudyRequest):
+    """What if players prepare for different equilibria of one game?
+
+    Takes the equilibria that runs have found, mixes them in all ways and says which combinations
+    are equilibria again, what each strategy earns in the worst case, and which to choose.
+    RUN is the folder of a run, or `latest`; of the last iterate and the average of a cell the
+    better one is taken. With --out also writes summary.json and combinations.csv.
+    """
+
+    command = "crossplay"
+    study = "eqbench.studies.crossplay.study:CrossplayStudy"
+    writes_always = False
+
+    runs: Annotated[
+        tuple[str, ...], Option("Folders of runs, or `latest`.", Kind("RUN"), argument=True)
+    ] = ()
+    game: Annotated[
+        str | None, Option("Game; needed if the runs have several, or there is no run.", GAME)
+    ] = None
+    known: Annotated[bool, Option("Add the corners of the known families of the game.", FLAG)] = (
+        False
+    )
+    profiles: Annotated[
+        tuple[str, ...],
+        Option("Add an equilibrium in JSON; may be given several times.", FILE, "profile"),
+    ] = ()
+    tolerance: Annotated[
+        float,
+        Option("Regret that an equilibrium may have, as a share of the payoff range.", SHARE),
+    ] = 1e-6
+    most: Annotated[
+        int | None, Option("Keep at most N equilibria, of each name in turn.", NUMBER)
+    ] = None
+    limit: Annotated[
+        int,
+        Option("Refuse more combinations than this; n equilibria of N players have n^N.", NODES),
+    ] = MILLION
+    exact: Annotated[
+        bool,
+        Option(
+            "Compute in fractions; a combination is then an equilibrium if its regret is exactly "
+            "0.",
+            FLAG,
+        ),
+    ] = False

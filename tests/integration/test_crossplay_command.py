@@ -64,7 +64,7 @@ def test_printed_figures_and_written_files_are_those_of_json(place: Path) -> Non
     arguments = ("results/first", "--game", "battle_of_sexes")
     done = study(place, *arguments, "--out", "deep/study")
     assert "2 of 4 combinations of different strategies are equilibria (50.0%)." in done.out
-    assert "wrote deep/study/summary.json" in done.err
+    assert "results in deep/study" in done.err
     stored = json.loads((place / "deep/study/summary.json").read_text())
     assert stored == study(place, *arguments, "--json").json
     with (place / "deep/study/combinations.csv").open() as file:
@@ -146,3 +146,11 @@ def test_known_equilibria_come_first_and_what_most_drops_is_told(place: Path) ->
     assert parameters == pytest.approx([0, 1 / 3])
     assert third["source"].startswith("pcfr_plus")
     assert sum(item["count"] for item in document["left_out"]["most"]) > 0
+
+
+def test_without_a_folder_nothing_is_left_behind(place: Path) -> None:
+    before = sorted(place.rglob("*"))
+    done = study(place, "--game", "kuhn2", "--known")
+    assert "results in" not in done.err
+    assert sorted(place.rglob("*")) == before
+    assert eqbench("crossplay", "--resume", "deep/study", cwd=place).code == 2

@@ -19,8 +19,8 @@ from eqbench.model.profile import random_profile
 from eqbench.model.profile_json import profile_text
 from eqbench.model.tree import CHANCE, TERMINAL, GameTree
 from eqbench.report.profile_facts import cell_facts
-from eqbench.report.profile_view import print_profile
-from eqbench.report.terminal import plain_text
+from eqbench.report.profile_view import profile_report
+from eqbench.report.terminal import plain_text, print_report
 from eqbench.store.stored_run import read_run
 
 PLUGIN = """
@@ -219,7 +219,7 @@ def write_profile(path: Path, spec: str, behavior: list[float]) -> None:
             [
                 "equilibrium: szafron:c11=0",
                 "  on its path of play, and every published constraint holds; distance 1.0e-09",
-                "player    payoff   regret",
+                "player   payoff  regret",
             ],
         ),
         (
@@ -242,10 +242,10 @@ def write_profile(path: Path, spec: str, behavior: list[float]) -> None:
                 "equilibrium: szafron:c11=0",
                 "  as published up to rounding: on its path of play, but some constraint "
                 "is missed by more than 1e-7; distance 1.0e-09",
-                "player    payoff   regret",
+                "player   payoff  regret",
             ],
         ),
-        (None, ["equilibrium: in no published set", "player    payoff   regret"]),
+        (None, ["equilibrium: in no published set", "player   payoff  regret"]),
     ],
 )
 def test_text_says_which_equilibrium_it_is(
@@ -254,7 +254,8 @@ def test_text_says_which_equilibrium_it_is(
     found = None if fields is None else identity(**{"name": "szafron:c11=0"} | fields)
     run = read_run(write_run(tmp_path / "run", identified(cell("0a"), found)))
     facts = cell_facts(run, run.cells[0], rank=0) | {"players": ["P1", "P2"], "payoff_scale": 1e9}
-    text = plain_text(lambda console: print_profile(facts, console, show_all=False))
+    report = profile_report(facts, show_all=False)
+    text = plain_text(lambda console: print_report(report, console))
     shown = text.splitlines()
     start = shown.index(lines[0])
     assert shown[start : start + len(lines)] == lines

@@ -36,7 +36,7 @@ from szafron_strategies import (
     third,
 )
 
-from eqbench.studies.crossplay.study import crossplay_exactly
+from eqbench.studies.crossplay.measure import crossplay_exactly
 from eqbench.verification import Verification
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crossplay_cases import battle, found_of, kuhn2_member, random_entries
+from crossplay_cases import battle, found_of, kuhn2_member, nothing_left_out, random_entries
 from random_trees import random_tree
 from scipy.optimize import linprog
 from solver_cases import odd_games, with_payoffs
@@ -20,9 +20,10 @@ from eqbench.errors import ProfileError, UsageError
 from eqbench.model.game import Game
 from eqbench.model.joint_player import joint_player
 from eqbench.model.profile import BehaviorProfile, random_profile
-from eqbench.studies.crossplay import study as crossplay_measure
-from eqbench.studies.crossplay.entries import Found, LeftOut, selection
-from eqbench.studies.crossplay.study import combinations_csv, crossplay, crossplay_exactly, summary
+from eqbench.studies.crossplay import measure as crossplay_measure
+from eqbench.studies.crossplay.entries import Found, selection
+from eqbench.studies.crossplay.measure import combinations_csv, crossplay, crossplay_exactly
+from eqbench.studies.crossplay.study import summary
 from eqbench.verification import Verifier
 
 SEEDS = range(8)  # one to four players, twice
@@ -238,7 +239,7 @@ def test_too_many_combinations_are_not_all_verified(monkeypatch: pytest.MonkeyPa
     result = crossplay(game, entries)
     assert (result.regrets, result.n_equilibria) == (None, None)
     assert result.swap_regrets[0, 0, 1].tolist() == pytest.approx([1, 1])
-    document = summary(result, found_of(entries), [], LeftOut())
+    document = summary(result, found_of(entries), [], nothing_left_out())
     combinations = {"strategies": [3, 3], "count": 9, "equilibria": None, "share": None}
     assert document["combinations"] == combinations
     header, *rows = combinations_csv(result).splitlines()

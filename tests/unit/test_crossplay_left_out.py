@@ -8,14 +8,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from crossplay_cases import kuhn2_member
+from crossplay_cases import kuhn2_member, nothing_left_out
 
 import eqbench
 from eqbench.errors import UsageError
 from eqbench.model.profile_json import profile_to_json
 from eqbench.store.schema import CellRecord, EquilibriumRecord
 from eqbench.store.stored_run import StoredRun
-from eqbench.studies.crossplay.entries import LeftOut, corners, counted, equilibria_of_runs
+from eqbench.studies.crossplay.entries import (
+    LeftOut,
+    corners,
+    counted,
+    equilibria_of_runs,
+    left_out_notes,
+)
 
 TOLERANCE = 1e-6
 
@@ -43,7 +49,9 @@ def run_of(folder: Path, cells: dict[str, list[tuple[str, float]]]) -> StoredRun
 
 def taken(folder: Path, cells: dict[str, list[tuple[str, float]]]) -> tuple[list[str], LeftOut]:
     game = eqbench.load_game("kuhn2")
-    found, left_out = equilibria_of_runs([run_of(folder, cells)], game, TOLERANCE)
+    found, above, same_run = equilibria_of_runs([run_of(folder, cells)], game, TOLERANCE)
+    left_out = nothing_left_out()
+    left_out["above_tolerance"], left_out["same_run"] = above, same_run
     return [item.source for item in found], left_out
 
 
@@ -57,8 +65,8 @@ def test_of_the_last_iterate_and_the_average_of_a_cell_the_better_one_is_taken(
     }
     sources, left_out = taken(tmp_path, cells)
     assert sources == ["first", "second #1", "lists", "lists #1", "lists #2"]
-    assert left_out == LeftOut(same_run=2)
-    assert left_out.notes() == [
+    assert left_out == nothing_left_out() | {"same_run": 2}
+    assert left_out_notes(left_out) == [
         "left out: 2 candidates beside a better one of the same cell: of the last iterate and the "
         "average of a run only the better one counts"
     ]
@@ -73,15 +81,15 @@ def test_candidates_above_the_tolerance_are_counted_with_their_solvers(tmp_path:
     }
     sources, left_out = taken(tmp_path, cells)
     assert sources == ["good", "mixed"]
-    assert left_out.same_run == 2
-    assert left_out.to_json()["above_tolerance"] == {
+    assert left_out["same_run"] == 2
+    assert left_out["above_tolerance"] == {
         "candidates": 3,
         "cells": 2,
         "solvers": ["bad", "mixed"],
         "smallest_max_regret": 2e-5,
         "allowed": TOLERANCE,
     }
-    assert left_out.notes()[0] == (
+    assert left_out_notes(left_out)[0] == (
         "left out: 3 candidates above the tolerance, in 2 cells of bad, mixed: the smallest max "
         "regret is 2.0e-05 (allowed: 1.0e-06)"
     )
@@ -89,10 +97,8 @@ def test_candidates_above_the_tolerance_are_counted_with_their_solvers(tmp_path:
 
 def test_nothing_is_said_about_what_is_not_left_out(tmp_path: Path) -> None:
     _, left_out = taken(tmp_path, {"solver": [("iterate", 0.0)]})
-    assert left_out.notes() == []
-    assert left_out.to_json() == {
-        **{"above_tolerance": None, "same_run": 0, "most": [], "without_corners": []}
-    }
+    assert left_out == nothing_left_out()
+    assert left_out_notes(left_out) == []
 
 
 def test_run_without_equilibria_is_refused_with_its_smallest_regret(tmp_path: Path) -> None:
@@ -102,9 +108,9 @@ def test_run_without_equilibria_is_refused_with_its_smallest_regret(tmp_path: Pa
 
 def test_what_most_drops_is_counted_by_name() -> None:
     names = counted(["family", None, "other", "family"])
-    left_out = LeftOut(dropped=names)
-    assert left_out.notes() == ["left out: 4 by --most: 2 of family, 1 without a name, 1 of other"]
-    assert left_out.to_json()["most"] == [
+    notes = left_out_notes(nothing_left_out() | {"most": names})
+    assert notes == ["left out: 4 by --most: 2 of family, 1 without a name, 1 of other"]
+    assert names == [
         {"name": "family", "count": 2},
         {"name": None, "count": 1},
         {"name": "other", "count": 1},
@@ -119,8 +125,8 @@ def test_published_sets_without_corners_are_named(game: str, missing: tuple[str,
     """Szafron et al. 2013, Table 3: c11 (3 + 4 b11) <= 2 - b11; skp:3 is irrational."""
     found, without_corners = corners(eqbench.load_game(game))
     assert found
-    assert without_corners == missing
-    notes = LeftOut(without_corners=missing).notes()
+    assert [item["name"] for item in without_corners] == list(missing)
+    notes = left_out_notes(nothing_left_out() | {"without_corners": without_corners})
     assert len(notes) == len(missing)
     for name, note in zip(missing, notes, strict=True):
         assert note == (

@@ -8,21 +8,21 @@ import json
 from fractions import Fraction
 
 import pytest
-from crossplay_cases import battle, found_of, kuhn2_member, random_entries
-from rich.console import Console
+from crossplay_cases import battle, found_of, kuhn2_member, nothing_left_out, random_entries
 
 import eqbench
 from eqbench.model.profile import BehaviorProfile
-from eqbench.studies.crossplay import study as crossplay_measure
-from eqbench.studies.crossplay.entries import Found, LeftOut, without_copies
-from eqbench.studies.crossplay.study import (
+from eqbench.report.terminal import plain_text, print_report
+from eqbench.studies.crossplay import measure as crossplay_measure
+from eqbench.studies.crossplay.entries import Found, without_copies
+from eqbench.studies.crossplay.measure import (
     Crossplay,
     combinations_csv,
     crossplay,
     crossplay_exactly,
-    summary,
 )
-from eqbench.studies.crossplay.tables import print_crossplay
+from eqbench.studies.crossplay.study import summary
+from eqbench.studies.crossplay.tables import report_on
 
 
 def test_copies_are_told_by_plans_not_by_behavior_that_never_shows() -> None:
@@ -58,7 +58,7 @@ def test_shares_count_strategies_that_are_rounded_differently_once() -> None:
     game, first = eqbench.load_game("kuhn2"), kuhn2_member(Fraction(1, 5))
     other = kuhn2_member(Fraction(1, 3))
     entries = [("A", first), ("B", moved(first, Fraction(1, 10**7))), ("C", other)]
-    document = summary(crossplay(game, entries), found_of(entries), [], LeftOut())
+    document = summary(crossplay(game, entries), found_of(entries), [], nothing_left_out())
     combinations = {"strategies": [2, 1], "count": 2, "equilibria": 2, "share": 1.0}
     assert document["combinations"] == combinations
     assert "Different strategies (by more than 1e-6) in the entries: 2 of P1 and 1 of P2." in (
@@ -83,7 +83,7 @@ def test_summary_holds_floats_and_the_same_as_fractions() -> None:
     game, entries = battle()
     found = found_of(entries)
     copies = [(Found("copy", found[0].profile), found[1])]
-    document = summary(crossplay_exactly(game, entries), found, copies, LeftOut())
+    document = summary(crossplay_exactly(game, entries), found, copies, nothing_left_out())
     assert json.loads(json.dumps(document, allow_nan=False)) == document
     assert document["schema"] == "eqbench.crossplay/1"
     assert document["copies"] == [{"source": "copy", "same_as": "second"}]
@@ -104,7 +104,7 @@ def test_summary_holds_floats_and_the_same_as_fractions() -> None:
     assert exact["worst_cases"][0]["others_agree"]["payoffs"] == ["0", "0", "1/3"]
     assert exact["own"][2]["payoffs"] == ["2/3", "2/3"]
     assert document["interchange"][1]["equilibrium"][0] == [True, False, False]
-    assert "exact" not in summary(crossplay(game, entries), found, [], LeftOut())
+    assert "exact" not in summary(crossplay(game, entries), found, [], nothing_left_out())
 
 
 def test_csv_has_every_combination() -> None:
@@ -120,10 +120,12 @@ def test_csv_has_every_combination() -> None:
 
 
 def printed(result: Crossplay, entries: list[tuple[str, BehaviorProfile]], width: int) -> str:
-    console = Console(file=io.StringIO(), width=width, color_system=None)
-    with console.capture() as capture:
-        print_crossplay(result, found_of(entries), [], LeftOut(), console)
-    return capture.get()
+    return printed_of(result, found_of(entries), width)
+
+
+def printed_of(result: Crossplay, found: list[Found], width: int) -> str:
+    report = report_on(summary(result, found, [], nothing_left_out()))
+    return plain_text(lambda console: print_report(report, console), width)
 
 
 @pytest.mark.parametrize(("width", "gains"), [(60, False), (70, True), (140, True)])
@@ -177,9 +179,11 @@ def test_note_on_what_is_no_equilibrium_is_a_sentence_and_explains_exactness() -
     assert "--exact" not in text
 
 
-def test_identities_stand_with_all_parameters_where_these_fit_and_else_with_one() -> None:
+def test_parameters_of_identities_stand_where_they_fit_and_else_the_leading_one() -> None:
     game, entries = battle()
-    facts = {"on_path": True, "strict": False, "off_path": {}, "leading": None, "parameters": {}}
+    facts = {
+        **{"on_path": True, "strict": False, "off_path": {}, "leading": None, "parameters": {}}
+    }
     family = {"name": "family", "leading": "beta", "parameters": {"beta": 0.25, "b11": 1 / 3}}
     known = [
         facts | family | {"off_path": {"P2||right": 0.25}},
@@ -188,36 +192,20 @@ def test_identities_stand_with_all_parameters_where_these_fit_and_else_with_one(
     ]
     pairs = zip(found_of(entries), known, strict=True)
     found = [Found(item.source, item.profile, identity) for item, identity in pairs]
-    console = Console(file=io.StringIO(), width=140, color_system=None)
-    texts = {}
-    for width in (140, 60):
-        with console.capture() as capture:
-            console.width = width
-            print_crossplay(crossplay(game, entries), found, [], LeftOut(), console)
-        texts[width] = capture.get()
-    assert "family (beta=0.25, b11=0.333)*" in texts[140]
-    assert "β=0.25" in texts[60]
+    texts = {width: printed_of(crossplay(game, entries), found, width) for width in (140, 60)}
+    assert "b11=0.333" in texts[140]
     assert "b11" not in texts[60]
-    assert "--json has all of them" in texts[60]
-    assert "--json has all of them" not in texts[140]
+    assert "not shown at this width: further parameters" in texts[60]
     for text in texts.values():
+        assert "β=0.25*" in text
         assert "≈ elsewhere" in text
         assert "cluster:2" in text
         assert "* on its path of play; elsewhere" in text
 
 
-def test_name_of_an_equilibrium_is_not_repeated_beside_the_source_that_has_it() -> None:
+def test_matrix_that_is_too_wide_to_read_is_counted() -> None:
     game, entries = battle()
-    identity = {
-        **{"name": "family", "on_path": True, "strict": True, "off_path": {}},
-        **{"leading": None, "parameters": {"b": 0.5}},
-    }
-    sources = ("family corner 1", "family2", "file.json")
-    found = [Found(s, p, identity) for s, (_, p) in zip(sources, entries, strict=True)]
-    console = Console(file=io.StringIO(), width=120, color_system=None)
-    with console.capture() as capture:
-        print_crossplay(crossplay(game, entries), found, [], LeftOut(), console)
-    shown = [" ".join(line.split()[1:5]) for line in capture.get().splitlines()[2:5]]
-    assert shown[0].startswith("family corner 1 b=0.5")
-    assert shown[1].startswith("family2 family b=0.5")
-    assert shown[2].startswith("file.json family b=0.5")
+    many = [(f"{label}{k}", profile) for k in range(21) for label, profile in entries]
+    text = printed(crossplay(game, many), many, 150)
+    assert "follows the row, all others the column" in text
+    assert "of 3969 pairs are equilibria; too wide to print" in text

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 
@@ -24,95 +24,83 @@ from eqbench.studies.crossplay.payoffs import exact_plan, rationals, same_plans
 from eqbench.verification import UNRESOLVED, verify
 
 NO_CORNERS = "its constraints are not linear, or it is irrational"
+ONE_RUN = ("iterate", "average")  # claims of which a run has one each
 
 
-@dataclass(frozen=True)
-class AboveTolerance:
-    """Candidates of runs that are no equilibria.
+class AboveTolerance(TypedDict):
+    """Candidates of runs that are no equilibria, by the better one of iterate and average.
 
-    Attributes
-    ----------
-    candidates : their number, the better one of the last iterate and the average of a cell
-    cells : the number of cells that they are from
-    solvers : the solvers of these cells, as typed
-    smallest_max_regret, allowed : in payoff units
+    They are from so many cells of these solvers, as typed; regrets are in payoff units.
     """
 
     candidates: int
     cells: int
-    solvers: tuple[str, ...]
+    solvers: list[str]
     smallest_max_regret: float
     allowed: float
 
-    def note(self) -> str:
-        return (
-            f"{_count(self.candidates, 'candidate')} above the tolerance, "
-            f"in {_count(self.cells, 'cell')} of {', '.join(self.solvers)}: the smallest max "
-            f"regret is {small(self.smallest_max_regret)} (allowed: {small(self.allowed)})"
-        )
+
+class Dropped(TypedDict):
+    """How many equilibria of a name, None for those without one."""
+
+    name: str | None
+    count: int
 
 
-@dataclass(frozen=True)
-class LeftOut:
-    """What is left out; copies of entries are told apart from it.
+class WithoutCorners(TypedDict):
+    """A published set that --known cannot bring."""
 
-    Attributes
-    ----------
-    above_tolerance : candidates of runs that are no equilibria, if there are any
-    same_run : number of iterates and averages that are of the same cell as a better one
-    dropped : by --most, number of entries by the name of the equilibrium, None without a name
-    without_corners : names of published sets that --known cannot bring
+    name: str
+    reason: str
+
+
+class LeftOut(TypedDict):
+    """What is left out besides copies of entries, as the summary says it.
+
+    `same_run` counts iterates and averages that are of the same cell as a better one, `most` what
+    --most drops.
     """
 
-    above_tolerance: AboveTolerance | None = None
-    same_run: int = 0
-    dropped: tuple[tuple[str | None, int], ...] = ()
-    without_corners: tuple[str, ...] = ()
-
-    def notes(self) -> list[str]:
-        """One sentence for each reason that applies."""
-        notes = [f"no corners of {name}: {NO_CORNERS}" for name in self.without_corners]
-        if self.above_tolerance is not None:
-            notes.append(self.above_tolerance.note())
-        if self.same_run:
-            notes.append(
-                f"{_count(self.same_run, 'candidate')} beside a better one of the same cell: of "
-                "the last iterate and the average of a run only the better one counts"
-            )
-        if self.dropped:
-            names = ", ".join(
-                f"{count} of {name}" if name else f"{count} without a name"
-                for name, count in self.dropped
-            )
-            total = sum(count for _, count in self.dropped)
-            notes.append(f"{total} by --most: {names}")
-        return [f"left out: {note}" for note in notes]
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
-        above = self.above_tolerance
-        return {
-            "above_tolerance": None
-            if above is None
-            else asdict(above) | {"solvers": list(above.solvers)},
-            "same_run": self.same_run,
-            "most": [{"name": name, "count": count} for name, count in self.dropped],
-            "without_corners": [
-                {"name": name, "reason": NO_CORNERS} for name in self.without_corners
-            ],
-        }
+    above_tolerance: AboveTolerance | None
+    same_run: int
+    most: list[Dropped]
+    without_corners: list[WithoutCorners]
 
 
-def counted(names: Iterable[str | None]) -> tuple[tuple[str | None, int], ...]:
+def left_out_notes(left_out: LeftOut) -> list[str]:
+    """One sentence for each reason that applies."""
+    notes = [
+        f"no corners of {item['name']}: {item['reason']}" for item in left_out["without_corners"]
+    ]
+    if (above := left_out["above_tolerance"]) is not None:
+        notes.append(
+            f"{_count(above['candidates'], 'candidate')} above the tolerance, in "
+            f"{_count(above['cells'], 'cell')} of {', '.join(above['solvers'])}: the smallest max "
+            f"regret is {small(above['smallest_max_regret'])} (allowed: {small(above['allowed'])})"
+        )
+    if left_out["same_run"]:
+        notes.append(
+            f"{_count(left_out['same_run'], 'candidate')} beside a better one of the same cell: of "
+            "the last iterate and the average of a run only the better one counts"
+        )
+    if dropped := left_out["most"]:
+        names = (f"{item['count']} {_of(item['name'])}" for item in dropped)
+        total = sum(item["count"] for item in dropped)
+        notes.append(f"{total} by --most: {', '.join(names)}")
+    return [f"left out: {note}" for note in notes]
+
+
+def counted(names: Iterable[str | None]) -> list[Dropped]:
     """How often each name occurs, in the order of their first occurrence."""
-    return tuple(Counter(names).items())
+    return [Dropped(name=name, count=count) for name, count in Counter(names).items()]
+
+
+def _of(name: str | None) -> str:
+    return f"of {name}" if name else "without a name"
 
 
 def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-ONE_RUN = ("iterate", "average")  # claims of which a run has one each
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,11 +128,11 @@ class Found:
 
 def equilibria_of_runs(
     runs: Sequence[StoredRun], game: Game, tolerance: float
-) -> tuple[list[Found], LeftOut]:
-    """Candidates of a game whose measured max regret is at most `tolerance`, and what is not here.
+) -> tuple[list[Found], AboveTolerance | None, int]:
+    """Candidates of a game whose measured max regret is at most `tolerance`, and what is left out.
 
-    The last iterate and the average of a cell are of one run, and only the better one is taken.
-    `tolerance` is in payoff units.
+    The last iterate and the average of a cell are of one run, and only the better one is taken;
+    the number says how many are worse. `tolerance` is in payoff units.
 
     Raises
     ------
@@ -162,7 +150,7 @@ def equilibria_of_runs(
     good = [found for found in kept if found.item.max_regret <= tolerance]
     above = _above([found for found in kept if found.item.max_regret > tolerance], tolerance)
     if not good:
-        best = f"; the smallest max regret is {above.smallest_max_regret:.2g}" if above else ""
+        best = f"; the smallest max regret is {above['smallest_max_regret']:.2g}" if above else ""
         raise UsageError(
             f"no equilibria of {game.spec} in {', '.join(str(run.path) for run in runs)}: "
             f"{len(candidates)} candidates in {len(cells)} cells{best} (allowed: {tolerance:.2g}); "
@@ -176,7 +164,7 @@ def equilibria_of_runs(
         )
         for found in good
     ]
-    return equilibria, LeftOut(above, same_run=len(candidates) - len(kept))
+    return equilibria, above, len(candidates) - len(kept)
 
 
 class _Candidate(NamedTuple):
@@ -219,7 +207,7 @@ def _above(candidates: Sequence[_Candidate], tolerance: float) -> AboveTolerance
     return AboveTolerance(
         candidates=len(candidates),
         cells=len({found.of for found in candidates}),
-        solvers=tuple(dict.fromkeys(found.cell.solver for found in candidates)),
+        solvers=list(dict.fromkeys(found.cell.solver for found in candidates)),
         smallest_max_regret=min(found.item.max_regret for found in candidates),
         allowed=tolerance,
     )
@@ -266,8 +254,8 @@ def recognized(
     return found
 
 
-def corners(game: Game) -> tuple[list[tuple[str, BehaviorProfile]], tuple[str, ...]]:
-    """Corners of the published sets of a game by name, and the names of sets without corners.
+def corners(game: Game) -> tuple[list[tuple[str, BehaviorProfile]], list[WithoutCorners]]:
+    """Corners of the published sets of a game by name, and the sets without corners.
 
     Raises
     ------
@@ -276,14 +264,14 @@ def corners(game: Game) -> tuple[list[tuple[str, BehaviorProfile]], tuple[str, .
     """
     found = known_corners(game)
     names = dict.fromkeys(known.name for known in known_sets(game))
-    missing = tuple(
-        name
+    missing = [
+        WithoutCorners(name=name, reason=NO_CORNERS)
         for name in names
         if not any(label == name or label.startswith(f"{name} corner ") for label, _ in found)
-    )
+    ]
     if not found:
         reason = (
-            f"the known equilibria of {game.spec} have no corners ({', '.join(missing)})"
+            f"the known equilibria of {game.spec} have no corners ({', '.join(names)})"
             if missing
             else f"no equilibria of {game.spec} are known"
         )

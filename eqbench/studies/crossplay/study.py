@@ -1,322 +1,152 @@
-"""Let players prepare for different equilibria and measure all combinations.
-
-Symbols in shapes: N players, n entries, A actions.
-"""
+"""Let players prepare for different equilibria of one game: the study, its summary."""
 
 from __future__ import annotations
 
-import csv
-import io
-import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from eqbench.equilibria import Identifier
 from eqbench.errors import UsageError
 from eqbench.model.game import Game
-from eqbench.model.profile import BehaviorProfile
-from eqbench.studies.crossplay.entries import Found, LeftOut
-from eqbench.studies.crossplay.payoffs import Combinations, first_of_each, rationals
-from eqbench.verification import DEFAULT_TOLERANCE, Verification, Verifier, verify_exactly
+from eqbench.model.profile_json import profile_from_json, read_profile
+from eqbench.report.rows import Report
+from eqbench.store.stored_run import StoredRun, game_of_runs, read_runs
+from eqbench.studies.crossplay.entries import (
+    Found,
+    LeftOut,
+    corners,
+    counted,
+    equilibria_of_runs,
+    recognized,
+    selection,
+    without_copies,
+)
+from eqbench.studies.crossplay.measure import (
+    Crossplay,
+    WorstCases,
+    check_entries,
+    combinations_csv,
+    crossplay,
+    crossplay_exactly,
+)
+from eqbench.studies.crossplay.tables import report_on
+from eqbench.studies.frame import Session, Study
+from eqbench.studies.requests import CrossplayRequest
+from eqbench.studies.study_files import write_texts
 
-# The verifier takes 0.1 ms for three-player Kuhn poker, and five times as long in fractions.
-MOST_VERIFIED = 20_000
+SCHEMA = "eqbench.crossplay/1"
+COMBINATIONS = "combinations.csv"
+Number = Callable[[Any], float | str]
 
 
-@dataclass(eq=False)
-class Measure:
-    """The verifier on combinations; equal plans are measured once.
+class CrossplayStudy(Study[CrossplayRequest]):
+    """Mix the equilibria of runs, files and published sets in all ways; one part."""
 
-    `frequencies` is (n, A); `verify` takes one row of such values.
-    """
+    request_type = CrossplayRequest
 
-    combinations: Combinations
-    frequencies: NDArray
-    verify: Callable[[NDArray], Verification]
-    dtype: np.dtype[Any]
+    def __init__(self, request: CrossplayRequest, *, figures: bool = False) -> None:
+        """Collect the entries.
 
-    def __post_init__(self) -> None:
-        tree = self.combinations.tree
-        self._owner = np.repeat(tree.infoset_player, np.diff(tree.action_start))
-        self._known: dict[tuple[int, ...], Verification] = {}
-
-    def of(self, entries: Sequence[int]) -> Verification:
-        """Figures of the combination in which player p follows entry `entries[p]`."""
-        plans = tuple(self.combinations.plan[range(len(entries)), entries].tolist())
-        if plans not in self._known:
-            rows = np.asarray(entries)[self._owner]
-            mixed = self.frequencies[rows, np.arange(len(rows))]
-            self._known[plans] = self.verify(mixed)
-        return self._known[plans]
-
-    def regrets(self, choices: Sequence[Sequence[int]]) -> NDArray | None:
-        """Regrets (c_1, …, c_N, N) of all combinations of the entries that players choose from.
-
-        None if they are too many to verify.
+        Raises
+        ------
+        UsageError
+            If there are none, too many, or of several games.
         """
-        sizes = tuple(map(len, choices))
-        if math.prod(sizes) > MOST_VERIFIED:
-            return None
-        regrets = np.empty((*sizes, len(sizes)), dtype=self.dtype)
-        for place in np.ndindex(*sizes):
-            entries = [own[k] for own, k in zip(choices, place, strict=True)]
-            regrets[place] = self.of(entries).regrets
-        return regrets
+        if request.exact:
+            sys.set_int_max_str_digits(0)  # fractions may be longer than Python likes to print
+        self.request = request
+        runs = read_runs(request.runs)
+        self.notes = tuple(dict.fromkeys(note for run in runs for note in run.notes))
+        profiles = {path: read_profile(path) for path in request.profiles}
+        self.game = _game_of(request, runs, profiles.values())
+        self.allowed = request.tolerance * self.game.tree.payoff_scale
+        found, self.left_out = self._collected(runs, profiles)
+        different, copies = without_copies(self.game, found, exact=request.exact)
+        self.found = selection(different, request.most or len(different))
+        self.copies = [(copy, kept) for copy, kept in copies if kept in self.found]
+        self.left_out["most"] = counted(item.name for item in different if item not in self.found)
+        self.entries = [(_label(place), item.profile) for place, item in enumerate(self.found)]
+        check_entries(self.game, self.entries, request.limit, exact=request.exact)
 
-    def all_regrets(self) -> NDArray | None:
-        """Regrets of all combinations of entries (n, …, n, N), None if they are too many."""
-        regrets = self.regrets(first_of_each(self.combinations.plan))
-        return None if regrets is None else regrets[np.ix_(*self.combinations.plan)]
+    def _collected(
+        self, runs: Sequence[StoredRun], profiles: Mapping[str, Any]
+    ) -> tuple[list[Found], LeftOut]:
+        """Equilibria with their sources, known ones first, since these are exact; what is not."""
+        game = self.game
+        named, without_corners = corners(game) if self.request.known else ([], [])
+        named += [(path, profile_from_json(game.tree, data)) for path, data in profiles.items()]
+        found = recognized(Identifier(game), named, self.allowed)
+        above, same_run = None, 0
+        if runs:
+            more, above, same_run = equilibria_of_runs(runs, game, self.allowed)
+            found += more
+        if not found:
+            raise UsageError("nothing to compare; give a RUN, --known or --profile FILE")
+        return found, LeftOut(
+            above_tolerance=above, same_run=same_run, most=[], without_corners=without_corners
+        )
 
+    def parts(self) -> list[str]:
+        return ["combinations"]
 
-Entry = tuple[str, BehaviorProfile]
+    def do(self, part: str, session: Session) -> dict[str, Any]:
+        """Measure all combinations; they are written if the folder stays."""
+        request = self.request
+        result = (
+            crossplay_exactly(self.game, self.entries, limit=request.limit)
+            if request.exact
+            else crossplay(
+                self.game, self.entries, tolerance=request.tolerance, limit=request.limit
+            )
+        )
+        if session.keeps:
+            write_texts(session.folder, {COMBINATIONS: combinations_csv(result)})
+        return summary(result, self.found, self.copies, self.left_out)
 
-DEFAULT_LIMIT = 1_000_000
+    def summary(self, records: Sequence[dict[str, Any]], *, finished: bool) -> dict[str, Any]:
+        return records[0] if records else {"schema": SCHEMA, "game": self.game.spec}
 
-
-@dataclass(frozen=True, eq=False)
-class WorstCases:
-    """What the entries are worth to each player under one assumption about the others.
-
-    Attributes
-    ----------
-    payoffs : (N, n)
-        Least payoff of player i with the strategy of an entry.
-    entries : int64 (N, n, N), or None
-        Which entry every player plays then, player i included; None where the others follow
-        no entries.
-    slack : float or int
-        Payoffs that differ by no more count as equal.
-    """
-
-    payoffs: NDArray
-    entries: NDArray[np.int64] | None
-    slack: float
-
-    @cached_property
-    def best(self) -> NDArray[np.bool_]:
-        """Entries whose worst case is the best for the player, (N, n)."""
-        most = self.payoffs.max(axis=1, keepdims=True)
-        return np.asarray(self.payoffs >= most - self.slack, dtype=np.bool_)
-
-
-@dataclass(frozen=True, eq=False)
-class Crossplay:
-    """What comes of it when players follow different entries.
-
-    Numbers are in payoff units: float64, or Fractions (dtype object) from exact arithmetic.
-    The arrays are read-only.
-
-    Attributes
-    ----------
-    game : Game
-    labels : tuple of n str
-    payoffs : (N, n, …, n)
-        Entry [i, s_1, …, s_N] is the payoff of player i if each player p follows entry s_p.
-    swap_payoffs, swap_regrets : (N, n, n, N)
-        Entry [i, A, B] holds the payoffs and the regrets of all players, as the verifier
-        measures them, where player i follows A and all others follow B.
-    regrets : (n, …, n, N), or None
-        Regrets of all players in every combination; None if there are too many to verify.
-    strategies : int64 (N, n)
-        Which of the different strategies of a player each entry holds. In floating point,
-        strategies whose realization plans agree within 1e-6 count as one.
-    strategy_regrets : (D_1, …, D_N, N), or None
-        Regrets in every combination of different strategies, of which player p has D_p.
-    guaranteed : WorstCases
-        Against others who act as one and may do anything, also what is in no entry.
-    tolerance : float, or 0 in exact arithmetic
-        A combination is an equilibrium if no player gains more by deviating, in payoff units.
-    """
-
-    game: Game
-    labels: tuple[str, ...]
-    payoffs: NDArray
-    swap_payoffs: NDArray
-    swap_regrets: NDArray
-    regrets: NDArray | None
-    strategies: NDArray[np.int64]
-    strategy_regrets: NDArray | None
-    guaranteed: WorstCases
-    tolerance: float
-
-    def __post_init__(self) -> None:
-        measured = (self.payoffs, self.swap_payoffs, self.swap_regrets, self.regrets)
-        for array in (*measured, self.strategies, self.strategy_regrets):
-            if array is not None:
-                array.setflags(write=False)
-
-    @property
-    def exact(self) -> bool:
-        """Whether the numbers are Fractions."""
-        return bool(self.payoffs.dtype == object)
-
-    @cached_property
-    def n_strategies(self) -> tuple[int, ...]:
-        """Number of different strategies of each player in the entries."""
-        return tuple((self.strategies.max(axis=1) + 1).tolist())
-
-    @property
-    def n_combinations(self) -> int:
-        """Number of combinations of different strategies."""
-        return math.prod(self.n_strategies)
-
-    @cached_property
-    def own_payoffs(self) -> NDArray:
-        """Payoffs (N, n) where all follow the same entry."""
-        together = [np.arange(len(self.labels))] * self.game.tree.n_players
-        index: tuple[Any, ...] = (slice(None), *together)
-        return self.payoffs[index]
-
-    @cached_property
-    def interchangeable(self) -> NDArray[np.bool_]:
-        """Whether it is an equilibrium if player i follows A and the others B, (N, n, n)."""
-        return self._is_equilibrium(self.swap_regrets)
-
-    @cached_property
-    def n_equilibria(self) -> int | None:
-        """How many of these combinations are equilibria, None if not all were verified."""
-        if self.strategy_regrets is None:
-            return None
-        return int(self._is_equilibrium(self.strategy_regrets).sum())
-
-    @cached_property
-    def others_agree(self) -> WorstCases:
-        """Worst cases where all others follow one and the same entry."""
-        rivals = self.game.tree.n_players - 1
-        followed = np.arange(len(self.labels) if rivals else 1)
-        others = np.repeat(followed[:, None], rivals, axis=1)
-        return self._worst(others)
-
-    @cached_property
-    def others_differ(self) -> WorstCases:
-        """Worst cases where each of the others may follow another entry."""
-        n, rivals = len(self.labels), self.game.tree.n_players - 1
-        return self._worst(np.indices((n,) * rivals).reshape(rivals, n**rivals).T)
-
-    def _is_equilibrium(self, regrets: NDArray) -> NDArray[np.bool_]:
-        return np.asarray(regrets.max(axis=-1) <= self.tolerance, dtype=np.bool_)
-
-    def _worst(self, others: NDArray[np.int64]) -> WorstCases:
-        """Worst cases over the entries of the others, int64 (cases, N-1), in player order."""
-        n_players, n = self.game.tree.n_players, len(self.labels)
-        worst = np.empty((n_players, n), dtype=self.payoffs.dtype)
-        entries = np.empty((n_players, n, n_players), dtype=np.int64)
-        for p in range(n_players):
-            own_first = np.moveaxis(self.payoffs[p], p, 0)
-            cases = own_first[(slice(None), *others.T)].reshape(n, len(others))
-            least = cases.argmin(axis=1)
-            worst[p] = cases[np.arange(n), least]
-            entries[p] = np.insert(others[least], p, np.arange(n), axis=1)
-        return WorstCases(worst, entries, self.tolerance)
+    def report(self, document: Mapping[str, Any]) -> Report:
+        return report_on(document)
 
 
-def crossplay(
-    game: Game,
-    entries: Sequence[Entry],
-    *,
-    tolerance: float = DEFAULT_TOLERANCE,
-    limit: int = DEFAULT_LIMIT,
-) -> Crossplay:
-    """Cross-play of equilibria in floating point.
-
-    Parameters
-    ----------
-    game : what they are equilibria of
-    entries : label and profile of each
-    tolerance : share of the payoff range that players may gain in an equilibrium
-    limit : most combinations n^N that may be computed
+def _game_of(request: CrossplayRequest, runs: Sequence[StoredRun], profiles: Iterable[Any]) -> Game:
+    """The only game that runs and profiles are about, or the one that was asked for.
 
     Raises
     ------
     UsageError
-        If there is no entry, a label comes twice, or there are too many combinations.
-    ProfileError
-        If a profile does not fit the game.
+        If there is none or several, or the runs have no such game.
     """
-    _check(game, entries, limit)
-    tree = game.tree
-    frequencies = np.stack(
-        [BehaviorProfile.of(tree, profile.probabilities).probabilities for _, profile in entries]
-    )
-    combinations = Combinations.of(game, [profile for _, profile in entries])
-    verifier = Verifier(tree)
-    measure = Measure(
-        combinations,
-        frequencies,
-        lambda values: verifier.verify(BehaviorProfile.of(tree, values)),
-        np.dtype(np.float64),
-    )
-    return _study(game, entries, measure, tolerance * tree.payoff_scale)
+    registry = request.registry()
+    specs = {cell.game_spec: None for run in runs for cell in run.cells}
+    if request.game is not None:
+        spec = registry.describe_game(request.game)[1]
+        if specs and spec not in specs:
+            raise UsageError(f"no run has cells of {spec}; the games are {'; '.join(specs)}")
+    else:
+        named = [data.get("game") for data in profiles if isinstance(data, dict)]
+        specs |= {registry.describe_game(text)[1]: None for text in named if isinstance(text, str)}
+        if len(specs) != 1:
+            raise UsageError(
+                f"these are several games; choose one by --game SPEC: {'; '.join(specs)}"
+                if specs
+                else "which equilibria? give a RUN, or --game SPEC with --known or --profile FILE"
+            )
+        (spec,) = specs
+    return game_of_runs(runs, spec, registry.load_game, max_nodes=request.max_nodes)
 
 
-def crossplay_exactly(
-    game: Game, entries: Sequence[Entry], *, limit: int = DEFAULT_LIMIT
-) -> Crossplay:
-    """Cross-play in Fractions; equilibria are then combinations with regrets of exactly 0.
-
-    Floating-point frequencies count as the rationals that they are. Parameters and errors as
-    in :func:`crossplay`; a UsageError also if the game itself is not known exactly, and a
-    ProfileError if frequencies do not sum to exactly 1.
-    """
-    _check(game, entries, limit)
-    tree = game.tree
-    for _, profile in entries:
-        verify_exactly(tree, profile)  # refuses what is not exact
-    frequencies = [rationals(profile) for _, profile in entries]
-    measure = Measure(
-        Combinations.exactly(game, frequencies),
-        np.array(frequencies, dtype=object).reshape(len(entries), tree.n_actions),
-        lambda values: verify_exactly(tree, BehaviorProfile.of_exact(tree, values.tolist())),
-        np.dtype(object),
-    )
-    return _study(game, entries, measure, 0)
-
-
-def _study(game: Game, entries: Sequence[Entry], measure: Measure, tolerance: float) -> Crossplay:
-    n_players, n = game.tree.n_players, len(entries)
-    swaps = np.empty((2, n_players, n, n, n_players), dtype=measure.dtype)
-    for i, a, b in np.ndindex(n_players, n, n):
-        measured = measure.of([a if p == i else b for p in range(n_players)])
-        swaps[:, i, a, b] = measured.payoffs, measured.regrets
-    combinations = measure.combinations
-    guaranteed = np.stack(
-        [own[plan] for own, plan in zip(combinations.guaranteed(), combinations.plan, strict=True)]
-    )
-    return Crossplay(
-        game=game,
-        labels=tuple(label for label, _ in entries),
-        payoffs=combinations.by_profile(combinations.payoffs()),
-        swap_payoffs=swaps[0],
-        swap_regrets=swaps[1],
-        regrets=measure.all_regrets(),
-        strategies=combinations.strategy,
-        strategy_regrets=measure.regrets(first_of_each(combinations.strategy)),
-        guaranteed=WorstCases(guaranteed, None, tolerance),
-        tolerance=tolerance,
-    )
-
-
-def _check(game: Game, entries: Sequence[Entry], limit: int) -> None:
-    labels = [label for label, _ in entries]
-    if not labels:
-        raise UsageError("cross-play needs equilibria; got none")
-    if len(set(labels)) < len(labels):
-        raise UsageError(f"the labels of the entries must differ; got {', '.join(labels)}")
-    n_players = game.tree.n_players
-    if len(labels) ** n_players > limit:
-        raise UsageError(
-            f"{len(labels)} entries of {n_players} players have {len(labels) ** n_players:,} "
-            f"combinations, above the limit of {limit:,}; keep fewer with --most, or raise --limit"
-        )
-
-
-SCHEMA = "eqbench.crossplay/1"
-Number = Callable[[Any], float | str]
+def _label(number: int) -> str:
+    """A, B, …, Z, AA, AB, … as spreadsheets count."""
+    text = ""
+    while number >= 0:
+        number, letter = divmod(number, 26)
+        text, number = chr(ord("A") + letter) + text, number - 1
+    return text
 
 
 def summary(
@@ -355,7 +185,7 @@ def summary(
             for a, (label, item) in enumerate(zip(result.labels, found, strict=True))
         ],
         "copies": [{"source": copy.source, "same_as": label_of[id(kept)]} for copy, kept in copies],
-        "left_out": left_out.to_json(),
+        "left_out": left_out,
         "combinations": {
             "strategies": list(result.n_strategies),
             "count": n,
@@ -417,26 +247,3 @@ def _worst(result: Crossplay, cases: WorstCases, player: int, number: Number) ->
 def _numbers(values: Any, number: Number) -> Any:
     """Nested lists of numbers as `number` writes them."""
     return np.frompyfunc(number, 1, 1)(values).tolist()
-
-
-def combinations_csv(result: Crossplay) -> str:
-    """All combinations of entries as CSV, one row each: entries, payoffs, and regrets if measured.
-
-    Numbers are decimals, or fractions ``p/q`` from exact arithmetic.
-    """
-    n_players, regrets = result.game.tree.n_players, result.regrets
-    suffixes = [f"P{p + 1}" for p in range(n_players)]
-    header = [f"{what}_{p}" for what in ("entry", "payoff") for p in suffixes]
-    if regrets is not None:
-        header += [*(f"regret_{p}" for p in suffixes), "max_regret", "equilibrium"]
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(header)
-    for entries in np.ndindex(result.payoffs.shape[1:]):
-        row = [result.labels[e] for e in entries]
-        row += map(str, result.payoffs[(slice(None), *entries)])
-        if regrets is not None:
-            here = regrets[entries]
-            row += [*map(str, here), str(here.max()), str(bool(here.max() <= result.tolerance))]
-        writer.writerow(row)
-    return buffer.getvalue()
