@@ -148,9 +148,9 @@ def _game(
         If there is none or several, or a run has no such game.
     """
     from eqbench.cli.output import say_notes
-    from eqbench.cli.profile_file import read_profile
     from eqbench.cli.report import run_folder
     from eqbench.errors import UsageError
+    from eqbench.model.profile_json import read_profile
     from eqbench.registry import default_registry
     from eqbench.store.stored_run import read_run
 

@@ -32,9 +32,8 @@ def draw(game: str, profile: str | None, out: str | None, plugins: tuple[str, ..
 
     With a profile, edges are as wide as their frequency, and what is not reached is dotted.
     """
-    from eqbench.cli.profile_file import read_profile
     from eqbench.errors import UsageError
-    from eqbench.model.profile_json import profile_from_json
+    from eqbench.model.profile_json import profile_from_json, read_profile
     from eqbench.registry import default_registry
     from eqbench.report.tree_drawing import draw_tree
 

@@ -41,9 +41,8 @@ def show(
     sets.
     """
     from eqbench.cli.output import print_formatted, say_notes
-    from eqbench.cli.profile_file import read_profile
     from eqbench.cli.report import run_folder
-    from eqbench.model.profile_json import profile_from_json
+    from eqbench.model.profile_json import profile_from_json, read_profile
     from eqbench.report.profile_facts import cell_facts, play_facts
     from eqbench.store.stored_run import read_run
 

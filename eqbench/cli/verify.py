@@ -8,7 +8,7 @@ import click
 
 from eqbench.cli.options import FiniteNumber, json_option, max_nodes_option, plugin_option
 from eqbench.cli.output import put_json
-from eqbench.cli.profile_file import read_profile
+from eqbench.model.profile_json import read_profile
 
 SCHEMA = "eqbench.verify/1"
 ROUNDING = 1e-13

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import re
+import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from decimal import Decimal, localcontext
@@ -11,8 +13,8 @@ from fractions import Fraction
 from numbers import Rational
 from typing import Any, NotRequired, TypedDict
 
-from eqbench.documents import decode, size_text
-from eqbench.errors import DocumentError, ProfileError, known_labels
+from eqbench.documents import decode, read_file, size_text
+from eqbench.errors import DocumentError, ProfileError, UsageError, known_labels
 from eqbench.model.profile import BehaviorProfile, place_of
 from eqbench.model.rational import rational
 from eqbench.model.tree import GameTree
@@ -89,6 +91,37 @@ def _complete_row(row: dict[str, Any]) -> None:
         rest = 1 - sum(value for action, value in digits.items() if action != largest)
         if rest != digits[largest]:
             row[largest] = f"{_DECIMAL}{rest:f}"
+
+
+def read_profile(path: str) -> Any:
+    """Interchange form of the profile in a JSON file, or on standard input if `path` is ``-``.
+
+    Raises
+    ------
+    UsageError
+        If the file cannot be read.
+    ProfileError
+        If it is not JSON, with its name.
+    """
+    try:
+        data = _standard_input() if path == "-" else read_file(path, MOST_PROFILE_BYTES)
+        text = data.decode()
+    except (OSError, ValueError) as error:
+        undecoded = isinstance(error, UnicodeDecodeError)
+        what = "it is not UTF-8 text" if undecoded else getattr(error, "strerror", error)
+        raise UsageError(f"cannot read the profile {path}: {what}") from None
+    try:
+        return parse_profile(text)
+    except ProfileError as error:
+        raise ProfileError(f"{'standard input' if path == '-' else path}: {error}") from None
+
+
+def _standard_input() -> bytes:
+    """All of standard input, if it has an end."""
+    data = sys.stdin.buffer.read(MOST_PROFILE_BYTES + 1)
+    if len(data) > MOST_PROFILE_BYTES:
+        raise OSError(errno.EFBIG, f"it has more than {size_text(MOST_PROFILE_BYTES)}")
+    return data
 
 
 def parse_profile(text: str | bytes) -> Any:

@@ -14,10 +14,14 @@ import numpy as np
 import pytest
 
 import eqbench
-from eqbench.cli.profile_file import read_profile
 from eqbench.errors import ProfileError, UsageError
 from eqbench.model.profile import BehaviorProfile, random_profile
-from eqbench.model.profile_json import parse_profile, profile_from_json, profile_to_json
+from eqbench.model.profile_json import (
+    parse_profile,
+    profile_from_json,
+    profile_to_json,
+    read_profile,
+)
 from eqbench.model.tree import GameTree
 from eqbench.verification import verify, verify_exactly
 

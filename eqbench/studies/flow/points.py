@@ -1,4 +1,4 @@
-"""The points of simulated trajectories as a table in CSV: ``points.csv``.
+"""The points of studies as tables in CSV, which grow by parts: ``points.csv``.
 
 Symbols in shapes: K points of a run, N players, A actions.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
@@ -20,8 +21,10 @@ from eqbench.model.choices import Choices
 from eqbench.model.game import Game
 from eqbench.model.tree import FloatArray, GameTree
 from eqbench.studies.branch import action_labels
+from eqbench.studies.study_files import write_texts
 from eqbench.text import cell_text
 
+POINTS = "points.csv"
 MOST_ROWS = 4000
 MOST_NUMBERS = 1_000_000
 LEAST_ROWS = 100  # where even these are more
@@ -82,8 +85,7 @@ def kept_rows(tree: GameTree, count: int) -> NDArray[np.int64]:
 def append_points(path: Path, tree: GameTree, run: SimulatedRun) -> None:
     """Write a run behind those that the file has, so that :func:`read_points` returns it.
 
-    All runs of a file have a value, or none has. A run is written at one go: a process that ends
-    meanwhile leaves all of it, or nothing.
+    All runs of a file have a value, or none has.
 
     Raises
     ------
@@ -92,22 +94,51 @@ def append_points(path: Path, tree: GameTree, run: SimulatedRun) -> None:
     """
     free = run.behavior[:, Choices.of(tree).action]
     table = np.column_stack((run.times, run.payoffs, run.profits, free))
-    parameter, leading = None, [name := cell_text(run.name)]
+    parameter, leading = None, [cell_text(run.name)]
     if run.value is not None:
-        parameter, leading = tree.payoffs.parameter, [name, repr(run.value)]
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    if not path.exists():
-        writer.writerow(columns(tree, parameter))
-    writer.writerows([*leading, *map(repr, row)] for row in table.tolist())
-    data = text.getvalue().encode()
+        parameter, leading = tree.payoffs.parameter, [*leading, repr(run.value)]
+    rows = ([*leading, *map(repr, row)] for row in table.tolist())
+    append_rows(path, columns(tree, parameter), rows)
+
+
+def append_rows(path: Path, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Write rows behind those that the file has, below the header if there is none yet.
+
+    All at one go: a process that ends meanwhile leaves all of them, or nothing.
+
+    Raises
+    ------
+    StoreError
+        If the file cannot be written.
+    """
+    data = _csv_text([*([] if path.exists() else [header]), *rows]).encode()
     try:
         with path.open("ab", buffering=len(data) + 1) as file:  # all is written when it is closed
             file.write(data)
     except OSError as error:
         raise StoreError(
-            f"cannot write {path}: {error.strerror}; make the folder writable and simulate again"
+            f"cannot write {path}: {error.strerror}; make the folder writable and go on with "
+            "--resume"
         ) from None
+
+
+def keep_rows(path: Path, cells: Iterable[str]) -> None:
+    """Leave only those rows, of a file that may be missing, that begin with one of these cells."""
+    if not path.exists():
+        return
+    known = set(cells)
+    with open_text(path) as file:
+        rows = list(csv.reader(file))
+    text = _csv_text([*rows[:1], *(row for row in rows[1:] if known.intersection(row[:1]))])
+    # a process that ends while it writes leaves the file as it was
+    (draft,) = write_texts(path.parent, {f".{path.name}": text})
+    draft.replace(path)
+
+
+def _csv_text(rows: Iterable[Sequence[str]]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()
 
 
 def read_points(game: Game, path: Path) -> list[SimulatedRun]:
