@@ -172,6 +172,12 @@ class Size(Kind):
             )
         return int(size)
 
+    def write(self, value: Any) -> Any:
+        for unit in ("GiB", "MiB"):
+            if value % _UNITS[unit.lower()] == 0:
+                return f"{value // _UNITS[unit.lower()]}{unit}"
+        return value
+
     def schema(self) -> dict[str, Any]:
         return {"type": ["integer", "string"], "examples": ["2GiB", "500MB"]}
 

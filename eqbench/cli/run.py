@@ -68,7 +68,8 @@ def run(ctx: click.Context, /, **_: Any) -> None:
 
     EXPERIMENT is a file that says what to run, such as manifest.toml in the folder of a run or
     the name of one that is shipped (eqbench list experiments); options that are given replace
-    what it says. An experiment is run into a folder named after it, and run again goes on there.
+    what it says. It is run into the folder results/<its name> and, run again, goes on there; the
+    manifest.toml of a run is run into a new folder.
 
     Every cell runs in a process of its own and every profile is measured by the independent
     verifier. A run that was interrupted goes on with --resume; several runners may share one
@@ -105,8 +106,8 @@ def _asked(ctx: click.Context) -> tuple[Experiment, RunFolder | None]:
     """What to run, and the folder to go on in, if there is one."""
     from eqbench.errors import UsageError
     from eqbench.harness.experiment import Experiment, find_experiment, read_experiment
-    from eqbench.harness.start import stored_experiment
-    from eqbench.store.run_folder import RunFolder
+    from eqbench.harness.start import folder_of_experiment, stored_experiment
+    from eqbench.store.run_folder import MANIFEST, RunFolder
 
     typed, given = ctx.params, changes(ctx)
     if typed["file"] is not None and typed["resume"] is not None:
@@ -117,10 +118,13 @@ def _asked(ctx: click.Context) -> tuple[Experiment, RunFolder | None]:
         folder = RunFolder.open(Path(typed["resume"]))
         return stored_experiment(folder).with_changes(given), folder
     if typed["file"] is not None:
-        experiment = read_experiment(find_experiment(typed["file"])).with_changes(given)
-        place = Path(typed["out"]) if typed["out"] else None
-        begun = place if place is not None and (place / "manifest.json").exists() else None
-        return experiment, RunFolder.open(begun) if begun else None
+        file = find_experiment(typed["file"])
+        typed["out"] = typed["out"] or folder_of_experiment(file)
+        begun = typed["out"] and (Path(typed["out"]) / MANIFEST).exists()
+        return (
+            read_experiment(file).with_changes(given),
+            RunFolder.open(Path(typed["out"])) if begun else None,
+        )
     if typed["retry"]:
         raise UsageError("--retry is about a run that is there; name its folder with --resume")
     for name in ("game", "solver"):

@@ -61,18 +61,13 @@ def _option(field: Field) -> click.Option:
         names,
         multiple=field.several,
         # a study that goes on has them already, so the command asks for those that are missing
-        default=None if field.required or field.several else _typed(field),
+        default=None if field.required or field.several else field.write(field.default),
         show_default=shows and field.default != "",
         type=click.Choice(kind.words) if isinstance(kind, Choice) else KindType(field),
         metavar=None if isinstance(kind, Choice) else kind.metavar,
         help=help_text,
         shell_complete=spec_completion(kind.what) if isinstance(kind, Spec) else None,
     )
-
-
-def _typed(field: Field) -> Any:
-    written = field.write(field.default)
-    return f"{written // 2**30}GiB" if field.option.kind.metavar == "SIZE" else written
 
 
 def with_options_of(request: type) -> Callable[[Any], Any]:

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from eqbench.harness.experiment import Experiment, experiment_text
-from eqbench.harness.pipeline import Run
-from eqbench.harness.plan import manifest
+from eqbench.harness.experiment import (
+    Experiment,
+    experiment_text,
+    find_experiment,
+    read_experiment,
+)
+from eqbench.harness.pipeline import NEVER_CACHED, Run
+from eqbench.harness.plan import Cell, manifest
 from eqbench.harness.request import Request
-from eqbench.store.run_folder import RunFolder, game_slug, new_run_path
-from eqbench.store.schema import Status
+from eqbench.store.run_folder import (
+    MANIFEST,
+    RunFolder,
+    file_name,
+    game_slug,
+    new_run_path,
+)
+from eqbench.store.schema import CellRecord, Status
 
 
 def stored_experiment(folder: RunFolder) -> Experiment:
@@ -26,6 +37,13 @@ def _request(stored: Mapping[str, Any]) -> Request:
     known = {field.name for field in dataclasses.fields(Request)}
     fields = {"games": [], "solvers": []} | {k: v for k, v in stored.items() if k in known}
     return Request(**fields)
+
+
+def folder_of_experiment(file: Path) -> str | None:
+    """Folder into which an experiment is run, again and again; None for the manifest of a run."""
+    if (file.parent / MANIFEST).exists():
+        return None
+    return str(Path("results") / file_name(file.stem))
 
 
 def new_folder(job: Run, out: Path | None = None, slug: str = "") -> RunFolder:
@@ -42,7 +60,7 @@ def new_folder(job: Run, out: Path | None = None, slug: str = "") -> RunFolder:
     """
     experiment = job.experiment
     games = dict.fromkeys(game for part in experiment.parts for game in part.games)
-    name = slug or game_slug(experiment.name) or "-".join(map(game_slug, games))
+    name = slug or experiment.name or "-".join(map(game_slug, games))
     folder = RunFolder.create(
         out or new_run_path(Path("results"), name), manifest(experiment, job.cells)
     )
@@ -78,3 +96,48 @@ def go_on(job: Run, folder: RunFolder, again: Collection[Status]) -> list[str]:
     if len(finished) == len(job.cells):
         said.append(f"all {len(finished)} cells are there already")
     return said
+
+
+class _Silent:
+    """Observer that says nothing."""
+
+    def planned(self, cells: Sequence[Cell], finished: int) -> None: ...
+
+    def started(self, cell: Cell) -> None: ...
+
+    def finished(self, record: CellRecord) -> None: ...
+
+
+def run(
+    experiment: Experiment | Request | str | Path, out: str | Path | None = None
+) -> list[CellRecord]:
+    """Run an experiment as ``eqbench run`` does: every cell in a process of its own.
+
+    Parameters
+    ----------
+    experiment : an Experiment, a single Request, or the file or name of an experiment
+    out : folder for the results; one that holds this run already is gone on with
+
+    Returns
+    -------
+    list of CellRecord
+        In the order of the plan; everything else stands in the folder, for `load_results`.
+
+    Raises
+    ------
+    UsageError
+        If a game or solver is unknown, or the folder cannot be written.
+    StoreError
+        If results can no longer be written; what was stored is kept.
+    """
+    if isinstance(experiment, str | Path):
+        file = find_experiment(str(experiment))
+        out, experiment = out or folder_of_experiment(file), read_experiment(file)
+    with Run(experiment) as job:
+        if out is not None and (Path(out) / MANIFEST).exists():
+            folder = RunFolder.open(Path(out))
+            go_on(job, folder, NEVER_CACHED)
+        else:
+            folder = new_folder(job, None if out is None else Path(out))
+        job.execute(folder, _Silent())
+        return job.records
