@@ -17,7 +17,7 @@ from click.core import ParameterSource
 
 from eqbench.cli.options import json_option, quiet_option, spec_completion
 from eqbench.cli.output import put_json, say
-from eqbench.requests import Choice, Field, Flag, Spec, fields_of, from_data
+from eqbench.requests import Choice, Field, Flag, Integer, Spec, fields_of, from_data
 
 if TYPE_CHECKING:
     from eqbench.studies.frame import Study
@@ -63,11 +63,20 @@ def _option(field: Field) -> click.Option:
         # a study that goes on has them already, so the command asks for those that are missing
         default=None if field.required or field.several else field.write(field.default),
         show_default=shows and field.default != "",
-        type=click.Choice(kind.words) if isinstance(kind, Choice) else KindType(field),
+        type=_type(field),
         metavar=None if isinstance(kind, Choice) else kind.metavar,
         help=help_text,
         shell_complete=spec_completion(kind.what) if isinstance(kind, Spec) else None,
     )
+
+
+def _type(field: Field) -> click.ParamType:
+    match field.option.kind:
+        case Choice(words=words):
+            return click.Choice(words)
+        case Integer(least=least, most=most):
+            return click.IntRange(least, most)  # its help shows the bounds
+    return KindType(field)
 
 
 def with_options_of(request: type) -> Callable[[Any], Any]:

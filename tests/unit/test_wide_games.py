@@ -13,7 +13,7 @@ from tree_walk import TreeWalk
 from wide_games import wide_game
 
 import eqbench
-from eqbench.cli.report_page import game_facts
+from eqbench.cli.report import game_facts
 from eqbench.cli.verify import verify as verify_command
 from eqbench.equilibria import Identifier, cluster_identities, known_sets
 from eqbench.equilibria.known import some_member
