@@ -114,18 +114,6 @@ def test_profile_in_a_file_is_a_start_that_is_called_by_its_name(place: Path) ->
         assert words in refused.err
 
 
-def test_files_of_the_same_name_are_called_by_their_folders_too(place: Path) -> None:
-    (place / "other").mkdir()
-    for name in ("other/a.json", "a.json"):
-        (place / name).write_text((place / "skp/profiles/run1-start.json").read_text())
-    done = eqbench(
-        *("simulate", "--game", "skp(pot=2.5)", "--start", "a.json", "--start", "other/a.json"),
-        *("--time", "20", "--out", "alike", "--json"),
-        cwd=place,
-    )
-    assert [run["start"] for run in done.json["runs"]] == ["a.json", "other/a.json"]
-
-
 def test_rate_is_that_of_the_game_and_printed(place: Path) -> None:
     """24 in Billingham (2017, equations 22 to 24)."""
     document = json.loads((place / "skp/summary.json").read_text())
@@ -207,7 +195,6 @@ def test_second_interrupt_ends_at_once_and_leaves_valid_files(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--game", "kuhn2", "--solver", "cfr"), "that of replicator is"),
         (("--game", "kuhn2", "--memory", "5"), "--model hands"),
         (("--game", "kuhn2", "--pair", "a,b"), "--figures"),
         (("--game", "kuhn2", "--pair", "a"), "is no pair"),
@@ -216,11 +203,8 @@ def test_second_interrupt_ends_at_once_and_leaves_valid_files(tmp_path: Path) ->
         (("--game", "kuhn2", "--start", "pure.json"), "P1|1:|bet is 0; give frequencies"),
         (("--game", "kuhn2", "--start", "words.txt"), "words.txt: not valid JSON"),
         (("--game", "kuhn2", "--start", "-"), "standard input: not valid JSON"),
-        (("--game", "kuhn2", "--starts", "0"), "no start was given"),
         (("--game", "kuhn2", "--out", "."), "is not empty"),
         (("--game", "kuhn2", "--time", "0"), "positive"),
-        (("--game", "shapley", "--at", "3"), "no payoff parameter"),
-        (("--game", "skp", "--at", "1"), "pot=1"),
     ],
 )
 def test_what_cannot_be_done_is_refused_with_advice(

@@ -159,19 +159,6 @@ def test_interrupt_ends_the_present_trajectory_and_keeps_it(tmp_path: Path) -> N
     assert (tmp_path / run["profiles"]["final"]["profile"]).exists()
 
 
-def test_interrupt_between_trajectories_leaves_out_the_others(tmp_path: Path) -> None:
-    told: list[str] = []
-    document = simulated(
-        tmp_path,
-        setting(),
-        interrupted=lambda: len(told) > 4,
-        tell=told.append,
-    )
-    assert told == ["run1", "preparing skp(pot=67/20)", "seed 0, 1 of 2", "run2", "seed 1, 2 of 2"]
-    assert not document["finished"]
-    assert [run["interrupted"] for run in document["runs"]] == [False, True]
-
-
 @pytest.mark.parametrize("broken", ["interrupted", "killed"])
 def test_simulation_that_goes_on_finds_what_one_without_a_break_finds(
     tmp_path: Path, broken: str
@@ -238,16 +225,6 @@ def test_tables_say_where_frequencies_go_and_which_solution_is_nearest(tmp_path:
     assert document["runs"][0]["windows"][-2]["nearest"][0] in text
     narrow = printed(document, 60)
     assert max(map(len, narrow.splitlines())) <= 60
-
-
-def test_early_end_is_said_once_with_the_reason_of_the_regime(
-    tmp_path: Path,
-) -> None:
-    document = simulated(tmp_path, setting(solver="drifting(lost=100)", time=200.0, starts=1))
-    assert document["runs"][0]["regime"] != "undecided"
-    text = printed(document, 300)
-    assert f"seed 0: boundary_absorption, {document['runs'][0]['reason']}\n" in text
-    assert text.count("the road is closed; take another") == 1
 
 
 def test_agreement_over_windows_that_follow_on_each_other_is_one_stretch(tmp_path: Path) -> None:

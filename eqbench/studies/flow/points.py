@@ -55,20 +55,23 @@ class SimulatedRun(NamedTuple):
     value: float | None = None
 
 
-def columns(tree: GameTree, parameter: str | None = None) -> list[str]:
-    """Names of all columns: run, time, ``u:P1``…, ``p:P1``…, and frequencies ``P1|4:|bet``…
+def columns(
+    tree: GameTree, leading: Sequence[str] = ("run", "time"), figures: str = "up"
+) -> list[str]:
+    """Return the names of all columns: leading ones, ``u:P1``… and frequencies ``P1|4:|bet``…
 
-    Where points are written with the value of a payoff parameter, it comes after the run.
+    Parameters
+    ----------
+    figures : letters of what players have: u for payoffs, p for payoffs integrated over time
     """
     labels = action_labels(tree)
-    figures = [f"{letter}:{player}" for letter in "up" for player in tree.players]
-    leading = ["run", *([parameter] if parameter else []), "time"]
-    names = [*leading, *figures, *(labels[a] for a in Choices.of(tree).action.tolist())]
+    of_players = [f"{letter}:{player}" for letter in figures for player in tree.players]
+    names = [*leading, *of_players, *(labels[a] for a in Choices.of(tree).action.tolist())]
     return list(map(cell_text, names))
 
 
 def kept_rows(tree: GameTree, count: int) -> NDArray[np.int64]:
-    """Which of `count` points of a trajectory are written, int64, ascending.
+    """Return which of `count` points of a trajectory are written, int64, ascending.
 
     At most 4,000, and in large games no more than make a million numbers. If there are more
     points, half of those written are equally spread over the whole, and the others are the last
@@ -94,11 +97,9 @@ def append_points(path: Path, tree: GameTree, run: SimulatedRun) -> None:
     """
     free = run.behavior[:, Choices.of(tree).action]
     table = np.column_stack((run.times, run.payoffs, run.profits, free))
-    parameter, leading = None, [cell_text(run.name)]
-    if run.value is not None:
-        parameter, leading = tree.payoffs.parameter, [*leading, repr(run.value)]
-    rows = ([*leading, *map(repr, row)] for row in table.tolist())
-    append_rows(path, columns(tree, parameter), rows)
+    first = [cell_text(run.name), *([] if run.value is None else [repr(run.value)])]
+    rows = ([*first, *map(repr, row)] for row in table.tolist())
+    append_rows(path, columns(tree, _leading(tree, valued=run.value is not None)), rows)
 
 
 def append_rows(path: Path, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
@@ -142,7 +143,7 @@ def _csv_text(rows: Iterable[Sequence[str]]) -> str:
 
 
 def read_points(game: Game, path: Path) -> list[SimulatedRun]:
-    """The runs that a file holds, in the order in which they were written.
+    """Return the runs that a file holds, in the order in which they were written.
 
     Raises
     ------
@@ -156,7 +157,7 @@ def read_points(game: Game, path: Path) -> list[SimulatedRun]:
             lines = csv.reader(file, strict=True)
             header = next(lines, [])
             valued = parameter is not None and header[1:2] == [parameter]
-            expected = columns(tree, parameter if valued else None)
+            expected = columns(tree, _leading(tree, valued=valued))
             _check_header(header, expected, path)
             rows = [(row[:1], _numbers(row[1:], len(expected), path)) for row in lines]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
@@ -165,6 +166,10 @@ def read_points(game: Game, path: Path) -> list[SimulatedRun]:
         _run(tree, name, np.array([numbers for _, numbers in group]), valued=valued)
         for (name,), group in groupby(rows, key=lambda row: row[0])
     ]
+
+
+def _leading(tree: GameTree, *, valued: bool) -> list[str]:
+    return ["run", *([str(tree.payoffs.parameter)] if valued else []), "time"]
 
 
 def _run(tree: GameTree, name: str, table: FloatArray, *, valued: bool) -> SimulatedRun:

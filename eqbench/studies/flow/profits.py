@@ -33,7 +33,7 @@ class Window(NamedTuple):
 
 
 def windows_of(times: FloatArray) -> list[Window]:
-    """Windows of a trajectory in time, each twice as long as the one before, then the last tenth.
+    """Return windows of time, each twice as long as the one before, then the last tenth.
 
     They are [T/2^k, T/2^(k-1)] with T the time that was reached, measured from the first one,
     as far as they contain 20 intervals; ends are the nearest of the times (K,).
@@ -46,7 +46,7 @@ def windows_of(times: FloatArray) -> list[Window]:
 
 
 def window_payoffs(times: FloatArray, profits: FloatArray, window: Window) -> FloatArray:
-    """Average payoffs of the players over a window, float64 (N,), from profits (K, N)."""
+    """Return average payoffs of the players over a window, float64 (N,), from profits (K, N)."""
     first, last = window
     return (profits[last] - profits[first]) / (times[last] - times[first])
 
@@ -72,7 +72,7 @@ class KnownPayoffs:
 
     @classmethod
     def of(cls, game: Game) -> KnownPayoffs:
-        """The payoffs of all published sets of a game, as far as the verifier agrees."""
+        """Return the payoffs of all published sets of a game, as far as the verifier agrees."""
         ranges: dict[str, FloatArray] = {}
         for known in known_sets(game):
             players = range(game.tree.n_players)
@@ -85,14 +85,14 @@ class KnownPayoffs:
         return cls(ranges, tolerances(ranges, rounding), rounding)
 
     def gaps(self, payoffs: FloatArray) -> dict[str, float]:
-        """By set the largest distance of a player's payoff, of (N,), from those of the set."""
+        """Return by set the largest distance of a player's payoff, of (N,), from its own."""
         return {
             name: _apart(np.column_stack((payoffs, payoffs)), known)
             for name, known in self.ranges.items()
         }
 
     def to_json(self) -> list[dict[str, Any]]:
-        """Of each set its name, its payoffs, and how far payoffs that agree may be from them."""
+        """Return names, payoffs, and how far payoffs that agree may be from them."""
         return [
             {"name": name, "payoffs": known.tolist(), "agree": self.tolerances[name]}
             for name, known in self.ranges.items()
@@ -104,7 +104,7 @@ def _payoff(known: KnownSet, player: int, parameters: FloatArray) -> float:
 
 
 def tolerances(ranges: Mapping[str, FloatArray], rounding: float) -> dict[str, float]:
-    """By set the largest distance of payoffs that agree with its own, `ranges` (N, 2)."""
+    """Return by set the largest distance of payoffs that agree with its own, `ranges` (N, 2)."""
     apart = [_apart(one, other) for one, other in combinations(ranges.values(), 2)]
     closest = min((gap for gap in apart if gap > rounding), default=np.inf)
     sizes = {name: _size(known, rounding) for name, known in ranges.items()}
@@ -112,19 +112,19 @@ def tolerances(ranges: Mapping[str, FloatArray], rounding: float) -> dict[str, f
 
 
 def _size(payoffs: FloatArray, rounding: float) -> float:
-    """The largest payoff in size, or 0 if that is rounding."""
+    """Return the largest payoff in size, or 0 if that is rounding."""
     size = float(np.abs(payoffs).max())
     return size if size > rounding else 0.0
 
 
 def _apart(one: FloatArray, other: FloatArray) -> float:
-    """Largest distance over the players of two ranges (N, 2); 0 if they overlap."""
+    """Return the largest distance over the players of two ranges (N, 2); 0 if they overlap."""
     between = np.maximum(one[:, 0] - other[:, 1], other[:, 0] - one[:, 1])
     return float(max(between.max(), 0.0))
 
 
 def beside_known(known: KnownPayoffs, payoffs: list[FloatArray]) -> list[dict[str, Any]]:
-    """For each published set how far payoffs over W windows are from it, as JSON values.
+    """Return for each published set how far payoffs over W windows are from it, as JSON values.
 
     `agrees` are the positions of the windows whose payoffs are its payoffs within tolerance.
     """
@@ -140,7 +140,7 @@ def beside_known(known: KnownPayoffs, payoffs: list[FloatArray]) -> list[dict[st
 
 
 def nearest_known(known: KnownPayoffs, payoffs: FloatArray) -> dict[str, Any]:
-    """Names of the sets whose payoffs are nearest to (N,), and how far; None without sets.
+    """Return names of the sets whose payoffs are nearest to (N,), and how far; None without sets.
 
     Several are nearest if they share payoffs. `gap` is in payoff units, `gap_share` that over the
     largest payoff of these sets in size, None if it is 0.

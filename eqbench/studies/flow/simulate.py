@@ -62,6 +62,8 @@ MOST_TIMES = 1_000_000  # of a trajectory; states of a hundred frequencies are t
 MOST_AVERAGED = 4000  # points of a window
 # what generators of a start are for
 _TANGENT, _HANDS = 1, 2
+# lists of places that a regime has
+_PLACES = ("to_zero", "to_one", "at_zero", "at_one", "frozen")
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,7 +201,7 @@ class Place:
 
 
 def _plans(form: SequenceForm, behavior: FloatArray) -> FloatArray:
-    """Realization plans (K, S) of frequencies (K, A)."""
+    """Return realization plans (K, S) of frequencies (K, A)."""
     weights = np.ones((len(behavior), form.n_sequences))
     weights[:, form.n_players :] = behavior
     for parent, first, end in zip(
@@ -412,7 +414,7 @@ def _profiles(
 
 
 def published_names(game: Game) -> dict[str, str]:
-    """By place what frequencies are called where equilibria of the game were published."""
+    """Return by place what frequencies are called where equilibria of the game were published."""
     labels = action_labels(game.tree)
     return {
         labels[action]: name
@@ -422,15 +424,23 @@ def published_names(game: Game) -> dict[str, str]:
 
 
 def _windows(path: Trajectory) -> list[Window]:
-    """Windows of a trajectory; the whole of a short one, and none if it never moved."""
+    """Return windows of a trajectory; the whole of a short one, and none if it never moved."""
     last = len(path.times) - 1
     return windows_of(path.times) or ([Window(0, last)] if last else [])
 
 
 def _regime_json(place: Place, path: Trajectory) -> dict[str, Any]:
-    """The regime of a trajectory as JSON values, with names of places instead of actions."""
+    """Return the regime of a trajectory as JSON values, with names of places, not actions."""
     if len(path.times) < LEAST_TIMES:
-        return _unclassified(path)
+        ended = f"; the trajectory ended early: {path.ending}" if path.ending else ""
+        lists = (*_PLACES, "components", "lyapunov_windows", "near_face_windows")
+        return {
+            "regime": "undecided",
+            "reason": f"states at {len(path.times):,} times; a regime takes at least "
+            f"{LEAST_TIMES:,}, so follow it for longer or with a smaller --every{ended}",
+            **{name: [] for name in lists},
+            **dict.fromkeys(("lyapunov", "near_face_fraction", "transient")),
+        }
     regime, labels = classify(place.flow, path), action_labels(place.game.tree)
 
     def places(actions: Sequence[int]) -> list[str]:
@@ -439,11 +449,7 @@ def _regime_json(place: Place, path: Trajectory) -> dict[str, Any]:
     return {
         "regime": regime.word,
         "reason": regime.reason,
-        "to_zero": places(regime.to_zero),
-        "to_one": places(regime.to_one),
-        "at_zero": places(regime.at_zero),
-        "at_one": places(regime.at_one),
-        "frozen": places(regime.frozen),
+        **{name: places(getattr(regime, name)) for name in _PLACES},
         "components": [
             asdict(fact) | {"actions": places(fact.actions), "section": labels[fact.section]}
             for fact in regime.facts
@@ -456,24 +462,8 @@ def _regime_json(place: Place, path: Trajectory) -> dict[str, Any]:
     }
 
 
-def _unclassified(path: Trajectory) -> dict[str, Any]:
-    """The same of a trajectory that is too short to be in a regime."""
-    ended = f"; the trajectory ended early: {path.ending}" if path.ending else ""
-    lists = (
-        *("to_zero", "to_one", "at_zero", "at_one", "frozen", "components"),
-        *("lyapunov_windows", "near_face_windows"),
-    )
-    return {
-        "regime": "undecided",
-        "reason": f"states at {len(path.times):,} times; a regime takes at least {LEAST_TIMES:,}, "
-        f"so follow it for longer or with a smaller --every{ended}",
-        **{name: [] for name in lists},
-        **dict.fromkeys(("lyapunov", "near_face_fraction", "transient")),
-    }
-
-
 def _finite(value: Any) -> Any:
-    """JSON values with null in place of numbers that are not finite."""
+    """Return JSON values with null in place of numbers that are not finite."""
     if isinstance(value, dict):
         return {name: _finite(item) for name, item in value.items()}
     if isinstance(value, list | tuple):

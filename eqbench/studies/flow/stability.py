@@ -16,10 +16,10 @@ from eqbench.model.choices import Choices
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_from_json
-from eqbench.model.tree import FloatArray, GameTree
+from eqbench.model.tree import FloatArray
 from eqbench.report.rows import Report
 from eqbench.studies.branch import action_labels
-from eqbench.studies.flow.points import POINTS, append_rows, keep_rows
+from eqbench.studies.flow.points import POINTS, append_rows, columns, keep_rows
 from eqbench.studies.flow.resolve import by_name, solver_and_games, value_of
 from eqbench.studies.flow.sets import Examiner, Looked, verdicts
 from eqbench.studies.flow.spectrum import TOLERANCE, blocks, spread
@@ -117,7 +117,7 @@ class StabilityStudy(Study[StabilityRequest]):
             (_cell(game), cell_text(name), *map(repr, (*p.payoffs, *p.behavior[free].tolist())))
             for name, p in profiles
         ]
-        append_rows(session.folder / POINTS, columns(game.tree), rows)
+        append_rows(session.folder / POINTS, columns(game.tree, LEADING, "u"), rows)
         return {
             "equilibria": equilibria,
             "rest_points": resting,
@@ -149,14 +149,6 @@ class StabilityStudy(Study[StabilityRequest]):
         return files
 
 
-def columns(tree: GameTree) -> list[str]:
-    """Return the names of all columns: parameter, name, ``u:P1``…, frequencies ``P1|4:|bet``…"""
-    labels = action_labels(tree)
-    frequencies = [labels[action] for action in Choices.of(tree).action.tolist()]
-    names = [*LEADING, *(f"u:{player}" for player in tree.players), *frequencies]
-    return list(map(cell_text, names))
-
-
 def _cell(game: Game) -> str:
     """Return the value of the parameter as points have it; nothing where there is none."""
     value = value_of(game)
@@ -175,7 +167,7 @@ def _given_json(game: Game, name: str, looked: Looked) -> dict[str, Any]:
 
 
 def _moves(game: Game, examiner: Examiner, name: str, looked: Looked) -> str:
-    """Why a profile is refused."""
+    """Say why a profile is refused."""
     flow, labels = examiner.flow, action_labels(game.tree)
     velocity = flow.frequency_velocity(looked.behavior)
     fastest = int(np.argmax(np.abs(velocity)))
@@ -200,7 +192,7 @@ def rest_points(
     seed: int,
     interrupted: Callable[[], bool] = lambda: False,
 ) -> tuple[list[Looked], dict[str, Any]]:
-    """Distinct rest points that are no equilibria, and figures of the search as JSON values.
+    """Return distinct rest points that are no equilibria, and figures of the search as JSON values.
 
     Each draw takes a share at random; so many information sets are mixed, on a random set of their
     actions, and the others pure. From a point inside that face Newton's method looks for one
@@ -239,7 +231,7 @@ def rest_points(
 
 
 def entries(game: Game, found: list[Looked]) -> list[dict[str, Any]]:
-    """Rest points as JSON values, with the frequencies of actions that are played."""
+    """Return rest points as JSON values, with the frequencies of actions that are played."""
     labels = action_labels(game.tree)
     free = np.concatenate([np.zeros(0, dtype=np.int64), *blocks(Choices.of(game.tree))])
     return [
@@ -250,7 +242,7 @@ def entries(game: Game, found: list[Looked]) -> list[dict[str, Any]]:
 
 
 def _random_point(choices: Choices, rng: np.random.Generator) -> FloatArray:
-    """A point (A,) inside a face, both at random."""
+    """Draw a point (A,) inside a face, both at random."""
     behavior, mixed = np.ones(choices.n_actions), rng.random()
     for block in blocks(choices):
         played = rng.integers(2, len(block) + 1) if rng.random() < mixed else 1
@@ -260,7 +252,7 @@ def _random_point(choices: Choices, rng: np.random.Generator) -> FloatArray:
 
 
 def _rest_point(flow: Flow, behavior: FloatArray) -> FloatArray | None:
-    """The rest point (A,) that Newton's method finds inside a face; None if it finds none."""
+    """Return the rest point (A,) that Newton's method finds inside a face, if any."""
     choices = flow.choices
     first, action = _pairs(choices, behavior)
     everywhere = spread(choices.action, choices.first, choices.n_actions)
@@ -288,7 +280,7 @@ def _rest_point(flow: Flow, behavior: FloatArray) -> FloatArray | None:
 def _gains(
     flow: Flow, behavior: FloatArray, everywhere: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Growth rates of the frequencies (A,), and derivatives (A, F); zero where nothing is played.
+    """Return growth rates (A,) of frequencies and derivatives (A, F), zero if nothing is played.
 
     A frequency f that changes by v grows at the rate v / f.
     """
@@ -300,7 +292,7 @@ def _gains(
 
 
 def _pairs(choices: Choices, behavior: FloatArray) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """First played action of each information set, and the others, for each of the others."""
+    """Return the first played action for each of the others in its information set, and these."""
     first, action = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
     for block in blocks(choices):
         played = block[behavior[block] > 0]
