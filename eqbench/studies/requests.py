@@ -219,6 +219,8 @@ class ProfileFile(File):
             return GivenProfile(*next(iter(value.items())))
         if value in self.words:
             return GivenProfile(value, None)
+        if not isinstance(value, str):
+            raise ValueError(f"{value!r} is no name of a file")
         from eqbench.model.profile_json import read_profile
 
         # fractions become texts

@@ -131,7 +131,7 @@ def times_of(horizon: float, every: float) -> FloatArray:
     UsageError
         If there are fewer than two intervals, or more than a million.
     """
-    intervals = round(horizon / every)
+    intervals = round(min(horizon / every, 1e18)) if every > 0 else 0  # no infinity is rounded
     if not 2 <= intervals <= MOST_TIMES:
         raise UsageError(
             f"--time {horizon:g} with --every {every:g} makes {intervals:,} intervals; "
@@ -267,6 +267,7 @@ class SimulationStudy(Study[SimulationRequest]):
             call("eqbench.plots.flow:planes_of", game, (), request.pairs)
         self._names = published_names(game)
         self._place: Place | None = None
+        self._continues = False  # whether the last points in the folder were written here
 
     def parts(self) -> list[str]:
         return [f"run{number}" for number in range(1, len(self.games) * len(self.starts) + 1)]
@@ -275,10 +276,6 @@ class SimulationStudy(Study[SimulationRequest]):
         """Follow a trajectory; its points and its profiles are written."""
         position = int(part.removeprefix("run")) - 1
         game, start = self._run(position)
-        if self._place is None:
-            # those of a trajectory that was interrupted, and is followed anew, go
-            before = (self._name(*self._run(other)) for other in range(position))
-            keep_rows(session.folder / POINTS, map(cell_text, before))
         if self._place is None or self._place.game is not game:
             session.tell(f"preparing {game.spec}")
             self._place = Place(self._dynamics, game, self.memory)
@@ -287,6 +284,10 @@ class SimulationStudy(Study[SimulationRequest]):
         statistics, clocks = dict(place.flow.statistics), (time.perf_counter(), time.process_time())
         path = place.trajectory(start, self.request.spread, self.times, session.interrupted)
         elapsed_s, cpu_s = time.perf_counter() - clocks[0], time.process_time() - clocks[1]
+        if not self._continues:  # points of this trajectory that was interrupted give way
+            before = (self._name(*self._run(other)) for other in range(position))
+            keep_rows(session.folder / POINTS, map(cell_text, before))
+            self._continues = True
         self._write_points(place, name, path, session.folder)
         windows = _windows(path)
         after = place.flow.statistics
