@@ -13,7 +13,7 @@ _COMMANDS = {
     "show": "eqbench.cli.show:show",
     "verify": "eqbench.cli.verify:verify",
     "crossplay": "eqbench.cli.crossplay:crossplay",
-    "trace": "eqbench.cli.trace:trace",
+    "trace": "eqbench.studies.requests:TraceRequest",
     "qre": "eqbench.studies.requests:QuantalRequest",
     "stability": "eqbench.studies.requests:StabilityRequest",
     "simulate": "eqbench.studies.requests:SimulationRequest",

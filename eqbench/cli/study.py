@@ -146,6 +146,7 @@ def run_study(ctx: click.Context, kind: type[Study[Any]]) -> int:
     # process uses the cores
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from eqbench.cli.output import print_formatted
+    from eqbench.errors import EqbenchError
     from eqbench.report.terminal import print_report
     from eqbench.studies.frame import Session, StudyFolder, carry_out
 
@@ -153,28 +154,37 @@ def run_study(ctx: click.Context, kind: type[Study[Any]]) -> int:
     study, folder = _study(ctx, kind)
     if folder is None:
         folder = StudyFolder.create(study, Path(typed["out"]) if typed["out"] else None)
-    with (
-        two_interrupts(f"interrupted; results in {folder.path}", quiet=quiet) as interrupted,
-        status_line(quiet=quiet) as tell,
-    ):
-        document = carry_out(study, folder, Session(folder.path, interrupted, tell))
+    elif folder.version != study.version:
+        say("the solver is another version than the one that began this study")
+    try:
+        with (
+            two_interrupts(f"interrupted; results in {folder.path}", quiet=quiet) as interrupted,
+            status_line(quiet=quiet) as tell,
+        ):
+            document = carry_out(study, folder, Session(folder.path, interrupted, tell))
+    except EqbenchError:
+        if typed["resume"] is None:
+            folder.discard()
+        raise
     if typed["as_json"]:
         put_json(document)
     else:
         report = study.report(document)
         print_formatted(lambda console: print_report(report, console))
-    if typed.get("figures"):
-        for file in study.draw(folder.path, document):
-            if not quiet:
-                say(f"wrote {file}")
-    if not document["finished"]:
+    if typed.get("figures") or study.always_draws:
+        for drawn in study.draw(folder.path, document):
+            if isinstance(drawn, str):
+                say(drawn)
+            elif not quiet:
+                say(f"wrote {drawn}")
+    code, stopped = study.ending(document)
+    if stopped:
         again = f"eqbench {kind.request_type.command} --resume {shlex.quote(str(folder.path))}"
         figures = " --figures" if typed.get("figures") else ""
-        say(f"interrupted; go on with:\n  {again}{figures}")
-        return INTERRUPTED
-    if not quiet:
+        say(f"{stopped}; go on with:\n  {again}{figures}")
+    elif not quiet:
         say(f"results in {folder.path}")
-    return 0
+    return code
 
 
 def _study(ctx: click.Context, kind: type[Study[Any]]) -> tuple[Study[Any], Any]:

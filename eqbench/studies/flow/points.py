@@ -20,8 +20,8 @@ from eqbench.errors import StoreError, UsageError, known_labels
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
 from eqbench.model.tree import FloatArray, GameTree
+from eqbench.store.run_folder import reported, write_file
 from eqbench.studies.branch import action_labels
-from eqbench.studies.study_files import write_texts
 from eqbench.text import cell_text
 
 POINTS = "points.csv"
@@ -131,9 +131,8 @@ def keep_rows(path: Path, cells: Iterable[str]) -> None:
     with open_text(path) as file:
         rows = list(csv.reader(file))
     text = _csv_text([*rows[:1], *(row for row in rows[1:] if known.intersection(row[:1]))])
-    # a process that ends while it writes leaves the file as it was
-    (draft,) = write_texts(path.parent, {f".{path.name}": text})
-    draft.replace(path)
+    with reported(path):
+        write_file(path, text.encode())
 
 
 def _csv_text(rows: Iterable[Sequence[str]]) -> str:

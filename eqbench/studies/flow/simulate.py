@@ -52,12 +52,11 @@ from eqbench.studies.requests import (
     RANDOM_STARTS,
     SimulationRequest,
 )
-from eqbench.studies.study_files import write_texts
+from eqbench.studies.study_files import write_profile
 from eqbench.text import cell_text
 from eqbench.verification import Verifier
 
 SCHEMA = "eqbench.simulation/1"
-PROFILES = "profiles"
 MOST_TIMES = 1_000_000  # of a trajectory; states of a hundred frequencies are then 0.8 GB
 MOST_AVERAGED = 4000  # points of a window
 # what generators of a start are for
@@ -399,18 +398,17 @@ def _profiles(
     }
     for window in sorted(windows, key=np.ptp)[-1:]:
         profiles["average"] = place.average(path, window)
-    tree = place.game.tree
-    (folder / PROFILES).mkdir(exist_ok=True)
-    texts = {
-        f"{run}-{name}.json": profile_text(
-            tree, BehaviorProfile.of(tree, behavior), place.game.spec
-        )
-        for name, behavior in profiles.items()
-    }
-    write_texts(folder / PROFILES, texts)
+    tree, spec = place.game.tree, place.game.spec
     return {
-        name: place.measured(behavior) | {"profile": f"{PROFILES}/{file}"}
-        for (name, behavior), file in zip(profiles.items(), texts, strict=True)
+        name: place.measured(behavior)
+        | {
+            "profile": write_profile(
+                folder,
+                f"{run}-{name}",
+                profile_text(tree, BehaviorProfile.of(tree, behavior), spec),
+            )
+        }
+        for name, behavior in profiles.items()
     }
 
 
