@@ -218,10 +218,11 @@ class RunFolder:
         self._write(relative, lambda path: write_file(path, buffer.getvalue()))
         return relative
 
-    def append(self, record: CellRecord) -> None:
+    def append(self, record: CellRecord) -> CellRecord:
         """Append a cell, as one line in one write; an interrupted one to a file of its own.
 
-        Files that are not there, because somebody has removed them, are not named.
+        Files that are not there, because somebody has removed them, are not named. Returned is
+        what was stored.
 
         Raises
         ------
@@ -231,11 +232,15 @@ class RunFolder:
             If no reader would take the record; then nothing is written.
         """
 
+        stored = record
+
         def write(path: Path) -> None:
-            there = record if self._has_files_of(record) else record.without_files()
-            append_line(path, there.to_line())
+            nonlocal stored
+            stored = record if self._has_files_of(record) else record.without_files()
+            append_line(path, stored.to_line())
 
         self._write(INTERRUPTED if record.status == "interrupted" else LINES, write)
+        return stored
 
     def _has_files_of(self, record: CellRecord) -> bool:
         profiles = (item.profile for item in record.equilibria)
@@ -266,9 +271,12 @@ class RunFolder:
                 self.restore()
                 write(path)
 
-    def cells(self) -> list[CellRecord]:
-        """Finished cells in the order in which they ended; of a repeated one the last try."""
-        return self._records(LINES)
+    def cells(self, reader: LineReader[CellRecord] | None = None) -> list[CellRecord]:
+        """Finished cells in the order in which they ended; of a repeated one the last try.
+
+        A `reader` of new cells that is given goes on after them.
+        """
+        return self._records(LINES, reader)
 
     def interrupted(self) -> list[CellRecord]:
         """Cells that were running when the run was interrupted, as far as they got.
@@ -278,17 +286,19 @@ class RunFolder:
         finished = {record.key for record in self.cells()}
         return [record for record in self._records(INTERRUPTED) if record.key not in finished]
 
-    def _records(self, name: str) -> list[CellRecord]:
+    def _records(self, name: str, reader: LineReader[CellRecord] | None = None) -> list[CellRecord]:
         records: dict[str, CellRecord] = {}
         clusters = self._clusters()
-        for record in self._lines(name, CellRecord.of_line):
+        for record in self._lines(name, CellRecord.of_line, reader):
             records.pop(record.key, None)
             records[record.key] = _with_clusters(record, clusters)
         return list(records.values())
 
-    def _lines(self, name: str, parse: Callable[[bytes], T]) -> list[T]:
+    def _lines(
+        self, name: str, parse: Callable[[bytes], T], reader: LineReader[T] | None = None
+    ) -> list[T]:
         """Values of the lines of a file that can be read; there is a note on the others."""
-        reader = LineReader(self.path / name, parse)
+        reader = reader or LineReader(self.path / name, parse)
         try:
             values = list(reader.new())
         except OSError as error:
