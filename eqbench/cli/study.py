@@ -35,6 +35,8 @@ class KindType(click.ParamType):
         self.name = self.kind.metavar.lower() or "flag"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        if ctx is not None and ctx.resilient_parsing:  # a shell that completes it reads no files
+            return value
         try:
             return self.kind.read(value)
         except ValueError as error:
@@ -174,7 +176,8 @@ def run_study(ctx: click.Context, kind: type[Study[Any]]) -> int:
     code, stopped = study.ending(document)
     if stopped:
         again = f"{ctx.command_path} --resume {shlex.quote(str(folder.path))}"
-        say(f"{stopped}; go on with:\n  {again}")
+        figures = " --figures" if typed.get("figures") else ""
+        say(f"{stopped}; go on with:\n  {again}{figures}")
     elif not quiet:
         say(f"results in {folder.path}")
     return code

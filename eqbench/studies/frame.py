@@ -279,8 +279,8 @@ def call(target: str, *arguments: Any, **named: Any) -> Any:
 
 def shown(value: Any) -> str:
     """A value of an option as it is typed."""
-    if isinstance(value, list):
-        return " ".join(map(str, value)) or "none"
+    if isinstance(value, list | dict):  # of what was read from a file its name
+        return " ".join(map(shown, value)) or "none"
     return "none" if value is None else str(value)
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 
 from eqbench.requests import (
     DURATION,
@@ -23,11 +25,13 @@ from eqbench.requests import (
     THREADS,
     Choice,
     Exact,
+    File,
     Integer,
     Interval,
     Kind,
     Number,
     Option,
+    Pair,
 )
 
 if TYPE_CHECKING:
@@ -346,3 +350,182 @@ class CrossplayRequest(StudyRequest):
             FLAG,
         ),
     ] = False
+
+
+UNIFORM = "uniform"
+# What `simulate` follows unless it is told, in units of time of the flow: three-player Kuhn poker
+# with few cards moves with periods from 5 on, and some of its transients last for 1e4. Hand by hand
+# 1e3 take seconds for each start.
+HORIZON, HORIZON_BY_HAND, SPACING = 10_000.0, 1000.0, 0.25
+MEMORY = 20  # hands
+RANDOM_STARTS = 3
+SAMPLES = 16
+_GAME_OF_FLOW = Option("Game, for example 'skp(pot=3.1)' or a file such as game.efg.", GAME)
+
+
+class GivenProfile(NamedTuple):
+    """A profile as it was typed, and in its interchange form; None stands for uniform behavior."""
+
+    typed: str
+    data: Any
+
+
+@dataclass(frozen=True)
+class ProfileFile(File):
+    """A profile in a file, on standard input if that is ``-``, or named by one of a few words.
+
+    It is read at once and written whole: a study that goes on needs neither file nor input.
+    """
+
+    words: tuple[str, ...] = ()
+
+    def read(self, value: Any) -> GivenProfile:
+        if isinstance(value, GivenProfile):
+            return value
+        if isinstance(value, Mapping) and len(value) == 1:
+            return GivenProfile(*next(iter(value.items())))
+        if value in self.words:
+            return GivenProfile(value, None)
+        if not isinstance(value, str):
+            raise ValueError(f"{value!r} is no name of a file")
+        from eqbench.model.profile_json import read_profile
+
+        # fractions become texts
+        return GivenProfile(value, json.loads(json.dumps(read_profile(value), default=str)))
+
+    def write(self, value: GivenProfile) -> dict[str, Any]:
+        return {value.typed: value.data}
+
+
+@dataclass(frozen=True, kw_only=True)
+class FlowRequest(StudyRequest):
+    """What studies of a flow are asked for."""
+
+    game: str
+    solver: Annotated[str, Option("Solver whose method is a flow.", SOLVER)] = "replicator"
+    parameter: Annotated[
+        str,
+        Option("Payoff parameter that --at is about.", Kind("NAME"), default="that of the game"),
+    ] = ""
+    at: Annotated[
+        tuple[Fraction, ...], Option("Value of it; may be given several times.", Exact())
+    ] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimulationRequest(FlowRequest):
+    """Follow trajectories of a flow: where frequencies go, how they move, what players earn.
+
+    Writes summary.json, points.csv and profiles. All starts are followed at each value of --at.
+    Of a long run points.csv has at most 4,000 points, half of them the last ones and the others
+    spread over all of it. Its columns are run, with --at the parameter, time, payoffs such as u:P1,
+    payoffs integrated over time such as p:P1, and frequencies. Profits are averages over windows of
+    time, beside the payoffs of published equilibria. Ctrl-C ends the present trajectory and keeps
+    what was computed; a second one discards that trajectory. Exit code: 0 done, also where a
+    trajectory broke off, which the summary says; 2 usage, 130 interrupted.
+    """
+
+    command = "simulate"
+    study = "eqbench.studies.flow.simulate:SimulationStudy"
+    draws = "orbits, frequencies and profits"
+
+    game: Annotated[str, _GAME_OF_FLOW]
+    model: Annotated[
+        str,
+        Option(
+            "The flow itself, or hand-by-hand repeated play that it imitates.",
+            Choice(words=("ode", "hands")),
+        ),
+    ] = "ode"
+    memory: Annotated[
+        int | None,
+        Option("With --model hands: how many hands players remember.", NUMBER, default=f"{MEMORY}"),
+    ] = None
+    starts: Annotated[
+        int | None,
+        Option(
+            "Starts drawn at random.", NUMBER_OR_NONE, default=f"{RANDOM_STARTS}, without --start"
+        ),
+    ] = None
+    seed: Annotated[int, Option("Of the first of these.", SEED)] = 0
+    spread: Annotated[
+        float, Option("Standard deviation of their log-odds, which are normal.", SHARE)
+    ] = 1.0
+    profiles: Annotated[
+        tuple[GivenProfile, ...],
+        Option(
+            "Start at uniform behavior or at the profile in a file, - for standard input; may be "
+            "given several times. Frequencies of 0 and 1 are refused, also those that final and "
+            "average profiles of a long simulation have by rounding.",
+            ProfileFile(f"{UNIFORM}|FILE", (UNIFORM,)),
+            "start",
+        ),
+    ] = ()
+    time: Annotated[
+        float | None,
+        Option(
+            "How far trajectories are followed.",
+            POSITIVE,
+            default=f"{HORIZON:.0f}, with --model hands {HORIZON_BY_HAND:.0f}",
+        ),
+    ] = None
+    every: Annotated[
+        float,
+        Option(
+            "Distance of the times at which states are kept; a tenth of the shortest period or "
+            "less.",
+            POSITIVE,
+        ),
+    ] = SPACING
+    pairs: Annotated[
+        tuple[tuple[str, str], ...],
+        Option(
+            "With --figures: draw the orbits of these two frequencies, by their published names, "
+            "such as b3,d2 of skp, or as 'P1|1:|bet,P2|2:B|call'; may be given several times.",
+            Pair(),
+            "pair",
+            extends=True,
+        ),
+    ] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class StabilityRequest(FlowRequest):
+    """Say which equilibria of a game are stable under a flow, such as replicator dynamics.
+
+    Eigenvalues of the Jacobian in frequencies are computed at members of all published sets of
+    equilibria, inside and at the corners, and at given profiles, which must be rest points. A
+    real part up to 1e-9 of the spectral norm is zero. Linearization does not decide whether a
+    rest point with a centre manifold is stable. Writes summary.json, and points.csv with the
+    profiles of its entries. Exit code: 0 done, 2 usage, 130 interrupted.
+    """
+
+    command = "stability"
+    study = "eqbench.studies.flow.stability:StabilityStudy"
+    draws = "the eigenvalues, or with several --at the verdicts along the parameter"
+
+    game: Annotated[str, _GAME_OF_FLOW]
+    profiles: Annotated[
+        tuple[GivenProfile, ...],
+        Option(
+            "Also look at this profile, - for standard input; may be given several times.",
+            ProfileFile(),
+            "profile",
+        ),
+    ] = ()
+    rest_points: Annotated[
+        int,
+        Option(
+            "Search N random faces for rest points that are no equilibria.",
+            NUMBER_OR_NONE,
+            "rest-points",
+        ),
+    ] = 0
+    samples: Annotated[
+        int,
+        Option(
+            "Members drawn at random from each published set, beside one inside and the corners.",
+            NUMBER_OR_NONE,
+        ),
+    ] = SAMPLES
+    seed: Annotated[int, Option("Of the members and of the faces.", SEED)] = 0

@@ -20,7 +20,7 @@ def write_texts(folder: Path, texts: Mapping[str, str]) -> list[Path]:
     files = [folder / name for name in texts]
     for file, text in zip(files, texts.values(), strict=True):
         try:
-            file.write_text(text, encoding="utf-8", newline="")
+            write_file(file, text.encode())  # whole, however the process ends
         except OSError as error:
             raise StoreError(
                 f"cannot write {file}: {error.strerror}; make the folder writable and go on with "
