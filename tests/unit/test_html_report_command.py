@@ -12,7 +12,7 @@ from stored_runs import cell, write_run
 
 from eqbench.cli import app
 from eqbench.cli.report import page_file
-from eqbench.cli.report_page import game_facts, solver_groups
+from eqbench.cli.report_page import game_facts
 from eqbench.errors import UsageError
 from eqbench.report.html.page import command_of
 from eqbench.store.stored_run import StoredRun, read_run
@@ -145,9 +145,3 @@ def test_sources_and_symbols_of_published_sets_are_handed_over() -> None:
     assert sets["szafron:c11=1/2"].symbols["β"] == f"b11: {at(2, '1:K')}"
     (kuhn2,) = facts["kuhn(players=2)"].sets
     assert kuhn2.symbols == {"α": at(1, "1:")}
-
-
-def test_words_for_several_solvers_are_handed_over() -> None:
-    groups = solver_groups()
-    assert {"cfr_plus", "logit"} <= set(groups["all"])
-    assert all(name.startswith("gambit_") for name in groups["gambit_all"])
