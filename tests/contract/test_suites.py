@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from command import PLUGINS, eqbench
+from command import PLUGINS
+from command import eqbench_here as eqbench
 from gambit_cases import ENDS_ON
 
 from eqbench.registry import default_registry

@@ -10,7 +10,8 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from command import PLUGINS, eqbench
+from command import PLUGINS
+from command import eqbench_here as eqbench
 
 from eqbench import load_game, verify
 from eqbench.model.profile import BehaviorProfile

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command import PLUGINS, Ended, eqbench
+from command import PLUGINS, Ended
+from command import eqbench_here as eqbench
 
 import eqbench as package
 from eqbench.errors import ProfileError, UsageError

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from command import eqbench
+from command import eqbench_here as eqbench
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 

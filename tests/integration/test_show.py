@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from command import eqbench
+from command import eqbench_here as eqbench
 from stored_runs import cell, identified, identity, without_figures, write_run
 from three_player_kuhn import SITUATIONS
 

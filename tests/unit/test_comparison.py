@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from command import eqbench
+from command import eqbench_here as eqbench
 from report_readers import markdown_tables
 from stored_runs import cell, identified, identity, with_candidate, without_figures, write_run
 
