@@ -9,7 +9,10 @@ TYPE_CHECKING = False  # as type checkers read it; importing typing takes longer
 if TYPE_CHECKING:
     from typing import Any
 
+    from eqbench.harness.experiment import Experiment, read_experiment
     from eqbench.harness.inprocess import identify, solve, verify
+    from eqbench.harness.request import Request
+    from eqbench.harness.start import run
     from eqbench.model.builder import TreeBuilder
     from eqbench.model.game import Game
     from eqbench.model.profile import BehaviorProfile
@@ -25,8 +28,10 @@ __all__ = [
     "BehaviorProfile",
     "Budget",
     "Candidate",
+    "Experiment",
     "Game",
     "GameTree",
+    "Request",
     "Termination",
     "TreeBuilder",
     "__version__",
@@ -36,8 +41,10 @@ __all__ = [
     "load_results",
     "load_solver",
     "load_traces",
+    "read_experiment",
     "register_game",
     "register_solver",
+    "run",
     "solve",
     "verify",
 ]
@@ -47,8 +54,10 @@ _MODULES = {
     "BehaviorProfile": "eqbench.model.profile",
     "Budget": "eqbench.solver",
     "Candidate": "eqbench.solver",
+    "Experiment": "eqbench.harness.experiment",
     "Game": "eqbench.model.game",
     "GameTree": "eqbench.model.tree",
+    "Request": "eqbench.harness.request",
     "Termination": "eqbench.solver",
     "TreeBuilder": "eqbench.model.builder",
     "identify": "eqbench.harness.inprocess",
@@ -57,8 +66,10 @@ _MODULES = {
     "load_results": "eqbench.store.results",
     "load_solver": "eqbench.registry",
     "load_traces": "eqbench.store.results",
+    "read_experiment": "eqbench.harness.experiment",
     "register_game": "eqbench.registry",
     "register_solver": "eqbench.registry",
+    "run": "eqbench.harness.start",
     "solve": "eqbench.harness.inprocess",
     "verify": "eqbench.harness.inprocess",
 }

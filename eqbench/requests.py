@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
@@ -49,6 +49,10 @@ class Kind:
     def write(self, value: Any) -> Any:
         return value
 
+    def schema(self) -> dict[str, Any]:
+        """JSON Schema of the values in files."""
+        return {"type": "string"}
+
 
 @dataclass(frozen=True)
 class Spec(Kind):
@@ -76,6 +80,9 @@ class Flag(Kind):
             return value
         raise ValueError(f"{value!r} is neither true nor false")
 
+    def schema(self) -> dict[str, Any]:
+        return {"type": "boolean"}
+
 
 @dataclass(frozen=True)
 class Choice(Kind):
@@ -87,6 +94,9 @@ class Choice(Kind):
         if value in self.words:
             return str(value)
         raise ValueError(f"{value!r} is not one of {', '.join(map(repr, self.words))}")
+
+    def schema(self) -> dict[str, Any]:
+        return {"enum": list(self.words)}
 
 
 @dataclass(frozen=True)
@@ -108,6 +118,9 @@ class Integer(Kind):
             raise ValueError(f"{number} is not in the range {self.least}<=x<={self.most}")
         return number
 
+    def schema(self) -> dict[str, Any]:
+        return {"type": "integer", "minimum": self.least, "maximum": self.most}
+
 
 @dataclass(frozen=True)
 class Number(Kind):
@@ -128,6 +141,11 @@ class Number(Kind):
         if number > self.most:
             raise ValueError(f"{value!r} is too much; at most {self.most:g} is allowed")
         return number
+
+    def schema(self) -> dict[str, Any]:
+        least = {"exclusiveMinimum": 0} if self.positive else {"minimum": 0}
+        most = {} if math.isinf(self.most) else {"maximum": self.most}
+        return {"type": "number", **least, **most}
 
 
 @dataclass(frozen=True)
@@ -154,6 +172,15 @@ class Size(Kind):
             )
         return int(size)
 
+    def write(self, value: Any) -> Any:
+        for unit in ("GiB", "MiB"):
+            if value % _UNITS[unit.lower()] == 0:
+                return f"{value // _UNITS[unit.lower()]}{unit}"
+        return value
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": ["integer", "string"], "examples": ["2GiB", "500MB"]}
+
 
 @dataclass(frozen=True)
 class Exact(Kind):
@@ -176,6 +203,9 @@ class Exact(Kind):
     def write(self, value: Any) -> str:
         return str(value)
 
+    def schema(self) -> dict[str, Any]:
+        return {"type": ["number", "string"], "examples": ["7/2", 3.2]}
+
 
 @dataclass(frozen=True)
 class Interval(Kind):
@@ -195,6 +225,9 @@ class Interval(Kind):
     def write(self, value: Any) -> list[float]:
         return list(value)
 
+    def schema(self) -> dict[str, Any]:
+        return {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
+
 
 @dataclass(frozen=True)
 class Pair(Kind):
@@ -212,6 +245,9 @@ class Pair(Kind):
 
     def write(self, value: Any) -> list[str]:
         return list(value)
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2}
 
 
 TEXT, FLAG, FILE = Kind(), Flag(), File()
@@ -235,6 +271,7 @@ class Option:
     short : one letter, or none
     default : what to say instead of the default, where that needs words
     extends : whether a study that goes on may have another value, and keeps what it has found
+    once : whether it holds for one call, as limits do, and a study that goes on does not keep it
     """
 
     help: str
@@ -243,6 +280,7 @@ class Option:
     short: str = ""
     default: str = ""
     extends: bool = False
+    once: bool = False
 
 
 @dataclass(frozen=True)
@@ -290,18 +328,19 @@ def fields_of(request: type) -> tuple[Field, ...]:
         options = [item for item in get_args(hint)[1:] if isinstance(item, Option)]
         if get_origin(hint) is not Annotated or not options:
             continue
-        several = get_origin(get_args(hint)[0]) is tuple
+        several = get_origin(get_args(hint)[0]) in (tuple, Sequence)
         required = field.default is dataclasses.MISSING
         default = None if required else field.default
         found.append(Field(field.name, options[0], several, default, required))
     return tuple(found)
 
 
-def to_data(request: Any) -> dict[str, Any]:
-    """A request as JSON values, by the names of its options."""
+def to_data(request: Any, *, kept: bool = False) -> dict[str, Any]:
+    """A request as JSON values, by the names of its options; `kept` leaves out what holds once."""
     return {
         field.name: field.write(getattr(request, field.attribute))
         for field in fields_of(type(request))
+        if not (kept and field.option.once)
     }
 
 

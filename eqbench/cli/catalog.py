@@ -11,11 +11,14 @@ from eqbench.cli.output import put, put_json, say
 
 
 @click.command("list")
-@click.argument("what", type=click.Choice(["games", "solvers"]))
+@click.argument("what", type=click.Choice(["games", "solvers", "experiments"]))
 @plugin_option
 @json_option
 def list_(what: str, plugins: tuple[str, ...], as_json: bool) -> None:
-    """List the games or the solvers that can be named in specs."""
+    """List the games or the solvers that can be named in specs, or the shipped experiments."""
+    if what == "experiments":
+        _list_experiments(as_json=as_json)
+        return
     from eqbench.builtin import FOREIGN_GAMES
     from eqbench.registry import GROUPS, default_registry
 
@@ -46,6 +49,25 @@ def list_(what: str, plugins: tuple[str, ...], as_json: bool) -> None:
     say(f"\nOptions of one of them: eqbench info {rows[0]['name']}")
     if what == "solvers":
         say(f"Several at once: {', '.join(('all', *GROUPS))}")
+
+
+def _list_experiments(*, as_json: bool) -> None:
+    from eqbench.errors import counted
+    from eqbench.harness.experiment import read_experiment, shipped
+
+    found = {name: read_experiment(file) for name, file in shipped().items()}
+    if as_json:
+        rows = [
+            {"name": name, "title": each.name, "file": str(shipped()[name])}
+            for name, each in found.items()
+        ]
+        put_json({"schema": "eqbench.experiments/1", "experiments": rows})
+        return
+    width = max(map(len, found))
+    for name, each in found.items():
+        games = sum(len(part.games) for part in each.parts)
+        put(f"{name:<{width}}  {each.name} ({counted(games, 'game')})")
+    say("\nRun one of them: eqbench run kuhn_games")
 
 
 @click.command()

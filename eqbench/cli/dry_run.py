@@ -10,7 +10,7 @@ from eqbench.cli.output import put, put_json
 
 
 def print_plan(
-    cells: Sequence[Any], finished: Collection[str], request: Any, *, as_json: bool
+    cells: Sequence[Any], finished: Collection[str], jobs: int, *, as_json: bool
 ) -> None:
     """Print planned cells; `finished` are the keys of those that need not be run."""
     rows = [_row(cell, finished) for cell in cells]
@@ -24,9 +24,9 @@ def print_plan(
     for line in table:
         texts = (text.ljust(width) for text, width in zip(line, widths, strict=True))
         put("  ".join(texts).rstrip())
-    missing = sum(cell.key not in finished for cell in cells)
+    missing = [cell for cell in cells if cell.key not in finished]
     count = f"{len(cells)} cell{'s'[: len(cells) != 1]}"
-    put(f"\n{count}, {missing} to run" + _longest(missing, request))
+    put(f"\n{count}, {len(missing)} to run" + _longest(missing, jobs))
 
 
 def _row(cell: Any, finished: Collection[str]) -> dict[str, Any]:
@@ -46,15 +46,15 @@ def _text(value: Any) -> str:
     return "–" if value is None else str(value)
 
 
-def _longest(missing: int, request: Any) -> str:
+def _longest(missing: Sequence[Any], jobs: int) -> str:
     """How long it takes if every cell uses up its time, set-up not counted."""
     from eqbench.harness.child import GRACE_S
 
     if not missing:
         return ""
-    rounds = math.ceil(missing / request.jobs)
-    seconds = rounds * (request.timeout_s + GRACE_S)
-    at_once = f", {request.jobs} at a time" if request.jobs > 1 else ""
+    rounds = math.ceil(len(missing) / jobs)
+    seconds = rounds * (max(cell.budget.time_s for cell in missing) + GRACE_S)
+    at_once = f", {jobs} at a time" if jobs > 1 else ""
     return f"{at_once}: at most {duration(seconds)} of solving"
 
 

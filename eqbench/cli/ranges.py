@@ -2,153 +2,192 @@
 
 from __future__ import annotations
 
-from typing import Any
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from eqbench.cli.options import spec_completion
-from eqbench.cli.study_run import (
-    Study,
-    carry_out,
-    given,
-    request_with,
-    resumed_folder,
-    study_options,
-)
+from eqbench.cli.options import json_option
+from eqbench.cli.output import put_json, say
+from eqbench.cli.study import with_options_of
+from eqbench.studies.requests import RangesRequest
+
+if TYPE_CHECKING:
+    from eqbench.harness.pipeline import Run
+    from eqbench.harness.request import Request
+    from eqbench.store.run_folder import RunFolder
+    from eqbench.studies.ranges.request import RangeSelection
 
 _SELECTORS = ("of", "payoffs", "first_actions", "all_actions")
+_LIMITS = ("timeout_s", "threads", "jobs", "plugins")
 
 
-@click.command()
+@click.command(help=RangesRequest.__doc__)
+@with_options_of(RangesRequest)
 @click.option(
-    "--game",
+    "--out",
     default=None,
-    metavar="SPEC",
-    shell_complete=spec_completion("game"),
-    help="The game; needed unless a run goes on.",
+    type=click.Path(),
+    metavar="DIR",
+    help="Folder for the results.  [default: results/<UTC time>-<game>-ranges]",
 )
 @click.option(
-    "--of",
-    multiple=True,
-    metavar="NAME",
-    help='A payoff, such as P1, or a frequency, such as "P3|3:KB|call"; may be given several '
-    "times.",
+    "--resume",
+    default=None,
+    type=click.Path(),
+    metavar="DIR",
+    help="Go on with the run of this command in this folder. Options that are given again "
+    "replace those of the run: a new selection replaces the old one, and what both have is not "
+    "run again.",
 )
-@click.option("--payoffs", is_flag=True, help="All payoffs; so it is without any selection.")
-@click.option(
-    "--first-actions",
-    is_flag=True,
-    help="Frequencies where the player has a choice and has not moved before; of two actions "
-    "only the last one, such as bet or call.",
-)
-@click.option(
-    "--all-actions",
-    is_flag=True,
-    help="Frequencies wherever there is a choice. Where the plan of an equilibrium never leads, "
-    "any frequency counts.",
-)
-@click.option(
-    "--solver",
-    default="ncp",
-    show_default=True,
-    metavar="SPEC",
-    shell_complete=spec_completion("solver"),
-    help="Solver that looks for optima; its options sense and of are set here.",
-)
-@study_options(
-    "optimum",
-    timeout="what was found and proved until then is shown",
-    folder="<game>-ranges",
-    resume="a new selection replaces the old one, and what both have is not run again",
-)
+@json_option
+@click.option("-q", "--quiet", is_flag=True, help="Nothing but messages on standard error.")
+@click.option("-v", "--verbose", is_flag=True, help="Say what each cell did as it ends.")
 @click.pass_context
-def ranges(ctx: click.Context, /, **options: Any) -> None:
-    """Find the smallest and largest payoffs and frequencies over all equilibria of a game.
+def ranges(ctx: click.Context, /, **_: Any) -> None:
+    from eqbench.cli.run import (
+        INTERRUPTED,
+        begin,
+        end_as_after_interrupt,
+        execute,
+        exit_code,
+        say_how_to_go_on,
+    )
+    from eqbench.errors import counted
+    from eqbench.harness.pipeline import NEVER_CACHED, Run
+    from eqbench.studies.ranges.request import unavailable, without_children
 
-    Each end of a range is a cell of an ordinary run, verified as any other, with a bound proved
-    to the solver's tolerance; beside it stands the range over the published equilibria. Into
-    the folder go summary.json, ranges.md, ranges.csv and ranges.tex. Exit codes as those of
-    `eqbench run`.
-    """
-    import signal
+    end_as_after_interrupt()
+    typed, again = ctx.params, {*NEVER_CACHED}
+    folder = _resumed(typed)
+    selection, request = _asked(ctx, folder)
+    # Gurobi, when a solver asked whether it is here, has put the handler back so that waiting goes
+    # on after Ctrl-C; this makes it end again
+    signal.signal(signal.SIGINT, signal.getsignal(signal.SIGINT))
+    _tell(f"planning {counted(len(request.solvers), 'cell')}", typed)
+    with Run(request) as job:
+        reasons = unavailable(selection.solvers, job.registry)
+        job.cells = without_children(job.cells, reasons)
+        folder = begin(job, folder, typed["out"], again, slug=f"{selection.game}-ranges")
+        _tell_cost(job, folder, again, typed)
+        quiet, verbose = typed["quiet"], typed["verbose"]
+        failure = execute(job, folder, again, quiet=quiet, verbose=verbose)
+        # before the scratch files of games are deleted, which may take a while
+        interrupted = isinstance(failure, KeyboardInterrupt)
+        _conclude(job, folder, typed, write=interrupted or failure is None)
+        if failure is not None:
+            say_how_to_go_on(job, folder, "eqbench ranges")
+    if interrupted:
+        ctx.exit(INTERRUPTED)
+    if failure is not None:
+        raise failure
+    ctx.exit(exit_code(job.records))
 
-    from eqbench.registry import default_registry
+
+def _tell(text: str, typed: dict[str, Any]) -> None:
+    if not typed["quiet"]:
+        say(text)
+
+
+def _tell_cost(job: Run, folder: RunFolder, again: set[Any], typed: dict[str, Any]) -> None:
+    """Say how many optima there are to look for and how long that takes."""
+    from eqbench.cli.dry_run import duration
+
+    done = job.finished_in(folder, again)
+    rest = [c for c in job.cells if c.key not in done and c.solver.problem is None]
+    if rest:
+        (request,) = job.experiment.parts
+        longest = duration(len(rest) * request.timeout_s / min(request.jobs, len(rest)))
+        _tell(f"{len(rest):,} optima to find: at most {longest} of solving", typed)
+
+
+def _conclude(job: Run, folder: RunFolder, typed: dict[str, Any], *, write: bool) -> None:
+    """Print the table of what there is, and write its files."""
+    from eqbench.cli.output import print_formatted
+    from eqbench.report.terminal import print_report
     from eqbench.store.stored_run import read_run
     from eqbench.studies.ranges.figures import ranges_summary
     from eqbench.studies.ranges.table import ranges_report, write_ranges
-    from eqbench.studies.suite_plan import unavailable
 
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # end as after Ctrl-C
-    folder = resumed_folder(options)
-    selection, request = _asked(ctx, folder, options)
-    registry = default_registry().with_plugins(request.plugins)
-    study = Study(
-        command="eqbench ranges",
-        slug=f"{selection.game}-ranges",
-        reasons=unavailable(selection.solvers, registry),
-        cost=_cost,
-        summary=lambda job, where: ranges_summary(job.cells[0].game.game, read_run(where.path)),
-        report=ranges_report,
-        write=write_ranges,
-    )
-    carry_out(ctx, study, request, folder, options)
+    document = ranges_summary(job.cells[0].game.game, read_run(folder.path))
+    if typed["as_json"]:
+        put_json(document)
+    else:
+        report = ranges_report(document)
+        print_formatted(lambda console: print_report(report, console))
+    if write:
+        files = ", ".join(file.name for file in write_ranges(document, folder.path))
+        _tell(f"wrote {files} in {folder.path}", typed)
 
 
-def _asked(ctx: click.Context, folder: Any, options: dict[str, Any]) -> tuple[Any, Any]:
-    """The selection and the request that it is; of a resumed run what is not given again."""
+def _resumed(typed: dict[str, Any]) -> RunFolder | None:
+    """The folder to go on with, or None for a new run."""
     from eqbench.errors import UsageError
+    from eqbench.store.run_folder import RunFolder
+
+    if typed["resume"] is None:
+        return None
+    if typed["out"] is not None:
+        raise UsageError("give either --resume or --out: a resumed run stays in its folder")
+    return RunFolder.open(Path(typed["resume"]))
+
+
+def _asked(ctx: click.Context, folder: RunFolder | None) -> tuple[RangeSelection, Request]:
+    """The selection and the request that it is; of a resumed run what is not given again."""
+    from dataclasses import replace
+
+    from eqbench.cli.run import changes
+    from eqbench.errors import UsageError
+    from eqbench.harness.request import Request
+    from eqbench.harness.start import stored_experiment
     from eqbench.registry import default_registry
     from eqbench.spec import split_specs
     from eqbench.studies.ranges.request import RangeSelection, solver_for_ranges
 
+    typed, given = ctx.params, changes(ctx, RangesRequest)
     before = None if folder is None else RangeSelection.of_request(folder.plan["request"])
-    game = options["game"] or (before.game if before else None)
-    if game is None:
+    game = typed["game"] or (before.game if before else "")
+    if not game:
         raise click.UsageError(
             "Missing option '--game'; name one, for example: eqbench ranges --game kuhn2"
         )
     if len(split_specs(game)) != 1:
         raise UsageError(f"--game {game}: give one game; each has a table of its own")
-    if before is not None and game != before.game:
+    if before is not None and folder is not None and game != before.game:
         raise UsageError(
             f"--game {game}: the run in {folder.path} is about {before.game}; start a new one "
             "without --resume"
         )
-    request = request_with(ctx, folder, options, games=[game], solvers=[])
+    if folder is None:
+        limits = {name: typed[name] for name in _LIMITS} | given
+    else:
+        (stored,) = stored_experiment(folder).parts
+        limits = stored.__dict__ | given
+    known = {name: limits[name] for name in Request.__dataclass_fields__ if name in limits}
+    request = Request(**(known | {"games": [game], "solvers": []}))
     registry = default_registry().with_plugins(request.plugins)
-    solver = options["solver"]
-    if before is not None and not given(ctx, folder, "solver"):
-        solver = before.solver
-    solver = solver_for_ranges(solver, options["backend"], registry)
-    if before is not None and not any(options[name] for name in _SELECTORS):
+    solver = typed["solver"] if before is None or "solver" in given else before.solver
+    solver = solver_for_ranges(solver, typed["backend"], registry)
+    if before is not None and not any(typed[name] for name in _SELECTORS):
         names = before.quantities
     else:
-        names = _names(request, solver, registry, options)
+        names = _names(replace(request, solvers=[solver]), typed)
     selection = RangeSelection(game, solver, names)
-    return selection, request_with(ctx, folder, options, games=[game], solvers=selection.solvers)
+    return selection, replace(request, solvers=selection.solvers)
 
 
-def _names(request: Any, solver: str, registry: Any, options: dict[str, Any]) -> tuple[str, ...]:
+def _names(request: Request, typed: dict[str, Any]) -> tuple[str, ...]:
     """What is selected, by names that the game knows."""
-    from dataclasses import replace
-
     from eqbench.harness.pipeline import Run
     from eqbench.studies.ranges.request import quantities
 
     # games of plugins are built in a child, so the game comes from a plan, too
-    with Run(replace(request, solvers=[solver]), registry) as probe:
+    with Run(request) as probe:
         return quantities(
             probe.cells[0].game.game.tree,
-            options["of"],
-            payoffs=options["payoffs"],
-            first=options["first_actions"],
-            every=options["all_actions"],
+            typed["of"],
+            payoffs=typed["payoffs"],
+            first=typed["first_actions"],
+            every=typed["all_actions"],
         )
-
-
-def _cost(cells: list[Any], request: Any) -> str:
-    """How many optima there are to look for and how long that takes."""
-    from eqbench.cli.dry_run import duration
-
-    longest = duration(len(cells) * request.timeout_s / min(request.jobs, len(cells)))
-    return f"{len(cells):,} optima to find: at most {longest} of solving"

@@ -1,14 +1,114 @@
-"""`eqbench report`: stored runs to comparison tables."""
+"""`eqbench report`: stored runs to comparison tables, files and pages."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from eqbench.cli.output import put, put_page, say
+
+if TYPE_CHECKING:
+    from eqbench.report.html.facts import GameFacts, PublishedPayoffs, PublishedSet
+
+
+_SAME = 1e-9  # of payoffs
+
+
+def page_of(runs: Any, *, summarize: bool) -> str:
+    """A page about stored runs."""
+    from eqbench.report.html.page import report_page
+
+    specs = dict.fromkeys(cell.game_spec for run in runs for cell in run.cells)
+    return report_page(runs, dict(game_facts(specs)), solver_groups(), summarize=summarize)
+
+
+def solver_groups() -> dict[str, list[str]]:
+    """Solvers that a word in a list of solvers stands for, by that word."""
+    from eqbench.registry import GROUPS, default_registry
+
+    registry = default_registry()
+    return {word: registry.resolve_solvers(word) for word in ("all", *GROUPS)}
+
+
+def game_facts(specs: Iterable[str]) -> Iterator[tuple[str, GameFacts]]:
+    """Canonical specs with payoff scale and published payoffs, of games that eqbench ships.
+
+    Files may have changed since, and what a plugin does is not known, so neither is loaded.
+    """
+    from eqbench.equilibria import known_sets
+    from eqbench.errors import EqbenchError
+    from eqbench.registry import default_registry
+    from eqbench.report.html.facts import GameFacts
+    from eqbench.spec import is_foreign
+
+    registry = default_registry()
+    for spec in specs:
+        try:
+            if is_foreign(spec) or not registry.game_entry(spec).builtin:
+                continue
+            game = registry.load_game(spec)
+        except EqbenchError:  # another version ran it
+            continue
+        sets = known_sets(game)
+        published = [known for each in sets if (known := _published(each)) is not None]
+        sources = {each.name: _source(each) for each in sets}  # several pieces may be one set
+        yield spec, GameFacts(game.tree.payoff_scale, tuple(published), tuple(sources.values()))
+
+
+def _source(known: Any) -> PublishedSet:
+    """Where a set was published, with the symbols in its name and its members' names."""
+    import re
+
+    from eqbench.report.html.facts import PublishedSet
+    from eqbench.report.naming import symbol
+
+    layout, texts = known.layout, known.texts
+    places = dict(zip(layout.variables, layout.places, strict=True))
+    said = {name: f"how often {_words(place)}" for name, place in places.items()}
+    found = re.findall(r"[a-z]\w*", known.name.partition(":")[2])
+    symbols = {name: said[name] for name in found if name in said}
+    if (leading := known.leading) is not None:
+        text = texts.figures.get(leading, leading)
+        meaning = said.get(texts.readings.get(text, text), text)
+        symbols[symbol(leading)] = meaning if text == leading else f"{text}: {meaning}"
+    return PublishedSet(known.name, known.source, symbols)
+
+
+def _words(place: str) -> str:
+    player, infoset, action = place.split("|")
+    return f"{player} plays {action} at the information set {infoset}"
+
+
+def _published(known: Any) -> PublishedPayoffs | None:
+    """Payoffs of a published set if they are a point, or pass between two players."""
+    from eqbench.equilibria.extremes import extremes
+    from eqbench.equilibria.known import some_member
+    from eqbench.report.html.facts import PublishedPayoffs
+
+    first = [float(payoff) for payoff in known.payoffs_near(some_member(known))]
+    ranges = [extremes(known, partial(_payoff, known, p)) for p in range(len(first))]
+    low, high = zip(*ranges, strict=True)
+    moving = [p for p in range(len(first)) if high[p] - low[p] > _SAME]
+    if not moving:
+        return PublishedPayoffs(known.name, (tuple(first),))
+    if len(moving) != 2:
+        return None
+    gains, loses = moving
+    ends = ({gains: low[gains], loses: high[loses]}, {gains: high[gains], loses: low[loses]})
+    if abs(sum(ends[0].values()) - sum(ends[1].values())) > _SAME:
+        return None
+    return PublishedPayoffs(
+        known.name, tuple(tuple(end.get(p, first[p]) for p in range(len(first))) for end in ends)
+    )
+
+
+def _payoff(known: Any, player: int, parameters: Any) -> float:
+    return float(known.payoffs_near(parameters)[player])
+
 
 _SUFFIXES = {"terminal": "txt", "md": "md", "csv": "csv", "tex": "tex", "html": "html"}
 
@@ -60,15 +160,28 @@ def report(runs: tuple[str, ...], formats: str, out: str | None, *, summarize: b
     tables = report_on(stored, summarize=summarize)
     if page is not None:
         _write(page, _text("html", tables, stored, summarize=summarize))
+        say(f"wrote {page}")
     elif out is not None:
-        for name in wanted:
-            file = Path(out) / f"report.{_SUFFIXES[name]}"
-            _write(file, _text(name, tables, stored, summarize=summarize))
+        for file in write_reports(wanted, stored, Path(out), summarize=summarize):
+            say(f"wrote {file}")
     elif wanted == ["terminal"]:
         print_formatted(lambda console: print_report(tables, console))
     else:
         text = _text(wanted[0], tables, stored, summarize=summarize)
         put_page(text) if wanted == ["html"] else put(text, end="")
+
+
+def write_reports(
+    formats: Sequence[str], stored: Sequence[Any], place: Path, *, summarize: bool = False
+) -> Iterator[Path]:
+    """Write reports on runs in several formats into a folder and yield the files."""
+    from eqbench.report.exports import report_on
+
+    tables = report_on(stored, summarize=summarize)
+    for name in formats:
+        file = place / f"report.{_SUFFIXES[name]}"
+        _write(file, _text(name, tables, stored, summarize=summarize))
+        yield file
 
 
 def run_folder(text: str) -> Path:
@@ -130,7 +243,6 @@ def page_file(wanted: list[str], out: str | None, runs: Sequence[str]) -> Path |
 
 
 def _text(name: str, tables: Any, stored: Any, *, summarize: bool) -> str:
-    from eqbench.cli.report_page import page_of
     from eqbench.report.exports import results_csv, summary_csv
     from eqbench.report.latex import latex
     from eqbench.report.markdown import markdown
@@ -156,4 +268,3 @@ def _write(file: Path, text: str) -> None:
         raise UsageError(
             f"cannot write {file}: {error.strerror}; choose another place with --out"
         ) from None
-    say(f"wrote {file}")

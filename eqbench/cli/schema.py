@@ -31,6 +31,9 @@ DOCUMENTS = {
         "eqbench.model.profile_json:ProfileDocument", "profiles, also those given by --profile"
     ),
     "tree": _Document("eqbench.model.tree_files:TreeHeader", "labels.json beside a game's arrays"),
+    "experiment": _Document(
+        "eqbench.harness.experiment:experiment_schema", "files that eqbench run takes"
+    ),
     "frame": _Document("eqbench.harness.frames:Message", "messages of a solver's process to a run"),
 }
 
@@ -57,7 +60,11 @@ def schema_text(name: str) -> str:
     from eqbench.documents import schema_of
 
     document = DOCUMENTS[name]
-    kind = schema_of(_load(document.target), closed=document.closed)
+    target = _load(document.target)
+    # an experiment is read field by field, so that mistakes are named by their lines
+    if name == "experiment":
+        return json.dumps(target(), indent=2, ensure_ascii=False) + "\n"
+    kind = schema_of(target, closed=document.closed)
     return json.dumps(kind | {"title": f"eqbench {name}"}, indent=2, ensure_ascii=False) + "\n"
 
 

@@ -17,7 +17,7 @@ from click.core import ParameterSource
 
 from eqbench.cli.options import json_option, quiet_option, spec_completion
 from eqbench.cli.output import put_json, say
-from eqbench.requests import Choice, Field, Flag, Spec, fields_of, from_data
+from eqbench.requests import Choice, Field, Flag, Integer, Spec, fields_of, from_data
 
 if TYPE_CHECKING:
     from eqbench.studies.frame import Study
@@ -59,27 +59,43 @@ def _option(field: Field) -> click.Option:
         names,
         multiple=field.several,
         # a study that goes on has them already, so the command asks for those that are missing
-        default=None if field.required or field.several else _typed(field),
+        default=None if field.required or field.several else field.write(field.default),
         show_default=shows and field.default != "",
-        type=click.Choice(kind.words) if isinstance(kind, Choice) else KindType(field),
+        type=_type(field),
         metavar=None if isinstance(kind, Choice) else kind.metavar,
         help=help_text,
         shell_complete=spec_completion(kind.what) if isinstance(kind, Spec) else None,
     )
 
 
-def _typed(field: Field) -> Any:
-    written = field.write(field.default)
-    return f"{written // 2**30}GiB" if field.option.kind.metavar == "SIZE" else written
+def _type(field: Field) -> click.ParamType:
+    match field.option.kind:
+        case Choice(words=words):
+            return click.Choice(words)
+        case Integer(least=least, most=most):
+            return click.IntRange(least, most)  # its help shows the bounds
+    return KindType(field)
 
 
-def given_options(ctx: click.Context, request: type) -> dict[str, Any]:
-    """What was typed on the command line, as JSON values by the names of options."""
-    return {
-        field.name: field.write(ctx.params[field.attribute])
+def with_options_of(request: type) -> Callable[[Any], Any]:
+    """Decorator that gives a command the options of a request."""
+
+    def decorate(command: Any) -> Any:
+        # click reads this list from its end, as decorators are applied
+        command.__click_params__ = getattr(command, "__click_params__", [])
+        command.__click_params__ += reversed(options_of(request))
+        return command
+
+    return decorate
+
+
+def given_options(ctx: click.Context, request: type) -> list[Field]:
+    """Fields whose options were typed on the command line."""
+    return [
+        field
         for field in fields_of(request)
         if ctx.get_parameter_source(field.attribute) is ParameterSource.COMMANDLINE
-    }
+    ]
 
 
 def study_command(
@@ -128,6 +144,7 @@ def run_study(ctx: click.Context, kind: type[Study[Any]]) -> int:
     # process uses the cores
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from eqbench.cli.output import print_formatted
+    from eqbench.errors import EqbenchError
     from eqbench.report.terminal import print_report
     from eqbench.studies.frame import Session, StudyFolder, carry_out
 
@@ -135,27 +152,36 @@ def run_study(ctx: click.Context, kind: type[Study[Any]]) -> int:
     study, folder = _study(ctx, kind)
     if folder is None:
         folder = StudyFolder.create(study, Path(typed["out"]) if typed["out"] else None)
-    with (
-        two_interrupts(f"interrupted; results in {folder.path}", quiet=quiet) as interrupted,
-        status_line(quiet=quiet) as tell,
-    ):
-        document = carry_out(study, folder, Session(folder.path, interrupted, tell))
+    elif folder.version != study.version:
+        say("the solver is another version than the one that began this study")
+    try:
+        with (
+            two_interrupts(f"interrupted; results in {folder.path}", quiet=quiet) as interrupted,
+            status_line(quiet=quiet) as tell,
+        ):
+            document = carry_out(study, folder, Session(folder.path, interrupted, tell))
+    except EqbenchError:
+        if typed["resume"] is None:
+            folder.discard()
+        raise
     if typed["as_json"]:
         put_json(document)
     else:
         report = study.report(document)
         print_formatted(lambda console: print_report(report, console))
-    if typed.get("figures"):
-        for file in study.draw(folder.path, document):
-            if not quiet:
-                say(f"wrote {file}")
-    if not document["finished"]:
+    if typed.get("figures") or study.always_draws:
+        for drawn in study.draw(folder.path, document):
+            if isinstance(drawn, str):
+                say(drawn)
+            elif not quiet:
+                say(f"wrote {drawn}")
+    code, stopped = study.ending(document)
+    if stopped:
         again = f"eqbench {kind.request_type.command} --resume {shlex.quote(str(folder.path))}"
-        say(f"interrupted; go on with:\n  {again}")
-        return INTERRUPTED
-    if not quiet:
+        say(f"{stopped}; go on with:\n  {again}")
+    elif not quiet:
         say(f"results in {folder.path}")
-    return 0
+    return code
 
 
 def _study(ctx: click.Context, kind: type[Study[Any]]) -> tuple[Study[Any], Any]:
@@ -163,7 +189,9 @@ def _study(ctx: click.Context, kind: type[Study[Any]]) -> tuple[Study[Any], Any]
     from eqbench.errors import UsageError
     from eqbench.studies.frame import StudyFolder, with_changes
 
-    typed, given = ctx.params, given_options(ctx, kind.request_type)
+    typed = ctx.params
+    fields = given_options(ctx, kind.request_type)
+    given = {field.name: field.write(typed[field.attribute]) for field in fields}
     figures = bool(typed.get("figures"))
     if given.get("plugin"):
         given["plugin"] = [str(Path(file).absolute()) for file in given["plugin"]]

@@ -20,11 +20,13 @@ from typing import Any
 from eqbench.errors import StoreError, UsageError, counted
 from eqbench.harness.child import Limits, Outcome, run_child
 from eqbench.harness.environment import environment, solver_version
+from eqbench.harness.experiment import Experiment
 from eqbench.harness.frames import BuiltFrame, DescribedFrame, ErrorFrame
 from eqbench.harness.guard import Guardian
+from eqbench.harness.request import Request
 from eqbench.model.game import Game
 from eqbench.model.game_cache import store_game
-from eqbench.model.size_limit import DEFAULT_MAX_NODES, enough_memory, node_limit
+from eqbench.model.size_limit import enough_memory, node_limit
 from eqbench.model.tree_files import FORM, content_hash, load_tree
 from eqbench.plugins import Entry
 from eqbench.registry import Registry
@@ -34,28 +36,6 @@ from eqbench.store.schema import SCHEMA, Status
 from eqbench.text import printable, shortened
 
 MOST_CELLS, MOST_GAMES = 100_000, 1_000  # games are built before the first cell is run
-
-
-@dataclass(frozen=True)
-class Request:
-    """What the user asked for. `target` None means 1e-10 of each game's payoff range.
-
-    `jobs` is the number of cells that run at the same time.
-    """
-
-    games: Sequence[str]
-    solvers: Sequence[str]
-    seeds: int = 1
-    timeout_s: float = 10.0
-    setup_timeout_s: float = 120.0
-    iterations: int | None = None
-    target: float | None = None
-    memory_bytes: int = 4 * 2**30
-    threads: int = 1
-    tolerance: float = 1e-6
-    max_nodes: int = DEFAULT_MAX_NODES
-    jobs: int = 1
-    plugins: Sequence[str] = ()
 
 
 class GameFolder:
@@ -153,17 +133,38 @@ class Cell:
     """One piece of work: a game, a solver and a seed (None for deterministic solvers).
 
     Its key is a hash of all that a result may depend on: the content of the game, the solver
-    with its options and version, the seed and the limits. Cells with equal keys need not be
-    run twice.
+    with its options and version, the seed and the limits of the request. Cells with equal keys
+    need not be run twice.
     """
 
     game: PlannedGame
     solver: PlannedSolver
     seed: int | None
-    budget: Budget
-    setup_timeout_s: float
-    tolerance: float
+    request: Request
     key: str = field(init=False)
+
+    @property
+    def limits(self) -> Limits:
+        """Bounds of its child."""
+        asked = self.request
+        return Limits(
+            timeout_s=asked.timeout_s,
+            setup_timeout_s=asked.setup_timeout_s,
+            memory_bytes=asked.memory_bytes,
+            threads=asked.threads,
+        )
+
+    @property
+    def budget(self) -> Budget:
+        """What its solver may spend, in the words of the contract of solvers."""
+        asked = self.request
+        return Budget(
+            time_s=asked.timeout_s,
+            iterations=asked.iterations,
+            target=asked.target,
+            threads=asked.threads,
+            memory_bytes=asked.memory_bytes,
+        )
 
     @property
     def target(self) -> float:
@@ -177,8 +178,8 @@ class Cell:
             "version": self.solver.version,
             "seed": self.seed,
             "budget": asdict(self.budget),
-            "setup_timeout_s": self.setup_timeout_s,
-            "tolerance": self.tolerance,
+            "setup_timeout_s": self.request.setup_timeout_s,
+            "tolerance": self.request.tolerance,
         }
         text = json.dumps(identity, sort_keys=True)
         object.__setattr__(self, "key", hashlib.sha256(text.encode()).hexdigest()[:16])
@@ -216,32 +217,38 @@ def make_plan(
             f"at most {MOST_CELLS:,} cells; ask for fewer seeds, or divide it into several runs"
         )
     games = [_plan_game(text, request, registry, guardian, workspace) for text in named]
-    cells = []
-    for game in _different(games):
-        budget = Budget(
-            request.timeout_s,
-            request.iterations,
-            request.target,
-            request.threads,
-            request.memory_bytes,
-        )
-        for solver in solvers:
-            cells += [
-                Cell(game, solver, seed, budget, request.setup_timeout_s, request.tolerance)
-                for seed in _seeds(solver, request)
-            ]
+    cells = [
+        Cell(game, solver, seed, request)
+        for game in _different(games)
+        for solver in solvers
+        for seed in _seeds(solver, request)
+    ]
     return list({cell.key: cell for cell in cells}.values())  # a spec may be given twice
 
 
-def manifest(request: Request, cells: Sequence[Cell]) -> dict[str, Any]:
-    """What a run was asked for and where it ran, as JSON values."""
+def manifest(experiment: Experiment, cells: Sequence[Cell]) -> dict[str, Any]:
+    """What a run was asked for and where it ran, as JSON values.
+
+    `request` is that of the only part; of several, all games and solvers with the limits of the
+    first, and `parts` has them one by one.
+    """
+    requests = [_plain(part) for part in experiment.parts]
+    whole = requests[0]
+    for name in ("games", "solvers", "plugins"):
+        whole = whole | {name: [*dict.fromkeys(item for part in requests for item in part[name])]}
     return {
         "schema": SCHEMA,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "request": {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(request).items()},
+        **({"name": experiment.name} if experiment.name else {}),
+        "request": whole if len(requests) > 1 else requests[0],
+        **({"parts": requests} if len(requests) > 1 else {}),
         "cells": [cell.key for cell in cells],
         "environment": environment(),
     }
+
+
+def _plain(request: Request) -> dict[str, Any]:
+    return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(request).items()}
 
 
 def _seeds(solver: PlannedSolver, request: Request) -> Sequence[int | None]:
@@ -272,7 +279,7 @@ def _plan_solver(
     plugins = (entry.plugin,) if entry.plugin else ()
     outcome = run_child(
         {"do": "describe", "solver": text, "plugins": plugins},
-        Limits(setup_s=request.setup_timeout_s, memory_bytes=request.memory_bytes),
+        Limits(setup_timeout_s=request.setup_timeout_s, memory_bytes=request.memory_bytes),
         guardian,
     )
     _go_on_unless_interrupted(outcome)
@@ -344,7 +351,7 @@ def _build_in_child(
             "folder": str(folder),
             "max_nodes": request.max_nodes,
         },
-        Limits(setup_s=request.setup_timeout_s, memory_bytes=request.memory_bytes),
+        Limits(setup_timeout_s=request.setup_timeout_s, memory_bytes=request.memory_bytes),
         guardian,
     )
     _go_on_unless_interrupted(outcome)

@@ -22,7 +22,7 @@ from eqbench.errors import DocumentError
 from eqbench.papers.sources import source_digest
 
 # what goes on in its own folder after a break; the others are begun again
-_RESUMABLE = frozenset({"run", "suite", "ranges", "trace"})
+_RESUMABLE = frozenset({"run", "ranges", "trace"})
 _SLICE_S = 0.2
 
 

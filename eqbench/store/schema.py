@@ -237,6 +237,8 @@ class Manifest(TypedDict):
     schema: str
     cells: list[Key]
     request: RequestRecord
+    parts: NotRequired[list[RequestRecord]]
+    name: NotRequired[str]
     created: NotRequired[str]
     environment: NotRequired[EnvironmentRecord]
 

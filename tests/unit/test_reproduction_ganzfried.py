@@ -5,24 +5,20 @@ from __future__ import annotations
 import json
 from fractions import Fraction
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
-from ganzfried_store import CLAIMS, cell, store, stored_in, the_claim, verdict
+from ganzfried_store import CLAIMS, store, stored_in, the_claim, verdict
 
 import eqbench
 from eqbench.model.realization import RealizationPlan
 from eqbench.papers.ganzfried.conditions import least_gap
-from eqbench.papers.ganzfried.gambit_says import gambit_says
 from eqbench.papers.ganzfried.gurobi import read_log
 from eqbench.papers.ganzfried.hand import hand
-from eqbench.papers.ganzfried.jobs import FULL, LOGIT, REDUCED
+from eqbench.papers.ganzfried.jobs import FULL
 from eqbench.papers.ganzfried.off_path import grid
 from eqbench.papers.ganzfried.presolve import PaperModel, missing_actions
-from eqbench.papers.ganzfried.rounded import rounded
-from eqbench.store.schema import EquilibriumRecord
 from eqbench.verification import verify
 
 # -- the list of claims ----------------------------------------------------------------------------
@@ -177,58 +173,3 @@ def test_hand_of_the_paper() -> None:
     found = hand(Path(), Path(), full=False)
     assert found["kuhn3"]["profits"] == [-1, -2, 3]
     assert found["kuhn3"]["pot"] == 5
-
-
-# -- times and Gambit ------------------------------------------------------------------------------
-
-
-def test_pygambit_refuses_three_players_and_takes_trees_for_agent_equilibria(
-    tmp_path: Path,
-) -> None:
-    said = gambit_says(tmp_path, tmp_path, full=False)
-    store(tmp_path, "gambit_says", said)
-    assert verdict(the_claim("lp", "applies to"), tmp_path) == "reproduced"
-    assert verdict(the_claim("liap", "applies to"), tmp_path) == "reproduced"
-    refused = dict.fromkeys(said["agents"], "pygambit has no such method")
-    ran = dict.fromkeys(said["refusals"], "")
-    store(tmp_path, "gambit_says", said | {"agents": refused, "refusals": ran})
-    assert verdict(the_claim("lp", "applies to"), tmp_path) == "differs"
-    assert verdict(the_claim("liap", "applies to"), tmp_path) == "differs"
-
-
-def test_advantage_is_held_against_all_sizes_and_the_printed_means(tmp_path: Path) -> None:
-    claim = the_claim("advantage")
-    growing = {"3x3": 2.0, "5x2": 3.0, "3x4": 4.0, "4x3": 5.0, "3x5": 6.0, "3x6": 7.0}
-    for falls, expected in ((False, "reproduced"), (True, "source_error")):
-        ratios = growing | ({"4x3": 1.5} if falls else {})
-        rows = [
-            {"size": size, "solvers": [{"median_s": 1.0}, {"median_s": ratio}]}
-            for size, ratio in ratios.items()
-        ]
-        for job in ("table_1_small", "table_1_3x5", "table_1_3x6"):
-            store(tmp_path, job, {"sizes": rows})
-        assert verdict(claim, tmp_path) == expected
-
-
-def test_rounded_profile_still_sums_to_one_and_its_gain_is_held_against_the_paper(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tree = eqbench.load_game(FULL).tree
-    rows: dict[str, dict[str, dict[str, float]]] = {player: {} for player in tree.players}
-    for player, label, actions in zip(
-        tree.infoset_player, tree.infoset_labels, tree.infoset_actions, strict=True
-    ):
-        first, second = actions
-        rows[tree.players[player]][label] = {first: 1 / 3, second: 2 / 3}
-    (tmp_path / "race").mkdir()
-    (tmp_path / "race" / "profile.json").write_text(json.dumps({"behavior": rows}))
-    best = EquilibriumRecord("iterate", [], [], 0.0, 0.0, profile="profile.json")
-    run = SimpleNamespace(cells=[cell(FULL, LOGIT, status="ok", equilibria=[best])])
-    module = "eqbench.papers.ganzfried.rounded"
-    monkeypatch.setattr(f"{module}.read_run", lambda _: run)
-    assert rounded(tmp_path, tmp_path, full=False)[FULL]["a33"] == "6667/10000"
-
-    claim = CLAIMS["Section 4: logit equilibria with Gambit", "gain by deviating", ""]
-    for gain, expected in (("1/59994", "reproduced"), ("1/50000", "differs")):
-        store(tmp_path, "rounded", {REDUCED: {"regrets": ["0", gain, "0"]}})
-        assert verdict(claim, tmp_path) == expected

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from eqbench.cli import app
 from eqbench.cli.schema import DOCUMENTS, schema_text
 from eqbench.equilibria import Identity
-from eqbench.harness.plan import Request
+from eqbench.harness.request import Request
 from eqbench.solver import CLAIMS
 from eqbench.store.schema import Claim, IdentityRecord, RequestRecord
 

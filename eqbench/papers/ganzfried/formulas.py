@@ -70,7 +70,7 @@ def _sufficient(stored: Stored) -> Reading:
 
 
 def _four_players(stored: Stored) -> Reading:
-    cell = cell_of(stored, "table_1_small", _FOUR_PLAYERS, _NCP)
+    cell = cell_of(stored, "table_1_run", _FOUR_PLAYERS, _NCP)
     columns = int(statistic(cell, "columns"))
     others = 12 + 4 + 12
     products = columns - others
@@ -81,13 +81,9 @@ def _four_players(stored: Stored) -> Reading:
 
 
 def _strategic(stored: Stored) -> Reading:
-    worst, solved, games = 0.0, 0, 0
-    for job in ("table_1_small", "table_1_3x5", "table_1_3x6"):
-        own = [cell for cell in stored[job].cells if cell.solver == _NCP]
-        games += len(own)
-        ended = [cell for cell in own if cell.status == "ok"]
-        solved += len(ended)
-        worst = max([worst, *map(regret_of, ended)])
+    own = [cell for cell in stored["table_1_run"].cells if cell.solver == _NCP]
+    ended = [cell for cell in own if cell.status == "ok"]
+    games, solved, worst = len(own), len(ended), max(map(regret_of, ended), default=0.0)
     ours = f"{solved} of {games} random games, max regret {worst:.0e} at most"
     return holds(
         solved == games > 0 and worst <= 1e-4, ours, "a game is not solved, or to no equilibrium"

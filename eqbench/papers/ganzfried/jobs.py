@@ -12,7 +12,6 @@ OTHER_FORM = "ncp(formulation=elimination,backend=gurobi)"
 OURS, EXACT, LARGEST = "ncp", "ncp(exact=true)", 'ncp(sense=max,of="P1")'
 DOMINATED = "ncp(dominated=remove,backend=scip)"
 LOGIT, LOGIT_CALL, OUR_LOGIT = "gambit_logit_path", "gambit_logit", "logit"
-SMALL_SIZES = ("3x3", "3x4", "4x3", "5x2")
 TWO_PLAYER_GAMES = ("kuhn2", "random_tree(players=2,depth=5,actions=3,seed=1)")
 STRATEGIC = "random(players=3,actions=3,seed=0)"
 STRATEGIC_FIVE = tuple(f"random(players=3,actions=5,seed={seed})" for seed in range(1, 9))
@@ -27,16 +26,6 @@ def _run(games: tuple[str, ...], solvers: tuple[str, ...], *options: str) -> tup
     for solver in solvers:
         words += ["--solver", solver]
     return (*words, *options)
-
-
-def _suite(games: int, timeout_s: int, *sizes: str) -> tuple[str, ...]:
-    chosen = (word for size in sizes for word in ("--size", size))
-    limits = ("--games", str(games), "--timeout", str(timeout_s))
-    return ("suite", "ganzfried_2025_table_1", "-q", *limits, *chosen)
-
-
-def _table(name: str, quick: tuple[str, ...], full: tuple[str, ...]) -> Job:
-    return Job(f"table_1_{name}", quick, full_command=full, alone=True)
 
 
 def _starts(name: str, games: tuple[str, ...], solver: str, more: tuple[str, ...] = ()) -> Job:
@@ -67,9 +56,13 @@ def _info(name: str, game: str) -> Job:
 
 
 JOBS = (
-    _table("small", _suite(3, 20, *SMALL_SIZES), _suite(16, 60, *SMALL_SIZES)),
-    _table("3x5", _suite(3, 20, "3x5"), _suite(12, 60, "3x5")),
-    _table("3x6", _suite(3, 10, "3x6"), _suite(8, 60, "3x6")),
+    Job(
+        "table_1_run",
+        ("run", "ganzfried_table_1_quick", "-q"),
+        full_command=("run", "ganzfried_table_1", "-q"),
+        alone=True,
+    ),
+    Job("table_1", compute=f"{_HERE}.times:table_1", needs=("table_1_run",)),
     _info("info_full", FULL),
     _info("info_reduced", REDUCED),
     _info("info_21", "kuhn(players=3,cards=4,reduce=dominated21)"),

@@ -17,7 +17,6 @@ from eqbench.papers.claims import (
     source_error,
 )
 from eqbench.papers.ganzfried.found import FACTOR, TIME_RULE, is_near, statement
-from eqbench.papers.ganzfried.jobs import SMALL_SIZES
 from eqbench.papers.stored import Stored
 
 # Mean seconds as printed: players, strategies, NCP, MIP.
@@ -41,8 +40,7 @@ _BY_SIZE = tuple(
 
 def _size(stored: Stored, size: str) -> dict[str, Any]:
     """Figures of a size; both methods solved or timed on all of its games."""
-    job = "table_1_small" if size in SMALL_SIZES else f"table_1_{size}"
-    sizes: list[dict[str, Any]] = stored[job].summary["sizes"]
+    sizes: list[dict[str, Any]] = stored["table_1"].summary["sizes"]
     return next(item for item in sizes if item["size"] == size)
 
 
@@ -139,7 +137,7 @@ def _quoted(size: str, theirs: float) -> Callable[[Stored], Reading]:
 
 
 def _tolerances(stored: Stored) -> Reading:
-    cells = [cell for cell in stored["table_1_small"].cells if cell.status == "ok"]
+    cells = [cell for cell in stored["table_1_run"].cells if cell.status == "ok"]
     by_name = {cell.solver.partition("(")[0]: cell.solver_spec for cell in cells}
     wanted = {"ncp": "feasibility=1e-06", "mip": "feasibility=0.0001"}
     kept = {name: text in by_name.get(name, "") for name, text in wanted.items()}

@@ -10,7 +10,7 @@ from typing import Any
 from eqbench.equilibria import KnownSet, known_sets
 from eqbench.equilibria.dimension import is_exact_enough
 from eqbench.equilibria.extremes import extremes, is_linear
-from eqbench.harness.plan import Request
+from eqbench.harness.request import Request
 from eqbench.model.game import Game
 from eqbench.model.inspection import infoset_reach
 from eqbench.model.realization import RealizationPlan

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from eqbench.errors import SpecError, UsageError, nearest
+from eqbench.harness.plan import Cell
 from eqbench.model.tree import GameTree
 from eqbench.registry import Registry
+from eqbench.solver import availability_of
 from eqbench.spec import Spec, parse_spec, split_specs
 from eqbench.studies.branch import action_labels
 
@@ -105,6 +107,36 @@ def solver_for_ranges(text: str, backend: str | None, registry: Registry) -> str
                 "range over all equilibria; use --solver ncp"
             )
     return str(spec if backend is None else spec.replace(backend=backend))
+
+
+def unavailable(solvers: Sequence[str], registry: Registry) -> dict[str, str]:
+    """Reasons of those solvers that cannot run here, by spec.
+
+    Only built-in solvers are asked, since code of others runs in children only.
+
+    Raises
+    ------
+    UsageError
+        If a spec names nothing or has wrong options.
+    """
+    reasons = {}
+    for solver in solvers:
+        if not registry.solver_entry(solver).builtin:
+            continue
+        answer = availability_of(registry.load_solver(solver).instance)
+        if answer.state != "available":
+            reasons[solver] = f"{answer.state}: {answer.reason}"
+    return reasons
+
+
+def without_children(cells: Sequence[Cell], reasons: Mapping[str, str]) -> list[Cell]:
+    """Cells of which those of unavailable solvers are recorded as such without a child each."""
+    return [
+        replace(cell, solver=replace(cell.solver, problem=("unavailable", reasons[name])))
+        if (name := cell.solver.typed) in reasons
+        else cell
+        for cell in cells
+    ]
 
 
 def quantities(

@@ -1,0 +1,294 @@
+"""Experiments: what to run, written down in a TOML file, and read with its mistakes named by line.
+
+The keys of a part are the options of ``eqbench run``. What stands at the top holds for all parts. A
+solver or game may be a table with its name and options; an option with a list stands for as many
+solvers or games as the list has values.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from eqbench.documents import read_file
+from eqbench.errors import UsageError, nearest
+from eqbench.harness.request import Request
+from eqbench.registry import Registry, default_registry
+from eqbench.requests import Field, fields_of, to_data
+from eqbench.spec import parse_spec, split_specs
+from eqbench.text import printable, shortened
+
+SCHEMA = "eqbench.experiment/1"
+MOST_VALUES = 10_000  # of a range
+FORMATS = ("csv", "html", "md", "tex")
+_OWN = ("schema", "name", "report", "part")
+_SPECS = ("game", "solver")
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Parts that are run into one folder, each with its own games, solvers and limits.
+
+    Attributes
+    ----------
+    parts : one request each
+    name : of the experiment; may be empty
+    report : formats that are written into the folder when all is done
+    """
+
+    parts: tuple[Request, ...]
+    name: str = ""
+    report: tuple[str, ...] = ()
+
+    @property
+    def jobs(self) -> int:
+        """Cells that run at the same time."""
+        return max(part.jobs for part in self.parts)
+
+    @property
+    def tolerance(self) -> float:
+        """Share of the payoff range up to which a profile counts as an equilibrium."""
+        return max(part.tolerance for part in self.parts)
+
+    @property
+    def plugins(self) -> tuple[str, ...]:
+        """Files that the specs of any part may refer to."""
+        return tuple(dict.fromkeys(file for part in self.parts for file in part.plugins))
+
+    def with_changes(self, changes: Mapping[str, Any]) -> Experiment:
+        """The same with some attributes of all requests replaced."""
+        return replace(self, parts=tuple(replace(part, **changes) for part in self.parts))
+
+
+def shipped() -> dict[str, Path]:
+    """Files of the experiments that come with eqbench, by name; those of papers are theirs."""
+    here = Path(__file__)
+    files = {file.stem: file for file in sorted(here.with_name("experiments").glob("*.toml"))}
+    papers = sorted(here.parents[1].glob("papers/*/*.toml"))
+    return files | {f"{file.parent.name}_{file.stem}": file for file in papers}
+
+
+def find_experiment(text: str) -> Path:
+    """File that is meant: of that path, or shipped under that name."""
+    path = Path(text)
+    return path if path.exists() else shipped().get(text, path)
+
+
+def read_experiment(path: Path) -> Experiment:
+    """Read an experiment from its file.
+
+    Raises
+    ------
+    UsageError
+        If it cannot be read, or something in it is unknown or of the wrong kind; the message
+        begins with the file and the line.
+    """
+    try:
+        text = read_file(path).decode()
+        data = tomllib.loads(text)
+    except OSError as error:
+        raise UsageError(
+            f"cannot read the experiment {path}: {error.strerror}; eqbench list experiments has "
+            "those that are shipped"
+        ) from None
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{path}: {printable(shortened(str(error)))}") from None
+    return _Reader(path, text).experiment(data)
+
+
+def experiment_text(experiment: Experiment) -> str:
+    """TOML text of an experiment; what is the same in all parts stands at the top."""
+    import tomli_w
+
+    defaults = {field.name: field.write(field.default) for field in fields_of(Request)}
+    parts = [
+        {name: value for name, value in to_data(part).items() if value != defaults[name]}
+        for part in experiment.parts
+    ]
+    common = {
+        name: value for name, value in parts[0].items() if all(p.get(name) == value for p in parts)
+    }
+    document: dict[str, Any] = {"schema": SCHEMA}
+    document |= {"name": experiment.name} if experiment.name else {}
+    document |= {"report": list(experiment.report)} if experiment.report else {}
+    document |= common
+    if len(parts) > 1:
+        document["part"] = [
+            {name: value for name, value in part.items() if name not in common} for part in parts
+        ]
+    return tomli_w.dumps(document, multiline_strings=False)
+
+
+def experiment_schema() -> dict[str, Any]:
+    """JSON Schema of experiment files."""
+    spec = {
+        "oneOf": [
+            {"type": "string"},
+            {
+                "type": "object",
+                "required": ["name"],
+                "properties": {"name": {"type": "string"}},
+                "description": "a name with options; a list as an option stands for each value",
+            },
+        ]
+    }
+    options = {
+        field.name: {
+            **(
+                {"type": "array", "items": spec if field.name in _SPECS else _json(field)}
+                if field.several
+                else _json(field)
+            ),
+            "description": field.option.help,
+        }
+        for field in fields_of(Request)
+    }
+    part = {"type": "object", "properties": options, "additionalProperties": False}
+    own = {
+        "schema": {"const": SCHEMA},
+        "name": {"type": "string"},
+        "report": {"type": "array", "items": {"enum": list(FORMATS)}},
+        "part": {"type": "array", "items": part},
+    }
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "An experiment of eqbench",
+        "type": "object",
+        "properties": own | options,
+        "additionalProperties": False,
+    }
+
+
+def _json(field: Field) -> dict[str, Any]:
+    return field.option.kind.schema()
+
+
+class _Reader:
+    """Reads the data of one file; mistakes are named by file and line."""
+
+    def __init__(self, path: Path, text: str) -> None:
+        self.path, self.lines = path, text.splitlines()
+        self.fields = {field.name: field for field in fields_of(Request)}
+
+    def experiment(self, data: dict[str, Any]) -> Experiment:
+        schema = data.get("schema", SCHEMA)
+        if schema != SCHEMA:
+            self._refuse("schema", f"{schema!r} is another format; this version reads {SCHEMA!r}")
+        name, report = data.get("name", ""), data.get("report", [])
+        if not isinstance(name, str):
+            self._refuse("name", f"{name!r} is no text")
+        if not isinstance(report, list) or not all(form in FORMATS for form in report):
+            self._refuse("report", f"{report!r} is no list of some of {', '.join(FORMATS)}")
+        common = {key: value for key, value in data.items() if key not in _OWN}
+        given = data.get("part", [{}])
+        if not isinstance(given, list) or not all(isinstance(part, dict) for part in given):
+            self._refuse("part", "parts begin with a line [[part]] each")
+        parts = tuple(self._part(common, part, k) for k, part in enumerate(given))
+        if not parts:
+            self._refuse("part", "there is no part; leave the key out, or write [[part]]")
+        return Experiment(parts, name, tuple(report))
+
+    def _part(self, common: dict[str, Any], own: dict[str, Any], place: int) -> Request:
+        chosen: dict[str, Any] = {}
+        for key, value in (common | own).items():
+            part = place if key in own else None
+            if key not in self.fields:
+                known = [*self.fields, *(_OWN if part is None else ())]
+                self._refuse(key, f"unknown key {shortened(key)!r}: {nearest(key, known)}", part)
+            field = self.fields[key]
+            try:
+                specs = list(_specs(value)) if key in _SPECS else value
+                listed = [specs] if field.several and isinstance(specs, str) else specs
+                chosen[field.attribute] = field.read(listed)
+            except (ValueError, UsageError) as error:
+                self._refuse(key, f"{key}: {error}", part)
+        for key in _SPECS:
+            if not chosen.get(self.fields[key].attribute):
+                self._refuse(key, f"the key {key!r} is missing or empty", place)
+        chosen["plugins"] = tuple(
+            str((self.path.parent / file).absolute()) for file in chosen.get("plugins", ())
+        )
+        self._check_names(chosen, own, place)
+        return Request(**chosen)
+
+    def _check_names(self, chosen: dict[str, Any], own: dict[str, Any], place: int) -> None:
+        """Refuse names that nobody has registered, before anything is run."""
+        registry: Registry = default_registry().with_plugins(chosen["plugins"])
+        for key, check in (("game", registry.game_entry), ("solver", _known_solver(registry))):
+            for text in chosen[self.fields[key].attribute]:
+                try:
+                    for spec in split_specs(text):
+                        check(spec)
+                except UsageError as error:
+                    self._refuse(key, str(error), place if key in own else None)
+
+    def _refuse(self, key: str, problem: str, part: int | None = None) -> None:
+        line = self._line(key, part)
+        where = f"{self.path}, line {line}" if line else str(self.path)
+        raise UsageError(f"{where}: {printable(problem)}")
+
+    def _line(self, key: str, part: int | None) -> int | None:
+        """Line on which a key stands: at the top, or in a part; None if it stands nowhere."""
+        here = -1
+        for number, line in enumerate(self.lines, start=1):
+            if re.match(r"\s*\[\[\s*part\s*\]\]", line):
+                here += 1
+            inside = here == part if part is not None else here < 0
+            names = rf"(\[+\s*)?(part\.)?[\"']?{re.escape(key)}[\"']?\s*(=|\.|\])"
+            if inside and re.match(rf"\s*{names}", line):
+                return number
+        return None
+
+
+def _known_solver(registry: Registry) -> Any:
+    return lambda spec: registry.resolve_solvers(str(spec))
+
+
+def _specs(value: Any) -> Iterator[str]:
+    """Specs of games or solvers: texts, and tables of a name and options with ranges."""
+    for item in value if isinstance(value, list) else [value]:
+        if isinstance(item, str):
+            yield item
+        elif isinstance(item, dict) and isinstance(item.get("name"), str):
+            yield from _expanded(item)
+        else:
+            raise ValueError(f"{item!r} is neither a text nor a table with a name and options")
+
+
+def _expanded(table: Mapping[str, Any]) -> Iterator[str]:
+    spec = parse_spec(table["name"])
+    options = {key: value for key, value in table.items() if key != "name"}
+    ranges: list[Sequence[Any]] = []
+    for key, value in options.items():
+        if value == []:
+            raise ValueError(f"the range of {key} is empty; give it a value")
+        ranges.append(value if isinstance(value, list) else _values(value))
+    for values in itertools.product(*ranges):
+        chosen = dict(zip(options, map(_exact, values), strict=True))
+        yield str(spec.replace(**chosen))
+
+
+def _values(value: Any) -> Sequence[Any]:
+    """The value itself, or the integers of a range such as ``0..9``, both ends included."""
+    match = re.fullmatch(r"(\d{1,9})\.\.(\d{1,9})", value) if isinstance(value, str) else None
+    if match is None:
+        return [value]
+    first, last = int(match[1]), int(match[2])
+    if not first <= last < first + MOST_VALUES:
+        raise ValueError(f"{value!r} is no range of 1 to {MOST_VALUES:,} integers")
+    return range(first, last + 1)
+
+
+def _exact(value: Any) -> Any:
+    """A number as it is written; a float of TOML means the decimal that it prints as."""
+    if isinstance(value, float):
+        return Fraction(repr(value))
+    if isinstance(value, str | int):
+        return value
+    raise ValueError(f"{value!r} is no value of an option")

@@ -1,0 +1,110 @@
+"""What a run is asked for; the options of ``eqbench run`` and the keys of an experiment file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from eqbench.requests import (
+    COUNT,
+    DURATION,
+    FILE,
+    GAME,
+    JOBS,
+    NODES,
+    NUMBER,
+    SHARE,
+    SOLVER,
+    THREADS,
+    Number,
+    Option,
+    Size,
+)
+
+
+@dataclass(frozen=True)
+class Request:
+    """Games × solvers × seeds, and the limits of each cell.
+
+    `target` None means 1e-10 of each game's payoff range.
+    """
+
+    games: Annotated[
+        Sequence[str],
+        Option(
+            "Game, for example kuhn3 or 'kuhn(players=3, pot=3.2)', or several separated by "
+            "commas; may be given several times.",
+            GAME,
+            "game",
+        ),
+    ]
+    solvers: Annotated[
+        Sequence[str],
+        Option(
+            "Solver, several separated by commas, 'all', 'gambit_all' or 'openspiel_all'; may be "
+            "given several times.",
+            SOLVER,
+            "solver",
+        ),
+    ]
+    seeds: Annotated[
+        int, Option("Run solvers that use randomness with seeds 0 to N-1.", NUMBER)
+    ] = 1
+    timeout_s: Annotated[
+        float,
+        Option(
+            "Seconds of solving per cell; what still runs a second later is killed.",
+            DURATION,
+            "timeout",
+        ),
+    ] = 10.0
+    setup_timeout_s: Annotated[
+        float,
+        Option(
+            "Seconds for imports, conversion and compilation per cell.", DURATION, "setup-timeout"
+        ),
+    ] = 120.0
+    iterations: Annotated[
+        int | None, Option("Stop iterative solvers after N iterations.", COUNT)
+    ] = None
+    target: Annotated[
+        float | None,
+        Option(
+            "Max regret at which iterative solvers stop; 0 uses the whole budget.",
+            Number(),
+            default="1e-10 of the payoff range",
+        ),
+    ] = None
+    memory_bytes: Annotated[
+        int,
+        Option(
+            "Resident memory per cell, that of Python itself (about 150 MiB) included.",
+            Size(),
+            "memory",
+        ),
+    ] = 4 * 2**30
+    threads: Annotated[int, Option("Threads per cell.", THREADS)] = 1
+    tolerance: Annotated[
+        float,
+        Option("Share of the payoff range above which a claimed equilibrium is refuted.", SHARE),
+    ] = 1e-6
+    max_nodes: Annotated[
+        int, Option("Refuse games with more nodes than this.", NODES, "max-nodes")
+    ] = 10_000_000
+    jobs: Annotated[
+        int,
+        Option(
+            "Cells that run at the same time; more than there are cores spoils the times.",
+            JOBS,
+            short="j",
+        ),
+    ] = 1
+    plugins: Annotated[
+        Sequence[str],
+        Option(
+            "Python file that registers games or solvers; may be given several times.",
+            FILE,
+            "plugin",
+        ),
+    ] = ()

@@ -1,0 +1,143 @@
+"""How a run begins: from its request or its manifest, in a new folder or an old one."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from eqbench.harness.experiment import (
+    Experiment,
+    experiment_text,
+    find_experiment,
+    read_experiment,
+)
+from eqbench.harness.pipeline import NEVER_CACHED, Run
+from eqbench.harness.plan import Cell, manifest
+from eqbench.harness.request import Request
+from eqbench.store.run_folder import (
+    MANIFEST,
+    RunFolder,
+    file_name,
+    game_slug,
+    new_run_path,
+)
+from eqbench.store.schema import CellRecord, Status
+
+
+def stored_experiment(folder: RunFolder) -> Experiment:
+    """What the run in a folder was last asked for."""
+    plan = folder.plan
+    parts = plan.get("parts") or [plan["request"]]
+    return Experiment(tuple(map(_request, parts)), plan.get("name") or "")
+
+
+def _request(stored: Mapping[str, Any]) -> Request:
+    known = {field.name for field in dataclasses.fields(Request)}
+    fields = {"games": [], "solvers": []} | {k: v for k, v in stored.items() if k in known}
+    return Request(**fields)
+
+
+def folder_of_experiment(file: Path) -> str | None:
+    """Folder into which an experiment is run, again and again; None for the manifest of a run."""
+    if (file.parent / MANIFEST).exists():
+        return None
+    return str(Path("results") / file_name(file.stem))
+
+
+def new_folder(job: Run, out: Path | None = None, slug: str = "") -> RunFolder:
+    """Create the folder of a planned run, with its manifest and the experiment as a file.
+
+    Parameters
+    ----------
+    slug : end of the name of a folder that is not given
+
+    Raises
+    ------
+    UsageError
+        If it holds a run already, or cannot be written.
+    """
+    experiment = job.experiment
+    games = dict.fromkeys(game for part in experiment.parts for game in part.games)
+    name = slug or experiment.name or "-".join(map(game_slug, games))
+    folder = RunFolder.create(
+        out or new_run_path(Path("results"), name), manifest(experiment, job.cells)
+    )
+    folder.write_experiment(experiment_text(experiment))
+    return folder
+
+
+def go_on(job: Run, folder: RunFolder, again: Collection[Status]) -> list[str]:
+    """Note in a folder that its run goes on; return what is to be said about the change.
+
+    Parameters
+    ----------
+    again : statuses of stored cells that are run once more
+    """
+    plan, before, said = manifest(job.experiment, job.cells), folder.plan, []
+    finished = job.finished_in(folder, again)
+    given_up = len(set(before["cells"]) - set(plan["cells"]))
+    same = all(before.get(key) == plan.get(key) for key in ("request", "parts"))
+    if not same and given_up:
+        said.append(
+            f"{given_up} of {len(before['cells'])} cells of the run so far are not among those "
+            "asked for now, because a game, solver, seed or limit differs; they stay in the "
+            "folder, but tables no longer show them"
+        )
+    if same and before["cells"] != plan["cells"]:
+        said.append(
+            f"{given_up} of {len(plan['cells'])} cells belong to another version of their game, "
+            "solver or packages than what is here now; they are run anew"
+        )
+    if len(finished) < len(job.cells) or before["cells"] != plan["cells"]:
+        folder.resumed(plan)
+        folder.write_experiment(experiment_text(job.experiment))
+    if len(finished) == len(job.cells):
+        said.append(f"all {len(finished)} cells are there already")
+    return said
+
+
+class _Silent:
+    """Observer that says nothing."""
+
+    def planned(self, cells: Sequence[Cell], finished: int) -> None: ...
+
+    def started(self, cell: Cell) -> None: ...
+
+    def finished(self, record: CellRecord) -> None: ...
+
+
+def run(
+    experiment: Experiment | Request | str | Path, out: str | Path | None = None
+) -> list[CellRecord]:
+    """Run an experiment as ``eqbench run`` does: every cell in a process of its own.
+
+    Parameters
+    ----------
+    experiment : an Experiment, a single Request, or the file or name of an experiment
+    out : folder for the results; one that holds this run already is gone on with
+
+    Returns
+    -------
+    list of CellRecord
+        In the order of the plan; everything else stands in the folder, for `load_results`.
+
+    Raises
+    ------
+    UsageError
+        If a game or solver is unknown, or the folder cannot be written.
+    StoreError
+        If results can no longer be written; what was stored is kept.
+    """
+    if isinstance(experiment, str | Path):
+        file = find_experiment(str(experiment))
+        out, experiment = out or folder_of_experiment(file), read_experiment(file)
+    with Run(experiment) as job:
+        if out is not None and (Path(out) / MANIFEST).exists():
+            folder = RunFolder.open(Path(out))
+            go_on(job, folder, NEVER_CACHED)
+        else:
+            folder = new_folder(job, None if out is None else Path(out))
+        job.execute(folder, _Silent())
+        return job.records

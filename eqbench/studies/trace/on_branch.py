@@ -1,0 +1,277 @@
+"""What is on a traced branch: folds, vertical pieces, and the equilibria at a value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eqbench.continuation import BranchPoint, Continuation, ContinuationError
+from eqbench.equilibria import Identifier
+from eqbench.errors import EqbenchError
+from eqbench.model.game import Game
+from eqbench.model.profile_json import profile_text
+from eqbench.model.tree import FloatArray
+from eqbench.studies.branch import (
+    Branch,
+    Measured,
+    Payoffs,
+    crossing_counts,
+    distinct_payoffs,
+    measured,
+)
+from eqbench.studies.frame import Session
+from eqbench.studies.study_files import write_profile
+from eqbench.studies.trace.follow import Crossings, crossings_of, pieces, start_of, stretches
+from eqbench.studies.trace.setting import Setting
+
+# Where points of a piece are polished, as shares of its length.
+SHARES = (0.15, 0.325, 0.5, 0.675, 0.85)
+# Values of the parameter, relative to their size, that differ by no more are the same.
+SAME_VALUE = 1e-8
+
+
+def same_value(one: float, other: float) -> bool:
+    """Whether two values of the parameter differ by no more than 1e-8 of their size."""
+    return abs(one - other) <= SAME_VALUE * max(abs(one), 1.0)
+
+
+def vertical_pieces(
+    continuation: Continuation,
+    branch: Branch,
+    still: Sequence[tuple[int, BranchPoint]],
+    session: Session,
+) -> list[dict[str, Any]]:
+    """The :func:`stretches` that are vertical without regularization too, for JSON.
+
+    Up to five points of each are polished while the parameter is free, and all of them must
+    come out as equilibria at one value. That is the `parameter` of the piece; its `payoffs` are
+    the smallest and the largest ones that the polished points have.
+
+    Parameters
+    ----------
+    still : points of the branch at which the parameter hardly changes, by their row
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If the session is interrupted.
+    """
+    found = []
+    for i, j in stretches(branch):
+        session.go_on("polishing vertical pieces")
+        made = [_polished(continuation, point) for point in _inside(branch, still, i, j)]
+        values = [value for value, _ in made]
+        if (
+            len(made) > 1
+            and all(item.is_equilibrium for _, item in made)
+            and same_value(max(values), min(values))
+        ):
+            payoffs = np.array([item.payoffs for _, item in made])
+            found.append(
+                {
+                    "parameter": float(np.median(values)),
+                    "payoffs": [payoffs.min(axis=0).tolist(), payoffs.max(axis=0).tolist()],
+                }
+            )
+    return found
+
+
+def _polished(continuation: Continuation, point: BranchPoint) -> tuple[float, Measured]:
+    behavior, value = continuation.polish(point)
+    return value, measured(continuation.game_at(value).tree, behavior)
+
+
+def _inside(
+    branch: Branch, still: Sequence[tuple[int, BranchPoint]], i: int, j: int
+) -> list[BranchPoint]:
+    """Up to five points that are spread over the inside of a stretch."""
+    among = [(row, point) for row, point in still if i < row < j]
+    if not among:
+        return []
+    places = branch.arclength[[row for row, _ in among]]
+    first, last = branch.arclength[[i, j]]
+    nearest = [int(np.abs(places - first - share * (last - first)).argmin()) for share in SHARES]
+    return [among[k][1] for k in dict.fromkeys(nearest)]
+
+
+# Where a regularized branch is nearly vertical it may wind; narrower intervals are not looked at.
+NARROWEST = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """A step function of the parameter.
+
+    Attributes
+    ----------
+    breakpoints : float64 (B,), ascending
+        Ends of the branch and folds.
+    counts : int64 (B-1,)
+        Points of the branch at each value between neighboring breakpoints.
+    """
+
+    breakpoints: FloatArray
+    counts: NDArray[np.int64]
+
+    @classmethod
+    def of(
+        cls, values: FloatArray, turns: Sequence[tuple[int, float]], tolerance: float = 0.0
+    ) -> Counts:
+        """The step function of a branch.
+
+        Parameters
+        ----------
+        values : float64 (K,), of the parameter along the branch
+        turns : before which point the parameter turns, and at which value
+        tolerance : breakpoints that are no further apart become one
+        """
+        rows = [row for row, _ in turns]
+        path = np.insert(values, rows, [value for _, value in turns])
+        return cls(*crossing_counts(path, tolerance))
+
+    def intervals(self, count: int) -> list[tuple[float, float]]:
+        """Intervals in which the branch has that many points at each value, ascending."""
+        at = np.flatnonzero(self.counts == count).tolist()
+        return [(float(self.breakpoints[k]), float(self.breakpoints[k + 1])) for k in at]
+
+    def window(self, value: float, count: int) -> tuple[float, float]:
+        """The interval around a value in which the branch has `count` points at each value.
+
+        Within rounding of a fold the step function may have another count there; then it is the
+        value alone.
+        """
+        for low, high in self.intervals(count):
+            if low <= value <= high:
+                return low, high
+        return value, value
+
+    @property
+    def most(self) -> int:
+        """The largest number of points at one value."""
+        return int(self.counts.max(initial=0))
+
+
+def in_the_middle_of_most(counts: Counts) -> Fraction:
+    """A value in the middle of the widest interval with most points, with few decimals."""
+    low, high = max(counts.intervals(counts.most), key=lambda ends: ends[1] - ends[0])
+    middle, digits = (low + high) / 2, 0
+    while abs(round(middle, digits) - middle) > 0.1 * (high - low):
+        digits += 1
+    return Fraction(repr(round(middle, digits)))
+
+
+class EquilibriaAt:
+    """Polishes, measures and names equilibria at one value of the parameter."""
+
+    def __init__(self, setting: Setting, value: Fraction, session: Session) -> None:
+        self.continuation, self.value, self.session = setting.continuation, float(value), session
+        self.starts, self.seed = setting.request.starts, setting.request.seed
+        self.game: Game = setting.game_at(value)
+        self.place = f"{setting.parameter}={self.value:.9g}"
+
+    def entry(
+        self, crossings: Sequence[BranchPoint], name: str, *, vertical: bool = False
+    ) -> dict[str, Any]:
+        """What is found at crossings, as JSON values; profiles are written as `name`-1, ….
+
+        Parameters
+        ----------
+        vertical : whether the branch is vertical there, so that it has more than the crossings
+
+        Raises
+        ------
+        StoreError
+            If a profile cannot be written.
+        KeyboardInterrupt
+            If the session is interrupted.
+        """
+        found = []
+        for number, point in enumerate(crossings, start=1):
+            self.session.go_on(f"polishing {number} of {len(crossings)} at {self.place}")
+            found.append(self._polished(point))
+        equilibria = [item for item in found if item.is_equilibrium]
+        distinct = distinct_payoffs(item.payoffs for item in equilibria)
+        identifier = Identifier(self.game)
+        entry: dict[str, Any] = {
+            "parameter": self.value,
+            "vertical": vertical,
+            "crossings": len(found),
+            "polished": len(equilibria),
+            "distinct_payoffs": len(distinct),
+            "equilibria": [
+                self._described(item, identifier, f"{name}-{number}")
+                for number, item in enumerate(found, start=1)
+            ],
+        }
+        if self.starts:
+            entry["beside"] = self._beside(None if vertical else distinct)
+        return entry
+
+    def _polished(self, point: BranchPoint) -> Measured:
+        return measured(self.game.tree, self.continuation.polish(point, self.value)[0])
+
+    def _described(self, item: Measured, identifier: Identifier, name: str) -> dict[str, Any]:
+        self.session.go_on()
+        identity = identifier.identify(item.profile, item.max_regret)
+        text = profile_text(self.game.tree, item.profile, self.game.spec)
+        return {
+            "payoffs": item.payoffs,
+            "max_regret": item.max_regret,
+            "polished": item.is_equilibrium,
+            "profile": write_profile(self.session.folder, name, text),
+            "identity": None if identity is None else identity.to_json(),
+        }
+
+    def _beside(self, on_branch: Sequence[Payoffs] | None) -> dict[str, Any]:
+        """What random starts lead to, compared with the payoffs on the branch if they are known."""
+        rng, found = np.random.default_rng(self.seed), []
+        for number in range(1, self.starts + 1):
+            self.session.go_on(f"random start {number} of {self.starts} at {self.place}")
+            try:
+                item = self._polished(self.continuation.start(self.value, rng))
+            except ContinuationError:
+                continue
+            if item.is_equilibrium:
+                found.append(item.payoffs)
+        distinct, others = distinct_payoffs(found), None
+        if on_branch is not None:
+            others = len(distinct_payoffs([*on_branch, *distinct])) - len(on_branch)
+        return {
+            "starts": self.starts,
+            "polished": len(found),
+            "distinct_payoffs": len(distinct),
+            "payoff_ranges": [[min(own), max(own)] for own in zip(*found, strict=True)],
+            "not_on_branch": others,
+        }
+
+
+def crossings_again(setting: Setting, value: Fraction, points: int, session: Session) -> Crossings:
+    """Crossings of one value, by following the branch once more up to so many points.
+
+    Raises
+    ------
+    EqbenchError
+        If that fails, which another version of the solver may cause.
+    KeyboardInterrupt
+        If the session is interrupted.
+    """
+    found, lost = [], 0
+    session.tell(f"following the branch once more for {float(value):.9g}")
+    try:
+        start = start_of(setting)
+        found += [start] if setting.request.first == value else []
+        for _, piece in zip(range(points - 1), pieces(setting, start), strict=False):
+            session.go_on()
+            more = crossings_of(setting.continuation, piece, float(value))
+            found += more.found
+            lost += more.lost
+    except ContinuationError as error:
+        raise EqbenchError(
+            f"the branch cannot be followed once more: {error}; trace it again"
+        ) from None
+    return Crossings(found, lost)

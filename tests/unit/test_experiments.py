@@ -1,0 +1,176 @@
+"""Experiments in files: what they mean, how they are written, and which mistakes are named."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from command import eqbench
+from hypothesis import given
+from hypothesis import strategies as st
+
+import eqbench as package
+from eqbench.cli import app
+from eqbench.errors import UsageError
+from eqbench.harness.experiment import (
+    Experiment,
+    experiment_schema,
+    experiment_text,
+    read_experiment,
+    shipped,
+)
+from eqbench.harness.request import Request
+from eqbench.requests import fields_of
+
+PARTS = """
+name = "two parts"
+report = ["md"]
+timeout = 2
+game = "kuhn2"
+
+[[part]]
+solver = ["lcp", { name = "arclength", epsilon = [1e-7, 1e-9], starts = 0 }]
+
+[[part]]
+game = [{ name = "kuhn", players = 2, cards = "3..4" }]
+solver = ["cfr_plus"]
+seeds = 3
+timeout = 0.5
+memory = "500MB"
+"""
+
+
+def written(folder: Path, text: str) -> Path:
+    (folder / "experiment.toml").write_text(text)
+    return folder / "experiment.toml"
+
+
+def test_parts_have_what_stands_at_the_top_unless_they_say_otherwise(tmp_path: Path) -> None:
+    experiment = read_experiment(written(tmp_path, PARTS))
+    first, second = experiment.parts
+    assert (experiment.name, experiment.report) == ("two parts", ("md",))
+    assert first.games == ("kuhn2",)
+    assert first.solvers == (
+        "lcp",
+        "arclength(epsilon=1/10000000,starts=0)",
+        "arclength(epsilon=1/1000000000,starts=0)",
+    )
+    assert (first.timeout_s, first.seeds) == (2.0, 1)
+    assert second.games == ("kuhn(players=2,cards=3)", "kuhn(players=2,cards=4)")
+    assert (second.timeout_s, second.seeds, second.memory_bytes) == (0.5, 3, 500_000_000)
+
+
+@given(
+    seeds=st.integers(1, 9),
+    timeout_s=st.floats(0.1, 100),
+    memory_bytes=st.sampled_from([2**30, 500_000_000, 2**27]),
+    iterations=st.none() | st.integers(1, 2**40),
+    target=st.none() | st.floats(0, 1),
+)
+def test_what_is_written_is_read_again(
+    tmp_path_factory: pytest.TempPathFactory, **limits: object
+) -> None:
+    part = replace(Request(("kuhn2", "skp(pot=7/2)"), ("lcp", "all")), **limits)  # type: ignore[arg-type]
+    for parts in ((part,), (part, replace(part, jobs=2, solvers=("cfr",)))):
+        experiment = Experiment(parts, "a name", ("csv",))
+        file = written(tmp_path_factory.mktemp("written"), experiment_text(experiment))
+        assert read_experiment(file) == experiment
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ('gane = ["kuhn2"]\nsolver = ["lcp"]', 1, "did you mean game"),
+        ('game = ["kuhn2"]\nsolver = ["lcp"]\nseeds = "three"', 3, "no integer"),
+        ('game = ["kuhn2"]\nsolver = ["lcp"]\nseeds = 0', 3, "not in the range"),
+        ('game = ["kuhn2"]\nsolver = ["lcpp"]', 2, "unknown solver 'lcpp'"),
+        ('game = ["kuhn2x"]\nsolver = ["lcp"]', 1, "unknown game 'kuhn2x'"),
+        ('game = ["kuhn2"]\nsolver = [{ name = "arclength", epsilon = [] }]', 2, "is empty"),
+        ('game = ["kuhn2"]\nsolver = [{ name = "random", seed = "5..1" }]', 2, "no range"),
+        ('game = ["kuhn2"]\nsolver = [3]', 2, "neither a text nor a table"),
+        ('game = ["kuhn2"]\n\n[[part]]\nsolver = ["lcp"]\n\n[[part]]\nsolver = []', 7, "empty"),
+        ('game = ["kuhn2"]\n\n[[part]]\nsolver = ["lcp"]\nreport = ["md"]', 5, "unknown key"),
+        ('game = ["kuhn2"]\nsolver = ["lcp"]\nreport = ["pdf"]', 3, "no list of some of"),
+        ('schema = "eqbench.experiment/9"\ngame = ["kuhn2"]', 1, "another format"),
+        ('game = ["kuhn2"\n', None, "at end of document"),
+        ('solver = ["lcp"]', None, "'game' is missing"),
+    ],
+)
+def test_mistakes_are_named_with_file_and_line(
+    tmp_path: Path, text: str, line: int | None, words: str
+) -> None:
+    file = written(tmp_path, text)
+    with pytest.raises(UsageError) as caught:
+        read_experiment(file)
+    where = str(file) if line is None else f"{file}, line {line}: "
+    assert str(caught.value).startswith(where)
+    assert words in str(caught.value)
+    done = CliRunner().invoke(app, ["run", str(file)])
+    assert isinstance(done.exception, UsageError)
+
+
+def test_files_of_plugins_are_found_beside_the_experiment(tmp_path: Path) -> None:
+    text = 'game = ["kuhn2"]\nsolver = ["mine"]\nplugin = ["mine.py"]\n'
+    code = "@eqbench.register_solver('mine')\nclass Mine: ...\n"
+    (tmp_path / "mine.py").write_text(f"import eqbench\n\n\n{code}")
+    (part,) = read_experiment(written(tmp_path, text)).parts
+    assert part.plugins == (str(tmp_path / "mine.py"),)
+
+
+def test_shipped_experiments_can_be_read_and_are_listed() -> None:
+    listed = CliRunner().invoke(app, ["list", "experiments"]).output
+    for name, file in shipped().items():
+        assert read_experiment(file).parts
+        assert name in listed
+
+
+def test_schema_has_every_key_of_an_experiment() -> None:
+    properties = experiment_schema()["properties"]
+    assert {field.name for field in fields_of(Request)} <= set(properties)
+    assert set(properties["part"]["items"]["properties"]) < set(properties)
+
+
+def test_experiment_is_run_once_and_its_manifest_repeats_it(tmp_path: Path) -> None:
+    text = PARTS.replace("0.5", "5").replace("seeds = 3", "iterations = 100")
+    written(tmp_path, text)
+    options = ("run", "experiment.toml", "--json", "-q")
+    first = eqbench(*options, cwd=tmp_path)
+    assert first.code == 0, first.err
+    folder = tmp_path / "results" / "experiment"
+    lines = (folder / "runs.jsonl").read_text()
+    assert len(first.json["cells"]) == 5
+    assert (folder / "report.md").exists()
+    again = eqbench(*options, cwd=tmp_path)
+    assert "all 5 cells are there already" in again.err
+    assert (folder / "runs.jsonl").read_text() == lines
+    assert not (folder / "resumed.jsonl").exists()
+    repeated = eqbench("run", str(folder / "manifest.toml"), "--dry-run", "--json", cwd=tmp_path)
+    planned = {cell["key"] for cell in repeated.json["cells"]}
+    assert planned == {cell["key"] for cell in first.json["cells"]}
+    overridden = eqbench(*options[:2], "--solver", "lcp", "--dry-run", "--json", cwd=tmp_path)
+    assert {cell["solver"] for cell in overridden.json["cells"]} == {"lcp"}
+
+
+def test_options_are_saved_as_an_experiment(tmp_path: Path) -> None:
+    options = ("--game", "kuhn2", "--solver", "lcp", "--timeout", "7", "--memory", "1GiB")
+    done = eqbench("run", *options, "--save-as", "saved.toml", cwd=tmp_path)
+    assert done.code == 0, done.err
+    (part,) = read_experiment(tmp_path / "saved.toml").parts
+    assert part == Request(("kuhn2",), ("lcp",), timeout_s=7.0, memory_bytes=2**30)
+    assert not (tmp_path / "results").exists()
+    again = eqbench("run", *options, "--save-as", "saved.toml", cwd=tmp_path)
+    assert again.code == 2
+    assert "cannot write" in again.err
+
+
+def test_experiment_is_run_from_python_in_children(tmp_path: Path) -> None:
+    experiment = package.Experiment((package.Request(("kuhn2",), ("lcp", "sequence_lp")),))
+    records = package.run(experiment, out=tmp_path / "run")
+    assert [(record.solver, record.status) for record in records] == [
+        ("lcp", "ok"),
+        ("sequence_lp", "ok"),
+    ]
+    assert len(package.load_results(tmp_path / "run")) == 2
+    assert package.run(experiment, out=tmp_path / "run") == records
