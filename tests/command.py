@@ -1,4 +1,4 @@
-"""Run the command line as users do: in a process of its own; wait for what it does.
+"""Run the command line as users do, in a process of its own or in this one; wait for what it does.
 
 No test may fail because a machine is slow or busy: whatever is waited for has `PATIENCE_S`, which
 is far beyond ten times what anything takes here, and only ends what hangs.
@@ -6,14 +6,20 @@ is far beyond ten times what anything takes here, and only ends what hangs.
 
 from __future__ import annotations
 
+import io
 import json
+import os
+import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 PLUGINS = Path(__file__).parent / "plugins"
 PATIENCE_S = 600
@@ -49,6 +55,48 @@ def eqbench(*arguments: str | Path, cwd: Path, stdin: str | None = None) -> Ende
         check=False,
     )
     return Ended(done.returncode, done.stdout, done.stderr, cwd)
+
+
+def eqbench_here(*arguments: str | Path, cwd: Path, stdin: str | None = None) -> Ended:
+    """Run the command within this process, which takes a hundredth of the time to start.
+
+    For tests of what commands print, refuse and store; not of signals, streams and imports.
+    """
+    from eqbench.cli import main
+
+    printed, said = io.BytesIO(), io.BytesIO()
+    out, err = (io.TextIOWrapper(stream, "utf-8", newline="") for stream in (printed, said))
+    given = io.TextIOWrapper(io.BytesIO((stdin or "").encode()), "utf-8")
+    words = ["eqbench", *map(str, arguments)]
+    with (
+        patch.multiple(sys, argv=words, stdin=given),
+        _process_as_before(),
+        chdir(cwd),
+        redirect_stdout(out),
+        redirect_stderr(err),
+    ):
+        try:
+            main()
+        except SystemExit as stop:
+            code = stop.code
+    out.flush()
+    err.flush()
+    # a pipe that is read as text has these line ends too
+    texts = [stream.getvalue().decode().replace("\r\n", "\n") for stream in (printed, said)]
+    return Ended(int(code or 0), *texts, cwd)
+
+
+@contextmanager
+def _process_as_before() -> Iterator[None]:
+    """Undo what a command changes in its process; warnings are not errors, as for a user."""
+    interrupt = signal.getsignal(signal.SIGINT)
+    try:
+        with patch.dict(os.environ), warnings.catch_warnings():
+            warnings.resetwarnings()
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        signal.signal(signal.SIGINT, interrupt)
 
 
 def wait_for(condition: Callable[[], Any]) -> bool:

@@ -21,9 +21,10 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from unittest.mock import patch
 
 import click
-from command import PATIENCE_S
+from command import PATIENCE_S, eqbench_here
 
 from eqbench.cli import app
 from eqbench.errors import EqbenchError
@@ -192,13 +193,24 @@ def follow(page: Path, folder: Path) -> Iterator[str]:
         elif block.language == "sh":
             printed = ""
             for command in commands(block):
-                done = run(["bash", "-c", command], folder)
-                printed += done.stdout
-                if done.returncode:
-                    ending = f"ends with {done.returncode}: {done.stdout}"
+                code, said = _do(command, folder)
+                printed += said
+                if code:
+                    ending = f"ends with {code}: {said}"
                     yield f"{page.name}:{block.line}: `{command}` {ending}"
         elif block.language == "text" and (missing := missing_lines(block.text, printed)):
             yield f"{page.name}:{block.line}: not printed: {missing}\nbut:\n{printed}"
+
+
+def _do(command: str, folder: Path) -> tuple[int, str]:
+    """Exit code and output of a command; one of eqbench alone needs no process of its own."""
+    words = shlex.split(command, comments=True)
+    if words[0] == "eqbench" and not set(command) & set("|<>$*;&"):
+        with patch.dict(os.environ, COLUMNS="165"):
+            ended = eqbench_here(*words[1:], cwd=folder)
+        return ended.code, ended.out + ended.err
+    done = run(["bash", "-c", command], folder)
+    return done.returncode, done.stdout
 
 
 def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:

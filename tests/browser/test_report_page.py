@@ -120,24 +120,6 @@ def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-@pytest.mark.parametrize(
-    ("ci", "reason", "outcome"),
-    [
-        ("true", "", pytest.fail.Exception),
-        ("true", "  ", pytest.fail.Exception),
-        ("true", "no room for it", pytest.skip.Exception),
-        ("", "", pytest.skip.Exception),
-    ],
-)
-def test_missing_browser_fails_in_ci_unless_a_reason_is_given(
-    monkeypatch: pytest.MonkeyPatch, ci: str, reason: str, outcome: type[BaseException]
-) -> None:
-    monkeypatch.setenv("CI", ci)
-    monkeypatch.setenv("EQBENCH_NO_BROWSER", reason)
-    with pytest.raises(outcome, match=f"nothing there.*{reason.strip()}"):
-        without_browser("nothing there")
-
-
 @pytest.mark.parametrize("width", WIDTHS)
 def test_page_does_not_scroll_sideways(watched: Watched, width: int) -> None:
     watched.page.set_viewport_size({"width": width, "height": 900})
@@ -193,33 +175,6 @@ def test_filters_hide_rows(browser: Any, tmp_path: Path) -> None:
     assert (name, content) == ("long.csv", b"name,value\r\nrow 1,19\r\n")
     page.close()
     assert opened.complaints == []
-
-
-def test_one_row_is_a_row(browser: Any, tmp_path: Path) -> None:
-    table = Table("short", (Heading("name"),), ((Cell("only"),),), filters=("name",))
-    opened = opened_with(browser, tmp_path, table)
-    assert opened.page.locator("#short output").text_content() == "1 row"
-    opened.page.close()
-
-
-def test_figure_without_a_neighbor_takes_the_width(watched: Watched) -> None:
-    page = watched.page
-    page.set_viewport_size({"width": 1400, "height": 900})
-    card = page.locator(".beside > div:last-child:nth-child(odd) > .card:has(svg)").first
-    box, caption = card.bounding_box(), card.locator("figcaption").bounding_box()
-    assert box["width"] > 1300
-    assert caption["x"] > box["x"] + box["width"] / 2
-
-
-def test_solver_stays_when_a_table_is_scrolled_on_a_phone(watched: Watched) -> None:
-    page = watched.page
-    page.set_viewport_size({"width": 390, "height": 900})
-    canvas, cell = page.locator("#results .canvas"), page.locator("#results td").first
-    before = cell.bounding_box()
-    canvas.evaluate("part => { part.scrollLeft = 400 }")
-    assert canvas.evaluate("part => part.scrollLeft") == 400
-    assert cell.bounding_box()["x"] == before["x"]
-    assert cell.text_content() == watched.column("results", "solver")[0]
 
 
 def test_table_is_saved_with_full_precision(watched: Watched) -> None:

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 from documentation import ROOT
 
 from eqbench.cli import app
@@ -74,38 +73,6 @@ def test_documentation_builds_is_complete_and_fetches_nothing(tmp_path: Path) ->
     (html / "how_to/cite.html").unlink()
     assert unlisted(html) == [">skp</span>"]
     assert unbuilt(html) == [Path("how_to/cite.md")]
-
-
-def test_pages_that_fetch_something_are_noticed(tmp_path: Path) -> None:
-    (tmp_path / "page.html").write_text(
-        '<a href="https://example.org/x">fine</a><script src="app.js"></script>'
-        '<script async src="https://example.org/s.js"></script>'
-        '<img alt="" src="//example.org/i.png">'
-    )
-    (tmp_path / "style.css").write_text("@font-face { src: url('https://example.org/f.woff') }")
-    found = [line.rpartition("/")[2] for line in outside(tmp_path)]
-    assert found == ["s.js", "i.png", "f.woff"]
-
-
-@pytest.mark.parametrize(
-    ("page", "message"),
-    [
-        ("[gone](missing.md)", "missing.md"),
-        ("```{eval-rst}\n.. autoclass:: eqbench.Gone\n```", "Gone"),
-        ("```{plugins} cats\n```", "neither games nor solvers"),
-        ("```{described} eqbench.store.schema.Status\nok: fine\nfine: ok\n```", "without a descr"),
-        ("```{eval-rst}\n:py:class:`eqbench.Gone`\n```", "eqbench.Gone"),
-    ],
-)
-def test_broken_page_fails_the_build(page: str, message: str, tmp_path: Path) -> None:
-    source = tmp_path / "docs"
-    source.mkdir()
-    for name in ("conf.py", "_extensions", "_static"):
-        (source / name).symlink_to(DOCS / name)
-    (source / "index.md").write_text(f"# Broken\n\n{page}\n")
-    done = build(source, tmp_path / "out")
-    assert done.returncode != 0
-    assert message in done.stderr
 
 
 def test_reference_names_the_schema_of_every_document() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from documentation import PAGES, ROOT
-from documentation_links import anchors, link_faults
+from documentation_links import link_faults
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -29,8 +29,3 @@ def test_links_that_lead_nowhere_are_noticed(tmp_path: Path) -> None:
     )
     bad = [fault.split(": ")[1] for fault in link_faults(page)]
     assert bad == ["missing.md", "missing.svg", "other.md#there", "other.md#no", "#nowhere"]
-
-
-def test_anchors_are_those_of_github() -> None:
-    text = "# Table 1: 3 × 3\n\n## `mip` and [ncp](ncp.md)\n\n## Don't stop\n\n## Don't stop\n"
-    assert anchors(text) == {"table-1-3--3", "mip-and-ncp", "dont-stop", "dont-stop-1"}

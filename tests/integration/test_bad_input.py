@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from command import PLUGINS, Ended, eqbench
+from command import PLUGINS, Ended
+from command import eqbench_here as eqbench
 
 
 def assert_refused(done: Ended, *words: str) -> None:

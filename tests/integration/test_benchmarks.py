@@ -113,18 +113,6 @@ def test_folds_are_made_exact_at_some_places(script) -> None:
     assert len(script("arclength_cost").some_of(list(range(95)))) == 10
 
 
-def test_random_weights_lead_to_equilibria(script) -> None:
-    found = script("arclength_cost").random_starts("kuhn3", 1e-7, 2)
-    assert max(found["max_regrets"]) <= 1e-12
-    assert len(found["cpu_s"]) == 2
-
-
-def test_homotopy_is_measured_before_and_after_polishing(script) -> None:
-    found = script("arclength_cost").homotopies("kuhn2", 1e-6, 1)
-    assert 1e-9 < found["nash_conv_before"] < 1e-4
-    assert found["max_regret_after"] <= 1e-15
-
-
 def test_coexisting_equilibria_are_counted_and_verified(script) -> None:
     row = script("coexisting").measure(4, 1e-7, starts=2)
     assert (row["reached"], row["stalled"], row["most"]) == (16, "", 3)  # Billingham 2018, §5.1
@@ -213,15 +201,6 @@ def test_ranges_are_kept_without_the_place_of_their_run(
     assert row["min"]["found"] == pytest.approx(-1 / 18)  # Kuhn 1950
     assert row["min"]["closed"]
     assert row["max"]["closed"]
-
-
-def test_decks_are_compared_at_equal_quantiles(script) -> None:
-    benchmark = script("large_n")
-    small, large = (benchmark.solve(benchmark.kuhn(n, 5), 5) for n in (4, 8))
-    same = benchmark.agreement(small, small)
-    assert [node["mean_difference"] for node in same] == [0] * 12
-    other = benchmark.agreement(small, large)
-    assert all(0 < node["mean_difference"] < 1 for node in other[:3])
 
 
 def test_branch_of_skp_lies_on_its_exact_sets(script, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,6 @@ from eqbench.store.stored_run import read_run
 ROOT = Path(__file__).parents[2]
 REFERENCE = Path("results/reference")
 MARKER = re.compile(r"<!-- fact: (\w+) -->([^<]*)<!-- /fact -->")
-CODE = re.compile(r"^```.*?^```$|`[^`\n]*`", re.DOTALL | re.MULTILINE)
 ABSOLUTE = re.compile(r"(?<![\w.:/<\\])/(?:home|root|Users|tmp|work|var|opt|mnt|srv)/\w")
 
 
@@ -55,39 +54,6 @@ def test_every_page_shows_the_committed_raw_results(tables, facts) -> None:
     assert stale == [], "python benchmarks/make_tables.py fills them in"
 
 
-def test_stale_number_is_found_and_mended(
-    tables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    page = tmp_path / "page.md"
-    right = "in <!-- fact: random_starts -->100<!-- /fact --> starts\n"
-    page.write_text(right.replace("100", "99"))
-    monkeypatch.setattr(tables, "ROOT", tmp_path)
-    monkeypatch.setattr(tables, "pages", lambda: [page])
-    monkeypatch.setattr("sys.argv", ["make_tables.py", "--check"])
-    with pytest.raises(SystemExit) as found:
-        tables.main()
-    assert found.value.code == 1
-    assert "99" in page.read_text(), "a check changes nothing"
-    assert capsys.readouterr().out == "stale: page.md\n"
-    for arguments in (["make_tables.py"], ["make_tables.py", "--check"]):
-        monkeypatch.setattr("sys.argv", arguments)
-        with pytest.raises(SystemExit) as done:
-            tables.main()
-        assert (done.value.code, page.read_text()) == (0, right)
-
-
-def test_stale_table_is_found(tables, facts) -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    stale = text.replace("\ncfr_plus ", "\ncfr_minus ")
-    assert stale != text
-    assert tables.filled(stale, facts) == text
-
-
-def test_number_of_an_unknown_name_is_refused(tables, facts) -> None:
-    with pytest.raises(KeyError, match="no_such_fact"):
-        tables.filled("<!-- fact: no_such_fact -->1<!-- /fact -->", facts)
-
-
 def test_every_file_of_raw_results_behind_numbers_has_one_on_a_page(tables) -> None:
     shown, module = shown_facts(tables), importlib.import_module("facts")
     unused = [
@@ -96,16 +62,6 @@ def test_every_file_of_raw_results_behind_numbers_has_one_on_a_page(tables) -> N
         if not shown.intersection(source(module.read_results(source.__name__)))
     ]
     assert unused == []
-
-
-def test_no_marker_stands_where_it_would_be_seen_or_break_a_paragraph(tables) -> None:
-    for page in tables.pages():
-        text = page.read_text(encoding="utf-8")
-        seen = [code for code in CODE.findall(text) if "<!-- fact" in code]
-        assert seen == [], page
-        # a line that begins with a comment is HTML to its end (CommonMark, section 4.6)
-        assert re.findall(r"^ *<!-- fact.*", text, re.MULTILINE) == [], page
-        assert text.count("<!-- fact:") == len(MARKER.findall(text)), f"unclosed marker in {page}"
 
 
 # -- The reference run --------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
-from command import eqbench
+from command import eqbench_here as eqbench
 
 PLUGIN = """
 from dataclasses import dataclass

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from command import eqbench
+from command import eqbench_here as eqbench
 
 from eqbench import load_game
 from eqbench.cli import app

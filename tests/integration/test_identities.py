@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
-from command import PLUGINS, Ended, eqbench
+from command import PLUGINS, Ended
+from command import eqbench_here as eqbench
 
 import eqbench as package
 from eqbench.errors import ProfileError, UsageError
@@ -26,6 +28,18 @@ def run(folder: Path, *arguments: str | Path) -> Ended:
 def meet(folder: Path, solvers: tuple[str, ...] = MEETS) -> Ended:
     named = [part for solver in solvers for part in ("--solver", solver)]
     return run(folder, "--game", "meeting", *named, "--plugin", MEETING)
+
+
+@pytest.fixture(scope="module")
+def met(tmp_path_factory: pytest.TempPathFactory) -> Ended:
+    """A run of the three that meet, to be copied before anything is changed."""
+    return meet(tmp_path_factory.mktemp("met"))
+
+
+@pytest.fixture
+def folder(met: Ended, tmp_path: Path) -> Path:
+    shutil.copytree(met.folder / "run", tmp_path / "run")
+    return tmp_path
 
 
 def names(cells: list[dict[str, Any]]) -> list[list[str]]:
@@ -50,13 +64,13 @@ def test_a_run_names_the_sub_family_and_verify_says_the_same(tmp_path: Path) -> 
     assert identity["name"] in eqbench(*arguments, cwd=tmp_path).out
 
 
-def test_unpublished_equilibria_are_clusters_numbered_across_cells(tmp_path: Path) -> None:
-    assert names(meet(tmp_path).json["cells"]) == [
+def test_unpublished_equilibria_are_clusters_numbered_across_cells(met: Ended) -> None:
+    assert names(met.json["cells"]) == [
         ["cluster:1"],
         ["cluster:2", "cluster:3"],
         ["cluster:3"],
     ]
-    stored = read_run(tmp_path / "run").cells
+    stored = read_run(met.folder / "run").cells
     assert [item.identity and item.identity["name"] for item in stored[1].equilibria] == [
         *("cluster:2", "cluster:3")
     ]
@@ -70,23 +84,22 @@ def test_a_resumed_run_numbers_its_clusters_anew(tmp_path: Path) -> None:
     assert names(done.json["cells"])[2] == ["cluster:3"]
 
 
-def test_damaged_clusters_are_left_out_with_a_note_and_a_remedy_that_works(tmp_path: Path) -> None:
-    meet(tmp_path)
-    (tmp_path / "run/clusters.json").write_text("[oops")
-    done = eqbench("report", "run", cwd=tmp_path)
+def test_damaged_clusters_are_left_out_with_a_note_and_a_remedy_that_works(folder: Path) -> None:
+    (folder / "run/clusters.json").write_text("[oops")
+    done = eqbench("report", "run", cwd=folder)
     assert done.code == 0
     assert "clusters.json" in done.out
     assert "--resume run" in done.out
     assert "cluster:" not in done.out
-    assert eqbench("run", "-q", "--resume", "run", cwd=tmp_path).code == 0
-    assert len(json.loads((tmp_path / "run/clusters.json").read_text())) == 4
-    assert "clusters.json" not in eqbench("report", "run", cwd=tmp_path).out
+    assert eqbench("run", "-q", "--resume", "run", cwd=folder).code == 0
+    assert len(json.loads((folder / "run/clusters.json").read_text())) == 4
+    assert "clusters.json" not in eqbench("report", "run", cwd=folder).out
 
 
-def test_a_profile_that_was_deleted_costs_its_name_only(tmp_path: Path) -> None:
-    cells = meet(tmp_path).json["cells"]
-    (tmp_path / "run" / cells[0]["equilibria"][0]["profile"]).unlink()
-    again = eqbench("run", "-q", "--json", "--resume", "run", cwd=tmp_path)
+def test_a_profile_that_was_deleted_costs_its_name_only(met: Ended, folder: Path) -> None:
+    cells = met.json["cells"]
+    (folder / "run" / cells[0]["equilibria"][0]["profile"]).unlink()
+    again = eqbench("run", "-q", "--json", "--resume", "run", cwd=folder)
     assert again.code == 0, again.err
     first, *others = again.json["cells"]
     assert first["equilibria"][0]["identity"] is None

@@ -9,7 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from command import eqbench
+from command import eqbench_here as eqbench
 
 
 @pytest.fixture(scope="module")

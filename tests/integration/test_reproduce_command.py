@@ -12,7 +12,7 @@ from typing import Any
 
 import psutil
 import pytest
-from command import PATIENCE_S, Ended, eqbench, wait_for
+from command import PATIENCE_S, Ended, eqbench, eqbench_here, wait_for
 
 SOURCE = "encyclopedia"
 
@@ -97,7 +97,7 @@ def test_resuming_reads_verdicts_anew_and_runs_only_what_is_missing(first: Ended
 def test_mistakes_are_refused_with_what_is_allowed(
     first: Ended, arguments: tuple[str, ...], message: str
 ) -> None:
-    ended = eqbench("reproduce", *arguments, cwd=first.folder)
+    ended = eqbench_here("reproduce", *arguments, cwd=first.folder)
     assert ended.code == 2
     assert message in ended.err
 
@@ -105,7 +105,7 @@ def test_mistakes_are_refused_with_what_is_allowed(
 def test_a_folder_in_use_is_refused(first: Ended) -> None:
     with (first.folder / "page" / "request.json").open() as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        ended = eqbench("reproduce", "--resume", "page", cwd=first.folder)
+        ended = eqbench_here("reproduce", "--resume", "page", cwd=first.folder)
     assert ended.code == 2
     assert "another eqbench reproduce runs in page" in ended.err
 
@@ -124,7 +124,7 @@ def test_ended_by_a_signal_it_leaves_no_job_behind_and_can_go_on(tmp_path: Path)
 
 
 def test_jobs_are_listed_without_running_anything(tmp_path: Path) -> None:
-    ended = eqbench("reproduce", SOURCE, "--list", cwd=tmp_path)
+    ended = eqbench_here("reproduce", SOURCE, "--list", cwd=tmp_path)
     assert ended.code == 0
     assert "two_player_equilibria: run --game kuhn2 --solver" in ended.out
     assert not list(tmp_path.iterdir())

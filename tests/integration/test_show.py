@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from command import eqbench
-from stored_runs import cell, identified, identity, without_figures, write_run
+from command import eqbench_here as eqbench
+from stored_runs import cell, without_figures, write_run
 from three_player_kuhn import SITUATIONS
 
 from eqbench import BehaviorProfile, load_game
@@ -18,10 +18,6 @@ from eqbench.model.inspection import inspect_profile
 from eqbench.model.profile import random_profile
 from eqbench.model.profile_json import profile_text
 from eqbench.model.tree import CHANCE, TERMINAL, GameTree
-from eqbench.report.profile_facts import cell_facts
-from eqbench.report.profile_view import profile_report
-from eqbench.report.terminal import plain_text, print_report
-from eqbench.store.stored_run import read_run
 
 PLUGIN = """
 from dataclasses import dataclass
@@ -159,15 +155,6 @@ def test_rank_chooses_the_candidate(place: Path) -> None:
     assert "0 (the best) to 1" in done.err
 
 
-def test_text_shows_tables_and_grid(place: Path) -> None:
-    done = eqbench("show", "run", "kuhn3/cfr_plus", cwd=place)
-    assert done.code == 0, done.err
-    assert {"P1", "P2", "P3", "4:KKBF", "gap"} <= set(done.out.split())
-    for text in ("a_jk (P1)", "b_jk (P2)", "c_jk (P3)", '1: ""', "4: KKBC", "limit – stopped"):
-        assert text in done.out
-    assert "\x1b" not in done.out
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -191,74 +178,6 @@ def write_profile(path: Path, spec: str, behavior: list[float]) -> None:
     (path / "profiles/0a-0.json").write_text(
         profile_text(tree, BehaviorProfile.of(tree, behavior), spec)
     )
-
-
-@pytest.mark.parametrize(
-    ("fields", "lines"),
-    [
-        (
-            {
-                "also": ["szafron:c11=1/2"],
-                "parameters": {"beta": 0.18930412, "b11": 0.1},
-                "strict": False,
-                "off_path": {f"P{k}|4:|bet": k / 8 for k in range(1, 7)} | {"P1|1:|bet": -0.9},
-                "dimension": 5,
-            },
-            [
-                "equilibrium: szafron:c11=0 (also szafron:c11=1/2)",
-                "  on its path of play; elsewhere the behavior is not as published; "
-                "distance 1.0e-09",
-                "  parameters: beta=0.189304, b11=0.1",
-                "  dimension of the equilibria around it: 5",
-                "  off the path of play: P1|1:|bet by -0.9, P6|4:|bet by 0.75, "
-                "P5|4:|bet by 0.625, P4|4:|bet by 0.5, P3|4:|bet by 0.375, and 2 more",
-            ],
-        ),
-        (
-            {},
-            [
-                "equilibrium: szafron:c11=0",
-                "  on its path of play, and every published constraint holds; distance 1.0e-09",
-                "player   payoff  regret",
-            ],
-        ),
-        (
-            {"on_path": False, "distance": 2.5e-4},
-            [
-                "equilibrium: szafron:c11=0",
-                "  not on its path of play, only the nearest published one; distance 2.5e-04",
-            ],
-        ),
-        (
-            {"name": "cluster:3"},
-            [
-                "equilibrium: cluster:3",
-                "  in no published set, numbered within the run; distance 1.0e-09",
-            ],
-        ),
-        (
-            {"strict": False, "off_path": {}},
-            [
-                "equilibrium: szafron:c11=0",
-                "  as published up to rounding: on its path of play, but some constraint "
-                "is missed by more than 1e-7; distance 1.0e-09",
-                "player   payoff  regret",
-            ],
-        ),
-        (None, ["equilibrium: in no published set", "player   payoff  regret"]),
-    ],
-)
-def test_text_says_which_equilibrium_it_is(
-    tmp_path: Path, fields: dict[str, Any] | None, lines: list[str]
-) -> None:
-    found = None if fields is None else identity(**{"name": "szafron:c11=0"} | fields)
-    run = read_run(write_run(tmp_path / "run", identified(cell("0a"), found)))
-    facts = cell_facts(run, run.cells[0], rank=0) | {"players": ["P1", "P2"], "payoff_scale": 1e9}
-    report = profile_report(facts, show_all=False)
-    text = plain_text(lambda console: print_report(report, console))
-    shown = text.splitlines()
-    start = shown.index(lines[0])
-    assert shown[start : start + len(lines)] == lines
 
 
 def test_unreached_sets_say_so_and_have_no_gap_where_nobody_leads(tmp_path: Path) -> None:

@@ -100,6 +100,11 @@ def test_files_from_outside_are_read_with_a_bound():
         ("eqbench", {"click", "numpy"}),
         ("eqbench.cli", {"matplotlib", "numba", "numpy", "pandas", "rich"}),
         ("eqbench.verification", {"numba", "scipy"}),
+        (
+            "eqbench.solvers.cfr, eqbench.solvers.fictitious_play, eqbench.solvers.sequence_lp, "
+            "eqbench.solvers.lcp",
+            {"numba", "pandas", "scipy"},
+        ),
     ],
 )
 def test_importing_it_does_not_load(module: str, unwanted: set[str]):

@@ -28,32 +28,12 @@ def profiles(result: Result) -> list[list[float]]:
 # -- options ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("option", "advice"),
-    [
-        ("epsilon=0", "choose a number > 0, for example 1e-7"),
-        ("epsilon=-1", "choose a number > 0, for example 1e-7"),
-        ("starts=-1", "choose a number >= 0"),
-        ("window=0", "choose a number > 0, for example 0.3"),
-        ("window=-1", "choose a number > 0, for example 0.3"),
-    ],
-)
-def test_option_out_of_range_is_refused_with_its_value(option: str, advice: str) -> None:
-    with pytest.raises(SpecError, match=f"arclength: {option}.*; {advice}"):
-        eqbench.load_solver(f"arclength({option})")
-
-
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])
 @pytest.mark.parametrize("option", ["epsilon", "window"])
 def test_option_that_is_no_finite_number_is_refused(option: str, number: float) -> None:
     solver = type(eqbench.load_solver("arclength"))
     with pytest.raises(SpecError, match=f"{option}={number}"):
         solver(**{option: number})
-
-
-def test_unknown_regularization_is_refused_with_those_that_exist() -> None:
-    with pytest.raises(SpecError, match="log, arctan, rational"):
-        eqbench.load_solver("arclength(regularization=entropy)")
 
 
 def test_branch_needs_a_payoff_parameter() -> None:

@@ -80,12 +80,3 @@ def test_every_extra_with_a_package_for_solvers_is_looked_for(
     assert {"gambit", "gurobi", "scip", "peers", "ode", "exact"} == set(absent)
     assert absent["exact"]["state"] == "absent"
     assert absent["exact"]["detail"] == "optional: pip install 'eqbench[exact]'"
-
-
-def test_checks_are_not_wrapped_where_no_terminal_is(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.delenv("COLUMNS", raising=False)
-    doctor = importlib.import_module("eqbench.cli.doctor")
-    doctor._print([doctor._check("cache", "good", "x" * 100)])
-    assert "x" * 100 in capsys.readouterr().out

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,6 @@ from stored_runs import cell, identified, identity, without_figures, write_run
 
 from eqbench.report.exports import report_on, results_csv, summary_csv
 from eqbench.report.rows import Report, Table
-from eqbench.report.terminal import plain_text, print_report
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import read_run
 
@@ -74,18 +72,6 @@ def test_entries_count_the_cells_that_found_an_equilibrium(
     ]
 
 
-def test_notes_give_parameters_of_families_and_payoffs_of_clusters(
-    seeds: list[CellRecord], tmp_path: Path
-) -> None:
-    assert matrix(report(tmp_path / "run", *seeds)).notes == (
-        f"{C0}: β from 0.013 to 0.228",
-        f"{HALF}: β=0.128",
-        "cluster:2: payoffs -0.05556 +0.05556, dimension 3",
-        "cluster:10: payoffs -0.05556 +0.05556",
-        f"near {C0} ×1: distance 2.0e-04",
-    )
-
-
 def test_payoffs_of_a_cluster_are_those_of_its_best_member(tmp_path: Path) -> None:
     bad = identified(cell("01", seed=0), on("cluster:1"))
     best = identified(cell("02", seed=1), on("cluster:1"))
@@ -94,16 +80,6 @@ def test_payoffs_of_a_cluster_are_those_of_its_best_member(tmp_path: Path) -> No
     )
     (note,) = matrix(report(tmp_path / "run", bad, best)).notes
     assert note == "cluster:1: payoffs +0.25000 -0.25000"
-
-
-def test_distances_of_several_near_cells_are_a_range(tmp_path: Path) -> None:
-    records = [
-        identified(cell(f"0{seed}", seed=seed), on(C0, on_path=False, distance=10.0 ** -(seed + 3)))
-        for seed in range(3)
-    ]
-    table = matrix(report(tmp_path / "run", *records))
-    assert rows(table) == [["cfr_plus", 3, 0, 3]]
-    assert table.notes == (f"near {C0} ×3: distance from 1.0e-05 to 1.0e-03",)
 
 
 @pytest.mark.parametrize(
@@ -188,36 +164,6 @@ def test_many_clusters_share_a_column_and_the_commonest_have_their_own(tmp_path:
     assert narrow[1:3] == ["cluster:9", "other clusters"], "the commonest is left out last"
 
 
-@pytest.mark.parametrize("width", [50, 66, 80, 100, 140])
-def test_matrix_and_equilibria_are_readable_at_any_width(width: int, tmp_path: Path) -> None:
-    names = [C0, MIDDLE, HALF]
-    three: dict[str, Any] = {
-        "payoffs": [-0.02856, -0.02083, 0.0494],
-        "regrets": [0.0, 0.0, 1e-12],
-    }
-    records = []
-    for k in range(3):
-        found = cell(f"0{k}", solver="pcfr_plus_alternating", seed=k)
-        (item,) = identified(found, on(names[k], 0.189 + k)).equilibria
-        records.append(replace(found, **three, equilibria=[replace(item, **three)]))
-    made = report(tmp_path / "run", *records, without_figures("09", status="unsupported"))
-    text = plain_text(lambda console: print_report(made, console), width)
-    assert "…" not in text
-    assert max(map(len, text.splitlines())) <= width
-    table, below = text.split("equilibria found")
-    parameters = ["β=0.189", "β=1.189", "β=2.189"]
-    if width == 66:
-        assert re.search(r"not shown at this width:[\w\s,]*\sequilibrium,", table)
-    else:
-        for part in [*(name.partition(":")[2] for name in names), *parameters]:
-            assert part in table
-    if width == 140:
-        assert "szafron:0<c11<1/2 β=1.189" in table
-        assert "not shown at this width: exploitability, profile\n" in table
-    for name in names:
-        assert name.partition(":")[2] in below
-
-
 def test_csv_of_cells_has_the_identity_of_the_best_candidate(
     seeds: list[CellRecord], tmp_path: Path
 ) -> None:
@@ -232,27 +178,3 @@ def test_csv_of_cells_has_the_identity_of_the_best_candidate(
     assert (near["equilibrium"], near["equilibrium_on_path"]) == (C0, "False")
     for row in (unknown, cells[6]):
         assert {value for name, value in row.items() if name.startswith("equilibrium")} == {""}
-
-
-def test_note_says_between_whom_payoff_moves(tmp_path: Path) -> None:
-    """Payoffs that are the same in all members are left out."""
-    records = []
-    for k in (1, 2):
-        record = identified(cell(f"0{k}", seed=k), on(C0, 0.1 * k))
-        (item,) = record.equilibria
-        three: dict[str, Any] = {"payoffs": [-0.1 * k, -0.5, 0.1 * k], "regrets": [1e-12] * 3}
-        records.append(replace(record, **three, equilibria=[replace(item, **three)]))
-    (note,) = matrix(report(tmp_path / "run", *records)).notes
-    assert note == (
-        f"{C0}: β from 0.1 to 0.2, payoff P1 from -0.20000 to -0.10000, "
-        "payoff P3 from +0.10000 to +0.20000"
-    )
-
-
-def test_summary_counts_several_equilibria_without_saying_whose_figures_they_are(
-    seeds: list[CellRecord], tmp_path: Path
-) -> None:
-    table, _ = report(tmp_path / "run", *seeds, summarize=True).tables
-    assert any(len(row.values["equilibria"] or ()) > 1 for row in table.rows)
-    assert not any("the first" in remark for remark in table.remarks)
-    assert any("≈" in remark for remark in table.remarks)

@@ -13,7 +13,7 @@ from command import eqbench as eqbench_command
 from solver_cases import bimatrix, run
 
 import eqbench
-from eqbench.solver import Budget, Monitor, Report, is_deterministic
+from eqbench.solver import Budget, Monitor, Report
 from eqbench.verification import verify
 
 pytest.importorskip("pygambit")
@@ -147,12 +147,6 @@ def test_paths_of_tree_and_strategic_form_agree_on_one_shot_games() -> None:
     )
     np.testing.assert_allclose(tree, form, atol=1e-9)
     assert abs(tree - 0.5).max() > 0.1
-
-
-def test_all_of_them_call_themselves_deterministic() -> None:
-    assert is_deterministic(eqbench.load_solver("gambit_liap"))
-    first, again = (run("gambit_liap", "battle_of_sexes", seed).behavior for seed in (0, 1))
-    np.testing.assert_array_equal(first, again)
 
 
 # -- when they stop -----------------------------------------------------------------------

@@ -11,7 +11,7 @@ from report_pages import KUHN3, page_run, read_page
 from stored_runs import cell, write_run
 
 from eqbench.cli import app
-from eqbench.cli.report import game_facts, page_file, solver_groups
+from eqbench.cli.report import game_facts, page_file
 from eqbench.errors import UsageError
 from eqbench.report.html.page import command_of
 from eqbench.store.stored_run import StoredRun, read_run
@@ -144,9 +144,3 @@ def test_sources_and_symbols_of_published_sets_are_handed_over() -> None:
     assert sets["szafron:c11=1/2"].symbols["β"] == f"b11: {at(2, '1:K')}"
     (kuhn2,) = facts["kuhn(players=2)"].sets
     assert kuhn2.symbols == {"α": at(1, "1:")}
-
-
-def test_words_for_several_solvers_are_handed_over() -> None:
-    groups = solver_groups()
-    assert {"cfr_plus", "logit"} <= set(groups["all"])
-    assert all(name.startswith("gambit_") for name in groups["gambit_all"])

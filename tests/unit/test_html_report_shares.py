@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from report_pages import SVG, material_of, shares_of_targets, titles_of, write_trace
+from report_pages import material_of, shares_of_targets, titles_of, write_trace
 from stored_runs import cell, with_candidate, without_figures, write_run
 
 from eqbench.report.html.document import Figure
@@ -64,27 +63,6 @@ def test_share_of_targets_is_of_the_same_seeds_for_all_solvers(tmp_path: Path) -
         "two seeds: 100% in the end",
         "no chance: 100% in the end",
     ]
-
-
-def test_what_reached_nothing_has_no_line_and_is_named(tmp_path: Path) -> None:
-    records = cell("01"), without_figures("02", solver="never", status="unsupported")
-    figure = shares_of_targets(material_of(tmp_path / "run", *records).games)
-    assert figure is not None
-    assert figure.caption.endswith(" No line, since they reached nothing: never.")
-    assert "never" not in figure.svg
-
-
-def test_lines_end_at_their_last_gain_and_go_on_thin(tmp_path: Path) -> None:
-    records = cell("01", elapsed_s=0.1), cell("02", solver="slow", elapsed_s=1.0)
-    figure = shares_of_targets(material_of(tmp_path / "run", *records).games)
-    assert figure is not None
-    widths = [
-        path.get("stroke-width")
-        for path in ET.fromstring(figure.svg).iter(f"{SVG}path")
-        if path.get("stroke-width") in ("0.8", "1.5") and path.get("fill") == "none"
-    ]
-    assert widths == ["0.8", "0.8", "1.5", "1.5"]  # what is drawn later lies above
-    assert "behind it the line goes on, thin, to the right edge" in figure.caption
 
 
 def test_only_games_that_all_solvers_were_asked_to_solve_count(tmp_path: Path) -> None:

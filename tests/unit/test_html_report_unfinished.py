@@ -40,20 +40,6 @@ def test_unfinished_run_counts_and_maps_what_was_planned(tmp_path: Path) -> None
     assert "some, mccfr" in page.full_text
 
 
-def test_legends_name_only_what_is_drawn(tmp_path: Path) -> None:
-    run = unfinished(tmp_path / "run", cell("01"))
-    page = read_page(report_page([run], {}, GROUPS))
-    assert "mccfr" not in texts_of(page, "ecdf")
-    assert "mccfr" not in texts_of(page, "nashconv-time-1")
-    assert "cfr_plus" in texts_of(page, "ecdf")
-
-
-def test_unfinished_run_without_any_cell_maps_what_was_planned(tmp_path: Path) -> None:
-    page = read_page(report_page([unfinished(tmp_path / "run")], {}, GROUPS))
-    assert texts_of(page, "status").count("not run yet") == 8
-    assert page.all("h1")[0].text == "eqbench on kuhn2, leduc"
-
-
 def test_finished_run_awaits_nothing_whatever_its_groups_have_become(tmp_path: Path) -> None:
     run = read_run(write_run(tmp_path / "run", cell("01")))
     run.plan["request"] |= {"games": ["kuhn2"], "solvers": ["some"]}

@@ -9,7 +9,6 @@ import pytest
 from tree_path import label_at, payoffs_at
 
 import eqbench
-from eqbench.errors import GameTooLargeError, SpecError
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.verification import verify_exactly
@@ -125,29 +124,3 @@ def test_callers_of_the_bet_must_match_the_raise_or_lose_their_stake(
 def test_payoffs_stay_affine_in_the_pot() -> None:
     game = eqbench.load_game("kuhn3(raises=1)")
     assert payoffs_at(game.at(pot=9).tree, [0, "bet", "raise", "fold", "call"]) == [-5, 8, -3]
-
-
-@pytest.mark.parametrize(
-    ("spec", "message"),
-    [
-        ("kuhn3(reduce=billingham, raises=1)", "use reduce=none or raises=0"),
-        ("kuhn3_reduced(raises=1)", "use reduce=none or raises=0"),
-        ("kuhn(raises=-1)", "raises=-1; allowed are 0 to 100"),
-        ("kuhn(raises=101)", "raises=101; allowed are 0 to 100"),
-    ],
-)
-def test_impossible_raises_are_refused(spec: str, message: str) -> None:
-    with pytest.raises(SpecError, match=message):
-        eqbench.load_game(spec)
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        "players=6, cards=40, raises=100",
-        "players=3, cards=1000000000, reduce=billingham",
-    ],
-)
-def test_absurd_sizes_are_refused_before_anything_is_dealt(options: str) -> None:
-    with pytest.raises(GameTooLargeError, match="nodes"):
-        eqbench.load_game(f"kuhn({options})")

@@ -9,7 +9,6 @@ import pytest
 from tree_path import children, follow, label_at, payoffs_at
 
 import eqbench
-from eqbench.errors import GameTooLargeError, SpecError
 from eqbench.model.tree import CHANCE, TERMINAL, GameTree
 
 # Moves of chance: with two players the cards are 1a 1b 2a 2b 3a 3b, less those already dealt.
@@ -104,29 +103,6 @@ def test_suits_do_not_change_what_a_hand_is_worth() -> None:
     swap = str.maketrans("ab", "ba")
     known = set(zip(tree.infoset_player, tree.infoset_labels, strict=True))
     assert {(player, label.translate(swap)) for player, label in known} == known
-
-
-@pytest.mark.parametrize(
-    ("spec", "message"),
-    [
-        ("leduc(players=1)", "players=1; allowed are 2 to 6"),
-        ("leduc(players=7)", "players=7; allowed are 2 to 6"),
-        ("leduc(ranks=0)", "choose ranks >= 1"),
-        ("leduc(suits=0)", "suits=0; allowed are 1 to 26"),
-        ("leduc(suits=27)", "suits=27; allowed are 1 to 26"),
-        ("leduc(ranks=2, suits=1)", "2 players and the public card need 3"),
-        ("leduc(raises=0)", "raises=0; allowed are 1 to 100"),
-        ("leduc(raises=101)", "raises=101; allowed are 1 to 100"),
-    ],
-)
-def test_impossible_decks_and_rules_are_refused(spec: str, message: str) -> None:
-    with pytest.raises(SpecError, match=message):
-        eqbench.load_game(spec)
-
-
-def test_absurd_sizes_are_refused_before_anything_is_dealt() -> None:
-    with pytest.raises(GameTooLargeError, match="nodes"):
-        eqbench.load_game("leduc(players=6, ranks=1000000000, raises=100)")
 
 
 def test_payoffs_sum_to_zero(three: GameTree) -> None:

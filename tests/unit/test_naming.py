@@ -10,7 +10,6 @@ import pytest
 from stored_runs import cell, identified, identity, without_figures
 
 from eqbench.report.naming import (
-    broken,
     decimal,
     kind_of_match,
     label,
@@ -144,8 +143,3 @@ def test_leading_parameter_is_the_one_that_the_identity_names() -> None:
 )
 def test_decimals_have_no_zeros_at_their_end(value: float, digits: int, text: str) -> None:
     assert decimal(value, digits) == text
-
-
-def test_only_long_names_are_broken() -> None:
-    assert broken("≈ szafron:c11=0\nβ=0.1") == "≈ szafron:\nc11=0\nβ=0.1"
-    assert broken("skp:2, cluster:10") == "skp:2, cluster:10"

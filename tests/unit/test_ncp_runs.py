@@ -294,14 +294,15 @@ def test_exact_search_that_ends_empty_handed_says_why(
 
 def test_exact_search_stops_when_it_is_told_to() -> None:
     rational = importlib.import_module("eqbench.solvers.ncp.rational.rational")
-    result = solve("kuhn(players=3,cards=6)", "semismooth")
+    spec = "kuhn(players=3,cards=5)"
+    result = solve(spec, "semismooth")
     asked = []
 
     def stop() -> bool:
         asked.append(1)
         return True
 
-    game = eqbench.load_game("kuhn(players=3,cards=6)")
+    game = eqbench.load_game(spec)
     behavior = result.equilibria[0].profile.probabilities
     assert rational.exact_equilibrium(game, behavior, stop) is None
     assert len(asked) == 1

@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 
 import eqbench
-from eqbench.errors import SpecError
 from eqbench.solver import Availability, availability_for, availability_of, refusal_of
 
 set_ups = importlib.import_module("eqbench.solvers.ncp.ncp")
@@ -33,33 +32,6 @@ def refusal(solver: str, game: str) -> str | None:
 
 
 # -- options ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ("gap=1", "gap=1.*choose a number from 0 to 1"),
-        ("gap=-0.1", "gap=-0.1.*choose a number from 0 to 1"),
-        ("feasibility=0.01", "feasibility=0.01; choose a number from 1e-9 to 1e-3"),
-        ("feasibility=0", "feasibility=0.*choose a number from 1e-9 to 1e-3"),
-        ("sense=max", 'sense=max with of=""; give both'),
-        ('of="P1"', 'sense=none with of="P1"; give both'),
-        ('sense=min,of="P1|4:"', "choose a player.* or player, information set and action"),
-        ('sense=min,of="P1|4:|bet|x"', "choose a player"),
-        ('sense=min,of="P1",dominated=remove', "dominated=remove loses equilibria"),
-        ("formulation=papers", "paper"),
-        ("backend=cplex", "gurobi"),
-    ],
-)
-def test_options_that_make_no_sense_are_refused_with_advice(options: str, message: str) -> None:
-    with pytest.raises(SpecError, match=message):
-        eqbench.load_solver(f"ncp({options})")
-
-
-@pytest.mark.parametrize("feasibility", ["0.01", "1e-10"])
-def test_mip_takes_the_same_tolerances(feasibility: str) -> None:
-    with pytest.raises(SpecError, match="choose a number from 1e-9 to 1e-3"):
-        eqbench.load_solver(f"mip(feasibility={feasibility})")
 
 
 @pytest.mark.parametrize("name", BACKENDS)

@@ -49,27 +49,23 @@ def parse_with(number: str) -> Any:
 # -- labels -------------------------------------------------------------------------------
 
 
-def test_unknown_player_is_refused_with_the_nearest(tree: GameTree, data: dict) -> None:
-    data["behavior"]["p1"] = {}
-    with pytest.raises(ProfileError, match="unknown player 'p1': did you mean P1"):
+@pytest.mark.parametrize(
+    ("player", "infoset", "row", "message"),
+    [
+        ("p1", "1:", {"bet": 1}, "unknown player 'p1': did you mean P1"),
+        ("P1", "1:BK", {"fold": 1}, "P1 has no information set '1:BK': did you mean 1:KB"),
+        ("P1", "1:K", {"check": 1}, "P1 has no information set '1:K'"),  # it is one of P2
+        ("P1", "1:", {"bett": 1}, r"unknown action 'bett' at .* did you mean bet\?"),
+        ("P1", "1:", {"raise": 1}, r"'raise' at .* known: 'bet', 'check'"),
+        *(("P1", "1:", row, "expected an object in braces") for row in (0.5, [0.5, 0.5], None)),
+    ],
+)
+def test_labels_that_the_game_does_not_have_are_refused_with_the_nearest(
+    tree: GameTree, data: dict, player: str, infoset: str, row: Any, message: str
+) -> None:
+    data["behavior"].setdefault(player, {})[infoset] = row
+    with pytest.raises(ProfileError, match=message):
         profile_from_json(tree, data)
-
-
-def test_unknown_information_set_is_refused_with_the_nearest(tree: GameTree, data: dict) -> None:
-    with pytest.raises(ProfileError, match=r"P1 has no information set '1:BK': did you mean 1:KB"):
-        profile_from_json(tree, spoiled(data, "P1", "1:BK", {"fold": 1}))
-
-
-def test_information_set_of_the_other_player_is_unknown(tree: GameTree, data: dict) -> None:
-    with pytest.raises(ProfileError, match="P1 has no information set '1:K'"):
-        profile_from_json(tree, spoiled(data, "P1", "1:K", {"check": 1}))
-
-
-def test_unknown_action_is_refused_with_the_known_ones(tree: GameTree, data: dict) -> None:
-    with pytest.raises(ProfileError, match=r"unknown action 'bett' at .* did you mean bet\?"):
-        profile_from_json(tree, spoiled(data, "P1", "1:", {"bett": 1}))
-    with pytest.raises(ProfileError, match=r"'raise' at .* known: 'bet', 'check'"):
-        profile_from_json(tree, spoiled(data, "P1", "1:", {"raise": 1}))
 
 
 @pytest.mark.parametrize("data", [None, [], {}, {"behavior": []}, {"behaviour": {}}], ids=repr)
@@ -78,22 +74,13 @@ def test_what_is_no_profile_is_told_the_form(tree: GameTree, data: Any) -> None:
         profile_from_json(tree, data)
 
 
-@pytest.mark.parametrize("row", [0.5, [0.5, 0.5], None])
-def test_row_must_be_an_object(tree: GameTree, data: dict, row: Any) -> None:
-    with pytest.raises(ProfileError, match="expected an object in braces"):
-        profile_from_json(tree, spoiled(data, "P1", "1:", row))
-
-
 # -- what may be left out -----------------------------------------------------------------
 
 
-def test_missing_information_set_is_refused_with_its_actions(tree: GameTree, data: dict) -> None:
+def test_missing_information_set_or_player_is_refused(tree: GameTree, data: dict) -> None:
     del data["behavior"]["P2"]["3:B"]
     with pytest.raises(ProfileError, match=r"'3:B' of P2; give frequencies for fold, call"):
         profile_from_json(tree, data)
-
-
-def test_missing_player_is_refused(tree: GameTree, data: dict) -> None:
     del data["behavior"]["P2"]
     with pytest.raises(ProfileError, match="of P2"):
         profile_from_json(tree, data)
@@ -158,15 +145,18 @@ def test_frequency_must_be_a_number(tree: GameTree, data: dict, value: Any) -> N
         profile_from_json(tree, spoiled(data, "P1", "1:", {"bet": value}))
 
 
-@pytest.mark.parametrize("word", ["NaN", "Infinity", "-Infinity"])
-def test_text_with_non_finite_numbers_is_refused(word: str) -> None:
-    with pytest.raises(ProfileError, match=f"contains {word}"):
-        parse_with(word)
-
-
-@pytest.mark.parametrize("number", ["1e999999999", "1" * 5000, "0." + "1" * 5000])
-def test_numbers_of_absurd_size_are_refused_at_once(number: str) -> None:
-    with pytest.raises(ProfileError, match="out of any reasonable size"):
+@pytest.mark.parametrize(
+    ("number", "message"),
+    [
+        *((word, f"contains {word}") for word in ("NaN", "Infinity", "-Infinity")),
+        *(
+            (text, "of any reasonable size")
+            for text in ("1e999999999", "1" * 5000, "0." + "1" * 5000)
+        ),
+    ],
+)
+def test_numbers_that_no_frequency_can_be_are_refused_at_once(number: str, message: str) -> None:
+    with pytest.raises(ProfileError, match=message):
         parse_with(number)
 
 

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import eqbench
-from eqbench.errors import SpecError
 from eqbench.model.tree import CHANCE, TERMINAL, GameTree
 
 
@@ -132,22 +131,3 @@ def test_payoffs_of_a_zero_sum_game_sum_to_zero(players: int) -> None:
     tree = load(players=players, depth=6, zero_sum=True)
     assert (tree.payoffs.base.sum(axis=1) == 0).all()
     assert np.abs(tree.payoffs.base).min(axis=0).max() < np.abs(tree.payoffs.base).max()
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"players": 1}, "players=1; allowed are 2 to 20"),
-        ({"players": 4, "depth": 3}, "depth=3; allowed are 4 .* to 60 moves"),
-        ({"depth": 61}, "depth=61; allowed are 2 .* to 60 moves"),
-        ({"actions": 1}, "actions=1 is too small"),
-        ({"chance": 1}, "chance=1 is no probability below 1"),
-        ({"chance": "-1/2"}, "chance=-1/2 is no probability"),
-        ({"information": "3/2"}, "information=3/2 is no probability from 0 to 1"),
-        ({"seed": -1}, "seed=-1 is too small"),
-        ({"zero_sum": 3}, "zero_sum=3 is not allowed; expected true or false"),
-    ],
-)
-def test_nonsense_is_refused(options: dict[str, object], message: str) -> None:
-    with pytest.raises(SpecError, match=message):
-        load(**options)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from pathlib import Path
 
 import pytest
-from report_readers import LatexError, check_latex, latex_to_text, markdown_tables
-from rich.cells import cell_len
+from report_readers import check_latex, latex_to_text, markdown_tables
 from stored_runs import SPECIAL, cell, identified, identity, sample_run, write_run
 
 from eqbench.report.exports import report_on, results_csv
@@ -62,26 +60,6 @@ def test_markdown_parses_back_cell_by_cell(run: StoredRun) -> None:
     assert table[0]["memory (MiB)"] == "157"
     assert table[3]["NashConv"] == "–"
     assert len(second) == 3
-
-
-def test_markdown_is_aligned_as_plain_text_and_when_rendered(
-    run: StoredRun, named: StoredRun
-) -> None:
-    text = markdown(report_on([run])) + markdown(report_on([named]))
-    for block in re.findall(r"(?:^\|.*\|\n)+", text, flags=re.MULTILINE):
-        lines = block.splitlines()
-        assert len({cell_len(line) for line in lines}) == 1
-        head, rule = (re.split(r"(?<!\\)\|", line)[1:-1] for line in lines[:2])
-        for name, dashes in zip(head, rule, strict=True):
-            is_text = name.strip() in ("solver", "status", "equilibrium", "profile")
-            assert dashes.strip().endswith(":") is not is_text
-
-
-def test_markdown_notes_say_what_is_not_ok(run: StoredRun) -> None:
-    text = markdown(report_on([run]))
-    assert "- unsupported: sequence_lp – two players only\n" in text
-    assert "- target: max regret 4.0e-10\n" in text
-    assert "NashConv is their sum" in text
 
 
 def test_markdown_names_equilibria_whatever_their_characters(named: StoredRun) -> None:
@@ -154,37 +132,6 @@ def test_latex_names_equilibria_whatever_their_characters(named: StoredRun) -> N
     summarized = latex(report_on([named], summarize=True))
     check_latex(summarized)
     assert r"kuhn2 $\times$1" in summarized
-
-
-def test_latex_caption_names_game_and_units(run: StoredRun) -> None:
-    text = latex(report_on([run]))
-    (caption, _) = re.findall(r"\\caption\{(.*)\}", text)
-    assert r"kuhn2 = kuhn(players=2" in caption
-    assert "Regrets are in payoff units" in caption
-    assert "NashConv~/~2" in caption
-
-
-@pytest.mark.parametrize(
-    ("good", "bad"),
-    [
-        (r"\end{table}", ""),
-        (r"\bottomrule", ""),
-        (" & ", " ", ),
-        (r"cfr\_plus", "cfr_plus"),
-        (r"\#", "#"),
-        (r"\{", "{"),
-        ("$", ""),
-        (r"two players only", "a & b"),
-        ("--", "–"),
-    ],
-)  # fmt: skip
-def test_the_reader_of_these_tests_notices_what_would_not_compile(
-    run: StoredRun, good: str, bad: str
-) -> None:
-    text = latex(report_on([run]))
-    assert good in text
-    with pytest.raises(LatexError):
-        check_latex(text.replace(good, bad, 1))
 
 
 def test_latex_names_characters_that_pdftex_need_not_know() -> None:

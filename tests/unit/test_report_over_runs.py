@@ -58,14 +58,6 @@ def test_solver_that_refuses_a_game_has_no_penalized_time(tmp_path: Path) -> Non
     assert dict(zip(head, row, strict=True))["PAR-2 time (s)"] == "–"
 
 
-def test_run_column_stands_only_where_several_runs_have_the_game(
-    run: StoredRun, seeds: StoredRun
-) -> None:
-    first, second = markdown_tables(markdown(report_on([run, seeds])))
-    assert first[0][0] == "run"
-    assert second[0][0] == "solver"
-
-
 def test_several_runs_share_tables_and_tell_their_rows_apart(
     run: StoredRun, seeds: StoredRun
 ) -> None:

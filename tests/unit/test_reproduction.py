@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import threading
@@ -310,6 +311,8 @@ def test_sources_are_complete(name: str) -> None:
     jobs = [job.name for job in found.jobs]
     assert found.name == name
     assert len(set(jobs)) == len(jobs)
+    for module, _, function in (job.compute.partition(":") for job in found.jobs if job.compute):
+        assert callable(getattr(importlib.import_module(module), function))
     for full in (False, True):
         assert {job.name for job in wanted_jobs(found.jobs, full=full)} <= set(jobs)
     titles = [part.title for part in found.parts]

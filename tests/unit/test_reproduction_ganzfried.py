@@ -2,40 +2,26 @@
 
 from __future__ import annotations
 
-import importlib
 import json
-from collections import Counter
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from ganzfried_store import CLAIMS, cell, store, stored_in, the_claim, verdict, verdict_of_cells
-from stored_runs import identity
+from ganzfried_store import CLAIMS, store, stored_in, the_claim, verdict
 
 import eqbench
 from eqbench.model.realization import RealizationPlan
-from eqbench.papers.ganzfried import SOURCE
 from eqbench.papers.ganzfried.conditions import least_gap
 from eqbench.papers.ganzfried.gurobi import read_log
 from eqbench.papers.ganzfried.hand import hand
-from eqbench.papers.ganzfried.jobs import EXACT, FULL, PAPER_MODEL, REDUCED
-from eqbench.papers.ganzfried.off_path import grid, profiles
+from eqbench.papers.ganzfried.jobs import FULL
+from eqbench.papers.ganzfried.off_path import grid
 from eqbench.papers.ganzfried.presolve import PaperModel, missing_actions
-from eqbench.papers.jobs import Workshop
-from eqbench.papers.judge import judge
-from eqbench.store.schema import EquilibriumRecord
 from eqbench.verification import verify
 
 # -- the list of claims ----------------------------------------------------------------------------
-
-
-def test_no_cell_stands_twice_in_a_part() -> None:
-    counted = Counter(
-        (part.title, claim.row, claim.column) for part in SOURCE.parts for claim in part.claims
-    )
-    assert max(counted.values()) == 1
 
 
 def test_table_1_has_every_printed_runtime() -> None:
@@ -53,19 +39,6 @@ def test_every_method_of_gambit_that_the_paper_names_has_a_row() -> None:
     rows = {row for title, row, _ in CLAIMS if title.endswith("methods of Gambit")}
     methods = "enummixed lcp lp enumpoly simpdiv gnm ipa enumpure liap logit"
     assert rows == {*methods.split(), "all methods"}
-
-
-def test_nothing_is_answered_from_an_empty_store(tmp_path: Path) -> None:
-    judged = judge(SOURCE, Workshop("ganzfried", tmp_path, full=False))
-    assert judged["counts"]["not_attempted"] == len(CLAIMS) > 150
-    assert all(picture["missing"] for part in judged["parts"] for picture in part["pictures"])
-
-
-def test_every_computation_can_be_called() -> None:
-    targets = [job.compute for job in SOURCE.jobs if job.compute]
-    for target in targets:
-        module, name = target.split(":")
-        assert callable(getattr(importlib.import_module(module), name))
 
 
 # -- sizes of the models ---------------------------------------------------------------------------
@@ -108,43 +81,6 @@ def test_rows_of_the_reduced_model_are_an_error_only_while_22_actions_are_missin
     assert verdict(claim, tmp_path) == "differs"
 
 
-def test_figures_of_gurobi_without_a_license_are_not_attempted(tmp_path: Path) -> None:
-    claim = the_claim("rows in the end", "full game")
-    store(tmp_path, "program", {"gurobi": {"full": {"unavailable": "243 columns"}}})
-    assert verdict(claim, tmp_path) == "not_attempted"
-    answer = {"presolved": [1728, 637, 4357], "version": "12.0"}
-    store(tmp_path, "program", {"gurobi": {"full": answer}})
-    assert verdict(claim, tmp_path) == "reproduced"
-    answer["presolved"] = [1700, 637, 4357]
-    store(tmp_path, "program", {"gurobi": {"full": answer}})
-    assert verdict(claim, tmp_path) == "differs"
-
-
-def test_constraints_in_the_end_are_those_of_the_log_and_not_of_our_count(
-    tmp_path: Path, models: dict[str, dict[str, int]]
-) -> None:
-    """Ganzfried 2025, section 4: 66 SOS constraints, as many as pairs x, r in our model."""
-    claim = the_claim("SOS constraints in the end", "reduced game")
-    for log, expected in (({"sos": [66]}, "reproduced"), ({}, "differs")):
-        answer = log | {"version": "12.0"}
-        store(tmp_path, "program", {"models": models, "gurobi": {"21": answer}})
-        assert verdict(claim, tmp_path) == expected
-        assert "66 pairs x, r before it" in claim.read(stored_in(tmp_path)).detail
-
-
-@pytest.mark.parametrize(("regret", "expected"), [(1e-6, "reproduced"), (1e-2, "differs")])
-def test_time_of_gurobi_counts_only_for_an_equilibrium(
-    tmp_path: Path, regret: float, expected: str
-) -> None:
-    answer = {"status": "optimal", "time_s": 0.5, "version": "13.0", "regrets": [regret, 0.0]}
-    longer = {"status": "time_limit", "time_s": 100.0}
-    store(tmp_path, "program", {"gurobi": {"21": answer, "22": longer}})
-    claim = the_claim("reduced game, on Gurobi")
-    assert verdict(claim, tmp_path) == expected
-    detail = claim.read(stored_in(tmp_path)).detail
-    assert "with 22 actions fixed 100 s, not solved until then" in detail
-
-
 def test_log_of_gurobi_is_read() -> None:
     text = (
         "Gurobi Optimizer version 13.0.3 build v13\nPresolve added 12 rows and 0 columns\n"
@@ -183,14 +119,6 @@ def test_least_complementarity_is_the_regret(spec: str) -> None:
     assert max(gaps) > 1e-3
 
 
-def test_conditions_that_are_met_elsewhere_are_noticed(tmp_path: Path) -> None:
-    claim = the_claim("conditions are sufficient")
-    for gap, expected in ((0.25, "reproduced"), (0.0, "differs")):
-        found = [{"gaps": [gap, 0.0], "regrets": [0.25, 0.0]}]
-        store(tmp_path, "conditions", {"profiles": found})
-        assert verdict(claim, tmp_path) == expected
-
-
 # -- the equilibrium -------------------------------------------------------------------------------
 
 
@@ -217,37 +145,6 @@ def test_half_of_the_kings_is_an_error_only_while_player_2_gains(
         assert verdict(claim, tmp_path) == "differs"
 
 
-@pytest.mark.parametrize(
-    ("payoff", "raw", "as_printed", "exact"),
-    [(-1 / 48, 1e-17, "reproduced", "reproduced"), (-0.03, 4e-10, "differs", "differs")],
-)
-def test_payoffs_and_gain_are_those_of_the_program_itself(
-    payoff: float, raw: float, as_printed: str, exact: str
-) -> None:
-    best = EquilibriumRecord(
-        *("equilibrium", [0.0] * 3, [0.0] * 3, 0.0, 0.0), identity=identity("szafron:c11=0")
-    )
-    run = cell(
-        REDUCED,
-        PAPER_MODEL,
-        status="ok",
-        max_regret=1e-16,
-        payoffs=[payoff, -1 / 48, -1 / 48 - payoff],
-        regrets=[0.0] * 3,
-        statistics={"raw_max_regret": raw},
-        equilibria=[best],
-    )
-    certified = cell(REDUCED, EXACT, status="ok", max_regret=0.0)
-    (found,) = [
-        claim
-        for (title, row, _), claim in CLAIMS.items()
-        if title.startswith("Section 4: the equilibrium") and row == "payoff of player 1"
-    ]
-    assert verdict_of_cells(found, race=[run]) == as_printed
-    gain = CLAIMS["Section 4: solving the reduced and the full game", "gain by deviating", ""]
-    assert verdict_of_cells(gain, race=[run], equilibria=[certified]) == exact
-
-
 def test_range_at_check_bet_fold_is_an_error_only_while_player_3_stays(
     tmp_path: Path, measured: dict[str, Any]
 ) -> None:
@@ -269,16 +166,6 @@ def test_exact_regrets_off_the_path(measured: dict[str, Any]) -> None:
         total = Fraction(item["a33"]) + Fraction(item["c32"]) - Fraction(1, 2)
         gain = Fraction(1, 12) * total if total > 0 else Fraction(-1, 3) * total
         assert [Fraction(text) for text in item["regrets"]] == [0, gain, 0]
-
-
-def test_profiles_are_written_for_every_reading(tmp_path: Path) -> None:
-    names = profiles(tmp_path, tmp_path, full=False)["profiles"]
-    written = {name: json.loads((tmp_path / f"{name}.json").read_text()) for name in names}
-    king = {name: document["behavior"] for name, document in written.items()}
-    assert king["as_named"]["P3"]["3:KB"] == {"fold": "1/2", "call": "1/2"}
-    assert king["as_described"]["P3"]["3:BF"] == {"fold": "1/2", "call": "1/2"}
-    assert king["family"]["P1"]["3:KBF"] == {"fold": "1/2", "call": "1/2"}
-    assert king["a33_alone"]["P1"]["3:KBF"] == {"fold": "1", "call": "0"}
 
 
 def test_hand_of_the_paper() -> None:

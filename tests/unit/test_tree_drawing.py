@@ -7,18 +7,16 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations
 
-import numpy as np
 import pytest
-from random_trees import random_tree, spread_infosets
+from random_trees import random_tree
 
 import eqbench
 from eqbench.errors import UsageError
 from eqbench.model.builder import TreeBuilder
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_from_json
-from eqbench.model.tree import CHANCE, TERMINAL, GameTree
+from eqbench.model.tree import GameTree
 from eqbench.report.tree_drawing import draw_tree, number_text
 from eqbench.report.tree_layout import text_width
 
@@ -85,20 +83,6 @@ def paths(root: ET.Element) -> list[ET.Element]:
     groups = [group for group in body(root).findall(f"{SVG}g") if group.get("stroke-linejoin")]
     (edges,) = groups
     return edges.findall(f"{SVG}path")
-
-
-def joins(root: ET.Element) -> list[ET.Element]:
-    (group,) = [g for g in body(root).findall(f"{SVG}g") if g.get("stroke-dasharray")]
-    return list(group)
-
-
-def behaves(tree: GameTree, player: int, row: list[Fraction]) -> BehaviorProfile:
-    """Everybody plays uniformly, but `player` plays `row` everywhere."""
-    frequencies = list(BehaviorProfile.uniform(tree).exact or ())
-    for infoset in tree.infosets_of(player):
-        start = tree.action_start[infoset]
-        frequencies[start : start + len(row)] = row
-    return BehaviorProfile.of_exact(tree, frequencies)
 
 
 # -- layout ---------------------------------------------------------------------------------
@@ -172,49 +156,6 @@ def test_drawing_is_always_the_same_and_plain_ascii() -> None:
     assert first.isascii()
 
 
-def test_players_differ_in_shape_and_number_not_only_in_color() -> None:
-    root = drawn(tree_of("random_tree(players=6,depth=6,chance=0)"))
-    shapes, colors = {}, {}
-    for group in root.iter(f"{SVG}g"):
-        number = group.find(f"{SVG}text")
-        if number is not None and number.get("text-anchor") == "middle":
-            shape = next(iter(group))
-            corners = [point.split(",") for point in shape.get("points", "").split()]
-            at = np.array(corners, dtype=float).reshape(-1, 2)
-            middle = (float(number.get("x", "")), float(number.get("y", "")) - 4)
-            shapes.setdefault(number.text, set()).add(tuple((at - middle).round(1).ravel()))
-            colors.setdefault(number.text, set()).add(shape.get("fill"))
-    assert list(shapes) == ["1", "2", "3", "4", "5", "6"]
-    assert [len(found) for found in shapes.values()] == [1] * 6
-    for one, other in combinations("123456", 2):
-        assert shapes[one] != shapes[other]
-        assert colors[one] != colors[other]
-
-
-def test_information_sets_of_several_nodes_are_joined() -> None:
-    root = drawn(tree_of("matching_pennies"))
-    assert len(joins(root)) == 1
-    root = drawn(tree_of("kuhn2"))
-    assert len(joins(root)) == 12
-    # P1's openings are joined through the nodes; the nine others beside them, with two dots each
-    dots = [circle for circle in body(root) if circle.get("stroke") == "white"]
-    assert len(dots) == 18
-    lanes: dict[str, list[tuple[float, float]]] = {}
-    for line in joins(root):
-        x, top, bottom = map(float, re.findall(r"[\d.]+", line.get("d", "")))
-        lanes.setdefault(f"{x}", []).append((top, bottom))
-    for spans in lanes.values():
-        for (_, end), (start, _) in combinations(sorted(spans), 2):
-            assert end < start, "two information sets share a line"
-
-
-def test_information_set_across_depths_is_joined() -> None:
-    trees = (random_tree(seed, depth=4) for seed in range(8))
-    spread = next(tree for tree in trees if spread_infosets(tree))
-    assert [line for line in joins(drawn(spread)) if line.tag == f"{SVG}line"]
-    assert not [line for line in joins(drawn(tree_of("kuhn2"))) if line.tag == f"{SVG}line"]
-
-
 def test_labels_are_escaped_and_long_ones_cut() -> None:
     long = "an action with a name that nobody would want to read in a picture"
     builder = TreeBuilder(['<"P&1">', "日本"])
@@ -262,39 +203,6 @@ def test_frequencies_and_expected_payoffs_are_written() -> None:
     assert written.count("call 2/3") == 2
 
 
-def test_edges_are_as_wide_as_frequent_and_unreached_ones_dotted() -> None:
-    tree, profile = equilibrium_of_kuhn2()
-    edges = paths(drawn(tree, profile))
-    reach = np.ones(tree.n_nodes)
-    for node in range(1, tree.n_nodes):
-        parent, action = tree.parent[node], tree.incoming[node]
-        move = 1 / 6 if tree.player[parent] == CHANCE else profile.probabilities[action]
-        reach[node] = reach[parent] * move
-        edge = edges[node - 1]
-        if reach[node] == 0:
-            assert "stroke-dasharray" in edge.attrib
-        else:
-            assert "stroke-dasharray" not in edge.attrib
-            assert float(edge.get("stroke-width", "")) == pytest.approx(1 + 4 * move, abs=0.01)
-    assert (reach == 0).sum() == 24
-    assert any("Dotted" in text for text in texts(drawn(tree, profile)))
-
-
-def test_what_is_never_reached_is_dotted_even_if_it_would_be_played() -> None:
-    tree = tree_of("prisoners_dilemma")
-    profile = behaves(tree, 0, [Fraction(1), Fraction(0)])
-    edges = paths(drawn(tree, profile))
-    dotted = ["stroke-dasharray" in edge.attrib for edge in edges]
-    assert dotted == [False, True, False, False, True, True]
-
-
-def test_nothing_is_dotted_where_all_is_played() -> None:
-    tree = tree_of("kuhn2")
-    root = drawn(tree, BehaviorProfile.uniform(tree))
-    assert not any("stroke-dasharray" in edge.attrib for edge in paths(root))
-    assert not any("Dotted" in text for text in texts(root))
-
-
 def test_frequencies_of_floats_have_four_digits() -> None:
     tree = tree_of("matching_pennies")
     written = texts(drawn(tree, BehaviorProfile.of(tree, [1 / 3, 2 / 3, 1e-7, 1 - 1e-7])))
@@ -314,16 +222,3 @@ def test_frequencies_of_floats_have_four_digits() -> None:
 )
 def test_numbers_are_fractions_or_have_four_digits(value: Fraction | float, text: str) -> None:
     assert number_text(value) == text
-
-
-def test_every_terminal_has_a_dot_and_every_other_node_a_mark_with_its_name() -> None:
-    tree = tree_of("kuhn3_reduced")
-    group = body(drawn(tree))
-    titles = [title.text or "" for title in group.iter(f"{SVG}title")]
-    assert titles.count("chance") == 1
-    # six deals, but player 2 does not call with card 1
-    assert titles.count("P3, information set '3:BC'") == 4
-    assert len(titles) == (tree.player != TERMINAL).sum()
-    assert len([dot for dot in group.findall(f"{SVG}circle") if dot.get("r") == "3"]) == (
-        tree.n_terminals
-    )
