@@ -59,14 +59,14 @@ def measure(cards: int, epsilon: float, starts: int = STARTS) -> dict[str, Any]:
     """Raw results of one branch."""
     import numpy as np
 
-    from eqbench.registry import default_registry
-    from eqbench.studies.trace.census import Counts, in_the_middle_of_most
-    from eqbench.studies.trace.request import Setting, TraceRequest
+    from eqbench.studies.requests import TraceRequest
+    from eqbench.studies.trace.on_branch import Counts, in_the_middle_of_most
+    from eqbench.studies.trace.setting import Setting
 
     first, last = Fraction(repr(first_pot(cards))), Fraction(LAST_POT)
     solver = f"arclength(epsilon={epsilon})"
-    request = TraceRequest(kuhn(cards), solver, first, last, starts=starts)
-    setting = Setting.of(default_registry(), request)
+    request = TraceRequest(game=kuhn(cards), solver=solver, first=first, last=last, starts=starts)
+    setting = Setting.of(request)
     followed = follow(setting.game, (float(first), float(last)), epsilon)
     values = np.array([point.value for point in followed.points])
     counts = Counts.of(values, (), TOLERANCE)
@@ -90,13 +90,13 @@ def measure(cards: int, epsilon: float, starts: int = STARTS) -> dict[str, Any]:
 def look_at(setting: Any, followed: Followed, pot: Fraction) -> dict[str, Any]:
     """What is found at one pot, on the branch and beside it."""
     from eqbench.equilibria.dimension import local_dimension
-    from eqbench.studies.trace.census import Census
-    from eqbench.studies.trace.folder import TraceFolder
+    from eqbench.studies.frame import Session
+    from eqbench.studies.trace.on_branch import EquilibriaAt
 
     game = setting.game_at(pot)
     with tempfile.TemporaryDirectory() as folder:
         crossings = followed.crossings(float(pot))
-        entry = Census(setting, pot).entry(crossings, TraceFolder(Path(folder)), "at")
+        entry = EquilibriaAt(setting, pot, Session(Path(folder))).entry(crossings, "at")
     equilibria = entry.pop("equilibria")
     polished = (followed.continuation.polish(point, float(pot))[0] for point in crossings)
     found = [local_dimension(game, behavior) for behavior in polished]

@@ -148,7 +148,8 @@ def regime(flow: Flow, seed: int) -> str:
     """The regime from a random start."""
     import numpy as np
 
-    from eqbench.studies.flow.regimes import HORIZON, SPACING, classify
+    from eqbench.studies.flow.regimes import classify
+    from eqbench.studies.requests import HORIZON, SPACING
 
     rng = np.random.default_rng(seed)
     state, tangent = rng.normal(size=(2, flow.choices.size))

@@ -29,11 +29,8 @@ import numpy as np  # noqa: E402
 
 import eqbench  # noqa: E402
 from eqbench.dynamics import Flow, Trajectory  # noqa: E402
-from eqbench.studies.flow.regimes import (  # noqa: E402
-    HORIZON,
-    SPACING,
-    classify,
-)
+from eqbench.studies.flow.regimes import classify  # noqa: E402
+from eqbench.studies.requests import HORIZON, SPACING  # noqa: E402
 
 # Where all frequencies are 0 or 1 in double precision, a series in time tells nothing of the next
 # switch, and a long step goes past it; the stages of a Runge-Kutta step see it.

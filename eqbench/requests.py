@@ -271,6 +271,7 @@ class Option:
     short : one letter, or none
     default : what to say instead of the default, where that needs words
     extends : whether a study that goes on may have another value, and keeps what it has found
+    once : whether it holds for one call, as limits do, and a study that goes on does not keep it
     argument : whether it is typed without the name before it
     """
 
@@ -280,6 +281,7 @@ class Option:
     short: str = ""
     default: str = ""
     extends: bool = False
+    once: bool = False
     argument: bool = False
 
 
@@ -335,11 +337,12 @@ def fields_of(request: type) -> tuple[Field, ...]:
     return tuple(found)
 
 
-def to_data(request: Any) -> dict[str, Any]:
-    """A request as JSON values, by the names of its options."""
+def to_data(request: Any, *, kept: bool = False) -> dict[str, Any]:
+    """A request as JSON values, by the names of its options; `kept` leaves out what holds once."""
     return {
         field.name: field.write(getattr(request, field.attribute))
         for field in fields_of(type(request))
+        if not (kept and field.option.once)
     }
 
 

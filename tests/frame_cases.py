@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.harness.frames import CandidateFrame, Clocks, SnapshotFrame
+from eqbench.model.profile import BehaviorProfile
+from eqbench.solver import Claim
 
 CLOCKS = Clocks(elapsed_s=0.1, cpu_s=0.1, overhead_s=0.0, work=1)
 
@@ -15,6 +17,15 @@ CLOCKS = Clocks(elapsed_s=0.1, cpu_s=0.1, overhead_s=0.0, work=1)
 def candidate(frequencies: NDArray, **changes: Any) -> CandidateFrame:
     """Candidate with a profile; what it claims is `iterate` unless changed."""
     return CandidateFrame(**(_fields(frequencies) | changes))
+
+
+def handed_over(
+    profile: BehaviorProfile, claim: Claim = "equilibrium", claimed_regret: float | None = None
+) -> CandidateFrame:
+    """Candidate as a solver hands it over, with exact frequencies where they are known."""
+    exact = None if profile.exact is None else [str(value) for value in profile.exact]
+    claimed = {"claim": claim, "claimed_regret": claimed_regret}
+    return candidate(profile.probabilities, exact=exact, **claimed)
 
 
 def snapshot(work: int, frequencies: NDArray | None = None) -> SnapshotFrame:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import io
 from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-from rich.console import Console
 
 import eqbench
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_to_json
-from eqbench.registry import default_registry
-from eqbench.studies.flow.stability import GivenProfile, StabilityRequest, StabilitySetting, examine
-from eqbench.studies.flow.stability_table import print_stability
+from eqbench.report.terminal import plain_text, print_report
+from eqbench.studies.flow.stability import StabilityStudy
+from eqbench.studies.flow.tables import stability_report
+from eqbench.studies.frame import study_in
+from eqbench.studies.requests import GivenProfile, StabilityRequest
 
 
 @cache
@@ -22,9 +24,11 @@ def flow(spec: str) -> Any:
     return eqbench.load_solver("replicator").flow(eqbench.load_game(spec))
 
 
-def study(game: str, **options: Any) -> dict[str, Any]:
-    request = StabilityRequest(game, "replicator", **options)
-    return examine(StabilitySetting.of(default_registry(), request)).document
+def study(game: str, folder: Path | None = None, **options: Any) -> dict[str, Any]:
+    """Summary of a study of stability, in a folder of its own unless one is given."""
+    begun = StabilityStudy(StabilityRequest(game=game, **options))
+    with TemporaryDirectory() as scratch:
+        return study_in(folder or Path(scratch), begun)
 
 
 def given(spec: str, behavior: list[float], name: str = "mine") -> tuple[GivenProfile, ...]:
@@ -33,8 +37,5 @@ def given(spec: str, behavior: list[float], name: str = "mine") -> tuple[GivenPr
     return (GivenProfile(name, profile_to_json(tree, profile)),)
 
 
-def printed(found: dict[str, Any], width: int = 160) -> str:
-    console = Console(file=io.StringIO(), width=width)
-    with console.capture() as capture:
-        print_stability(found, console)
-    return capture.get()
+def printed(document: dict[str, Any], width: int = 160) -> str:
+    return plain_text(lambda console: print_report(stability_report(document), console), width)

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from command import PLUGINS
 
-from eqbench.registry import default_registry
-from eqbench.studies.trace.folder import TraceFolder
-from eqbench.studies.trace.request import Setting, TraceRequest
+from eqbench.studies.frame import Session, StudyFolder, carry_out
+from eqbench.studies.requests import TraceRequest
+from eqbench.studies.trace.checkpoint import Progress
+from eqbench.studies.trace.study import TraceStudy
 
 WINDING = PLUGINS / "winding.py"
 # Where the pot 3 + t + 1.5 sin t of the plugin turns around, and its value there.
@@ -20,18 +21,27 @@ TURNS = (math.acos(-2 / 3), 2 * math.pi - math.acos(-2 / 3))
 FOLDS = tuple(3 + t + 1.5 * math.sin(t) for t in TURNS)
 
 
-def setting(solver: str = "winding", first: Any = 3, last: Any = 8, **more: Any) -> Setting:
+def study(solver: str = "winding", first: Any = 3, last: Any = 8, **more: Any) -> TraceStudy:
     """A trace of SKP by the plugin, unless another game or solver is named."""
-    registry = default_registry().with_plugins([WINDING])
-    more["at"] = tuple(map(Fraction, more.get("at", ())))
-    request = TraceRequest(more.pop("game", "skp"), solver, Fraction(first), Fraction(last), **more)
-    return Setting.of(registry, request)
+    at = tuple(value if value == "most" else Fraction(value) for value in more.pop("at", ()))
+    fields = {"game": "skp", "plugins": (str(WINDING),), **more}
+    return TraceStudy(
+        TraceRequest(solver=solver, first=Fraction(first), last=Fraction(last), at=at, **fields)
+    )
 
 
-def new_folder(path: Path, of: Setting) -> TraceFolder:
-    return TraceFolder.create(path, of.request, "1")
+def followed(case: TraceStudy, folder: Path, **session: Any) -> Progress:
+    """Follow a branch, from where the folder has it; nothing is polished."""
+    folder.mkdir(exist_ok=True)
+    return case.followed(Session(folder, **session))
 
 
-def table(folder: TraceFolder) -> np.ndarray:
+def traced(case: TraceStudy, folder: Path, **session: Any) -> dict[str, Any]:
+    """Follow a branch, from where the folder has it; return the summary of what is on it."""
+    folder.mkdir(exist_ok=True)
+    return carry_out(case, StudyFolder(folder), Session(folder, **session))
+
+
+def table(folder: Path) -> np.ndarray:
     """The numbers of points.csv."""
-    return np.loadtxt(folder.points, delimiter=",", skiprows=1, ndmin=2)
+    return np.loadtxt(folder / "points.csv", delimiter=",", skiprows=1, ndmin=2)

@@ -157,14 +157,3 @@ def game_option(text: str) -> Callable[[Any], Any]:
         shell_complete=spec_completion("game"),
         help=text,
     )
-
-
-def folder_option(study: str) -> Callable[[Any], Any]:
-    """The folder of a study, which is named after it and its game unless it is given."""
-    return click.option(
-        "--out",
-        default=None,
-        type=click.Path(file_okay=False),
-        metavar="DIR",
-        help=f"Folder for the results.  [default: results/<UTC time>-{study}-<game>]",
-    )

@@ -20,7 +20,7 @@ from eqbench.cli.output import put_json, say
 from eqbench.requests import Choice, Field, Flag, Integer, Spec, fields_of, from_data
 
 if TYPE_CHECKING:
-    from eqbench.studies.frame import Study
+    from eqbench.studies.frame import Study, StudyFolder
     from eqbench.studies.requests import StudyRequest
 
 INTERRUPTED = 130
@@ -35,6 +35,8 @@ class KindType(click.ParamType):
         self.name = self.kind.metavar.lower() or "flag"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        if ctx is not None and ctx.resilient_parsing:  # a shell that completes it reads no files
+            return value
         try:
             return self.kind.read(value)
         except ValueError as error:
@@ -155,6 +157,37 @@ def run_study(ctx: click.Context, kind: type[Study[Any]]) -> int:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from eqbench.cli.output import print_formatted
     from eqbench.report.terminal import print_report
+
+    typed, quiet = ctx.params, ctx.params["quiet"]
+    study, folder, document = _answered(ctx, kind)
+    if typed["as_json"]:
+        put_json(document)
+    else:
+        report = study.report(document)
+        print_formatted(lambda console: print_report(report, console))
+    if folder is None:
+        return 0
+    if typed.get("figures") or study.always_draws:
+        for drawn in study.draw(folder.path, document):
+            if isinstance(drawn, str):
+                say(drawn)
+            elif not quiet:
+                say(f"wrote {drawn}")
+    code, stopped = study.ending(document)
+    if stopped:
+        again = f"{ctx.command_path} --resume {shlex.quote(str(folder.path))}"
+        figures = " --figures" if typed.get("figures") else ""
+        say(f"{stopped}; go on with:\n  {again}{figures}")
+    elif not quiet:
+        say(f"results in {folder.path}")
+    return code
+
+
+def _answered(
+    ctx: click.Context, kind: type[Study[Any]]
+) -> tuple[Study[Any], StudyFolder | None, dict[str, Any]]:
+    """The study, its folder if it has one, and its document, after what was missing is done."""
+    from eqbench.errors import EqbenchError
     from eqbench.studies.frame import Session, StudyFolder, answer, carry_out
 
     typed, quiet = ctx.params, ctx.params["quiet"]
@@ -163,33 +196,22 @@ def run_study(ctx: click.Context, kind: type[Study[Any]]) -> int:
         say(f"note: {note}")
     if folder is None and (typed["out"] or typed.get("figures") or kind.request_type.writes_always):
         folder = StudyFolder.create(study, Path(typed["out"]) if typed["out"] else None)
+    elif folder is not None and folder.version != study.version:
+        say("the solver is another version than the one that began this study")
     if folder is None:
         with status_line(quiet=quiet) as tell:
-            document = answer(study, tell)
-    else:
+            return study, None, answer(study, tell)
+    try:
         with (
             two_interrupts(f"interrupted; results in {folder.path}", quiet=quiet) as interrupted,
             status_line(quiet=quiet) as tell,
         ):
-            document = carry_out(study, folder, Session(folder.path, interrupted, tell))
-    if typed["as_json"]:
-        put_json(document)
-    else:
-        report = study.report(document)
-        print_formatted(lambda console: print_report(report, console))
-    if typed.get("figures"):
-        for file in study.draw(folder.path, document):
-            if not quiet:
-                say(f"wrote {file}")
-    if folder is None:
-        return 0
-    if not document.get("finished", True):
-        again = f"{ctx.command_path} --resume {shlex.quote(str(folder.path))}"
-        say(f"interrupted; go on with:\n  {again}")
-        return INTERRUPTED
-    if not quiet:
-        say(f"results in {folder.path}")
-    return 0
+            session = Session(folder.path, interrupted, tell)
+            return study, folder, carry_out(study, folder, session)
+    except EqbenchError:
+        if typed.get("resume") is None:
+            folder.discard()
+        raise
 
 
 def _study(ctx: click.Context, kind: type[Study[Any]]) -> tuple[Study[Any], Any]:

@@ -62,7 +62,7 @@ def interrupts_held() -> Iterator[None]:
         signal.raise_signal(arrived[0])
 
 
-class Family:
+class Descendants:
     """The processes below a leader and those of its group, as far as they were ever seen."""
 
     def __init__(self, leader: int) -> None:
@@ -116,12 +116,12 @@ THREAD_VARIABLES = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Limits:
-    """Bounds of a child; the clock of `time_s` starts with its frame `ready`."""
+    """Bounds of a child; the clock of `timeout_s` starts with its frame `ready`."""
 
-    setup_s: float = 120.0
-    time_s: float = 10.0
+    timeout_s: float = 10.0
+    setup_timeout_s: float = 120.0
     memory_bytes: int = 4 * 2**30
     threads: int = 1
 
@@ -153,6 +153,17 @@ class Outcome:
     solve_s: float = 0.0
     peak_memory_bytes: int = 0
     log: str = ""
+
+    def take(self, frame: Frame) -> None:
+        """Take note of a frame."""
+        if isinstance(frame, ProfileFrame | DoneFrame | ErrorFrame) and frame.clocks is not None:
+            self.clocks = frame.clocks
+        if isinstance(frame, ReadyFrame):
+            self.ready = True
+        elif isinstance(frame, LastFrame):
+            self.last = frame
+            if isinstance(frame, DoneFrame | ErrorFrame):
+                self.peak_memory_bytes = max(self.peak_memory_bytes, frame.memory_bytes)
 
 
 def run_child(
@@ -218,7 +229,7 @@ class _Child:
         finally:
             os.close(sender)
             os.close(held)
-        self.family = Family(self.process.pid)
+        self.descendants = Descendants(self.process.pid)
         self.reader = _Reader(receiver, most_bytes)
         self.ready_at: float | None = None
 
@@ -268,8 +279,8 @@ class _Child:
         if self.process.returncode is None:  # until it is reaped, its group number is ours
             self._wake_keeper()
             if not self._ends_within(KEEPER_S):
-                self.family.look()
-            self.family.kill()
+                self.descendants.look()
+            self.descendants.kill()
             self.process.wait()
         stdin = self.process.stdin
         if stdin is not None:
@@ -280,27 +291,20 @@ class _Child:
 
     def _take(self, frame: Frame) -> None:
         """Take note of a frame; what comes after the last one does not count."""
-        outcome = self.outcome
-        if outcome.last is not None:
+        if self.outcome.last is not None:
             return
-        if isinstance(frame, ProfileFrame | DoneFrame | ErrorFrame) and frame.clocks is not None:
-            outcome.clocks = frame.clocks
-        if isinstance(frame, ReadyFrame) and not outcome.ready:  # the clock starts only once
-            outcome.ready, self.ready_at = True, time.monotonic()
-        elif isinstance(frame, LastFrame):
-            outcome.last = frame
-            if isinstance(frame, DoneFrame | ErrorFrame):
-                seen = max(outcome.peak_memory_bytes, frame.memory_bytes)
-                outcome.peak_memory_bytes = seen
+        if isinstance(frame, ReadyFrame) and not self.outcome.ready:  # the clock starts only once
+            self.ready_at = time.monotonic()
+        self.outcome.take(frame)
         self.on_frame(frame)
 
     def _deadline(self) -> float:
         if self.ready_at is None:
-            return self.started + self.limits.setup_s
+            return self.started + self.limits.setup_timeout_s
         # what the monitor costs is not the solver's time, but it is bounded as well
         clocks = self.outcome.clocks
-        overhead = 0.0 if clocks is None else min(clocks.overhead_s, self.limits.time_s)
-        return self.ready_at + self.limits.time_s + GRACE_S + overhead
+        overhead = 0.0 if clocks is None else min(clocks.overhead_s, self.limits.timeout_s)
+        return self.ready_at + self.limits.timeout_s + GRACE_S + overhead
 
     def _exceeded(self, now: float, deadline: float) -> str | None:
         if self.stop.is_set():
@@ -313,7 +317,9 @@ class _Child:
 
     def _measure_memory(self) -> None:
         outcome = self.outcome
-        outcome.peak_memory_bytes = max(outcome.peak_memory_bytes, self.family.resident_bytes())
+        outcome.peak_memory_bytes = max(
+            outcome.peak_memory_bytes, self.descendants.resident_bytes()
+        )
 
     def _gone(self) -> bool:
         """Whether the leader has ended; it is not reaped, so that its group stays ours."""
@@ -328,7 +334,8 @@ class _Child:
     def _wait_for_exit(self) -> None:
         """Give a child that has said its last word a moment to end by itself."""
         if self._ends_within(EXIT_S):
-            self.family.kill()  # before the leader is reaped: until then its group number is ours
+            # before the leader is reaped: until then its group number is ours
+            self.descendants.kill()
             self.outcome.exit_code = self.process.wait()
 
     def _wake_keeper(self) -> None:

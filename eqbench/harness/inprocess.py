@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from eqbench.documents import read_file
 from eqbench.equilibria import Identifier, Identity
 from eqbench.errors import ProfileError, UsageError
-from eqbench.harness.evidence import measure, metrics
-from eqbench.harness.figures import plain_figures
-from eqbench.harness.naming import identity_of
-from eqbench.harness.verdict import ending, first_refutation
+from eqbench.harness.child import Limits, Outcome
+from eqbench.harness.frames import Frame, ReadyFrame
+from eqbench.harness.judge import Judge, Received
+from eqbench.harness.solve import solve_once
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import (
@@ -26,24 +24,9 @@ from eqbench.model.profile_json import (
 )
 from eqbench.model.tree import GameTree
 from eqbench.registry import default_registry
-from eqbench.solver import (
-    Budget,
-    Monitor,
-    Report,
-    Termination,
-    check_termination,
-    is_deterministic,
-    obstacle_of,
-    warm_up,
-)
+from eqbench.solver import Budget, is_deterministic
 from eqbench.store.schema import CellRecord
-from eqbench.verification import (
-    DEFAULT_TOLERANCE,
-    Allowance,
-    Verification,
-    Verifier,
-    verify_exactly,
-)
+from eqbench.verification import DEFAULT_TOLERANCE, Verification, Verifier, verify_exactly
 
 
 @dataclass(frozen=True)
@@ -59,18 +42,12 @@ class SolvedRecord(CellRecord):
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values; each `profile` in the interchange form, as in stored files."""
-        plain = {item.name: getattr(self, item.name) for item in fields(CellRecord)}
-        without = [replace(item, profile=_path(item.profile)) for item in self.equilibria]
-        document = CellRecord(**(plain | {"equilibria": without})).to_json()
+        document = asdict(replace(self, tree=None))
+        del document["tree"]
         for item, found in zip(document["equilibria"], self.equilibria, strict=True):
             if isinstance(found.profile, BehaviorProfile) and self.tree is not None:
                 item["profile"] = profile_data(self.tree, found.profile, self.game_spec)
         return document
-
-
-def _path(profile: Any) -> str | None:
-    """Path of a profile that is kept in a file."""
-    return profile if isinstance(profile, str) else None
 
 
 def solve(
@@ -90,6 +67,7 @@ def solve(
     SolvedRecord
         The fields of a cell of `eqbench run`; the `profile` of each of its `equilibria` is
         the BehaviorProfile itself. `to_json()` gives plain JSON values, profiles included.
+        As in a run, at most 1,024 candidates are kept.
 
     Raises
     ------
@@ -105,6 +83,7 @@ def solve(
             f"the budget is {budget!r}; give an eqbench.Budget, for example "
             "eqbench.Budget(time_s=10)"
         )
+    target = budget.target_for(loaded_game.tree)
     record = SolvedRecord(
         key="",
         game=game if isinstance(game, str) else game.spec,
@@ -112,32 +91,27 @@ def solve(
         game_spec=loaded_game.spec,
         solver_spec=spec,
         seed=None if is_deterministic(instance) else seed,
-        target=budget.target_for(loaded_game.tree),
+        target=target,
         status="crashed",
         tree=loaded_game.tree,
     )
-    obstacle = obstacle_of(instance, loaded_game)
-    if obstacle is not None:
-        status, reason = obstacle
-        return replace(record, status=status, reason=reason)
-    if hasattr(instance, "prepare"):
-        instance.prepare(loaded_game)
-    warm_up(loaded_game)
-    reports: list[Report] = []
-    rng = np.random.default_rng(seed)
-    setup_s = time.perf_counter() - started
-    monitor = Monitor(loaded_game, budget, reports.append)
-    termination = check_termination(instance.solve(loaded_game, monitor, rng))
-    record = replace(
-        record,
-        setup_s=setup_s,
-        elapsed_s=monitor.elapsed_s,
-        cpu_s=monitor.cpu_s,
-        overhead_s=monitor.overhead_s,
-        iterations=monitor.work,
-        statistics=plain_figures(monitor.statistics),
+    outcome, received = Outcome(), Received(loaded_game.tree.n_actions)
+
+    def take(frame: Frame) -> None:
+        if isinstance(frame, ReadyFrame):
+            outcome.setup_s = time.perf_counter() - started
+        outcome.take(frame)
+        received.add(frame)
+
+    last, error = solve_once(instance, loaded_game, budget, seed, take)
+    if error is not None:
+        raise error
+    outcome.take(last)
+    judgement = Judge(loaded_game).judge(
+        outcome, received, Limits(), target=target, tolerance=DEFAULT_TOLERANCE
     )
-    return _judged(record, loaded_game, reports, termination, monitor.target)
+    profiles = [finding.candidate.profile for finding in judgement.handed]
+    return replace(record, **judgement.fields(profiles))
 
 
 def _load_solver(solver: Any) -> tuple[Any, str]:
@@ -145,50 +119,6 @@ def _load_solver(solver: Any) -> tuple[Any, str]:
         loaded = default_registry().load_solver(solver)
         return loaded.instance, loaded.spec
     return solver, type(solver).__name__
-
-
-def _judged(
-    record: SolvedRecord, game: Game, reports: list[Report], termination: Termination, target: float
-) -> SolvedRecord:
-    verifier = Verifier(game.tree)
-    allowances = {"snapshot": Allowance(), "candidate": Allowance()}
-    findings = [
-        measure(
-            report.candidate,
-            verifier,
-            tolerance=DEFAULT_TOLERANCE,
-            work=report.work,
-            elapsed_s=report.elapsed_s,
-            allowance=allowances[report.kind],
-        )
-        for report in reports
-    ]
-    found = [
-        finding
-        for finding, report in zip(findings, reports, strict=True)
-        if report.kind == "candidate"
-    ]
-    handed = found or findings[-1:]
-    status, reason = ending(
-        termination.reason,
-        termination.detail,
-        handed,
-        target=target,
-        tree=game.tree,
-    )
-    if refuted := first_refutation(findings):
-        status, reason = "refuted", refuted
-    identifier = Identifier(game)
-    return replace(
-        record,
-        status=status,
-        reason=reason,
-        **metrics(
-            handed,
-            keep=lambda rank, finding: finding.candidate.profile,
-            name=lambda finding: identity_of(identifier, finding),
-        ),
-    )
 
 
 def verify(game: Game | GameTree | str, profile: Any, *, exact: bool = False) -> Verification:

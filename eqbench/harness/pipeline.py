@@ -1,4 +1,4 @@
-"""Execute a plan: one child per cell, then verify, then store."""
+"""Run a plan: one child for each cell; what it reports is judged and stored as it ends."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from eqbench.harness.child import interrupts_held, run_child
-from eqbench.harness.evidence import Evidence
 from eqbench.harness.experiment import Experiment
 from eqbench.harness.frames import most_bytes
 from eqbench.harness.guard import Guardian
-from eqbench.harness.naming import name_clusters
+from eqbench.harness.judge import Received
 from eqbench.harness.plan import Cell, make_plan
-from eqbench.harness.recorder import Recorder, limits_of
+from eqbench.harness.record import Recorder
 from eqbench.harness.request import Request
 from eqbench.registry import Registry, default_registry
 from eqbench.store.json_lines import LineReader
@@ -27,11 +26,11 @@ from eqbench.store.schema import CellRecord, Status
 LOOK_AGAIN_S = 0.2
 
 
-class Crew:
-    """Does every cell once, unless another runner of the folder does it first.
+class Pool:
+    """Threads that do every cell once, unless another runner of the folder does it first.
 
     A cell is claimed before it is run, and left alone while another process holds it. When
-    nothing else is left, the crew waits for what the others finish; it takes over the cells
+    nothing else is left, the pool waits for what the others finish; it takes over the cells
     of a process that has died.
 
     Attributes
@@ -43,7 +42,7 @@ class Crew:
         self, cells: Sequence[Cell], folder: RunFolder, lines: LineReader[CellRecord]
     ) -> None:
         self.stop = threading.Event()
-        self._waiting = list(cells)
+        self._waiting = {cell.key: cell for cell in cells}
         self._lines = lines
         self._claims = folder.claims()
         self._lock = threading.Lock()
@@ -59,27 +58,27 @@ class Crew:
             Whatever `do` raises, after the others have ended.
         """
         try:
-            with ThreadPoolExecutor(jobs) as pool:
+            with ThreadPoolExecutor(jobs) as threads:
                 # not threads of our own: an interrupted join takes a running thread for ended
-                members: list[Future[None]] = []
+                loops: list[Future[None]] = []
                 try:
                     # an interrupt may come here already, when the first of them is at work
                     for _ in range(jobs):
-                        members.append(pool.submit(self._labor, do))
+                        loops.append(threads.submit(self._loop, do))
                     # a signal just before the wait begins does not end it, so it must not be long
-                    while wait(members, timeout=LOOK_AGAIN_S).not_done:
+                    while wait(loops, timeout=LOOK_AGAIN_S).not_done:
                         pass
                 except KeyboardInterrupt:
                     self.stop.set()
                     with interrupts_held():
-                        wait(members)
+                        wait(loops)
                     raise
         finally:
             self._claims.close()
-        for member in members:
-            member.result()
+        for loop in loops:
+            loop.result()
 
-    def _labor(self, do: Callable[[Cell], None]) -> None:
+    def _loop(self, do: Callable[[Cell], None]) -> None:
         try:
             while not self.stop.is_set() and self._waiting:
                 cell = self._next()
@@ -97,16 +96,15 @@ class Crew:
     def _next(self) -> Cell | None:
         """A cell that is ours now; None if others are at work on all that are left."""
         with self._lock:
-            for cell in list(self._waiting):
-                if not self._claims.take(cell.key):
+            for key in list(self._waiting):
+                if not self._claims.take(key):
                     continue
                 # it may have been finished between our last look and the claim
-                finished = {record.key for record in self._lines.new()}
-                self._waiting = [c for c in self._waiting if c.key not in finished]
-                if cell in self._waiting:
-                    self._waiting.remove(cell)
-                    return cell
-                self._claims.release(cell.key)
+                for record in self._lines.new():
+                    self._waiting.pop(record.key, None)
+                if key in self._waiting:
+                    return self._waiting.pop(key)
+                self._claims.release(key)
             return None
 
 
@@ -136,7 +134,9 @@ class Run:
         self.experiment = asked if isinstance(asked, Experiment) else Experiment((asked,))
         self.registry = registry or default_registry().with_plugins(self.experiment.plugins)
         self.cells: list[Cell] = []
-        self._records: dict[str, CellRecord] = {}
+        self._recorder: Recorder | None = None
+        self._ended: dict[str, Status] = {}
+        self._lines: LineReader[CellRecord] | None = None
 
     def __enter__(self) -> Run:
         self._workspace = tempfile.TemporaryDirectory(prefix="eqbench-")
@@ -165,13 +165,18 @@ class Run:
     @property
     def records(self) -> list[CellRecord]:
         """What came of the cells so far, in the order of the plan; interrupted ones as well."""
-        return [self._records[cell.key] for cell in self.cells if cell.key in self._records]
+        known = {} if self._recorder is None else self._recorder.records
+        return [known[cell.key] for cell in self.cells if cell.key in known]
 
     def finished_in(self, folder: RunFolder, again: Collection[Status] = NEVER_CACHED) -> set[str]:
-        """Keys of the planned cells that a folder has, but for those that ended as in `again`."""
-        planned = {cell.key for cell in self.cells}
-        stored = {record.key: record for record in folder.cells() if record.key in planned}
-        return {key for key, record in stored.items() if record.status not in again}
+        """Keys of the planned cells that a folder has, but for those that ended as in `again`.
+
+        The folder is looked through once; what is added later counts as done when it is there.
+        """
+        if self._lines is None:
+            self._lines = folder.new_cells()
+            self._ended = {record.key: record.status for record in folder.cells(self._lines)}
+        return {cell.key for cell in self.cells if self._ended.get(cell.key) not in (None, *again)}
 
     def execute(
         self, folder: RunFolder, observer: Observer, again: Collection[Status] = NEVER_CACHED
@@ -192,53 +197,36 @@ class Run:
         StoreError
             If the folder can no longer be written.
         """
-        lines = folder.new_cells()
-        for _ in lines.new():  # what is there now is judged by its status, what comes is done
-            pass
         done = self.finished_in(folder, again)
+        assert self._lines is not None
         observer.planned(self.cells, finished=len(done))
-        crew = Crew([cell for cell in self.cells if cell.key not in done], folder, lines)
-        recorder, lock = Recorder(folder), threading.Lock()
+        waiting = [cell for cell in self.cells if cell.key not in done]
+        pool = Pool(waiting, folder, self._lines)
+        recorder = self._recorder = Recorder(folder)
+        lock = threading.Lock()
 
         def do(cell: Cell) -> None:
             with lock:
                 observer.started(cell)
-            evidence, outcome = Evidence(cell.game.game.tree.n_actions), None
+            n_actions = cell.game.game.tree.n_actions
+            received, outcome = Received(n_actions), None
             if cell.solver.problem is None:
                 outcome = run_child(
                     _job(cell, cell.game.folder.intact()),
-                    limits_of(cell),
+                    cell.limits,
                     self._guardian,
-                    evidence.add,
-                    crew.stop,
-                    most_bytes(cell.game.game.tree.n_actions),
+                    received.add,
+                    pool.stop,
+                    most_bytes(n_actions),
                 )
-            record = recorder.record(cell, outcome, evidence)
+            record = recorder.record(cell, outcome, received)
             with lock:
-                self._records[cell.key] = record
                 observer.finished(record)
 
         try:
-            crew.work(do, self.experiment.jobs)
+            pool.work(do, self.experiment.jobs)
         finally:
-            try:
-                self._name_clusters(folder)
-            finally:
-                stored = {record.key: record for record in folder.cells()}
-                self._store_again(folder, stored)
-                # what is stored counts: a try that was interrupted does not undo an earlier one
-                self._records |= stored
-
-    def _store_again(self, folder: RunFolder, stored: Collection[str]) -> None:
-        """Store again what was stored before and is gone, as when a solver removes the folder."""
-        folder.restore()
-        for key, record in self._records.items():
-            if key not in stored and record.status != "interrupted":
-                folder.append(record)
-
-    def _name_clusters(self, folder: RunFolder) -> None:
-        games = {cell.game.game.spec: cell.game.game for cell in self.cells}
-        name_clusters(folder, [cell.key for cell in self.cells], games, self.experiment.tolerance)
+            recorder.conclude(self.cells, self.experiment.tolerance)
 
 
 def _job(cell: Cell, folder: Path) -> dict[str, Any]:

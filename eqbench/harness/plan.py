@@ -133,17 +133,38 @@ class Cell:
     """One piece of work: a game, a solver and a seed (None for deterministic solvers).
 
     Its key is a hash of all that a result may depend on: the content of the game, the solver
-    with its options and version, the seed and the limits. Cells with equal keys need not be
-    run twice.
+    with its options and version, the seed and the limits of the request. Cells with equal keys
+    need not be run twice.
     """
 
     game: PlannedGame
     solver: PlannedSolver
     seed: int | None
-    budget: Budget
-    setup_timeout_s: float
-    tolerance: float
+    request: Request
     key: str = field(init=False)
+
+    @property
+    def limits(self) -> Limits:
+        """Bounds of its child."""
+        asked = self.request
+        return Limits(
+            timeout_s=asked.timeout_s,
+            setup_timeout_s=asked.setup_timeout_s,
+            memory_bytes=asked.memory_bytes,
+            threads=asked.threads,
+        )
+
+    @property
+    def budget(self) -> Budget:
+        """What its solver may spend, in the words of the contract of solvers."""
+        asked = self.request
+        return Budget(
+            time_s=asked.timeout_s,
+            iterations=asked.iterations,
+            target=asked.target,
+            threads=asked.threads,
+            memory_bytes=asked.memory_bytes,
+        )
 
     @property
     def target(self) -> float:
@@ -157,8 +178,8 @@ class Cell:
             "version": self.solver.version,
             "seed": self.seed,
             "budget": asdict(self.budget),
-            "setup_timeout_s": self.setup_timeout_s,
-            "tolerance": self.tolerance,
+            "setup_timeout_s": self.request.setup_timeout_s,
+            "tolerance": self.request.tolerance,
         }
         text = json.dumps(identity, sort_keys=True)
         object.__setattr__(self, "key", hashlib.sha256(text.encode()).hexdigest()[:16])
@@ -196,20 +217,12 @@ def make_plan(
             f"at most {MOST_CELLS:,} cells; ask for fewer seeds, or divide it into several runs"
         )
     games = [_plan_game(text, request, registry, guardian, workspace) for text in named]
-    cells = []
-    for game in _different(games):
-        budget = Budget(
-            request.timeout_s,
-            request.iterations,
-            request.target,
-            request.threads,
-            request.memory_bytes,
-        )
-        for solver in solvers:
-            cells += [
-                Cell(game, solver, seed, budget, request.setup_timeout_s, request.tolerance)
-                for seed in _seeds(solver, request)
-            ]
+    cells = [
+        Cell(game, solver, seed, request)
+        for game in _different(games)
+        for solver in solvers
+        for seed in _seeds(solver, request)
+    ]
     return list({cell.key: cell for cell in cells}.values())  # a spec may be given twice
 
 
@@ -266,7 +279,7 @@ def _plan_solver(
     plugins = (entry.plugin,) if entry.plugin else ()
     outcome = run_child(
         {"do": "describe", "solver": text, "plugins": plugins},
-        Limits(setup_s=request.setup_timeout_s, memory_bytes=request.memory_bytes),
+        Limits(setup_timeout_s=request.setup_timeout_s, memory_bytes=request.memory_bytes),
         guardian,
     )
     _go_on_unless_interrupted(outcome)
@@ -338,7 +351,7 @@ def _build_in_child(
             "folder": str(folder),
             "max_nodes": request.max_nodes,
         },
-        Limits(setup_s=request.setup_timeout_s, memory_bytes=request.memory_bytes),
+        Limits(setup_timeout_s=request.setup_timeout_s, memory_bytes=request.memory_bytes),
         guardian,
     )
     _go_on_unless_interrupted(outcome)

@@ -14,7 +14,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,8 +21,7 @@ from typing import TYPE_CHECKING, Any
 from eqbench.harness.keeper import split
 
 if TYPE_CHECKING:
-    from eqbench.harness.frames import Clocks, ErrorFrame, Frame, ProfileFrame
-    from eqbench.solver import Monitor, Report
+    from eqbench.harness.frames import Frame
 
     Send = Callable[[Frame], None]
 
@@ -47,30 +45,9 @@ def perform(job: dict[str, Any], send: Send) -> None:
     try:
         {"solve": _solve, "describe": _describe, "build": _build}[job["do"]](job, send)
     except Exception as error:
+        from eqbench.harness.solve import error_frame
+
         send(error_frame(error))
-
-
-def error_frame(error: BaseException, **figures: Any) -> ErrorFrame:
-    """Frame about an exception; `figures` are those that a solver had reached."""
-    from eqbench.errors import SolverUnavailableError, UsageError
-    from eqbench.harness.frames import ErrorFrame, text
-
-    return ErrorFrame(
-        type=text(type(error).__name__),
-        message=text(_message(error)),
-        traceback=text("".join(traceback.format_exception(error)[-6:])),
-        usage=isinstance(error, UsageError),
-        memory=isinstance(error, MemoryError),
-        unavailable=isinstance(error, SolverUnavailableError),
-        **figures,
-    )
-
-
-def _message(error: BaseException) -> str:
-    try:
-        return str(error) or type(error).__name__
-    except Exception:  # a plugin's exception need not be able to say anything
-        return type(error).__name__
 
 
 def _load(job: dict[str, Any]) -> Any:
@@ -126,12 +103,14 @@ def _build(job: dict[str, Any], send: Send) -> None:
 
 
 def _solve(job: dict[str, Any], send: Send) -> None:
-    import numpy as np
+    import psutil
+    from msgspec.structs import replace
 
     from eqbench.errors import SolverUnavailableError
-    from eqbench.harness.frames import ReadyFrame, RefusedFrame, text
+    from eqbench.harness.frames import DoneFrame, ErrorFrame, RefusedFrame, text
+    from eqbench.harness.solve import solve_once
     from eqbench.model.game_cache import mapped_game
-    from eqbench.solver import Budget, Monitor, obstacle_of, warm_up
+    from eqbench.solver import Budget
 
     try:
         solver = _load(job).instance
@@ -139,84 +118,10 @@ def _solve(job: dict[str, Any], send: Send) -> None:
         send(RefusedFrame("unavailable", text(f"missing: {error}")))
         return
     game = mapped_game(job["game_spec"], Path(job["folder"]))
-    obstacle = obstacle_of(solver, game)
-    if obstacle is not None:
-        status, reason = obstacle
-        send(RefusedFrame(status, text(reason)))
-        return
-    if hasattr(solver, "prepare"):
-        solver.prepare(game)
-    warm_up(game)
-    rng = np.random.default_rng(job["seed"])
-    budget = Budget(**job["budget"])
-    send(ReadyFrame())
-    monitor = Monitor(game, budget, lambda report: send(_profile_frame(report)))
-    send(_solved(solver, game, monitor, rng))
-
-
-def _solved(solver: Any, game: Any, monitor: Monitor, rng: Any) -> Frame:
-    """Let the solver solve; the frame about its end."""
-    from eqbench.harness.figures import plain_figures
-    from eqbench.harness.frames import DoneFrame, text
-    from eqbench.solver import check_termination
-
-    ended, failure, statistics = None, None, dict[str, Any]()
-    try:
-        ended = check_termination(solver.solve(game, monitor, rng))
-    except Exception as error:
-        failure = error
-    try:
-        statistics = plain_figures(monitor.statistics)
-    except Exception as error:
-        failure = failure or error
-    figures = _figures(monitor, statistics)
-    if ended is None or failure is not None:
-        return error_frame(failure or RuntimeError("solve() did not end"), **figures)
-    return DoneFrame(reason=ended.reason, detail=text(ended.detail), **figures)
-
-
-def _figures(monitor: Monitor, statistics: dict[str, Any]) -> dict[str, Any]:
-    clocks = _clocks(monitor)
-    return {"clocks": clocks, "statistics": statistics, "memory_bytes": _resident_bytes()}
-
-
-def _clocks(of: Monitor | Report) -> Clocks:
-    """Clocks of a monitor or a report; differences of clocks may round below zero."""
-    from eqbench.harness.frames import Clocks
-
-    elapsed_s, cpu_s = max(float(of.elapsed_s), 0.0), max(float(of.cpu_s), 0.0)
-    return Clocks(elapsed_s, cpu_s, max(float(of.overhead_s), 0.0), int(of.work))
-
-
-def _profile_frame(report: Report) -> ProfileFrame:
-    """Frame of a snapshot or candidate.
-
-    Raises
-    ------
-    TypeError
-        If the frequencies are no real numbers.
-    """
-    import numpy as np
-
-    from eqbench.harness.frames import CandidateFrame, SnapshotFrame
-
-    candidate = report.candidate
-    exact, claimed = candidate.profile.exact, candidate.claimed_regret
-    frequencies = np.asarray(candidate.profile.probabilities)
-    frame = SnapshotFrame if report.kind == "snapshot" else CandidateFrame
-    return frame(
-        claim=candidate.claim,
-        claimed_regret=None if claimed is None else float(claimed),
-        exact=None if exact is None else [str(value) for value in exact],
-        profile=frequencies.astype("<f8", casting="same_kind").tobytes(),
-        clocks=_clocks(report),
-    )
-
-
-def _resident_bytes() -> int:
-    import psutil
-
-    return int(psutil.Process().memory_info().rss)
+    last, _ = solve_once(solver, game, Budget(**job["budget"]), job["seed"], send)
+    if isinstance(last, DoneFrame | ErrorFrame):
+        last = replace(last, memory_bytes=int(psutil.Process().memory_info().rss))
+    send(last)
 
 
 if __name__ == "__main__":

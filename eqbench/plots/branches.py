@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -36,10 +36,16 @@ from eqbench.plots.style import (
 from eqbench.report.naming import identity_text
 from eqbench.report.svg import COLORS, GRAY, INK
 from eqbench.spec import parse_spec
-from eqbench.studies.branch import VERTICAL, Branch, crossing_counts, read_points, turning_points
-from eqbench.studies.qre import PARAMETER, POINTS
-from eqbench.studies.trace.folder import FIGURES, TraceFolder
-from eqbench.studies.trace.request import Setting
+from eqbench.studies.branch import (
+    POINTS,
+    VERTICAL,
+    Branch,
+    crossing_counts,
+    read_points,
+    turning_points,
+)
+from eqbench.studies.qre import PARAMETER
+from eqbench.studies.trace.setting import Setting
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -454,54 +460,40 @@ def draw_quantal(game: Game, folder: Path) -> list[Path]:
     return files
 
 
-ANIMATION = "animation.gif"
+FIGURES, ANIMATION = "figures", "animation.gif"
 
 
-class Drawn(NamedTuple):
-    """The files that were written, and of each figure that is missing why."""
-
-    files: list[Path]
-    missing: dict[str, str]
-
-
-def draw_trace(
-    setting: Setting,
-    folder: TraceFolder,
-    document: dict[str, Any],
-    close_ups: Sequence[tuple[float, float]],
-) -> Drawn:
+def draw_trace(setting: Setting, folder: Path, document: Mapping[str, Any]) -> Iterator[Path | str]:
     """Write payoffs, frequencies and counts along a branch; in Kuhn poker for three also bars.
 
-    Bars show the equilibria of the summary `document`. Close-ups are values of the parameter
-    from which to which. A figure that cannot be drawn or written is missing, and the others
-    are not.
+    Bars show the equilibria of the summary `document`. Files are yielded, and for a figure that
+    cannot be drawn or written why it is missing; the others are not.
 
     Raises
     ------
     UsageError
         If the points of the branch or the folder of the figures are damaged.
     """
-    branch = _branch(setting, folder)
+    branch = read_points(setting.game, folder / POINTS)
     target = _figure_folder(folder)
-    drawn = Drawn([], {})
-    for name, draw in _figures(setting, folder, document, close_ups).items():
+    for name, draw in _figures(setting, folder, document).items():
         files = [target / f"{name}{suffix}" for suffix in SUFFIXES]
         try:
             figure = draw(branch)
             for file in files:
                 save_figure(figure, file)
         except UsageError as error:
-            drawn.missing[name] = str(error)
+            yield f"the figure {name} is missing: {error}"
         else:
-            drawn.files.extend(files)
-    return drawn
+            yield from files
 
 
-def check_figures(setting: Setting, close_ups: Sequence[tuple[float, float]]) -> None:
+def check_figures(setting: Setting) -> None:
     """Raise UsageError if the figures of a trace cannot be drawn, whatever its branch is.
 
     Close-ups must lie within the range of the parameter, and there are at most eight.
     """
+    close_ups = setting.request.close_ups
     first, last = sorted((setting.request.first, setting.request.last))
     for low, high in close_ups:
         if high <= first or low >= last:
@@ -511,16 +503,17 @@ def check_figures(setting: Setting, close_ups: Sequence[tuple[float, float]]) ->
     frequency_panels(setting.game.tree)
 
 
-def animate_trace(setting: Setting, folder: TraceFolder, frames: int) -> Path:
-    """Write the strategies along a branch as an animation of so many frames; return the file.
+def animate_trace(setting: Setting, folder: Path) -> Path:
+    """Write the strategies along a branch as an animation; return the file.
 
     Raises
     ------
     UsageError
         If the game is not three-player Kuhn poker, or a file cannot be read or written.
     """
-    branch = _branch(setting, folder)
-    step = float(branch.arclength[-1] - branch.arclength[0]) / max(frames - 1, 1)
+    branch = read_points(setting.game, folder / POINTS)
+    gaps = (setting.request.animate or 2) - 1
+    step = float(branch.arclength[-1] - branch.arclength[0]) / gaps
     file = _figure_folder(folder) / ANIMATION
     write_animation(branch, file, step=step)
     return file
@@ -540,13 +533,10 @@ def _has_bars(setting: Setting) -> bool:
 
 
 def _figures(
-    setting: Setting,
-    folder: TraceFolder,
-    document: dict[str, Any],
-    close_ups: Sequence[tuple[float, float]],
+    setting: Setting, folder: Path, document: Mapping[str, Any]
 ) -> dict[str, Callable[[Branch], Figure]]:
     """All figures by the names of their files."""
-    title = _name(setting)
+    title, close_ups = _name(setting), setting.request.close_ups
     windows = [Window(low, high) for low, high in close_ups]
     figures: dict[str, Callable[[Branch], Figure]] = {
         "payoffs": lambda branch: payoff_figure({title: branch}, windows=windows),
@@ -563,20 +553,18 @@ def _figures(
     return figures
 
 
-def _bars(
-    setting: Setting, folder: TraceFolder, shown: tuple[dict[str, Any], int], _: Branch
-) -> Figure:
+def _bars(setting: Setting, folder: Path, shown: tuple[dict[str, Any], int], _: Branch) -> Figure:
     """Bars of one equilibrium of an entry of the summary, by its number from 1."""
     tree, (entry, number) = setting.game.tree, shown
     item = entry["equilibria"][number - 1]
-    file = folder.path / item["profile"]
+    file = folder / item["profile"]
     try:
         data = parse_profile(read_file(file, MOST_PROFILE_BYTES))
     except OSError as error:
         raise UsageError(f"cannot read {file}: {error.strerror}; trace again") from None
     behavior = profile_from_json(tree, data).probabilities
     words = [
-        f"{_name(setting)} at {setting.request.parameter}={entry['parameter']:.9g}",
+        f"{_name(setting)} at {setting.parameter}={entry['parameter']:.9g}",
         f"{number} of {len(entry['equilibria'])}",
         identity_text(item["identity"]),
     ]
@@ -585,15 +573,11 @@ def _bars(
 
 def _name(setting: Setting) -> str:
     """The game without its parameter."""
-    return str(parse_spec(setting.game.spec).without(setting.request.parameter))
+    return str(parse_spec(setting.game.spec).without(setting.parameter))
 
 
-def _branch(setting: Setting, folder: TraceFolder) -> Branch:
-    return read_points(setting.game, folder.points)
-
-
-def _figure_folder(folder: TraceFolder) -> Path:
-    path = folder.path / FIGURES
+def _figure_folder(folder: Path) -> Path:
+    path = folder / FIGURES
     try:
         path.mkdir(exist_ok=True)
     except OSError as error:

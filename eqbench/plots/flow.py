@@ -39,10 +39,10 @@ from eqbench.plots.style import (
 )
 from eqbench.report.svg import GRAY, INK
 from eqbench.studies.branch import action_labels
-from eqbench.studies.flow.points import SimulatedRun, read_points
-from eqbench.studies.flow.request import SimulationSetting
+from eqbench.studies.flow.points import POINTS, SimulatedRun, read_points
+from eqbench.studies.flow.profits import KnownPayoffs
 from eqbench.studies.flow.sets import members, verdicts
-from eqbench.studies.flow.simulate import POINTS, KnownPayoffs
+from eqbench.studies.flow.simulate import SimulationStudy
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -566,10 +566,7 @@ VALUES = 121  # of the parameter at which published sets are looked at, beside t
 
 
 def draw_simulation(
-    setting: SimulationSetting,
-    folder: Path,
-    document: Mapping[str, Any],
-    pairs: Sequence[tuple[str, str]] = (),
+    study: SimulationStudy, folder: Path, document: Mapping[str, Any]
 ) -> list[Path]:
     """Write orbits, time series and profits as figures, for each value of the parameter.
 
@@ -578,17 +575,16 @@ def draw_simulation(
     Parameters
     ----------
     document : the summary of the simulation
-    pairs : names of frequencies whose orbits are drawn; the most strongly coupled ones if none
 
     Raises
     ------
     UsageError
         If a name is unknown, the points cannot be read, or a file cannot be written.
     """
-    runs = {run.name: run for run in read_points(setting.games[0], folder / POINTS)}
+    runs = {run.name: run for run in read_points(study.games[0], folder / POINTS)}
     several = len(document["values"]) > 1
     files: list[Path] = []
-    for value, game in zip(document["values"], setting.games, strict=False):
+    for value, game in zip(document["values"], study.games, strict=False):
         rows = [row for row in document["runs"] if row["parameter"] == value["parameter"]]
         drawn = [
             runs[row["name"]]._replace(name=row["start"])
@@ -596,12 +592,12 @@ def draw_simulation(
             if len(runs[row["name"]].times) > 1
         ]
         suffix = f"-{document['parameter']}-{value['parameter']:g}" if several else ""
-        for name, figure in _figures(game, drawn, pairs) if drawn else ():
+        for name, figure in _figures(game, drawn, study.request.pairs) if drawn else ():
             files += _saved(figure, folder, f"{name}{suffix}")
     if several:
-        entries = _stability(setting, [value["parameter"] for value in document["values"]])
+        entries = _stability(study, [value["parameter"] for value in document["values"]])
         figure = regime_diagram(
-            entries, _words(document), document["parameter"], title=setting.request.game
+            entries, _words(document), document["parameter"], title=study.request.game
         )
         files += _saved(figure, folder, "regimes")
     return files
@@ -632,13 +628,13 @@ def _saved(figure: Figure, folder: Path, name: str) -> list[Path]:
     return files
 
 
-def _stability(setting: SimulationSetting, values: Sequence[float]) -> list[dict[str, Any]]:
+def _stability(study: SimulationStudy, values: Sequence[float]) -> list[dict[str, Any]]:
     """What published sets are along the parameter, as JSON values, at so many values."""
-    dynamics: Dynamics = setting.solver.instance
+    dynamics: Dynamics = study.solver.instance
     between = np.linspace(min(values), max(values), VALUES)
-    games = [setting.games[0].at(**{str(setting.parameter): value}) for value in between.tolist()]
+    games = [study.games[0].at(**{str(study.parameter): value}) for value in between.tolist()]
     return [
         verdict.to_json()
-        for game in [*games, *setting.games]
+        for game in [*games, *study.games]
         for verdict in verdicts(game, dynamics.flow(game), samples=0)
     ]

@@ -98,8 +98,8 @@ class RunFolder:
             )
         try:
             _make_folders(path)
-            with _reported(path / MANIFEST):
-                _write_file(path / MANIFEST, text, new=True)
+            with reported(path / MANIFEST):
+                write_file(path / MANIFEST, text, new=True)
         except FileExistsError:
             raise UsageError(
                 f"{path} already holds a run, or a file of that name; choose another folder "
@@ -145,8 +145,8 @@ class RunFolder:
                 "move it away and go on with --resume, or choose another folder with --out"
             ) from None
         if self._manifest_text is not None and not (self.path / MANIFEST).exists():
-            with suppress(FileExistsError), _reported(self.path):
-                _write_file(self.path / MANIFEST, self._manifest_text, new=True)
+            with suppress(FileExistsError), reported(self.path):
+                write_file(self.path / MANIFEST, self._manifest_text, new=True)
 
     @property
     def manifest(self) -> dict[str, Any]:
@@ -184,7 +184,7 @@ class RunFolder:
 
     def write_experiment(self, text: str) -> None:
         """Write what the run is asked for as an experiment, which repeats it; TOML text."""
-        self._write(EXPERIMENT, lambda path: _write_file(path, text.encode()))
+        self._write(EXPERIMENT, lambda path: write_file(path, text.encode()))
 
     def claims(self) -> Claims:
         """Locks on cells, for runners that share this folder; it is made ready for them.
@@ -195,19 +195,19 @@ class RunFolder:
             If the folder cannot be written.
         """
         _make_folders(self.path)
-        with _reported(self.path / CLAIMS):
+        with reported(self.path / CLAIMS):
             return Claims(self.path / CLAIMS)
 
     def write_profile(self, name: str, text: str) -> str:
         """Write the JSON text of a profile and return its path relative to the run."""
         relative = f"profiles/{name}.json"
-        self._write(relative, lambda path: _write_file(path, text.encode()))
+        self._write(relative, lambda path: write_file(path, text.encode()))
         return relative
 
     def write_log(self, name: str, text: str) -> str:
         """Write what a solver printed or raised and return the path relative to the run."""
         relative = f"logs/{name}.txt"
-        self._write(relative, lambda path: _write_file(path, text.encode()))
+        self._write(relative, lambda path: write_file(path, text.encode()))
         return relative
 
     def write_trace(self, name: str, arrays: dict[str, NDArray]) -> str:
@@ -215,13 +215,14 @@ class RunFolder:
         relative = f"traces/{name}.npz"
         buffer = io.BytesIO()
         np.savez(buffer, **arrays)  # type: ignore[arg-type]
-        self._write(relative, lambda path: _write_file(path, buffer.getvalue()))
+        self._write(relative, lambda path: write_file(path, buffer.getvalue()))
         return relative
 
-    def append(self, record: CellRecord) -> None:
+    def append(self, record: CellRecord) -> CellRecord:
         """Append a cell, as one line in one write; an interrupted one to a file of its own.
 
-        Files that are not there, because somebody has removed them, are not named.
+        Files that are not there, because somebody has removed them, are not named. Returned is
+        what was stored.
 
         Raises
         ------
@@ -231,11 +232,15 @@ class RunFolder:
             If no reader would take the record; then nothing is written.
         """
 
+        stored = record
+
         def write(path: Path) -> None:
-            there = record if self._has_files_of(record) else record.without_files()
-            append_line(path, there.to_line())
+            nonlocal stored
+            stored = record if self._has_files_of(record) else record.without_files()
+            append_line(path, stored.to_line())
 
         self._write(INTERRUPTED if record.status == "interrupted" else LINES, write)
+        return stored
 
     def _has_files_of(self, record: CellRecord) -> bool:
         profiles = (item.profile for item in record.equilibria)
@@ -254,21 +259,24 @@ class RunFolder:
         what was written before.
         """
         text = json.dumps(identities, indent=1, allow_nan=False).encode()
-        self._write(CLUSTERS, lambda path: _write_file(path, text))
+        self._write(CLUSTERS, lambda path: write_file(path, text))
 
     def _write(self, name: str, write: Callable[[Path], None]) -> None:
         """Write a file of the folder, which is restored if somebody has removed it."""
         path = self.path / name
-        with _reported(path):
+        with reported(path):
             try:
                 write(path)
             except FileNotFoundError:
                 self.restore()
                 write(path)
 
-    def cells(self) -> list[CellRecord]:
-        """Finished cells in the order in which they ended; of a repeated one the last try."""
-        return self._records(LINES)
+    def cells(self, reader: LineReader[CellRecord] | None = None) -> list[CellRecord]:
+        """Finished cells in the order in which they ended; of a repeated one the last try.
+
+        A `reader` of new cells that is given goes on after them.
+        """
+        return self._records(LINES, reader)
 
     def interrupted(self) -> list[CellRecord]:
         """Cells that were running when the run was interrupted, as far as they got.
@@ -278,17 +286,19 @@ class RunFolder:
         finished = {record.key for record in self.cells()}
         return [record for record in self._records(INTERRUPTED) if record.key not in finished]
 
-    def _records(self, name: str) -> list[CellRecord]:
+    def _records(self, name: str, reader: LineReader[CellRecord] | None = None) -> list[CellRecord]:
         records: dict[str, CellRecord] = {}
         clusters = self._clusters()
-        for record in self._lines(name, CellRecord.of_line):
+        for record in self._lines(name, CellRecord.of_line, reader):
             records.pop(record.key, None)
             records[record.key] = _with_clusters(record, clusters)
         return list(records.values())
 
-    def _lines(self, name: str, parse: Callable[[bytes], T]) -> list[T]:
+    def _lines(
+        self, name: str, parse: Callable[[bytes], T], reader: LineReader[T] | None = None
+    ) -> list[T]:
         """Values of the lines of a file that can be read; there is a note on the others."""
-        reader = LineReader(self.path / name, parse)
+        reader = reader or LineReader(self.path / name, parse)
         try:
             values = list(reader.new())
         except OSError as error:
@@ -374,11 +384,11 @@ def file_name(text: str) -> str:
 
 def _make_folders(path: Path) -> None:
     for part in ("profiles", "traces", "logs"):
-        with _reported(path):
+        with reported(path):
             (path / part).mkdir(parents=True, exist_ok=True)
 
 
-def _write_file(path: Path, data: bytes, *, new: bool = False) -> None:
+def write_file(path: Path, data: bytes, *, new: bool = False) -> None:
     """Put a whole file in place, or nothing; FileExistsError if it must be new and is not."""
     # several runners may write the same file, and one of them may be killed at any moment
     draft = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}")
@@ -396,7 +406,7 @@ def _write_file(path: Path, data: bytes, *, new: bool = False) -> None:
 
 
 @contextmanager
-def _reported(path: Path) -> Iterator[None]:
+def reported(path: Path) -> Iterator[None]:
     """Turn an error of the file system into one that says what to do."""
     try:
         yield

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -125,6 +125,7 @@ def turning_points(values: FloatArray) -> NDArray[np.int64]:
     return moves[1:][rises[1:] != rises[:-1]]
 
 
+POINTS = "points.csv"  # file of a branch in the folder of a study
 LEADING = ("parameter", "arclength")
 
 
@@ -302,3 +303,15 @@ def measured(tree: GameTree, behavior: FloatArray) -> Measured:
     """A profile, given as float64 (A,), as the verifier sees it."""
     profile = BehaviorProfile.of(tree, behavior)
     return Measured(profile, verify(tree, profile), POLISHED * tree.payoff_range)
+
+
+Payoffs = Sequence[float]
+
+
+def distinct_payoffs(vectors: Iterable[Payoffs]) -> list[Payoffs]:
+    """Those payoff vectors that differ from all before them by more than `SAME_PAYOFFS`."""
+    kept: list[Payoffs] = []
+    for vector in vectors:
+        if all(np.abs(np.subtract(vector, other)).max() > SAME_PAYOFFS for other in kept):
+            kept.append(vector)
+    return kept

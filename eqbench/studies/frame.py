@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, ClassVar, Generic, TypedDict, TypeVar
+from typing import Any, ClassVar, Generic, NotRequired, TypedDict, TypeVar
 
 from eqbench.documents import decode, read_file
 from eqbench.errors import DocumentError, StoreError, UsageError
@@ -28,6 +28,7 @@ from eqbench.studies.study_files import new_folder, write_texts
 
 MANIFEST, RECORDS, SUMMARY = "manifest.json", "records.jsonl", "summary.json"
 SCHEMA = "eqbench.study/1"
+INTERRUPTED = 130  # exit code
 
 
 R = TypeVar("R", bound=StudyRequest)
@@ -50,6 +51,13 @@ class Session:
     tell: Callable[[str], None] = lambda words: None
     keeps: bool = True
 
+    def go_on(self, words: str = "") -> None:
+        """Say what is done next; KeyboardInterrupt if nothing more shall be done."""
+        if self.interrupted():
+            raise KeyboardInterrupt
+        if words:
+            self.tell(words)
+
 
 class Study(Generic[R]):
     """A question that is answered part by part; the base of all studies.
@@ -57,10 +65,14 @@ class Study(Generic[R]):
     Attributes
     ----------
     request_type : what it is asked for; it has the name of the command
+    always_draws : whether there is something to draw without ``--figures`` too
+    version : of the method, if another version may find something else
     notes : what is to be said before the work begins
     """
 
     request_type: ClassVar[type[Any]]
+    always_draws: bool = False
+    version: str = ""
     notes: Sequence[str] = ()
 
     def __init__(self, request: R, *, figures: bool = False) -> None:
@@ -92,9 +104,13 @@ class Study(Generic[R]):
         """Return the tables of such a document."""
         raise NotImplementedError
 
-    def draw(self, folder: Path, document: Mapping[str, Any]) -> Iterable[Path]:
-        """Write the figures into the folder and yield their files."""
+    def draw(self, folder: Path, document: Mapping[str, Any]) -> Iterable[Path | str]:
+        """Write the figures into the folder; yield their files, and what to say of missing ones."""
         raise NotImplementedError
+
+    def ending(self, document: Mapping[str, Any]) -> tuple[int, str]:
+        """Return the exit code, and why the study has stopped if it can go on."""
+        return (0, "") if document.get("finished", True) else (INTERRUPTED, "interrupted")
 
     def slug(self) -> str:
         """End of the name of a new folder."""
@@ -106,6 +122,7 @@ class _Manifest(TypedDict):
     schema: str
     study: str
     created: str
+    version: NotRequired[str]
     request: dict[str, Any]
 
 
@@ -120,6 +137,7 @@ class StudyFolder:
 
     path: Path
     records: dict[str, dict[str, Any]] = field(default_factory=dict)
+    version: str = ""
 
     @classmethod
     def create(cls, study: Study[Any], path: Path | None) -> StudyFolder:
@@ -136,7 +154,8 @@ class StudyFolder:
             schema=SCHEMA,
             study=study.request.command,
             created=datetime.now(UTC).isoformat(timespec="seconds"),
-            request=to_data(study.request),
+            version=study.version,
+            request=to_data(study.request, kept=True),
         )
         write_texts(folder.path, {MANIFEST: f"{json.dumps(manifest, indent=2)}\n"})
         return folder
@@ -164,7 +183,16 @@ class StudyFolder:
         except (OSError, DocumentError) as error:
             raise UsageError(f"{file}: {error}; begin the study again") from None
         reader = LineReader(path / RECORDS, lambda line: decode(line, _Line, "the record"))
-        return cls(path, {line["part"]: line["record"] for line in reader.new()}), request
+        records = {line["part"]: line["record"] for line in reader.new()}
+        return cls(path, records, manifest.get("version", "")), request
+
+    def discard(self) -> None:
+        """Remove the folder if nothing was found yet, so that it can be used again."""
+        files = list(self.path.iterdir())
+        if all(file.name in (MANIFEST, SUMMARY) for file in files):
+            for file in files:
+                file.unlink()
+            self.path.rmdir()
 
     def keep(self, part: str, record: dict[str, Any]) -> None:
         """Append the record of a part; StoreError if it cannot be written."""
@@ -234,7 +262,8 @@ def with_changes(request: R, changes: Mapping[str, Any]) -> R:
     before = to_data(request)
     for each in fields_of(type(request)):
         name, kept = each.name, before[each.name]
-        if name in changes and changes[name] != kept and not each.option.extends:
+        fixed = not (each.option.extends or each.option.once)
+        if fixed and name in changes and changes[name] != kept:
             raise UsageError(
                 f"this study was begun with --{name} {shown(kept)}, now it is "
                 f"{shown(changes[name])}; leave the option out, or begin a new study"
@@ -250,8 +279,8 @@ def call(target: str, *arguments: Any, **named: Any) -> Any:
 
 def shown(value: Any) -> str:
     """A value of an option as it is typed."""
-    if isinstance(value, list):
-        return " ".join(map(str, value)) or "none"
+    if isinstance(value, list | dict):  # of what was read from a file its name
+        return " ".join(map(shown, value)) or "none"
     return "none" if value is None else str(value)
 
 

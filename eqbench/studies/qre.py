@@ -24,17 +24,24 @@ from eqbench.report.rows import Column, Report, Row, Table, profile_columns, pro
 from eqbench.report.terminal import seconds
 from eqbench.solver import obstacle_of, warm_up
 from eqbench.spec import parse_spec
-from eqbench.studies.branch import POLISHED, SAME_PAYOFFS, Branch, measured, write_points
+from eqbench.studies.branch import (
+    POINTS,
+    POLISHED,
+    SAME_PAYOFFS,
+    Branch,
+    distinct_payoffs,
+    measured,
+    write_points,
+)
 from eqbench.studies.frame import Session, Study, call
 from eqbench.studies.requests import QuantalRequest
-from eqbench.studies.study_files import write_texts
+from eqbench.studies.study_files import write_profile
 
 SCHEMA = "eqbench.qre/1"
 PARAMETER = "lambda"
 LEAST = 0.1  # lambda with which figures begin
 POINTS_PER_DECADE = 20  # of figures; the steps of a solver may be longer
 PRIORS = ("uniform", "random")
-POINTS, PROFILES = "points.csv", "profiles"
 MOST_ROWS = 20
 _READ = (
     "Points with a lambda are quantal response equilibria; the last line is what the end of the "
@@ -154,13 +161,11 @@ class QuantalStudy(Study[QuantalRequest]):
         """A profile (A,) as the verifier sees it; it is written as JSON."""
         seen = measured(self.game.tree, behavior)
         text = profile_text(self.game.tree, seen.profile, self.game.spec)
-        (session.folder / PROFILES).mkdir(exist_ok=True)
-        write_texts(session.folder / PROFILES, {f"{name}.json": text})
         found: dict[str, Any] = {
             "payoffs": seen.payoffs,
             "regrets": [float(regret) for regret in seen.figures.regrets],
             "max_regret": seen.max_regret,
-            "profile": f"{PROFILES}/{name}.json",
+            "profile": write_profile(session.folder, name, text),
         }
         if name_it:
             identity = self._identifier.identify(seen.profile, seen.max_regret)
@@ -208,18 +213,13 @@ class QuantalStudy(Study[QuantalRequest]):
 def summary_of_random(entries: Sequence[dict[str, Any]], last: float) -> dict[str, Any]:
     """What the branches from priors at random have in common, as JSON values."""
     ends = [entry["equilibrium"] for entry in entries if entry["equilibrium"]["is_equilibrium"]]
-    distinct: list[list[float]] = []
-    for end in ends:
-        gaps = [np.abs(np.subtract(end["payoffs"], known)).max() for known in distinct]
-        if all(gap > SAME_PAYOFFS for gap in gaps):
-            distinct.append(end["payoffs"])
     names = Counter(end["identity"]["name"] for end in ends if end["identity"])
     return {
         "branches": len(entries),
         "arrived": sum(entry["lambda"] >= last for entry in entries),
         "with_turns": sum(bool(entry["turns"]) for entry in entries),
         "polished": len(ends),
-        "distinct_payoffs": len(distinct),
+        "distinct_payoffs": len(distinct_payoffs(end["payoffs"] for end in ends)),
         "names": dict(sorted(names.items())),
     }
 

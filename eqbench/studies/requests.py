@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 
 from eqbench.requests import (
     DURATION,
@@ -15,14 +18,20 @@ from eqbench.requests import (
     NODES,
     NUMBER,
     NUMBER_OR_NONE,
+    POSITIVE,
     SEED,
     SHARE,
     SOLVER,
     THREADS,
     Choice,
+    Exact,
+    File,
+    Integer,
+    Interval,
     Kind,
     Number,
     Option,
+    Pair,
 )
 
 if TYPE_CHECKING:
@@ -103,6 +112,120 @@ class QuantalRequest(StudyRequest):
     ] = 0
     seed: Annotated[int, Option("Of the first of these.", SEED)] = 0
     solver: Annotated[str, Option("Solver that follows such branches.", SOLVER)] = "logit"
+
+
+MOST = "most"
+_OF_SOLVER = "that of the solver"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TraceRequest(StudyRequest):
+    """Follow a branch of regularized equilibria along a payoff parameter.
+
+    Writes points.csv and summary.json. A trace that was interrupted or stopped goes on with
+    --resume. What is counted are equilibria on this branch, for the epsilon and the
+    regularization that are printed with them; others may exist beside it. Exit code: 0 traced
+    or stopped at a limit, 1 the branch was lost or has no start, 2 usage, 130 interrupted.
+    """
+
+    command = "trace"
+    study = "eqbench.studies.trace.study:TraceStudy"
+    draws = "payoffs, frequencies and counts"
+
+    game: Annotated[
+        str,
+        Option(
+            "Game with a payoff parameter, for example skp or 'kuhn(players=3, cards=10)'.", GAME
+        ),
+    ]
+    parameter: Annotated[
+        str, Option("The parameter.", Kind("NAME"), default="that of the game")
+    ] = ""
+    first: Annotated[Fraction, Option("Where the branch begins.", Exact(), "from")]
+    last: Annotated[
+        Fraction,
+        Option(
+            "Towards where it is followed, up or down, until it leaves the range at either end.",
+            Exact(),
+            "to",
+        ),
+    ]
+    epsilon: Annotated[
+        float | None,
+        Option("Strength of the regularization in payoff units.", POSITIVE, default=_OF_SOLVER),
+    ] = None
+    regularization: Annotated[
+        str | None,
+        Option(
+            "How frequencies are kept inside their bounds.",
+            Choice(words=("log", "arctan", "rational")),
+            default=_OF_SOLVER,
+        ),
+    ] = None
+    derivative: Annotated[
+        str | None,
+        Option(
+            "Action values, without or with the own reach.",
+            Choice(words=("counterfactual", "raw")),
+            default=_OF_SOLVER,
+        ),
+    ] = None
+    solver: Annotated[str, Option("Solver that follows branches.", SOLVER)] = "arclength"
+    at: Annotated[
+        tuple[Fraction | str, ...],
+        Option(
+            "Polish and verify the equilibria on the branch at this value, or where it has `most` "
+            "points at one value, for which the branch is followed a second time; may be given "
+            "several times.",
+            Exact(words=(MOST,)),
+        ),
+    ] = ()
+    starts: Annotated[
+        int,
+        Option(
+            "At each such value, also look beside the branch from N random starts; they take time "
+            "beyond --time.",
+            NUMBER_OR_NONE,
+        ),
+    ] = 0
+    seed: Annotated[int, Option("Of the random starts.", SEED)] = 0
+    most_points: Annotated[
+        int | None,
+        Option(
+            "Stop when the branch has N points; --resume goes on.",
+            Integer("N", 2),
+            "most-points",
+            once=True,
+        ),
+    ] = None
+    time_s: Annotated[
+        float | None,
+        Option(
+            "Stop after S seconds of tracing; --resume goes on. What --at and --starts ask for is "
+            "done after that, however long it takes.",
+            DURATION,
+            "time",
+            once=True,
+        ),
+    ] = None
+    close_ups: Annotated[
+        tuple[tuple[float, float], ...],
+        Option(
+            "With --figures: also show this range of the parameter by itself; may be given "
+            "several times.",
+            Interval(),
+            "close-up",
+            once=True,
+        ),
+    ] = ()
+    animate: Annotated[
+        int | None,
+        Option(
+            "Three-player Kuhn poker: write the strategies along the branch as animation.gif.",
+            Integer("FRAMES", 2, 10_000),
+            once=True,
+        ),
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -227,3 +350,182 @@ class CrossplayRequest(StudyRequest):
             FLAG,
         ),
     ] = False
+
+
+UNIFORM = "uniform"
+# What `simulate` follows unless it is told, in units of time of the flow: three-player Kuhn poker
+# with few cards moves with periods from 5 on, and some of its transients last for 1e4. Hand by hand
+# 1e3 take seconds for each start.
+HORIZON, HORIZON_BY_HAND, SPACING = 10_000.0, 1000.0, 0.25
+MEMORY = 20  # hands
+RANDOM_STARTS = 3
+SAMPLES = 16
+_GAME_OF_FLOW = Option("Game, for example 'skp(pot=3.1)' or a file such as game.efg.", GAME)
+
+
+class GivenProfile(NamedTuple):
+    """A profile as it was typed, and in its interchange form; None stands for uniform behavior."""
+
+    typed: str
+    data: Any
+
+
+@dataclass(frozen=True)
+class ProfileFile(File):
+    """A profile in a file, on standard input if that is ``-``, or named by one of a few words.
+
+    It is read at once and written whole: a study that goes on needs neither file nor input.
+    """
+
+    words: tuple[str, ...] = ()
+
+    def read(self, value: Any) -> GivenProfile:
+        if isinstance(value, GivenProfile):
+            return value
+        if isinstance(value, Mapping) and len(value) == 1:
+            return GivenProfile(*next(iter(value.items())))
+        if value in self.words:
+            return GivenProfile(value, None)
+        if not isinstance(value, str):
+            raise ValueError(f"{value!r} is no name of a file")
+        from eqbench.model.profile_json import read_profile
+
+        # fractions become texts
+        return GivenProfile(value, json.loads(json.dumps(read_profile(value), default=str)))
+
+    def write(self, value: GivenProfile) -> dict[str, Any]:
+        return {value.typed: value.data}
+
+
+@dataclass(frozen=True, kw_only=True)
+class FlowRequest(StudyRequest):
+    """What studies of a flow are asked for."""
+
+    game: str
+    solver: Annotated[str, Option("Solver whose method is a flow.", SOLVER)] = "replicator"
+    parameter: Annotated[
+        str,
+        Option("Payoff parameter that --at is about.", Kind("NAME"), default="that of the game"),
+    ] = ""
+    at: Annotated[
+        tuple[Fraction, ...], Option("Value of it; may be given several times.", Exact())
+    ] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimulationRequest(FlowRequest):
+    """Follow trajectories of a flow: where frequencies go, how they move, what players earn.
+
+    Writes summary.json, points.csv and profiles. All starts are followed at each value of --at.
+    Of a long run points.csv has at most 4,000 points, half of them the last ones and the others
+    spread over all of it. Its columns are run, with --at the parameter, time, payoffs such as u:P1,
+    payoffs integrated over time such as p:P1, and frequencies. Profits are averages over windows of
+    time, beside the payoffs of published equilibria. Ctrl-C ends the present trajectory and keeps
+    what was computed; a second one discards that trajectory. Exit code: 0 done, also where a
+    trajectory broke off, which the summary says; 2 usage, 130 interrupted.
+    """
+
+    command = "simulate"
+    study = "eqbench.studies.flow.simulate:SimulationStudy"
+    draws = "orbits, frequencies and profits"
+
+    game: Annotated[str, _GAME_OF_FLOW]
+    model: Annotated[
+        str,
+        Option(
+            "The flow itself, or hand-by-hand repeated play that it imitates.",
+            Choice(words=("ode", "hands")),
+        ),
+    ] = "ode"
+    memory: Annotated[
+        int | None,
+        Option("With --model hands: how many hands players remember.", NUMBER, default=f"{MEMORY}"),
+    ] = None
+    starts: Annotated[
+        int | None,
+        Option(
+            "Starts drawn at random.", NUMBER_OR_NONE, default=f"{RANDOM_STARTS}, without --start"
+        ),
+    ] = None
+    seed: Annotated[int, Option("Of the first of these.", SEED)] = 0
+    spread: Annotated[
+        float, Option("Standard deviation of their log-odds, which are normal.", SHARE)
+    ] = 1.0
+    profiles: Annotated[
+        tuple[GivenProfile, ...],
+        Option(
+            "Start at uniform behavior or at the profile in a file, - for standard input; may be "
+            "given several times. Frequencies of 0 and 1 are refused, also those that final and "
+            "average profiles of a long simulation have by rounding.",
+            ProfileFile(f"{UNIFORM}|FILE", (UNIFORM,)),
+            "start",
+        ),
+    ] = ()
+    time: Annotated[
+        float | None,
+        Option(
+            "How far trajectories are followed.",
+            POSITIVE,
+            default=f"{HORIZON:.0f}, with --model hands {HORIZON_BY_HAND:.0f}",
+        ),
+    ] = None
+    every: Annotated[
+        float,
+        Option(
+            "Distance of the times at which states are kept; a tenth of the shortest period or "
+            "less.",
+            POSITIVE,
+        ),
+    ] = SPACING
+    pairs: Annotated[
+        tuple[tuple[str, str], ...],
+        Option(
+            "With --figures: draw the orbits of these two frequencies, by their published names, "
+            "such as b3,d2 of skp, or as 'P1|1:|bet,P2|2:B|call'; may be given several times.",
+            Pair(),
+            "pair",
+            extends=True,
+        ),
+    ] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class StabilityRequest(FlowRequest):
+    """Say which equilibria of a game are stable under a flow, such as replicator dynamics.
+
+    Eigenvalues of the Jacobian in frequencies are computed at members of all published sets of
+    equilibria, inside and at the corners, and at given profiles, which must be rest points. A
+    real part up to 1e-9 of the spectral norm is zero. Linearization does not decide whether a
+    rest point with a centre manifold is stable. Writes summary.json, and points.csv with the
+    profiles of its entries. Exit code: 0 done, 2 usage, 130 interrupted.
+    """
+
+    command = "stability"
+    study = "eqbench.studies.flow.stability:StabilityStudy"
+    draws = "the eigenvalues, or with several --at the verdicts along the parameter"
+
+    game: Annotated[str, _GAME_OF_FLOW]
+    profiles: Annotated[
+        tuple[GivenProfile, ...],
+        Option(
+            "Also look at this profile, - for standard input; may be given several times.",
+            ProfileFile(),
+            "profile",
+        ),
+    ] = ()
+    rest_points: Annotated[
+        int,
+        Option(
+            "Search N random faces for rest points that are no equilibria.",
+            NUMBER_OR_NONE,
+            "rest-points",
+        ),
+    ] = 0
+    samples: Annotated[
+        int,
+        Option(
+            "Members drawn at random from each published set, beside one inside and the corners.",
+            NUMBER_OR_NONE,
+        ),
+    ] = SAMPLES
+    seed: Annotated[int, Option("Of the members and of the faces.", SEED)] = 0

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from eqbench.errors import StoreError, UsageError
+from eqbench.store.run_folder import reported, write_file
 
 
 def write_texts(folder: Path, texts: Mapping[str, str]) -> list[Path]:
@@ -19,13 +20,28 @@ def write_texts(folder: Path, texts: Mapping[str, str]) -> list[Path]:
     files = [folder / name for name in texts]
     for file, text in zip(files, texts.values(), strict=True):
         try:
-            file.write_text(text, encoding="utf-8", newline="")
+            write_file(file, text.encode())  # whole, however the process ends
         except OSError as error:
             raise StoreError(
                 f"cannot write {file}: {error.strerror}; make the folder writable and go on with "
                 "--resume, or run the command again if it has no such option"
             ) from None
     return files
+
+
+def write_profile(folder: Path, name: str, text: str) -> str:
+    """Write the JSON text of a profile; return its path relative to the folder of the study.
+
+    Raises
+    ------
+    StoreError
+        If it cannot be written.
+    """
+    relative = f"profiles/{name}.json"
+    with reported(folder / relative):
+        (folder / relative).parent.mkdir(exist_ok=True)
+        write_file(folder / relative, text.encode())
+    return relative
 
 
 def new_folder(path: Path) -> None:

@@ -63,7 +63,7 @@ class Bench:
         self.plugins = tuple(str(Path(file).absolute()) for file in plugins)
         self.guardian, self.scratch = guardian, scratch
 
-    def attempt(self, do: str, *, time_s: float = 10.0, **job: Any) -> Trial:
+    def attempt(self, do: str, *, timeout_s: float = 10.0, **job: Any) -> Trial:
         """How a job goes; a broken one is a trial as well."""
         job |= {"do": do, "plugins": self.plugins}
         trial = Trial()
@@ -72,7 +72,7 @@ class Bench:
             decoder = FrameDecoder(MOST_BYTES_OF_ALL)
             perform(job, lambda frame: trial.frames.extend(decoder.feed(encode(frame))))
             return trial
-        limits = Limits(setup_s=SETUP_S, time_s=time_s)
+        limits = Limits(setup_timeout_s=SETUP_S, timeout_s=timeout_s)
         outcome: Outcome = run_child(
             job, limits, self.guardian, trial.frames.append, most_bytes=MOST_BYTES_OF_ALL
         )

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 
 from eqbench.errors import ProfileError, UsageError
-from eqbench.harness.evidence import Finding, measure_frame
 from eqbench.harness.frames import (
     CandidateFrame,
     DescribedFrame,
@@ -18,7 +17,7 @@ from eqbench.harness.frames import (
     ProfileFrame,
     RefusedFrame,
 )
-from eqbench.harness.verdict import ending
+from eqbench.harness.judge import Finding, ending, measure
 from eqbench.model.game import Game
 from eqbench.model.tree_files import content_hash, load_tree
 from eqbench.solver import Budget
@@ -91,7 +90,7 @@ class _Subject:
             loaded = self.game(game)
             self._tried[key] = self.bench.attempt(
                 "solve",
-                time_s=max(budget.time_s, HANGS_S),
+                timeout_s=max(budget.time_s, HANGS_S),
                 solver=self.spec,
                 game_spec=loaded.spec,
                 folder=str(loaded.folder),
@@ -127,7 +126,7 @@ class _Subject:
         found = []
         for frame in self.plain(game).found:
             try:
-                found.append(measure_frame(frame, verifier, DEFAULT_TOLERANCE))
+                found.append(measure(frame, verifier, DEFAULT_TOLERANCE))
             except ProfileError as error:
                 raise BrokenPromiseError(f"on {game} it reports no profile: {error}") from None
         return found
@@ -192,7 +191,7 @@ def _converged_is_borne_out(subject: _Subject) -> str | None:
         tree = subject.game(game).tree
         candidates = [f for f in subject.plain(game).found if isinstance(f, CandidateFrame)]
         verifier = Verifier(tree)
-        handed = [measure_frame(f, verifier, DEFAULT_TOLERANCE) for f in candidates]
+        handed = [measure(f, verifier, DEFAULT_TOLERANCE) for f in candidates]
         status, reason = ending(
             "converged",
             "",

@@ -30,7 +30,7 @@ from eqbench.harness.guard import Guardian
 from eqbench.model.tree_files import save_tree
 from eqbench.solver import Budget
 
-LIMITS = Limits(setup_s=300, time_s=0.3)
+LIMITS = Limits(setup_timeout_s=300, timeout_s=0.3)
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def job(folder: Path, solver: str) -> dict[str, Any]:
         "game_spec": "kuhn2",
         "folder": str(folder),
         "seed": 0,
-        "budget": asdict(Budget(time_s=LIMITS.time_s)),
+        "budget": asdict(Budget(time_s=LIMITS.timeout_s)),
     }
 
 
@@ -103,7 +103,7 @@ def test_frames_and_exit_code_of_an_aborting_child_are_kept(
 
 def test_every_frame_of_a_flood_arrives_in_order(folder: Path, guardian: Guardian) -> None:
     frames: list[Frame] = []
-    limits = Limits(setup_s=300, time_s=300)
+    limits = Limits(setup_timeout_s=300, timeout_s=300)
     outcome = run_child(job(folder, "floods"), limits, guardian, frames.append)
     work = [frame.clocks.work for frame in frames if isinstance(frame, SnapshotFrame)]
     assert work == sorted(work)
@@ -155,7 +155,7 @@ def test_daemon_of_a_solver_does_not_outlive_its_cell(
 def test_signal_of_a_solver_to_its_parent_changes_nothing(
     folder: Path, guardian: Guardian, name: str
 ) -> None:
-    limits = Limits(setup_s=300, time_s=300)
+    limits = Limits(setup_timeout_s=300, timeout_s=300)
     outcome = run_child(job(folder, f"signals_its_parent(signal={name})"), limits, guardian)
     assert isinstance(outcome.last, DoneFrame)
     assert (outcome.ended, outcome.exit_code) == ("exit", 0)
@@ -166,7 +166,7 @@ def test_solver_that_ends_its_keeper_hurts_only_itself(
     folder: Path, guardian: Guardian, name: str, last: bool
 ) -> None:
     before = {process.pid for process in psutil.Process().children(recursive=True)}
-    limits = Limits(setup_s=300, time_s=300)
+    limits = Limits(setup_timeout_s=300, timeout_s=300)
     outcome = run_child(job(folder, f"signals_its_parent(signal={name})"), limits, guardian)
     assert (outcome.last is not None) == last
     assert outcome.ended == "exit"
@@ -217,7 +217,7 @@ def test_answer_that_came_in_time_counts_however_late_it_is_looked_at(
         measure(child)
         if child.outcome.ready and not waited:
             waited.append(True)
-            time.sleep(LIMITS.time_s + 4)
+            time.sleep(LIMITS.timeout_s + 4)
 
     monkeypatch.setattr(_Child, "_measure_memory", slow)
     outcome = run_child(job(folder, "well_behaved"), LIMITS, guardian)

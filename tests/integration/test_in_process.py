@@ -7,12 +7,15 @@ import subprocess
 import sys
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import eqbench
 from eqbench.errors import ProfileError, UsageError
+from eqbench.harness.worker import perform
+from eqbench.model.game_cache import store_game
 from eqbench.model.profile_json import profile_text
 
 SCRIPT = """
@@ -51,7 +54,7 @@ def test_solve_verifies_what_the_solver_claims() -> None:
 def test_refutation_test_notices_a_verifier_that_believes_everything(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("eqbench.harness.evidence.refutation", lambda *a, **k: None)
+    monkeypatch.setattr("eqbench.harness.judge.refutation", lambda *a, **k: None)
     with pytest.raises(AssertionError):
         test_solve_verifies_what_the_solver_claims()
 
@@ -75,6 +78,22 @@ def test_record_in_json_is_plain_and_its_profiles_can_be_verified() -> None:
         assert float(measured.max_regret) == pytest.approx(item["max_regret"], abs=1e-15)
     refused = eqbench.solve("kuhn3", "sequence_lp")
     assert json.loads(json.dumps(refused.to_json()))["equilibria"] == []
+
+
+def test_same_profiles_are_handed_over_in_a_child_and_in_process(tmp_path: Path) -> None:
+    game = eqbench.load_game("kuhn2")
+    store_game(game, tmp_path)
+    job = {"do": "solve", "solver": "mccfr", "plugins": (), "game_spec": game.spec}
+    job |= {"folder": str(tmp_path), "seed": 3, "budget": {"iterations": 200, "target": 0.0}}
+    frames: list[Any] = []
+    perform(job, frames.append)
+    solved = eqbench.solve(game, "mccfr", eqbench.Budget(iterations=200, target=0.0), seed=3)
+    sent = {frame.profile for frame in frames if frame.kind == "candidate"}
+    assert {item.profile.probabilities.tobytes() for item in solved.equilibria} == sent
+    last = frames[-1]
+    assert (last.reason, last.detail, last.clocks.work, last.statistics) == (
+        *(solved.status, solved.reason, solved.iterations, solved.statistics),
+    )
 
 
 def test_same_seed_gives_the_same_result() -> None:

@@ -98,18 +98,20 @@ def test_profile_in_a_file_is_a_start_that_is_called_by_its_name(place: Path) ->
     )
     # a profile rounds the log-odds
     assert other.behavior == pytest.approx(one.behavior[: len(other.times)], abs=1e-8)
-
-
-def test_files_of_the_same_name_are_called_by_their_folders_too(place: Path) -> None:
-    (place / "other").mkdir()
-    for name in ("other/a.json", "a.json"):
-        (place / name).write_text((place / "skp/profiles/run1-start.json").read_text())
-    done = eqbench(
-        *("simulate", "--game", "skp(pot=2.5)", "--start", "a.json", "--start", "other/a.json"),
-        *("--time", "20", "--out", "alike", "--json"),
-        cwd=place,
-    )
-    assert [run["start"] for run in done.json["runs"]] == ["a.json", "other/a.json"]
+    # what was read stays in the folder
+    records = place / "again/records.jsonl"
+    records.write_text("".join(records.read_text().splitlines(keepends=True)[:2]))
+    resumed = eqbench("simulate", "--resume", "again", "--json", cwd=place, stdin="")
+    assert resumed.code == 0, resumed.err
+    assert [run["start"] for run in resumed.json["runs"]] == names
+    assert resumed.json["runs"][2]["payoffs"] == done.json["runs"][2]["payoffs"]
+    for options, words in (
+        (("--start", "uniform"), f"begun with --start {file} uniform -, now it is uniform"),
+        (("--pair", "b3,d2"), "add --figures"),
+    ):
+        refused = eqbench("simulate", "--resume", "again", *options, cwd=place)
+        assert refused.code == 2
+        assert words in refused.err
 
 
 def test_rate_is_that_of_the_game_and_printed(place: Path) -> None:
@@ -168,14 +170,14 @@ def _interrupted(folder: Path, solver: str, times: int) -> tuple[int, str, str]:
         for _ in range(times - 1):
             process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=PATIENCE_S)
-    assert said == "ending the trajectory; Ctrl-C again discards it\n"
+    assert said == "ending this part; Ctrl-C again discards it\n"
     return process.returncode, out, err
 
 
 def test_interrupt_keeps_what_was_computed(tmp_path: Path) -> None:
     code, out, err = _interrupted(tmp_path, "drifting(delay_s=600, mark=following)", 1)
     assert code == 130, err
-    assert err == "interrupted; results in out\n"
+    assert err == "interrupted; go on with:\n  eqbench simulate --resume out\n"
     document = json.loads(out)
     assert not document["finished"]
     assert [run["interrupted"] for run in document["runs"]] == [True]
@@ -187,13 +189,12 @@ def test_second_interrupt_ends_at_once_and_leaves_valid_files(tmp_path: Path) ->
     assert (code, out, err) == (130, "", "interrupted; results in out\n")
     document = json.loads((tmp_path / "out/summary.json").read_text())
     assert (document["finished"], document["runs"]) == (False, [])
-    assert [file.name for file in (tmp_path / "out").iterdir()] == ["summary.json"]
+    assert {file.name for file in (tmp_path / "out").iterdir()} == {"manifest.json", "summary.json"}
 
 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--game", "kuhn2", "--solver", "cfr"), "that of replicator is"),
         (("--game", "kuhn2", "--memory", "5"), "--model hands"),
         (("--game", "kuhn2", "--pair", "a,b"), "--figures"),
         (("--game", "kuhn2", "--pair", "a"), "is no pair"),
@@ -202,11 +203,8 @@ def test_second_interrupt_ends_at_once_and_leaves_valid_files(tmp_path: Path) ->
         (("--game", "kuhn2", "--start", "pure.json"), "P1|1:|bet is 0; give frequencies"),
         (("--game", "kuhn2", "--start", "words.txt"), "words.txt: not valid JSON"),
         (("--game", "kuhn2", "--start", "-"), "standard input: not valid JSON"),
-        (("--game", "kuhn2", "--starts", "0"), "no start was given"),
         (("--game", "kuhn2", "--out", "."), "is not empty"),
         (("--game", "kuhn2", "--time", "0"), "positive"),
-        (("--game", "shapley", "--at", "3"), "no payoff parameter"),
-        (("--game", "skp", "--at", "1"), "pot=1"),
     ],
 )
 def test_what_cannot_be_done_is_refused_with_advice(

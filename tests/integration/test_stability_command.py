@@ -80,23 +80,6 @@ def test_profile_in_a_file_is_looked_at(tmp_path: Path) -> None:
     assert [line.split(",")[1] for line in points] == ["name", "matrix:shapley", "uniform.json"]
 
 
-def test_profiles_in_files_of_one_name_are_told_apart(tmp_path: Path) -> None:
-    game = package.load_game("matching_pennies")
-    text = profile_text(game.tree, BehaviorProfile.uniform(game.tree), game.spec)
-    files = ["one/half.json", "other/half.json"]
-    for file in files:
-        (tmp_path / file).parent.mkdir()
-        (tmp_path / file).write_text(text)
-    options = [part for file in files for part in ("--profile", file)]
-    done = eqbench(
-        *("stability", "--game", "matching_pennies", "--json", "--out", "out"),
-        *options,
-        cwd=tmp_path,
-    )
-    assert done.code == 0, done.err
-    assert [entry["name"] for entry in done.json["equilibria"][1:]] == files
-
-
 def test_benchmark_marks_the_end_at_which_a_solution_meets_another(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -112,10 +95,7 @@ def test_benchmark_marks_the_end_at_which_a_solution_meets_another(
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--game", "kuhn2", "--solver", "cfr"), "the method of cfr is no flow"),
         (("--game", "leduc"), "--rest-points"),
-        (("--game", "skp", "--parameter", "ante", "--at", "3"), "its parameter is 'pot'"),
-        (("--game", "skp", "--parameter", "pot"), "needs the values that it shall take; give --at"),
         (("--game", "skp", "--at", "high"), "is no number"),
         (("--game", "skp", "--out", "."), "is not empty"),
         (("--game", "kuhn2", "--profile", "missing.json"), "cannot read the profile"),

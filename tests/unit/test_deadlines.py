@@ -28,7 +28,7 @@ from eqbench.harness.frames import (
 )
 
 BEGIN = 1000.0
-LIMITS = Limits(setup_s=30.0, time_s=7.0, memory_bytes=10**6, threads=3)
+LIMITS = Limits(setup_timeout_s=30.0, timeout_s=7.0, memory_bytes=10**6, threads=3)
 DONE = DoneFrame(reason="limit", detail="", memory_bytes=5, clocks=Clocks(1.0, 1.0, 0.5, 9))
 REFUSED = RefusedFrame(status="unsupported", reason="three players")
 
@@ -105,7 +105,7 @@ class Scripted(_Child):
         self.outcome = Outcome()
         self.started, self.ready_at = clock.now, None
         self.reader: Any = Script(clock, messages or {}, rest)
-        self.family: Any = Relatives(clock, **memory)
+        self.descendants: Any = Relatives(clock, **memory)
         self.process: Any = SimpleNamespace(
             pid=4711, stdin=None, returncode=None, wait=lambda: code
         )
@@ -140,7 +140,9 @@ def at(work: int, overhead_s: float) -> Frame:
 def test_limits_are_those_that_are_documented() -> None:
     assert (module.GRACE_S, module.POLL_S) == (1.0, 0.05)
     assert (module.EXIT_S, module.KEEPER_S) == (2.0, 10.0)
-    assert Limits() == Limits(setup_s=120.0, time_s=10.0, memory_bytes=4 * 1024**3, threads=1)
+    assert Limits() == Limits(
+        setup_timeout_s=120.0, timeout_s=10.0, memory_bytes=4 * 1024**3, threads=1
+    )
 
 
 def test_child_that_never_gets_ready_is_ended_when_its_set_up_is_over(clock: Clock) -> None:
@@ -198,7 +200,7 @@ def test_child_that_sends_without_end_is_ended_all_the_same(clock: Clock) -> Non
 @pytest.mark.parametrize("growth", [1e5, 1e6])
 def test_child_that_takes_too_much_memory_is_ended_soon(clock: Clock, growth: float) -> None:
     child = Scripted(clock, {0.5: ReadyFrame()}, growth=growth)
-    child.limits = Limits(setup_s=300, time_s=300, memory_bytes=10**6)
+    child.limits = Limits(setup_timeout_s=300, timeout_s=300, memory_bytes=10**6)
     child.watch()
     assert child.outcome.ended == "memory"
     assert child.now == pytest.approx(1e6 / growth, abs=2 * module.POLL_S)
@@ -231,15 +233,15 @@ def test_when_an_answer_came_counts_and_not_when_it_is_looked_at(
 def test_memory_is_looked_at_from_the_start_and_often(clock: Clock) -> None:
     child = Scripted(clock)
     child.watch()
-    assert child.family.looks[0] == 0.0
-    assert len(child.family.looks) == pytest.approx(30.0 / module.POLL_S, rel=0.05)
+    assert child.descendants.looks[0] == 0.0
+    assert len(child.descendants.looks) == pytest.approx(30.0 / module.POLL_S, rel=0.05)
 
 
 def test_looking_through_slow_processes_takes_a_twentieth_of_the_time(clock: Clock) -> None:
     child = Scripted(clock, cost_s=0.1)
     child.watch()
     assert child.outcome.ended == "setup timeout"
-    assert len(child.family.looks) * 0.1 / child.now == pytest.approx(1 / 20, rel=0.1)
+    assert len(child.descendants.looks) * 0.1 / child.now == pytest.approx(1 / 20, rel=0.1)
 
 
 @pytest.mark.parametrize(
@@ -270,7 +272,7 @@ def test_child_that_is_done_has_a_moment_to_end_and_its_code_is_kept(clock: Cloc
     child.watch()
     assert (child.outcome.ended, child.outcome.last, child.outcome.exit_code) == ("exit", DONE, 3)
     assert child.now == pytest.approx(4.9, abs=0.01)
-    assert child.family.said == ["kill"], "whatever it leaves behind"
+    assert child.descendants.said == ["kill"], "whatever it leaves behind"
 
 
 def test_child_that_is_done_but_does_not_end_is_not_waited_for(clock: Clock) -> None:
@@ -348,7 +350,7 @@ def test_end_closes_the_control_kills_what_is_left_and_takes_what_was_sent(clock
     child.end()
     with pytest.raises(OSError, match="Bad file descriptor"):
         os.fstat(child.control)
-    assert child.family.said == ["kill"]
+    assert child.descendants.said == ["kill"]
     assert [frame.kind for frame in child.frames] == ["ready", "snapshot"]
     assert child.now < 0.1
 
@@ -356,7 +358,7 @@ def test_end_closes_the_control_kills_what_is_left_and_takes_what_was_sent(clock
 def test_keeper_that_does_not_end_has_its_relatives_looked_up_and_killed(clock: Clock) -> None:
     child = Scripted(clock)
     child.end()
-    assert child.family.said == ["look", "kill"]
+    assert child.descendants.said == ["look", "kill"]
     assert clock.sent == [signal.SIGCONT]  # a solver may have stopped it
     assert child.now == pytest.approx(module.KEEPER_S, abs=0.01)
 

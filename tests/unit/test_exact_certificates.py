@@ -12,20 +12,19 @@ from pathlib import Path
 import pytest
 from command import Ended
 from command import eqbench as command
-from frame_cases import candidate
+from frame_cases import candidate, handed_over
 from rich.console import Console
 from wide_games import wide_game
 
 import eqbench
 from eqbench.errors import ProfileError
-from eqbench.harness.evidence import Finding, measure, measure_frames, metrics
 from eqbench.harness.frames import CandidateFrame
+from eqbench.harness.judge import Finding, measure, measure_all
 from eqbench.model.builder import TreeBuilder
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_from_json
 from eqbench.model.tree import GameTree, Payoffs
 from eqbench.report.terminal import print_comparison
-from eqbench.solver import Candidate
 from eqbench.store.schema import CellRecord, EquilibriumRecord
 from eqbench.verification import Allowance, Verifier, certify, exact_refutation, verify_exactly
 from eqbench.verification.certificate import _digits, length
@@ -66,8 +65,7 @@ def measured(
     tree: GameTree = TREE,
     tolerance: float = 1e-6,
 ) -> Finding:
-    candidate = Candidate(profile, claim, claimed)
-    return measure(candidate, Verifier(tree), tolerance=tolerance, work=1, elapsed_s=0.1)
+    return measure(handed_over(profile, claim, claimed), Verifier(tree), tolerance)
 
 
 def record_of(profile: BehaviorProfile, **options: object) -> EquilibriumRecord:
@@ -107,7 +105,7 @@ def test_error_of_1e_18_that_floats_cannot_see_refutes_a_claim_of_no_regret() ->
 def test_refutation_test_notices_a_verifier_without_certificates(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("eqbench.harness.evidence.certify", lambda *of: None)
+    monkeypatch.setattr("eqbench.harness.judge.certify", lambda *of: None)
     with pytest.raises(AssertionError):
         test_error_of_1e_18_that_floats_cannot_see_refutes_a_claim_of_no_regret()
 
@@ -286,7 +284,7 @@ def test_list_beyond_the_allowance_is_neither_proved_nor_refuted(
     worse = eqbench.solve("kuhn2", HandsOver(*handed[:2], BehaviorProfile.uniform(TREE)))
     assert worse.status == "refuted", "the ordinary rule counts"
     assert eqbench.solve("kuhn2", HandsOver(OFF, *handed[:2])).status == "refuted"
-    sent = measure_frames([frame(profile) for profile in handed], Verifier(TREE), 1e-6)
+    sent = measure_all([frame(profile) for profile in handed], Verifier(TREE), 1e-6)
     assert [item.exact is None for item in sent] == [False, False, True]
     assert [item.refuted for item in sent] == [None] * 3
 
@@ -309,9 +307,9 @@ def test_proof_comes_before_what_only_rounds_to_less() -> None:
     proof = measured(GOOD)
     floats = measured(BehaviorProfile.of(TREE, GOOD.probabilities))
     below = replace(floats, measured=replace(floats.measured, regrets=(-1e-17, -1e-18)))
-    cell = metrics([below, proof], keep=lambda rank, finding: None, name=lambda finding: None)
-    assert [item.is_proved for item in cell["equilibria"]] == [True, False]
-    assert cell["max_regret"] == 0.0
+    assert sorted([below, proof], key=lambda finding: finding.rank) == [proof, below]
+    best = proof.record("profile.json", None)
+    assert (best.is_proved, best.max_regret) == (True, 0.0)
 
 
 class HandsOver:

@@ -19,7 +19,6 @@ from eqbench.harness.plan import Cell, PlannedSolver, make_plan, new_folder
 from eqbench.harness.request import Request
 from eqbench.model.game_cache import store_game
 from eqbench.registry import default_registry
-from eqbench.solver import Budget
 
 FILES = [PLUGINS / "faults.py", PLUGINS / "breakers.py"]
 
@@ -101,7 +100,7 @@ def test_cell_has_the_limits_that_were_asked_for(cells: Any) -> None:
     budget = cell.budget
     assert (budget.time_s, budget.iterations, budget.target) == (3.0, 5, 0.25)
     assert (budget.threads, budget.memory_bytes) == (2, 10**9)
-    assert (cell.setup_timeout_s, cell.tolerance, cell.target) == (4.0, 1e-3, 0.25)
+    assert (cell.limits.setup_timeout_s, cell.request.tolerance, cell.target) == (4.0, 1e-3, 0.25)
     assert len(cell.key) == 16
     assert cell.game.build_s > 0
 
@@ -110,7 +109,8 @@ def test_key_of_a_cell_is_that_of_stored_runs() -> None:
     """Another key for the same work would run all stored cells again."""
     game: Any = SimpleNamespace(content="a game")
     solver = PlannedSolver("cfr", "cfr(alpha=1/2)", True, "1.0")
-    cell = Cell(game, solver, 3, Budget(time_s=10.0, iterations=7), 60.0, 1e-6)
+    request = Request([], [], timeout_s=10.0, iterations=7, setup_timeout_s=60.0, tolerance=1e-6)
+    cell = Cell(game, solver, 3, request)
     assert cell.key == "c9a424e9ce5148b5"
     assert replace(cell, seed=None).key != cell.key
 
@@ -137,7 +137,7 @@ def test_solver_of_a_plugin_is_described_in_a_child_with_the_limits_of_the_run(c
     (file,) = {cell.solver.plugins for cell in found}
     assert children.job == {"do": "describe", "solver": "floods(calls=5)", "plugins": file}
     assert file == (str(PLUGINS / "faults.py"),)
-    assert (children.limits.setup_s, children.limits.memory_bytes) == (7.0, 10**9)
+    assert (children.limits.setup_timeout_s, children.limits.memory_bytes) == (7.0, 10**9)
     assert found[0].solver.problem is None
     deterministic = Children(DescribedFrame("floods(calls=5)", True, True, []))
     assert len(cells(deterministic, solvers=["floods(calls=5)"], seeds=2)) == 1
@@ -188,7 +188,7 @@ def test_game_of_a_plugin_is_built_in_a_child_and_read_as_a_copy(
         "folder": str(folder),
         "max_nodes": 99,
     }
-    assert (children.limits.setup_s, children.limits.memory_bytes) == (7.0, 10**9)
+    assert (children.limits.setup_timeout_s, children.limits.memory_bytes) == (7.0, 10**9)
     assert cell.game.game.tree.n_nodes == load_game("kuhn2").tree.n_nodes
     assert not folder.exists()
     assert cell.game.folder.intact().parent == folder.parent == tmp_path

@@ -20,7 +20,7 @@ from eqbench.harness.child import Outcome
 from eqbench.harness.environment import solver_version
 from eqbench.harness.frames import BuiltFrame, DescribedFrame
 from eqbench.harness.plan import GameFolder, make_plan, new_folder
-from eqbench.harness.recorder import Recorder
+from eqbench.harness.record import Recorder
 from eqbench.harness.request import Request
 from eqbench.model.game_cache import store_game
 from eqbench.model.tree_files import content_hash, load_tree

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,10 @@ from frame_cases import snapshot as snapshot_of
 from numpy.typing import ArrayLike
 from stored_runs import write_run
 
-from eqbench import BehaviorProfile, load_game
+from eqbench import BehaviorProfile, load_game, solve
 from eqbench.errors import StoreError
-from eqbench.harness import evidence
+from eqbench.harness import judge
 from eqbench.harness.child import Outcome
-from eqbench.harness.evidence import Evidence, measure_frame, measure_frames
 from eqbench.harness.frames import (
     CandidateFrame,
     Clocks,
@@ -27,8 +27,9 @@ from eqbench.harness.frames import (
     Frame,
     SnapshotFrame,
 )
+from eqbench.harness.judge import Received, measure, measure_all
 from eqbench.harness.plan import Cell, make_plan
-from eqbench.harness.recorder import Recorder
+from eqbench.harness.record import Recorder
 from eqbench.harness.request import Request
 from eqbench.registry import default_registry
 from eqbench.store.run_folder import RunFolder
@@ -66,7 +67,7 @@ def folder(tmp_path: Path) -> RunFolder:
 
 def recorded(folder: RunFolder, cell: Cell, outcome: Outcome | None, *frames: Frame) -> CellRecord:
     """Record of a cell, read back from its folder."""
-    streamed = Evidence(TREE.n_actions)
+    streamed = Received(TREE.n_actions)
     for frame in frames:
         streamed.add(frame)
     record = Recorder(folder).record(cell, outcome, streamed)
@@ -78,7 +79,7 @@ def recorded(folder: RunFolder, cell: Cell, outcome: Outcome | None, *frames: Fr
 
 
 def test_profiles_of_another_length_are_not_kept(cell: Cell, folder: RunFolder) -> None:
-    streamed = Evidence(TREE.n_actions)
+    streamed = Received(TREE.n_actions)
     wrong = [candidate(UNIFORM.probabilities[:-1]), candidate(exact=["1/2"]), snapshot([])]
     for frame in (*wrong, DONE, candidate(), snapshot()):
         streamed.add(frame)
@@ -90,38 +91,38 @@ def test_profiles_of_another_length_are_not_kept(cell: Cell, folder: RunFolder) 
 
 
 def test_bounds_are_those_that_are_documented() -> None:
-    assert (evidence.MAX_SNAPSHOTS, evidence.MAX_CANDIDATES) == (64, 1024)
-    assert evidence.MAX_CANDIDATE_BYTES == 2**29
+    assert (judge.MAX_SNAPSHOTS, judge.MAX_CANDIDATES) == (64, 1024)
+    assert judge.MAX_CANDIDATE_BYTES == 2**29
 
 
 def test_snapshots_become_sparser_and_the_newest_stays() -> None:
-    streamed = Evidence(TREE.n_actions)
+    streamed = Received(TREE.n_actions)
     for work in range(300):
         streamed.add(snapshot(work=work))
     works = [frame.clocks.work for frame in streamed.snapshots]
     assert works[-1] == 299
     assert works[0] == 0
     assert 32 <= len(works) <= 64
-    streamed = Evidence(TREE.n_actions)
+    streamed = Received(TREE.n_actions)
     for work in range(64):
         streamed.add(snapshot(work=work))
     assert len(streamed.snapshots) == 64
 
 
 def test_candidates_beyond_a_number_or_a_size_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(evidence, "MAX_CANDIDATES", 3)
-    streamed = Evidence(TREE.n_actions)
+    monkeypatch.setattr(judge, "MAX_CANDIDATES", 3)
+    streamed = Received(TREE.n_actions)
     for _ in range(5):
         streamed.add(candidate())
     assert (len(streamed.candidates), streamed.dropped) == (3, 2)
 
     size = len(candidate().profile)
-    monkeypatch.setattr(evidence, "MAX_CANDIDATE_BYTES", 2 * size)
-    streamed = Evidence(TREE.n_actions)
+    monkeypatch.setattr(judge, "MAX_CANDIDATE_BYTES", 2 * size)
+    streamed = Received(TREE.n_actions)
     for _ in range(3):
         streamed.add(candidate())
     assert (len(streamed.candidates), streamed.dropped) == (2, 1)
-    streamed = Evidence(TREE.n_actions)
+    streamed = Received(TREE.n_actions)
     streamed.add(candidate(exact=["0" * 999 + "1"] * TREE.n_actions))  # texts take memory too
     assert (len(streamed.candidates), streamed.dropped) == (0, 1)
 
@@ -129,7 +130,7 @@ def test_candidates_beyond_a_number_or_a_size_are_counted(monkeypatch: pytest.Mo
 def test_dropped_candidates_stand_in_the_reason(
     cell: Cell, folder: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(evidence, "MAX_CANDIDATES", 1)
+    monkeypatch.setattr(judge, "MAX_CANDIDATES", 1)
     outcome = Outcome(last=DONE, clocks=CLOCKS)
     assert recorded(folder, cell, outcome, candidate()).reason == "enough"
     record = recorded(folder, cell, outcome, candidate(), candidate(), candidate())
@@ -145,8 +146,8 @@ def test_frames_of_a_cell_share_an_allowance(monkeypatch: pytest.MonkeyPatch) ->
     def kept(*arguments: Any, **named: Any) -> None:
         given.append(arguments[3])
 
-    monkeypatch.setattr(evidence, "measure_frame", kept)
-    measure_frames([candidate(), candidate()], Verifier(TREE), 1e-6)
+    monkeypatch.setattr(judge, "measure", kept)
+    measure_all([candidate(), candidate()], Verifier(TREE), 1e-6)
     assert given[0] is given[1]
     assert isinstance(given[0], Allowance)
 
@@ -165,7 +166,7 @@ def test_claim_of_an_equilibrium_or_of_no_regret_is_measured_exactly(
     claim: str, claimed: float | None, proved: bool
 ) -> None:
     frame = candidate(claim=claim, claimed_regret=claimed, exact=["1/2"] * TREE.n_actions)
-    found = measure_frame(frame, Verifier(TREE), 1e-6)
+    found = measure(frame, Verifier(TREE), 1e-6)
     assert (found.exact is not None) == proved
     assert (found.refuted is not None) == proved  # uniform play is no equilibrium
     assert found.max_regret == pytest.approx(13 / 24)
@@ -175,10 +176,10 @@ def test_claim_of_an_equilibrium_or_of_no_regret_is_measured_exactly(
 def test_tolerance_of_a_cell_is_what_claims_are_held_against() -> None:
     verifier = Verifier(TREE)
     frame = candidate(claim="equilibrium")
-    regret = measure_frame(frame, verifier, 1.0).max_regret
+    regret = measure(frame, verifier, 1.0).max_regret
     share = regret / TREE.payoff_scale
-    assert measure_frame(frame, verifier, 1.001 * share).refuted is None
-    assert measure_frame(frame, verifier, 0.999 * share).refuted is not None
+    assert measure(frame, verifier, 1.001 * share).refuted is None
+    assert measure(frame, verifier, 0.999 * share).refuted is not None
 
 
 # -- what is stored --------------------------------------------------------------------------
@@ -222,8 +223,8 @@ def test_cell_without_candidates_shows_where_its_method_was_last(
     record = recorded(folder, cell, Outcome(last=DONE, clocks=CLOCKS), *path)
     (shown,) = record.equilibria
     verifier = Verifier(TREE)
-    assert shown.max_regret == measure_frame(path[-1], verifier, 1e-6).max_regret
-    assert shown.max_regret != measure_frame(path[0], verifier, 1e-6).max_regret
+    assert shown.max_regret == measure(path[-1], verifier, 1e-6).max_regret
+    assert shown.max_regret != measure(path[0], verifier, 1e-6).max_regret
     assert record.trace is not None
     with np.load(folder.path / record.trace) as arrays:
         assert arrays["work"].tolist() == [1, 2, 4]
@@ -298,7 +299,7 @@ def test_what_cannot_be_used_makes_its_cell_crashed_and_nothing_else(
     def fail(*_: object, **__: object) -> None:
         raise RuntimeError("\x1b" + "z" * 1000)
 
-    monkeypatch.setattr("eqbench.harness.recorder.measure_frames", fail)
+    monkeypatch.setattr("eqbench.harness.judge.measure_all", fail)
     record = recorded(folder, cell, Outcome(last=DONE, clocks=CLOCKS), candidate())
     assert record.status == "crashed"
     assert record.reason.startswith("what the solver sent cannot be used: \\x1bzzz")
@@ -321,4 +322,62 @@ def test_cell_that_cannot_be_stored_is_an_error_and_no_result(
 
     monkeypatch.setattr(folder, "append", full)
     with pytest.raises(StoreError, match="disk is full"):
-        Recorder(folder).record(cell, Outcome(ended="exit", last=DONE), Evidence(TREE.n_actions))
+        Recorder(folder).record(cell, Outcome(ended="exit", last=DONE), Received(TREE.n_actions))
+
+
+# -- when the run ends ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def unknown(tmp_path: Path) -> Cell:
+    """A cell of a game of which no equilibrium is published."""
+    guardian: Any = None
+    game = "random(actions=4,seed=1)"
+    (planned,) = make_plan(Request([game], ["cfr"]), default_registry(), guardian, tmp_path)
+    return planned
+
+
+def equilibrium_of(cell: Cell) -> CandidateFrame:
+    solved = solve(cell.game.game, "lcp").equilibria[0]
+    return candidate(solved.profile.probabilities, claim="equilibrium")
+
+
+def test_clusters_are_the_same_from_memory_and_from_files(
+    unknown: Cell, folder: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorder, received = Recorder(folder), Received(unknown.game.game.tree.n_actions)
+    received.add(equilibrium_of(unknown))
+    recorder.record(unknown, Outcome(last=DONE, clocks=CLOCKS), received)
+    with monkeypatch.context() as blind:
+        blind.setattr("eqbench.harness.record.read_file", pytest.fail)
+        recorder.conclude([unknown], 1e-6)
+    named = recorder.records[unknown.key].equilibria[0].identity
+    assert named is not None
+    assert named["name"] == "cluster:1"
+    written = (folder.path / "clusters.json").read_bytes()
+    elsewhere = Recorder(folder)
+    elsewhere.conclude([unknown], 1e-6)
+    assert (folder.path / "clusters.json").read_bytes() == written
+    assert elsewhere.records[unknown.key] == recorder.records[unknown.key]
+
+
+def test_stored_result_counts_and_not_the_interrupted_try_after_it(
+    cell: Cell, folder: RunFolder
+) -> None:
+    before = recorded(folder, cell, Outcome(last=DONE, clocks=CLOCKS), candidate())
+    recorder = Recorder(folder)
+    stopped = recorder.record(cell, Outcome(ended="interrupted"), Received(TREE.n_actions))
+    assert stopped.status == "interrupted"
+    recorder.conclude([cell], 1e-6)
+    assert recorder.records == {cell.key: before}
+
+
+def test_what_was_stored_and_is_gone_is_stored_again(cell: Cell, folder: RunFolder) -> None:
+    recorder, received = Recorder(folder), Received(TREE.n_actions)
+    received.add(candidate())
+    recorder.record(cell, Outcome(last=DONE, clocks=CLOCKS), received)
+    shutil.rmtree(folder.path)
+    recorder.conclude([cell], 1e-6)
+    record = recorder.records[cell.key]
+    assert folder.cells() == [record]
+    assert (record.equilibria[0].profile, record.max_regret is None) == (None, False)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import eqbench
-from eqbench.studies.flow.regimes import SPACING, WORDS, Regime, classify
+from eqbench.studies.flow.regimes import WORDS, Regime, classify
+from eqbench.studies.requests import SPACING
 
 
 def regime_of(spec: str, seed: int, *, horizon: float, spacing: float, scale: float = 1) -> Regime:

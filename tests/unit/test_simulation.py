@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -13,27 +14,44 @@ from command import PLUGINS
 
 from eqbench.model.profile_json import parse_profile, profile_from_json
 from eqbench.model.realization import RealizationPlan
-from eqbench.registry import default_registry
-from eqbench.report.terminal import plain_text
+from eqbench.report.terminal import plain_text, print_report
 from eqbench.studies.flow.points import read_points
-from eqbench.studies.flow.request import SimulationRequest, SimulationSetting
-from eqbench.studies.flow.simulate import Simulator
-from eqbench.studies.flow.simulation_table import print_simulation
+from eqbench.studies.flow.simulate import SimulationStudy
+from eqbench.studies.flow.tables import simulation_report
+from eqbench.studies.frame import Session, StudyFolder, carry_out
+from eqbench.studies.requests import GivenProfile, SimulationRequest
 from eqbench.verification import verify
 
-REGISTRY = default_registry().with_plugins([PLUGINS / "drifting.py"])
+UNIFORM = (GivenProfile("uniform", None),)
 
 
-def setting(game: str = "skp(pot=3.35)", solver: str = "drifting", **more: Any) -> Any:
-    more = {"time": 20.0, "every": 0.1, "random": 2} | more
-    return SimulationSetting.of(REGISTRY, SimulationRequest(game, solver, **more))
+def setting(game: str = "skp(pot=3.35)", solver: str = "drifting", **more: Any) -> SimulationStudy:
+    more = {"time": 20.0, "every": 0.1, "starts": 2} | more
+    plugins = (str(PLUGINS / "drifting.py"),)
+    return SimulationStudy(SimulationRequest(game=game, solver=solver, plugins=plugins, **more))
 
 
-def simulated(folder: Path, of: Any, **more: Any) -> dict[str, Any]:
-    folder.mkdir(exist_ok=True)
-    document = Simulator(of, folder, **more).document()
+def simulated(folder: Path, of: SimulationStudy, **more: Any) -> dict[str, Any]:
+    document = carry_out(of, StudyFolder.create(of, folder), Session(folder, **more))
     assert json.loads((folder / "summary.json").read_text()) == document
     return document
+
+
+def resumed(folder: Path) -> dict[str, Any]:
+    """What a simulation finds that goes on in the folder of another one."""
+    study_folder, request = StudyFolder.open(SimulationStudy, folder)
+    return carry_out(SimulationStudy(request), study_folder, Session(folder))
+
+
+def untimed(document: dict[str, Any]) -> dict[str, Any]:
+    """The same without clocks."""
+    clocks = {"elapsed_s", "cpu_s"}
+    runs = [{key: run[key] for key in run.keys() - clocks} for run in document["runs"]]
+    return document | {"runs": runs}
+
+
+def printed(document: dict[str, Any], width: int = 150) -> str:
+    return plain_text(lambda console: print_report(simulation_report(document), console), width)
 
 
 def behavior(folder: Path, of: Any, run: dict[str, Any], name: str) -> np.ndarray:
@@ -42,7 +60,7 @@ def behavior(folder: Path, of: Any, run: dict[str, Any], name: str) -> np.ndarra
 
 
 def test_every_start_is_followed_at_every_value(tmp_path: Path) -> None:
-    of = setting(at=(Fraction("3.35"), Fraction(5)), profiles={"uniform": None}, random=1, seed=4)
+    of = setting(at=(Fraction("3.35"), Fraction(5)), profiles=UNIFORM, starts=1, seed=4)
     document = simulated(tmp_path, of)
     assert document["finished"]
     names = [f"pot={pot} {start}" for pot in ("3.35", "5") for start in ("uniform", "seed 4")]
@@ -73,7 +91,7 @@ def test_payoffs_of_a_profile_at_rest_are_those_of_the_verifier(tmp_path: Path) 
 
 
 def test_windows_and_average_follow_from_the_points(tmp_path: Path) -> None:
-    of = setting("kuhn2", "drifting(speed=0.2)", random=1)
+    of = setting("kuhn2", "drifting(speed=0.2)", starts=1)
     run = simulated(tmp_path, of)["runs"][0]
     (points,) = read_points(of.games[0], tmp_path / "points.csv")
     window = run["windows"][run["longest_window"]]
@@ -88,7 +106,7 @@ def test_windows_and_average_follow_from_the_points(tmp_path: Path) -> None:
 
 
 def test_gap_to_a_solution_is_the_largest_of_any_player(tmp_path: Path) -> None:
-    document = simulated(tmp_path, setting(random=1))
+    document = simulated(tmp_path, setting(starts=1))
     run, value = document["runs"][0], document["values"][0]
     for known, item in zip(value["solutions"], run["solutions"], strict=True):
         payoffs = np.array(known["payoffs"])[:, 0]
@@ -109,8 +127,7 @@ def test_trajectory_that_breaks_off_is_kept_with_its_reason(tmp_path: Path) -> N
         assert not run["interrupted"]
         assert run["windows"][-1]["to"] == pytest.approx(12.3)
     assert len(read_points(of.games[0], tmp_path / "points.csv")[1].times) == 124
-    printed = plain_text(lambda console: print_simulation(document, console))
-    text = " ".join(printed.split())  # lines may break anywhere
+    text = " ".join(printed(document).split())  # lines may break anywhere
     assert "all starts: undecided, states at 124 times" in text
     assert text.count("ended early: the road is closed; take another") == 1
 
@@ -122,7 +139,7 @@ def test_trajectory_that_breaks_off_at_once_is_undecided(tmp_path: Path, lost: f
         assert run["regime"] == "undecided"
         assert (run["payoffs"] is None) == (lost == 0)
         assert len(run["windows"]) == (lost > 0)
-    assert plain_text(lambda console: print_simulation(document, console))
+    assert printed(document)
 
 
 def test_interrupt_ends_the_present_trajectory_and_keeps_it(tmp_path: Path) -> None:
@@ -133,7 +150,7 @@ def test_interrupt_ends_the_present_trajectory_and_keeps_it(tmp_path: Path) -> N
         return len(asked) > 40
 
     document = simulated(
-        tmp_path, setting(solver="drifting(delay_s=60)", random=3), interrupted=interrupted
+        tmp_path, setting(solver="drifting(delay_s=60)", starts=3), interrupted=interrupted
     )
     assert not document["finished"]
     (run,) = document["runs"]
@@ -142,17 +159,30 @@ def test_interrupt_ends_the_present_trajectory_and_keeps_it(tmp_path: Path) -> N
     assert (tmp_path / run["profiles"]["final"]["profile"]).exists()
 
 
-def test_interrupt_between_trajectories_leaves_out_the_others(tmp_path: Path) -> None:
+@pytest.mark.parametrize("broken", ["interrupted", "killed"])
+def test_simulation_that_goes_on_finds_what_one_without_a_break_finds(
+    tmp_path: Path, broken: str
+) -> None:
+    at = (Fraction(2), Fraction(3))
+    of = setting("kuhn2", at=at, profiles=UNIFORM, starts=1, time=200.0)
+    whole, folder = tmp_path / "whole", tmp_path / "broken"
+    expected = simulated(whole, of)
     told: list[str] = []
-    document = simulated(
-        tmp_path,
-        setting(),
-        interrupted=lambda: len(told) > 2,
-        tell=told.append,
-    )
-    assert told == ["preparing skp(pot=67/20)", "seed 0, 1 of 2", "seed 1, 2 of 2"]
-    assert not document["finished"]
-    assert [run["interrupted"] for run in document["runs"]] == [False, True]
+    if broken == "interrupted":
+        part = simulated(
+            folder, SimulationStudy(of.request), interrupted=lambda: len(told) > 4, tell=told.append
+        )
+        assert [run["interrupted"] for run in part["runs"]] == [False, True]
+    else:  # before the third record was written, but not its points
+        shutil.copytree(whole, folder)
+        records = (folder / "records.jsonl").read_text().splitlines(keepends=True)
+        (folder / "records.jsonl").write_text("".join(records[:2]))
+    assert untimed(resumed(folder)) == untimed(expected)
+    files = [file.relative_to(whole) for file in whole.rglob("*.*")]
+    assert {file.relative_to(folder) for file in folder.rglob("*.*")} == set(files)
+    for file in files:
+        if file.name == "points.csv" or "profiles" in file.parts:
+            assert (folder / file).read_bytes() == (whole / file).read_bytes()
 
 
 @pytest.mark.parametrize("model", ["ode", "hands"])
@@ -165,7 +195,7 @@ def test_same_request_gives_the_same_points(tmp_path: Path, model: Any) -> None:
 
 
 def test_play_by_hand_is_random_by_start_and_has_no_exponent(tmp_path: Path) -> None:
-    of = setting(model="hands", memory=50, profiles={"uniform": None}, random=1, solver="drifting")
+    of = setting(model="hands", memory=50, profiles=UNIFORM, starts=1, solver="drifting")
     document = simulated(tmp_path, of)
     assert (document["model"], document["memory"]) == ("hands", 50)
     assert [run["lyapunov"] for run in document["runs"]] == [None, None]
@@ -178,13 +208,13 @@ def test_play_by_hand_is_random_by_start_and_has_no_exponent(tmp_path: Path) -> 
 
 
 def test_work_is_counted_for_each_run(tmp_path: Path) -> None:
-    document = simulated(tmp_path, setting(random=3))
+    document = simulated(tmp_path, setting(starts=3))
     assert [run["statistics"] for run in document["runs"]] == [{"steps": 201}] * 3
 
 
 def test_tables_say_where_frequencies_go_and_which_solution_is_nearest(tmp_path: Path) -> None:
     document = simulated(tmp_path, setting(time=200.0))
-    text = plain_text(lambda console: print_simulation(document, console))
+    text = printed(document)
     assert "Trajectories of skp(pot=67/20): integrator none, rate 0.5" in text
     assert {value["rate"] for value in document["values"]} == {0.5}
     assert document["names"]["P1|2:|bet"] == "b1"
@@ -193,26 +223,16 @@ def test_tables_say_where_frequencies_go_and_which_solution_is_nearest(tmp_path:
     lines = {line.split()[0]: line for line in text.splitlines() if line.strip()}
     assert "-0.03879" in lines["skp:2"]
     assert document["runs"][0]["windows"][-2]["nearest"][0] in text
-    narrow = plain_text(lambda console: print_simulation(document, console), 60)
+    narrow = printed(document, 60)
     assert max(map(len, narrow.splitlines())) <= 60
 
 
-def test_early_end_is_said_once_with_the_reason_of_the_regime(
-    tmp_path: Path,
-) -> None:
-    document = simulated(tmp_path, setting(solver="drifting(lost=100)", time=200.0, random=1))
-    assert document["runs"][0]["regime"] != "undecided"
-    text = plain_text(lambda console: print_simulation(document, console), 300)
-    assert f"seed 0: boundary_absorption, {document['runs'][0]['reason']}\n" in text
-    assert text.count("the road is closed; take another") == 1
-
-
 def test_agreement_over_windows_that_follow_on_each_other_is_one_stretch(tmp_path: Path) -> None:
-    document = simulated(tmp_path, setting(time=200.0, random=1))
+    document = simulated(tmp_path, setting(time=200.0, starts=1))
     run = document["runs"][0]
     times = [(window["from"], window["to"]) for window in run["windows"]]
     run["solutions"][0]["agrees"] = [0, 2, 3]
-    text = plain_text(lambda console: print_simulation(document, console))
+    text = printed(document)
     first, joined = times[0], (times[2][0], times[3][1])
     assert f"skp:2: seed 0 over times {first[0]:.5g}–{first[1]:.5g}, " in text
     assert f", {joined[0]:.5g}–{joined[1]:.5g}\n" in text
@@ -222,11 +242,11 @@ def test_agreement_over_windows_that_follow_on_each_other_is_one_stretch(tmp_pat
 def regime(document: dict[str, Any], **changed: Any) -> str:
     """What is printed if the first run of a simulation is otherwise."""
     other = document | {"runs": [document["runs"][0] | changed]}
-    return plain_text(lambda console: print_simulation(other, console), 300)
+    return printed(other, 300)
 
 
 def test_frequencies_that_may_return_are_told_from_those_that_go_away(tmp_path: Path) -> None:
-    document = simulated(tmp_path, setting(time=200.0, random=1))
+    document = simulated(tmp_path, setting(time=200.0, starts=1))
     ends = {"to_zero": ["P1|2:|bet"], "to_one": [], "at_zero": [], "at_one": []}
     assert "seed 0: b1 → 0\n" in regime(document, **ends)
     text = regime(document, **ends | {"at_one": ["P1|2:|bet"], "to_zero": []})
@@ -236,7 +256,7 @@ def test_frequencies_that_may_return_are_told_from_those_that_go_away(tmp_path: 
 
 
 def test_play_that_switches_and_play_that_rests_are_both_said(tmp_path: Path) -> None:
-    document = simulated(tmp_path, setting(time=200.0, random=1))
+    document = simulated(tmp_path, setting(time=200.0, starts=1))
     none: dict[str, Any] = {end: [] for end in ("to_zero", "to_one", "at_zero", "at_one")}
     row = next(line for line in regime(document).splitlines() if line.startswith("seed 0"))
     assert row.split()[5] == "–"  # near a face: nothing moves
@@ -248,15 +268,15 @@ def test_play_that_switches_and_play_that_rests_are_both_said(tmp_path: Path) ->
 
 
 def test_limits_of_what_was_not_classified_are_not_stated(tmp_path: Path) -> None:
-    document = simulated(tmp_path, setting(random=1))
-    text = plain_text(lambda console: print_simulation(document, console))
+    document = simulated(tmp_path, setting(starts=1))
+    text = printed(document)
     assert "seed 0: limits not determined" in text
     assert "no frequency" not in text
 
 
 def test_interrupt_before_any_trajectory_says_so(tmp_path: Path) -> None:
     document = simulated(tmp_path, setting(), interrupted=lambda: True)
-    text = plain_text(lambda console: print_simulation(document, console))
+    text = printed(document)
     assert text == "no trajectory was completed\n"
 
 
@@ -269,14 +289,14 @@ def test_points_are_written_before_a_trajectory_is_classified(
     monkeypatch.setattr("eqbench.studies.flow.simulate.classify", lost)
     of = setting(time=200.0)
     with pytest.raises(KeyboardInterrupt):
-        Simulator(of, tmp_path).document()
+        simulated(tmp_path, of)
     assert [run.name for run in read_points(of.games[0], tmp_path / "points.csv")] == ["seed 0"]
     assert json.loads((tmp_path / "summary.json").read_text())["runs"] == []
 
 
 def test_points_and_summary_name_the_value_only_where_values_were_asked_for(tmp_path: Path) -> None:
-    one = simulated(tmp_path / "one", setting(random=1))
-    of = setting(random=1, at=(Fraction("3.35"), Fraction(5)))
+    one = simulated(tmp_path / "one", setting(starts=1))
+    of = setting(starts=1, at=(Fraction("3.35"), Fraction(5)))
     several = simulated(tmp_path / "several", of)
     assert (one["game"], several["game"]) == ("skp(pot=67/20)", "skp(pot=3.35)")
     values = [
@@ -288,20 +308,20 @@ def test_points_and_summary_name_the_value_only_where_values_were_asked_for(tmp_
 
 def test_all_solutions_whose_payoffs_are_nearest_are_named(tmp_path: Path) -> None:
     """The families of three-player Kuhn poker share payoffs (Szafron et al. 2013)."""
-    document = simulated(tmp_path, setting("kuhn3", random=1))
+    document = simulated(tmp_path, setting("kuhn3", starts=1))
     run = document["runs"][0]
     window = run["windows"][run["longest_window"]]
     gaps = {item["name"]: item["gaps"][run["longest_window"]] for item in run["solutions"]}
     nearest = [name for name, gap in gaps.items() if gap == pytest.approx(window["gap"])]
     assert window["nearest"] == nearest
     assert len(nearest) > 1
-    text = plain_text(lambda console: print_simulation(document, console), 300)
+    text = printed(document, 300)
     assert ", ".join(nearest) in text
 
 
 def test_solutions_without_profits_have_no_share_to_agree_within(tmp_path: Path) -> None:
-    document = simulated(tmp_path, setting("rock_paper_scissors", random=1))
-    text = plain_text(lambda console: print_simulation(document, console))
+    document = simulated(tmp_path, setting("rock_paper_scissors", starts=1))
+    text = printed(document)
     assert "matrix:rock_paper_scissors" in text
     assert "over times" not in text
     assert ": never" not in text

@@ -26,10 +26,10 @@ from eqbench.plots.flow import (
     series_figure,
 )
 from eqbench.plots.style import save_figure
-from eqbench.registry import default_registry
 from eqbench.studies.flow.points import SimulatedRun
-from eqbench.studies.flow.request import SimulationRequest, SimulationSetting
-from eqbench.studies.flow.simulate import Simulator
+from eqbench.studies.flow.simulate import SimulationStudy
+from eqbench.studies.frame import study_in
+from eqbench.studies.requests import SimulationRequest
 
 DOP853 = "replicator(integrator=dop853)"
 TIMES = np.linspace(0, 40, 401)
@@ -343,10 +343,11 @@ def test_long_names_of_published_sets_become_numbers():
 
 def test_figures_of_a_stored_simulation_are_written_for_each_value(tmp_path):
     at = (Fraction(5, 2), Fraction(15, 4))
-    request = SimulationRequest("skp", DOP853, random=1, at=at, time=30.0, every=0.25)
-    setting = SimulationSetting.of(default_registry(), request)
-    document = Simulator(setting, tmp_path).document()
-    files = draw_simulation(setting, tmp_path, document, [("b3", "d2")])
+    request = SimulationRequest(
+        game="skp", solver=DOP853, starts=1, at=at, time=30.0, pairs=(("b3", "d2"),)
+    )
+    study = SimulationStudy(request, figures=True)
+    files = draw_simulation(study, tmp_path, study_in(tmp_path, study))
     assert all(file.stat().st_size > 0 for file in files)
     kinds = ("phase", "series", "profits")
     names = {f"{kind}-pot-{pot}" for kind in kinds for pot in ("2.5", "3.75")} | {"regimes"}
@@ -360,9 +361,11 @@ def test_why_no_orbits_are_drawn_is_said(tmp_path, monkeypatch):
         "eqbench.plots.flow.save_figure",
         lambda figure, file: drawn.append((file.name, figure.get_suptitle())),
     )
-    request = SimulationRequest("prisoners_dilemma", DOP853, random=1, time=1000.0, every=0.2)
-    setting = SimulationSetting.of(default_registry(), request)
-    draw_simulation(setting, tmp_path, Simulator(setting, tmp_path).document())
+    request = SimulationRequest(
+        game="prisoners_dilemma", solver=DOP853, starts=1, time=1000.0, every=0.2
+    )
+    study = SimulationStudy(request)
+    draw_simulation(study, tmp_path, study_in(tmp_path, study))
     titles = dict(drawn)
     assert set(titles) == {
         f"{name}.{end}" for name in ("series", "profits") for end in ("svg", "png")
@@ -371,9 +374,9 @@ def test_why_no_orbits_are_drawn_is_said(tmp_path, monkeypatch):
 
 
 def test_runs_that_never_moved_are_left_out_of_figures(tmp_path):
-    request = SimulationRequest("skp", DOP853, random=1, time=30.0, every=0.25)
-    setting = SimulationSetting.of(default_registry(), request)
-    document = Simulator(setting, tmp_path).document()
+    request = SimulationRequest(game="skp", solver=DOP853, starts=1, time=30.0)
+    study = SimulationStudy(request)
+    document = study_in(tmp_path, study)
     lines = (tmp_path / "points.csv").read_text(encoding="utf-8").splitlines()
     (tmp_path / "points.csv").write_text("\n".join(lines[:2]) + "\n", encoding="utf-8")
-    assert draw_simulation(setting, tmp_path, document) == []
+    assert draw_simulation(study, tmp_path, document) == []

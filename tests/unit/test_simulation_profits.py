@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import eqbench
-from eqbench.studies.flow.simulate import (
+from eqbench.studies.flow.profits import (
     KnownPayoffs,
     beside_known,
     nearest_known,

@@ -2,37 +2,40 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from command import PLUGINS
 
-from eqbench.cli.simulate import simulate
 from eqbench.errors import UsageError
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_to_json
 from eqbench.registry import default_registry
-from eqbench.studies.flow.request import HORIZON_BY_HAND, SimulationRequest, SimulationSetting
+from eqbench.requests import from_data, to_data
+from eqbench.studies.flow.simulate import SimulationStudy, times_of
+from eqbench.studies.requests import GivenProfile, SimulationRequest
 
-REGISTRY = default_registry().with_plugins([PLUGINS / "drifting.py", PLUGINS / "winding.py"])
-
-
-def setting(game: str = "skp", solver: str = "drifting", **more: Any) -> SimulationSetting:
-    return SimulationSetting.of(REGISTRY, SimulationRequest(game, solver, **more))
+FLOWS = (str(PLUGINS / "drifting.py"), str(PLUGINS / "winding.py"))
 
 
-def profile(frequency: float) -> Any:
+def setting(game: str = "skp", solver: str = "drifting", **more: Any) -> SimulationStudy:
+    return SimulationStudy(SimulationRequest(game=game, solver=solver, plugins=FLOWS, **more))
+
+
+def given(frequency: float, typed: str = "a.json") -> GivenProfile:
     """A profile of kuhn2 with one frequency as given, otherwise uniform."""
-    tree = REGISTRY.load_game("kuhn2").tree
+    tree = default_registry().load_game("kuhn2").tree
     data = profile_to_json(tree, BehaviorProfile.uniform(tree))
     data["behavior"]["P1"]["1:"] = {"check": 1 - frequency, "bet": frequency}
-    return data
+    return GivenProfile(typed, data)
 
 
 def test_random_starts_are_normal_log_odds_of_their_seed() -> None:
-    chosen = setting(random=2, seed=7, spread=2.0)
+    chosen = setting(starts=2, seed=7, spread=2.0)
     assert [start.name for start in chosen.starts] == ["seed 7", "seed 8"]
     flow = chosen.solver.instance.flow(chosen.games[0])
     for seed, start in zip((7, 8), chosen.starts, strict=True):
@@ -41,7 +44,7 @@ def test_random_starts_are_normal_log_odds_of_their_seed() -> None:
 
 
 def test_named_starts_come_before_random_ones() -> None:
-    chosen = setting("kuhn2", random=1, profiles={"uniform": None, "a.json": profile(0.25)})
+    chosen = setting("kuhn2", starts=1, profiles=(GivenProfile("uniform", None), given(0.25)))
     assert [start.name for start in chosen.starts] == ["uniform", "a.json", "seed 0"]
     flow = chosen.solver.instance.flow(chosen.games[0])
     states = [start.state(flow, 1.0) for start in chosen.starts]
@@ -56,7 +59,7 @@ def test_games_stand_at_the_values_that_were_asked_for() -> None:
 
 
 def test_times_are_even_and_reach_the_end() -> None:
-    times = SimulationRequest("skp", "drifting", time=30.0, every=0.1).times
+    times = times_of(30.0, 0.1)
     assert len(times) == 301
     assert (times[0], times[-1]) == (0, 30)
     assert np.diff(times) == pytest.approx(0.1)
@@ -67,7 +70,7 @@ def test_times_are_even_and_reach_the_end() -> None:
 )
 def test_start_on_the_boundary_is_refused_with_the_place(frequency: float, words: str) -> None:
     with pytest.raises(UsageError, match=f"{words}; give frequencies between 0 and 1"):
-        setting("kuhn2", profiles={"a.json": profile(frequency)})
+        setting("kuhn2", profiles=(given(frequency),))
 
 
 @pytest.mark.parametrize(
@@ -77,7 +80,7 @@ def test_start_on_the_boundary_is_refused_with_the_place(frequency: float, words
         ({"solver": "winding", "model": "hands"}, "no flow that could be followed with --model h"),
         ({"solver": "drifting(speed=-1)"}, "drifts outward"),
         ({"solver": "drifting(speed=-1)", "model": "hands"}, "drifts outward"),
-        ({"random": 0}, "no start was given"),
+        ({"starts": 0}, "no start was given"),
         ({"time": 1.0, "every": 0.9}, "makes 1 intervals; choose 2"),
         ({"time": 1e7, "every": 0.1}, "100,000,000 intervals"),
         (
@@ -89,7 +92,10 @@ def test_start_on_the_boundary_is_refused_with_the_place(frequency: float, words
         ({"game": "shapley", "parameter": "pot"}, "no parameter 'pot'; it has none"),
         ({"game": "leduc", "at": (Fraction(2),)}, "no payoff parameter; leave out --at"),
         ({"at": (Fraction(3), Fraction(1))}, "pot=1"),
-        ({"profiles": {"a.json": {"behavior": {"P7": {}}}}}, "the start a.json: .*P7"),
+        (
+            {"profiles": (GivenProfile("a.json", {"behavior": {"P7": {}}}),)},
+            "the start a.json: .*P7",
+        ),
     ],
 )
 def test_what_cannot_be_simulated_is_refused(asked: dict[str, Any], words: str) -> None:
@@ -97,11 +103,19 @@ def test_what_cannot_be_simulated_is_refused(asked: dict[str, Any], words: str) 
         setting(**asked)
 
 
-def test_help_states_the_defaults() -> None:
-    help_of = {parameter.name: getattr(parameter, "help", "") for parameter in simulate.params}
-    request = SimulationRequest("skp", "drifting")
-    assert f"[default: {request.memory}]" in help_of["memory"]
-    assert f"[default: {request.every:g}]" in help_of["every"]
-    horizons = f"[default: {request.time:.0f}, with --model hands {HORIZON_BY_HAND:.0f}]"
-    assert horizons in help_of["time"]
-    assert f"[default: {request.random}, without --start]" in help_of["starts"]
+def test_files_are_called_without_their_folders_if_that_tells_them_apart() -> None:
+    typed = ("a.json", "other/a.json", "other/b.json", "-")
+    starts = setting("kuhn2", profiles=tuple(given(0.25, name) for name in typed)).starts
+    assert [start.name for start in starts] == [*typed[:2], "b.json", "standard input"]
+
+
+def test_profile_is_read_once_and_kept_with_all_its_digits(tmp_path: Path) -> None:
+    digits = "0.1234567890123456789012345678901234567890"
+    text = json.dumps(given(0.25).data).replace("0.25", digits)
+    (tmp_path / "a.json").write_text(text)
+    request = from_data(SimulationRequest, {"game": "kuhn2", "start": [str(tmp_path / "a.json")]})
+    stored = json.loads(json.dumps(to_data(request)))
+    (tmp_path / "a.json").unlink()
+    assert from_data(SimulationRequest, stored) == request
+    (((_, data),),) = (entry.items() for entry in stored["start"])
+    assert Fraction(data["behavior"]["P1"]["1:"]["bet"]) == Fraction(digits)

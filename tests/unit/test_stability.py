@@ -15,15 +15,9 @@ from stability_cases import flow, given, printed, study
 import eqbench
 from eqbench.errors import UsageError
 from eqbench.model.profile import BehaviorProfile
-from eqbench.registry import default_registry
 from eqbench.studies.flow.sets import verdicts
-from eqbench.studies.flow.stability import (
-    GivenProfile,
-    StabilityRequest,
-    StabilitySetting,
-    examine,
-    rest_points,
-)
+from eqbench.studies.flow.stability import rest_points
+from eqbench.studies.requests import GivenProfile
 from eqbench.verification import verify
 
 # -- published sets -----------------------------------------------------------------------------
@@ -115,8 +109,7 @@ def test_document_has_one_entry_per_set_and_value_of_the_parameter() -> None:
 
 
 def test_rates_scale_eigenvalues_and_change_no_verdict() -> None:
-    request = StabilityRequest("skp(pot=3.1)", "replicator(rate=1)")
-    slow = examine(StabilitySetting.of(default_registry(), request)).document["equilibria"][0]
+    slow = study("skp(pot=3.1)", solver="replicator(rate=1)")["equilibria"][0]
     fast = study("skp(pot=3.1)")["equilibria"][0]
     assert np.allclose(24 * np.array(slow["eigenvalues"]), fast["eigenvalues"], atol=1e-13)
     assert slow["verdict"] == fast["verdict"]
@@ -183,16 +176,12 @@ def test_equilibrium_that_moves_where_its_own_play_never_leads_is_refused_as_suc
         ("skp", {"at": (Fraction(1),)}, "pot"),
         ("skp", {"at": (Fraction(3),), "profiles": (GivenProfile("p", {}),)}, "leave out --at"),
         ("kuhn2", {"profiles": (GivenProfile("p", {}),)}, "'behavior' is missing"),
+        ("kuhn2", {"solver": "cfr"}, "the method of cfr is no flow"),
     ],
 )
 def test_what_cannot_be_done_is_refused(game: str, options: dict[str, Any], words: str) -> None:
     with pytest.raises(UsageError, match=words):
         study(game, **options)
-
-
-def test_solver_without_a_flow_is_refused() -> None:
-    with pytest.raises(UsageError, match=r"the method of cfr is no flow"):
-        StabilitySetting.of(default_registry(), StabilityRequest("kuhn2", "cfr"))
 
 
 # -- other rest points --------------------------------------------------------------------------
@@ -263,8 +252,5 @@ def test_search_is_in_the_document_and_the_table() -> None:
     for point in search["points"]:
         assert set(point["frequencies"].values()) <= {*point["frequencies"].values()} - {0.0}
         assert (point["is_equilibrium"], point["verdict"]) == (False, "unstable")
-    assert (
-        f"Rest points: 20 faces searched; found {search['distinct']} rest points that are no "
-        f"equilibria, all unstable (largest real parts {search['least_growth']:.3g} or more)"
-    ) in printed(found, 200)
+    assert f"Rest points: 20 faces searched; found {search['distinct']} rest" in printed(found)
     assert study("shapley", rest_points=20) == found

@@ -16,8 +16,9 @@ import eqbench
 from eqbench.model.choices import Choices
 from eqbench.model.profile import BehaviorProfile
 from eqbench.plots.stability import draw_stability, eigenvalue_figure, verdict_figure
-from eqbench.registry import default_registry
-from eqbench.studies.flow.stability import StabilityRequest, StabilitySetting, examine
+from eqbench.studies.flow.stability import StabilityStudy
+from eqbench.studies.frame import Session, StudyFolder, carry_out, study_in
+from eqbench.studies.requests import StabilityRequest
 from eqbench.verification import verify
 
 
@@ -25,23 +26,19 @@ def test_names_are_never_broken_and_columns_give_way() -> None:
     found = study("rock_paper_scissors")
     assert "not shown" not in printed(found, 100)
     narrow = printed(found, 70)
-    assert "not shown at this width: max regret, members" in narrow
+    assert "not shown at this width: max re, max regret, members" in narrow
     for text in (printed(found, 100), narrow):
         (row,) = [line for line in text.splitlines() if "matrix:rock_paper_scissors " in line]
         assert row.rstrip().endswith("centre")
 
 
 def test_points_are_the_profiles_of_the_entries(tmp_path: Path) -> None:
-    request = StabilityRequest(
-        *("skp", "replicator"), at=(Fraction(3), Fraction(61, 20)), rest_points=30
-    )
-    found = examine(StabilitySetting.of(default_registry(), request))
-    found.write(tmp_path)
+    found = study("skp", tmp_path, at=(Fraction(3), Fraction(61, 20)), rest_points=30)
     with (tmp_path / "points.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert list(rows[0])[:6] == ["parameter", "name", "u:P1", "u:P2", "u:P3", "P1|2:|bet"]
     summary = json.loads((tmp_path / "summary.json").read_text(encoding="utf-8"))
-    assert summary == found.document
+    assert summary == found
     entries = [(entry["value"], entry["name"], entry) for entry in summary["equilibria"]]
     for search in summary["rest_points"]:
         entries += [
@@ -61,9 +58,29 @@ def test_points_are_the_profiles_of_the_entries(tmp_path: Path) -> None:
         assert list(measured.payoffs) == pytest.approx(payoffs, abs=1e-15)
 
 
+def test_study_that_goes_on_finds_what_one_without_a_break_finds(tmp_path: Path) -> None:
+    request = StabilityRequest(
+        game="skp", at=(Fraction(3), Fraction(61, 20)), samples=2, rest_points=20
+    )
+    whole = study_in(tmp_path / "whole", StabilityStudy(request))
+    asked: list[None] = []
+
+    def interrupted() -> bool:
+        asked.append(None)
+        return len(asked) > 30  # in the search at the second value
+
+    begun, path = StabilityStudy(request), tmp_path / "broken"
+    folder = StudyFolder.create(begun, path)
+    part = carry_out(begun, folder, Session(path, interrupted))
+    assert (part["finished"], part["rest_points"][1]["draws"]) == (False, 8)
+    assert {entry["value"] for entry in part["equilibria"]} == {3, 3.05}
+    assert carry_out(StabilityStudy(request), folder, Session(path)) == whole
+    points = [(tmp_path / name / "points.csv").read_text() for name in ("whole", "broken")]
+    assert points[0] == points[1]
+
+
 def test_points_of_a_game_without_parameter_have_none(tmp_path: Path) -> None:
-    request = StabilityRequest("matching_pennies", "replicator")
-    examine(StabilitySetting.of(default_registry(), request)).write(tmp_path)
+    study("matching_pennies", tmp_path)
     _, row = (tmp_path / "points.csv").read_text(encoding="utf-8").splitlines()
     assert row.startswith(",matrix:matching_pennies,")
     assert row.endswith(",0.5,0.5")

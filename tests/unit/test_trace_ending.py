@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from command import Ended
-from trace_cases import WINDING, new_folder, setting
+from trace_cases import WINDING, study
 
 from eqbench.cli import main
+from eqbench.studies.frame import StudyFolder
 
 Trace = Callable[..., Ended]
 MADE_UP = ("--game", "skp", "--from", "3", "--to", "8", "--plugin", str(WINDING))
@@ -21,9 +21,8 @@ MADE_UP = ("--game", "skp", "--from", "3", "--to", "8", "--plugin", str(WINDING)
 @pytest.fixture
 def trace(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Iterator[Trace]:
+) -> Trace:
     """The command with some arguments, in an empty folder."""
-    before = signal.getsignal(signal.SIGTERM)
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments: str) -> Ended:
@@ -35,8 +34,7 @@ def trace(
         assert isinstance(code, int)
         return Ended(code, printed.out, printed.err, tmp_path)
 
-    yield run
-    signal.signal(signal.SIGTERM, before)
+    return run
 
 
 def test_results_go_to_a_folder_of_their_own(trace: Trace, tmp_path: Path) -> None:
@@ -77,14 +75,24 @@ def test_branch_without_a_start_ends_with_1_and_leaves_nothing(
     assert not (tmp_path / "t").exists()
 
 
-def test_damaged_checkpoint_is_refused(trace: Trace, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["checkpoint.npz", "manifest.json"])
+def test_damaged_files_are_refused(trace: Trace, tmp_path: Path, name: str) -> None:
     arguments = ("--solver", "winding", "--most-points", "7", "--out", "t")
     trace(*MADE_UP, *arguments)
-    (tmp_path / "t/checkpoint.npz").write_bytes(b"?")
+    (tmp_path / "t" / name).write_bytes(b"?")
     done = trace("--resume", "t")
     assert (done.code, done.out) == (2, "")
-    assert "the checkpoint of this trace is damaged" in done.err
+    assert f"the {name.partition('.')[0]}" in done.err
     assert "Traceback" not in done.err
+
+
+def test_other_version_of_the_solver_is_announced(trace: Trace, tmp_path: Path) -> None:
+    trace(*MADE_UP, "--solver", "winding", "--most-points", "7", "--out", "t")
+    file = tmp_path / "t/manifest.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"version": "1"}))
+    done = trace("--resume", "t")
+    assert done.code == 0
+    assert "the solver is another version" in done.err
 
 
 SKP = ("--game", "skp", "--from", "2", "--to", "6")
@@ -109,19 +117,18 @@ SKP = ("--game", "skp", "--from", "2", "--to", "6")
         ([*SKP, "--epsilon", "1e-6", "--solver", "arclength(epsilon=1e-7)"], "give it once"),
         (["--game", "leduc", "--from", "2", "--to", "3"], "has no payoff parameter"),
         (["--game", "kuhn2", "--from", "2", "--to", "3", "--animate", "9"], "three-player Kuhn"),
-        (["--resume", "."], "holds no trace"),
+        (["--resume", "."], "holds no study"),
         (["--resume", "skp", "--out", "other"], "either --resume or --out"),
         (["--resume", "skp", "--at", "3"], "begun with --at 10/3, now it is 3"),
         (["--resume", "skp", "--at", "10/3", "--at", "most"], "now it is 10/3 most"),
-        (["--resume", "skp", "--regularization", "arctan"], "begun with --solver"),
-        ([*SKP, "--out", "skp"], "already holds a trace"),
-        ([*SKP, "--out", "."], "holds other files and no trace"),
+        (["--resume", "skp", "--regularization", "arctan"], "begun with --regularization none"),
+        ([*SKP, "--out", "skp"], "skp is not empty"),
     ],
 )
 def test_command_refuses_with_a_message_and_leaves_nothing(
     trace: Trace, tmp_path: Path, arguments: list[str], message: str
 ) -> None:
-    new_folder(tmp_path / "skp", setting("arclength", 2, 6, at=("10/3",)))
+    StudyFolder.create(study("arclength", 2, 6, at=("10/3",)), tmp_path / "skp")
     done = trace(*arguments)
     assert (done.code, done.out) == (2, "")
     assert message in done.err

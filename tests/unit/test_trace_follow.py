@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import math
 import os
 from dataclasses import replace
@@ -12,14 +11,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from trace_cases import FOLDS, TURNS, new_folder, setting, table
+from trace_cases import FOLDS, TURNS, followed, study, table, traced
 
 from eqbench.continuation import BranchPoint
 from eqbench.errors import EqbenchError, UsageError
 from eqbench.studies.branch import read_points
-from eqbench.studies.trace.folder import Progress, TraceFolder
-from eqbench.studies.trace.follow import Control, crossings_of, pieces, start_of
-from eqbench.studies.trace.study import conclude, trace
+from eqbench.studies.trace.checkpoint import Progress
+from eqbench.studies.trace.follow import crossings_of, pieces, start_of
 
 POINT = BranchPoint(3.0, np.full(2, 0.5), np.ones(2, bool), 1.0, "", {"t": np.array(0.0)})
 
@@ -30,10 +28,9 @@ def places(points: list) -> list[float]:
 
 
 def test_branch_is_written_from_its_start_to_the_border_exactly(tmp_path: Path) -> None:
-    case = setting()
-    folder = new_folder(tmp_path / "t", case)
-    progress = trace(case, folder)
-    branch = read_points(case.game, folder.points)
+    case = study()
+    progress = followed(case, tmp_path)
+    branch = read_points(case.setting.game, tmp_path / "points.csv")
     assert (progress.outcome, progress.points) == ("arrived", len(branch.values))
     assert branch.values[[0, -1]].tolist() == [3.0, 8.0]
     assert branch.values.max() == 8.0
@@ -41,25 +38,25 @@ def test_branch_is_written_from_its_start_to_the_border_exactly(tmp_path: Path) 
     assert branch.arclength[0] == 0
     assert np.diff(branch.arclength) == pytest.approx(np.linalg.norm(steps, axis=1))
     k = len(branch.values) // 2
-    game = case.game.at(pot=float(branch.values[k]))
+    game = case.setting.game.at(pot=float(branch.values[k]))
     paid = game.payoff_model().expected_payoffs(branch.behavior(k))
     assert branch.payoffs[k] == pytest.approx(paid, abs=1e-14)
 
 
 def test_folds_are_noted_with_their_payoffs(tmp_path: Path) -> None:
-    case = setting()
-    progress = trace(case, new_folder(tmp_path / "t", case))
+    case = study()
+    progress = followed(case, tmp_path)
     assert [fold["parameter"] for fold in progress.folds] == pytest.approx(FOLDS)
     for fold, place in zip(progress.folds, TURNS, strict=True):
-        at_fold = case.game.at(pot=fold["parameter"]).payoff_model()
-        behavior = case.continuation.behavior(place)  # type: ignore[attr-defined]
+        at_fold = case.setting.game.at(pot=fold["parameter"]).payoff_model()
+        behavior = case.setting.continuation.behavior(place)  # type: ignore[attr-defined]
         assert fold["payoffs"] == pytest.approx(at_fold.expected_payoffs(behavior), abs=1e-9)
         assert fold["exact"] is False
 
 
 def test_branch_points_are_noted(tmp_path: Path) -> None:
-    case = setting()
-    progress = trace(case, new_folder(tmp_path / "t", case))
+    case = study()
+    progress = followed(case, tmp_path)
     assert progress.branch_points, "the made-up curve announces some"
     for found in progress.branch_points:
         assert 5 - 1.5 < found["parameter"] - 3 < 5.2
@@ -67,9 +64,8 @@ def test_branch_points_are_noted(tmp_path: Path) -> None:
 
 
 def test_branch_that_returns_ends_where_it_began(tmp_path: Path) -> None:
-    case = setting("winding(shape=returning)", 3, 5)
-    folder = new_folder(tmp_path / "t", case)
-    progress = trace(case, folder)
+    case = study("winding(shape=returning)", 3, 5)
+    progress = followed(case, tmp_path)
     assert progress.outcome == "arrived"
     assert progress.last.value == 3.0
     assert places([progress.last]) == pytest.approx([np.pi])
@@ -77,10 +73,9 @@ def test_branch_that_returns_ends_where_it_began(tmp_path: Path) -> None:
 
 
 def test_branch_is_followed_downwards(tmp_path: Path) -> None:
-    case = setting(first=8, last=3)
-    folder = new_folder(tmp_path / "t", case)
-    progress = trace(case, folder)
-    values = table(folder)[:, 0]
+    case = study(first=8, last=3)
+    progress = followed(case, tmp_path)
+    values = table(tmp_path)[:, 0]
     assert values[[0, -1]].tolist() == [8.0, 3.0]
     assert [fold["parameter"] for fold in progress.folds] == pytest.approx(FOLDS[::-1])
 
@@ -88,17 +83,16 @@ def test_branch_is_followed_downwards(tmp_path: Path) -> None:
 def test_border_that_lies_within_a_fold_is_not_passed(tmp_path: Path) -> None:
     """Neighboring points may both be inside while the branch turns outside between them."""
     border = FOLDS[0] - 1e-6
-    case = setting(last=border)
-    folder = new_folder(tmp_path / "t", case)
-    progress = trace(case, folder)
+    case = study(last=border)
+    progress = followed(case, tmp_path)
     assert progress.last.value == border
     assert places([progress.last])[0] < TURNS[0]
     assert progress.folds == []
 
 
 def test_crossings_are_found_in_order_and_ends_count_once(tmp_path: Path) -> None:
-    case = setting(at=("6.1", 3, 8, "7/2"))
-    progress = trace(case, new_folder(tmp_path / "t", case))
+    case = study(at=("6.1", 3, 8, "7/2"))
+    progress = followed(case, tmp_path)
     inside, first, last, once = progress.crossings
     assert [len(found) for found in progress.crossings] == [3, 1, 1, 1]
     assert places(inside) == sorted(places(inside))
@@ -115,63 +109,61 @@ def test_crossings_are_counted_where_the_regularized_branch_turns(
 ) -> None:
     """Whatever the equilibria's own folds are."""
     near = [FOLDS[0] - 1e-7, FOLDS[0] + 1e-7, FOLDS[1] - 1e-7, FOLDS[1] + 1e-7]
-    case = setting(f"winding(shift={shift})", at=near)
-    folder = new_folder(tmp_path / "t", case)
-    progress = trace(case, folder)
+    case = study(f"winding(shift={shift})", at=near)
+    progress = followed(case, tmp_path)
     assert [len(found) for found in progress.crossings] == [3, 1, 1, 3]
     assert progress.lost == [0, 0, 0, 0]
     for found in progress.crossings[::3]:
         assert len(set(places(found))) == 3
     folds = [fold["parameter"] for fold in progress.folds]
     assert folds == pytest.approx(np.add(FOLDS, float(Fraction(shift))))
-    entries = conclude(case, folder, progress)["at"]
+    entries = traced(case, tmp_path)["at"]
     for entry in entries[::3]:
         assert entry["window"] == pytest.approx(sorted(FOLDS), abs=1e-9)
 
 
 def test_value_may_be_a_number_of_numpy() -> None:
-    case = setting()
-    point = start_of(case)
-    piece = next(pieces(case, point))
-    crossings = crossings_of(case.continuation, piece, np.float64(piece.after.value))
+    case = study()
+    point = start_of(case.setting)
+    piece = next(pieces(case.setting, point))
+    crossings = crossings_of(case.setting.continuation, piece, np.float64(piece.after.value))
     assert (crossings.found, crossings.lost) == ([piece.after], 0)
 
 
 def test_border_that_cannot_be_computed_ends_the_branch_inside(tmp_path: Path) -> None:
-    case = setting("winding(hidden=8)")
-    folder = new_folder(tmp_path / "t", case)
-    progress = trace(case, folder)
+    case = study("winding(hidden=8)")
+    progress = followed(case, tmp_path)
     assert progress.outcome == "stalled"
     assert "passes 8 next, but the point cannot be computed" in progress.reason
     assert 7.5 < progress.last.value < 8
-    assert table(folder)[-1, 0] == progress.last.value
+    assert table(tmp_path)[-1, 0] == progress.last.value
 
 
 def test_corners_name_the_actions_that_come_and_go(tmp_path: Path) -> None:
-    case = setting("winding(corner=5)")
-    progress = trace(case, new_folder(tmp_path / "t", case))
+    case = study("winding(corner=5)")
+    progress = followed(case, tmp_path)
     (corner,) = progress.corners
     low, high = (3 + t + 1.5 * math.sin(t) for t in (4.8, 5.2))
     assert low < corner["parameter"] < high
     assert (corner["enter"], corner["leave"]) == (["P1|2:|bet"], ["P1|2:|check"])
-    assert setting().continuation.start(3).played.all()
+    assert study().setting.continuation.start(3).played.all()
 
 
 def test_pieces_that_were_traced_one_by_one_are_those_of_one_trace(tmp_path: Path) -> None:
     options = {"at": ("6.1", 3)}
-    whole = setting(**options)
-    folder = new_folder(tmp_path / "whole", whole)
-    expected = conclude(whole, folder, trace(whole, folder))
-    parts = TraceFolder(new_folder(tmp_path / "parts", whole).path)
+    whole = study(**options)
+    expected = traced(whole, tmp_path / "whole")
+    parts = tmp_path / "parts"
     for points in range(2, 100):
-        case = setting(**options)  # as in a process of its own
-        progress = trace(case, parts, Control(most_points=points))
+        case = study(**options, most_points=points)  # as in a process of its own
+        progress = followed(case, parts)
         if progress.over:
             break
         assert (progress.outcome, progress.points) == ("points", points)
     assert progress.over
-    assert parts.points.read_bytes() == folder.points.read_bytes()
-    made = conclude(case, parts, progress)
+    files = [folder / "points.csv" for folder in (parts, tmp_path / "whole")]
+    assert files[0].read_bytes() == files[1].read_bytes()
+    made = traced(case, parts)
     for clock in ("elapsed_s", "cpu_s"):
         assert made.pop(clock) > 0
         assert expected.pop(clock) > 0
@@ -180,66 +172,55 @@ def test_pieces_that_were_traced_one_by_one_are_those_of_one_trace(tmp_path: Pat
 
 
 def test_what_was_written_after_the_last_checkpoint_is_cut_off(tmp_path: Path) -> None:
-    case = setting()
-    folder = new_folder(tmp_path / "t", case)
-    trace(case, folder)
-    whole = folder.points.read_bytes()
-    other = new_folder(tmp_path / "killed", case)
-    trace(case, other, Control(most_points=10))
-    with other.points.open("ab") as file:
+    case = study()
+    followed(case, tmp_path)
+    other = tmp_path / "killed"
+    followed(study(most_points=10), other)
+    with (other / "points.csv").open("ab") as file:
         file.write(b"3.5,0.1,tor")
-    trace(setting(), other)
-    assert other.points.read_bytes() == whole
+    followed(study(), other)
+    assert (other / "points.csv").read_bytes() == (tmp_path / "points.csv").read_bytes()
 
 
 def test_trace_that_was_killed_before_its_first_checkpoint_begins_anew(tmp_path: Path) -> None:
-    case = setting()
-    folder = new_folder(tmp_path / "t", case)
-    folder.points.write_text("parameter,ar")
-    assert trace(case, folder).outcome == "arrived"
-    assert table(folder)[0, 0] == 3.0
+    case = study()
+    (tmp_path / "points.csv").write_text("parameter,ar")
+    assert followed(case, tmp_path).outcome == "arrived"
+    assert table(tmp_path)[0, 0] == 3.0
 
 
 @pytest.mark.parametrize("damage", ["shorter", "changed", "gone", "checkpoint", "cut checkpoint"])
 def test_damaged_files_are_refused(tmp_path: Path, damage: str) -> None:
-    case = setting()
-    folder = new_folder(tmp_path / "t", case)
-    trace(case, folder, Control(most_points=10))
-    checkpoint = folder.path / "checkpoint.npz"
-    data = folder.points.read_bytes()
+    followed(study(most_points=10), tmp_path)
+    points, checkpoint = tmp_path / "points.csv", tmp_path / "checkpoint.npz"
+    data = points.read_bytes()
     if damage == "shorter":
-        folder.points.write_bytes(data[:-1])
+        points.write_bytes(data[:-1])
     elif damage == "changed":
-        folder.points.write_bytes(data.replace(b"3.0", b"3.1", 1))
+        points.write_bytes(data.replace(b"3.0", b"3.1", 1))
     elif damage == "gone":
-        folder.points.unlink()
+        points.unlink()
     elif damage == "checkpoint":
         checkpoint.write_bytes(b"nothing")
     else:
         checkpoint.write_bytes(checkpoint.read_bytes()[:-200])
     with pytest.raises(UsageError, match="trace the branch again"):
-        trace(setting(), folder)
+        followed(study(), tmp_path)
 
 
-@pytest.mark.parametrize("name", ["points.csv", "checkpoint.npz", "summary.json", "trace.json"])
+@pytest.mark.parametrize("name", ["points.csv", "checkpoint.npz"])
 def test_pipes_in_place_of_files_are_not_waited_for(tmp_path: Path, name: str) -> None:
-    case = setting()
-    folder = new_folder(tmp_path / "t", case)
-    trace(case, folder, Control(most_points=10))
-    (folder.path / name).unlink(missing_ok=True)
-    os.mkfifo(folder.path / name)
-    readers = {"summary.json": folder.summary, "trace.json": folder.request}
-    read = readers.get(name, lambda: trace(setting(), folder))
+    followed(study(most_points=10), tmp_path)
+    (tmp_path / name).unlink()
+    os.mkfifo(tmp_path / name)
     with pytest.raises(UsageError, match="it is no regular file"):
-        read()
+        followed(study(), tmp_path)
 
 
 def test_points_begin_anew_where_a_pipe_lies(tmp_path: Path) -> None:
-    case = setting()
-    folder = new_folder(tmp_path / "t", case)
-    os.mkfifo(folder.points)
-    trace(case, folder, Control(most_points=3))
-    assert len(table(folder)) == 3
+    os.mkfifo(tmp_path / "points.csv")
+    followed(study(most_points=3), tmp_path)
+    assert len(table(tmp_path)) == 3
 
 
 @pytest.mark.parametrize(
@@ -255,12 +236,11 @@ def test_points_begin_anew_where_a_pipe_lies(tmp_path: Path) -> None:
     ids=str,
 )
 def test_checkpoint_of_other_types_is_refused(change: dict) -> None:
-    progress = Progress(POINT, [])
-    request = setting().request
-    assert Progress.from_bytes(progress.to_bytes(), request).last.value == 3.0
+    progress = Progress(last=POINT, crossings=[])
+    assert Progress.from_bytes(progress.to_bytes(), 0).last.value == 3.0
     vars(progress).update(change)
     with pytest.raises(UsageError, match=r"checkpoint of this trace is damaged .* trace the"):
-        Progress.from_bytes(progress.to_bytes(), request)
+        Progress.from_bytes(progress.to_bytes(), 0)
 
 
 @pytest.mark.parametrize(
@@ -275,108 +255,59 @@ def test_checkpoint_of_other_types_is_refused(change: dict) -> None:
     ids=str,
 )
 def test_checkpoint_with_other_points_is_refused(change: dict) -> None:
-    data = Progress(replace(POINT, **change), []).to_bytes()
+    data = Progress(last=replace(POINT, **change), crossings=[]).to_bytes()
     with pytest.raises(UsageError, match="checkpoint of this trace is damaged"):
-        Progress.from_bytes(data, setting().request)
+        Progress.from_bytes(data, 0)
 
 
 def test_checkpoint_that_would_fill_the_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("eqbench.studies.trace.folder.MOST_CHECKPOINT_BYTES", 2**20)
+    monkeypatch.setattr("eqbench.studies.trace.checkpoint.MOST_CHECKPOINT_BYTES", 2**20)
     bomb = io.BytesIO()
     np.savez_compressed(bomb, last=np.zeros(2**18))
     assert len(bomb.getvalue()) < 2**14
     with pytest.raises(UsageError, match="its arrays take more than 1 MiB"):
-        Progress.from_bytes(bomb.getvalue(), setting().request)
+        Progress.from_bytes(bomb.getvalue(), 0)
 
 
 def test_lost_branch_keeps_what_was_found_and_stays_lost(tmp_path: Path) -> None:
-    case = setting("winding(lost=2)", at=(3, 7))
-    folder = new_folder(tmp_path / "t", case)
-    progress = trace(case, folder)
-    document = conclude(case, folder, progress)
+    case = study("winding(lost=2)", at=(3, 7))
+    progress = followed(case, tmp_path)
+    document = traced(case, tmp_path)
     assert (document["finished"], document["outcome"]) == (False, "stalled")
     assert document["reason"].startswith(f"stalled at pot={progress.last.value:.9g}: the road")
-    assert document["points"] == len(table(folder)) > 5
+    assert document["points"] == len(table(tmp_path)) > 5
     assert [entry["crossings"] for entry in document["at"]] == [1, 0]
-    before = folder.points.read_bytes()
-    assert trace(setting("winding(lost=2)", at=(3, 7)), folder).outcome == "stalled"
-    assert folder.points.read_bytes() == before
+    before = (tmp_path / "points.csv").read_bytes()
+    assert followed(study("winding(lost=2)", at=(3, 7)), tmp_path).outcome == "stalled"
+    assert (tmp_path / "points.csv").read_bytes() == before
 
 
 def test_branch_that_is_lost_at_once_has_one_point(tmp_path: Path) -> None:
-    case = setting("winding(lost=0)", at=(3,), at_most=True)
-    folder = new_folder(tmp_path / "t", case)
-    document = conclude(case, folder, trace(case, folder))
+    document = traced(study("winding(lost=0)", at=(3, "most")), tmp_path)
     assert document["points"] == 1
     assert document["at"][0]["window"] == [3.0, 3.0]
     assert len(document["at"]) == 1
 
 
 def test_branch_without_a_start_is_an_error(tmp_path: Path) -> None:
-    case = setting("winding(start=false)")
+    case = study("winding(start=false)")
     with pytest.raises(EqbenchError, match="no branch begins at pot=3: there is none"):
-        trace(case, new_folder(tmp_path / "t", case))
+        followed(case, tmp_path)
 
 
 def test_trace_stops_when_it_is_told_to(tmp_path: Path) -> None:
-    case = setting("winding(delay_s=0.02)")
-    folder = new_folder(tmp_path / "t", case)
-    answers = iter([False, False, True])
-    progress = trace(case, folder, Control(stop=lambda: next(answers)))
-    assert (progress.outcome, progress.points) == ("interrupted", 4)
-    progress = trace(case, folder, Control(time_s=0.01))
-    assert (progress.outcome, progress.points) == ("time", 5)
+    case = study("winding(delay_s=0.02)", time_s=0.01)
+    progress = followed(case, tmp_path, interrupted=lambda: True)
+    assert (progress.outcome, progress.points) == ("interrupted", 2)
+    progress = followed(case, tmp_path)
+    assert (progress.outcome, progress.points) == ("time", 3)
     assert progress.reason == "stopped after 0.01 s"
 
 
 def test_progress_is_reported_from_time_to_time(tmp_path: Path) -> None:
-    case = setting("winding(delay_s=0.03)")
-    told: list[tuple[float, int]] = []
-    control = Control(report=lambda value, points: told.append((value, points)))
-    progress = trace(case, new_folder(tmp_path / "t", case), control)
-    assert 1 <= len(told) < progress.points / 2
-    assert all(3 < value < 8 for value, _ in told)
-
-
-def test_summary_of_an_earlier_state_does_not_survive(tmp_path: Path) -> None:
-    case = setting()
-    folder = new_folder(tmp_path / "t", case)
-    conclude(case, folder, trace(case, folder, Control(most_points=5)))
-    document = folder.summary()
-    assert document is not None
-    assert document["reason"] == "stopped after 5 points"
-    trace(setting(), folder)
-    assert folder.summary() is None
-
-
-def test_request_survives_and_a_damaged_one_is_refused(tmp_path: Path) -> None:
-    case = setting(first="8/3", at=("10/3",), at_most=True, starts=3, seed=5)
-    folder = new_folder(tmp_path / "t", case)
-    assert TraceFolder.open(folder.path).request() == (case.request, "1")
-    file = folder.path / "trace.json"
-    about = json.loads(file.read_text())
-    others = [{"schema": "x"}, {"solver_version": 1}]
-    changes = [
-        {"game": 7},
-        {"first": "1/0"},
-        {"at": ["1e999999999"]},
-        {"starts": "many"},
-        {"more": 1},
-    ]
-    others += [{"request": about["request"] | change} for change in changes]
-    texts = [json.dumps(about | other) for other in others]
-    for text in ("{", "[]", json.dumps(about)[:-9], *texts):
-        file.write_text(text)
-        with pytest.raises(UsageError, match=r"damaged|format"):
-            folder.request()
-    with pytest.raises(UsageError, match="holds no trace"):
-        TraceFolder.open(tmp_path)
-    with pytest.raises(UsageError, match="already holds a trace"):
-        new_folder(folder.path, case)
-
-
-def test_folder_with_other_files_is_left_alone(tmp_path: Path) -> None:
-    (tmp_path / "thesis.tex").touch()
-    with pytest.raises(UsageError, match="holds other files and no trace; choose a new"):
-        new_folder(tmp_path, setting())
-    assert [file.name for file in tmp_path.iterdir()] == ["thesis.tex"]
+    case = study("winding(delay_s=0.03)")
+    told: list[str] = []
+    progress = followed(case, tmp_path, tell=told.append)
+    places = [words for words in told if words.startswith("pot ")]
+    assert 1 <= len(places) < progress.points / 2
+    assert all(3 < float(words.removeprefix("pot ").split(",")[0]) < 8 for words in places)

@@ -5,19 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from trace_cases import setting
+from trace_cases import study
 
 from eqbench.errors import SolverUnavailableError, SpecError, UsageError
-from eqbench.registry import default_registry
 from eqbench.solver import Availability
-from eqbench.studies.trace.request import Setting, TraceRequest
 
 
 def test_parameter_is_that_of_the_game() -> None:
-    case = setting()
-    assert case.request.parameter == "pot"
-    assert case.request.game == "skp(pot=3)"
-    assert setting(parameter="pot").request == case.request
+    setting = study().setting
+    assert (setting.parameter, setting.game.spec) == ("pot", "skp(pot=3)")
+    assert study(parameter="pot").setting.parameter == "pot"
 
 
 @pytest.mark.parametrize(
@@ -31,20 +28,19 @@ def test_parameter_is_that_of_the_game() -> None:
 )
 def test_request_that_makes_no_sense_is_refused(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        setting(**changes)
+        study(**changes)
 
 
 def test_game_refuses_values_that_its_options_would_not_have() -> None:
     with pytest.raises(SpecError, match="pot=1 is below 2"):
-        setting(first=1)
+        study(first=1)
     with pytest.raises(SpecError, match="too large"):
-        setting(last=10**40)
+        study(last=10**40)
 
 
 def test_game_without_a_parameter_is_refused() -> None:
-    request = TraceRequest("leduc", "arclength", setting().request.first, setting().request.last)
     with pytest.raises(UsageError, match="has no payoff parameter to follow a branch along"):
-        Setting.of(default_registry(), request)
+        study("arclength", game="leduc")
 
 
 def test_solver_whose_licence_is_too_small_for_the_game_is_refused(
@@ -53,15 +49,7 @@ def test_solver_whose_licence_is_too_small_for_the_game_is_refused(
     def too_small(solver: Any, game: Any) -> Availability:
         return Availability("licence_size", f"{game.tree.n_actions} columns, 10 allowed")
 
-    solver = setting().solver.instance
+    solver = study().setting.solver.instance
     monkeypatch.setattr(type(solver), "availability_for", too_small, raising=False)
-    with pytest.raises(SolverUnavailableError, match=r"cannot run here: \d+ columns, 10 allowed"):
-        setting()
-
-
-def test_requests_survive_as_json() -> None:
-    request = setting(at=("7/2",), at_most=True, starts=2).request
-    assert TraceRequest.from_json(request.to_json()) == request
-    assert request.to_json()["at"] == ["7/2"]
-    with pytest.raises(TypeError):
-        TraceRequest.from_json(request.to_json() | {"more": 1})
+    with pytest.raises(SolverUnavailableError, match=r"\d+ columns, 10 allowed"):
+        study()

@@ -7,14 +7,14 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from frame_cases import candidate
+from frame_cases import candidate, handed_over
 
 import eqbench
 from eqbench.errors import ProfileError
 from eqbench.harness.child import Limits, Outcome
-from eqbench.harness.evidence import Finding, measure, measure_frame
 from eqbench.harness.frames import DescribedFrame, DoneFrame, ErrorFrame, LastFrame, RefusedFrame
-from eqbench.harness.verdict import ending, judge
+from eqbench.harness.judge import Finding, ending, measure
+from eqbench.harness.judge import verdict as verdict_of
 from eqbench.solver import Candidate
 from eqbench.verification import Verification, Verifier
 
@@ -51,11 +51,9 @@ def test_ok_needs_a_candidate_that_bears_it_out(reason, handed, status) -> None:
 def test_exact_frequencies_outrank_the_floats_beside_them() -> None:
     tree = eqbench.load_game("kuhn2").tree
     pure = [Fraction(1 - action % 2) for action in range(tree.n_actions)]
-    liar = Candidate(eqbench.BehaviorProfile(PROFILE.probabilities, tuple(pure)), "iterate")
-    honest = Candidate(eqbench.BehaviorProfile.of_exact(tree, pure), "iterate")
-    verifier = Verifier(tree)
-    options = {"tolerance": 1e-6, "work": 1, "elapsed_s": 0.1}
-    one, other = (measure(candidate, verifier, **options) for candidate in (liar, honest))
+    liar = handed_over(eqbench.BehaviorProfile(PROFILE.probabilities, tuple(pure)), "iterate")
+    honest = handed_over(eqbench.BehaviorProfile.of_exact(tree, pure), "iterate")
+    one, other = (measure(frame, Verifier(tree), 1e-6) for frame in (liar, honest))
     assert one.measured == other.measured
     assert one.candidate.profile.probabilities.tolist() == [float(value) for value in pure]
 
@@ -63,12 +61,12 @@ def test_exact_frequencies_outrank_the_floats_beside_them() -> None:
 def test_frequency_without_a_value_is_refused() -> None:
     frame = candidate(PROFILE.probabilities, exact=["1/0"] * PROFILE.probabilities.size)
     with pytest.raises(ProfileError):
-        measure_frame(frame, Verifier(eqbench.load_game("kuhn2").tree), 1e-6)
+        measure(frame, Verifier(eqbench.load_game("kuhn2").tree), 1e-6)
 
 
 # -- how the child ended ------------------------------------------------------------------------
 
-LIMITS = Limits(setup_s=120.0, time_s=10.0, memory_bytes=3 * 2**30, threads=1)
+LIMITS = Limits(setup_timeout_s=120.0, timeout_s=10.0, memory_bytes=3 * 2**30, threads=1)
 
 
 def verdict(
@@ -77,7 +75,7 @@ def verdict(
     path: tuple[Finding, ...] = (),
     target: float = 1e-8,
 ) -> tuple[str, str]:
-    return judge(outcome, handed, path, LIMITS, target=target, tree=TREE)
+    return verdict_of(outcome, handed, path, LIMITS, target=target, tree=TREE)
 
 
 def ended(how: str = "exit", last: LastFrame | None = None, **fields: Any) -> Outcome:

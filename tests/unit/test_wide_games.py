@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from frame_cases import handed_over
 from tree_walk import TreeWalk
 from wide_games import wide_game
 
@@ -18,8 +19,7 @@ from eqbench.cli.verify import verify as verify_command
 from eqbench.equilibria import Identifier, cluster_identities, known_sets
 from eqbench.equilibria.known import some_member
 from eqbench.errors import UsageError
-from eqbench.harness.evidence import measure, metrics
-from eqbench.harness.verdict import ending, first_refutation
+from eqbench.harness.judge import ending, first_refutation, measure
 from eqbench.model.builder import TreeBuilder
 from eqbench.model.gambit_text import efg_text
 from eqbench.model.game import Game
@@ -27,7 +27,7 @@ from eqbench.model.profile import BehaviorProfile, completed_rows
 from eqbench.model.profile_json import profile_data
 from eqbench.model.tree import GameTree, Payoffs
 from eqbench.report.profile_facts import play_facts
-from eqbench.solver import Budget, Candidate
+from eqbench.solver import Budget
 from eqbench.studies.crossplay.entries import recognized
 from eqbench.verification import Allowance, Verifier, beyond_floats, verify
 
@@ -154,11 +154,7 @@ def test_frequencies_that_are_known_exactly_count() -> None:
 
 
 def found(profile: BehaviorProfile, tree: GameTree, allowance: Allowance | None = None, **claims):
-    claims = {"claim": "equilibrium"} | claims
-    return measure(
-        *(Candidate(profile, **claims), Verifier(tree)),
-        **{"tolerance": 1e-6, "work": 1, "elapsed_s": 0.1, "allowance": allowance},
-    )
+    return measure(handed_over(profile, **claims), Verifier(tree), 1e-6, allowance)
 
 
 @pytest.mark.parametrize("prize", WIDE)
@@ -226,8 +222,7 @@ def test_what_cannot_be_measured_comes_last_and_is_recorded_as_no_equilibrium() 
     other = BehaviorProfile.of(tree, [0, 1, 1, 0, 0, 1, 1, 0])
     unresolved, resolved = found(equilibrium, tree, Allowance(left=0)), found(other, tree)
     assert sorted([unresolved, resolved], key=lambda item: item.rank)[0] is resolved
-    records = metrics([unresolved, resolved], keep=lambda *of: None, name=lambda item: None)
-    last = records["equilibria"][-1]
+    last = max(unresolved, resolved, key=lambda finding: finding.rank).record(None, None)
     assert "cannot be measured" in last.refuted
     assert last.max_regret >= 2e12, "whoever reads the regret alone takes it for no equilibrium"
     assert first_refutation([unresolved]) is None

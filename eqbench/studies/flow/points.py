@@ -1,4 +1,4 @@
-"""The points of simulated trajectories as a table in CSV: ``points.csv``.
+"""The points of studies as tables in CSV, which grow by parts: ``points.csv``.
 
 Symbols in shapes: K points of a run, N players, A actions.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
@@ -19,9 +20,11 @@ from eqbench.errors import StoreError, UsageError, known_labels
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
 from eqbench.model.tree import FloatArray, GameTree
+from eqbench.store.run_folder import reported, write_file
 from eqbench.studies.branch import action_labels
 from eqbench.text import cell_text
 
+POINTS = "points.csv"
 MOST_ROWS = 4000
 MOST_NUMBERS = 1_000_000
 LEAST_ROWS = 100  # where even these are more
@@ -52,20 +55,23 @@ class SimulatedRun(NamedTuple):
     value: float | None = None
 
 
-def columns(tree: GameTree, parameter: str | None = None) -> list[str]:
-    """Names of all columns: run, time, ``u:P1``…, ``p:P1``…, and frequencies ``P1|4:|bet``…
+def columns(
+    tree: GameTree, leading: Sequence[str] = ("run", "time"), figures: str = "up"
+) -> list[str]:
+    """Return the names of all columns: leading ones, ``u:P1``… and frequencies ``P1|4:|bet``…
 
-    Where points are written with the value of a payoff parameter, it comes after the run.
+    Parameters
+    ----------
+    figures : letters of what players have: u for payoffs, p for payoffs integrated over time
     """
     labels = action_labels(tree)
-    figures = [f"{letter}:{player}" for letter in "up" for player in tree.players]
-    leading = ["run", *([parameter] if parameter else []), "time"]
-    names = [*leading, *figures, *(labels[a] for a in Choices.of(tree).action.tolist())]
+    of_players = [f"{letter}:{player}" for letter in figures for player in tree.players]
+    names = [*leading, *of_players, *(labels[a] for a in Choices.of(tree).action.tolist())]
     return list(map(cell_text, names))
 
 
 def kept_rows(tree: GameTree, count: int) -> NDArray[np.int64]:
-    """Which of `count` points of a trajectory are written, int64, ascending.
+    """Return which of `count` points of a trajectory are written, int64, ascending.
 
     At most 4,000, and in large games no more than make a million numbers. If there are more
     points, half of those written are equally spread over the whole, and the others are the last
@@ -82,8 +88,7 @@ def kept_rows(tree: GameTree, count: int) -> NDArray[np.int64]:
 def append_points(path: Path, tree: GameTree, run: SimulatedRun) -> None:
     """Write a run behind those that the file has, so that :func:`read_points` returns it.
 
-    All runs of a file have a value, or none has. A run is written at one go: a process that ends
-    meanwhile leaves all of it, or nothing.
+    All runs of a file have a value, or none has.
 
     Raises
     ------
@@ -92,26 +97,52 @@ def append_points(path: Path, tree: GameTree, run: SimulatedRun) -> None:
     """
     free = run.behavior[:, Choices.of(tree).action]
     table = np.column_stack((run.times, run.payoffs, run.profits, free))
-    parameter, leading = None, [name := cell_text(run.name)]
-    if run.value is not None:
-        parameter, leading = tree.payoffs.parameter, [name, repr(run.value)]
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    if not path.exists():
-        writer.writerow(columns(tree, parameter))
-    writer.writerows([*leading, *map(repr, row)] for row in table.tolist())
-    data = text.getvalue().encode()
+    first = [cell_text(run.name), *([] if run.value is None else [repr(run.value)])]
+    rows = ([*first, *map(repr, row)] for row in table.tolist())
+    append_rows(path, columns(tree, _leading(tree, valued=run.value is not None)), rows)
+
+
+def append_rows(path: Path, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Write rows behind those that the file has, below the header if there is none yet.
+
+    All at one go: a process that ends meanwhile leaves all of them, or nothing.
+
+    Raises
+    ------
+    StoreError
+        If the file cannot be written.
+    """
+    data = _csv_text([*([] if path.exists() else [header]), *rows]).encode()
     try:
         with path.open("ab", buffering=len(data) + 1) as file:  # all is written when it is closed
             file.write(data)
     except OSError as error:
         raise StoreError(
-            f"cannot write {path}: {error.strerror}; make the folder writable and simulate again"
+            f"cannot write {path}: {error.strerror}; make the folder writable and go on with "
+            "--resume"
         ) from None
 
 
+def keep_rows(path: Path, cells: Iterable[str]) -> None:
+    """Leave only those rows, of a file that may be missing, that begin with one of these cells."""
+    if not path.exists():
+        return
+    known = set(cells)
+    with open_text(path) as file:
+        rows = list(csv.reader(file))
+    text = _csv_text([*rows[:1], *(row for row in rows[1:] if known.intersection(row[:1]))])
+    with reported(path):
+        write_file(path, text.encode())
+
+
+def _csv_text(rows: Iterable[Sequence[str]]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()
+
+
 def read_points(game: Game, path: Path) -> list[SimulatedRun]:
-    """The runs that a file holds, in the order in which they were written.
+    """Return the runs that a file holds, in the order in which they were written.
 
     Raises
     ------
@@ -125,7 +156,7 @@ def read_points(game: Game, path: Path) -> list[SimulatedRun]:
             lines = csv.reader(file, strict=True)
             header = next(lines, [])
             valued = parameter is not None and header[1:2] == [parameter]
-            expected = columns(tree, parameter if valued else None)
+            expected = columns(tree, _leading(tree, valued=valued))
             _check_header(header, expected, path)
             rows = [(row[:1], _numbers(row[1:], len(expected), path)) for row in lines]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
@@ -134,6 +165,10 @@ def read_points(game: Game, path: Path) -> list[SimulatedRun]:
         _run(tree, name, np.array([numbers for _, numbers in group]), valued=valued)
         for (name,), group in groupby(rows, key=lambda row: row[0])
     ]
+
+
+def _leading(tree: GameTree, *, valued: bool) -> list[str]:
+    return ["run", *([str(tree.payoffs.parameter)] if valued else []), "time"]
 
 
 def _run(tree: GameTree, name: str, table: FloatArray, *, valued: bool) -> SimulatedRun:

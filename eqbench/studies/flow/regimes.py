@@ -921,16 +921,9 @@ def _check_grid(times: FloatArray) -> None:
         )
 
 
-# What a study follows by default, in units of time of the flow: three-player Kuhn poker with
-# few cards moves with periods from 5 on, and some of its transients last for 1e4.
-HORIZON = 10_000.0
-SPACING = 0.25
-
 __all__ = [
-    "HORIZON",
     "LEAST_TIMES",
     "NEAR_FACE",
-    "SPACING",
     "WORDS",
     "Component",
     "Regime",

@@ -25,6 +25,7 @@ from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import FloatArray
 from eqbench.studies.flow.spectrum import COUNTS, Spectrum, on_face, spectrum
+from eqbench.studies.requests import SAMPLES
 from eqbench.verification import Verifier
 
 Place = Literal["inside", "corner", "sample"]
@@ -132,7 +133,6 @@ def _room(known: KnownSet, ends: FloatArray, point: FloatArray) -> float:
     return float(-known.violations(point)[loose].max(initial=-np.inf))
 
 
-SAMPLES = 16
 # Regret of an equilibrium as a share of the payoff range: what formulas in floats may miss.
 ROUNDING = 1e-9
 

@@ -1,240 +1,185 @@
 """Follow trajectories of a flow: where they go, what they earn, in which regime they are.
 
-Symbols in shapes: K times, N players, W windows.
+Symbols in shapes: K times, A actions, F free frequencies, S sequences.
 """
 
 from __future__ import annotations
 
-import json
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property, partial
-from itertools import combinations, pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from eqbench.dynamics import Dynamics, Flow, HandByHand, Trajectory
-from eqbench.equilibria import KnownSet, known_sets
-from eqbench.equilibria.extremes import extremes
+from eqbench.dynamics import Dynamics, Flow, Trajectory
+from eqbench.equilibria import known_sets
+from eqbench.errors import ProfileError, UsageError
+from eqbench.model.choices import Choices
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
-from eqbench.model.profile_json import profile_text
+from eqbench.model.profile_json import profile_from_json, profile_text
 from eqbench.model.realization import RealizationPlan
 from eqbench.model.sequence_form import SequenceForm
-from eqbench.model.tree import FloatArray
+from eqbench.model.tree import FloatArray, GameTree
+from eqbench.report.rows import Report
 from eqbench.studies.branch import action_labels
-from eqbench.studies.flow.points import SimulatedRun, append_points, kept_rows
+from eqbench.studies.flow.points import (
+    POINTS,
+    SimulatedRun,
+    append_points,
+    keep_rows,
+    kept_rows,
+)
+from eqbench.studies.flow.profits import (
+    KnownPayoffs,
+    Window,
+    beside_known,
+    nearest_known,
+    window_payoffs,
+    windows_of,
+)
 from eqbench.studies.flow.regimes import LEAST_TIMES, classify
-from eqbench.studies.flow.request import SimulationSetting, Start
-from eqbench.studies.study_files import write_texts
+from eqbench.studies.flow.resolve import by_name, solver_and_games, value_of
+from eqbench.studies.flow.tables import simulation_report
+from eqbench.studies.frame import Session, Study, call
+from eqbench.studies.requests import (
+    HORIZON,
+    HORIZON_BY_HAND,
+    MEMORY,
+    RANDOM_STARTS,
+    SimulationRequest,
+)
+from eqbench.studies.study_files import write_profile
+from eqbench.text import cell_text
 from eqbench.verification import Verifier
 
-DOUBLINGS = 8
-LEAST_INTERVALS = 20  # of a window
-LAST_SHARE = 0.1
-AGREE = 0.01  # of the largest payoff of a set, in size
-SAME = 1e-9  # of the payoff range; sets meet at the ends of their ranges of the parameter
-
-
-class Window(NamedTuple):
-    """A stretch of a trajectory, from one position to another one, both included."""
-
-    first: int
-    last: int
-
-
-def windows_of(times: FloatArray) -> list[Window]:
-    """Windows of a trajectory in time, each twice as long as the one before, then the last tenth.
-
-    They are [T/2^k, T/2^(k-1)] with T the time that was reached, measured from the first one,
-    as far as they contain 20 intervals; ends are the nearest of the times (K,).
-    """
-    length = times - times[0]
-    ends = [length[-1] / 2**k for k in range(DOUBLINGS, -1, -1)]
-    shares = [*pairwise(ends), ((1 - LAST_SHARE) * length[-1], length[-1])]
-    positions = [Window(*(int(np.abs(length - end).argmin()) for end in share)) for share in shares]
-    return [window for window in positions if window.last - window.first >= LEAST_INTERVALS]
-
-
-def window_payoffs(times: FloatArray, profits: FloatArray, window: Window) -> FloatArray:
-    """Average payoffs of the players over a window, float64 (N,), from profits (K, N)."""
-    first, last = window
-    return (profits[last] - profits[first]) / (times[last] - times[first])
-
-
-@dataclass(frozen=True, eq=False)
-class KnownPayoffs:
-    """Payoffs of the published sets of equilibria of a game.
-
-    Attributes
-    ----------
-    ranges : by name of the set the smallest and largest payoff of each player, (N, 2)
-        Payoffs of a set may depend on each other, so that not all combinations belong to it.
-    tolerances : by name of the set how far payoffs that agree with it may be from its own
-        A hundredth of its largest payoff in size, 0 if all are 0, but at most half the distance of
-        the closest two sets whose payoffs differ, so that none agrees with both.
-    rounding : float
-        Payoffs that differ by no more are the same.
-    """
-
-    ranges: dict[str, FloatArray]
-    tolerances: dict[str, float]
-    rounding: float
-
-    @classmethod
-    def of(cls, game: Game) -> KnownPayoffs:
-        """The payoffs of all published sets of a game, as far as the verifier agrees."""
-        ranges: dict[str, FloatArray] = {}
-        for known in known_sets(game):
-            players = range(game.tree.n_players)
-            found = np.array([extremes(known, partial(_payoff, known, p)) for p in players])
-            other = ranges.get(known.name, found)  # the pieces of one set share its name
-            ranges[known.name] = np.column_stack(
-                (np.minimum(found[:, 0], other[:, 0]), np.maximum(found[:, 1], other[:, 1]))
-            )
-        rounding = SAME * game.tree.payoff_range
-        return cls(ranges, tolerances(ranges, rounding), rounding)
-
-    def gaps(self, payoffs: FloatArray) -> dict[str, float]:
-        """By set the largest distance of a player's payoff, of (N,), from those of the set."""
-        return {
-            name: _apart(np.column_stack((payoffs, payoffs)), known)
-            for name, known in self.ranges.items()
-        }
-
-    def to_json(self) -> list[dict[str, Any]]:
-        """Of each set its name, its payoffs, and how far payoffs that agree may be from them."""
-        return [
-            {"name": name, "payoffs": known.tolist(), "agree": self.tolerances[name]}
-            for name, known in self.ranges.items()
-        ]
-
-
-def _payoff(known: KnownSet, player: int, parameters: FloatArray) -> float:
-    return float(known.payoffs_near(parameters)[player])
-
-
-def tolerances(ranges: Mapping[str, FloatArray], rounding: float) -> dict[str, float]:
-    """By set the largest distance of payoffs that agree with its own, `ranges` (N, 2)."""
-    apart = [_apart(one, other) for one, other in combinations(ranges.values(), 2)]
-    closest = min((gap for gap in apart if gap > rounding), default=np.inf)
-    sizes = {name: _size(known, rounding) for name, known in ranges.items()}
-    return {name: min(AGREE * size, closest / 2) for name, size in sizes.items()}
-
-
-def _size(payoffs: FloatArray, rounding: float) -> float:
-    """The largest payoff in size, or 0 if that is rounding."""
-    size = float(np.abs(payoffs).max())
-    return size if size > rounding else 0.0
-
-
-def _apart(one: FloatArray, other: FloatArray) -> float:
-    """Largest distance over the players of two ranges (N, 2); 0 if they overlap."""
-    between = np.maximum(one[:, 0] - other[:, 1], other[:, 0] - one[:, 1])
-    return float(max(between.max(), 0.0))
-
-
-def beside_known(known: KnownPayoffs, payoffs: list[FloatArray]) -> list[dict[str, Any]]:
-    """For each published set how far payoffs over W windows are from it, as JSON values.
-
-    `agrees` are the positions of the windows whose payoffs are its payoffs within tolerance.
-    """
-    gaps = [known.gaps(row) for row in payoffs]
-    return [
-        {
-            "name": name,
-            "gaps": [gap[name] for gap in gaps],
-            "agrees": [w for w, gap in enumerate(gaps) if gap[name] <= known.tolerances[name]],
-        }
-        for name in known.ranges
-    ]
-
-
-def nearest_known(known: KnownPayoffs, payoffs: FloatArray) -> dict[str, Any]:
-    """Names of the sets whose payoffs are nearest to (N,), and how far; None without sets.
-
-    Several are nearest if they share payoffs. `gap` is in payoff units, `gap_share` that over the
-    largest payoff of these sets in size, None if it is 0.
-    """
-    gaps = known.gaps(payoffs)
-    if not gaps:
-        return dict.fromkeys(("nearest", "gap", "gap_share"))
-    gap = min(gaps.values())
-    names = [name for name in gaps if gaps[name] <= gap + known.rounding]
-    size = max(_size(known.ranges[name], known.rounding) for name in names)
-    return {"nearest": names, "gap": gap, "gap_share": gap / size if size > 0 else None}
-
-
+SCHEMA = "eqbench.simulation/1"
+MOST_TIMES = 1_000_000  # of a trajectory; states of a hundred frequencies are then 0.8 GB
 MOST_AVERAGED = 4000  # points of a window
 # what generators of a start are for
 _TANGENT, _HANDS = 1, 2
+# lists of places that a regime has
+_PLACES = ("to_zero", "to_one", "at_zero", "at_one", "frozen")
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """Where a trajectory begins: at a profile (A,), or at log-odds drawn at random.
+
+    Attributes
+    ----------
+    seeds : of all that is random about it; a single one if it is drawn
+    """
+
+    name: str
+    seeds: tuple[int, ...]
+    behavior: FloatArray | None = None
+
+    def state(self, flow: Flow, spread: float) -> FloatArray:
+        """The state (F,) of this start."""
+        if self.behavior is not None:
+            return flow.state_of(self.behavior)
+        return np.random.default_rng(*self.seeds).normal(0.0, spread, flow.choices.size)
+
+    def generator(self, purpose: int) -> np.random.Generator:
+        """A generator for a purpose, counted from 1, that is independent of all others."""
+        return np.random.default_rng([*self.seeds, purpose])
+
+
+def _starts(tree: GameTree, request: SimulationRequest) -> tuple[Start, ...]:
+    """Return the given starts, then those drawn at random."""
+    starts = []
+    for position, (name, data) in enumerate(by_name(request.profiles).items(), start=1):
+        try:
+            profile = (
+                BehaviorProfile.uniform(tree) if data is None else profile_from_json(tree, data)
+            )
+        except ProfileError as error:
+            raise ProfileError(f"the start {name}: {error}") from None
+        _check_inside(tree, profile.probabilities, name)
+        starts.append(Start(name, (request.seed, position), profile.probabilities))
+    drawn = request.starts
+    if drawn is None:
+        drawn = 0 if starts else RANDOM_STARTS
+    seeds = range(request.seed, request.seed + drawn)
+    return (*starts, *(Start(f"seed {seed}", (seed,)) for seed in seeds))
+
+
+def _check_inside(tree: GameTree, behavior: FloatArray, name: str) -> None:
+    """Refuse a profile with a frequency of 0 or 1 where there is a choice."""
+    choices = np.repeat(np.diff(tree.action_start), np.diff(tree.action_start)) > 1
+    outside = np.flatnonzero(choices & ((behavior <= 0) | (behavior >= 1)))
+    if len(outside):
+        labels = action_labels(tree)
+        shown = ", ".join(f"{labels[action]} is {behavior[action]:g}" for action in outside[:5])
+        more = f" and {len(outside) - 5} more" if len(outside) > 5 else ""
+        raise UsageError(
+            f"the start {name} lies on the boundary, where log-odds are infinite: {shown}{more}; "
+            "give frequencies between 0 and 1, for example 1e-6 instead of 0"
+        )
+
+
+def times_of(horizon: float, every: float) -> FloatArray:
+    """Return the times at which states are kept, float64 (K,), equally far apart.
+
+    Raises
+    ------
+    UsageError
+        If there are fewer than two intervals, or more than a million.
+    """
+    intervals = round(min(horizon / every, 1e18)) if every > 0 else 0  # no infinity is rounded
+    if not 2 <= intervals <= MOST_TIMES:
+        raise UsageError(
+            f"--time {horizon:g} with --every {every:g} makes {intervals:,} intervals; "
+            f"choose 2 to {MOST_TIMES:,} of them"
+        )
+    return np.linspace(0.0, horizon, intervals + 1)
 
 
 class Place:
-    """One game of a simulation, with what is needed for all its trajectories."""
+    """One game of a simulation, with what is needed for all its trajectories.
 
-    def __init__(self, setting: SimulationSetting, game: Game) -> None:
-        self.setting, self.game = setting, game
-        value = game.tree.payoffs.value
-        self.value = None if setting.parameter is None or value is None else float(value)
-        prepare = getattr(setting.solver.instance, "prepare", None)
+    Parameters
+    ----------
+    memory : hands that players remember; None if the flow itself is followed
+    """
+
+    def __init__(self, dynamics: Dynamics, game: Game, memory: int | None) -> None:
+        self.game, self.value = game, value_of(game)
+        prepare = getattr(dynamics, "prepare", None)
         if prepare is not None:
             prepare(game)
-        self.flow: Flow = self._dynamics.flow(game)
+        self.flow: Flow = dynamics.flow(game)
+        self.hands = None if memory is None else dynamics.hand_by_hand(game, memory)
         self.known = KnownPayoffs.of(game)
-
-    @property
-    def _follows(self) -> bool:
-        """Whether the flow itself is followed, and not play that imitates it."""
-        return self.setting.request.model == "ode"
-
-    @property
-    def _dynamics(self) -> Dynamics:
-        dynamics: Dynamics = self.setting.solver.instance
-        return dynamics
-
-    @cached_property
-    def _hands(self) -> HandByHand:
-        return self._dynamics.hand_by_hand(self.game, self.setting.request.memory)
-
-    @cached_property
-    def _verifier(self) -> Verifier:
-        return Verifier(self.game.tree)
-
-    def name_of(self, start: Start) -> str:
-        """Name of a run, with the value of the parameter if there are several."""
-        if len(self.setting.games) == 1:
-            return start.name
-        return f"{self.setting.parameter}={self.value:.12g} {start.name}"
+        self._verifier = Verifier(game.tree)
 
     def to_json(self) -> dict[str, Any]:
-        """The value of the parameter, and the published equilibria there."""
+        """Return the value of the parameter, and the published equilibria there."""
         return {
             "parameter": self.value,
             "game": self.game.spec,
-            "integrator": self.flow.integrator if self._follows else None,
+            "integrator": None if self.hands else self.flow.integrator,
             "rate": self.flow.rate,
             "solutions": self.known.to_json(),
         }
 
     def trajectory(
-        self, start: Start, times: FloatArray, interrupted: Callable[[], bool]
+        self, start: Start, spread: float, times: FloatArray, interrupted: Callable[[], bool]
     ) -> Trajectory:
-        """The trajectory from a start; a tangent at random is followed where there is a flow."""
-        state = start.state(self.flow, self.setting.request.spread)
-        if not self._follows:
-            rng = start.generator(_HANDS)
-            return self._hands.play(state, times, rng, interrupted=interrupted)
+        """Follow a start; a tangent at random is followed too where there is a flow."""
+        state = start.state(self.flow, spread)
+        if self.hands is not None:
+            return self.hands.play(state, times, start.generator(_HANDS), interrupted=interrupted)
         tangent = start.generator(_TANGENT).standard_normal(len(state))
         tangent /= np.linalg.norm(tangent)
         return self.flow.integrate(state, times, tangent=tangent, interrupted=interrupted)
 
     def average(self, path: Trajectory, window: Window) -> FloatArray:
-        """Frequencies (A,) that play like the average of the realization plans over a window.
+        """Return frequencies (A,) that play like the average realization plan over a window.
 
         Of at most 4,000 of its points, equally far apart.
         """
@@ -245,7 +190,7 @@ class Place:
         return RealizationPlan(weights).to_behavior(form)
 
     def measured(self, behavior: FloatArray) -> dict[str, Any]:
-        """Payoffs and regrets of frequencies (A,), measured by the verifier."""
+        """Return payoffs and regrets of frequencies (A,), measured by the verifier."""
         figures = self._verifier.verify(BehaviorProfile.of(self.game.tree, behavior))
         return {
             "payoffs": [float(payoff) for payoff in figures.payoffs],
@@ -255,7 +200,7 @@ class Place:
 
 
 def _plans(form: SequenceForm, behavior: FloatArray) -> FloatArray:
-    """Realization plans (K, S) of frequencies (K, A)."""
+    """Return realization plans (K, S) of frequencies (K, A)."""
     weights = np.ones((len(behavior), form.n_sequences))
     weights[:, form.n_players :] = behavior
     for parent, first, end in zip(
@@ -268,183 +213,207 @@ def _plans(form: SequenceForm, behavior: FloatArray) -> FloatArray:
     return weights
 
 
-SCHEMA = "eqbench.simulation/1"
-POINTS, SUMMARY, PROFILES = "points.csv", "summary.json", "profiles"
+class SimulationStudy(Study[SimulationRequest]):
+    """Follow trajectories one after another, each from one start at one value of the parameter.
 
-
-class Simulator:
-    """Follows the trajectories of a request one after another and writes what they are.
-
-    Parameters
+    Attributes
     ----------
-    folder : where points, summary and profiles are written
-    interrupted : asked again and again whether to stop
-    tell : told in words how far it has come
+    games : the game at each value of the parameter, or once as it is
+    parameter : its payoff parameter, if it has one
+    starts : the same at each value
+    times : float64 (K,), at which states are kept
     """
 
-    def __init__(
-        self,
-        setting: SimulationSetting,
-        folder: Path,
-        interrupted: Callable[[], bool] = lambda: False,
-        tell: Callable[[str], None] = lambda words: None,
-    ) -> None:
-        self.setting, self.folder = setting, folder
-        self.interrupted, self.tell = interrupted, tell
-        self._names = published_names(setting.games[0])
+    request_type = SimulationRequest
 
-    def document(self) -> dict[str, Any]:
-        """Follow all trajectories, write the files, and return the summary.
-
-        Files are written after each trajectory, so that a break loses one at most.
+    def __init__(self, request: SimulationRequest, *, figures: bool = False) -> None:
+        """Load the games, the solver and the starts.
 
         Raises
         ------
-        StoreError
-            If a file cannot be written.
+        UsageError
+            If the method of the solver is no flow, or it does not take the game; if a start
+            lies on the boundary, or there is none; if the game lacks the parameter, or does not
+            admit one of its values; if options contradict each other.
+        SolverUnavailableError
+            If the solver cannot run here.
         """
-        setting = self.setting
-        values: list[dict[str, Any]] = []
-        runs: list[dict[str, Any]] = []
-        document = self._written(values, runs)
-        for game in setting.games:
-            if self.interrupted():
-                break
-            self.tell(f"preparing {game.spec}")
-            place = Place(setting, game)
-            values.append(place.to_json())
-            for start in setting.starts:
-                if self.interrupted():
-                    break
-                number = len(runs) + 1
-                self.tell(f"{place.name_of(start)}, {number} of {self._planned}")
-                runs.append(_finite(self._run(place, start, f"run{number}")))
-                document = self._written(values, runs)
-        return document
+        self.request, hands = request, request.model == "hands"
+        if request.pairs and not figures:
+            raise UsageError("--pair is about figures; add --figures")
+        if request.memory is not None and not hands:
+            raise UsageError("--memory is of players who learn from hands; add --model hands")
+        self.memory = (request.memory or MEMORY) if hands else None
+        self.horizon = request.time or (HORIZON_BY_HAND if hands else HORIZON)
+        self.times = times_of(self.horizon, request.every)
+        self.solver, self.games = solver_and_games(request, "hand_by_hand" if hands else "flow")
+        game = self.games[0]
+        self.parameter = game.tree.payoffs.parameter
+        if not Choices.of(game.tree).size:
+            raise UsageError(
+                f"nobody has a choice in {game.spec}, so nothing moves; choose another game"
+            )
+        self.starts = _starts(game.tree, request)
+        if not self.starts:
+            raise UsageError("no start was given; choose --starts 3, or --start uniform")
+        self._dynamics: Dynamics = self.solver.instance
+        # refuse options of the solver that do not fit the game before anything is written
+        if self.memory is None:
+            self._dynamics.flow(game)
+        else:
+            self._dynamics.hand_by_hand(game, self.memory)
+        if request.pairs:
+            call("eqbench.plots.flow:planes_of", game, (), request.pairs)
+        self._names = published_names(game)
+        self._place: Place | None = None
+        self._continues = False  # whether the last points in the folder were written here
 
-    @property
-    def _planned(self) -> int:
-        return len(self.setting.games) * len(self.setting.starts)
+    def parts(self) -> list[str]:
+        return [f"run{number}" for number in range(1, len(self.games) * len(self.starts) + 1)]
 
-    def _written(self, values: list[dict[str, Any]], runs: list[dict[str, Any]]) -> dict[str, Any]:
-        """The summary so far, after it was written."""
-        setting, request = self.setting, self.setting.request
-        hands = request.model == "hands"
-        stopped = any(run["interrupted"] for run in runs)
-        document = {
-            "schema": SCHEMA,
-            "game": request.game if request.at else setting.games[0].spec,
-            "solver": setting.solver.spec,
-            "model": request.model,
-            "memory": request.memory if hands else None,
-            "players": list(setting.games[0].tree.players),
-            "names": self._names,
-            "parameter": setting.parameter,
-            "time": request.time,
-            "every": float(request.times[1]),
-            "spread": request.spread,
-            "finished": len(runs) == self._planned and not stopped,
-            "values": values,
-            "runs": runs,
-        }
-        text = json.dumps(document, indent=2, allow_nan=False)
-        # a process that ends while it writes leaves the one before
-        (draft,) = write_texts(self.folder, {f".{SUMMARY}": f"{text}\n"})
-        draft.replace(self.folder / SUMMARY)
-        return document
-
-    def _run(self, place: Place, start: Start, files: str) -> dict[str, Any]:
-        """What a trajectory is, as JSON values; its points and profiles are written."""
-        times, before = self.setting.request.times, dict(place.flow.statistics)
-        clocks = time.perf_counter(), time.process_time()
-        path = place.trajectory(start, times, self.interrupted)
-        elapsed_s = time.perf_counter() - clocks[0]
-        cpu_s = time.process_time() - clocks[1]
-        self._write_points(place, start, path)
+    def do(self, part: str, session: Session) -> dict[str, Any]:
+        """Follow a trajectory; its points and its profiles are written."""
+        position = int(part.removeprefix("run")) - 1
+        game, start = self._run(position)
+        if self._place is None or self._place.game is not game:
+            session.tell(f"preparing {game.spec}")
+            self._place = Place(self._dynamics, game, self.memory)
+        place, name = self._place, self._name(game, start)
+        session.tell(f"{name}, {position + 1} of {len(self.parts())}")
+        statistics, clocks = dict(place.flow.statistics), (time.perf_counter(), time.process_time())
+        path = place.trajectory(start, self.request.spread, self.times, session.interrupted)
+        elapsed_s, cpu_s = time.perf_counter() - clocks[0], time.process_time() - clocks[1]
+        if not self._continues:  # points of this trajectory that was interrupted give way
+            before = (self._name(*self._run(other)) for other in range(position))
+            keep_rows(session.folder / POINTS, map(cell_text, before))
+            self._continues = True
+        self._write_points(place, name, path, session.folder)
+        windows = _windows(path)
         after = place.flow.statistics
-        return {
-            "name": place.name_of(start),
+        run = {
+            "name": name,
             "start": start.name,
             "parameter": place.value,
             "time": float(path.times[-1]),
-            "interrupted": self.interrupted() and len(path.times) < len(times),
+            "interrupted": session.interrupted() and len(path.times) < len(self.times),
             "ending": path.ending,
             **_regime_json(place, path),
-            **self._profits(place, path),
-            "profiles": self._profiles(place, path, files),
-            "statistics": {name: after[name] - before.get(name, 0) for name in after},
+            **_profits(place, path, windows),
+            "profiles": _profiles(place, path, windows, session.folder, part),
+            "statistics": {key: after[key] - statistics.get(key, 0) for key in after},
             "elapsed_s": elapsed_s,
             "cpu_s": cpu_s,
         }
+        record: dict[str, Any] = _finite({**run, "value": place.to_json()})
+        return record
 
-    def _write_points(self, place: Place, start: Start, path: Trajectory) -> None:
+    def _run(self, position: int) -> tuple[Game, Start]:
+        value, start = divmod(position, len(self.starts))
+        return self.games[value], self.starts[start]
+
+    def _name(self, game: Game, start: Start) -> str:
+        """Return the name of a run, with the value of the parameter if there are several."""
+        if len(self.games) == 1:
+            return start.name
+        return f"{self.parameter}={value_of(game):.12g} {start.name}"
+
+    def _write_points(self, place: Place, name: str, path: Trajectory, folder: Path) -> None:
         rows = kept_rows(place.game.tree, len(path.times))
         states, flow = path.states[rows], place.flow
         run = SimulatedRun(
-            place.name_of(start),
+            name,
             path.times[rows],
             flow.behavior(states),
             flow.payoffs(states),
             path.profits[rows],
-            place.value if self.setting.request.at else None,
+            place.value if self.request.at else None,
         )
-        append_points(self.folder / POINTS, place.game.tree, run)
+        append_points(folder / POINTS, place.game.tree, run)
 
-    def _profits(self, place: Place, path: Trajectory) -> dict[str, Any]:
-        """Average payoffs over windows, beside those of published equilibria."""
-        windows = _windows(path)
-        payoffs = [window_payoffs(path.times, path.profits, window) for window in windows]
-        longest = max(range(len(windows)), key=lambda w: np.ptp(windows[w]), default=None)
+    def summary(self, records: Sequence[dict[str, Any]], *, finished: bool) -> dict[str, Any]:
+        game, request = self.games[0], self.request
+        values = {record["value"]["game"]: record["value"] for record in records}
         return {
-            "payoffs": None if longest is None else payoffs[longest].tolist(),
-            "windows": [
-                {
-                    "from": float(path.times[window.first]),
-                    "to": float(path.times[window.last]),
-                    "payoffs": row.tolist(),
-                    **nearest_known(place.known, row),
-                    "average_max_regret": place.measured(place.average(path, window))["max_regret"],
-                }
-                for window, row in zip(windows, payoffs, strict=True)
+            "schema": SCHEMA,
+            "game": request.game if request.at else game.spec,
+            "solver": self.solver.spec,
+            "model": request.model,
+            "memory": self.memory,
+            "players": list(game.tree.players),
+            "names": self._names,
+            "parameter": self.parameter,
+            "time": self.horizon,
+            "every": float(self.times[1]),
+            "spread": request.spread,
+            "finished": finished,
+            "values": list(values.values()),
+            "runs": [
+                {key: item for key, item in record.items() if key != "value"} for record in records
             ],
-            "longest_window": longest,
-            "whole": self._whole(place, path),
-            "solutions": beside_known(place.known, payoffs),
         }
 
-    def _whole(self, place: Place, path: Trajectory) -> dict[str, Any] | None:
-        """Average payoffs from the start on, and the nearest published ones."""
-        last = len(path.times) - 1
-        if not last:
-            return None
-        payoffs = window_payoffs(path.times, path.profits, Window(0, last))
-        return {"payoffs": payoffs.tolist(), **nearest_known(place.known, payoffs)}
+    def report(self, document: Mapping[str, Any]) -> Report:
+        return simulation_report(document)
 
-    def _profiles(self, place: Place, path: Trajectory, files: str) -> dict[str, Any]:
-        """The profiles of a trajectory as the verifier sees them; they are written as JSON."""
-        profiles = {
-            "start": place.flow.behavior(path.states[0]),
-            "final": place.flow.behavior(path.states[-1]),
-        }
-        for window in sorted(_windows(path), key=np.ptp)[-1:]:
-            profiles["average"] = place.average(path, window)
-        tree, folder = place.game.tree, self.folder / PROFILES
-        folder.mkdir(exist_ok=True)
-        texts = {
-            f"{files}-{name}.json": profile_text(
-                tree, BehaviorProfile.of(tree, behavior), place.game.spec
+    def draw(self, folder: Path, document: Mapping[str, Any]) -> Iterable[Path]:
+        if not document["runs"]:
+            return []
+        files: list[Path] = call("eqbench.plots.flow:draw_simulation", self, folder, document)
+        return files
+
+
+def _profits(place: Place, path: Trajectory, windows: Sequence[Window]) -> dict[str, Any]:
+    """Return average payoffs over windows, beside those of published equilibria, as JSON values."""
+    payoffs = [window_payoffs(path.times, path.profits, window) for window in windows]
+    longest = max(range(len(windows)), key=lambda w: np.ptp(windows[w]), default=None)
+    whole, last = None, len(path.times) - 1
+    if last:
+        average = window_payoffs(path.times, path.profits, Window(0, last))
+        whole = {"payoffs": average.tolist(), **nearest_known(place.known, average)}
+    return {
+        "payoffs": None if longest is None else payoffs[longest].tolist(),
+        "windows": [
+            {
+                "from": float(path.times[window.first]),
+                "to": float(path.times[window.last]),
+                "payoffs": row.tolist(),
+                **nearest_known(place.known, row),
+                "average_max_regret": place.measured(place.average(path, window))["max_regret"],
+            }
+            for window, row in zip(windows, payoffs, strict=True)
+        ],
+        "longest_window": longest,
+        "whole": whole,
+        "solutions": beside_known(place.known, payoffs),
+    }
+
+
+def _profiles(
+    place: Place, path: Trajectory, windows: Sequence[Window], folder: Path, run: str
+) -> dict[str, Any]:
+    """Return the profiles of a trajectory as the verifier sees them; they are written as JSON."""
+    profiles = {
+        "start": place.flow.behavior(path.states[0]),
+        "final": place.flow.behavior(path.states[-1]),
+    }
+    for window in sorted(windows, key=np.ptp)[-1:]:
+        profiles["average"] = place.average(path, window)
+    tree, spec = place.game.tree, place.game.spec
+    return {
+        name: place.measured(behavior)
+        | {
+            "profile": write_profile(
+                folder,
+                f"{run}-{name}",
+                profile_text(tree, BehaviorProfile.of(tree, behavior), spec),
             )
-            for name, behavior in profiles.items()
         }
-        write_texts(folder, texts)
-        return {
-            name: place.measured(behavior) | {"profile": f"{PROFILES}/{file}"}
-            for (name, behavior), file in zip(profiles.items(), texts, strict=True)
-        }
+        for name, behavior in profiles.items()
+    }
 
 
 def published_names(game: Game) -> dict[str, str]:
-    """By place what frequencies are called where equilibria of the game were published."""
+    """Return by place what frequencies are called where equilibria of the game were published."""
     labels = action_labels(game.tree)
     return {
         labels[action]: name
@@ -454,15 +423,23 @@ def published_names(game: Game) -> dict[str, str]:
 
 
 def _windows(path: Trajectory) -> list[Window]:
-    """Windows of a trajectory; the whole of a short one, and none if it never moved."""
+    """Return windows of a trajectory; the whole of a short one, and none if it never moved."""
     last = len(path.times) - 1
     return windows_of(path.times) or ([Window(0, last)] if last else [])
 
 
 def _regime_json(place: Place, path: Trajectory) -> dict[str, Any]:
-    """The regime of a trajectory as JSON values, with names of places instead of actions."""
+    """Return the regime of a trajectory as JSON values, with names of places, not actions."""
     if len(path.times) < LEAST_TIMES:
-        return _unclassified(path)
+        ended = f"; the trajectory ended early: {path.ending}" if path.ending else ""
+        lists = (*_PLACES, "components", "lyapunov_windows", "near_face_windows")
+        return {
+            "regime": "undecided",
+            "reason": f"states at {len(path.times):,} times; a regime takes at least "
+            f"{LEAST_TIMES:,}, so follow it for longer or with a smaller --every{ended}",
+            **{name: [] for name in lists},
+            **dict.fromkeys(("lyapunov", "near_face_fraction", "transient")),
+        }
     regime, labels = classify(place.flow, path), action_labels(place.game.tree)
 
     def places(actions: Sequence[int]) -> list[str]:
@@ -471,11 +448,7 @@ def _regime_json(place: Place, path: Trajectory) -> dict[str, Any]:
     return {
         "regime": regime.word,
         "reason": regime.reason,
-        "to_zero": places(regime.to_zero),
-        "to_one": places(regime.to_one),
-        "at_zero": places(regime.at_zero),
-        "at_one": places(regime.at_one),
-        "frozen": places(regime.frozen),
+        **{name: places(getattr(regime, name)) for name in _PLACES},
         "components": [
             asdict(fact) | {"actions": places(fact.actions), "section": labels[fact.section]}
             for fact in regime.facts
@@ -488,24 +461,8 @@ def _regime_json(place: Place, path: Trajectory) -> dict[str, Any]:
     }
 
 
-def _unclassified(path: Trajectory) -> dict[str, Any]:
-    """The same of a trajectory that is too short to be in a regime."""
-    ended = f"; the trajectory ended early: {path.ending}" if path.ending else ""
-    lists = (
-        *("to_zero", "to_one", "at_zero", "at_one", "frozen", "components"),
-        *("lyapunov_windows", "near_face_windows"),
-    )
-    return {
-        "regime": "undecided",
-        "reason": f"states at {len(path.times):,} times; a regime takes at least {LEAST_TIMES:,}, "
-        f"so follow it for longer or with a smaller --every{ended}",
-        **{name: [] for name in lists},
-        **dict.fromkeys(("lyapunov", "near_face_fraction", "transient")),
-    }
-
-
 def _finite(value: Any) -> Any:
-    """JSON values with null in place of numbers that are not finite."""
+    """Return JSON values with null in place of numbers that are not finite."""
     if isinstance(value, dict):
         return {name: _finite(item) for name, item in value.items()}
     if isinstance(value, list | tuple):

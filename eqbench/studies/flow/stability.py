@@ -2,80 +2,34 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.dynamics import Dynamics, Flow
-from eqbench.equilibria import Identifier
-from eqbench.errors import SolverUnavailableError, UsageError
+from eqbench.equilibria import Identifier, known_sets
+from eqbench.errors import UsageError
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_from_json
-from eqbench.model.size_limit import DEFAULT_MAX_NODES
-from eqbench.model.tree import FloatArray, GameTree
-from eqbench.registry import LoadedSolver, Registry
-from eqbench.solver import obstacle_of
+from eqbench.model.tree import FloatArray
+from eqbench.report.rows import Report
 from eqbench.studies.branch import action_labels
-from eqbench.studies.flow.sets import SAMPLES, Examiner, Looked, verdicts
+from eqbench.studies.flow.points import POINTS, append_rows, columns, keep_rows
+from eqbench.studies.flow.resolve import by_name, solver_and_games, value_of
+from eqbench.studies.flow.sets import Examiner, Looked, verdicts
 from eqbench.studies.flow.spectrum import TOLERANCE, blocks, spread
-from eqbench.studies.study_files import write_texts
+from eqbench.studies.flow.tables import stability_report
+from eqbench.studies.frame import Session, Study, call
+from eqbench.studies.requests import StabilityRequest
 from eqbench.text import cell_text
 
-POINTS = "points.csv"
+SCHEMA = "eqbench.stability/1"
 LEADING = ("parameter", "name")
-
-
-class Point(NamedTuple):
-    """A profile that was looked at.
-
-    Attributes
-    ----------
-    value : float or None
-        Of the payoff parameter; None if the game has none.
-    name : str
-        Of its entry in the summary.
-    payoffs : float64 (N,)
-        As the verifier finds them.
-    behavior : float64 (A,)
-    """
-
-    value: float | None
-    name: str
-    payoffs: Sequence[float]
-    behavior: FloatArray
-
-
-def columns(tree: GameTree) -> list[str]:
-    """Names of all columns: parameter, name, ``u:P1``…, and frequencies ``P1|4:|bet``…"""
-    labels = action_labels(tree)
-    frequencies = [labels[action] for action in Choices.of(tree).action.tolist()]
-    names = [*LEADING, *(f"u:{player}" for player in tree.players), *frequencies]
-    return list(map(cell_text, names))
-
-
-def points_text(game: Game, points: Sequence[Point]) -> str:
-    """The table, one row per profile, with all digits; the parameter is empty without one."""
-    free = Choices.of(game.tree).action
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(columns(game.tree))
-    for point in points:
-        value = "" if point.value is None else repr(point.value)
-        numbers = (*point.payoffs, *point.behavior[free].tolist())
-        writer.writerow((value, cell_text(point.name), *map(repr, numbers)))
-    return file.getvalue()
-
-
 _STEPS = 40
 _SINGULAR = 1e-12
 _HOPELESS = 0.9  # share of the differences in growth that no step removes
@@ -85,6 +39,152 @@ _INSIDE = 1e-6  # least frequency of a rest point inside its face
 _SAME = 1e-7
 
 
+class StabilityStudy(Study[StabilityRequest]):
+    """Look at published sets, given profiles and other rest points, at each value in turn.
+
+    Attributes
+    ----------
+    games : one for each value of the parameter, or the game as it is
+    """
+
+    request_type = StabilityRequest
+
+    def __init__(self, request: StabilityRequest, *, figures: bool = False) -> None:
+        """Load the games and the solver, and look at the given profiles.
+
+        Raises
+        ------
+        UsageError
+            If the game has no such parameter or refuses a value, the solver has no flow or does
+            not take the game, profiles are given together with values, a profile does not fit
+            the game or is no rest point, or there is nothing to look at.
+        SolverUnavailableError
+            If the solver cannot run here.
+        """
+        self.request = request
+        self.solver, games = solver_and_games(request)
+        self.games = sorted(games, key=lambda game: game.tree.payoffs.value or 0)
+        self._dynamics: Dynamics = self.solver.instance
+        if request.profiles and request.at:
+            raise UsageError(
+                "a profile belongs to one value of the parameter; give that value in --game and "
+                "leave out --at"
+            )
+        self._given = self._given_profiles()
+        if not (self._given or request.rest_points or any(map(known_sets, self.games))):
+            raise UsageError(
+                f"no equilibria of {self.games[0].spec} were published; give some with --profile, "
+                "or look for rest points with --rest-points"
+            )
+
+    def _given_profiles(self) -> dict[str, Looked]:
+        """Return what the given profiles are, by name."""
+        if not self.request.profiles:
+            return {}
+        (game,) = self.games
+        examiner = Examiner(game, self._dynamics.flow(game))
+        found = {}
+        for name, data in by_name(self.request.profiles).items():
+            looked = examiner.look(profile_from_json(game.tree, data).probabilities)
+            if not looked.spectrum.is_rest_point:
+                raise UsageError(_moves(game, examiner, name, looked))
+            found[name] = looked
+        return found
+
+    def parts(self) -> list[str]:
+        return [game.spec for game in self.games]
+
+    def do(self, part: str, session: Session) -> dict[str, Any]:
+        """Look at all there is at a value of the parameter; profiles are written as points."""
+        position = self.parts().index(part)
+        game, request = self.games[position], self.request
+        value, flow = value_of(game), self._dynamics.flow(game)
+        found = verdicts(game, flow, samples=request.samples, seed=request.seed)
+        equilibria = [each.to_json() for each in found]
+        equilibria += [_given_json(game, name, looked) for name, looked in self._given.items()]
+        profiles = [(each.name, each.representative) for each in found] + [*self._given.items()]
+        resting: dict[str, Any] | None = None
+        if request.rest_points:
+            others, figures = rest_points(
+                game, flow, request.rest_points, request.seed, session.interrupted
+            )
+            resting = {"value": value} | figures | {"points": entries(game, others)}
+            profiles += [(f"rest point {n}", looked) for n, looked in enumerate(others, start=1)]
+        # rows of a value at which the search was interrupted, and is made anew, go
+        keep_rows(session.folder / POINTS, map(_cell, self.games[:position]))
+        free = Choices.of(game.tree).action
+        rows = [
+            (_cell(game), cell_text(name), *map(repr, (*p.payoffs, *p.behavior[free].tolist())))
+            for name, p in profiles
+        ]
+        append_rows(session.folder / POINTS, columns(game.tree, LEADING, "u"), rows)
+        return {
+            "equilibria": equilibria,
+            "rest_points": resting,
+            "interrupted": resting is not None and resting["draws"] < request.rest_points,
+        }
+
+    def summary(self, records: Sequence[dict[str, Any]], *, finished: bool) -> dict[str, Any]:
+        request, game = self.request, self.games[0]
+        return {
+            "schema": SCHEMA,
+            "game": request.game if request.at else game.spec,
+            "solver": self.solver.spec,
+            "players": list(game.tree.players),
+            "parameter": game.tree.payoffs.parameter,
+            "at": [value_of(game) for game in self.games] if request.at else [],
+            "tolerance": TOLERANCE,
+            "samples": request.samples,
+            "seed": request.seed,
+            "finished": finished,
+            "equilibria": [entry for record in records for entry in record["equilibria"]],
+            "rest_points": [r["rest_points"] for r in records if r["rest_points"]],
+        }
+
+    def report(self, document: Mapping[str, Any]) -> Report:
+        return stability_report(document)
+
+    def draw(self, folder: Path, document: Mapping[str, Any]) -> Iterable[Path]:
+        files: list[Path] = call("eqbench.plots.stability:draw_stability", document, folder)
+        return files
+
+
+def _cell(game: Game) -> str:
+    """Return the value of the parameter as points have it; nothing where there is none."""
+    value = value_of(game)
+    return "" if value is None else repr(value)
+
+
+def _given_json(game: Game, name: str, looked: Looked) -> dict[str, Any]:
+    behavior = BehaviorProfile.of(game.tree, looked.behavior)
+    identity = Identifier(game).identify(behavior, looked.max_regret)
+    return {
+        "name": name,
+        "value": value_of(game),
+        **looked.to_json(),
+        "identity": identity and identity.to_json(),
+    }
+
+
+def _moves(game: Game, examiner: Examiner, name: str, looked: Looked) -> str:
+    """Say why a profile is refused."""
+    flow, labels = examiner.flow, action_labels(game.tree)
+    velocity = flow.frequency_velocity(looked.behavior)
+    fastest = int(np.argmax(np.abs(velocity)))
+    advice = "give all its digits, for example as ncp, logit or arclength have polished them"
+    if looked.is_equilibrium:
+        advice = (
+            "so it is an equilibrium, but actions that are played where its own play never leads "
+            "differ in value, or digits are missing; logit gives equilibria that rest"
+        )
+    return (
+        f"the profile {name} is no rest point: the frequency of "
+        f"{labels[flow.choices.action[fastest]]} changes at {velocity[fastest]:.3g} per unit of "
+        f"time, and {TOLERANCE * looked.spectrum.scale:.3g} is rounding; its max regret is "
+        f"{looked.max_regret:.3g}: {advice}"
+    )
+
+
 def rest_points(
     game: Game,
     flow: Flow,
@@ -92,7 +192,7 @@ def rest_points(
     seed: int,
     interrupted: Callable[[], bool] = lambda: False,
 ) -> tuple[list[Looked], dict[str, Any]]:
-    """Distinct rest points that are no equilibria, and figures of the search as JSON values.
+    """Return distinct rest points that are no equilibria, and figures of the search as JSON values.
 
     Each draw takes a share at random; so many information sets are mixed, on a random set of their
     actions, and the others pure. From a point inside that face Newton's method looks for one
@@ -131,7 +231,7 @@ def rest_points(
 
 
 def entries(game: Game, found: list[Looked]) -> list[dict[str, Any]]:
-    """Rest points as JSON values, with the frequencies of actions that are played."""
+    """Return rest points as JSON values, with the frequencies of actions that are played."""
     labels = action_labels(game.tree)
     free = np.concatenate([np.zeros(0, dtype=np.int64), *blocks(Choices.of(game.tree))])
     return [
@@ -142,7 +242,7 @@ def entries(game: Game, found: list[Looked]) -> list[dict[str, Any]]:
 
 
 def _random_point(choices: Choices, rng: np.random.Generator) -> FloatArray:
-    """A point (A,) inside a face, both at random."""
+    """Draw a point (A,) inside a face, both at random."""
     behavior, mixed = np.ones(choices.n_actions), rng.random()
     for block in blocks(choices):
         played = rng.integers(2, len(block) + 1) if rng.random() < mixed else 1
@@ -152,7 +252,7 @@ def _random_point(choices: Choices, rng: np.random.Generator) -> FloatArray:
 
 
 def _rest_point(flow: Flow, behavior: FloatArray) -> FloatArray | None:
-    """The rest point (A,) that Newton's method finds inside a face; None if it finds none."""
+    """Return the rest point (A,) that Newton's method finds inside a face, if any."""
     choices = flow.choices
     first, action = _pairs(choices, behavior)
     everywhere = spread(choices.action, choices.first, choices.n_actions)
@@ -180,7 +280,7 @@ def _rest_point(flow: Flow, behavior: FloatArray) -> FloatArray | None:
 def _gains(
     flow: Flow, behavior: FloatArray, everywhere: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Growth rates of the frequencies (A,), and derivatives (A, F); zero where nothing is played.
+    """Return growth rates (A,) of frequencies and derivatives (A, F), zero if nothing is played.
 
     A frequency f that changes by v grows at the rate v / f.
     """
@@ -192,7 +292,7 @@ def _gains(
 
 
 def _pairs(choices: Choices, behavior: FloatArray) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """First played action of each information set, and the others, for each of the others."""
+    """Return the first played action for each of the others in its information set, and these."""
     first, action = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
     for block in blocks(choices):
         played = block[behavior[block] > 0]
@@ -203,241 +303,3 @@ def _pairs(choices: Choices, behavior: FloatArray) -> tuple[NDArray[np.int64], N
 
 def _is_new(looked: Looked, found: list[Looked]) -> bool:
     return all(np.abs(looked.behavior - each.behavior).max() > _SAME for each in found)
-
-
-SCHEMA = "eqbench.stability/1"
-SUMMARY = "summary.json"
-
-
-class GivenProfile(NamedTuple):
-    """A profile in its interchange form, and the name under which it is shown."""
-
-    name: str
-    data: Any
-
-
-@dataclass(frozen=True)
-class StabilityRequest:
-    """What is looked at.
-
-    Attributes
-    ----------
-    game, solver : specs
-    profiles : beside the published equilibria
-    rest_points : how many faces are searched for rest points that are no equilibria
-    samples : members drawn at random from each published set
-    seed : of these and of the faces
-    parameter : name of the payoff parameter; empty if it is that of the game
-    at : values of the parameter; empty if the game is taken as it is
-    """
-
-    game: str
-    solver: str
-    profiles: tuple[GivenProfile, ...] = ()
-    rest_points: int = 0
-    samples: int = SAMPLES
-    seed: int = 0
-    parameter: str = ""
-    at: tuple[Fraction, ...] = ()
-
-
-@dataclass(frozen=True, eq=False)
-class StabilitySetting:
-    """A request with the games and the solver that it names."""
-
-    request: StabilityRequest
-    games: tuple[Game, ...]
-    solver: LoadedSolver
-
-    @classmethod
-    def of(
-        cls,
-        registry: Registry,
-        request: StabilityRequest,
-        *,
-        max_nodes: int = DEFAULT_MAX_NODES,
-    ) -> StabilitySetting:
-        """The games, one per value of the parameter, and the solver, whose method is a flow.
-
-        Raises
-        ------
-        UsageError
-            If the game has no such parameter or refuses a value, the solver has no flow or does
-            not take the game, or profiles are given together with values.
-        SolverUnavailableError
-            If the solver cannot run here.
-        """
-        game = registry.load_game(request.game, max_nodes=max_nodes)
-        solver = registry.load_solver(request.solver)
-        if not hasattr(solver.instance, "flow"):
-            raise UsageError(f"the method of {solver.entry.name} is no flow; replicator's is")
-        obstacle = obstacle_of(solver.instance, game)
-        if obstacle is not None:
-            status, reason = obstacle
-            raise (SolverUnavailableError if status == "unavailable" else UsageError)(reason)
-        return cls(request, tuple(_games(registry, request, game)), solver)
-
-
-def _games(registry: Registry, request: StabilityRequest, game: Game) -> list[Game]:
-    name = game.tree.payoffs.parameter
-    if request.parameter and not request.at:
-        raise UsageError(
-            f"--parameter {request.parameter} needs the values that it shall take; give --at"
-        )
-    if request.parameter and request.parameter != name:
-        has = f"its parameter is {name!r}" if name else "it has none"
-        raise UsageError(f"{game.spec} has no parameter {request.parameter!r}; {has}")
-    if not request.at:
-        return [game]
-    if name is None:
-        raise UsageError(f"{game.spec} has no payoff parameter; leave out --at")
-    if request.profiles:
-        raise UsageError(
-            "a profile belongs to one value of the parameter; give that value in --game and leave "
-            "out --at"
-        )
-    games = [game.at(**{name: value}) for value in request.at]
-    for each in games:
-        registry.describe_game(each.spec)  # the game checks its options
-    return games
-
-
-@dataclass(frozen=True, eq=False)
-class Stability:
-    """What a study found.
-
-    Attributes
-    ----------
-    document : the summary as JSON values
-    game : the first one that was looked at
-    points : profile of each entry of the summary, the member that speaks for a published set
-    """
-
-    document: dict[str, Any]
-    game: Game
-    points: tuple[Point, ...]
-
-    def write(self, folder: Path) -> None:
-        """Write the summary and the points into the folder of a study.
-
-        Raises
-        ------
-        StoreError
-            If they cannot be written.
-        """
-        summary = json.dumps(self.document, indent=2, allow_nan=False)
-        texts = {SUMMARY: f"{summary}\n", POINTS: points_text(self.game, self.points)}
-        write_texts(folder, texts)
-
-
-def examine(
-    setting: StabilitySetting, interrupted: Callable[[], bool] = lambda: False
-) -> Stability:
-    """What all that a request names is under the flow, at each value of the parameter.
-
-    Parameters
-    ----------
-    interrupted : asked again and again whether to stop; what there is until then is kept
-
-    Raises
-    ------
-    UsageError
-        If a profile does not fit the game or is no rest point, or there is nothing to look at.
-    """
-    request, solver = setting.request, setting.solver
-    dynamics: Dynamics = solver.instance
-    found: list[dict[str, Any]] = []
-    resting: list[dict[str, Any]] = []
-    points: list[Point] = []
-    for game in setting.games:
-        if interrupted():
-            break
-        flow, value = dynamics.flow(game), _value(game)
-        for each in verdicts(game, flow, samples=request.samples, seed=request.seed):
-            found.append(each.to_json())
-            points.append(_point(value, each.name, each.representative))
-        for given in request.profiles:
-            entry, looked = _given(game, Examiner(game, flow), given)
-            found.append(entry)
-            points.append(_point(value, given.name, looked))
-        if request.rest_points:
-            others, figures = rest_points(
-                game, flow, request.rest_points, request.seed, interrupted
-            )
-            resting.append({"value": value} | figures | {"points": entries(game, others)})
-            points += [
-                _point(value, f"rest point {number}", looked)
-                for number, looked in enumerate(others, start=1)
-            ]
-    if not (found or resting or interrupted()):
-        raise UsageError(
-            f"no equilibria of {setting.games[0].spec} were published; give some with --profile, "
-            "or look for rest points with --rest-points"
-        )
-    document = _settled(setting) | {
-        "finished": not interrupted(),
-        "equilibria": found,
-        "rest_points": resting,
-    }
-    return Stability(document, setting.games[0], tuple(points))
-
-
-def _settled(setting: StabilitySetting) -> dict[str, Any]:
-    """What was looked at and how, as JSON values."""
-    request, game = setting.request, setting.games[0]
-    return {
-        "schema": SCHEMA,
-        "game": game.spec if not request.at else request.game,
-        "solver": setting.solver.spec,
-        "players": list(game.tree.players),
-        "parameter": game.tree.payoffs.parameter,
-        "at": [float(value) for value in request.at],
-        "tolerance": TOLERANCE,
-        "samples": request.samples,
-        "seed": request.seed,
-    }
-
-
-def _point(value: float | None, name: str, looked: Looked) -> Point:
-    return Point(value, name, looked.payoffs, looked.behavior)
-
-
-def _value(game: Game) -> float | None:
-    value = game.tree.payoffs.value
-    return None if value is None else float(value)
-
-
-def _given(game: Game, examiner: Examiner, given: GivenProfile) -> tuple[dict[str, Any], Looked]:
-    """What a given profile is, as JSON values, and as it was looked at."""
-    profile = profile_from_json(game.tree, given.data)
-    looked = examiner.look(profile.probabilities)
-    if not looked.spectrum.is_rest_point:
-        raise UsageError(_moves(game, examiner, given.name, looked))
-    behavior = BehaviorProfile.of(game.tree, looked.behavior)
-    identity = Identifier(game).identify(behavior, looked.max_regret)
-    entry = {
-        "name": given.name,
-        "value": _value(game),
-        **looked.to_json(),
-        "identity": identity and identity.to_json(),
-    }
-    return entry, looked
-
-
-def _moves(game: Game, examiner: Examiner, name: str, looked: Looked) -> str:
-    """Why a profile is refused."""
-    flow, labels = examiner.flow, action_labels(game.tree)
-    velocity = flow.frequency_velocity(looked.behavior)
-    fastest = int(np.argmax(np.abs(velocity)))
-    advice = "give all its digits, for example as ncp, logit or arclength have polished them"
-    if looked.is_equilibrium:
-        advice = (
-            "so it is an equilibrium, but actions that are played where its own play never leads "
-            "differ in value, or digits are missing; logit gives equilibria that rest"
-        )
-    return (
-        f"the profile {name} is no rest point: the frequency of "
-        f"{labels[flow.choices.action[fastest]]} changes at {velocity[fastest]:.3g} per unit of "
-        f"time, and {TOLERANCE * looked.spectrum.scale:.3g} is rounding; its max regret is "
-        f"{looked.max_regret:.3g}: {advice}"
-    )

@@ -18,9 +18,10 @@ from eqbench.errors import EqbenchError
 from eqbench.model.choices import Choices
 from eqbench.model.payoff_model import PayoffModel
 from eqbench.model.tree import FloatArray
-from eqbench.studies.branch import Branch, action_labels
-from eqbench.studies.trace.folder import Crossed, Outcome, PointsWriter, Progress, TraceFolder
-from eqbench.studies.trace.request import Setting
+from eqbench.studies.branch import POINTS, Branch, action_labels
+from eqbench.studies.frame import Session
+from eqbench.studies.trace.checkpoint import Crossed, Outcome, PointsWriter, Progress
+from eqbench.studies.trace.setting import Setting
 
 # Half the width, as a share of the parameter, of what counts as standing still.
 TOLERANCE = 1e-3
@@ -208,35 +209,6 @@ def _inside(continuation: Continuation, piece: Piece, value: float) -> list[Bran
 CHECKPOINT_S, FLUSH_S, REPORT_S = 5.0, 1.0, 0.1
 
 
-class Control(NamedTuple):
-    """When to stop early, and who is told.
-
-    Attributes
-    ----------
-    most_points : points in the file at which to stop, or None
-    time_s : seconds of tracing after which to stop, or None
-    stop : asked after every point whether to stop, and between the equilibria that are polished
-    report : given the parameter and the number of points from time to time
-    tell : given in words what is done after that
-    """
-
-    most_points: int | None = None
-    time_s: float | None = None
-    stop: Callable[[], bool] = lambda: False
-    report: Callable[[float, int], None] = lambda value, points: None
-    tell: Callable[[str], None] = lambda words: None
-
-    def go_on(self, words: str = "") -> None:
-        """Raise KeyboardInterrupt if `stop` says so, else tell what is done next."""
-        if self.stop():
-            raise KeyboardInterrupt
-        if words:
-            self.tell(words)
-
-
-FREELY = Control()
-
-
 def begin(setting: Setting) -> Progress:
     """A trace that has its first point only, and has not written it.
 
@@ -245,23 +217,19 @@ def begin(setting: Setting) -> Progress:
     EqbenchError
         If the continuation finds no start.
     """
-    request = setting.request
+    first = setting.request.first
     clock = _Clock(setting.continuation, None)
     try:
         point = start_of(setting)
     except ContinuationError as error:
-        raise EqbenchError(
-            f"no branch begins at {request.parameter}={request.first}: {error}"
-        ) from None
-    crossings = [[point] if value == request.first else [] for value in request.at]
-    progress = Progress(point, crossings, lost=[0] * len(crossings))
+        raise EqbenchError(f"no branch begins at {setting.parameter}={first}: {error}") from None
+    crossings = [[point] if value == first else [] for value in setting.at]
+    progress = Progress(last=point, crossings=crossings, lost=[0] * len(crossings))
     clock.read(progress)
     return progress
 
 
-def follow(
-    setting: Setting, folder: TraceFolder, progress: Progress, control: Control = FREELY
-) -> None:
+def follow(setting: Setting, progress: Progress, session: Session) -> None:
     """Follow the branch from where `progress` stands until it leaves the range or must stop.
 
     Points are appended to the file of points while it is followed, and every few seconds a
@@ -274,7 +242,7 @@ def follow(
     StoreError
         If a file cannot be written.
     """
-    with PointsWriter(folder.points, setting.game.tree, progress) as file:
+    with PointsWriter(session.folder / POINTS, setting.game.tree, progress) as file:
         collector = _Collector(setting, progress, file)
         clock = _Clock(setting.continuation, progress)
         if not progress.points:
@@ -284,10 +252,14 @@ def follow(
         def save() -> None:
             clock.read(progress)
             file.flush(to_disk=True)
-            folder.write_checkpoint(progress)
+            progress.write(session.folder)
+
+        def report() -> None:
+            place = f"{setting.parameter} {progress.last.value:.6f}"
+            session.tell(f"{place}, {progress.points:,} points")
 
         regularly = (
-            _Every(REPORT_S, lambda: control.report(progress.last.value, progress.points)),
+            _Every(REPORT_S, report),
             _Every(FLUSH_S, file.flush),
             _Every(CHECKPOINT_S, save),
         )
@@ -300,25 +272,28 @@ def follow(
                 now = time.perf_counter()
                 for task in regularly:
                     task.do_if_due(now)
-                stopped = _stopped(control, progress, now - clock.begin)
+                stopped = _stopped(setting, progress, now - clock.begin, session)
                 if stopped:
                     progress.outcome, progress.reason = stopped
                     break
         except ContinuationError as error:
-            name, value = setting.request.parameter, progress.last.value
+            name, value = setting.parameter, progress.last.value
             progress.outcome = "stalled"
             progress.reason = f"stalled at {name}={value:.9g}: {error}"
         save()
 
 
-def _stopped(control: Control, progress: Progress, elapsed_s: float) -> tuple[Outcome, str] | None:
+def _stopped(
+    setting: Setting, progress: Progress, elapsed_s: float, session: Session
+) -> tuple[Outcome, str] | None:
     """Outcome and reason if the trace is to stop here."""
-    if control.stop():
+    most_points, time_s = setting.request.most_points, setting.request.time_s
+    if session.interrupted():
         return "interrupted", "interrupted"
-    if control.most_points is not None and progress.points >= control.most_points:
+    if most_points is not None and progress.points >= most_points:
         return "points", f"stopped after {progress.points:,} points"
-    if control.time_s is not None and elapsed_s >= control.time_s:
-        return "time", f"stopped after {control.time_s:g} s"
+    if time_s is not None and elapsed_s >= time_s:
+        return "time", f"stopped after {time_s:g} s"
     return None
 
 
@@ -330,7 +305,7 @@ class _Collector:
         self.model: PayoffModel = setting.game.payoff_model()
         self.actions = Choices.of(setting.game.tree).action
         self.labels = action_labels(setting.game.tree)
-        self.at = [float(value) for value in setting.request.at]
+        self.at = [float(value) for value in setting.at]
 
     def take(self, piece: Piece) -> None:
         progress = self.progress

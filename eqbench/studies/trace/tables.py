@@ -1,27 +1,23 @@
-"""A traced branch as text for a terminal."""
+"""What the summary of a trace says, as tables: folds, vertical pieces, equilibria."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
 from eqbench.report.naming import identity_text, marks
-from eqbench.report.terminal import fits, seconds, small
+from eqbench.report.rows import Column, Report, Row, Table, profile_columns, profile_values
+from eqbench.report.terminal import seconds
 from eqbench.spec import parse_spec
 from eqbench.studies.branch import POLISHED, SAME_PAYOFFS
-from eqbench.text import printable
 
 MOST_ROWS = 20
-_UNPOLISHED = "!"
 
 _FOLDS = (
     "exact: determined by the support; otherwise the fold is that of the regularized branch and "
     "depends on epsilon"
 )
+_INSIDE = "payoffs: range over a few polished points inside; the piece goes further"
 _VERTICAL = (
     "Equilibria form a continuum at this value. The crossing is the one of them that epsilon and "
     "the regularization select."
@@ -34,42 +30,62 @@ _COUNTS = (
 )
 
 
-def print_trace(document: Mapping[str, Any], console: Console) -> None:
-    """Print what the summary of a trace says: folds, vertical pieces, equilibria."""
-    name, players = document["parameter"], document["players"]
+def trace_report(document: Mapping[str, Any]) -> Report:
+    """Return the tables of a summary."""
     game = parse_spec(document["game"]).without(document["parameter"])
-    _say(f"Branch of {game}", console, style="bold")
-    _print_course(document, console)
-    _print_folds(document["folds"], name, players, console)
-    _print_corners(document["corners"], console)
-    _print_vertical(document["vertical"], name, players, console)
-    _print_coexisting(document, console)
-    for entry in document["at"]:
-        console.print()
-        _print_entry(entry, name, players, console)
-        _note(f"{_method(document)}.", console)
-    if document["at"]:
-        _note(_COUNTS, console)
-
-
-def _print_course(document: Mapping[str, Any], console: Console) -> None:
-    name = document["parameter"]
-    _say(
-        f"{name} from {_short(document['from'])} towards {_short(document['to'])}, "
-        f"{_method(document)}",
-        console,
+    title, name = f"Branch of {game}", document["parameter"]
+    if not document["points"]:
+        return Report((Table(title, lines=("no point of it yet",)),))
+    payoffs = tuple(
+        Column(f"u:{player}", "payoff", layout="+z.6f") for player in document["players"]
     )
-    count, work = document["points"], document["factorizations"]
-    _say(
-        f"{_count(count, 'point')} up to {name}={_short(document['last'])}"
+    titles = [column.title for column in payoffs]
+    place = Column(name, "number", identifies=True, layout=".9f")
+    tables = [Table(title, lines=tuple(_course(document)))]
+    if document["folds"]:
+        folds = [
+            {name: fold["parameter"], "exact": "yes" if fold["exact"] else "no"}
+            | dict(zip(titles, fold["payoffs"], strict=True))
+            for fold in document["folds"]
+        ]
+        columns = (place, *payoffs, Column("exact"))
+        tables.append(_listed(f"Folds: {len(folds):,}", columns, folds, _FOLDS))
+    if document["vertical"]:
+        pieces = [
+            {name: piece["parameter"]}
+            | dict(zip(titles, map(_range, *piece["payoffs"]), strict=True))
+            for piece in document["vertical"]
+        ]
+        title = f"Vertical pieces: {len(pieces):,}"
+        tables.append(_listed(title, (place, *payoffs), pieces, _INSIDE))
+    tables += [_equilibria(entry, document) for entry in document["at"]]
+    return Report(tuple(tables), notes=(_COUNTS,) if document["at"] else ())
+
+
+def _course(document: Mapping[str, Any]) -> Iterator[str]:
+    """What is said of the whole branch."""
+    name, work = document["parameter"], document["factorizations"]
+    first, end, last = (f"{name}={document[key]:.9g}" for key in ("from", "to", "last"))
+    yield f"from {first} towards {end}, {_method(document)}"
+    yield (
+        f"{_count(document['points'], 'point')} up to {last}"
         + (f", {_count(work, 'factorization')}" if work is not None else "")
-        + f", {seconds(document['elapsed_s'])}",
-        console,
+        + f", {seconds(document['elapsed_s'])}"
     )
     if not document["finished"]:
-        _say(document["reason"], console, style="yellow")
-    elif document["last"] == document["from"]:
-        _say(f"The branch came back to {name}={_short(document['from'])}.", console)
+        yield document["reason"]
+    elif last == first:
+        yield f"The branch came back to {first}."
+    if not document["folds"]:
+        yield "No folds."
+    if document["corners"]:
+        corners = _count(len(document["corners"]), "corner")
+        yield f"{corners}, where actions enter or leave the support"
+    most, intervals = document["coexisting"]["most"], document["coexisting"]["intervals"]
+    if most > 1:
+        shown = ", ".join(f"{low:.6f} to {high:.6f}" for low, high in intervals[:MOST_ROWS])
+        more = "" if len(intervals) <= MOST_ROWS else f" and {len(intervals) - MOST_ROWS:,} more"
+        yield f"Up to {most} points of this branch at one value of {name}: {shown}{more}"
 
 
 def _method(document: Mapping[str, Any]) -> str:
@@ -82,165 +98,77 @@ def _method(document: Mapping[str, Any]) -> str:
     return ", ".join(words) or document["solver"]
 
 
-def _print_folds(
-    folds: Sequence[Mapping[str, Any]], name: str, players: Sequence[str], console: Console
-) -> None:
-    if not folds:
-        _say("No folds.", console)
-        return
-    console.print()
-    _say(f"Folds: {len(folds):,}", console, style="bold")
-    table = _grid(name, *_payoff_headings(players))
-    table.add_column("exact")
-    for fold in folds[:MOST_ROWS]:
-        exact = "yes" if fold["exact"] else "no"
-        table.add_row(f"{fold['parameter']:.9f}", *map(_payoff, fold["payoffs"]), exact)
-    console.print(table)
-    if len(folds) > MOST_ROWS:
-        _note(f"{len(folds) - MOST_ROWS:,} more in summary.json", console)
-    _note(_FOLDS, console)
+def _listed(
+    title: str, columns: tuple[Column, ...], values: list[dict[str, Any]], note: str
+) -> Table:
+    """A table of the first values, with how many more there are."""
+    rows = tuple(Row(f"{item[columns[0].title]:.9f}", item) for item in values[:MOST_ROWS])
+    more = len(values) - MOST_ROWS
+    notes = (f"{more:,} more in summary.json", note) if more > 0 else (note,)
+    return Table(title, columns, rows, notes=notes)
 
 
-def _print_corners(corners: Sequence[Mapping[str, Any]], console: Console) -> None:
-    if corners:
-        console.print()
-        _say(f"{_count(len(corners), 'corner')}, where actions enter or leave the support", console)
-
-
-def _print_vertical(
-    pieces: Sequence[Mapping[str, Any]], name: str, players: Sequence[str], console: Console
-) -> None:
-    if not pieces:
-        return
-    console.print()
-    _say(f"Vertical pieces: {len(pieces):,}", console, style="bold")
-    table = _grid(name, *_payoff_headings(players))
-    for piece in pieces[:MOST_ROWS]:
-        ranges = zip(*piece["payoffs"], strict=True)
-        table.add_row(
-            f"{piece['parameter']:.9f}",
-            *(f"{_payoff(low)} … {_payoff(high)}" for low, high in ranges),
+def _equilibria(entry: Mapping[str, Any], document: Mapping[str, Any]) -> Table:
+    players, found = document["players"], entry["equilibria"]
+    rows = tuple(
+        Row(
+            str(number),
+            {"#": number, "profile": item["profile"]}
+            | profile_values({**item, "is_equilibrium": item["polished"]}, players),
         )
-    console.print(table)
-    _note("payoffs: range over a few polished points inside; the piece goes further", console)
-    if len(pieces) > MOST_ROWS:
-        _note(f"{len(pieces) - MOST_ROWS:,} more in summary.json", console)
-
-
-def _print_coexisting(document: Mapping[str, Any], console: Console) -> None:
-    most, intervals = document["coexisting"]["most"], document["coexisting"]["intervals"]
-    if most < 2:
-        return
-    shown = ", ".join(f"{low:.6f} to {high:.6f}" for low, high in intervals[:MOST_ROWS])
-    more = "" if len(intervals) <= MOST_ROWS else f" and {len(intervals) - MOST_ROWS:,} more"
-    console.print()
-    _say(
-        f"Up to {most} points of this branch at one value of {document['parameter']}: "
-        f"{shown}{more}",
-        console,
+        for number, item in enumerate(found, start=1)
+    )
+    names = [(identity_text(item["identity"]),) for item in found]
+    notes = [
+        *marks(names),
+        *(["! not polished to an equilibrium"] if entry["polished"] < len(found) else []),
+        *([_VERTICAL] if entry["vertical"] else []),
+        f"{_method(document)}.",
+    ]
+    return Table(
+        f"Equilibria on this branch at {document['parameter']}={entry['parameter']:.9g}",
+        (
+            Column("#", "count", identifies=True),
+            *profile_columns(players),
+            Column("profile", dispensable=1),
+        ),
+        rows,
+        notes=tuple(notes),
+        lines=tuple(_counted(entry, players)),
     )
 
 
-def _print_entry(
-    entry: Mapping[str, Any], name: str, players: Sequence[str], console: Console
-) -> None:
+def _counted(entry: Mapping[str, Any], players: list[str]) -> Iterator[str]:
+    """What is said of the equilibria at one value, on the branch and beside it."""
     low, high = entry["window"]
-    _say(f"Equilibria on this branch at {name}={_short(entry['parameter'])}", console, style="bold")
-    _say(
+    yield (
         f"{_count(entry['crossings'], 'crossing')}, "
         f"{_count(entry['polished'], 'polished equilibrium', 'polished equilibria')} with "
         f"{_count(entry['distinct_payoffs'], 'distinct payoff vector')}"
-        + (f"; as many crossings from {low:.6f} to {high:.6f}" if low < high else ""),
-        console,
+        + (f"; as many crossings from {low:.6f} to {high:.6f}" if low < high else "")
     )
     if entry["lost"]:
-        _say(
-            f"{_count(entry['lost'], 'more crossing')} could not be computed",
-            console,
-            style="yellow",
-        )
-    if entry["vertical"]:
-        _note(_VERTICAL, console)
-    if entry["equilibria"]:
-        names = [identity_text(item["identity"]) for item in entry["equilibria"]]
-        for known, files in ((True, True), (True, False), (False, False)):
-            table = _equilibria(entry, names, players, known=known and any(names), files=files)
-            if fits(table, console) or not known:
-                console.print(table)
-                break
-        for mark in marks([(text,) for text in names]):
-            _note(mark, console)
-        if not all(item["polished"] for item in entry["equilibria"]):
-            _note(f"{_UNPOLISHED} not polished to an equilibrium", console)
-    if "beside" in entry:
-        _say(_beside(entry["beside"], players), console)
-
-
-def _equilibria(
-    entry: Mapping[str, Any],
-    names: Sequence[str],
-    players: Sequence[str],
-    *,
-    known: bool,
-    files: bool,
-) -> Table:
-    table = _grid("", *_payoff_headings(players), "max regret")
-    if known:
-        table.add_column("identity", overflow="fold")
-    if files:
-        table.add_column("profile", overflow="fold")
-    for number, (item, identity) in enumerate(zip(entry["equilibria"], names, strict=True), 1):
-        mark = "" if item["polished"] else f" {_UNPOLISHED}"
-        row = [str(number), *map(_payoff, item["payoffs"]), small(item["max_regret"]) + mark]
-        row += [printable(identity) or "–"] if known else []
-        row += [item["profile"]] if files else []
-        table.add_row(*map(Text, row))
-    return table
-
-
-def _beside(beside: Mapping[str, Any], players: Sequence[str]) -> str:
-    text = (
+        yield f"{_count(entry['lost'], 'more crossing')} could not be computed"
+    if "beside" not in entry:
+        return
+    beside = entry["beside"]
+    words = [
         f"Found beside it from {_count(beside['starts'], 'random start')}: "
         f"{_count(beside['polished'], 'equilibrium', 'equilibria')} with "
         f"{_count(beside['distinct_payoffs'], 'distinct payoff vector')}"
-    )
-    if beside["not_on_branch"] is not None:
-        text += f", of which {beside['not_on_branch']} not on this branch"
-    ranges = [
-        f"{heading} {_payoff(low)} … {_payoff(high)}"
-        for heading, (low, high) in zip(
-            _payoff_headings(players), beside["payoff_ranges"], strict=False
-        )
     ]
-    return f"{text}; {', '.join(ranges)}" if ranges else text
+    if beside["not_on_branch"] is not None:
+        words.append(f", of which {beside['not_on_branch']} not on this branch")
+    ranges = [
+        f"u:{player} {_range(*ends)}"
+        for player, ends in zip(players, beside["payoff_ranges"], strict=False)
+    ]
+    yield "".join(words) + (f"; {', '.join(ranges)}" if ranges else "")
+
+
+def _range(low: float, high: float) -> str:
+    return f"{low:+z.6f} … {high:+z.6f}"
 
 
 def _count(number: int, one: str, several: str = "") -> str:
     return f"{number:,} {one if number == 1 else several or one + 's'}"
-
-
-def _payoff_headings(players: Sequence[str]) -> list[str]:
-    return [printable(f"u:{player}") for player in players]
-
-
-def _grid(*numeric: str) -> Table:
-    table = Table(box=None, padding=(0, 1, 0, 0))
-    for heading in numeric:
-        table.add_column(heading, justify="right", no_wrap=True)
-    return table
-
-
-def _payoff(value: float) -> str:
-    return f"{value:+z.6f}"
-
-
-def _short(value: float) -> str:
-    return f"{value:.9g}"
-
-
-def _say(text: str, console: Console, style: str = "") -> None:
-    console.print(Text(printable(text), style=style))
-
-
-def _note(text: str, console: Console) -> None:
-    _say(text, console, "dim")

@@ -13,28 +13,24 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rich.console import Console
-from trace_cases import FOLDS, new_folder, setting
+from trace_cases import FOLDS, followed, study, traced
 
 from eqbench.model.profile_json import parse_profile, profile_from_json
-from eqbench.report.terminal import plain_text
-from eqbench.studies.branch import read_points
-from eqbench.studies.trace.census import distinct_payoffs
-from eqbench.studies.trace.folder import TraceFolder
-from eqbench.studies.trace.follow import Control, stretches
-from eqbench.studies.trace.study import conclude, trace
-from eqbench.studies.trace.tables import print_trace
+from eqbench.report.terminal import plain_text, print_report
+from eqbench.studies.branch import distinct_payoffs, read_points
+from eqbench.studies.trace.follow import stretches
+from eqbench.studies.trace.tables import trace_report
 from eqbench.verification import verify
 
-Traced = tuple[TraceFolder, dict[str, Any]]
+Traced = tuple[Path, dict[str, Any]]
 
 
 @pytest.fixture(scope="module")
 def skp(tmp_path_factory: pytest.TempPathFactory) -> Traced:
     """SKP up to a pot of 6, looked at where three solutions coexist and on a vertical piece."""
-    case = setting("arclength", "5/2", 6, at=("10/3", "7/2"), at_most=True, starts=8, seed=1)
-    folder = new_folder(tmp_path_factory.mktemp("skp") / "t", case)
-    return folder, conclude(case, folder, trace(case, folder))
+    case = study("arclength", "5/2", 6, at=("10/3", "most", "7/2"), starts=8, seed=1)
+    folder = tmp_path_factory.mktemp("skp")
+    return folder, traced(case, folder)
 
 
 def names(entry: dict[str, Any]) -> list[str]:
@@ -63,12 +59,12 @@ def test_most_points_are_looked_at_where_they_are(skp: Traced) -> None:
 
 def test_profiles_in_the_folder_are_as_the_summary_says(skp: Traced) -> None:
     folder, document = skp
-    case = setting("arclength", "5/2", 6)
+    setting = study("arclength", "5/2", 6).setting
     for entry, pot in zip(document["at"][:2], ("10/3", "7/2"), strict=True):
         for item in entry["equilibria"]:
-            data = parse_profile((folder.path / item["profile"]).read_text())
+            data = parse_profile((folder / item["profile"]).read_text())
             assert data["game"] == f"skp(pot={pot})"
-            game = case.game_at(Fraction(pot))
+            game = setting.game_at(Fraction(pot))
             measured = verify(game.tree, profile_from_json(game.tree, data))
             assert item["polished"] is True
             assert item["max_regret"] <= 1e-13 * game.tree.payoff_range
@@ -103,13 +99,12 @@ def test_stretches_beside_folds_are_no_vertical_pieces(tmp_path: Path) -> None:
 
     Beside a fold at 4.1667 there is a stretch on which the pot moves by no more than along these.
     """
-    case = setting("arclength", 3, 5, game="kuhn3", at=(3,))
-    folder = new_folder(tmp_path / "t", case)
-    progress = trace(case, folder)
-    branch = read_points(case.game, folder.points)
+    case = study("arclength", 3, 5, game="kuhn3", at=(3,))
+    document = traced(case, tmp_path)
+    branch = read_points(case.setting.game, tmp_path / "points.csv")
     places = [float(np.median(branch.values[i : j + 1])) for i, j in stretches(branch)]
     assert any(abs(place - 4.1673) < 1e-3 for place in places)
-    found = [piece["parameter"] for piece in conclude(case, folder, progress)["vertical"]]
+    found = [piece["parameter"] for piece in document["vertical"]]
     fold = 4.2122144504490
     exact = [3, (5 + math.sqrt(65)) / 4, (3 + math.sqrt(23)) / 2, fold, fold]
     assert [value for value in found if value < 4.9] == pytest.approx(exact, rel=1e-10)
@@ -117,7 +112,7 @@ def test_stretches_beside_folds_are_no_vertical_pieces(tmp_path: Path) -> None:
 
 def test_summary_is_json_and_names_what_counts_depend_on(skp: Traced) -> None:
     folder, document = skp
-    stored = json.loads((folder.path / "summary.json").read_text())
+    stored = json.loads((folder / "summary.json").read_text())
     assert stored == document
     assert stored["schema"] == "eqbench.branch/1"
     assert (stored["epsilon"], stored["regularization"]) == (1e-7, "log")
@@ -127,10 +122,7 @@ def test_summary_is_json_and_names_what_counts_depend_on(skp: Traced) -> None:
 
 
 def printed(document: dict[str, Any], width: int = 140) -> str:
-    def show(console: Console) -> None:
-        print_trace(document, console)
-
-    return plain_text(show, width)
+    return plain_text(lambda console: print_report(trace_report(document), console), width)
 
 
 def test_report_has_every_count_with_what_it_depends_on(skp: Traced) -> None:
@@ -156,9 +148,7 @@ def test_long_list_of_folds_is_cut(skp: Traced) -> None:
 
 def test_profile_with_regret_is_no_equilibrium(tmp_path: Path) -> None:
     """The plugin does not polish at all."""
-    case = setting(at=("6.1",), starts=2)
-    folder = new_folder(tmp_path / "t", case)
-    document = conclude(case, folder, trace(case, folder))
+    document = traced(study(at=("6.1",), starts=2), tmp_path)
     (entry,) = document["at"]
     assert (entry["crossings"], entry["polished"], entry["distinct_payoffs"]) == (3, 0, 0)
     assert len(entry["equilibria"]) == 3
@@ -173,9 +163,7 @@ def test_profile_with_regret_is_no_equilibrium(tmp_path: Path) -> None:
 
 
 def test_crossings_that_cannot_be_computed_are_counted(tmp_path: Path) -> None:
-    case = setting("winding(hidden=6)", at=(6, 7))
-    folder = new_folder(tmp_path / "t", case)
-    document = conclude(case, folder, trace(case, folder))
+    document = traced(study("winding(hidden=6)", at=(6, 7)), tmp_path)
     hidden, known = document["at"]
     assert (hidden["crossings"], hidden["lost"]) == (0, 3)
     assert (known["crossings"], known["lost"]) == (1, 0)
@@ -183,29 +171,22 @@ def test_crossings_that_cannot_be_computed_are_counted(tmp_path: Path) -> None:
     assert printed(document).count("3 more crossings could not be computed") == 1
 
 
-def test_census_stops_when_it_is_told_to_and_is_made_up_for(tmp_path: Path) -> None:
-    case = setting(at=("6.1",), at_most=True, starts=2)
-    folder = new_folder(tmp_path / "t", case)
-    progress = trace(case, folder)
+def test_interrupted_polishing_keeps_what_it_has_and_is_made_up_for(tmp_path: Path) -> None:
+    case = study(at=("6.1", "most"), starts=2)
+    points = followed(case, tmp_path).points
     told: list[str] = []
-    whole = conclude(case, folder, progress, Control(tell=told.append))
-    assert told[0] == "polishing vertical pieces" or told[0].startswith("following the branch")
+    whole = traced(case, tmp_path, tell=told.append)
     assert "random start 2 of 2 at pot=6.1" in told
     asked: list[bool] = []
-
-    def count() -> bool:
-        asked.append(True)
-        return False
-
-    conclude(case, folder, progress, Control(stop=count))
-    assert len(asked) > progress.points, "also while it is followed a second time"
-    for last in (1, len(asked) // 2, len(asked)):
-        folder.drop_summary()
-        answers = iter([False] * (last - 1) + [True])
-        with pytest.raises(KeyboardInterrupt):
-            conclude(case, folder, progress, Control(stop=lambda: next(answers)))  # noqa: B023
-        assert folder.summary() is None
-    assert conclude(case, folder, progress) == whole
+    traced(case, tmp_path, interrupted=lambda: len(asked.append(True) or asked) < 0)
+    assert len(asked) > points, "also while it is followed a second time"
+    for last in (2, len(asked) // 2, len(asked)):
+        answers = iter([False] * (last - 1) + [True] * len(asked))
+        document = traced(case, tmp_path, interrupted=lambda: next(answers))  # noqa: B023
+        assert (document["finished"], document["outcome"]) == (False, "interrupted")
+        assert document["at"] == whole["at"][: len(document["at"])]
+        assert len(document["at"]) < 2
+    assert traced(case, tmp_path) == whole
 
 
 def test_payoffs_are_distinct_above_the_limit() -> None:

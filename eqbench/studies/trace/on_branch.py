@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -16,18 +16,18 @@ from eqbench.errors import EqbenchError
 from eqbench.model.game import Game
 from eqbench.model.profile_json import profile_text
 from eqbench.model.tree import FloatArray
-from eqbench.studies.branch import SAME_PAYOFFS, Branch, Measured, crossing_counts, measured
-from eqbench.studies.trace.folder import TraceFolder
-from eqbench.studies.trace.follow import (
-    FREELY,
-    Control,
-    Crossings,
-    crossings_of,
-    pieces,
-    start_of,
-    stretches,
+from eqbench.studies.branch import (
+    Branch,
+    Measured,
+    Payoffs,
+    crossing_counts,
+    distinct_payoffs,
+    measured,
 )
-from eqbench.studies.trace.request import Setting
+from eqbench.studies.frame import Session
+from eqbench.studies.study_files import write_profile
+from eqbench.studies.trace.follow import Crossings, crossings_of, pieces, start_of, stretches
+from eqbench.studies.trace.setting import Setting
 
 # Where points of a piece are polished, as shares of its length.
 SHARES = (0.15, 0.325, 0.5, 0.675, 0.85)
@@ -44,7 +44,7 @@ def vertical_pieces(
     continuation: Continuation,
     branch: Branch,
     still: Sequence[tuple[int, BranchPoint]],
-    control: Control = FREELY,
+    session: Session,
 ) -> list[dict[str, Any]]:
     """The :func:`stretches` that are vertical without regularization too, for JSON.
 
@@ -55,16 +55,15 @@ def vertical_pieces(
     Parameters
     ----------
     still : points of the branch at which the parameter hardly changes, by their row
-    control : asked between any two pieces whether to stop
 
     Raises
     ------
     KeyboardInterrupt
-        If the control says so.
+        If the session is interrupted.
     """
     found = []
     for i, j in stretches(branch):
-        control.go_on("polishing vertical pieces")
+        session.go_on("polishing vertical pieces")
         made = [_polished(continuation, point) for point in _inside(branch, still, i, j)]
         values = [value for value, _ in made]
         if (
@@ -166,30 +165,17 @@ def in_the_middle_of_most(counts: Counts) -> Fraction:
     return Fraction(repr(round(middle, digits)))
 
 
-Payoffs = Sequence[float]
+class EquilibriaAt:
+    """Polishes, measures and names equilibria at one value of the parameter."""
 
-
-class Census:
-    """Polishes, measures and names equilibria at one value of the parameter.
-
-    Parameters
-    ----------
-    control : asked between any two equilibria whether to stop, and told how far it has come
-    """
-
-    def __init__(self, setting: Setting, value: Fraction, control: Control = FREELY) -> None:
-        self.continuation, self.value, self.control = setting.continuation, float(value), control
+    def __init__(self, setting: Setting, value: Fraction, session: Session) -> None:
+        self.continuation, self.value, self.session = setting.continuation, float(value), session
         self.starts, self.seed = setting.request.starts, setting.request.seed
         self.game: Game = setting.game_at(value)
-        self.place = f"{setting.request.parameter}={self.value:.9g}"
+        self.place = f"{setting.parameter}={self.value:.9g}"
 
     def entry(
-        self,
-        crossings: Sequence[BranchPoint],
-        folder: TraceFolder,
-        name: str,
-        *,
-        vertical: bool = False,
+        self, crossings: Sequence[BranchPoint], name: str, *, vertical: bool = False
     ) -> dict[str, Any]:
         """What is found at crossings, as JSON values; profiles are written as `name`-1, ….
 
@@ -202,11 +188,11 @@ class Census:
         StoreError
             If a profile cannot be written.
         KeyboardInterrupt
-            If the control says that it shall stop.
+            If the session is interrupted.
         """
         found = []
         for number, point in enumerate(crossings, start=1):
-            self.control.go_on(f"polishing {number} of {len(crossings)} at {self.place}")
+            self.session.go_on(f"polishing {number} of {len(crossings)} at {self.place}")
             found.append(self._polished(point))
         equilibria = [item for item in found if item.is_equilibrium]
         distinct = distinct_payoffs(item.payoffs for item in equilibria)
@@ -218,7 +204,7 @@ class Census:
             "polished": len(equilibria),
             "distinct_payoffs": len(distinct),
             "equilibria": [
-                self._described(item, identifier, folder, f"{name}-{number}")
+                self._described(item, identifier, f"{name}-{number}")
                 for number, item in enumerate(found, start=1)
             ],
         }
@@ -229,17 +215,15 @@ class Census:
     def _polished(self, point: BranchPoint) -> Measured:
         return measured(self.game.tree, self.continuation.polish(point, self.value)[0])
 
-    def _described(
-        self, item: Measured, identifier: Identifier, folder: TraceFolder, name: str
-    ) -> dict[str, Any]:
-        self.control.go_on()
+    def _described(self, item: Measured, identifier: Identifier, name: str) -> dict[str, Any]:
+        self.session.go_on()
         identity = identifier.identify(item.profile, item.max_regret)
         text = profile_text(self.game.tree, item.profile, self.game.spec)
         return {
             "payoffs": item.payoffs,
             "max_regret": item.max_regret,
             "polished": item.is_equilibrium,
-            "profile": folder.write_profile(name, text),
+            "profile": write_profile(self.session.folder, name, text),
             "identity": None if identity is None else identity.to_json(),
         }
 
@@ -247,7 +231,7 @@ class Census:
         """What random starts lead to, compared with the payoffs on the branch if they are known."""
         rng, found = np.random.default_rng(self.seed), []
         for number in range(1, self.starts + 1):
-            self.control.go_on(f"random start {number} of {self.starts} at {self.place}")
+            self.session.go_on(f"random start {number} of {self.starts} at {self.place}")
             try:
                 item = self._polished(self.continuation.start(self.value, rng))
             except ContinuationError:
@@ -266,18 +250,7 @@ class Census:
         }
 
 
-def distinct_payoffs(vectors: Iterable[Payoffs]) -> list[Payoffs]:
-    """Those payoff vectors that differ from all before them by more than `SAME_PAYOFFS`."""
-    kept: list[Payoffs] = []
-    for vector in vectors:
-        if all(np.abs(np.subtract(vector, other)).max() > SAME_PAYOFFS for other in kept):
-            kept.append(vector)
-    return kept
-
-
-def crossings_again(
-    setting: Setting, value: Fraction, points: int, control: Control = FREELY
-) -> Crossings:
+def crossings_again(setting: Setting, value: Fraction, points: int, session: Session) -> Crossings:
     """Crossings of one value, by following the branch once more up to so many points.
 
     Raises
@@ -285,15 +258,15 @@ def crossings_again(
     EqbenchError
         If that fails, which another version of the solver may cause.
     KeyboardInterrupt
-        If the control says that it shall stop.
+        If the session is interrupted.
     """
     found, lost = [], 0
-    control.tell(f"following the branch once more for {float(value):.9g}")
+    session.tell(f"following the branch once more for {float(value):.9g}")
     try:
         start = start_of(setting)
         found += [start] if setting.request.first == value else []
         for _, piece in zip(range(points - 1), pieces(setting, start), strict=False):
-            control.go_on()
+            session.go_on()
             more = crossings_of(setting.continuation, piece, float(value))
             found += more.found
             lost += more.lost

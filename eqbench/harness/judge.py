@@ -1,0 +1,400 @@
+"""What a solver handed over is measured, and its cell judged: nothing is taken on trust."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, cast
+
+from eqbench.equilibria import Identifier
+from eqbench.errors import ProfileError, counted
+from eqbench.harness.child import Limits, Outcome
+from eqbench.harness.frames import (
+    CandidateFrame,
+    DoneFrame,
+    ErrorFrame,
+    Frame,
+    ProfileFrame,
+    RefusedFrame,
+    SnapshotFrame,
+)
+from eqbench.model.game import Game
+from eqbench.model.profile import BehaviorProfile
+from eqbench.model.tree import GameTree
+from eqbench.solver import ENDINGS, Candidate
+from eqbench.store.schema import EquilibriumRecord, ExactRecord, IdentityRecord, Status
+from eqbench.verification import (
+    UNRESOLVED,
+    Allowance,
+    Verification,
+    Verifier,
+    beyond_floats,
+    certify,
+    exact_refutation,
+    refutation,
+)
+
+MAX_SNAPSHOTS = 64
+MAX_CANDIDATES = 1024
+MAX_CANDIDATE_BYTES = 512 * 2**20
+# A solver may stop at a regret of its own, but not call anything converged.
+OWN_REGRET_SHARE = 1e-3
+ROUNDING = 1e-15
+
+Verdict = tuple[Status, str]
+
+
+class Received:
+    """Profiles that a solver reported, bounded in memory whatever it sends.
+
+    When there are 64 snapshots, every second of the older ones goes. Candidates are kept up
+    to a number and a size; `dropped` counts those beyond.
+
+    Parameters
+    ----------
+    frequencies : number of frequencies of a profile of the game
+
+    Attributes
+    ----------
+    misfit : what is wrong with the first profile that cannot be one of the game; no such is kept
+    """
+
+    def __init__(self, frequencies: int) -> None:
+        self.snapshots: list[SnapshotFrame] = []
+        self.candidates: list[CandidateFrame] = []
+        self.dropped = 0
+        self.misfit = ""
+        self._frequencies, self._bytes = frequencies, 0
+
+    def add(self, frame: Frame) -> None:
+        """Take a frame of any kind; others than profiles are not kept."""
+        if not isinstance(frame, ProfileFrame):
+            return
+        sent = len(frame.frequencies) if frame.exact is None else len(frame.exact)
+        if not sent == len(frame.frequencies) == self._frequencies:
+            self.misfit = self.misfit or (
+                f"a profile of this game has {self._frequencies} frequencies; got {sent}"
+            )
+        elif isinstance(frame, SnapshotFrame):
+            if len(self.snapshots) == MAX_SNAPSHOTS:
+                self.snapshots = self.snapshots[::2]
+            self.snapshots.append(frame)
+        elif isinstance(frame, CandidateFrame):
+            self._bytes += len(frame.profile) + sum(map(sys.getsizeof, frame.exact or ()))
+            if len(self.candidates) < MAX_CANDIDATES and self._bytes <= MAX_CANDIDATE_BYTES:
+                self.candidates.append(frame)
+            else:
+                self.dropped += 1
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A profile as a solver reported it, with what the verifier measured.
+
+    Attributes
+    ----------
+    measured : floats; where there is a certificate, its Fractions rounded
+    exact : the certificate in Fractions, or None
+    """
+
+    candidate: Candidate
+    measured: Verification
+    refuted: str | None
+    work: int
+    elapsed_s: float
+    exact: Verification | None = None
+
+    @property
+    def max_regret(self) -> float:
+        return float(self.measured.max_regret)
+
+    @property
+    def rank(self) -> tuple[bool, bool, float]:
+        """Sorts findings, best first: a proof before what only rounds to less.
+
+        What cannot be measured comes last.
+        """
+        proved = self.exact is not None and self.exact.max_regret == 0
+        return not self.measured.resolved, not proved, self.max_regret
+
+    def record(self, profile: Any, identity: IdentityRecord | None) -> EquilibriumRecord:
+        """Record of the finding; `profile` is where its profile is kept.
+
+        A claimed equilibrium that cannot be measured is recorded as one that does not stand.
+        """
+        claims = self.candidate.claim in ("equilibrium", "complete list")
+        unresolved = UNRESOLVED if claims and not self.measured.resolved else None
+        return EquilibriumRecord(
+            claim=self.candidate.claim,
+            payoffs=[float(value) for value in self.measured.payoffs],
+            regrets=[float(value) for value in self.measured.regrets],
+            nash_conv=float(self.measured.nash_conv),
+            max_regret=self.max_regret,
+            claimed_regret=self.candidate.claimed_regret,
+            refuted=self.refuted or unresolved,
+            profile=profile,
+            identity=identity,
+            exact=None if self.exact is None else _fractions(self.exact),
+        )
+
+
+def _fractions(exact: Verification) -> ExactRecord:
+    return {
+        "payoffs": [str(value) for value in exact.payoffs],
+        "regrets": [str(value) for value in exact.regrets],
+    }
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What the end of a cell is worth, and the measurements on which that rests.
+
+    Attributes
+    ----------
+    path : measured snapshots
+    handed : measured candidates, best first; without any, the last snapshot
+    identities : for each of `handed` which known equilibrium it is, None if none is near
+    """
+
+    outcome: Outcome
+    status: Status
+    reason: str
+    path: list[Finding]
+    handed: list[Finding]
+    identities: list[IdentityRecord | None]
+
+    def fields(self, profiles: Iterable[Any]) -> dict[str, Any]:
+        """Fields of the record of the cell; `profiles` says where those of `handed` are kept.
+
+        Times are those of the solver's clocks, or as seen from outside if it died.
+        """
+        clocks, last = self.outcome.clocks, self.outcome.last
+        ended = last if isinstance(last, DoneFrame | ErrorFrame) else None
+        elapsed_s = None
+        if ended is not None and ended.clocks is not None:
+            elapsed_s = ended.clocks.elapsed_s
+        elif self.outcome.ready:
+            elapsed_s = self.outcome.solve_s - (0.0 if clocks is None else clocks.overhead_s)
+        known: dict[str, Any] = {
+            "status": self.status,
+            "reason": self.reason,
+            "setup_s": self.outcome.setup_s,
+            "elapsed_s": elapsed_s,
+            "statistics": {} if ended is None else ended.statistics,
+        }
+        if clocks is not None:
+            known |= {"cpu_s": clocks.cpu_s, "overhead_s": clocks.overhead_s}
+            known["iterations"] = clocks.work
+        if self.handed:
+            parts = zip(self.handed, profiles, self.identities, strict=True)
+            equilibria = [finding.record(profile, name) for finding, profile, name in parts]
+            best = equilibria[0]
+            known |= {"payoffs": best.payoffs, "regrets": best.regrets}
+            known |= {"nash_conv": best.nash_conv, "max_regret": best.max_regret}
+            known["exploitability"] = best.nash_conv / len(best.regrets)
+            known["equilibria"] = equilibria
+        return known
+
+
+class Judge:
+    """Measures and judges what solvers hand over on one game; several threads may share it."""
+
+    def __init__(self, game: Game) -> None:
+        self.verifier, self.identifier = Verifier(game.tree), Identifier(game)
+
+    def judge(
+        self,
+        outcome: Outcome,
+        received: Received,
+        limits: Limits,
+        *,
+        target: float,
+        tolerance: float,
+    ) -> Judgement:
+        """Measure all profiles of a cell and say what its end is worth.
+
+        Raises
+        ------
+        ProfileError
+            If what was received are no profiles of this game.
+        """
+        if received.misfit:
+            raise ProfileError(received.misfit)
+        path = measure_all(received.snapshots, self.verifier, tolerance)
+        handed = measure_all(received.candidates, self.verifier, tolerance) or path[-1:]
+        tree = self.verifier.tree
+        status, reason = verdict(outcome, handed, path, limits, target=target, tree=tree)
+        if received.dropped:
+            reason += f"; dropped {counted(received.dropped, 'further candidate')}"
+        handed.sort(key=lambda finding: finding.rank)
+        identities = [self._identity(finding) for finding in handed]
+        return Judgement(outcome, status, reason, path, handed, identities)
+
+    def _identity(self, finding: Finding) -> IdentityRecord | None:
+        identity = self.identifier.identify(finding.candidate.profile, finding.max_regret)
+        return None if identity is None else cast("IdentityRecord", identity.to_json())
+
+
+def measure_all(
+    frames: Sequence[ProfileFrame], verifier: Verifier, tolerance: float
+) -> list[Finding]:
+    """Measure frames of a cell, with one allowance for what is measured exactly."""
+    allowance = Allowance()
+    return [measure(frame, verifier, tolerance, allowance) for frame in frames]
+
+
+def measure(
+    frame: ProfileFrame, verifier: Verifier, tolerance: float, allowance: Allowance | None = None
+) -> Finding:
+    """Measure the profile of a frame and hold it against its claim.
+
+    A claimed equilibrium, or a claim of no regret at all, is measured exactly if its
+    frequencies are known exactly and that is not too much work. Otherwise what the verifier
+    measures in floats counts, and nothing is proved.
+
+    Parameters
+    ----------
+    tolerance : share of the payoff range above which a claimed equilibrium is refuted
+    allowance : for exact measurements of the whole cell; one for this frame alone unless given
+
+    Raises
+    ------
+    ProfileError
+        If its profile is no profile of this game.
+    """
+    profile = BehaviorProfile(frame.frequencies)
+    if frame.exact is not None:  # what is known exactly is what counts; the floats follow from it
+        try:
+            exact = tuple(map(Fraction, frame.exact))
+        except ZeroDivisionError:
+            raise ProfileError("a frequency has the denominator 0") from None
+        profile = BehaviorProfile.of_exact(verifier.tree, exact)
+    candidate = Candidate(profile, frame.claim, frame.claimed_regret)
+    certificate, refuted = None, None
+    if candidate.claim in ("equilibrium", "complete list") or candidate.claimed_regret == 0:
+        certificate = certify(verifier.tree, candidate.profile, allowance)
+    if certificate is None:
+        measured = verifier.verify(candidate.profile, allowance)
+    else:
+        measured = certificate.rounded()
+        worst = Fraction(certificate.max_regret)
+        refuted = exact_refutation(worst, claimed_regret=candidate.claimed_regret)
+    if refuted is None and measured.resolved:
+        refuted = refutation(
+            float(measured.max_regret),
+            claim=candidate.claim,
+            claimed_regret=candidate.claimed_regret,
+            scale=verifier.tree.payoff_scale,
+            tolerance=tolerance,
+        )
+        refuted = refuted and refuted + beyond_floats(verifier.tree)
+    work, elapsed_s = frame.clocks.work, frame.clocks.elapsed_s
+    return Finding(candidate, measured, refuted, work, elapsed_s, certificate)
+
+
+def verdict(
+    outcome: Outcome,
+    handed: Sequence[Finding],
+    path: Sequence[Finding],
+    limits: Limits,
+    *,
+    target: float,
+    tree: GameTree,
+) -> Verdict:
+    """Return status and reason of a cell.
+
+    Parameters
+    ----------
+    handed : candidates, whose figures the cell will show
+    path : snapshots on the way; they can be refuted, but they do not bear out convergence
+    """
+    refuted = first_refutation([*handed, *path])
+    if refuted is not None:
+        return "refuted", refuted
+    if outcome.ended != "exit":
+        return _cut_short(outcome, limits)
+    match outcome.last:
+        case None:
+            return "crashed", _crash(outcome)
+        case ErrorFrame(memory=True):
+            return "memory", "the solver ran out of memory (MemoryError)"
+        case ErrorFrame() as error:
+            return "crashed", f"{error.type}: {error.message}"
+        case RefusedFrame() as refusal:
+            return refusal.status, refusal.reason
+        case DoneFrame() as done:
+            return ending(done.reason, done.detail, handed, target=target, tree=tree)
+        case other:
+            return "crashed", f"it answered a job with {other.kind!r} that does not ask for that"
+
+
+def first_refutation(findings: Sequence[Finding]) -> str | None:
+    """Why the first refuted candidate is refuted, or None."""
+    return next((finding.refuted for finding in findings if finding.refuted), None)
+
+
+def ending(
+    reason: str, detail: str, handed: Sequence[Finding], *, target: float, tree: GameTree
+) -> Verdict:
+    """What an orderly end is worth: `ok` needs a candidate that bears out the convergence.
+
+    That is a claimed equilibrium that stands, or a measured max regret within the target.
+    """
+    if reason not in ENDINGS or not isinstance(detail, str):
+        return "crashed", f"the solver ended with an unknown reason: {reason!r}, {detail!r}"
+    if reason != "converged":
+        return reason, detail  # type: ignore[return-value]
+    if not handed:
+        return "not_found", detail or "the solver handed over no profile"
+    resolved = [finding for finding in handed if finding.measured.resolved]
+    if not resolved:
+        return "limit", f"its profiles are too large to be measured exactly{beyond_floats(tree)}"
+    best = min(finding.max_regret for finding in resolved)
+    # kernels and verifier agree to rounding, so a target that was just met may be just missed;
+    # what was measured in integers has no rounding
+    rounding = 0.0 if tree.is_wide else ROUNDING * min(1.0, tree.largest_payoff)
+    if best <= target * (1 + 1e-6) + rounding:
+        return "ok", detail
+    claimed = [
+        item for item in resolved if item.candidate.claim in ("equilibrium", "complete list")
+    ]
+    if any(item.max_regret <= OWN_REGRET_SHARE * tree.payoff_scale for item in claimed):
+        return "ok", detail
+    return "limit", (
+        f"the solver stopped at a measured max regret of {best:.3g}, above the target "
+        f"{target:.3g}{beyond_floats(tree)}"
+    )
+
+
+def _cut_short(outcome: Outcome, limits: Limits) -> Verdict:
+    if outcome.ended == "setup timeout":
+        return "timeout", f"set-up took more than {limits.setup_timeout_s:g} s"
+    if outcome.ended == "timeout":
+        return "timeout", f"still running {limits.timeout_s:g} s after its start, so it was killed"
+    if outcome.ended == "memory":
+        return "memory", (
+            f"killed at {outcome.peak_memory_bytes / 2**20:,.0f} MiB, above the limit of "
+            f"{limits.memory_bytes / 2**20:,.0f} MiB"
+        )
+    if outcome.ended == "interrupted":
+        return "interrupted", "the run was interrupted"
+    return "crashed", outcome.garbled
+
+
+def _crash(outcome: Outcome) -> str:
+    code = outcome.exit_code
+    how = f"exit code {code}"
+    if code is not None and code < 0:
+        how = f"signal {_signal_name(-code)}"
+    tail = outcome.log.splitlines()[-1:] if outcome.log else []
+    return ": ".join([f"the process ended with {how}", *tail])
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # real-time signals have no name
+        return str(number)
