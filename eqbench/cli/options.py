@@ -1,83 +1,99 @@
-"""Option types that several commands share."""
+"""Options of commands: made from the fields of requests, and those that several commands share."""
 
 from __future__ import annotations
 
-import math
 import os
-import re
 from collections.abc import Callable
 from typing import Any
 
 import click
+from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
-from eqbench.text import shortened
-
-YEAR_S = 365 * 24 * 3600.0
-LARGEST = 2**63 - 1
-MILLION = 1_000_000
-# Options that count something have an end: what lies beyond it is a mistake, or more than machines
-# and files can hold.
-COUNT = click.IntRange(1, LARGEST)
-NUMBER = click.IntRange(1, MILLION)
-NUMBER_OR_NONE = click.IntRange(0, MILLION)
-JOBS = click.IntRange(1, 256)
-THREADS = click.IntRange(1, 1024)
-SEED = click.IntRange(0, 2**32 - 1)
-
-_UNITS = {"": 1, "b": 1, "kib": 2**10, "mib": 2**20, "gib": 2**30, "kb": 10**3, "mb": 10**6}
-_UNITS["gb"] = 10**9
-SMALLEST_MEMORY, LARGEST_MEMORY = 64 * 2**20, 2**50
+from eqbench.requests import NODES, Choice, Field, Flag, Integer, Kind, Spec, fields_of
 
 
-class MemorySize(click.ParamType):
-    """A size such as 2GiB or 500MB, as a number of bytes."""
+class KindType(click.ParamType):
+    """A kind of values as click asks for them."""
 
-    name = "size"
+    def __init__(self, kind: Kind) -> None:
+        self.kind = kind
+        self.name = self.kind.metavar.lower() or "flag"
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> int:
-        if isinstance(value, int):
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        if ctx is not None and ctx.resilient_parsing:  # a shell that completes it reads no files
             return value
-        match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", value)
-        unit = _UNITS.get(match[2].lower()) if match else None
-        if match is None or unit is None:
-            self.fail(f"{value!r} is not a size; write for example 500MB or 2GiB", param, ctx)
-        size = float(match[1]) * unit
-        if size > LARGEST_MEMORY:
-            self.fail(f"{shortened(value, 40)!r} is more than any machine has", param, ctx)
-        if size < SMALLEST_MEMORY:
-            self.fail(
-                f"{value!r} is less than the interpreter itself needs; give at least 64MiB, for "
-                "example 500MB or 2GiB",
-                param,
-                ctx,
-            )
-        return int(size)
-
-
-class FiniteNumber(click.ParamType):
-    """A finite number that is not negative, or positive, and not more than `most`."""
-
-    name = "number"
-
-    def __init__(self, *, positive: bool = False, most: float = math.inf) -> None:
-        self.positive, self.most = positive, most
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> float:
         try:
-            number = float(value)
-        except ValueError:
-            number = math.nan
-        if not math.isfinite(number) or number < 0 or (self.positive and number == 0):
-            wanted = "positive" if self.positive else "not negative"
-            self.fail(f"{value!r} is no finite number that is {wanted}", param, ctx)
-        if number > self.most:
-            self.fail(f"{value!r} is too much; at most {self.most:g} is allowed", param, ctx)
-        return number
+            return self.kind.read(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
 
 
-SHARE = FiniteNumber(most=1000.0)
-DURATION = FiniteNumber(positive=True, most=YEAR_S)
+def options_of(request: type) -> list[click.Parameter]:
+    """Options and arguments of the command line for the fields of a request."""
+    return [_option(field) for field in fields_of(request)]
+
+
+def _option(field: Field) -> click.Parameter:
+    option, kind = field.option, field.option.kind
+    if option.argument:
+        count, metavar = (-1, f"[{kind.metavar}]...") if field.several else (1, kind.metavar)
+        return click.Argument(
+            [field.attribute],
+            nargs=count,
+            metavar=metavar,
+            required=False,  # a study that goes on has it already
+            type=KindType(kind),
+        )
+    names = [*([f"-{option.short}"] if option.short else []), f"--{field.name}", field.attribute]
+    help_text = option.help
+    if option.default:
+        help_text += f"  [default: {option.default}]"
+    if isinstance(kind, Flag):
+        return click.Option(names, is_flag=True, help=help_text)
+    shows = field.default is not None and not field.several and not option.default
+    return click.Option(
+        names,
+        multiple=field.several,
+        # a study that goes on has them already, so the command asks for those that are missing
+        default=None if field.required or field.several else field.write(field.default),
+        show_default=shows and field.default != "",
+        type=type_of(kind),
+        metavar=None if isinstance(kind, Choice) else kind.metavar,
+        help=help_text,
+        shell_complete=spec_completion(kind.what) if isinstance(kind, Spec) else None,
+    )
+
+
+def type_of(kind: Kind) -> click.ParamType:
+    """How click reads a kind of values."""
+    match kind:
+        case Choice(words=words):
+            return click.Choice(words)
+        case Integer(least=least, most=most):
+            return click.IntRange(least, most)  # its help shows the bounds
+    return KindType(kind)
+
+
+def with_options_of(request: type) -> Callable[[Any], Any]:
+    """Decorator that gives a command the options of a request."""
+
+    def decorate(command: Any) -> Any:
+        # click reads this list from its end, as decorators are applied
+        command.__click_params__ = getattr(command, "__click_params__", [])
+        command.__click_params__ += reversed(options_of(request))
+        return command
+
+    return decorate
+
+
+def given_options(ctx: click.Context, request: type) -> list[Field]:
+    """Fields whose options were typed on the command line."""
+    return [
+        field
+        for field in fields_of(request)
+        if ctx.get_parameter_source(field.attribute) is ParameterSource.COMMANDLINE
+    ]
 
 
 class Statuses(click.ParamType):
@@ -138,7 +154,7 @@ max_nodes_option = click.option(
     "--max-nodes",
     # the default of eqbench.model.size_limit, which is not imported for a help text
     default=10_000_000,
-    type=click.IntRange(1, 1000 * MILLION),
+    type=type_of(NODES),
     show_default=True,
     metavar="N",
     help="Refuse games with more nodes than this.",

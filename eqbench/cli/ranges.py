@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from eqbench.cli.options import json_option
+from eqbench.cli.options import json_option, with_options_of
 from eqbench.cli.output import put_json, say
-from eqbench.cli.study import with_options_of
 from eqbench.studies.requests import RangesRequest
 
 if TYPE_CHECKING:

@@ -9,11 +9,12 @@ import click
 from click.shell_completion import CompletionItem
 
 from eqbench.cli.options import (
-    JOBS,
     json_option,
     quiet_option,
+    type_of,
 )
 from eqbench.cli.output import put, put_json, say
+from eqbench.requests import JOBS
 
 JOB_FAILED = 1
 INTERRUPTED = 130
@@ -45,7 +46,7 @@ def _complete(ctx: Any, param: Any, incomplete: str) -> list[CompletionItem]:
     "--jobs",
     "at_once",
     default=2,
-    type=JOBS,
+    type=type_of(JOBS),
     show_default=True,
     help="Jobs that run at the same time; those that measure times run alone.",
 )

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from eqbench.cli.options import Statuses, json_option
+from eqbench.cli.options import Statuses, given_options, json_option, with_options_of
 from eqbench.cli.output import put_json, say
-from eqbench.cli.study import given_options, with_options_of
 from eqbench.harness.request import Request
 
 if TYPE_CHECKING:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import click
 
-from eqbench.cli.options import (
-    NUMBER_OR_NONE,
-    json_option,
-    plugin_option,
-)
+from eqbench.cli.options import json_option, plugin_option, type_of
 from eqbench.cli.output import put_json
 from eqbench.errors import UsageError
+from eqbench.requests import NUMBER_OR_NONE
 
 
 @click.command()
@@ -19,7 +16,7 @@ from eqbench.errors import UsageError
 @click.option(
     "--rank",
     default=0,
-    type=NUMBER_OR_NONE,
+    type=type_of(NUMBER_OR_NONE),
     show_default=True,
     metavar="K",
     help="Which candidate of the cell; 0 is the one with the smallest max regret.",

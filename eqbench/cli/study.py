@@ -1,4 +1,4 @@
-"""Commands made from requests: options from fields, and how every study is carried out."""
+"""The command of every study, made from its request: begin, go on, print, draw."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
-from eqbench.cli.options import json_option, quiet_option, spec_completion
+from eqbench.cli.options import given_options, json_option, options_of, quiet_option
 from eqbench.cli.output import put_json, say
-from eqbench.requests import Choice, Field, Flag, Integer, Spec, fields_of, from_data
+from eqbench.requests import fields_of, from_data
 
 if TYPE_CHECKING:
     from eqbench.studies.frame import Study, StudyFolder
@@ -25,88 +24,6 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 _SHOW_CURSOR = "\x1b[?25h"
-
-
-class KindType(click.ParamType):
-    """A kind of values as click asks for them."""
-
-    def __init__(self, field: Field) -> None:
-        self.kind = field.option.kind
-        self.name = self.kind.metavar.lower() or "flag"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        if ctx is not None and ctx.resilient_parsing:  # a shell that completes it reads no files
-            return value
-        try:
-            return self.kind.read(value)
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
-
-
-def options_of(request: type) -> list[click.Parameter]:
-    """Options and arguments of the command line for the fields of a request."""
-    return [_option(field) for field in fields_of(request)]
-
-
-def _option(field: Field) -> click.Parameter:
-    option, kind = field.option, field.option.kind
-    if option.argument:
-        count, metavar = (-1, f"[{kind.metavar}]...") if field.several else (1, kind.metavar)
-        return click.Argument(
-            [field.attribute],
-            nargs=count,
-            metavar=metavar,
-            required=False,  # a study that goes on has it already
-            type=KindType(field),
-        )
-    names = [*([f"-{option.short}"] if option.short else []), f"--{field.name}", field.attribute]
-    help_text = option.help
-    if option.default:
-        help_text += f"  [default: {option.default}]"
-    if isinstance(kind, Flag):
-        return click.Option(names, is_flag=True, help=help_text)
-    shows = field.default is not None and not field.several and not option.default
-    return click.Option(
-        names,
-        multiple=field.several,
-        # a study that goes on has them already, so the command asks for those that are missing
-        default=None if field.required or field.several else field.write(field.default),
-        show_default=shows and field.default != "",
-        type=_type(field),
-        metavar=None if isinstance(kind, Choice) else kind.metavar,
-        help=help_text,
-        shell_complete=spec_completion(kind.what) if isinstance(kind, Spec) else None,
-    )
-
-
-def _type(field: Field) -> click.ParamType:
-    match field.option.kind:
-        case Choice(words=words):
-            return click.Choice(words)
-        case Integer(least=least, most=most):
-            return click.IntRange(least, most)  # its help shows the bounds
-    return KindType(field)
-
-
-def with_options_of(request: type) -> Callable[[Any], Any]:
-    """Decorator that gives a command the options of a request."""
-
-    def decorate(command: Any) -> Any:
-        # click reads this list from its end, as decorators are applied
-        command.__click_params__ = getattr(command, "__click_params__", [])
-        command.__click_params__ += reversed(options_of(request))
-        return command
-
-    return decorate
-
-
-def given_options(ctx: click.Context, request: type) -> list[Field]:
-    """Fields whose options were typed on the command line."""
-    return [
-        field
-        for field in fields_of(request)
-        if ctx.get_parameter_source(field.attribute) is ParameterSource.COMMANDLINE
-    ]
 
 
 def study_command(

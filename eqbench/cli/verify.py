@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from eqbench.cli.options import FiniteNumber, json_option, max_nodes_option, plugin_option
+from eqbench.cli.options import json_option, max_nodes_option, plugin_option, type_of
 from eqbench.cli.output import put_json
+from eqbench.requests import Number
 
 if TYPE_CHECKING:
     from eqbench.report.rows import Report
@@ -37,7 +38,7 @@ LONGEST_FRACTION = 40
 @click.option(
     "--max-regret",
     default=None,
-    type=FiniteNumber(),
+    type=type_of(Number()),
     metavar="X",
     help="Exit with 1 if the max regret exceeds X.",
 )

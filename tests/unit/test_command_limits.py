@@ -16,8 +16,9 @@ from command import Ended
 from eqbench import cli
 from eqbench.cli import main
 from eqbench.cli.commands import app
-from eqbench.cli.options import FiniteNumber
+from eqbench.cli.options import type_of
 from eqbench.errors import UsageError
+from eqbench.requests import Number
 from eqbench.spec import MOST_CHARACTERS, parse_spec
 
 TWENTY = "1" + "0" * 20
@@ -170,8 +171,8 @@ def test_spec_is_as_long_as_it_may_be_and_no_longer() -> None:
 @pytest.mark.parametrize("text", ["nan", "inf", "-1", "11", "1e400", ""])
 def test_number_outside_its_bounds_is_refused(text: str) -> None:
     with pytest.raises(click.BadParameter):
-        FiniteNumber(most=10).convert(text, None, None)
-    assert FiniteNumber(most=10).convert("10", None, None) == 10
+        type_of(Number(most=10)).convert(text, None, None)
+    assert type_of(Number(most=10)).convert("10", None, None) == 10
 
 
 def fail_with(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
