@@ -18,7 +18,7 @@ from eqbench.store.stored_run import StoredRun
 from eqbench.studies.crossplay.entries import (
     LeftOut,
     corners,
-    counted,
+    counted_by_name,
     equilibria_of_runs,
     left_out_notes,
 )
@@ -107,7 +107,7 @@ def test_run_without_equilibria_is_refused_with_its_smallest_regret(tmp_path: Pa
 
 
 def test_what_most_drops_is_counted_by_name() -> None:
-    names = counted(["family", None, "other", "family"])
+    names = counted_by_name(["family", None, "other", "family"])
     notes = left_out_notes(nothing_left_out() | {"most": names})
     assert notes == ["left out: 4 by --most: 2 of family, 1 without a name, 1 of other"]
     assert names == [

@@ -10,12 +10,11 @@ from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 
-from eqbench.documents import read_file
 from eqbench.equilibria import Identifier, known_corners, known_sets
-from eqbench.errors import UsageError
+from eqbench.errors import UsageError, counted
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
-from eqbench.model.profile_json import MOST_PROFILE_BYTES, parse_profile, profile_from_json
+from eqbench.model.profile_json import profile_from_json, read_profile
 from eqbench.model.realization import RealizationPlan
 from eqbench.report.terminal import small
 from eqbench.store.schema import CellRecord, EquilibriumRecord
@@ -74,14 +73,14 @@ def left_out_notes(left_out: LeftOut) -> list[str]:
     ]
     if (above := left_out["above_tolerance"]) is not None:
         notes.append(
-            f"{_count(above['candidates'], 'candidate')} above the tolerance, in "
-            f"{_count(above['cells'], 'cell')} of {', '.join(above['solvers'])}: the smallest max "
+            f"{counted(above['candidates'], 'candidate')} above the tolerance, in "
+            f"{counted(above['cells'], 'cell')} of {', '.join(above['solvers'])}: the smallest max "
             f"regret is {small(above['smallest_max_regret'])} (allowed: {small(above['allowed'])})"
         )
     if left_out["same_run"]:
         notes.append(
-            f"{_count(left_out['same_run'], 'candidate')} beside a better one of the same cell: of "
-            "the last iterate and the average of a run only the better one counts"
+            f"{counted(left_out['same_run'], 'candidate')} beside a better one of the same cell: "
+            "of the last iterate and the average of a run only the better one counts"
         )
     if dropped := left_out["most"]:
         names = (f"{item['count']} {_of(item['name'])}" for item in dropped)
@@ -90,17 +89,13 @@ def left_out_notes(left_out: LeftOut) -> list[str]:
     return [f"left out: {note}" for note in notes]
 
 
-def counted(names: Iterable[str | None]) -> list[Dropped]:
+def counted_by_name(names: Iterable[str | None]) -> list[Dropped]:
     """How often each name occurs, in the order of their first occurrence."""
     return [Dropped(name=name, count=count) for name, count in Counter(names).items()]
 
 
 def _of(name: str | None) -> str:
     return f"of {name}" if name else "without a name"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +154,7 @@ def equilibria_of_runs(
     equilibria = [
         Found(
             found.source(with_folder=len(runs) > 1),
-            read_equilibrium(found.run.path / str(found.item.profile), game),
+            profile_from_json(game.tree, read_profile(found.file)),
             found.item.identity,
         )
         for found in good
@@ -179,6 +174,11 @@ class _Candidate(NamedTuple):
     def of(self) -> tuple[Path, str]:
         """The cell among those of all runs."""
         return self.run.path, self.cell.key
+
+    @property
+    def file(self) -> str:
+        """Path of its profile."""
+        return str(self.run.path / str(self.item.profile))
 
     def source(self, *, with_folder: bool) -> str:
         """Short name; with the folder if there are several."""
@@ -211,21 +211,6 @@ def _above(candidates: Sequence[_Candidate], tolerance: float) -> AboveTolerance
         smallest_max_regret=min(found.item.max_regret for found in candidates),
         allowed=tolerance,
     )
-
-
-def read_equilibrium(path: Path, game: Game) -> BehaviorProfile:
-    """Profile in a file that a run wrote.
-
-    Raises
-    ------
-    UsageError
-        If the file cannot be read; ProfileError if it is no profile of the game.
-    """
-    try:
-        text = read_file(path, MOST_PROFILE_BYTES)
-    except OSError as error:
-        raise UsageError(f"cannot read the profile {path}: {error.strerror}") from None
-    return profile_from_json(game.tree, parse_profile(text))
 
 
 def recognized(

@@ -18,7 +18,7 @@ from eqbench.studies.crossplay.entries import (
     Found,
     LeftOut,
     corners,
-    counted,
+    counted_by_name,
     equilibria_of_runs,
     recognized,
     selection,
@@ -67,7 +67,9 @@ class CrossplayStudy(Study[CrossplayRequest]):
         different, copies = without_copies(self.game, found, exact=request.exact)
         self.found = selection(different, request.most or len(different))
         self.copies = [(copy, kept) for copy, kept in copies if kept in self.found]
-        self.left_out["most"] = counted(item.name for item in different if item not in self.found)
+        self.left_out["most"] = counted_by_name(
+            item.name for item in different if item not in self.found
+        )
         self.entries = [(_label(place), item.profile) for place, item in enumerate(self.found)]
         check_entries(self.game, self.entries, request.limit, exact=request.exact)
 

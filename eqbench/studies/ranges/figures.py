@@ -13,12 +13,12 @@ from eqbench.equilibria.extremes import extremes, is_linear
 from eqbench.harness.request import Request
 from eqbench.model.game import Game
 from eqbench.model.inspection import infoset_reach
+from eqbench.model.profile_json import profile_from_json, read_profile
 from eqbench.model.realization import RealizationPlan
 from eqbench.model.tree import FloatArray
 from eqbench.store.schema import CellRecord, EquilibriumRecord
 from eqbench.store.stored_run import StoredRun
 from eqbench.studies.branch import action_labels
-from eqbench.studies.crossplay.entries import read_equilibrium
 from eqbench.studies.ranges.request import SENSES, RangeSelection, Sense, infoset_of
 
 SCHEMA = "eqbench.ranges/1"
@@ -208,7 +208,8 @@ class _Reader:
         tree, form = self.game.tree, self.game.sequence_form
         if _kind(quantity) == "payoff":
             return _Value(float(item.payoffs[tree.players.index(quantity)]))
-        behavior = read_equilibrium(self.run.path / str(item.profile), self.game).probabilities
+        data = read_profile(str(self.run.path / str(item.profile)))
+        behavior = profile_from_json(self.game.tree, data).probabilities
         action = action_labels(tree).index(quantity)
         infoset = infoset_of(tree, action)
         reach = float(infoset_reach(tree, behavior)[infoset])
