@@ -88,15 +88,27 @@ def eqbench_here(*arguments: str | Path, cwd: Path, stdin: str | None = None) ->
 
 @contextmanager
 def _process_as_before() -> Iterator[None]:
-    """Undo what a command changes in its process; warnings are not errors, as for a user."""
-    interrupt = signal.getsignal(signal.SIGINT)
+    """Undo what a command changes in its process; warnings are not errors, as for a user.
+
+    Plugins that it has run would otherwise stand in the way of others with the same names.
+    """
+    from eqbench import plugins, registry
+
+    interrupt, loaded = signal.getsignal(signal.SIGINT), set(sys.modules)
     try:
-        with patch.dict(os.environ), warnings.catch_warnings():
+        with (
+            patch.dict(os.environ),
+            patch.dict(registry._registered),
+            warnings.catch_warnings(),
+        ):
             warnings.resetwarnings()
             warnings.simplefilter("ignore")
             yield
     finally:
         signal.signal(signal.SIGINT, interrupt)
+        for name in set(sys.modules) - loaded:
+            if name.startswith(plugins.MODULE_PREFIX):
+                del sys.modules[name]
 
 
 def wait_for(condition: Callable[[], Any]) -> bool:
