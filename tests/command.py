@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 from unittest.mock import patch
 
@@ -90,15 +91,16 @@ def eqbench_here(*arguments: str | Path, cwd: Path, stdin: str | None = None) ->
 def _process_as_before() -> Iterator[None]:
     """Undo what a command changes in its process; warnings are not errors, as for a user.
 
-    Plugins that it has run would otherwise stand in the way of others with the same names.
+    It knows no plugins that other tests have registered, and they know none of its own.
     """
     from eqbench import plugins, registry
 
-    interrupt, loaded = signal.getsignal(signal.SIGINT), set(sys.modules)
+    interrupt = signal.getsignal(signal.SIGINT)
+    held = _taken_out(plugins.MODULE_PREFIX)
     try:
         with (
             patch.dict(os.environ),
-            patch.dict(registry._registered),
+            patch.dict(registry._registered, clear=True),
             warnings.catch_warnings(),
         ):
             warnings.resetwarnings()
@@ -106,9 +108,13 @@ def _process_as_before() -> Iterator[None]:
             yield
     finally:
         signal.signal(signal.SIGINT, interrupt)
-        for name in set(sys.modules) - loaded:
-            if name.startswith(plugins.MODULE_PREFIX):
-                del sys.modules[name]
+        _taken_out(plugins.MODULE_PREFIX)
+        sys.modules.update(held)
+
+
+def _taken_out(prefix: str) -> dict[str, ModuleType]:
+    """Loaded modules whose names begin like this, after they were taken out."""
+    return {name: sys.modules.pop(name) for name in [*sys.modules] if name.startswith(prefix)}
 
 
 def wait_for(condition: Callable[[], Any]) -> bool:
