@@ -155,8 +155,6 @@ class Size(Kind):
     metavar: str = "SIZE"
 
     def read(self, value: Any) -> int:
-        if isinstance(value, int) and not isinstance(value, bool):
-            return value
         text = str(value)
         match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", text)
         unit = _UNITS.get(match[2].lower()) if match else None

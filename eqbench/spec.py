@@ -55,7 +55,7 @@ class Spec:
             return self.name
         return f"{self.name}({','.join(f'{k}={format_value(v)}' for k, v in self.options)})"
 
-    def replace(self, **options: Value) -> Spec:
+    def replace(self, /, **options: Value) -> Spec:
         """Copy with the given options replaced in place; unknown ones are appended."""
         merged = dict(self.options) | options
         return Spec(self.name, tuple(merged.items()))

@@ -107,8 +107,8 @@ def _asked(ctx: click.Context) -> tuple[Experiment, RunFolder | None]:
     """What to run, and the folder to go on in, if there is one."""
     from eqbench.errors import UsageError
     from eqbench.harness.experiment import Experiment, find_experiment, read_experiment
-    from eqbench.harness.start import folder_of_experiment, stored_experiment
-    from eqbench.store.run_folder import MANIFEST, RunFolder
+    from eqbench.harness.start import folder_begun, folder_of_experiment, stored_experiment
+    from eqbench.store.run_folder import RunFolder
 
     typed, given = ctx.params, changes(ctx)
     if typed["file"] is not None and typed["resume"] is not None:
@@ -121,11 +121,9 @@ def _asked(ctx: click.Context) -> tuple[Experiment, RunFolder | None]:
     if typed["file"] is not None:
         file = find_experiment(typed["file"])
         typed["out"] = typed["out"] or folder_of_experiment(file)
-        begun = typed["out"] and (Path(typed["out"]) / MANIFEST).exists()
-        return (
-            read_experiment(file).with_changes(given),
-            RunFolder.open(Path(typed["out"])) if begun else None,
-        )
+        experiment = read_experiment(file).with_changes(given)
+        place = typed["out"]
+        return experiment, folder_begun(Path(place), experiment) if place else None
     if typed["retry"]:
         raise UsageError("--retry is about a run that is there; name its folder with --resume")
     for name in ("game", "solver"):

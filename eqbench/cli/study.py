@@ -91,7 +91,9 @@ def run_study(ctx: click.Context, kind: type[Study[Any]]) -> int:
             elif not quiet:
                 say(f"wrote {drawn}")
     code, stopped = study.ending(document)
-    if stopped:
+    if stopped and not kind.request_type.writes_always:
+        say(stopped)
+    elif stopped:
         again = f"{ctx.command_path} --resume {shlex.quote(str(folder.path))}"
         figures = " --figures" if typed.get("figures") else ""
         say(f"{stopped}; go on with:\n  {again}{figures}")
@@ -123,7 +125,10 @@ def _answered(
             two_interrupts(f"interrupted; results in {folder.path}", quiet=quiet) as interrupted,
             status_line(quiet=quiet) as tell,
         ):
-            session = Session(folder.path, interrupted, tell)
+            again = typed.get("resume") is not None
+            if again and given_options(ctx, kind.request_type):
+                folder.note_request(study)
+            session = Session(folder.path, interrupted, tell, again=again)
             return study, folder, carry_out(study, folder, session)
     except EqbenchError:
         if typed.get("resume") is None:
@@ -153,6 +158,8 @@ def _study(ctx: click.Context, kind: type[Study[Any]]) -> tuple[Study[Any], Any]
     if typed["out"] is not None:
         raise UsageError("give either --resume or --out: a resumed study stays in its folder")
     folder, request = StudyFolder.open(kind, Path(typed["resume"]))
+    if folder.note:
+        say(f"note: {folder.note}")
     return kind(with_changes(request, given), figures=figures), folder
 
 

@@ -8,6 +8,8 @@ solvers or games as the list has values.
 from __future__ import annotations
 
 import itertools
+import math
+import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -76,8 +78,7 @@ def shipped() -> dict[str, Path]:
 
 def find_experiment(text: str) -> Path:
     """File that is meant: of that path, or shipped under that name."""
-    path = Path(text)
-    return path if path.exists() else shipped().get(text, path)
+    return shipped()[text] if text in shipped() and not os.path.isfile(text) else Path(text)
 
 
 def read_experiment(path: Path) -> Experiment:
@@ -180,7 +181,8 @@ class _Reader:
         schema = data.get("schema", SCHEMA)
         if schema != SCHEMA:
             self._refuse("schema", f"{schema!r} is another format; this version reads {SCHEMA!r}")
-        name, report = data.get("name", ""), data.get("report", [])
+        stem = "" if self.path.stem == "manifest" else self.path.stem
+        name, report = data.get("name", stem), data.get("report", [])
         if not isinstance(name, str):
             self._refuse("name", f"{name!r} is no text")
         if not isinstance(report, list) or not all(form in FORMATS for form in report):
@@ -266,9 +268,13 @@ def _expanded(table: Mapping[str, Any]) -> Iterator[str]:
     options = {key: value for key, value in table.items() if key != "name"}
     ranges: list[Sequence[Any]] = []
     for key, value in options.items():
+        if not re.fullmatch(r"[A-Za-z]\w*", key):
+            raise ValueError(f"{key!r} is no name of an option")
         if value == []:
             raise ValueError(f"the range of {key} is empty; give it a value")
         ranges.append(value if isinstance(value, list) else _values(value))
+    if math.prod(map(len, ranges)) > MOST_VALUES:
+        raise ValueError(f"its ranges make more than {MOST_VALUES:,} combinations")
     for values in itertools.product(*ranges):
         chosen = dict(zip(options, map(_exact, values), strict=True))
         yield str(spec.replace(**chosen))

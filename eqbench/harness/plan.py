@@ -240,6 +240,7 @@ def manifest(experiment: Experiment, cells: Sequence[Cell]) -> dict[str, Any]:
         "schema": SCHEMA,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         **({"name": experiment.name} if experiment.name else {}),
+        **({"report": list(experiment.report)} if experiment.report else {}),
         "request": whole if len(requests) > 1 else requests[0],
         **({"parts": requests} if len(requests) > 1 else {}),
         "cells": [cell.key for cell in cells],

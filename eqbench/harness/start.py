@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from eqbench.errors import UsageError
 from eqbench.harness.experiment import (
     Experiment,
     experiment_text,
@@ -30,7 +31,28 @@ def stored_experiment(folder: RunFolder) -> Experiment:
     """What the run in a folder was last asked for."""
     plan = folder.plan
     parts = plan.get("parts") or [plan["request"]]
-    return Experiment(tuple(map(_request, parts)), plan.get("name") or "")
+    name, report = plan.get("name", ""), tuple(plan.get("report", ()))
+    return Experiment(tuple(map(_request, parts)), name, report)
+
+
+def folder_begun(place: Path, experiment: Experiment) -> RunFolder | None:
+    """The folder of an experiment that was begun there, None if there is no run.
+
+    Raises
+    ------
+    UsageError
+        If the run there is that of another experiment.
+    """
+    if not (place / MANIFEST).exists():
+        return None
+    folder = RunFolder.open(place)
+    name = folder.plan.get("name", "")
+    if name != experiment.name:
+        raise UsageError(
+            f"{place} holds the run of {name or 'no experiment'}, not of {experiment.name}; choose "
+            "another folder with --out"
+        )
+    return folder
 
 
 def _request(stored: Mapping[str, Any]) -> Request:
@@ -134,10 +156,10 @@ def run(
         file = find_experiment(str(experiment))
         out, experiment = out or folder_of_experiment(file), read_experiment(file)
     with Run(experiment) as job:
-        if out is not None and (Path(out) / MANIFEST).exists():
-            folder = RunFolder.open(Path(out))
-            go_on(job, folder, NEVER_CACHED)
-        else:
+        folder = None if out is None else folder_begun(Path(out), job.experiment)
+        if folder is None:
             folder = new_folder(job, None if out is None else Path(out))
+        else:
+            go_on(job, folder, NEVER_CACHED)
         job.execute(folder, _Silent())
         return job.records

@@ -239,6 +239,7 @@ class Manifest(TypedDict):
     request: RequestRecord
     parts: NotRequired[list[RequestRecord]]
     name: NotRequired[str]
+    report: NotRequired[list[Literal["csv", "html", "md", "tex"]]]
     created: NotRequired[str]
     environment: NotRequired[EnvironmentRecord]
 

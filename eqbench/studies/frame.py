@@ -43,6 +43,7 @@ class Session:
     folder : where files of its own may be written
     interrupted : whether to stop soon; to be asked again and again
     tell : say in a few words how far the work has come
+    again : whether the study goes on, so that a part may have left something here before
     keeps : whether the folder stays when the work is done
     """
 
@@ -50,6 +51,7 @@ class Session:
     interrupted: Callable[[], bool] = lambda: False
     tell: Callable[[str], None] = lambda words: None
     keeps: bool = True
+    again: bool = False
 
     def go_on(self, words: str = "") -> None:
         """Say what is done next; KeyboardInterrupt if nothing more shall be done."""
@@ -138,6 +140,8 @@ class StudyFolder:
     path: Path
     records: dict[str, dict[str, Any]] = field(default_factory=dict)
     version: str = ""
+    created: str = ""
+    note: str | None = None
 
     @classmethod
     def create(cls, study: Study[Any], path: Path | None) -> StudyFolder:
@@ -148,17 +152,21 @@ class StudyFolder:
         UsageError
             If it holds anything, or cannot be written.
         """
-        folder = cls(path or new_run_path(Path("results"), study.slug()))
+        folder = cls(path or new_run_path(Path("results"), study.slug()), version=study.version)
         new_folder(folder.path)
+        folder.note_request(study)
+        return folder
+
+    def note_request(self, study: Study[Any]) -> None:
+        """Write what the study is asked for now, with which it goes on the next time."""
         manifest = _Manifest(
             schema=SCHEMA,
             study=study.request.command,
-            created=datetime.now(UTC).isoformat(timespec="seconds"),
-            version=study.version,
+            created=self.created or datetime.now(UTC).isoformat(timespec="seconds"),
+            version=self.version,
             request=to_data(study.request, kept=True),
         )
-        write_texts(folder.path, {MANIFEST: f"{json.dumps(manifest, indent=2)}\n"})
-        return folder
+        write_texts(self.path, {MANIFEST: f"{json.dumps(manifest, indent=2)}\n"})
 
     @classmethod
     def open(cls, kind: type[Study[R]], path: Path) -> tuple[StudyFolder, R]:
@@ -183,8 +191,12 @@ class StudyFolder:
         except (OSError, DocumentError) as error:
             raise UsageError(f"{file}: {error}; begin the study again") from None
         reader = LineReader(path / RECORDS, lambda line: decode(line, _Line, "the record"))
-        records = {line["part"]: line["record"] for line in reader.new()}
-        return cls(path, records, manifest.get("version", "")), request
+        try:
+            records = {line["part"]: line["record"] for line in reader.new()}
+        except OSError as error:
+            raise UsageError(f"cannot read {path / RECORDS}: {error.strerror}") from None
+        created, version = manifest["created"], manifest.get("version", "")
+        return cls(path, records, version, created, reader.note()), request
 
     def discard(self) -> None:
         """Remove the folder if nothing was found yet, so that it can be used again."""

@@ -87,7 +87,7 @@ RUN = ("run", "--game", "kuhn2", "--solver", "cfr_plus")
         ("run", "--game", "kuhn2", "--solver", "mccfr", "--seeds", "1000000", "--dry-run"),
         ("run", "--game", "kuhn2", "--solver", "cfr_plus(" * 5000),
         ("run", "--game", "x" * 2_000_000, "--solver", "cfr_plus"),
-        ("suite", "ganzfried_2025_table_1", "--games", TWENTY),
+        ("run", "ganzfried_table_1_quick", "--timeout", TWENTY),
         ("trace", "--game", "skp", "--from", "1" * 5000, "--to", "3"),
         ("trace", "--game", "skp", "--from", "2", "--to", "3", "--time", "1e300"),
         ("simulate", "--game", "kuhn2", "--time", "1e300"),

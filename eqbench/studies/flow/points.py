@@ -123,16 +123,16 @@ def append_rows(path: Path, header: Sequence[str], rows: Iterable[Sequence[str]]
         ) from None
 
 
-def keep_rows(path: Path, cells: Iterable[str]) -> None:
-    """Leave only those rows, of a file that may be missing, that begin with one of these cells."""
+def drop_rows(path: Path, cell: str) -> None:
+    """Take out the rows, of a file that may be missing, that begin with this cell."""
     if not path.exists():
         return
-    known = set(cells)
     with open_text(path) as file:
         rows = list(csv.reader(file))
-    text = _csv_text([*rows[:1], *(row for row in rows[1:] if known.intersection(row[:1]))])
-    with reported(path):
-        write_file(path, text.encode())
+    kept = [*rows[:1], *(row for row in rows[1:] if row[:1] != [cell])]
+    if len(kept) < len(rows):
+        with reported(path):
+            write_file(path, _csv_text(kept).encode())
 
 
 def _csv_text(rows: Iterable[Sequence[str]]) -> str:

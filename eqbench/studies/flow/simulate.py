@@ -30,7 +30,7 @@ from eqbench.studies.flow.points import (
     POINTS,
     SimulatedRun,
     append_points,
-    keep_rows,
+    drop_rows,
     kept_rows,
 )
 from eqbench.studies.flow.profits import (
@@ -266,7 +266,6 @@ class SimulationStudy(Study[SimulationRequest]):
             call("eqbench.plots.flow:planes_of", game, (), request.pairs)
         self._names = published_names(game)
         self._place: Place | None = None
-        self._continues = False  # whether the last points in the folder were written here
 
     def parts(self) -> list[str]:
         return [f"run{number}" for number in range(1, len(self.games) * len(self.starts) + 1)]
@@ -283,10 +282,8 @@ class SimulationStudy(Study[SimulationRequest]):
         statistics, clocks = dict(place.flow.statistics), (time.perf_counter(), time.process_time())
         path = place.trajectory(start, self.request.spread, self.times, session.interrupted)
         elapsed_s, cpu_s = time.perf_counter() - clocks[0], time.process_time() - clocks[1]
-        if not self._continues:  # points of this trajectory that was interrupted give way
-            before = (self._name(*self._run(other)) for other in range(position))
-            keep_rows(session.folder / POINTS, map(cell_text, before))
-            self._continues = True
+        if session.again:  # its points that were written before give way
+            drop_rows(session.folder / POINTS, cell_text(name))
         self._write_points(place, name, path, session.folder)
         windows = _windows(path)
         after = place.flow.statistics

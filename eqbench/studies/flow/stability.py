@@ -19,7 +19,7 @@ from eqbench.model.profile_json import profile_from_json
 from eqbench.model.tree import FloatArray
 from eqbench.report.rows import Report
 from eqbench.studies.branch import action_labels
-from eqbench.studies.flow.points import POINTS, append_rows, columns, keep_rows
+from eqbench.studies.flow.points import POINTS, append_rows, columns, drop_rows
 from eqbench.studies.flow.resolve import by_name, solver_and_games, value_of
 from eqbench.studies.flow.sets import Examiner, Looked, verdicts
 from eqbench.studies.flow.spectrum import TOLERANCE, blocks, spread
@@ -111,7 +111,8 @@ class StabilityStudy(Study[StabilityRequest]):
             resting = {"value": value} | figures | {"points": entries(game, others)}
             profiles += [(f"rest point {n}", looked) for n, looked in enumerate(others, start=1)]
         # rows of a value at which the search was interrupted, and is made anew, go
-        keep_rows(session.folder / POINTS, map(_cell, self.games[:position]))
+        if session.again:
+            drop_rows(session.folder / POINTS, _cell(game))
         free = Choices.of(game.tree).action
         rows = [
             (_cell(game), cell_text(name), *map(repr, (*p.payoffs, *p.behavior[free].tolist())))
