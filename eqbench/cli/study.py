@@ -125,10 +125,9 @@ def _answered(
             two_interrupts(f"interrupted; results in {folder.path}", quiet=quiet) as interrupted,
             status_line(quiet=quiet) as tell,
         ):
-            again = typed.get("resume") is not None
-            if again and given_options(ctx, kind.request_type):
+            if folder.was_begun and given_options(ctx, kind.request_type):
                 folder.note_request(study)
-            session = Session(folder.path, interrupted, tell, again=again)
+            session = Session(folder.path, interrupted, tell)
             return study, folder, carry_out(study, folder, session)
     except EqbenchError:
         if typed.get("resume") is None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import importlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -157,6 +157,11 @@ class StudyFolder:
         folder.note_request(study)
         return folder
 
+    @property
+    def was_begun(self) -> bool:
+        """Whether it is there from before, so that the study goes on."""
+        return bool(self.created or self.records)
+
     def note_request(self, study: Study[Any]) -> None:
         """Write what the study is asked for now, with which it goes on the next time."""
         manifest = _Manifest(
@@ -238,6 +243,7 @@ def carry_out(study: Study[Any], folder: StudyFolder, session: Session) -> dict[
     StoreError
         If the folder can no longer be written; and what the parts raise.
     """
+    session = replace(session, again=folder.was_begun)
     document = folder.summarize(study)
     for part in study.parts():
         if part in folder.records and not _interrupted(folder.records[part]):
