@@ -148,11 +148,13 @@ def begin(
 ) -> RunFolder:
     """The folder of a run that is about to begin or to go on."""
     from eqbench.cli.output import say_notes
-    from eqbench.harness.start import go_on, new_folder
+    from eqbench.harness import start
 
     if folder is None:
-        return new_folder(job, Path(out) if out else None, slug)
-    said = go_on(job, folder, again)
+        anew = not job.experiment.name
+        folder, said = start.begin(job, Path(out) if out else None, again, slug, anew=anew)
+    else:
+        said = start.go_on(job, folder, again)
     say_notes(folder)
     for words in said:
         say(words)

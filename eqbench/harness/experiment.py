@@ -23,7 +23,7 @@ from eqbench.errors import UsageError, nearest
 from eqbench.harness.request import Request
 from eqbench.registry import Registry, default_registry
 from eqbench.requests import Field, fields_of, to_data
-from eqbench.spec import parse_spec, split_specs
+from eqbench.spec import GAME_FILES, is_foreign, parse_spec, split_specs
 from eqbench.text import printable, shortened
 
 SCHEMA = "eqbench.experiment/1"
@@ -91,7 +91,7 @@ def read_experiment(path: Path) -> Experiment:
         begins with the file and the line.
     """
     try:
-        text = read_file(path).decode()
+        text = read_file(path).decode("utf-8-sig")
         data = tomllib.loads(text)
     except OSError as error:
         raise UsageError(
@@ -110,7 +110,7 @@ def experiment_text(experiment: Experiment) -> str:
     defaults = {field.name: field.write(field.default) for field in fields_of(Request)}
     parts = [
         {name: value for name, value in to_data(part).items() if value != defaults[name]}
-        for part in experiment.parts
+        for part in (_with_files(part, Path.cwd()) for part in experiment.parts)
     ]
     common = {
         name: value for name, value in parts[0].items() if all(p.get(name) == value for p in parts)
@@ -124,6 +124,26 @@ def experiment_text(experiment: Experiment) -> str:
             {name: value for name, value in part.items() if name not in common} for part in parts
         ]
     return tomli_w.dumps(document, multiline_strings=False)
+
+
+def _with_files(request: Request, folder: Path) -> Request:
+    """The request with files of games and plugins as they are found from a folder."""
+    return replace(
+        request,
+        games=tuple(
+            ",".join(_placed(spec, folder) for spec in split_specs(text)) for text in request.games
+        ),
+        plugins=tuple(str((folder / file).absolute()) for file in request.plugins),
+    )
+
+
+def _placed(spec: str, folder: Path) -> str:
+    """A spec of a game; if it names a file, that in the folder."""
+    name = parse_spec(spec).name if is_foreign(spec) else ""
+    if not name.lower().endswith(GAME_FILES):
+        return spec
+    path = str(folder / name)
+    return f'"{path}"' if "," in path else path
 
 
 def experiment_schema() -> dict[str, Any]:
@@ -213,17 +233,15 @@ class _Reader:
         for key in _SPECS:
             if not chosen.get(self.fields[key].attribute):
                 self._refuse(key, f"the key {key!r} is missing or empty", place)
-        chosen["plugins"] = tuple(
-            str((self.path.parent / file).absolute()) for file in chosen.get("plugins", ())
-        )
-        self._check_names(chosen, own, place)
-        return Request(**chosen)
+        request = _with_files(Request(**chosen), self.path.parent)
+        self._check_names(request, own, place)
+        return request
 
-    def _check_names(self, chosen: dict[str, Any], own: dict[str, Any], place: int) -> None:
+    def _check_names(self, request: Request, own: dict[str, Any], place: int) -> None:
         """Refuse names that nobody has registered, before anything is run."""
-        registry: Registry = default_registry().with_plugins(chosen["plugins"])
+        registry: Registry = default_registry().with_plugins(request.plugins)
         for key, check in (("game", registry.game_entry), ("solver", _known_solver(registry))):
-            for text in chosen[self.fields[key].attribute]:
+            for text in getattr(request, self.fields[key].attribute):
                 try:
                     for spec in split_specs(text):
                         check(spec)

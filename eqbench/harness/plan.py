@@ -35,7 +35,7 @@ from eqbench.spec import parse_spec, split_specs
 from eqbench.store.schema import SCHEMA, Status
 from eqbench.text import printable, shortened
 
-MOST_CELLS, MOST_GAMES = 100_000, 1_000  # games are built before the first cell is run
+MOST_CELLS, MOST_GAMES = 100_000, 1_000  # of a part; all games are built before a cell is run
 
 
 class GameFolder:
@@ -130,17 +130,18 @@ class PlannedSolver:
 
 @dataclass(frozen=True)
 class Cell:
-    """One piece of work: a game, a solver and a seed (None for deterministic solvers).
+    """One piece of work: a game, a solver, a seed (None for deterministic solvers), a repeat.
 
     Its key is a hash of all that a result may depend on: the content of the game, the solver
-    with its options and version, the seed and the limits of the request. Cells with equal keys
-    need not be run twice.
+    with its options and version, the seed and the limits of the request; and of the repeat.
+    Cells with equal keys need not be run twice.
     """
 
     game: PlannedGame
     solver: PlannedSolver
     seed: int | None
     request: Request
+    repeat: int = 0
     key: str = field(init=False)
 
     @property
@@ -180,6 +181,7 @@ class Cell:
             "budget": asdict(self.budget),
             "setup_timeout_s": self.request.setup_timeout_s,
             "tolerance": self.request.tolerance,
+            **({"repeat": self.repeat} if self.repeat else {}),
         }
         text = json.dumps(identity, sort_keys=True)
         object.__setattr__(self, "key", hashlib.sha256(text.encode()).hexdigest()[:16])
@@ -188,7 +190,7 @@ class Cell:
 def make_plan(
     request: Request, registry: Registry, guardian: Guardian, workspace: Path
 ) -> list[Cell]:
-    """Cells in the order games, solvers, seeds.
+    """Cells in the order games, solvers, seeds, repeats.
 
     Built-in games and solvers are loaded here; third-party code only ever runs in children.
 
@@ -205,23 +207,25 @@ def make_plan(
     named = dict.fromkeys(part for text in request.games for part in split_specs(text))
     if not named:
         raise UsageError("no game given; name one, for example --game kuhn3")
-    per_game = sum(len(_seeds(solver, request)) for solver in solvers)
+    per_game = request.repeats * sum(len(_seeds(solver, request)) for solver in solvers)
     if len(named) > MOST_GAMES:
         raise UsageError(
-            f"{len(named):,} games are too many: a run has at most {MOST_GAMES:,}; divide it into "
-            "several runs"
+            f"{len(named):,} games are too many: a part of a run has at most {MOST_GAMES:,}; "
+            "divide it into several"
         )
     if len(named) * per_game > MOST_CELLS:
         raise UsageError(
-            f"{counted(len(named), 'game')} with {per_game:,} cells each are too many: a run has "
-            f"at most {MOST_CELLS:,} cells; ask for fewer seeds, or divide it into several runs"
+            f"{counted(len(named), 'game')} with {per_game:,} cells each are too many: a part of "
+            f"a run has at most {MOST_CELLS:,} cells; ask for fewer seeds, or divide it into "
+            "several"
         )
     games = [_plan_game(text, request, registry, guardian, workspace) for text in named]
     cells = [
-        Cell(game, solver, seed, request)
+        Cell(game, solver, seed, request, repeat)
         for game in _different(games)
         for solver in solvers
         for seed in _seeds(solver, request)
+        for repeat in range(1 if solver.problem else request.repeats)
     ]
     return list({cell.key: cell for cell in cells}.values())  # a spec may be given twice
 

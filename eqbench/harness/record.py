@@ -240,6 +240,7 @@ def _names(cell: Cell) -> CellRecord:
         solver_spec=cell.solver.spec,
         solver_version=cell.solver.version,
         seed=cell.seed,
+        repeat=cell.repeat,
         status="crashed",
         target=cell.target,
     )

@@ -51,6 +51,9 @@ class Request:
     seeds: Annotated[
         int, Option("Run solvers that use randomness with seeds 0 to N-1.", NUMBER)
     ] = 1
+    repeats: Annotated[
+        int, Option("Run every cell N times over, to see how far its times scatter.", NUMBER)
+    ] = 1
     timeout_s: Annotated[
         float,
         Option(

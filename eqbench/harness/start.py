@@ -68,6 +68,35 @@ def folder_of_experiment(file: Path) -> str | None:
     return str(Path("results") / file_name(file.stem))
 
 
+def begin(
+    job: Run, out: Path | None, again: Collection[Status], slug: str = "", *, anew: bool = False
+) -> tuple[RunFolder, list[str]]:
+    """The folder of an experiment that begins, or goes on if it was begun in `out`.
+
+    Parameters
+    ----------
+    anew : refuse a folder in which it was begun
+
+    Returns
+    -------
+    RunFolder, list of str
+        The folder, and what is to be said about it.
+
+    Raises
+    ------
+    UsageError
+        If the folder holds something else, or cannot be written.
+    """
+    try:
+        return new_folder(job, out, slug), []
+    except UsageError:
+        # another runner may have begun it while this one planned
+        folder = None if anew or out is None else folder_begun(out, job.experiment)
+        if folder is None:
+            raise
+        return folder, go_on(job, folder, again)
+
+
 def new_folder(job: Run, out: Path | None = None, slug: str = "") -> RunFolder:
     """Create the folder of a planned run, with its manifest and the experiment as a file.
 
@@ -156,10 +185,6 @@ def run(
         file = find_experiment(str(experiment))
         out, experiment = out or folder_of_experiment(file), read_experiment(file)
     with Run(experiment) as job:
-        folder = None if out is None else folder_begun(Path(out), job.experiment)
-        if folder is None:
-            folder = new_folder(job, None if out is None else Path(out))
-        else:
-            go_on(job, folder, NEVER_CACHED)
+        folder, _ = begin(job, None if out is None else Path(out), NEVER_CACHED)
         job.execute(folder, _Silent())
         return job.records

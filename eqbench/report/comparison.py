@@ -38,8 +38,8 @@ _LIMITS = (
 )
 _MACHINE = ("processor", "cores", "memory_bytes", "platform", "python", "eqbench")
 
-# Which cells belong together: game, solver with options, and seed.
-_Identity = tuple[tuple[str, ...], str, int | None]
+# Which cells belong together: game, solver with options, seed and repeat.
+_Identity = tuple[tuple[str, ...], str, int | None, int]
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ def compare_runs(
     games: Collection[str] = (),
     solvers: Collection[str] = (),
 ) -> Comparison:
-    """The finished cells of two runs, matched by game, solver with options, and seed.
+    """The finished cells of two runs, matched by game, solver with options, seed and repeat.
 
     Games of files and of OpenSpiel are the same if their trees are, wherever the file is; others
     if their canonical specs are, and so are those of files in old runs, which keep no content,
@@ -200,14 +200,15 @@ def _lost(both: Iterable[tuple[float | None, float | None]]) -> int:
 def _by_identity(sides: Sequence[Sequence[CellRecord]]) -> list[dict[_Identity, CellRecord]]:
     """Cells of each run by identity, which no two cells of a run share."""
     counts = [
-        Counter((_game(cell), cell.solver_spec, cell.seed) for cell in side) for side in sides
+        Counter((_game(cell), cell.solver_spec, cell.seed, cell.repeat) for cell in side)
+        for side in sides
     ]
-    alike = {game for count in counts for (game, _, _), times in count.items() if times > 1}
+    alike = {game for count in counts for (game, *_), times in count.items() if times > 1}
 
     def identity(cell: CellRecord) -> _Identity:
         game = _game(cell)
         more = (cell.game_spec,) if game in alike else ()
-        return (game, *more), cell.solver_spec, cell.seed
+        return (game, *more), cell.solver_spec, cell.seed, cell.repeat
 
     return [{identity(cell): cell for cell in side} for side in sides]
 
@@ -416,25 +417,25 @@ def _broken(pair: Pair, criteria: Criteria) -> Iterator[tuple[str, str]]:
 
 def _missing(group: Sequence[CellRecord]) -> str:
     """What the new run lacks of a game and solver, in words."""
-    seeds = [str(cell.seed) for cell in group if cell.seed is not None]
+    seeds = list(dict.fromkeys(str(cell.seed) for cell in group if cell.seed is not None))
     which = f" (seed{'s' if len(seeds) > 1 else ''} {', '.join(seeds)})" if seeds else ""
     return f"missing from the new run{which}"
 
 
 def _worse_status(pair: Pair) -> str:
-    before = {cell.seed: cell.status for cell in pair.base}
+    before = {cell.trial: cell.status for cell in pair.base}
     changes = []
     for cell in pair.worse:
-        seed = "" if cell.seed is None else f" (seed {cell.seed})"
+        trial = f" ({cell.trial})" if cell.trial else ""
         reason = f": {cell.reason}" if cell.reason else ""
-        changes.append(f"{before[cell.seed]} → {cell.status}{seed}{reason}")
+        changes.append(f"{before[cell.trial]} → {cell.status}{trial}{reason}")
     return "; ".join(changes)
 
 
 def _figures_text(metric: str, figures: Figures) -> str:
     base = "–" if figures.base is None else f"{figures.base:.4g}"
     ratio = "" if figures.ratio is None else f", {figures.ratio:.3g}x"
-    median = f", medians of {figures.seeds} seeds" if figures.seeds > 1 else ""
+    median = f", medians of {figures.seeds} cells" if figures.seeds > 1 else ""
     return f"{metric} {base} → {figures.new:.4g}{ratio}{median}"
 
 

@@ -43,6 +43,11 @@ def several_seeds(entries: Sequence[Entry]) -> bool:
     return len({entry.record.seed for entry in entries} - {None}) > 1
 
 
+def several_repeats(entries: Sequence[Entry]) -> bool:
+    """Whether cells were run more than once."""
+    return any(entry.record.repeat for entry in entries)
+
+
 def several_runs(entries: Sequence[Entry]) -> bool:
     """Whether the entries are of more than one run."""
     return len({entry.run for entry in entries}) > 1
@@ -71,20 +76,23 @@ def is_proved(entry: Entry) -> bool:
 
 
 def row_label(entry: Entry, entries: Sequence[Entry]) -> str:
-    """Solver of a row, with its seed and run where they tell rows apart."""
+    """Solver of a row, with its seed, repeat and run where they tell rows apart."""
     seed = entry.record.seed
     more = [f"seed {seed}"] if seed is not None and several_seeds(entries) else []
+    more += [f"repeat {entry.record.repeat}"] if several_repeats(entries) else []
     more += [entry.run] if several_runs(entries) else []
     return entry.record.solver + (f" ({', '.join(more)})" if more else "")
 
 
 def labels(sharing: Sequence[Entry], entries: Sequence[Entry]) -> list[str]:
-    """Labels of some rows; those that differ in the seed only share one."""
+    """Labels of some rows; those that differ in seed or repeat only share one."""
     found = []
     for group in by_solver(sharing):
-        label = row_label(group[0], entries)
-        if len(group) > 1:
-            seeds = ", ".join(str(entry.record.seed) for entry in group)
-            label = label.replace(f"seed {group[0].record.seed}", f"seeds {seeds}", 1)
+        label, first = row_label(group[0], entries), group[0].record
+        for name in ("seed", "repeat"):
+            numbers = dict.fromkeys(str(getattr(entry.record, name)) for entry in group)
+            if len(numbers) > 1:
+                every = f"{name}s {', '.join(numbers)}"
+                label = label.replace(f"{name} {getattr(first, name)}", every, 1)
         found.append(label)
     return found

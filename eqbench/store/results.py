@@ -29,8 +29,14 @@ _TEXTS = (
     "exact_max_regret",
 )
 _OBJECTS = ("statistics", "also", "parameters")
-_COUNTS = ("seed", "iterations", "peak_memory_bytes", "candidates", "rank", "work", "dimension")
-_CELL = ("run", "key", "game", "solver", "game_spec", "game_content", "solver_spec", "seed")
+_COUNTS = (
+    *("seed", "repeat", "iterations", "peak_memory_bytes"),
+    *("candidates", "rank", "work", "dimension"),
+)
+_CELL = (
+    *("run", "key", "game", "solver", "game_spec", "game_content", "solver_spec"),
+    *("seed", "repeat"),
+)
 _COSTS = ("elapsed_s", "cpu_s", "setup_s", "overhead_s", "peak_memory_bytes", "iterations")
 _QUALITY = ("nash_conv", "max_regret")
 _RESULT_COLUMNS = (*_CELL, "status", "reason", "target", *_COSTS, "candidates", "claim")

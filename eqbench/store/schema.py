@@ -121,6 +121,7 @@ class CellRecord:
     `equilibria` holds all verified candidates, best first. `target` is the max regret at
     which an iterative solver may stop. `trace` and `log` are paths relative to the run.
     `game_content` is a hash of the game tree, since the spec of a game file is only its path.
+    `repeat` counts cells that are the same in all else.
     """
 
     key: Key
@@ -149,6 +150,7 @@ class CellRecord:
     log: FilePath | None = None
     solver_version: Name = ""
     game_content: Name = ""
+    repeat: Count = 0
 
     def __post_init__(self) -> None:
         if (self.payoffs is None) != (self.regrets is None):
@@ -158,9 +160,18 @@ class CellRecord:
         if there:
             _check_lengths(len(there[0]), *there)
 
+    @property
+    def trial(self) -> str:
+        """Seed and repeat in words, as far as there are any."""
+        seed = [] if self.seed is None else [f"seed {self.seed}"]
+        return ", ".join([*seed, *([f"repeat {self.repeat}"] if self.repeat else [])])
+
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
-        return asdict(self)
+        """Plain JSON values; only a repeated cell says which time it is."""
+        values = asdict(self)
+        if not self.repeat:
+            del values["repeat"]
+        return values
 
     def without_files(self) -> CellRecord:
         """Same record for a folder that does not have its files."""

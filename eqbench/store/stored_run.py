@@ -63,8 +63,8 @@ class StoredRun:
     def cell(self, text: str) -> CellRecord:
         """The only cell that `text` names.
 
-        It may be the solver, with or without its options, the game, ``game/solver`` with the
-        seed after another slash where that tells cells apart, or the beginning of the key.
+        It may be the solver, with or without its options, the game, ``game/solver`` with
+        ``/seed`` and ``#repeat`` where that tells cells apart, or the beginning of the key.
 
         Raises
         ------
@@ -161,16 +161,20 @@ def newest_run(root: Path) -> Path:
 
 
 def cell_name(cell: CellRecord) -> str:
-    """``game/solver``, with the seed after another slash if there is one."""
+    """``game/solver``, with ``/seed`` and ``#repeat`` if it has them."""
     seed = "" if cell.seed is None else f"/{cell.seed}"
-    return f"{cell.game}/{cell.solver}{seed}"
+    return f"{cell.game}/{cell.solver}{seed}" + (f"#{cell.repeat}" if cell.repeat else "")
 
 
 def _names(cell: CellRecord) -> set[str]:
-    """All names that may mean a cell; a solver without a seed also answers to seed 0."""
+    """All names that may mean a cell; a solver without a seed also answers to seed 0.
+
+    Several repeats share them; the number of one tells it from the others.
+    """
     games, solvers = (cell.game, cell.game_spec), (cell.solver, cell.solver_spec)
     pairs = [*games, *solvers, *(f"{game}/{solver}" for game in games for solver in solvers)]
     names = {*pairs, *(f"{name}/{cell.seed or 0}" for name in pairs)}
+    names |= {f"{name}#{cell.repeat}" for name in names}
     return {"".join(name.split()) for name in names}
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from command import eqbench
+from command import eqbench_here as eqbench
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,7 +22,9 @@ from eqbench.harness.experiment import (
     read_experiment,
     shipped,
 )
+from eqbench.harness.pipeline import Run
 from eqbench.harness.request import Request
+from eqbench.harness.start import begin
 from eqbench.requests import fields_of
 
 PARTS = """
@@ -119,6 +122,33 @@ def test_files_of_plugins_are_found_beside_the_experiment(tmp_path: Path) -> Non
     assert part.plugins == (str(tmp_path / "mine.py"),)
 
 
+def test_files_of_games_count_from_the_experiment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "games").mkdir()
+    for name in ("mine.efg", "with, comma.nfg"):
+        (tmp_path / "games" / name).touch()
+    text = """game = ["kuhn2", "games/mine.efg,'games/with, comma.nfg'"]\nsolver = ["lcp"]"""
+    monkeypatch.chdir("/")
+    experiment = read_experiment(written(tmp_path, text))
+    folder = tmp_path / "games"
+    assert experiment.parts[0].games == (
+        "kuhn2",
+        f'{folder}/mine.efg,"{folder}/with, comma.nfg"',
+    )
+    # a manifest is read elsewhere than it was typed
+    assert read_experiment(written(tmp_path, experiment_text(experiment))) == experiment
+    monkeypatch.chdir(tmp_path)
+    typed = Experiment((Request(("games/mine.efg",), ("lcp",)),))
+    assert f'"{folder}/mine.efg"' in experiment_text(typed)
+
+
+def test_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    file = tmp_path / "marked.toml"
+    file.write_text('game = "kuhn2"\nsolver = "lcp"', encoding="utf-8-sig")
+    assert read_experiment(file).parts[0].games == ("kuhn2",)
+
+
 def test_shipped_experiments_can_be_read_and_are_listed() -> None:
     listed = CliRunner().invoke(app, ["list", "experiments"]).output
     for name, file in shipped().items():
@@ -165,8 +195,12 @@ def test_options_are_saved_as_an_experiment(tmp_path: Path) -> None:
     assert "cannot write" in again.err
 
 
+def experiment_of_lcp() -> Experiment:
+    return package.Experiment((package.Request(("kuhn2",), ("lcp", "sequence_lp")),))
+
+
 def test_experiment_is_run_from_python_in_children(tmp_path: Path) -> None:
-    experiment = package.Experiment((package.Request(("kuhn2",), ("lcp", "sequence_lp")),))
+    experiment = experiment_of_lcp()
     records = package.run(experiment, out=tmp_path / "run")
     assert [(record.solver, record.status) for record in records] == [
         ("lcp", "ok"),
@@ -174,3 +208,39 @@ def test_experiment_is_run_from_python_in_children(tmp_path: Path) -> None:
     ]
     assert len(package.load_results(tmp_path / "run")) == 2
     assert package.run(experiment, out=tmp_path / "run") == records
+
+
+def test_runner_that_comes_second_goes_on_where_the_first_began(tmp_path: Path) -> None:
+    experiment = replace(experiment_of_lcp(), name="shared")
+    with Run(experiment) as first, Run(experiment) as second:
+        begun, _ = begin(first, tmp_path / "run", ())
+        joined, _ = begin(second, tmp_path / "run", ())
+        assert joined.path == begun.path
+        assert joined.manifest == begun.manifest
+    with Run(replace(experiment, name="another")) as stranger, pytest.raises(UsageError):
+        begin(stranger, tmp_path / "run", ())
+    with Run(experiment) as again, pytest.raises(UsageError, match="already holds a run"):
+        begin(again, tmp_path / "run", (), anew=True)
+
+
+def test_repeats_are_cells_of_their_own_that_every_table_tells_apart(tmp_path: Path) -> None:
+    options = ("run", "--game", "kuhn2", "--solver", "lcp,mccfr", "--iterations", "9", "-q")
+    done = eqbench(*options, "--repeats", "2", "--seeds", "2", "--out", "run", cwd=tmp_path)
+    assert done.code == 0, done.err
+    frame = package.load_results(tmp_path / "run")
+    pairs = zip(frame["solver"], frame["seed"].fillna(-1), frame["repeat"], strict=True)
+    assert [*pairs] == [
+        *(("lcp", -1, 0), ("lcp", -1, 1)),
+        *(("mccfr", 0, 0), ("mccfr", 0, 1), ("mccfr", 1, 0), ("mccfr", 1, 1)),
+    ]
+    assert frame["max_regret"].nunique() == 3  # only seeds make a difference
+    assert "repeat" in done.out
+    cells = [json.loads(line) for line in (tmp_path / "run/runs.jsonl").read_text().splitlines()]
+    assert [cell.get("repeat") for cell in cells] == [None, 1] * 3
+    shown = eqbench("show", "run", "kuhn2/mccfr/1#1", "--json", cwd=tmp_path)
+    assert shown.json["cell"]["key"] == frame["key"].iloc[-1]
+    assert eqbench("show", "run", "lcp", cwd=tmp_path).code == 2  # which of the two?
+    once = eqbench(*options, "--seeds", "2", "--out", "once", cwd=tmp_path)
+    assert once.code == 0, once.err
+    compared = eqbench("compare", "run", "once", "--json", cwd=tmp_path)
+    assert (compared.code, len(compared.json["only_base"])) == (3, 3)

@@ -69,6 +69,15 @@ def test_cells_come_in_the_order_of_games_solvers_and_seeds(cells: Any) -> None:
     ]
 
 
+def test_repeats_are_planned_one_after_another_and_the_first_has_the_key_of_a_single_one(
+    cells: Any,
+) -> None:
+    once, thrice = cells(), cells(repeats=3)
+    assert [cell.repeat for cell in thrice] == [0, 1, 2]
+    assert len({cell.key for cell in thrice}) == 3
+    assert thrice[0].key == once[0].key
+
+
 def test_what_is_named_twice_is_planned_once(cells: Any) -> None:
     twice = ["kuhn2", "kuhn(players=2,cards=3)", "kuhn2"]
     found = cells(games=twice, solvers=["cfr,cfr", "cfr( )"])
