@@ -218,6 +218,7 @@ class RequestRecord(TypedDict, total=False):
     games: list[Name]
     solvers: list[Name]
     seeds: Count
+    repeats: Count
     timeout_s: Required[Seconds]
     setup_timeout_s: Seconds
     iterations: Count | None
