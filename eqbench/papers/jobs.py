@@ -35,15 +35,16 @@ class Job:
     name : of its folder, lower-case words joined by ``_``
     command : what follows ``eqbench``, without ``--out``, as tuple of words. ``{other}`` in a word
         stands for the folder of the job ``other``, which is then run before
-    compute : instead, ``module:function``, called as ``function(folder, jobs, full=…)`` in a
-        process of its own with its folder and that of all jobs; what it returns, JSON values,
-        becomes ``summary.json``
+    compute : instead, ``module:function`` of the paper, called as ``function(folder, jobs,
+        full=…)`` in a process of its own with its folder and that of all jobs; what it returns,
+        JSON values, becomes ``summary.json``
     needs : jobs that have to be there before, beside those in the command
     full : whether it belongs to ``--full`` only
     full_command : takes the place of `command` with ``--full``
     out : whether the command takes ``--out``; if not, what it prints is all that there is
     alone : whether nothing else may run meanwhile, since times are what is asked for
     accept : exit codes that are results
+    folder : of the paper
     """
 
     name: str
@@ -55,6 +56,7 @@ class Job:
     out: bool = True
     alone: bool = False
     accept: tuple[int, ...] = (0,)
+    folder: Path = Path()
 
     def words(self, *, full: bool) -> tuple[str, ...]:
         """Command for this extent, empty if it is a computation."""

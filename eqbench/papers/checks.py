@@ -1,0 +1,243 @@
+"""The checks of claims: a small closed language that holds a value of ours against what is printed.
+
+    check = term { "and" term }
+    term  = relation [ value ] | value-free word
+
+Where a relation has no value of its own, it is held against the number that is printed.
+
+==================  =====================================================================
+``=`` *v*           equal: exactly for numbers, letter by letter for words and lists
+``~ digits``        within half a unit of the last digit that is printed
+``~ t``, ``~ t of v``    within a distance t (of v)
+``~ x f``, ``~ x f of v``  within a factor f, either way (of v)
+``<``, ``<=``, ``>``, ``>=`` *v*   below, at most, above, at least
+``in a..b``         between a and b, both allowed
+``has a, b``        a list or an interval that contains these
+``one of a, b``     one of these
+``rises``, ``falls``   a list that goes strictly up or down
+==================  =====================================================================
+
+Of several values, as a list or a table, all must pass (and there must be one), but for ``=``, ``has``, ``rises`` and
+``falls``, which are about the whole list. A value may be ``printed``.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+from eqbench.errors import UsageError
+
+NUMBER = re.compile(
+    r"(?<![\w.])[+−-]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)(?:e[+−-]?\d+)?(?:/\d+)?"
+)
+MOST_SHOWN = 12  # numbers of a list
+_SLACK = 1 + Fraction(1, 10**9)  # a figure just between two roundings agrees with both
+
+
+@dataclass(frozen=True)
+class Interval:
+    """All that a value may be, both ends included; a bound has an infinite end."""
+
+    low: float | Fraction
+    high: float | Fraction
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A value that is checked, and other data to be shown in its place."""
+
+    value: Any
+    shown: Any
+
+
+@dataclass(frozen=True)
+class Missing:
+    """Why there is no value: the claim is not attempted."""
+
+    why: str
+
+
+def number_in(text: str) -> tuple[Fraction, Fraction]:
+    """The only number in a text, and half a unit of its last digit.
+
+    Raises
+    ------
+    UsageError
+        If there is none, or are several.
+    """
+    found = NUMBER.findall(text)
+    if len(found) != 1:
+        raise UsageError(f"{text!r} has {len(found)} numbers; give the check a value of its own")
+    return parse_number(found[0]), half_unit(found[0])
+
+
+def parse_number(text: str) -> Fraction:
+    """The exact value of an integer, decimal or fraction as it is printed."""
+    return Fraction(text.replace(",", "").replace("−", "-"))
+
+
+def half_unit(text: str) -> Fraction:
+    """Half a unit of the last digit of a printed number; nothing for a fraction."""
+    if "/" in text:
+        return Fraction(0)
+    mantissa, _, exponent = text.replace("−", "-").partition("e")
+    decimals = len(mantissa.partition(".")[2])
+    return Fraction(10) ** (int(exponent or 0) - decimals) / 2
+
+
+def passes(check: str, ours: Any, printed: str) -> bool | None:
+    """Return whether a value of ours passes a check; None if it is a bound that leaves it open.
+
+    Raises
+    ------
+    UsageError
+        If the check is not in the language, or has nothing to compare with.
+    """
+    value = ours.value if isinstance(ours, Finding) else ours
+    found = [_passes(term.strip(), value, printed) for term in re.split(r"\band\b", check)]
+    return False if False in found else None if None in found else True
+
+
+def _passes(term: str, ours: Any, printed: str) -> bool | None:
+    relation, _, rest = term.partition(" ")
+    rest, items = rest.strip(), _items(ours)
+    if term in ("rises", "falls"):
+        return _is_monotone(items, term)
+    if relation == "=":
+        return _equal(ours, printed if rest in ("", "printed") else rest)
+    if relation == "has":
+        return all(_contains(ours, part) for part in _parts(rest))
+    if relation == "one" and rest.startswith("of "):
+        return bool(items) and all(any(_equal(o, v) for v in _parts(rest[3:])) for o in items)
+    low, high = _allowed(relation, rest, printed)
+    inside = {_inside(item, low, high, strict=relation in ("<", ">")) for item in items}
+    return None if inside == {True, None} or inside == {None} else inside == {True}
+
+
+def _allowed(relation: str, rest: str, printed: str) -> tuple[Any, Any]:
+    """Both ends of the numbers that a relation allows."""
+    if relation in ("<", "<="):
+        return -math.inf, _operand(rest, printed)
+    if relation in (">", ">="):
+        return _operand(rest, printed), math.inf
+    if relation == "in" and ".." in rest:
+        low, high = (_operand(end, printed) for end in rest.split(".."))
+        return low, high
+    if relation != "~" or not rest:
+        raise UsageError(f"the check {relation} {rest} is none of the language of claims")
+    how, _, of = rest.partition(" of ")
+    if how == "digits":
+        wanted, distance = number_in(of or printed)
+        return wanted - distance * _SLACK, wanted + distance * _SLACK
+    wanted = _operand(of, printed)
+    if how.startswith("x"):
+        low, high = sorted((wanted / parse_number(how[1:]), wanted * parse_number(how[1:])))
+        return low, high
+    return wanted - parse_number(how) * _SLACK, wanted + parse_number(how) * _SLACK
+
+
+def _inside(ours: Any, low: Any, high: Any, *, strict: bool) -> bool | None:
+    ends = (ours.low, ours.high) if isinstance(ours, Interval) else (ours, ours)
+    if strict:
+        within = low < ends[0] and ends[1] < high
+        outside = ends[1] <= low or ends[0] >= high
+    else:
+        within = low <= ends[0] and ends[1] <= high
+        outside = ends[1] < low or ends[0] > high
+    return True if within else False if outside else None
+
+
+def _operand(text: str, printed: str) -> Fraction:
+    text = text.strip()
+    return number_in(printed)[0] if text in ("", "printed") else parse_number(text)
+
+
+def _equal(ours: Any, text: str) -> bool:
+    if isinstance(ours, Mapping | list | tuple | set | frozenset):
+        parts = _parts(text)
+        items = _items(ours)
+        if len(parts) == 1 and len(items) > 1:  # all the same
+            return all(_equal(item, text) for item in items)
+        return len(parts) == len(items) and all(map(_equal, items, parts))
+    if isinstance(ours, bool):
+        return text.strip() == ("yes" if ours else "no")
+    if isinstance(ours, int | float | Fraction):
+        found = NUMBER.findall(text)
+        exact = text.strip() if len(found) != 1 else found[0]
+        try:
+            return bool(ours == parse_number(exact))
+        except ValueError:
+            raise UsageError(f"{text!r} is no number to compare {ours} with") from None
+    return str(ours) == text.strip()
+
+
+def _contains(ours: Any, part: str) -> bool:
+    if isinstance(ours, Interval):
+        return bool(ours.low <= parse_number(part) <= ours.high)
+    return any(_equal(item, part) for item in _items(ours))
+
+
+def _is_monotone(values: Sequence[Any], way: str) -> bool:
+    ordered = operator.lt if way == "rises" else operator.gt
+    return len(values) > 1 and all(ordered(a, b) for a, b in pairwise(values))
+
+
+def _items(ours: Any) -> Sequence[Any]:
+    """Values one by one."""
+    if isinstance(ours, Mapping):
+        ours = ours.values()
+    elif isinstance(ours, set | frozenset):
+        ours = sorted(ours)
+    elif not isinstance(ours, list | tuple):
+        return [ours]
+    return [item for value in ours for item in _items(value)]
+
+
+def _parts(text: str) -> list[str]:
+    return [part.strip() for part in text.split(", ")]
+
+
+def shown(value: Any) -> str:
+    """A value as text, numbers with six digits."""
+    match value:
+        case Finding(shown=other):
+            return shown(other)
+        case Interval(low=low, high=high):
+            if math.isinf(high):
+                return f"at least {shown(low)}"
+            return f"at most {shown(high)}" if math.isinf(low) else f"{shown(low)} to {shown(high)}"
+        case bool():
+            return "yes" if value else "no"
+        case float():
+            return f"{value:.6g}"
+        case int():
+            return f"{value:,}" if abs(value) >= 10_000 else str(value)
+        case Mapping():
+            return "; ".join(f"{shown(key)}: {shown(item)}" for key, item in value.items())
+        case set() | frozenset():
+            return shown(sorted(value))
+        case list() | tuple():
+            if len(value) > MOST_SHOWN and not any(isinstance(v, str | Mapping) for v in value):
+                return f"{shown(min(value))} to {shown(max(value))} ({len(value)} values)"
+            return ", ".join(map(shown, value)) or "none"
+    return str(value)
+
+
+def difference(ours: Any, printed: str) -> str:
+    """How far a number is from the printed one; empty if that means nothing."""
+    value = ours.value if isinstance(ours, Finding) else ours
+    if isinstance(value, bool) or not isinstance(value, int | float | Fraction):
+        return ""
+    try:
+        theirs = float(number_in(printed)[0])
+    except UsageError:
+        return ""
+    ratio = f", {float(value) / theirs:.3g} times theirs" if theirs else ""
+    return f"{float(value) - theirs:+.3g}{ratio}"

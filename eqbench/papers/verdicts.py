@@ -1,0 +1,155 @@
+"""Every claim of a paper with a verdict, from what its jobs have stored; nothing is run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from eqbench.papers.checks import Missing, difference, passes, shown
+from eqbench.papers.jobs import Job, Workshop
+from eqbench.papers.paper import Claim, Figure, Paper, Part
+from eqbench.papers.stored import NotStoredError, Stored
+
+SCHEMA = "eqbench.reproduce/2"
+VERDICTS = ("reproduced", "differs", "source_error", "not_attempted")
+
+
+class Facts:
+    """What a paper's functions read off its jobs, each called once."""
+
+    def __init__(self, paper: Paper, stored: Stored) -> None:
+        self._paper, self._stored = paper, stored
+        self._known: dict[str, tuple[Any, list[str]]] = {}
+
+    def at(self, path: str) -> tuple[Any, list[str]]:
+        """The value at ``function/key/key``, and the jobs that the function has read.
+
+        Raises
+        ------
+        KeyError
+            If there is no such key: a mistake of the paper's author.
+        """
+        name, *keys = path.split("/")
+        value, jobs = self.of(name)
+        for key in keys:
+            if isinstance(value, Missing):
+                break
+            if not isinstance(value, Mapping):
+                raise KeyError(f"the fact {path}: there is no {key!r} in {value!r}")
+            by_text = {str(own): item for own, item in value.items()}
+            if key not in by_text:
+                raise KeyError(f"the fact {path}: there is no {key!r}, only {', '.join(by_text)}")
+            value = by_text[key]
+        return value, jobs
+
+    def of(self, target: str) -> tuple[Any, list[str]]:
+        """What a function finds, `Missing` if a job was not run; what else it raises is a bug."""
+        if target not in self._known:
+            function = self._paper.function(target)
+            self._stored.listen()
+            try:
+                value = function(self._stored)
+            except NotStoredError as error:
+                value = Missing(str(error))
+            self._known[target] = value, list(self._stored.used)
+        return self._known[target]
+
+
+def judge(paper: Paper, workshop: Workshop) -> dict[str, Any]:
+    """A paper with a verdict on each claim, as JSON values."""
+    stored = Stored(workshop, paper.jobs)
+    facts = Facts(paper, stored)
+    parts = [_part(part, facts, stored) for part in paper.parts]
+    counts = Counter(claim["verdict"] for part in parts for claim in part["claims"])
+    return {
+        "name": paper.name,
+        "citation": paper.citation,
+        "full": workshop.full,
+        "counts": {verdict: counts[verdict] for verdict in VERDICTS},
+        "checks": sum(part["checks"] for part in parts),
+        "parts": parts,
+        "jobs": [record for job in paper.jobs if (record := _job(job, workshop)) is not None],
+    }
+
+
+def _part(part: Part, facts: Facts, stored: Stored) -> dict[str, Any]:
+    functions = {claim.fact.partition("/")[0] for claim in part.claims if claim.fact}
+    return {
+        "title": part.title,
+        "note": part.note,
+        "checks": len(functions),
+        "claims": [_claim(claim, facts) for claim in part.claims],
+        "pictures": [_figure(figure, facts) for figure in part.figures],
+        "files": [
+            dict(file) for file in part.files if _is_there(stored, file["job"], file["file"])
+        ],
+    }
+
+
+def _claim(claim: Claim, facts: Facts) -> dict[str, Any]:
+    value, jobs = facts.at(claim.fact) if claim.fact else (Missing(claim.note), [])
+    verdict, ours, detail = _verdict(claim, value, facts)
+    return {
+        "row": claim.row,
+        "column": claim.column,
+        "theirs": claim.printed,
+        "ours": ours,
+        "verdict": verdict,
+        "detail": detail,
+        "fact": claim.fact,
+        "check": claim.check,
+        "jobs": jobs,
+    }
+
+
+def _verdict(claim: Claim, value: Any, facts: Facts) -> tuple[str, str, str]:
+    """Verdict, our value as text, and what there is to say."""
+    if isinstance(value, Missing):
+        return "not_attempted", "not attempted", value.why
+    ours = shown(value)
+    holds = passes(claim.check, value, claim.printed)
+    if holds:
+        return "reproduced", ours, claim.note
+    if holds is None:
+        return "not_attempted", ours, "; ".join(filter(None, ("a bound only", claim.note)))
+    by = difference(value, claim.printed)
+    evidence, _ = facts.at(claim.evidence) if claim.evidence else (None, [])
+    if evidence is True:
+        return "source_error", ours, claim.note or f"{claim.evidence} was checked"
+    return "differs", ours, "; ".join(filter(None, (by, claim.note))) or f"not {claim.check}"
+
+
+def _figure(figure: Figure, facts: Facts) -> dict[str, Any]:
+    """A figure with its picture as SVG, or why it is missing."""
+    svg, jobs = facts.of(figure["draw"])
+    missing = svg.why if isinstance(svg, Missing) else ""
+    return {
+        "title": figure["title"],
+        "caption": " ".join(figure["caption"].split()),
+        "svg": "" if missing else svg,
+        "missing": missing,
+        "jobs": jobs,
+    }
+
+
+def _is_there(stored: Stored, job: str, file: str) -> bool:
+    try:
+        return bool((stored[job].path / file).exists())
+    except NotStoredError:
+        return False
+
+
+def _job(job: Job, workshop: Workshop) -> dict[str, Any] | None:
+    record = workshop.record(job.name)
+    if record is None:
+        return None
+    return {
+        "name": job.name,
+        "command": record.command,
+        "run": str(Path("jobs") / workshop.source / (job.name if job.out else f"{job.name}.out")),
+        "exit_code": record.exit_code,
+        "failed": not record.accepted,
+        "elapsed_s": record.elapsed_s,
+    }
