@@ -15,6 +15,9 @@ Where a relation has no value of its own, it is held against the number that is 
 ``has a, b``        a list or an interval that contains these
 ``one of a, b``     one of these
 ``rises``, ``falls``   a list that goes strictly up or down
+``numbers``         a list of all numbers that are printed, in their order
+``formula``, …      at points, as in `eqbench.papers.formulas`
+``[`` *key* ``]`` term   about one entry of a table
 ==================  =====================================================================
 
 Of several values, as a list or a table, all must pass (and there must be one), but for ``=``, ``has``, ``rises`` and
@@ -33,6 +36,7 @@ from itertools import pairwise
 from typing import Any
 
 from eqbench.errors import UsageError
+from eqbench.papers.formulas import WORDS, formula_passes
 
 NUMBER = re.compile(
     r"(?<![\w.])[+−-]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)(?:e[+−-]?\d+)?(?:/\d+)?"
@@ -100,20 +104,28 @@ def passes(check: str, ours: Any, printed: str) -> bool | None:
     UsageError
         If the check is not in the language, or has nothing to compare with.
     """
-    value = ours.value if isinstance(ours, Finding) else ours
-    found = [_passes(term.strip(), value, printed) for term in re.split(r"\band\b", check)]
+    found = [_passes(term.strip(), ours, printed) for term in re.split(r"\band\b", check)]
     return False if False in found else None if None in found else True
 
 
 def _passes(term: str, ours: Any, printed: str) -> bool | None:
+    ours = ours.value if isinstance(ours, Finding) else ours
+    if term.startswith("["):
+        key, _, term = term[1:].partition("] ")
+        return _passes(term.strip(), ours[key], printed)
     relation, _, rest = term.partition(" ")
-    rest, items = rest.strip(), _items(ours)
+    rest = rest.strip()
+    if relation in WORDS:
+        return formula_passes(relation, rest or printed, ours)
+    items = _items(ours)
+    if term == "numbers":
+        return list(items) == [parse_number(text) for text in NUMBER.findall(printed)]
     if term in ("rises", "falls"):
         return _is_monotone(items, term)
     if relation == "=":
         return _equal(ours, printed if rest in ("", "printed") else rest)
     if relation == "has":
-        return all(_contains(ours, part) for part in _parts(rest))
+        return all(_contains(ours, part) for part in _parts(printed if rest == "printed" else rest))
     if relation == "one" and rest.startswith("of "):
         return bool(items) and all(any(_equal(o, v) for v in _parts(rest[3:])) for o in items)
     low, high = _allowed(relation, rest, printed)
@@ -209,6 +221,8 @@ def shown(value: Any) -> str:
     match value:
         case Finding(shown=other):
             return shown(other)
+        case Interval(low=low, high=high) if low == high:
+            return shown(low)
         case Interval(low=low, high=high):
             if math.isinf(high):
                 return f"at least {shown(low)}"
