@@ -32,7 +32,6 @@ from eqbench.papers.szafron.family import (
     ends,
     family,
     from_kappa,
-    kuhn3,
     parameters,
     places,
     sample,
@@ -86,9 +85,7 @@ def _regret_of_run(stored: Stored, job: str) -> Any:
     cell = stored[job].cells[0]
     if cell.max_regret is None:
         return Missing(f"the run ended as {cell.status}: {cell.reason}")
-    return Finding(
-        cell.max_regret, {"max regret": cell.max_regret, "iterations": cell.iterations}
-    )
+    return Finding(cell.max_regret, {"max regret": cell.max_regret, "iterations": cell.iterations})
 
 
 def mccfr(stored: Stored) -> Any:
@@ -188,9 +185,7 @@ def polynomials(stored: Stored) -> dict[str, Any]:
 
 def derivatives(stored: Stored) -> dict[str, Any]:
     """Each derivative of the proofs: ours at points, and its extremes over members."""
-    return {
-        _key(step["title"]): _derivative(step) for step in stored["formulas"].summary["steps"]
-    }
+    return {_key(step["title"]): _derivative(step) for step in stored["formulas"].summary["steps"]}
 
 
 def _key(title: str) -> str:
@@ -230,9 +225,7 @@ def _anywhere() -> list[Values]:
     """Points of which nothing is special."""
     rng = np.random.default_rng(7)
     names = (*places(), "beta")
-    return [
-        {name: Fraction(int(rng.integers(1, 97)), 97) for name in names} for _ in range(4)
-    ]
+    return [{name: Fraction(int(rng.integers(1, 97)), 97) for name in names} for _ in range(4)]
 
 
 @cache
@@ -308,9 +301,7 @@ _ROWS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 def table_3(stored: Stored) -> dict[str, Any]:
     """Each entry, members with regret, and how many have regret 1/64 beyond the entry."""
     summary = stored["certificates"].summary
-    wrong = sum(
-        each["members"] - each["equilibria"] for each in summary["certificates"].values()
-    )
+    wrong = sum(each["members"] - each["equilibria"] for each in summary["certificates"].values())
     found: dict[str, Any] = {"c34": {"range": [0, 1], "members with regret": wrong}}
     single = [*constants(), "b32", "b33", "b41", "c21"]
     for row in (*_ROWS, *(name for name in single if name in summary["beyond"])):
@@ -468,12 +459,9 @@ def transfers(stored: Stored) -> dict[str, Any]:
     other = _measured(found["one_quarter"])
     ways = {"low": ("0",), "between": ("1/4", "7/16"), "high": ("1/2",)}
     return {
-        "at both ends": {
-            name: _measured(each)["payoffs"] for name, each in found["ends"].items()
-        },
+        "at both ends": {name: _measured(each)["payoffs"] for name, each in found["ends"].items()},
         "by one parameter": {
-            short: _by_one_parameter(found["alone"][c11])
-            for short, (c11, *_) in ways.items()
+            short: _by_one_parameter(found["alone"][c11]) for short, (c11, *_) in ways.items()
         },
         "both bluffs at a quarter": {
             short: {
@@ -554,9 +542,7 @@ def special_points(stored: Stored) -> dict[str, Any]:
         "one point": {
             "b11 = b21, c33": single,
             "gain": gains("b32=15/16"),
-            "beyond": gains(
-                "b32=15/16, c33 more", "b32=15/16, b11 less", "b32=15/16, both less"
-            ),
+            "beyond": gains("b32=15/16, c33 more", "b32=15/16, b11 less", "b32=15/16, both less"),
         },
         "c11": {
             "largest": Fraction(largest["6"]["largest"]["c11"]),
@@ -592,9 +578,7 @@ def table_4(stored: Stored) -> dict[str, Any]:
     found = stored["allowed"].summary
     return {
         name: {
-            "measured": Fraction(
-                printed[player][label]["call" if "B" in label else "bet"]
-            ),
+            "measured": Fraction(printed[player][label]["call" if "B" in label else "bet"]),
             "in a member": Fraction(found[player]["own"][name]),
             "gains there": _kappas(found[player]["regrets"]),
         }

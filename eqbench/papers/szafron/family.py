@@ -7,7 +7,7 @@ are read from `eqbench.equilibria`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -63,8 +63,7 @@ def places() -> dict[str, tuple[str, str]]:
     layout = family()[LOW].layout
     players = (place.split("|") for place in layout.places)
     return {
-        name: (who, label)
-        for name, (who, label, _) in zip(layout.variables, players, strict=True)
+        name: (who, label) for name, (who, label, _) in zip(layout.variables, players, strict=True)
     }
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from eqbench.documents import read_file
-from eqbench.equilibria import Identifier, Identity, known_sets
+from eqbench.equilibria import Identifier, Identity
 from eqbench.equilibria.identity import outcome_distribution
 from eqbench.equilibria.nearest import nearest_member
-from eqbench.model.game import Game
+from eqbench.errors import ProfileError
 from eqbench.model.inspection import infoset_reach
 from eqbench.model.profile import BehaviorProfile, random_profile
 from eqbench.model.profile_json import (
@@ -30,20 +30,11 @@ from eqbench.model.profile_json import (
     profile_text,
 )
 from eqbench.model.tree import FloatArray
-from eqbench.papers.szafron.certificates import measured
-from eqbench.papers.szafron.notation import (
-    HALF,
-    NAMES,
-    NECESSARY,
-    SUB_FAMILIES,
-    in_kappa,
-    load_kuhn3,
-    member,
-)
-from eqbench.papers.szafron.polish import exact_near, polished
+from eqbench.papers.szafron import family
+from eqbench.papers.szafron.family import HALF, QUARTER, SUB_FAMILIES, ZERO, kuhn3
 from eqbench.plots.style import add_legend, label_axes, new_figure, ordered_colors, save_figure
 from eqbench.store.stored_run import read_run
-from eqbench.verification import Verifier
+from eqbench.verification import Verifier, verify_exactly
 
 RUNS = ("many_starts", "single_starts", "slow_methods", "patient_methods")
 COUNTS = 1e-9  # largest regret of what counts as an equilibrium, as a share of the payoff range
@@ -51,6 +42,13 @@ SHARP = 1e-12  # a stricter one, for comparison
 DIFFERENT = 1e-6  # largest difference of frequencies, or of outcomes, that is none
 MOVED = 1e-3  # largest difference of a frequency that polishing may make up
 REACHED = 1e-6  # reach from which on Table 2 must hold
+# smallest frequency of an action that counts as played; iterates leave traces of several sizes
+SUPPORTS = (1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
+DENOMINATORS = (2, 4, 8, 12, 24, 48, 96, 120, 240, 960)
+_ROUNDS = 8
+_CUT = 1e-9  # of singular values; smaller ones belong to directions in which nothing changes
+_BINS = 25
+_MOST_DOTS = 600  # in the picture of payoffs
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,107 +70,151 @@ class Found:
     moved: float = 0.0
 
     @property
-    def is_on_path(self) -> bool:
-        """Whether its outcomes are those of a member of the family."""
-        return self.identity is not None and self.identity.on_path
-
-    @property
     def kind(self) -> str:
         """Strict member, member on the path of play only, or outside."""
-        if not self.is_on_path:
+        if self.identity is None or not self.identity.on_path:
             return "outside"
-        return "strict" if self.identity is not None and self.identity.strict else "on_path"
+        return "strict" if self.identity.strict else "on_path"
+
+    @property
+    def beta(self) -> float | None:
+        """β of the member with its outcomes; None outside."""
+        inside = self.identity is not None and self.identity.on_path
+        return self.identity.parameters["beta"] if inside and self.identity else None
 
 
 def compute(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     """Counts of all equilibria in the runs, by solver; figures and certificates in `folder`."""
-    game = load_kuhn3()
-    limit = COUNTS * game.tree.payoff_range
-    cells = [
-        (path, cell) for path in (jobs / name for name in RUNS) for cell in read_run(path).cells
-    ]
-    found = _found(game, cells, limit)
-    solvers = list(dict.fromkeys(cell.solver for _, cell in cells))
+    limit = COUNTS * kuhn3().tree.payoff_range
+    cells = [(jobs / name, cell) for name in RUNS for cell in read_run(jobs / name).cells]
+    found = list(_found(cells, limit))
     counts = Counter(cell.solver for _, cell in cells)
-    outside = [one for one in found if not one.is_on_path]
-    draw(found, folder)
+    _draw_betas(found, folder / "beta.svg")
+    _draw_payoffs(found, folder / "payoffs.svg")
     return {
-        "threshold": limit,
-        "cells": len(cells),
-        "candidates": sum(len(cell.equilibria) for _, cell in cells),
         "solvers": {
-            solver: {"cells": counts[solver]}
-            | _summary(game, [one for one in found if one.solver == solver])
-            for solver in solvers
+            solver: {"cells": count} | _summary([one for one in found if one.solver == solver])
+            for solver, count in counts.items()
         },
-        "all": _summary(game, found),
-        "outside": [_certificate(game, folder, k, one) for k, one in enumerate(outside)],
-        "unfinished": _unfinished(game, cells, limit),
-        "off_path": _off_path(game),
+        "all": _summary(found),
+        "outside": [
+            _certificate(folder / f"outside_{k}.json", one)
+            for k, one in enumerate(one for one in found if one.kind == "outside")
+        ],
+        "unfinished": _unfinished(cells, limit),
+        "off_path": _off_path(),
     }
 
 
-def _found(game: Game, cells: Sequence[tuple[Path, Any]], limit: float) -> list[Found]:
+def _found(cells: Sequence[tuple[Path, Any]], limit: float) -> Iterator[Found]:
     """Every candidate whose measured regret is at most `limit`, with what it is."""
-    found = []
     for path, cell in cells:
         for item in cell.equilibria:
-            if item.max_regret > limit or item.profile is None:
-                continue
-            text = read_file(path / item.profile, MOST_PROFILE_BYTES)
-            behavior = profile_from_json(game.tree, parse_profile(text)).probabilities
-            identity = None if item.identity is None else _identity(item.identity)
-            one = Found(cell.solver, behavior, item.payoffs, item.max_regret, identity)
-            found.append(one if one.is_on_path else _settled(game, one))
-    return found
+            if item.max_regret <= limit and item.profile is not None:
+                known = item.identity
+                identity = Identity(**known | {"also": tuple(known["also"])}) if known else None
+                behavior = _behavior(path / item.profile)
+                one = Found(cell.solver, behavior, item.payoffs, item.max_regret, identity)
+                yield _settled(one) if one.kind == "outside" else one
 
 
-def _identity(data: dict[str, Any]) -> Identity:
-    return Identity(**(data | {"also": tuple(data["also"])}))
+def _behavior(file: Path) -> FloatArray:
+    document = parse_profile(read_file(file, MOST_PROFILE_BYTES))
+    return profile_from_json(kuhn3().tree, document).probabilities
 
 
-def _settled(game: Game, one: Found) -> Found:
+def _settled(one: Found) -> Found:
     """An equilibrium that is only near the family as measured, after Newton steps.
 
     A regret of 1e-9 leaves room for differences of 1e-6 in outcomes, so that rounding has to be
     told from another equilibrium.
     """
-    for better in polished(game, one.behavior):
-        regret = float(Verifier(game.tree).verify(better).max_regret)
-        if regret <= max(SHARP * game.tree.payoff_range, one.regret / 10):
-            identity = Identifier(game).identify(better, regret)
+    tree = kuhn3().tree
+    for better in polished(one.behavior):
+        regret = float(Verifier(tree).verify(better).max_regret)
+        if regret <= max(SHARP * tree.payoff_range, one.regret / 10):
+            identity = Identifier(kuhn3()).identify(better, regret)
             moved = float(np.abs(better.probabilities - one.behavior).max())
-            again = Found(
-                one.solver, better.probabilities, one.payoffs, one.regret, identity, moved
-            )
-            if again.is_on_path and moved <= MOVED:
+            behavior = better.probabilities
+            again = Found(one.solver, behavior, one.payoffs, one.regret, identity, moved)
+            if again.kind != "outside" and moved <= MOVED:
                 return again
     return one
 
 
-def _summary(game: Game, found: Sequence[Found]) -> dict[str, Any]:
+def polished(behavior: FloatArray) -> Iterator[BehaviorProfile]:
+    """Profiles near `behavior`, float64 (A,), in which actions in use are equally good.
+
+    One for each guess of what is in use, if the Newton steps of least length stay within the
+    simplices. Whether nothing else is better is for the verifier to say.
+    """
+    for support in SUPPORTS:
+        found = _newton(behavior, support)
+        if found is not None:
+            yield found
+
+
+def _newton(behavior: FloatArray, support: float) -> BehaviorProfile | None:
+    tree, model = kuhn3().tree, kuhn3().payoff_model()
+    owner = np.repeat(np.arange(tree.n_infosets), np.diff(tree.action_start))
+
+    def normalized(frequencies: FloatArray) -> FloatArray:
+        return frequencies / np.bincount(owner, frequencies)[owner]
+
+    used = behavior > support
+    current = normalized(np.where(used, behavior, 0.0))
+    reached = (infoset_reach(tree, current) > 0)[owner]
+    first = np.array([np.flatnonzero(used & (owner == i))[0] for i in range(tree.n_infosets)])
+    others = np.flatnonzero(used & (np.arange(tree.n_actions) != first[owner]))
+    moves = np.zeros((tree.n_actions, len(others)))
+    moves[others, np.arange(len(others))] = 1.0
+    moves[first[owner[others]], np.arange(len(others))] = -1.0
+    rows = others[reached[others]]
+    for _ in range(_ROUNDS):
+        values, jacobian = model.counterfactual_values(current), model.jacobian(current)
+        gaps = values[rows] - values[first[owner[rows]]]
+        slopes = (jacobian[rows] - jacobian[first[owner[rows]]]) @ moves
+        current = current + moves @ np.linalg.lstsq(slopes, -gaps, rcond=_CUT)[0]
+        if current.min() < -support:
+            return None
+    return BehaviorProfile.of(tree, normalized(np.clip(current, 0.0, None)))
+
+
+def exact_near(behavior: FloatArray) -> BehaviorProfile | None:
+    """An exact equilibrium with small denominators near `behavior`, None if none is found."""
+    tree = kuhn3().tree
+    for largest in DENOMINATORS:
+        # two actions each
+        second = [Fraction(value).limit_denominator(largest) for value in behavior[1::2].tolist()]
+        try:
+            near = BehaviorProfile.of_exact(tree, [x for each in second for x in (1 - each, each)])
+        except ProfileError:
+            continue
+        if verify_exactly(tree, near).max_regret == 0:
+            return near
+    return None
+
+
+def _summary(found: Sequence[Found]) -> dict[str, Any]:
     """Counts of equilibria, what they are, and how far they differ from what all have in common."""
     kinds = Counter(one.kind for one in found)
-    names = Counter(one.identity.name for one in found if one.identity and one.is_on_path)
+    names = Counter(one.identity.name for one in found if one.identity and one.kind != "outside")
+    betas = [one.beta for one in found if one.beta is not None]
     behaviors = [one.behavior for one in found]
-    outcomes = [outcome_distribution(game, behavior) for behavior in behaviors]
-    betas = [one.identity.parameters["beta"] for one in found if one.identity and one.is_on_path]
     return {
         "equilibria": len(found),
-        "sharp": sum(one.regret <= SHARP * game.tree.payoff_range for one in found),
+        "sharp": sum(one.regret <= SHARP * kuhn3().tree.payoff_range for one in found),
         "different": _different(behaviors),
-        "different_outcomes": _different(outcomes),
-        "strict": kinds["strict"],
-        "on_path": kinds["on_path"],
-        "outside": kinds["outside"],
+        "different_outcomes": _different([outcome_distribution(kuhn3(), b) for b in behaviors]),
+        **{kind: kinds[kind] for kind in ("strict", "on_path", "outside")},
         "polished": sum(one.moved > 0 for one in found),
         "moved": max((one.moved for one in found), default=0.0),
         "names": {name: names[f"szafron:{name}"] for name in SUB_FAMILIES},
         "beta": [min(betas), max(betas)] if betas else [],
         "largest_regret": max((one.regret for one in found), default=None),
-        "first_bets": max((_bets_of_first(game, one) for one in found), default=None),
-        "off_table_2": max((_off_table_2(game, one) for one in found), default=None),
-        "off_segment": max((_off_segment(one) for one in found), default=None),
+        "first_bets": max(map(_first_bets, behaviors), default=None),
+        "off_table_2": max(map(_off_table_2, behaviors), default=None),
+        "off_segment": max((_off_segment(one.payoffs) for one in found), default=None),
     }
 
 
@@ -192,151 +234,112 @@ def _different(rows: Sequence[FloatArray]) -> int:
     return len(left)
 
 
-def _bets_of_first(game: Game, one: Found) -> float:
+def _first_bets(behavior: FloatArray) -> float:
     """Largest frequency with which player 1 opens with a bet."""
-    tree = game.tree
-    return float(
-        max(
-            one.behavior[tree.action_start[i] + 1]
-            for i in np.flatnonzero(tree.infoset_player == 0)
-            if tree.infoset_labels[i].endswith(":")
-        )
+    names = family.names_by_infoset()
+    return float(max(behavior[2 * names.index(f"a{card}1") + 1] for card in range(1, 5)))
+
+
+def _off_table_2(behavior: FloatArray) -> float:
+    """Largest difference to Table 2 where play leads."""
+    reach, wanted = infoset_reach(kuhn3().tree, behavior), family.necessary()
+    return max(
+        [0.0]
+        + [
+            abs(float(behavior[2 * i + 1]) - float(wanted[name]))
+            for i, name in enumerate(family.names_by_infoset())
+            if name in wanted and reach[i] > REACHED
+        ]
     )
 
 
-def _off_table_2(game: Game, one: Found) -> float:
-    """Largest difference to Table 2 where play leads."""
-    tree, reach = game.tree, infoset_reach(game.tree, one.behavior)
-    differences = [0.0]
-    for i, (player, label) in enumerate(zip(tree.infoset_player, tree.infoset_labels, strict=True)):
-        name = NAMES[tree.players[player], label]
-        if name in NECESSARY and reach[i] > REACHED:
-            value = one.behavior[tree.action_start[i] + 1]
-            differences.append(abs(float(value) - float(NECESSARY[name])))
-    return max(differences)
-
-
-def _off_segment(one: Found) -> float:
-    """Distance of its payoffs from the segment of the family's, in the largest payoff."""
-    beta = min(max(24 * one.payoffs[2] - 1, 0.0), 0.25)
+def _off_segment(payoffs: Sequence[float]) -> float:
+    """Distance of payoffs from the segment of the family's, in the largest payoff."""
+    beta = min(max(24 * payoffs[2] - 1, 0.0), 0.25)
     ends = (-(1 + 2 * beta) / 48, -1 / 48, (1 + beta) / 24)
-    return max(abs(ours - end) for ours, end in zip(one.payoffs, ends, strict=True))
+    return max(abs(ours - end) for ours, end in zip(payoffs, ends, strict=True))
 
 
-def _certificate(game: Game, folder: Path, number: int, one: Found) -> dict[str, Any]:
+def _certificate(file: Path, one: Found) -> dict[str, Any]:
     """An equilibrium outside the family, with a rational one beside it if that can be found."""
-    exact = exact_near(game, one.behavior)
-    name = f"outside_{number}.json"
+    game, exact = kuhn3(), exact_near(one.behavior)
     shown = exact or BehaviorProfile.of(game.tree, one.behavior)
-    (folder / name).write_text(profile_text(game.tree, shown, game.spec), encoding="utf-8")
-    outside = exact is not None and not _is_member(game, exact)
+    file.write_text(profile_text(game.tree, shown, game.spec), encoding="utf-8")
+    identity = Identifier(game).identify(shown, 0.0)
+    inside = identity is not None and identity.on_path
     return {
         "solver": one.solver,
         "payoffs": one.payoffs,
         "max_regret": one.regret,
-        "distance": None if one.identity is None else one.identity.distance,
-        "profile": name,
-        "certified": outside,
+        "distance": one.identity.distance if one.identity else None,
+        "profile": file.name,
+        "certified": exact is not None and not inside,
     }
 
 
-def _is_member(game: Game, profile: BehaviorProfile) -> bool:
-    identity = Identifier(game).identify(profile, 0.0)
-    return identity is not None and identity.on_path
-
-
-def _unfinished(game: Game, cells: Sequence[tuple[Path, Any]], limit: float) -> dict[str, Any]:
+def _unfinished(cells: Sequence[tuple[Path, Any]], limit: float) -> dict[str, Any]:
     """How near the family the cells without an equilibrium came, and profiles at random are."""
     rows: dict[str, list[dict[str, float]]] = {}
     for path, cell in cells:
         if cell.equilibria and cell.max_regret > limit:
             best = cell.equilibria[0]
-            text = read_file(path / best.profile, MOST_PROFILE_BYTES)
-            behavior = profile_from_json(game.tree, parse_profile(text)).probabilities
-            row = {"max_regret": best.max_regret, "distance": family_distance(game, behavior)}
+            distance = family_distance(_behavior(path / best.profile))
+            row = {"max_regret": best.max_regret, "distance": distance}
             rows.setdefault(cell.solver, []).append(row)
     rng = np.random.default_rng(0)
-    at_random = [family_distance(game, random_profile(game.tree, rng)) for _ in range(20)]
+    at_random = [family_distance(random_profile(kuhn3().tree, rng)) for _ in range(20)]
     return {"solvers": rows, "at_random": min(at_random)}
 
 
-def family_distance(game: Game, behavior: FloatArray) -> float:
+def family_distance(behavior: FloatArray) -> float:
     """Largest difference of an outcome's probability to the nearest member of the family."""
-    outcomes, distances = outcome_distribution(game, behavior), []
-    for known in known_sets(game):
-        frequencies = known.layout.frequencies(behavior)
-        reach = infoset_reach(game.tree, behavior)[known.layout.infoset]
-        parameters = nearest_member(known, frequencies, reach)
-        member_behavior = known.layout.behavior(known.frequencies(parameters))
-        there = outcome_distribution(game, member_behavior)
+    outcomes, distances = outcome_distribution(kuhn3(), behavior), []
+    for known in family.family().values():
+        reach = infoset_reach(kuhn3().tree, behavior)[known.layout.infoset]
+        parameters = nearest_member(known, known.layout.frequencies(behavior), reach)
+        nearest = known.layout.behavior(known.frequencies(parameters))
+        there = outcome_distribution(kuhn3(), nearest)
         distances.append(float(np.abs(there - outcomes).max()))
     return min(distances)
 
 
-def _off_path(game: Game) -> dict[str, dict[str, list[str]]]:
+def _off_path() -> dict[str, dict[str, list[str]]]:
     """What behavior that is never seen does to a member with β = 0: payoffs and regrets in κ."""
-    zero = Fraction(0)
-    start = member(dict.fromkeys(("b11", "b21", "b32", "c11"), zero) | {"c33": HALF})
+    start = family.member(dict.fromkeys(("b11", "b21", "b32", "c11"), ZERO) | {"c33": HALF})
     cases = {
         "as in Table 3 (a33 = 1/2, c32 = 0)": {},
-        "a33 = 0, c32 = 0": {"a33": zero},
-        "a33 = 0, c32 = 1/2": {"a33": zero, "c32": HALF},
-        "a33 = 1/4, c32 = 1/4": {"a33": HALF / 2, "c32": HALF / 2},
-        "a33 = 1/4, c32 = 0": {"a33": HALF / 2},
+        "a33 = 0, c32 = 0": {"a33": ZERO},
+        "a33 = 0, c32 = 1/2": {"a33": ZERO, "c32": HALF},
+        "a33 = 1/4, c32 = 1/4": {"a33": QUARTER, "c32": QUARTER},
     }
-    found = {}
-    for name, change in cases.items():
-        result = measured(game, start | change)
-        found[name] = {
-            "payoffs": [in_kappa(Fraction(payoff)) for payoff in result.payoffs],
-            "regrets": [in_kappa(Fraction(regret)) for regret in result.regrets],
-        }
-    return found
+    return {name: family.regrets_and_payoffs(start | change) for name, change in cases.items()}
 
 
-BINS = 25
-MOST_DOTS = 60  # of one method in the picture of payoffs
-
-
-def draw(found: Sequence[Found], folder: Path) -> None:
-    """Write ``beta.svg``, how often each β was found, and ``payoffs.svg``, in a folder."""
-    solvers = list(dict.fromkeys(one.solver for one in found))
-    colors = ordered_colors(max(len(solvers), 1))
-    _draw_betas(found, solvers, colors, folder / "beta.svg")
-    _draw_payoffs(found, solvers, colors, folder / "payoffs.svg")
-
-
-def _draw_betas(found: Sequence[Found], solvers: list[str], colors: Sequence, path: Path) -> None:
+def _draw_betas(found: Sequence[Found], path: Path) -> None:
+    """How often each method found each β."""
     figure = new_figure(7.2, 3.6)
     ax = figure.subplots()
     label_axes(ax, "β = max(b11, b21)", "share of the method's equilibria")
-    betas = {
-        solver: [
-            one.identity.parameters["beta"]
-            for one in found
-            if one.solver == solver and one.is_on_path and one.identity is not None
-        ]
-        for solver in solvers
-    }
-    edges = np.linspace(0.0, 0.25, BINS + 1)
-    for (solver, own), color in zip(betas.items(), colors, strict=False):
+    edges = np.linspace(0.0, 0.25, _BINS + 1)
+    solvers = list(dict.fromkeys(one.solver for one in found))
+    for solver, color in zip(solvers, ordered_colors(max(len(solvers), 1)), strict=False):
+        own = [one.beta for one in found if one.solver == solver and one.beta is not None]
         heights = np.histogram(np.clip(own, 0.0, 0.25), edges)[0] / max(len(own), 1)
         ax.stairs(heights, edges, color=color, label=f"{solver}: {len(own)}", linewidth=1.3)
     add_legend(figure, ax.get_legend_handles_labels()[0])
     save_figure(figure, path)
 
 
-def _draw_payoffs(found: Sequence[Found], solvers: list[str], colors: Sequence, path: Path) -> None:
+def _draw_payoffs(found: Sequence[Found], path: Path) -> None:
+    """Payoffs of players 1 and 3 beside the segment of the family."""
     figure = new_figure(7.2, 3.6)
     ax = figure.subplots()
     label_axes(ax, "payoff of player 1", "payoff of player 3")
     ax.plot([-1 / 48, -1 / 32], [1 / 24, 5 / 96], color="0.6", linewidth=5, alpha=0.5)
-    for solver, color in zip(solvers, colors, strict=False):
-        own = np.array([one.payoffs for one in found if one.solver == solver])[:: _stride(found)]
+    stride = 1 + len(found) // _MOST_DOTS
+    solvers = list(dict.fromkeys(one.solver for one in found))
+    for solver, color in zip(solvers, ordered_colors(max(len(solvers), 1)), strict=False):
+        own = np.array([one.payoffs for one in found if one.solver == solver])[::stride]
         ax.plot(own[:, 0], own[:, 2], "o", color=color, markersize=3, label=solver)
     add_legend(figure, ax.get_legend_handles_labels()[0])
     save_figure(figure, path)
-
-
-def _stride(found: Sequence[Found]) -> int:
-    return 1 + len(found) // (MOST_DOTS * 10)

@@ -1,130 +1,81 @@
-"""Payoffs of a game as polynomials in its frequencies, in exact arithmetic."""
+"""Payoffs of the game as polynomials in its frequencies, held against the paper's equations."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Mapping
 from fractions import Fraction
-from functools import reduce
+from functools import cache, reduce
+from itertools import product
 from operator import add
+from pathlib import Path
 from typing import Any
 
-from eqbench.equilibria.expressions import evaluate
+import flint
+import numpy as np
+
+from eqbench.equilibria.expressions import compile_expression, evaluate
 from eqbench.model.tree import CHANCE, TERMINAL, GameTree
+from eqbench.papers.szafron.compute import LETTERS, nodes_of
+from eqbench.papers.szafron.family import (
+    BETWEEN,
+    HALF,
+    HIGH,
+    LOW,
+    ZERO,
+    Values,
+    fixed,
+    is_member,
+    kuhn3,
+    member,
+    names_by_infoset,
+    necessary,
+    places,
+    sample,
+)
+from eqbench.papers.szafron.printed import PRINTED, replaced
 
-Monomial = tuple[str, ...]  # names in order, repeated for powers
-Number = int | Fraction
-
-
-@dataclass(frozen=True, eq=False)
-class Polynomial:
-    """A polynomial with rational coefficients.
-
-    Attributes
-    ----------
-    terms : coefficients by monomial, none of them 0
-    """
-
-    terms: Mapping[Monomial, Fraction]
-
-    @classmethod
-    def of(cls, terms: Iterator[tuple[Monomial, Fraction]]) -> Polynomial:
-        """Sum of terms, of which several may have one monomial."""
-        total: dict[Monomial, Fraction] = {}
-        for monomial, coefficient in terms:
-            total[monomial] = total.get(monomial, Fraction(0)) + coefficient
-        return cls({monomial: value for monomial, value in total.items() if value})
-
-    @classmethod
-    def constant(cls, value: Number) -> Polynomial:
-        """The polynomial that is a number."""
-        return cls({(): Fraction(value)} if value else {})
-
-    @classmethod
-    def variable(cls, name: str) -> Polynomial:
-        """The polynomial that is a name."""
-        return cls({(name,): Fraction(1)})
-
-    def __len__(self) -> int:
-        return len(self.terms)
-
-    def __str__(self) -> str:
-        words = [
-            "*".join([*([str(value)] if value != 1 or not names else []), *names])
-            for names, value in sorted(self.terms.items(), key=lambda term: (len(term[0]), term[0]))
-        ]
-        return " + ".join(words).replace("+ -1*", "- ").replace("+ -", "- ") or "0"
-
-    def __add__(self, other: Polynomial | Number) -> Polynomial:
-        both = (self, _lifted(other))
-        return Polynomial.of(term for each in both for term in each.terms.items())
-
-    def __mul__(self, other: Polynomial | Number) -> Polynomial:
-        return Polynomial.of(
-            (tuple(sorted((*left, *right))), a * b)
-            for left, a in self.terms.items()
-            for right, b in _lifted(other).terms.items()
-        )
-
-    __radd__ = __add__
-    __rmul__ = __mul__
-
-    def __neg__(self) -> Polynomial:
-        return self * -1
-
-    def __sub__(self, other: Polynomial | Number) -> Polynomial:
-        return self + -_lifted(other)
-
-    def __rsub__(self, other: Polynomial | Number) -> Polynomial:
-        return _lifted(other) - self
-
-    def __truediv__(self, other: Number) -> Polynomial:
-        return self * (1 / Fraction(other))
-
-    def derivative(self, name: str) -> Polynomial:
-        """Partial derivative by a name."""
-        return Polynomial.of(
-            (_without(monomial, name), value * monomial.count(name))
-            for monomial, value in self.terms.items()
-            if name in monomial
-        )
-
-    def at(self, values: Mapping[str, Polynomial | Number]) -> Polynomial:
-        """The polynomial with some names replaced by numbers or polynomials."""
-        kept, others = [], Polynomial({})
-        for monomial, value in self.terms.items():
-            product = Polynomial.constant(value)
-            for name in monomial:
-                product = product * values.get(name, Polynomial.variable(name))
-            kept.append(product)
-        return reduce(add, kept, others)
-
-    def value(self, values: Mapping[str, Fraction]) -> Fraction:
-        """The number that it is at given values of all its names."""
-        total = Fraction(0)
-        for monomial, coefficient in self.terms.items():
-            for name in monomial:
-                coefficient *= values[name]
-            total += coefficient
-        return total
+Polynomial = Any  # flint.fmpq_mpoly in the 48 frequencies and beta
 
 
-def parsed(text: str, names: Mapping[str, Polynomial | Number]) -> Polynomial:
-    """Polynomial of an arithmetic text; a name that `names` does not have stands for itself."""
-    return _lifted(evaluate(" ".join(text.split()), _Names(names)))
+@cache
+def _ring() -> Any:
+    return flint.fmpq_mpoly_ctx.get([*places(), "beta"], "deglex")
 
 
-def expected(tree: GameTree, name_of: Mapping[int, str], value: Callable[[int], Any]) -> Polynomial:
-    """Expectation of a function of the terminals, as polynomial in the frequencies.
+@cache
+def _variables() -> dict[str, Polynomial]:
+    return dict(zip(_ring().names(), _ring().gens(), strict=True))
 
-    Every information set has two actions; its name is the frequency of the second one. Chance is
-    left out, so that the expectation is in units of the probability of a deal.
+
+def parsed(text: str) -> Polynomial:
+    """Polynomial of an arithmetic text."""
+    spelled = re.sub(r"(?<!\w)\d+", r"n\g<0>", " ".join(text.split()))
+    numbers = {word: _ring().constant(int(word[1:])) for word in re.findall(r"\bn\d+", spelled)}
+    found = evaluate(spelled, _variables() | numbers)
+    return found
+
+
+def written(polynomial: Polynomial) -> str:
+    """Arithmetic text of a polynomial."""
+    return str(polynomial).replace("^", "**")
+
+
+def at(polynomial: Polynomial, values: Mapping[str, Any]) -> Polynomial:
+    """A polynomial with some names replaced by numbers, texts or polynomials."""
+    new = {
+        name: value if isinstance(value, flint.fmpq_mpoly) else parsed(str(value))
+        for name, value in values.items()
+    }
+    return polynomial.compose(*(_variables() | new).values())
+
+
+def expected(tree: GameTree, value: Callable[[int], int | None]) -> Polynomial:
+    """Expectation of a function of nodes in units of the probability of a deal.
 
     Parameters
     ----------
-    name_of : name of each information set
-    value : of the terminal with that number, or of any other node, where the tree is then cut off;
-        None at nodes that have no value of their own
+    value : of a node, where the tree is then cut off; None at nodes that have none of their own
     """
     children: dict[int, list[int]] = {}
     for node, parent in enumerate(tree.parent.tolist()):
@@ -132,28 +83,137 @@ def expected(tree: GameTree, name_of: Mapping[int, str], value: Callable[[int], 
 
     def below(node: int) -> Polynomial:
         own = value(node)
-        if own is not None:
-            return Polynomial.constant(own)
-        if tree.player[node] == TERMINAL:
-            return Polynomial({})
+        if own is not None or tree.player[node] == TERMINAL:
+            return _ring().constant(own or 0)
         parts = [below(child) for child in children[node]]
         if tree.player[node] == CHANCE:
             return reduce(add, parts)
-        name = Polynomial.variable(name_of[int(tree.infoset[node])])
+        name = _variables()[names_by_infoset()[int(tree.infoset[node])]]
         return parts[0] * (1 - name) + parts[1] * name
 
     return below(0)
 
 
-class _Names(dict[str, Any]):
-    def __missing__(self, name: str) -> Polynomial:
-        return Polynomial.variable(name)
+def payoff_polynomials(tree: GameTree) -> list[Polynomial]:
+    """Expected payoff of each player in units of κ, as polynomial in the 48 frequencies."""
+    numerators, denominator = tree.payoffs.rational()
+    rows = dict(zip(tree.terminals.tolist(), (numerators // denominator).tolist(), strict=True))
+
+    def of(player: int) -> Polynomial:
+        return expected(tree, lambda node: rows[node][player] if node in rows else None)
+
+    return [of(player) for player in range(tree.n_players)]
 
 
-def _lifted(value: Polynomial | Number) -> Polynomial:
-    return value if isinstance(value, Polynomial) else Polynomial.constant(value)
+def in_family(utility: Polynomial, player: int) -> Polynomial:
+    """Payoff of a player whose opponents follow Table 3, with Table 2 for all."""
+    dependent = {"b41": "2*b11 + 2*b21", "c21": "1/2 - c11"}
+    others = {n: v for n, v in (fixed() | dependent).items() if n[0] != LETTERS[player]}
+    return at(utility, necessary() | others)
 
 
-def _without(monomial: Monomial, name: str) -> Monomial:
-    place = monomial.index(name)
-    return monomial[:place] + monomial[place + 1 :]
+def formulas(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
+    """Counts of terms, equations (1) to (5), every derivative of the lemmas, and dominance."""
+    tree = kuhn3().tree
+    utilities = payoff_polynomials(tree)
+    tables = [at(utility, necessary()) for utility in utilities]
+    family = [in_family(utility, player) for player, utility in enumerate(utilities)]
+    members = [
+        (one.sub_family, one.values | {"beta": max(one.values["b11"], one.values["b21"])})
+        for one in sample(60 if full else 12, seed=0)
+    ]
+    c43 = set(nodes_of(tree, "c43"))
+    reach = expected(tree, lambda node: 1 if node in c43 else None)
+    derivative = utilities[2].derivative("c43")
+    used = [sum(degrees) for degrees in zip(*(u.degrees() for u in tables), strict=True)]
+    return {
+        "terms": [len(utility) for utility in utilities],
+        "terms_necessary": [len(utility) for utility in tables],
+        "names_necessary": sum(degree > 0 for degree in used),
+        "largest_degree": int(max(max(utility.degrees()) for utility in utilities)),
+        "reach_c43": _compared(parsed(PRINTED["reach_c43"]), reach),
+        "derivative_c43": _compared(4 * parsed(PRINTED["reach_c43"]), derivative),
+        "derivative_minus_4_reach": len(derivative - 4 * reach),
+        "equations": {
+            str(5 - player): _compared(parsed(PRINTED[f"u{player + 1}"]), family[player])
+            for player in range(3)
+        },
+        "steps": [_step(title, family, members) for title in PRINTED["derivatives"]],
+        "dominance": dominance(tree),
+        "largest_bluffs": largest_bluffs(),
+    }
+
+
+def _compared(theirs: Polynomial, ours: Polynomial) -> dict[str, Any]:
+    return {"terms": len(ours), "difference": written(theirs - ours)}
+
+
+def _step(
+    title: str, family: list[Polynomial], members: list[tuple[str, Values]]
+) -> dict[str, Any]:
+    """A derivative of the proofs, and its extremes over members of the family."""
+    variable = title.rpartition("∂")[2].partition(",")[0]
+    exact = family[LETTERS.index(variable[0])].derivative(variable)
+    ours, where = exact, replaced(title)
+    # a replaced name may bring others that are replaced, such as beta
+    for _ in range(2):
+        ours = at(ours, where)
+    case = next((name for name in (LOW, BETWEEN, HIGH) if name in title), "")
+    own = [values for sub_family, values in members if case in ("", sub_family)]
+    found = list(map(compile_expression(written(exact), exact=True), own))
+    step = {
+        "title": title,
+        "ours": written(ours),
+        "smallest": str(min(found)),
+        "largest": str(max(found)),
+        "members": len(own),
+    }
+    if title in PRINTED["misprints"]:
+        theirs = map(compile_expression(PRINTED["misprints"][title], exact=True), own)
+        gaps = [a - b for a, b in zip(theirs, found, strict=True)]
+        step["printed_minus_exact"] = [str(min(gaps)), str(max(gaps))]
+    return step
+
+
+def dominance(tree: GameTree) -> dict[str, dict[str, Any]]:
+    """What the aggressive action earns more than the other, at the worst and at the best.
+
+    Over all histories of the information set and all that may be played afterwards; an interval
+    that may be too wide, but never too narrow.
+    """
+    numerators, denominator = tree.payoffs.rational()
+    low = np.zeros((tree.n_nodes, tree.n_players), dtype=np.int64)
+    low[tree.terminals] = numerators // denominator
+    high = low.copy()
+    children: dict[int, list[int]] = {}
+    for node in range(tree.n_nodes - 1, 0, -1):
+        if tree.player[node] != TERMINAL:
+            low[node] = low[children[node]].min(axis=0)
+            high[node] = high[children[node]].max(axis=0)
+        children.setdefault(int(tree.parent[node]), []).insert(0, node)
+    found = {}
+    for name in necessary():
+        player = LETTERS.index(name[0])
+        pairs = np.array([children[node] for node in nodes_of(tree, name)])
+        meek, bold = pairs[:, 0], pairs[:, 1]
+        found[name] = {
+            "histories": len(pairs),
+            "least": int((low[bold, player] - high[meek, player]).min()),
+            "most": int((high[bold, player] - low[meek, player]).max()),
+        }
+    return found
+
+
+def largest_bluffs() -> dict[str, list[str]]:
+    """Largest b11 and b21 that Table 3 leaves in each sub-family, on a lattice below 1."""
+    lattice = [Fraction(k, 24) for k in range(24)]
+    between = [Fraction(k, 16) for k in range(1, 8)]
+    found = {}
+    for sub_family, c11s in ((LOW, [ZERO]), (BETWEEN, between), (HIGH, [HALF])):
+        kept = [
+            (b11, b21)
+            for b11, b21, c11 in product(lattice, lattice, c11s)
+            if is_member(member({"b11": b11, "b21": b21, "b32": HALF, "c11": c11, "c33": ZERO}))
+        ]
+        found[sub_family] = [str(max(values)) for values in zip(*kept, strict=True)]
+    return found
