@@ -17,11 +17,12 @@ Where a relation has no value of its own, it is held against the number that is 
 ``rises``, ``falls``   a list that goes strictly up or down
 ``numbers``         a list of all numbers that are printed, in their order
 ``formula``, …      at points, as in `eqbench.papers.formulas`
-``[`` *key* ``]`` term   about one entry of a table
+``[`` *key* ``]`` term   about one entry of a table, or about a list of ``[``\ *key*\ ``, ``\ *key*\ ``]``
 ==================  =====================================================================
 
 Of several values, as a list or a table, all must pass (and there must be one), but for ``=``, ``has``, ``rises`` and
-``falls``, which are about the whole list. A value may be ``printed``.
+``falls``, which are about the whole list. A value may be ``printed``, or
+another entry of the table, as in ``[equilibria] = [members]``.
 """
 
 from __future__ import annotations
@@ -112,7 +113,9 @@ def _passes(term: str, ours: Any, printed: str) -> bool | None:
     ours = ours.value if isinstance(ours, Finding) else ours
     if term.startswith("["):
         key, _, term = term[1:].partition("] ")
-        return _passes(term.strip(), ours[key], printed)
+        term = re.sub(r"(?<=[=<>] )\[(.+)\]$", lambda match: str(ours[match[1]]), term)
+        entry = ours[key] if key in ours else [ours[one] for one in key.split(", ")]
+        return _passes(term.strip(), entry, printed)
     relation, _, rest = term.partition(" ")
     rest = rest.strip()
     if relation in WORDS:

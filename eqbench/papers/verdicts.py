@@ -123,10 +123,18 @@ def _verdict(claim: Claim, value: Any, facts: Facts) -> tuple[str, str, str]:
     if holds is None:
         return "not_attempted", ours, "; ".join(filter(None, ("a bound only", claim.note)))
     by = difference(value, claim.printed)
-    evidence, _ = facts.at(claim.evidence) if claim.evidence else (None, [])
-    if evidence is True:
+    if claim.evidence and _is_wrong(claim, facts):
         return "source_error", ours, claim.note or f"{claim.evidence} was checked"
     return "differs", ours, "; ".join(filter(None, (by, claim.note))) or f"not {claim.check}"
+
+
+def _is_wrong(claim: Claim, facts: Facts) -> bool:
+    """Whether the evidence against a claim, a fact or a fact with a check of its own, is true."""
+    path, _, check = claim.evidence.partition(": ")
+    evidence, _ = facts.at(path)
+    if isinstance(evidence, Missing):
+        return False
+    return evidence is True or bool(check and passes(check, evidence, claim.printed))
 
 
 def _figure(figure: Figure, facts: Facts) -> dict[str, Any]:

@@ -39,7 +39,6 @@ from eqbench.papers.szafron.family import (
     parameters,
     profile,
 )
-from eqbench.papers.szafron.printed import PRINTED
 
 STEP = Fraction(1, 64)  # how far an entry is broken
 _SIXTH = Fraction(1, 6)

@@ -1,6 +1,7 @@
-"""What our stored results say on the claims of the paper; payoffs and gains in units of κ = 1/24.
+"""What our stored results say on the claims of the paper.
 
-Functions are in the order of the paper.
+Payoffs, regrets and gains by deviating are in units of κ = 1/24. `low`, `between` and `high` are
+the sub-families with c11 = 0, 0 < c11 < 1/2 and c11 = 1/2.
 """
 
 from __future__ import annotations
@@ -18,45 +19,40 @@ from eqbench.equilibria.expressions import evaluate
 from eqbench.papers.checks import Finding, Interval, Missing
 from eqbench.papers.formulas import Points
 from eqbench.papers.stored import Stored
-from eqbench.papers.szafron.family import (
-    BETWEEN,
-    HALF,
-    HIGH,
-    KAPPA,
-    LOW,
-    ORDER,
-    QUARTER,
-    ZERO,
-    Values,
-    constants,
-    ends,
-    family,
-    from_kappa,
-    parameters,
-    places,
-    sample,
-)
-from eqbench.papers.szafron.printed import replaced
+from eqbench.papers.szafron import family
+from eqbench.papers.szafron.family import BETWEEN, HALF, HIGH, KAPPA, LOW, QUARTER, ZERO, Values
 from eqbench.registry import load_game
 
 SHORT = {"low": LOW, "between": BETWEEN, "high": HIGH}
+_KEYS = {name: short for short, name in SHORT.items()}
 _SIXTH = Fraction(1, 6)
 _WANTED = 5_000  # equilibria to be collected with --full
 _NEAR = 10  # times nearer to the family than any random profile: near
 
 
-def _share(part: int, whole: int) -> Finding:
-    """A share, as a fraction of 1; 0 of nothing."""
-    return Finding(Fraction(part, whole) if whole else ZERO, f"{part:,} of {whole:,}")
+def plain(stored: Any) -> Any:
+    """What a job stored, with numbers for their texts and the largest of the regrets.
+
+    Fractions in keys become decimals, since a slash cannot stand there.
+    """
+    match stored:
+        case Mapping():
+            found = {_key(key): plain(value) for key, value in stored.items()}
+            return found | ({"most": max(found["regrets"])} if "regrets" in found else {})
+        case list():
+            return [plain(value) for value in stored]
+        case str():
+            try:
+                return family.from_kappa(stored)
+            except ValueError:
+                return stored
+    return stored
 
 
-def _kappas(texts: Iterable[str]) -> list[Fraction | float]:
-    return [from_kappa(text) for text in texts]
-
-
-def _measured(found: Mapping[str, list[str]]) -> dict[str, list[Fraction | float]]:
-    """Payoffs and regrets of the three players."""
-    return {"payoffs": _kappas(found["payoffs"]), "gains": _kappas(found["regrets"])}
+def _key(text: str) -> str:
+    if re.fullmatch(r"\d+/\d+", text):
+        return str(float(Fraction(text)))
+    return _KEYS.get(text, text).replace("_", " ")
 
 
 def _points(names: Iterable[Values], values: Iterable[Any], text: str) -> Finding:
@@ -95,50 +91,41 @@ def mccfr(stored: Stored) -> Any:
     if not runs:
         return Missing("no run of MCCFR ended with a profile that is still inexact")
     distance = max(run["distance"] for run in runs)
+    regret = max(run["max_regret"] for run in runs)
+    shown = {"runs": len(runs), "max regret": regret, "outcomes off by": distance}
     return Finding(
-        found["at_random"] / distance,
-        {
-            "runs": len(runs),
-            "max regret": max(run["max_regret"] for run in runs),
-            "outcomes off by": distance,
-            "random profiles off by": found["at_random"],
-        },
+        found["at_random"] / distance, shown | {"random profiles off by": found["at_random"]}
     )
 
 
-def sizes(stored: Stored) -> dict[str, Any]:
+def sizes(stored: Stored) -> Any:
     """Sizes of the game."""
-    found: dict[str, Any] = stored["game"].printed_json["sizes"]
-    return found
+    return stored["game"].printed_json["sizes"]
+
+
+def left(stored: Stored) -> int:
+    """Frequencies that are left without dominated actions."""
+    return int(stored["game_without_dominated"].printed_json["sizes"]["free frequencies"])
 
 
 def rules(stored: Stored) -> dict[str, Any]:
     """The game tree: deals, leaves of deal 124, situations, and what Table 2 leaves unreached."""
-    found = stored["rules"].summary
-    ways = {"": "none", "B": "bet", "F": "fold", "C": "call"}
-    situations: dict[str, dict[str, list[str]]] = {}
-    for player, letter in (("P1", "a"), ("P2", "b"), ("P3", "c")):
-        situations[player] = {}
-        for history in found["situations"][letter]:
-            last = ways[history[-1:] if "B" in history else ""]
-            situations[player].setdefault(last, []).append(history or "–")
-    return {
-        "deals": [len(found["deals"]), *map(Fraction, found["chances"])],
-        "actions": found["actions"],
-        "leaves": {
-            history: list(map(int, payoffs)) for history, payoffs in found["leaves"].items()
-        },
-        "payoffs of a leaf": {len(payoffs) for payoffs in found["leaves"].values()},
-        "leaf a13": found["share_of_a13"],
-        "sums of payoffs": list(map(Fraction, found["sums"])),
+    found = plain(stored["rules"].summary)
+    situations: dict[str, dict[str, str]] = {}
+    for letter, player in (("a", "P1"), ("b", "P2"), ("c", "P3")):
+        # by what was done since the bet, if there was one
+        by_last = {h[-1:] if "B" in h else "": h or "–" for h in found["situations"][letter]}
+        order = ("", "B", "F", "C") if len(found["situations"][letter]) == 4 else ()
+        situations[player] = {str(k): by_last[last] for k, last in enumerate(order, start=1)}
+    return found | {
+        "deals": [len(found["deals"]), *found["chances"]],
         "situations": situations,
         "subtree": [len(found["leaves"]), *{len(each) for each in found["leaves"].values()}],
-        "unreached": found["unreached_124"],
-        "I(c43)": {"deals": found["histories_c43"], "after": found["labels_c43"]},
+        "I(c43)": {"deals": found["histories c43"], "after": found["labels c43"]},
     }
 
 
-# -- Table 2, Theorem 1, the equations -----------------------------------------------------
+# -- Table 2, Theorem 1 and the proofs -----------------------------------------------------
 
 
 def table_2(stored: Stored) -> dict[str, Any]:
@@ -148,89 +135,63 @@ def table_2(stored: Stored) -> dict[str, Any]:
         forced = 0 if gain["most"] < 0 else 1 if gain["least"] > 0 else "not forced"
         gains = Interval(gain["least"], gain["most"])
         found[name] = Finding(forced, {"value": forced, "gain by calling (chips)": gains})
-    count = sum(one.value != "not forced" for one in found.values())
-    return found | {"forced": count}
-
-
-def left(stored: Stored) -> int:
-    """Frequencies that are left without dominated actions."""
-    return int(stored["game_without_dominated"].printed_json["sizes"]["free frequencies"])
+    return found | {"forced": sum(one.value != "not forced" for one in found.values())}
 
 
 def polynomials(stored: Stored) -> dict[str, Any]:
     """Terms and names of the payoffs as polynomials, and what differs from the equations."""
-    found = stored["formulas"].summary
+    found = plain(stored["formulas"].summary)
     products = found["dominance"]["c43"]["histories"]
-    factor = 4 if found["derivative_minus_4_reach"] == 0 else "none"
-    equations = {
-        "1": found["reach_c43"] | {"products": products},
-        "2": found["derivative_c43"] | {"products, factor of (1)": [products, factor]},
-        **{number: found["equations"][number] for number in "345"},
-    }
-    for each in equations.values():
-        each |= {"printed minus ours": each["difference"]}
-    shown = ("printed minus ours", "products", "products, factor of (1)", "terms")
-    return {
-        "all parameters": dict(zip(("u1", "u2", "u3"), found["terms"], strict=True)),
-        "Table 2 set": dict(zip(("u1", "u2", "u3"), found["terms_necessary"], strict=True)),
-        "names with Table 2 set": found["names_necessary"],
-        "degree": found["largest_degree"],
-        "2 minus 4 times 1 (terms)": found["derivative_minus_4_reach"],
+    factor = 4 if found["derivative minus 4 reach"] == 0 else "none"
+    return found | {
+        "48 parameters": dict(zip(("u1", "u2", "u3"), found["terms"], strict=True)),
+        "Table 2 set": dict(zip(("u1", "u2", "u3"), found["terms necessary"], strict=True)),
         "equations": {
-            number: {name: each[name] for name in shown if name in each}
-            for number, each in equations.items()
+            "1": found["reach c43"] | {"products": products},
+            "2": found["derivative c43"] | {"products": products, "times (1)": factor},
+            **found["equations"],
         },
     }
 
 
 def derivatives(stored: Stored) -> dict[str, Any]:
     """Each derivative of the proofs: ours at points, and its extremes over members."""
-    return {_key(step["title"]): _derivative(step) for step in stored["formulas"].summary["steps"]}
+    found: dict[str, Any] = {}
+    for step in stored["formulas"].summary["steps"]:
+        where = family.replaced(step["title"])
+        points = [_replaced(names, where) for names in _anywhere()]
+        case = next((name for name in SHORT.values() if name in step["title"]), "")
+        members = [one.values for one in _some_members() if case in ("", one.sub_family)]
+        betas = [names | {"beta": max(names["b11"], names["b21"])} for names in members]
+        own = found[_short(step["title"])] = {
+            "derivative": _points(points, _evaluated(step, points), f"κ({step['ours']})"),
+            "at members": _points(betas, _evaluated(step, betas), f"{step['members']} members"),
+            "range": [Fraction(step["smallest"]), Fraction(step["largest"])],
+        }
+        if "printed_minus_exact" in step:
+            gaps = map(Fraction, step["printed_minus_exact"])
+            own["printed off by"] = max(map(abs, gaps))
+    return found
 
 
-def _key(title: str) -> str:
-    """Variable, sub-family and what else tells a derivative from others, in short."""
+def _short(title: str) -> str:
+    """Variable, sub-family and what else tells a derivative from others."""
     text = title.rpartition("∂")[2]
-    for short, name in SHORT.items():
+    for name, short in _KEYS.items():
         text = text.replace(f", {name}", f", {short}")
     return text
-
-
-def _derivative(step: Mapping[str, Any]) -> dict[str, Any]:
-    where = replaced(step["title"])
-    points = [_replaced(names, where) for names in _anywhere()]
-    case = next((name for name in SHORT.values() if name in step["title"]), "")
-    members = [one.values for one in _some_members() if case in ("", one.sub_family)]
-    betas = [names | {"beta": max(names["b11"], names["b21"])} for names in members]
-    text = f"κ({step['ours']})"
-    low, high = Fraction(step["smallest"]), Fraction(step["largest"])
-    return {
-        "derivative": _points(points, _evaluated(step["ours"], points), text),
-        "at members": _points(betas, _evaluated(step["ours"], betas), f"{step['members']} members"),
-        "range": Finding([low, high], Interval(low, high)),
-    }
-
-
-def misprints_of_proofs(stored: Stored) -> dict[str, bool]:
-    """Whether a derivative as it is printed is not ours at members."""
-    return {
-        _key(step["title"]): any(Fraction(gap) for gap in step["printed_minus_exact"])
-        for step in stored["formulas"].summary["steps"]
-        if "printed_minus_exact" in step
-    }
 
 
 @cache
 def _anywhere() -> list[Values]:
     """Points of which nothing is special."""
-    rng = np.random.default_rng(7)
-    names = (*places(), "beta")
+    rng, names = np.random.default_rng(7), (*family.places(), "beta")
     return [{name: Fraction(int(rng.integers(1, 97)), 97) for name in names} for _ in range(4)]
 
 
 @cache
-def _some_members() -> list[Any]:
-    return sample(12, seed=0)
+def _some_members() -> list[family.Member]:
+    return family.sample(12, seed=0)
 
 
 def _replaced(names: Values, where: Mapping[str, str]) -> Values:
@@ -240,600 +201,314 @@ def _replaced(names: Values, where: Mapping[str, str]) -> Values:
     return names
 
 
-def _evaluated(text: str, points: Iterable[Values]) -> list[Fraction]:
-    return [KAPPA * evaluate(text, names) for names in points]
+def _evaluated(step: Mapping[str, Any], points: Iterable[Values]) -> list[Fraction]:
+    return [KAPPA * evaluate(step["ours"], names) for names in points]
 
 
-def largest_bluffs(stored: Stored) -> dict[str, list[Fraction]]:
-    """Largest b11 and b21 that the constraints leave, by sub-family."""
-    found = stored["formulas"].summary["largest_bluffs"]
-    return {short: list(map(Fraction, found[name])) for short, name in SHORT.items()}
-
-
-# -- Table 3 -------------------------------------------------------------------------------
+# -- Table 3 and the text of §5 ------------------------------------------------------------
 
 
 @cache
 def _entries() -> dict[str, list[tuple[Values, dict[str, Any]]]]:
-    """By sub-family, members and what Table 3 says there: an end of a range, or an equation.
+    """By sub-family, members and what Table 3 says there: ends of ranges, equations, numbers.
 
-    The lower end of c33 is given where it is a frequency.
+    The lower end of c33 is 1/2 − b32 only where that is a frequency, so only there.
     """
-    found: dict[str, list[tuple[Values, dict[str, Any]]]] = {name: [] for name in family()}
-    for one in sample(6, seed=9):
-        known, order = family()[one.sub_family], ORDER[one.sub_family]
-        own = parameters(known, one.values)
+    found: dict[str, list[tuple[Values, dict[str, Any]]]] = {name: [] for name in family.family()}
+    for one in family.sample(6, seed=9):
+        own = family.parameters(family.family()[one.sub_family], one.values)
         said: dict[str, Any] = dict(one.values)
+        order = family.ORDER[one.sub_family]
         for place, name in enumerate(order):
-            said[name] = ends(one.sub_family, {n: own[n] for n in order[:place]}, name)[1]
+            said[name] = family.ends(one.sub_family, {n: own[n] for n in order[:place]}, name)[1]
         if "r23" in said:
             said["b23"] = said["r23"] / (1 - one.values["b21"])
-        if one.values["b32"] <= HALF:
-            said["c33"] = (HALF - one.values["b32"], said["c33"])
+        said |= {"c33 least": HALF - one.values["b32"]}
+        said |= {"c33 range": (said["c33 least"], said["c33"])}
+        if said["c33 least"] >= 0:
             found[one.sub_family].append((one.values, said))
     return found
 
 
 def _entry(
-    name: str, sub_families: Iterable[str], where: Callable[[Values], bool] = lambda _: True
+    name: str, sub_families: Iterable[str], where: Callable[[Fraction], bool] = lambda _: True
 ) -> Finding:
-    """An entry of Table 3 at members, or a number if it is one."""
-    if name in constants():
-        return Finding(constants()[name], constants()[name])
-    said = [each for one in sub_families for each in _entries()[one] if where(each[0])]
+    """An entry of Table 3 at members, or a number if it is one; `where` is about b11."""
+    if name in family.constants():
+        return Finding(family.constants()[name], family.constants()[name])
+    said = [each for one in sub_families for each in _entries()[one] if where(each[0]["b11"])]
     values = [entries[name] for _, entries in said]
-    return _points([member for member, _ in said], values, f"Table 3 at {len(said)} members")
+    return _points([member for member, _ in said], values, f"that at {len(said)} members")
 
 
-# row of Table 3 -> sub-families, if not all, and the ways in which it is broken, if not one
-_ROWS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+# row of Table 3 -> sub-families and the ways in which it is broken, if not all and one
+_ROWS: dict[str, tuple[Iterable[str], tuple[str, ...]]] = {
     "b11 low": ((LOW,), ("b11 ≤ b21",)),
     "b11 other": ((BETWEEN, HIGH), ("b11 ≤ 1/4", "b11 ≤ 1/4 between")),
-    "c11": ((BETWEEN,), ()),
+    "c11": ((BETWEEN,), ("c11",)),
     "b21 low": ((LOW,), ("b21 ≤ 1/4",)),
     "b21 between": ((BETWEEN,), ("b21 = b11", "b21 = b11 below")),
     "b21 high": ((HIGH,), ("b21 ≤ min",)),
-    "b23": ((LOW, BETWEEN, HIGH), ("b23", "b23 elsewhere")),
-    "c33": ((LOW, BETWEEN, HIGH), ("c33 below", "c33 above")),
+    "b23": (SHORT.values(), ("b23", "b23 elsewhere")),
+    "c33 range": (SHORT.values(), ("c33 below", "c33 above")),
 }
 
 
 def table_3(stored: Stored) -> dict[str, Any]:
-    """Each entry, members with regret, and how many have regret 1/64 beyond the entry."""
-    summary = stored["certificates"].summary
+    """Each entry, members with regret, and profiles with regret 1/64 beyond the entry."""
+    summary = plain(stored["certificates"].summary)
     wrong = sum(each["members"] - each["equilibria"] for each in summary["certificates"].values())
-    found: dict[str, Any] = {"c34": {"range": [0, 1], "members with regret": wrong}}
-    single = [*constants(), "b32", "b33", "b41", "c21"]
-    for row in (*_ROWS, *(name for name in single if name in summary["beyond"])):
-        sub_families, ways = _ROWS.get(row, (SHORT.values(), ()))
-        beyond = [summary["beyond"][way] for way in ways or (row,)]
-        gains = [from_kappa(each[end]) for each in beyond for end in ("least", "most")]
+    found: dict[str, Any] = {"c34": {"entry": [0, 1], "members with regret": wrong}}
+    single = {name: (SHORT.values(), (name,)) for name in summary["beyond"] if len(name) == 3}
+    for row, (sub_families, ways) in (single | _ROWS).items():
+        beyond = [summary["beyond"][way] for way in ways]
+        gains = [each[end] for each in beyond for end in ("least", "most")]
         found[row] = {
-            "entry": _entry(row.split()[0], sub_families),
+            "entry": _entry(row if row == "c33 range" else row[:3], sub_families),
             "members with regret": wrong,
-            "regret beyond": _share(
-                sum(each["not_equilibria"] for each in beyond),
-                sum(each["profiles"] for each in beyond),
-            ),
-            "gains (κ)": Interval(min(gains), max(gains)),
+            "regret beyond": sum(each["not equilibria"] for each in beyond),
+            "of": sum(each["profiles"] for each in beyond),
+            "gains": Interval(min(gains), max(gains)),
         }
     return found
 
 
-def members(stored: Stored) -> dict[str, Any]:
-    """Exact certificates of members by sub-family: shares that are as the paper says."""
-    found = stored["certificates"].summary["certificates"]
-    return {
-        short: {
-            "equilibria": _share(found[name]["equilibria"], found[name]["members"]),
-            "payoffs as in Table 3": [
-                _share(count, found[name]["members"]).value
-                for count in found[name]["payoffs_as_printed"]
-            ],
-            "dimension": list(dict.fromkeys(found[name]["dimensions"])),
-        }
-        for short, name in SHORT.items()
-    }
-
-
-def all_members(stored: Stored) -> dict[str, Any]:
-    """The same over all sub-families together."""
-    found = list(stored["certificates"].summary["certificates"].values())
-    count = sum(each["members"] for each in found)
-    betas = [Fraction(beta) for each in found for beta in each["beta"]]
-    second = sorted({Fraction(value) for each in found for value in each["u2"]})
-    beyond, first = stored["certificates"].summary["beyond"], ("a11", "a21", "a31", "a41")
-    return {
-        **{
-            f"u{player + 1} as in Table 3": _share(
-                sum(each["payoffs_as_printed"][player] for each in found), count
-            )
-            for player in range(3)
-        },
-        "u2": _points([{}] * len(second), second, ", ".join(map(str, second))),
-        "u1 ≤ u2": _share(sum(each["u1_at_most_u2"] for each in found), count),
-        "β": [min(betas), max(betas)],
-        "first bets": {
-            "entries": [constants()[name] for name in first],
-            "lose beyond": [
-                _share(beyond[name]["not_equilibria"], beyond[name]["profiles"]).value
-                for name in first
-            ],
-        },
-    }
-
-
-def utilities(stored: Stored) -> dict[str, Any]:
-    """Payoffs at both ends of β, and the share of members with those of Table 3."""
-    found, shares = stored["selection"].summary["ends"], all_members(stored)
-    points = [{"β": ZERO}, {"β": QUARTER}]
-    rows = [_kappas(found[name]["payoffs"]) for name in ("β = 0", "β = 1/4")]
-    return {
-        f"u{player + 1}": {
-            "at both ends of β": _points(
-                points,
-                [row[player] * KAPPA for row in rows],
-                f"{rows[0][player]}κ, {rows[1][player]}κ",
-            ),
-            "members with these": shares[f"u{player + 1} as in Table 3"],
-        }
-        for player in range(3)
-    }
-
-
-# -- section 5 beside Table 3 --------------------------------------------------------------
-
-
-def convexity(stored: Stored) -> dict[str, Any]:
-    """Midpoints of members that are no equilibria, by sub-family."""
-    found = stored["certificates"].summary["convexity"]
-    return {
-        short: {
-            "with regret": found[name]["not_equilibria"],
-            "midpoints": found[name]["pairs"],
-            "largest gain (κ)": from_kappa(found[name]["worst"]),
-            "between": [
-                {one: end[one] for one in ("b11", "b21", "b23", "c11")}
-                for end in found[name]["example"]
-            ],
-        }
-        for short, name in SHORT.items()
-    }
-
-
-def not_convex(stored: Stored) -> dict[str, bool]:
-    """Whether somebody gains exactly halfway between two members, by sub-family."""
-    found = convexity(stored)
-    return {short: each["largest gain (κ)"] > 0 for short, each in found.items()}
-
-
-_WHERE: dict[str, Callable[[Values], bool]] = {
-    "between c11": lambda names: names["b11"] > _SIXTH,
-    "high b21": lambda names: names["b11"] >= _SIXTH,
-    "high b21 small": lambda names: names["b11"] <= _SIXTH,
+_WHERE: dict[str, Callable[[Fraction], bool]] = {
+    "between c11": lambda b11: b11 > _SIXTH,
+    "high b21": lambda b11: b11 >= _SIXTH,
+    "high b21 small": lambda b11: b11 <= _SIXTH,
 }
 
 
 def text(stored: Stored) -> dict[str, Any]:
-    """Each formula of the text: that of Table 3, and equilibria at it and 1/64 beyond it."""
-    found: dict[str, Any] = {}
-    for row, each in stored["text"].summary.items():
-        short, name, *_ = row.split()
-        beyond, count = each["beyond"], each["members"]
-        entry = _entry(name, [SHORT[short]], _WHERE.get(row, lambda _: True))
-        if row.endswith("least"):
-            lower = [value[0] for value in entry.value.values]
-            entry = Finding(Points(entry.value.names, lower), entry.shown)
-        found[row] = {
-            "Table 3": entry,
-            "equilibria there": _share(count - each["not_equilibria"], count),
-            # what is no profile any more need not be held against the bound
-            "regret beyond": _share(beyond["not_equilibria"], beyond["profiles"])
-            if beyond["profiles"]
-            else Finding(1, "no profile"),
+    """Each formula of the text: that of Table 3, and regrets at it and 1/64 beyond it."""
+    found = plain(stored["text"].summary)
+    for row, each in found.items():
+        short, name, *rest = row.split()
+        where = _WHERE.get(row, lambda _: True)
+        name = "c33 least" if rest == ["least"] else "c33 range" if name == "c33" else name
+        each["Table 3"] = _entry(name, [SHORT[short]], where)
+        # what is no profile any more need not have regret
+        each["regret beyond"] = each["beyond"]["not equilibria"] or not each["beyond"]["profiles"]
+    shown = ("Table 3", "members", "not equilibria", "regret beyond", "table 3 equilibria", "of")
+    return {row: {name: each[name] for name in shown} for row, each in found.items()}
+
+
+def members(stored: Stored) -> dict[str, Any]:
+    """Exact certificates of members by sub-family, and of all."""
+    found = plain(stored["certificates"].summary["certificates"])
+    rows = list(found.values())
+    second = sorted({value for each in rows for value in each["u2"]})
+    betas = [beta for each in rows for beta in each["beta"]]
+    payoffs = zip(*(each["payoffs as printed"] for each in rows), strict=True)
+    return found | {
+        "all": {
+            "members": sum(each["members"] for each in rows),
+            "payoffs as printed": list(map(sum, payoffs)),
+            "u1 at most u2": sum(each["u1 at most u2"] for each in rows),
+            "u2": _points([{}] * len(second), second, ", ".join(map(str, second))),
+            "β": [min(betas), max(betas)],
         }
-    return found
-
-
-def misprints_of_text(stored: Stored) -> dict[str, bool]:
-    """Whether somebody gains at a formula as it is printed, and nobody by Table 3."""
-    return {
-        row: each["not_equilibria"] > 0 and each["table_3_equilibria"] == each["of"]
-        for row, each in stored["text"].summary.items()
     }
 
 
-def small_bluffs(stored: Stored) -> dict[str, Any]:
-    """Lattice points of Figure 6 with b11 ≤ 1/6."""
-    found = stored["domains"].summary["small_bluffs"]
-    return {
-        "equilibria": _share(found["equilibria"], found["points"]),
-        "largest c11": Fraction(found["largest"]),
+def beyond(stored: Stored) -> dict[str, Any]:
+    """Profiles 1/64 beyond an entry of Table 3, and how many of them are no equilibria."""
+    found: dict[str, Any] = plain(stored["certificates"].summary["beyond"])
+    first = ("a11", "a21", "a31", "a41")
+    return found | {
+        "first bets": {
+            "entries": [family.constants()[name] for name in first],
+            "profiles": sum(found[name]["profiles"] for name in first),
+            "not equilibria": sum(found[name]["not equilibria"] for name in first),
+        }
     }
 
 
-def transfers(stored: Stored) -> dict[str, Any]:
-    """Payoffs and gains by deviating at members with other bluffs."""
-    found = stored["selection"].summary
-    both = {c11: _measured(each) for c11, each in found["both_quarter"].items()}
-    other = _measured(found["one_quarter"])
-    ways = {"low": ("0",), "between": ("1/4", "7/16"), "high": ("1/2",)}
+def convexity(stored: Stored) -> Any:
+    """Regrets halfway between members, by sub-family."""
+    return plain(stored["certificates"].summary["convexity"])
+
+
+def utilities(stored: Stored) -> dict[str, Any]:
+    """Payoffs at both ends of β, and how many members have those of Table 3."""
+    found, counts = selection(stored)["ends"], members(stored)["all"]
+    points = [{"β": ZERO}, {"β": QUARTER}]
+    rows = [found[name]["payoffs"] for name in ("β = 0", "β = 1/4")]
     return {
-        "at both ends": {name: _measured(each)["payoffs"] for name, each in found["ends"].items()},
-        "by one parameter": {
-            short: _by_one_parameter(found["alone"][c11]) for short, (c11, *_) in ways.items()
-        },
-        "both bluffs at a quarter": {
-            short: {
-                "gains": [gain for c11 in c11s for gain in both[c11]["gains"]],
-                "u1": [both[c11]["payoffs"][0] for c11 in c11s],
-            }
-            for short, c11s in ways.items()
-        },
-        "another has as much and no regret": not any(other["gains"])
-        and other["payoffs"][0] == both["0"]["payoffs"][0],
+        f"u{k + 1}": {
+            "at the ends of β": _points(
+                points, [row[k] * KAPPA for row in rows], f"{rows[0][k]}κ, {rows[1][k]}κ"
+            ),
+            "members with these": counts["payoffs as printed"][k],
+            "of": counts["members"],
+        }
+        for k in range(3)
     }
-
-
-def _by_one_parameter(found: Mapping[str, Any]) -> dict[str, Any]:
-    start, after, both = (_measured(found[name]) for name in ("start", "following", "both"))
-    return {
-        "payoffs before": start["payoffs"],
-        "payoffs": after["payoffs"],
-        "gains before": start["gains"],
-        "gains": after["gains"],
-        "with the other bluff too": both,
-    }
-
-
-def two_parameters(stored: Stored) -> bool:
-    """Whether 0 < c11 < 1/2 takes both bluffs for a transfer: one gives regret, both none."""
-    one = transfers(stored)["by one parameter"]["between"]
-    both = one["with the other bluff too"]
-    return (
-        any(one["gains"])
-        and not any([*one["gains before"], *both["gains"]])
-        and both["payoffs"] == _kappas(("−11κ/16", "−κ/2", "19κ/16"))
-    )
 
 
 # -- figures 3 to 7 ------------------------------------------------------------------------
 
 
-def domains(stored: Stored) -> dict[str, Any]:
-    """Lattice points at which the regret is not as the paper's domain says, by figure."""
-    found = stored["domains"].summary
-    return {
-        number: {
-            "points": found[number]["points"],
-            "differ": found[number]["points"] - found[number]["agree"],
-            "equilibria": found[number]["equilibria"],
-            "b11, b21": [Fraction(found[number]["largest"].get(n, 0)) for n in ("b11", "b21")],
-            "b11, b23": [Fraction(found[number]["largest"].get(n, 0)) for n in ("b11", "b23")],
-            "b11": Fraction(found[number]["largest"]["b11"]),
-        }
-        for number in "34567"
-    }
-
-
-def special_points(stored: Stored) -> dict[str, Any]:
-    """Points that the text names: where they are, their gains, and gains 1/1024 beyond."""
-    found, largest = stored["domains"].summary["corners"], stored["domains"].summary
+def domains(stored: Stored) -> Any:
+    """Equilibria on lattices beside the paper's domains, by figure; points that the text names."""
+    found = plain(stored["domains"].summary)
+    largest, corners = found["4"]["largest"], found["corners"]
 
     def gains(*names: str) -> list[Fraction]:
-        return [Fraction(found[name]) / KAPPA for name in names]
+        return [corners[name] / KAPPA for name in names]
 
     quarters = {"b11": QUARTER, "b21": QUARTER}
-    b32 = Fraction(largest["4"]["largest"]["b32"])
-    c33 = ends(LOW, quarters | {"b32": Fraction(7, 8)}, "c33")
-    # b11 is the last of these whose range the others confine
-    single = [QUARTER, ends(LOW, quarters | {"b32": b32}, "c33")[1]]
-    return {
+    c33 = family.ends(LOW, quarters | {"b32": Fraction(7, 8)}, "c33")
+    single = family.ends(LOW, quarters | {"b32": largest["b32"]}, "c33")[1]
+    more = ("b32=15/16, c33 more", "b32=15/16, b11 less", "b32=15/16, both less")
+    return found | {
         "b32": {
-            "at": [b32, Fraction(largest["4"]["largest"]["b11"])],
+            "largest": [largest["b32"], largest["b11"]],
             "gain": gains("b32=15/16"),
-            "beyond": gains("b32 more"),
+            "gain beyond": gains("b32 more"),
         },
         "c33": {
             "from, to": [*c33, c33[1]],
             "gain": gains("b32=7/8, c33=0", "b32=7/8, c33=1/16"),
-            "beyond": gains("b32=7/8, c33 more"),
+            "gain beyond": gains("b32=7/8, c33 more"),
         },
         "one point": {
-            "b11 = b21, c33": single,
+            "b11, c33": [largest["b11"], single],
             "gain": gains("b32=15/16"),
-            "beyond": gains("b32=15/16, c33 more", "b32=15/16, b11 less", "b32=15/16, both less"),
+            "gain beyond": gains(*more),
         },
         "c11": {
-            "largest": Fraction(largest["6"]["largest"]["c11"]),
+            "largest": found["6"]["largest"]["c11"],
             "gain": gains("c11=1/2, c21=0"),
-            "beyond": gains("c11 more, c21=0"),
+            "gain beyond": gains("c11 more, c21=0"),
         },
     }
 
 
-def swapped(stored: Stored) -> dict[str, Any]:
-    """Equilibria of Figure 4 whose mirror images are none."""
-    found = stored["domains"].summary["swapped"]
-    low, high, both = found["low"], found["high"], found["both"]
-    return {
-        "equilibria without mirror image": low + high - 2 * both,
-        "of": low,
-        "such as b11, b21": found["example"],
-    }
-
-
-def not_swapped(stored: Stored) -> bool:
-    """Whether an exact equilibrium with c11 = 0 has a mirror image that is none."""
-    found = stored["domains"].summary["swapped"]
-    return bool(found["low"] > found["both"] and all(found["example"]))
-
-
-# -- Table 4 -------------------------------------------------------------------------------
+# -- Table 4, sections 6 and 7 -------------------------------------------------------------
 
 
 def table_4(stored: Stored) -> dict[str, Any]:
     """Each parameter as it was measured, and as it is in a member of the family."""
-    printed = stored["rules"].json("table_4.json")["behavior"]
-    found = stored["allowed"].summary
+    printed = plain(stored["rules"].json("table_4.json")["behavior"])
+    found = plain(stored["allowed"].summary)
     return {
         name: {
-            "measured": Fraction(printed[player][label]["call" if "B" in label else "bet"]),
-            "in a member": Fraction(found[player]["own"][name]),
-            "gains there": _kappas(found[player]["regrets"]),
+            "measured": printed[player][label]["call" if "B" in label else "bet"],
+            "in a member": found[player]["own"][name],
+            "gains there": found[player]["regrets"],
         }
-        for name, (player, label) in places().items()
+        for name, (player, label) in family.places().items()
     }
 
 
 def mixed(stored: Stored) -> dict[str, Any]:
     """Payoffs and gains of Table 4, exactly."""
-    exact = stored["table_4"].printed_json["exact"]
-    payoffs = list(map(Fraction, exact["payoffs"]))
-    gains = [Fraction(gain) / KAPPA for gain in exact["regrets"]]
+    exact = plain(stored["table_4"].printed_json["exact"])
     return {
-        "payoffs": {
+        **{
             f"u{k + 1}": _points([{"β": QUARTER}], [payoff], f"{payoff} with β = 1/4")
-            for k, payoff in enumerate(payoffs)
+            for k, payoff in enumerate(exact["payoffs"])
         },
-        "largest gain (κ)": Finding(max(gains), {"gains (κ)": gains}),
+        "gains": [gain / KAPPA for gain in exact["regrets"]],
     }
 
 
-# -- sections 6 and 7 ----------------------------------------------------------------------
-
-
-def two_players_mixed(stored: Stored) -> dict[str, Any]:
-    """Combinations of the strategies of equilibria of two-player Kuhn poker."""
-    found = stored["crossplay_two_players"].summary
-    payoffs = {
-        tuple(each) for player in found["interchange"] for row in player["payoffs"] for each in row
+def selection(stored: Stored) -> Any:
+    """Worst cases within the family, and combinations of strategies."""
+    found = plain(stored["selection"].summary)
+    gains = {Fraction(beta): each["regrets"][1] for beta, each in found["table 4"].items()}
+    return found | {
+        "gain of player 2": {
+            "gains": _points(
+                [{"β": beta} for beta in gains],
+                [KAPPA * gain for gain in gains.values()],
+                ", ".join(f"{gain}κ" for gain in gains.values()),
+            ),
+            "payoff with b11 = b21 = 0": found["table 4 answer"]["payoffs"][1],
+        }
     }
-    count = found["combinations"]["count"]
-    return {
-        "combinations": count,
-        "equilibria": _share(found["combinations"]["equilibria"], count),
-        "different payoffs": len(payoffs),
-    }
 
 
-def combinations(stored: Stored) -> dict[str, Any]:
+def combinations(stored: Stored) -> Any:
     """Combinations of the strategies of corners of the family."""
     found = stored["crossplay"].summary["combinations"]
-    return {
-        "equilibria": _share(found["equilibria"], found["count"]),
-        "strategies of players 1, 2, 3": Finding(found["strategies"][0], found["strategies"]),
-    }
+    return found | {"strategies of player 1": found["strategies"][0]}
 
 
-def switching(stored: Stored) -> dict[str, Any]:
-    """Both ends of β: gains by deviating, and payoffs."""
-    found = [_measured(each) for each in stored["selection"].summary["ends"].values()]
-    return {
-        "gains": [gain for each in found for gain in each["gains"]],
-        "different payoffs": len({tuple(each["payoffs"]) for each in found}),
-        "payoffs (κ)": [", ".join(map(str, each["payoffs"])) for each in found],
-    }
+def combinations_of_two(stored: Stored) -> Any:
+    """Combinations of the strategies of equilibria of two-player Kuhn poker."""
+    found = stored["crossplay_two_players"].summary
+    rows = [row for player in found["interchange"] for row in player["payoffs"]]
+    payoffs = {tuple(each) for row in rows for each in row}
+    return found["combinations"] | {"different payoffs": len(payoffs)}
 
 
-def deviations(stored: Stored) -> dict[str, Any]:
-    """What players gain by deviating from Table 4 with other β or c33."""
-    summary = stored["selection"].summary
-    by_beta = {Fraction(beta): _measured(each) for beta, each in summary["table_4"].items()}
-    by_c33 = {c33: _measured(each) for c33, each in summary["table_4_c33"].items()}
-    gains = [each["gains"][1] for each in by_beta.values()]
-    return {
-        "player 2": {
-            "gains": _points(
-                [{"β": beta} for beta in by_beta],
-                [KAPPA * gain for gain in gains],
-                ", ".join(f"{gain}κ" for gain in gains),
-            ),
-            "payoff with b11 = b21 = 0 (κ)": _measured(summary["table_4_answer"])["payoffs"][1],
-        },
-        "gain of player 2 (κ)": Finding(
-            by_beta[QUARTER]["gains"][1], {"gains (κ)": by_beta[QUARTER]["gains"]}
-        ),
-        "payoffs by c33": Finding(
-            len({tuple(each["payoffs"]) for each in by_c33.values()}),
-            {f"payoffs (κ), c33 = {c33}": each["payoffs"] for c33, each in by_c33.items()},
-        ),
-    }
-
-
-def second(stored: Stored) -> dict[str, Any]:
-    """Worst cases of player 2's strategies over c11, and slopes of its payoff."""
-    found = stored["selection"].summary["second"]
-
-    def safe(name: str) -> Finding:
-        count, with_best = found[name]
-        return _share(with_best, count)
-
-    return {
-        "worst cases": {
-            "best (κ)": from_kappa(found["best_worst"]),
-            "b11 = b21": safe("equal"),
-            "others with b23 = 0": safe("unequal_b23_0"),
-            "with b23 > 0": safe("b23_positive"),
-        },
-        "slope": {
-            "as the formula": _share(found["slopes_as_formula"], found["strategies"]),
-            "is 0 at": found["slopes_zero"],
-            "strategies": found["strategies"],
-        },
-        "slope is the formula and 0 somewhere": found["slopes_zero"] > 0
-        and found["slopes_as_formula"] == found["strategies"],
-    }
-
-
-def third(stored: Stored) -> dict[str, Any]:
-    """Worst cases of player 3 over player 2's strategies (κ), by c11."""
-    found = stored["selection"].summary["third"]
-    worst = {f"c11 = {c11}": from_kappa(each["worst"]) for c11, each in found.items()}
-    return {
-        "best": Finding(max(worst.values()), worst),
-        "all": worst,
-        "c11 = 0": [from_kappa(found["0"][name]) for name in ("worst", "against_nothing")],
-        "slopes": {
-            name: Interval(Fraction(each["least"]), Fraction(each["most"]))
-            for name, each in stored["selection"].summary["slopes_of_u3"]["by"].items()
-        },
-    }
-
-
-def safe_together(stored: Stored) -> dict[str, Any]:
-    """Safe strategies of players 2 and 3 together: b11 = b21 or no bluffs, with c11 = 0."""
-    summary = stored["selection"].summary
-    equal = summary["equal_bluffs"]
-    least = {c33: _measured(each) for c33, each in summary["least_bluffs"].items()}
-    others = {c33: each["gains"] for c33, each in least.items() if c33 != "1/2"}
-    return {
-        "equal bluffs": {
-            "equilibria with c33 of Table 3": _share(equal["inside_zero"], equal["inside"]),
-            "gains of players 2 or 3 anywhere": equal["others"],
-            "u2 (κ)": _kappas(equal["u2"]),
-            "gains of player 1 with other c33": _share(equal["beyond_first"], equal["beyond"]),
-        },
-        "no bluffs": {
-            "payoffs (κ)": Finding(
-                [payoff for each in least.values() for payoff in each["payoffs"]],
-                least["1/2"]["payoffs"],
-            ),
-            "u3 (κ)": [each["payoffs"][2] for each in least.values()],
-            "u1 or u2 (κ)": [payoff for each in least.values() for payoff in each["payoffs"][:2]],
-            "gains with c33 = half": least["1/2"]["gains"],
-            "gains of players 2 or 3 with others": [
-                gain for gains in others.values() for gain in gains[1:]
-            ],
-            "gains of player 1 with others": [gains[0] for gains in others.values()],
-        },
-    }
-
-
-def two_players(stored: Stored) -> dict[str, Any]:
+def two_players(stored: Stored) -> Any:
     """Equilibria of two-player Kuhn poker."""
-    found = stored["two_players"].summary
     (known,) = known_sets(load_game("kuhn2"))
     gammas = [known.exact.names({"alpha": end})["K_bets"] for end in (ZERO, Fraction(1, 3))]
-    return {
-        "γ": {
-            "range": gammas,
-            "equilibria": _share(found["equilibria"], found["members"]),
-            "dimension": found["dimension"],
-        },
-        "complete list": {
-            "points": found["listed"],
-            "complete": found["complete"],
-            "exact": found["exact"],
-            "different in player 1": found["moving"][0],
-            "different in player 2": found["moving"][1],
-        },
-    }
+    return plain(stored["two_players"].summary) | {"γ": gammas}
 
 
 # -- section 8 and definition 1 ------------------------------------------------------------
 
-
-def _solver(name: str) -> str:
-    """Name of a solver without what differs between the extents."""
-    return re.sub(r"starts=\d+,", "", name)
-
-
-def _searched(summary: Mapping[str, Any], solvers: Iterable[str]) -> Any:
-    """Profiles of solvers that are outside the family, or too inexact and not near it."""
-    named = {_solver(name): name for name in summary["solvers"]}
-    found = [summary["solvers"][named[one]] for one in solvers]
-    runs = [run for one in solvers for run in summary["unfinished"]["solvers"].get(named[one], [])]
-    outside = sum(each["outside"] for each in found)
-    shown: dict[str, Any] = {
-        "runs": sum(each["cells"] for each in found),
-        "equilibria": sum(each["equilibria"] for each in found),
-        "outside": outside,
-    }
-    if len(found) == 1 and found[0]["equilibria"]:
-        (one,) = found
-        kinds = ("strict", "on_path", "different", "different_outcomes")
-        shown |= {kind.replace("_", " "): one[kind] for kind in kinds}
-        shown |= {"β": Interval(*one["beta"])} if one["beta"] else {}
-        return Finding(outside, shown)
-    if not runs and not outside:
-        return Missing(f"{shown['runs']} runs ended without a profile")
-    at_random = summary["unfinished"]["at_random"]
-    far = sum(run["distance"] >= at_random / _NEAR for run in runs)
-    if runs:
-        shown |= {
-            "smallest max regret": min(run["max_regret"] for run in runs),
-            "outcomes off by at most": max(run["distance"] for run in runs),
-            "random profiles off by": at_random,
-        }
-    return Finding(outside or far, shown)
+_SLOW = (
+    *("cfr(start=random)", "mccfr(start=random)", "fictitious_play(start=random)"),
+    *("replicator(start=random)", "gambit_logit_path"),
+)
 
 
 def by_method(stored: Stored) -> dict[str, Any]:
     """What each method found that does not belong to the family."""
     summary = stored["open_question"].summary
-    slow = [
-        *("cfr(start=random)", "mccfr(start=random)", "fictitious_play(start=random)"),
-        *("replicator(start=random)", "gambit_logit_path"),
-    ]
-    methods = [name for name in map(_solver, summary["solvers"]) if name not in slow]
-    return {name: _searched(summary, [name]) for name in methods} | {
-        "inexact": _searched(summary, slow)
+    # starts differ between the extents
+    named = {re.sub(r"starts=\d+,", "", name): name for name in summary["solvers"]}
+    groups = {one: [name] for one, name in named.items() if one not in _SLOW}
+    groups["inexact"] = [named[one] for one in _SLOW if one in named]
+    return {one: _searched(summary, names) for one, names in groups.items()}
+
+
+def _searched(summary: Mapping[str, Any], names: Iterable[str]) -> Any:
+    """Profiles of solvers that are outside the family, or too inexact and not near it."""
+    found = [summary["solvers"][name] for name in names]
+    unfinished = summary["unfinished"]
+    runs = [run for name in names for run in unfinished["solvers"].get(name, [])]
+    sums = ("cells", "equilibria", "strict", "on_path", "outside", "different_outcomes")
+    shown: dict[str, Any] = {_key(name): sum(each[name] for each in found) for name in sums}
+    if len(found) == 1 and shown["equilibria"]:
+        return Finding(shown["outside"], shown | {"β": Interval(*(found[0]["beta"] or (0, 0)))})
+    if not runs and not shown["outside"]:
+        return Missing(f"{shown['cells']} runs ended without a profile")
+    distances = [run["distance"] for run in runs]
+    far = sum(distance >= unfinished["at_random"] / _NEAR for distance in distances)
+    shown |= {
+        "smallest max regret": min((run["max_regret"] for run in runs), default=0),
+        "outcomes off by at most": max(distances, default=0),
+        "random profiles off by": unfinished["at_random"],
     }
+    return Finding(shown["outside"] or far, shown)
 
 
 def found(stored: Stored) -> dict[str, Any]:
-    """All equilibria that were found."""
-    summary = stored["open_question"].summary
-    all_ = summary["all"]
+    """All equilibria that were found, and those that are outside the family."""
+    summary = plain(stored["open_question"].summary)
+    own = summary["all"]
     asked = _WANTED if stored.full else 2
-    return {
+    return own | {
         "collected": {
-            "equilibria": all_["equilibria"],
-            "share of what is asked for": Fraction(all_["equilibria"], asked),
-            "different outcomes": all_["different_outcomes"],
+            "equilibria": own["equilibria"],
+            "asked for": asked,
+            "different outcomes": own["different outcomes"],
         },
         "outside": Finding(
-            all_["outside"],
-            {"outside": all_["outside"], "of": all_["equilibria"], "at 1e-12": all_["sharp"]},
+            own["outside"], {n: own[n] for n in ("outside", "equilibria", "sharp", "different")}
         ),
         "listed": Finding(
             len(summary["outside"]),
-            {
-                "listed": len(summary["outside"]),
-                "certified": [one["profile"] for one in summary["outside"] if one["certified"]],
-                "told by Newton steps": all_["polished"],
-                "which moved frequencies by": all_["moved"],
-            },
+            {"listed": summary["outside"], "polished": own["polished"], "moved": own["moved"]},
         ),
-        "strict": all_["strict"],
-        "on path": all_["on_path"],
-        "names": {short: all_["names"][name] for short, name in SHORT.items()},
-        "β": all_["beta"],
-        "off segment": all_["off_segment"],
-        "first bets": all_["first_bets"],
-        "max regret": all_["largest_regret"],
-        "off Table 2": all_["off_table_2"],
     }
 
 
@@ -848,26 +523,6 @@ def range_of_payoff(stored: Stored) -> dict[str, Any]:
     }
 
 
-def off_path(stored: Stored) -> dict[str, Any]:
-    """Gains by deviating (κ) from a member with β = 0, with behavior changed that nobody sees."""
-    found = stored["open_question"].summary["off_path"]
-    start, changed, *others = (
-        _measured(found[name])
-        for name in (
-            *("as in Table 3 (a33 = 1/2, c32 = 0)", "a33 = 0, c32 = 0"),
-            *("a33 = 0, c32 = 1/2", "a33 = 1/4, c32 = 1/4"),
-        )
-    )
-    return {
-        "as in Table 3": start["gains"],
-        "with a33 = 0": Finding(changed["gains"], {"gains (κ)": changed["gains"]}),
-        "with both changed": [gain for each in others for gain in each["gains"]],
-        "gain though nothing is seen": start["payoffs"] == changed["payoffs"]
-        and not any(start["gains"])
-        and any(changed["gains"]),
-    }
-
-
-def tree(stored: Stored) -> str:
-    """The whole tree as a picture."""
-    return stored["draw"].printed
+def off_path(stored: Stored) -> Any:
+    """A member with β = 0, with behavior changed that nobody sees."""
+    return plain(stored["open_question"].summary["off_path"])

@@ -7,10 +7,12 @@ are read from `eqbench.equilibria`.
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -42,6 +44,11 @@ _CORNERS = {
     BETWEEN: ("0 0", "1/6 1/6", "5/24 5/24", "1/4 1/4"),
     HIGH: ("0 0", "1/6 1/6", "1/4 0"),
 }
+
+
+PRINTED: dict[str, Any] = tomllib.loads(
+    Path(__file__).with_name("printed.toml").read_text(encoding="utf-8")
+)
 
 
 @cache
@@ -298,3 +305,15 @@ def regrets_and_payoffs(values: Mapping[str, Fraction]) -> dict[str, list[str]]:
         "payoffs": [in_kappa(Fraction(value)) for value in found.payoffs],
         "regrets": [in_kappa(Fraction(value)) for value in found.regrets],
     }
+
+
+def replaced(title: str) -> dict[str, str]:
+    """What is replaced in a derivative of the proofs before it is compared, by name."""
+    where: dict[str, str] = {}
+    for word in PRINTED["derivatives"][title].split():
+        if word == "case":
+            where |= next(names for case, names in PRINTED["case"].items() if case in title)
+        else:
+            name, _, text = word.partition("=")
+            where[name] = text or PRINTED["where"][name]
+    return where

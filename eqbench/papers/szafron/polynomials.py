@@ -33,7 +33,6 @@ from eqbench.papers.szafron.family import (
     places,
     sample,
 )
-from eqbench.papers.szafron.printed import PRINTED, replaced
 
 Polynomial = Any  # flint.fmpq_mpoly in the 48 frequencies and beta
 

@@ -26,7 +26,6 @@ from eqbench.papers.szafron.family import (
     places,
     regrets_and_payoffs,
 )
-from eqbench.papers.szafron.printed import PRINTED
 
 _EIGHTH = Fraction(1, 8)
 _C33 = [Fraction(k, 32) for k in (0, 4, 8, 14, 16, 24, 28, 30, 32)]
