@@ -18,26 +18,11 @@ from eqbench.papers.szafron.family import (
     FREE,
     HALF,
     HIGH,
-    KAPPA,
     LOW,
-    ORDER,
     SUB_FAMILIES,
     ZERO,
     Member,
     Values,
-    ends,
-    fixed,
-    in_kappa,
-    is_profile,
-    kuhn3,
-    largest_b23,
-    largest_b32,
-    largest_c11,
-    lowest_c33,
-    measured,
-    member,
-    parameters,
-    profile,
 )
 
 STEP = Fraction(1, 64)  # how far an entry is broken
@@ -46,7 +31,11 @@ _MOST_DIMENSIONS = 20
 _SIGNS = {"+": (1,), "-": (-1,), "=": (-1, 1)}
 # entry of Table 3 -> where it stands, and whether it is an upper or lower end or an equation
 ENTRIES: dict[str, tuple[tuple[str, ...], str]] = {
-    **{f"{name}": (SUB_FAMILIES, f"{name}=") for name in (*fixed(), "b33", "b41", "c21")},
+    **{
+        name: (SUB_FAMILIES, f"{name}=")
+        for name in (*family.constants(), "b33", "b41", "c21")
+        if name not in family.necessary()
+    },
     "b11 ≤ b21": ((LOW,), "b11+"),
     "b11 ≤ 1/4": ((HIGH,), "b11+"),
     "b11 ≤ 1/4 between": ((BETWEEN,), "b11+"),
@@ -91,7 +80,7 @@ def text(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     found = {}
     for short, (sub_family, entries) in _TEXT.items():
         own = _of(members, sub_family)
-        right = sum(measured(one.values).max_regret == 0 for one in own)
+        right = sum(family.measured(one.values).max_regret == 0 for one in own)
         for entry in entries.split():
             for row, kept in _rows(f"{short} {entry[:-1]}{' least' * (entry[-1] == '-')}", own):
                 at = _regrets(_at(row, one, entry) for one in kept)
@@ -130,8 +119,8 @@ def _rows(row: str, members: list[Member]) -> Iterator[tuple[str, list[Member]]]
 def _at(row: str, one: Member, entry: str) -> Values:
     """A member where an entry just holds; one that is wrong in print as it is printed."""
     name = entry[:-1]
-    if row in PRINTED["misprints"]:
-        return one.values | {name: evaluate(PRINTED["misprints"][row], one.values)}
+    if row in family.PRINTED["misprints"]:
+        return one.values | {name: evaluate(family.PRINTED["misprints"][row], one.values)}
     return _changed(one, name, _limit(one, entry))
 
 
@@ -149,13 +138,13 @@ def _limit(one: Member, entry: str) -> Fraction:
     if sign != "+":
         return one.values[name]
     if name == "b23":
-        return largest_b23(one.values["b11"], one.values["b21"])
-    order = ORDER[one.sub_family]
+        return family.largest_b23(one.values["b11"], one.values["b21"])
+    order = family.ORDER[one.sub_family]
     if name not in order:
         return one.values[name]
-    own = parameters(family.family()[one.sub_family], one.values)
+    own = family.parameters(family.family()[one.sub_family], one.values)
     earlier = {earlier: own[earlier] for earlier in order[: order.index(name)]}
-    return ends(one.sub_family, earlier, name)[1]
+    return family.ends(one.sub_family, earlier, name)[1]
 
 
 def _changed(one: Member, name: str, value: Fraction) -> Values:
@@ -165,40 +154,47 @@ def _changed(one: Member, name: str, value: Fraction) -> Values:
     free = {own: one.values[own] for own in FREE} | {name: value}
     if name == "b11" and one.sub_family == BETWEEN:
         free["b21"] = value
-        free["c11"] = min(free["c11"], largest_c11(value, value))
+        free["c11"] = min(free["c11"], family.largest_c11(value, value))
     if name == "b11" and one.sub_family == HIGH:
         free["b21"] = max(ZERO, min(free["b21"], value, HALF - 2 * value))
     if name != "b23" and one.sub_family == HIGH:
-        free["b23"] = min(free["b23"], largest_b23(free["b11"], free["b21"]))
+        free["b23"] = min(free["b23"], family.largest_b23(free["b11"], free["b21"]))
     if name not in ("b32", "c33"):
-        free["b32"] = min(free["b32"], largest_b32(free["b11"], free["b21"]))
+        free["b32"] = min(free["b32"], family.largest_b32(free["b11"], free["b21"]))
     if name != "c33":
-        free["c33"] = lowest_c33(free["b32"])
-    changed = member(free)
+        free["c33"] = family.lowest_c33(free["b32"])
+    changed = family.member(free)
     # beyond b11 = b21 = 1/4 Table 3's b41 is no frequency
     return changed | {"b41": min(changed["b41"], Fraction(1))}
 
 
 def _regrets(profiles: Iterable[Values]) -> dict[str, Any]:
     """Exact regrets of those that are profiles."""
-    regrets = [Fraction(measured(each).max_regret) for each in profiles if is_profile(each)]
+    regrets = [
+        Fraction(family.measured(each).max_regret) for each in profiles if family.is_profile(each)
+    ]
     gaining = [regret for regret in regrets if regret > 0] or [ZERO]
     return {
         "profiles": len(regrets),
         "not_equilibria": sum(regret > 0 for regret in regrets),
-        "least": in_kappa(min(gaining)),
-        "most": in_kappa(max(gaining)),
+        "least": family.in_kappa(min(gaining)),
+        "most": family.in_kappa(max(gaining)),
     }
 
 
 def _certified(members: Sequence[Member]) -> dict[str, Any]:
     """Exact measurements of members of one sub-family, and the dimension around those inside."""
-    found = [measured(one.values) for one in members]
+    found = [family.measured(one.values) for one in members]
     inside = [one for one in members if not one.is_corner][:_MOST_DIMENSIONS]
-    around = [local_dimension(kuhn3(), profile(one.values).probabilities) for one in inside]
+    around = [
+        local_dimension(family.kuhn3(), family.profile(one.values).probabilities) for one in inside
+    ]
     betas = [max(one.values["b11"], one.values["b21"]) for one in members]
     # the last line of Table 3
-    printed = [(-KAPPA * (HALF + beta), -KAPPA / 2, KAPPA * (1 + beta)) for beta in betas]
+    printed = [
+        (-family.KAPPA * (HALF + beta), -family.KAPPA / 2, family.KAPPA * (1 + beta))
+        for beta in betas
+    ]
     payoffs = [result.payoffs for result in found]
     return {
         "members": len(members),
@@ -229,13 +225,13 @@ def _midpoints(sub_family: str, *, full: bool) -> dict[str, Any]:
     ]
     pairs = list(combinations([*inside, *edges, *_on_curved_side(sub_family)], 2))
     middles = [{name: (a[name] + b[name]) / 2 for name in FREE} for a, b in pairs]
-    regrets = [Fraction(measured(member(middle)).max_regret) for middle in middles]
+    regrets = [Fraction(family.measured(family.member(middle)).max_regret) for middle in middles]
     worst = max(regrets)
     example = pairs[regrets.index(worst)] if worst else ()
     return {
         "pairs": len(pairs),
         "not_equilibria": sum(regret > 0 for regret in regrets),
-        "worst": in_kappa(worst),
+        "worst": family.in_kappa(worst),
         "example": [{name: str(value) for name, value in end.items()} for end in example],
     }
 
@@ -245,10 +241,10 @@ def _on_curved_side(sub_family: str) -> list[Values]:
     found = []
     if sub_family == BETWEEN:
         for bluff in (Fraction(5, 24), Fraction(1, 4), _SIXTH):
-            c11 = min(largest_c11(bluff, bluff), HALF - Fraction(1, family.GRID))
+            c11 = min(family.largest_c11(bluff, bluff), HALF - Fraction(1, family.GRID))
             found.append({"b11": bluff, "b21": bluff, "b23": ZERO, "c11": c11})
     if sub_family == HIGH:
         for b11, b21 in ((Fraction(1, 10), ZERO), (Fraction(1, 5), Fraction(1, 20))):
-            b23 = largest_b23(b11, b21)
+            b23 = family.largest_b23(b11, b21)
             found.append({"b11": b11, "b21": b21, "b23": b23, "c11": HALF})
     return [{**bluffs, "b32": HALF, "c33": ZERO, "c34": ZERO} for bluffs in found]

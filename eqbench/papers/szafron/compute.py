@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import permutations
@@ -16,17 +15,15 @@ from eqbench.equilibria import known_sets, local_dimension
 from eqbench.model.builder import TreeBuilder
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
-from eqbench.model.profile_json import MOST_PROFILE_BYTES, parse_profile, profile_from_json
-from eqbench.model.tree import TERMINAL, GameTree
-from eqbench.papers.szafron.family import (
-    HALF,
-    Values,
-    document,
-    kuhn3,
-    names_by_infoset,
-    necessary,
-    places,
+from eqbench.model.profile_json import (
+    MOST_PROFILE_BYTES,
+    parse_profile,
+    profile_from_json,
+    profile_text,
 )
+from eqbench.model.tree import TERMINAL, GameTree
+from eqbench.papers.szafron import family
+from eqbench.papers.szafron.family import HALF, Values
 from eqbench.papers.szafron.selection import table_4
 from eqbench.registry import load_game
 from eqbench.report.tree_drawing import draw_tree
@@ -41,10 +38,10 @@ _WORDS = {"check": "K", "bet": "B", "fold": "F", "call": "C"}
 
 def rules(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     """Situations, deals, the leaves of deal 124, what Table 2 leaves unreached; drawings."""
-    tree = kuhn3().tree
-    table_2 = dict.fromkeys(places(), HALF) | necessary()
+    tree = family.kuhn3().tree
+    table_2 = dict.fromkeys(family.places(), HALF) | family.necessary()
     for name, values in (("table_2", table_2), ("table_4", table_4())):
-        text = json.dumps(document(values), indent=1) + "\n"
+        text = profile_text(tree, family.profile(values), family.kuhn3().spec)
         (folder / f"{name}.json").write_text(text, encoding="utf-8")
     at = histories(tree)
     of_124 = [node for node, (deal, _) in enumerate(at) if deal == "124"]
@@ -55,15 +52,14 @@ def rules(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     leaf = next(node for node in of_124 if at[node][1] == "KBFC")
     reach = _node_reach(tree, table_2)
     numerators, denominator = tree.payoffs.rational()
+    chances = tree.chance[tree.parent == 0]
     return {
         "situations": {
-            letter: sorted({label[2:] for who, label in places().values() if who == player})
+            letter: sorted({label[2:] for who, label in family.places().values() if who == player})
             for letter, player in zip(LETTERS, tree.players, strict=True)
         },
         "deals": sorted({deal for deal, _ in at if deal}),
-        "chances": sorted(
-            {str(Fraction(int(c), int(tree.chance_denominator))) for c in _deals(tree, tree.chance)}
-        ),
+        "chances": sorted({str(Fraction(int(c), int(tree.chance_denominator))) for c in chances}),
         "leaves": {
             at[node][1]: _payoffs(tree, node) for node in of_124 if tree.player[node] == TERMINAL
         },
@@ -74,10 +70,6 @@ def rules(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
         "labels_c43": sorted({history for _, history in of_c43}),
         "sums": sorted({str(Fraction(int(n), denominator)) for n in numerators.sum(axis=1)}),
     }
-
-
-def _deals(tree: GameTree, values: Any) -> list[Any]:
-    return list(values[tree.parent == 0])
 
 
 def histories(tree: GameTree) -> list[tuple[str, str]]:
@@ -106,7 +98,9 @@ def _action(tree: GameTree, node: int) -> str:
 
 def nodes_of(tree: GameTree, name: str) -> list[int]:
     """Nodes of the information set of a frequency."""
-    found: list[int] = np.flatnonzero(tree.infoset == names_by_infoset().index(name)).tolist()
+    found: list[int] = np.flatnonzero(
+        tree.infoset == family.names_by_infoset().index(name)
+    ).tolist()
     return found
 
 
@@ -120,7 +114,7 @@ def _share(tree: GameTree, leaf: int) -> str:
     """What a leaf contributes to the payoff of player 1, as product of frequencies."""
     factors, node = [], leaf
     while tree.parent[node] > 0:
-        name = names_by_infoset()[int(tree.infoset[tree.parent[node]])]
+        name = family.names_by_infoset()[int(tree.infoset[tree.parent[node]])]
         factors.append(name if tree.move[node] else f"(1 − {name})")
         node = int(tree.parent[node])
     return " ".join([f"{_payoffs(tree, leaf)[0]}κ".replace("-", "−"), *reversed(factors)])
@@ -131,7 +125,7 @@ def _node_reach(tree: GameTree, values: Values) -> list[bool]:
     reach = [True]
     for node in range(1, tree.n_nodes):
         parent, infoset = int(tree.parent[node]), int(tree.infoset[tree.parent[node]])
-        frequency = values[names_by_infoset()[infoset]] if infoset >= 0 else HALF
+        frequency = values[family.names_by_infoset()[infoset]] if infoset >= 0 else HALF
         reach.append(reach[parent] and (frequency if tree.move[node] else 1 - frequency) != 0)
     return reach
 
@@ -168,7 +162,7 @@ def _draw(
 
 
 def _behavior(tree: GameTree, values: Values) -> BehaviorProfile:
-    found = {place: name for name, place in places().items()}
+    found = {place: name for name, place in family.places().items()}
     frequencies = []
     for player, label in zip(tree.infoset_player, tree.infoset_labels, strict=True):
         value = values[found[tree.players[player], label]]

@@ -12,18 +12,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from eqbench.papers.szafron.family import (
-    HALF,
-    QUARTER,
-    ZERO,
-    Values,
-    is_member,
-    is_profile,
-    largest_b32,
-    lowest_c33,
-    measured,
-    member,
-)
+from eqbench.papers.szafron import family
+from eqbench.papers.szafron.family import HALF, QUARTER, ZERO, Values
 from eqbench.plots.style import (
     SMALL_SIZE,
     label_axes,
@@ -45,7 +35,7 @@ class Lattice:
 
     Attributes
     ----------
-    axes : values of each parameter; all their combinations are measured
+    axes : values of each parameter; all their combinations are family.measured
     c11 : of all points, unless it is an axis
     panel, x, y : how it is drawn: one panel per value of `panel`, and x against y
     drawn : whether a point is in the picture
@@ -53,9 +43,9 @@ class Lattice:
 
     axes: Mapping[str, Sequence[Fraction]]
     c11: Fraction
-    panel: str
-    x: str
-    y: str
+    panel: str = ""
+    x: str = ""
+    y: str = ""
     drawn: Callable[[Point], bool] = lambda _: True
 
     def values(self, point: Point) -> Values:
@@ -63,8 +53,8 @@ class Lattice:
         the rest by Table 3, unless the point says otherwise."""
         free = {"b21": point["b11"], "b32": HALF, "c11": self.c11} | dict(point)
         if "b32 share" in free:
-            free["b32"] = free.pop("b32 share") * largest_b32(free["b11"], free["b21"])
-        return member({"c33": lowest_c33(free["b32"])} | free)
+            free["b32"] = free.pop("b32 share") * family.largest_b32(free["b11"], free["b21"])
+        return family.member({"c33": family.lowest_c33(free["b32"])} | free)
 
 
 LATTICES = {
@@ -125,9 +115,9 @@ def _measured(lattice: Lattice) -> list[dict[str, Any]]:
     for place in product(*lattice.axes.values()):
         point = dict(zip(lattice.axes, place, strict=True))
         values = lattice.values(point)
-        if is_profile(values):
-            is_one = measured(values).max_regret == 0
-            found.append({"point": point, "is": is_one, "said": is_member(values)})
+        if family.is_profile(values):
+            is_one = family.measured(values).max_regret == 0
+            found.append({"point": point, "is": is_one, "said": family.is_member(values)})
     return found
 
 
@@ -146,11 +136,11 @@ def _corners() -> dict[str, str]:
 
     def regret(b32: Fraction, c33: Fraction = ZERO, less: tuple[int, int] = (0, 0)) -> str:
         b11, b21 = (QUARTER - k * _STEP for k in less)
-        values = member({"b11": b11, "b21": b21, "b32": b32, "c33": c33, "c11": ZERO})
-        return str(measured(values).max_regret)
+        values = family.member({"b11": b11, "b21": b21, "b32": b32, "c33": c33, "c11": ZERO})
+        return str(family.measured(values).max_regret)
 
-    eighth = {"b11": QUARTER / 2, "b21": QUARTER / 2, "b32": HALF, "c33": ZERO}
-    half = member(eighth | {"c11": HALF})
+    eighth = dict.fromkeys(("b11", "b21"), QUARTER / 2)
+    half = family.member(eighth | {"b32": HALF, "c33": ZERO, "c11": HALF})
     return {
         "b32=15/16": regret(_TOP),
         "b32=15/16, c33 more": regret(_TOP, _STEP),
@@ -161,33 +151,23 @@ def _corners() -> dict[str, str]:
         "b32=7/8, c33=1/16": regret(_SEVEN_EIGHTHS, Fraction(1, 16)),
         "b32=7/8, c33 more": regret(_SEVEN_EIGHTHS, Fraction(1, 16) + _STEP),
         # beyond c11 = 1/2 Table 3's c21 is no frequency
-        "c11=1/2, c21=0": str(measured(half).max_regret),
-        "c11 more, c21=0": str(measured(half | {"c11": HALF + _STEP}).max_regret),
+        "c11=1/2, c21=0": str(family.measured(half).max_regret),
+        "c11 more, c21=0": str(family.measured(half | {"c11": HALF + _STEP}).max_regret),
     }
 
 
 def _swapped() -> dict[str, Any]:
     """Points of Figure 4 with c11 = 0, and with b11 and b21 swapped and c11 = 1/2."""
-
-    def is_equilibrium(b11: Fraction, b21: Fraction, rest: Values) -> bool:
-        values = member({"b11": b11, "b21": b21} | rest)
-        return is_profile(values) and measured(values).max_regret == 0
-
-    low, high = set(), set()
-    points = list(product(_BLUFFS, _BLUFFS, (ZERO, HALF), _SIXTEENTHS[::2]))
-    for point in points:
-        b11, b21, b32, c33 = point
-        if is_equilibrium(b11, b21, {"b32": b32, "c33": c33, "c11": ZERO}):
-            low.add(point)
-        if is_equilibrium(b21, b11, {"b32": b32, "c33": c33, "c11": HALF}):
-            high.add(point)
-    return {
-        "points": len(points),
-        "low": len(low),
-        "high": len(high),
-        "both": len(low & high),
-        "example": [str(value) for value in max(low - high, default=("", ""))[:2]],
-    }
+    rest = {"b32": [ZERO, HALF], "c33": _SIXTEENTHS[::2]}
+    low, high = (
+        {tuple(one["point"].values()) for one in _measured(lattice) if one["is"]}
+        for lattice in (
+            Lattice({"b11": _BLUFFS, "b21": _BLUFFS, **rest}, ZERO),
+            Lattice({"b21": _BLUFFS, "b11": _BLUFFS, **rest}, HALF),
+        )
+    )
+    example = [str(value) for value in max(low - high, default=())[:2]]
+    return {"low": len(low), "high": len(high), "both": len(low & high), "example": example}
 
 
 def _draw(lattice: Lattice, points: Sequence[Mapping[str, Any]], path: Path) -> None:

@@ -84,20 +84,6 @@ def _regret_of_run(stored: Stored, job: str) -> Any:
     return Finding(cell.max_regret, {"max regret": cell.max_regret, "iterations": cell.iterations})
 
 
-def mccfr(stored: Stored) -> Any:
-    """How many times nearer to the family MCCFR comes than the nearest random profile."""
-    found = stored["open_question"].summary["unfinished"]
-    runs = found["solvers"].get("mccfr(start=random)", [])
-    if not runs:
-        return Missing("no run of MCCFR ended with a profile that is still inexact")
-    distance = max(run["distance"] for run in runs)
-    regret = max(run["max_regret"] for run in runs)
-    shown = {"runs": len(runs), "max regret": regret, "outcomes off by": distance}
-    return Finding(
-        found["at_random"] / distance, shown | {"random profiles off by": found["at_random"]}
-    )
-
-
 def sizes(stored: Stored) -> Any:
     """Sizes of the game."""
     return stored["game"].printed_json["sizes"]
@@ -465,7 +451,7 @@ def by_method(stored: Stored) -> dict[str, Any]:
     summary = stored["open_question"].summary
     # starts differ between the extents
     named = {re.sub(r"starts=\d+,", "", name): name for name in summary["solvers"]}
-    groups = {one: [name] for one, name in named.items() if one not in _SLOW}
+    groups = {one: [name] for one, name in named.items()}
     groups["inexact"] = [named[one] for one in _SLOW if one in named]
     return {one: _searched(summary, names) for one, names in groups.items()}
 

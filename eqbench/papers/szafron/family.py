@@ -25,7 +25,6 @@ from eqbench.verification import Verification, verify_exactly
 
 Values = dict[str, Fraction]
 
-GAME = "kuhn3"
 KAPPA = Fraction(1, 24)  # probability of a deal
 LONGEST = 1_000  # largest denominator that is written out
 GRID = 960  # of random parameters, which so stay short fractions
@@ -54,7 +53,7 @@ PRINTED: dict[str, Any] = tomllib.loads(
 @cache
 def kuhn3() -> Game:
     """Three-player Kuhn poker with the paper's four cards and pot of three chips."""
-    return load_game(GAME)
+    return load_game("kuhn3")
 
 
 @cache
@@ -99,11 +98,6 @@ def necessary() -> Values:
     """Table 2, the same for all three players."""
     situations = ("12", "13", "14", "24", "42", "43", "44")
     return {who + jk: constants()[who + jk] for who in "abc" for jk in situations}
-
-
-def fixed() -> Values:
-    """The entries of Table 3 that are numbers."""
-    return {name: value for name, value in constants().items() if name not in necessary()}
 
 
 def member(free: Mapping[str, Fraction]) -> Values:
@@ -242,16 +236,6 @@ def _edges(sub_family: str, point: Values, name: str) -> list[Fraction]:
 def _free(sub_family: str, point: Values) -> Values:
     names = family()[sub_family].exact.names(point)
     return {name: names[name] for name in FREE}
-
-
-def document(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Interchange form of a profile, with frequencies as texts ``p/q``."""
-    behavior: dict[str, dict[str, dict[str, str]]] = {"P1": {}, "P2": {}, "P3": {}}
-    for name, (player, label) in places().items():
-        passive, aggressive = ("fold", "call") if "B" in label else ("check", "bet")
-        value = Fraction(values[name])
-        behavior[player][label] = {passive: str(1 - value), aggressive: str(value)}
-    return {"game": GAME, "behavior": behavior}
 
 
 def profile(values: Mapping[str, Fraction]) -> BehaviorProfile:

@@ -79,8 +79,7 @@ class Found:
     @property
     def beta(self) -> float | None:
         """β of the member with its outcomes; None outside."""
-        inside = self.identity is not None and self.identity.on_path
-        return self.identity.parameters["beta"] if inside and self.identity else None
+        return None if self.kind == "outside" else self.identity.parameters["beta"]
 
 
 def compute(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
@@ -89,8 +88,7 @@ def compute(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     cells = [(jobs / name, cell) for name in RUNS for cell in read_run(jobs / name).cells]
     found = list(_found(cells, limit))
     counts = Counter(cell.solver for _, cell in cells)
-    _draw_betas(found, folder / "beta.svg")
-    _draw_payoffs(found, folder / "payoffs.svg")
+    _draw(found, folder)
     return {
         "solvers": {
             solver: {"cells": count} | _summary([one for one in found if one.solver == solver])
@@ -243,14 +241,9 @@ def _first_bets(behavior: FloatArray) -> float:
 def _off_table_2(behavior: FloatArray) -> float:
     """Largest difference to Table 2 where play leads."""
     reach, wanted = infoset_reach(kuhn3().tree, behavior), family.necessary()
-    return max(
-        [0.0]
-        + [
-            abs(float(behavior[2 * i + 1]) - float(wanted[name]))
-            for i, name in enumerate(family.names_by_infoset())
-            if name in wanted and reach[i] > REACHED
-        ]
-    )
+    places = enumerate(family.names_by_infoset())
+    reached = [(i, name) for i, name in places if name in wanted and reach[i] > REACHED]
+    return max((abs(float(behavior[2 * i + 1] - wanted[name])) for i, name in reached), default=0.0)
 
 
 def _off_segment(payoffs: Sequence[float]) -> float:
@@ -266,14 +259,12 @@ def _certificate(file: Path, one: Found) -> dict[str, Any]:
     shown = exact or BehaviorProfile.of(game.tree, one.behavior)
     file.write_text(profile_text(game.tree, shown, game.spec), encoding="utf-8")
     identity = Identifier(game).identify(shown, 0.0)
-    inside = identity is not None and identity.on_path
+    outside = identity is None or not identity.on_path
     return {
         "solver": one.solver,
-        "payoffs": one.payoffs,
         "max_regret": one.regret,
-        "distance": one.identity.distance if one.identity else None,
         "profile": file.name,
-        "certified": exact is not None and not inside,
+        "certified": exact is not None and outside,
     }
 
 
@@ -315,31 +306,23 @@ def _off_path() -> dict[str, dict[str, list[str]]]:
     return {name: family.regrets_and_payoffs(start | change) for name, change in cases.items()}
 
 
-def _draw_betas(found: Sequence[Found], path: Path) -> None:
-    """How often each method found each β."""
-    figure = new_figure(7.2, 3.6)
-    ax = figure.subplots()
-    label_axes(ax, "β = max(b11, b21)", "share of the method's equilibria")
-    edges = np.linspace(0.0, 0.25, _BINS + 1)
+def _draw(found: Sequence[Found], folder: Path) -> None:
+    """How often each method found each β, and payoffs beside the segment of the family."""
+    betas, payoffs = new_figure(7.2, 3.6), new_figure(7.2, 3.6)
+    beta_ax, payoff_ax = betas.subplots(), payoffs.subplots()
+    label_axes(beta_ax, "β = max(b11, b21)", "share of the method's equilibria")
+    label_axes(payoff_ax, "payoff of player 1", "payoff of player 3")
+    payoff_ax.plot([-1 / 48, -1 / 32], [1 / 24, 5 / 96], color="0.6", linewidth=5, alpha=0.5)
+    edges, stride = np.linspace(0.0, 0.25, _BINS + 1), 1 + len(found) // _MOST_DOTS
     solvers = list(dict.fromkeys(one.solver for one in found))
     for solver, color in zip(solvers, ordered_colors(max(len(solvers), 1)), strict=False):
-        own = [one.beta for one in found if one.solver == solver and one.beta is not None]
-        heights = np.histogram(np.clip(own, 0.0, 0.25), edges)[0] / max(len(own), 1)
-        ax.stairs(heights, edges, color=color, label=f"{solver}: {len(own)}", linewidth=1.3)
-    add_legend(figure, ax.get_legend_handles_labels()[0])
-    save_figure(figure, path)
-
-
-def _draw_payoffs(found: Sequence[Found], path: Path) -> None:
-    """Payoffs of players 1 and 3 beside the segment of the family."""
-    figure = new_figure(7.2, 3.6)
-    ax = figure.subplots()
-    label_axes(ax, "payoff of player 1", "payoff of player 3")
-    ax.plot([-1 / 48, -1 / 32], [1 / 24, 5 / 96], color="0.6", linewidth=5, alpha=0.5)
-    stride = 1 + len(found) // _MOST_DOTS
-    solvers = list(dict.fromkeys(one.solver for one in found))
-    for solver, color in zip(solvers, ordered_colors(max(len(solvers), 1)), strict=False):
-        own = np.array([one.payoffs for one in found if one.solver == solver])[::stride]
-        ax.plot(own[:, 0], own[:, 2], "o", color=color, markersize=3, label=solver)
-    add_legend(figure, ax.get_legend_handles_labels()[0])
-    save_figure(figure, path)
+        own = [one for one in found if one.solver == solver]
+        inside = [one.beta for one in own if one.beta is not None]
+        heights = np.histogram(np.clip(inside, 0.0, 0.25), edges)[0] / max(len(inside), 1)
+        label = f"{solver}: {len(inside)}"
+        beta_ax.stairs(heights, edges, color=color, label=label, linewidth=1.3)
+        dots = np.array([one.payoffs for one in own])[::stride]
+        payoff_ax.plot(dots[:, 0], dots[:, 2], "o", color=color, markersize=3, label=solver)
+    for figure, ax, name in ((betas, beta_ax, "beta"), (payoffs, payoff_ax, "payoffs")):
+        add_legend(figure, ax.get_legend_handles_labels()[0])
+        save_figure(figure, folder / f"{name}.svg")

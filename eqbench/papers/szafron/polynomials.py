@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from fractions import Fraction
 from functools import cache, reduce
-from itertools import product
 from operator import add
 from pathlib import Path
 from typing import Any
@@ -16,30 +14,16 @@ import numpy as np
 
 from eqbench.equilibria.expressions import compile_expression, evaluate
 from eqbench.model.tree import CHANCE, TERMINAL, GameTree
+from eqbench.papers.szafron import family
 from eqbench.papers.szafron.compute import LETTERS, nodes_of
-from eqbench.papers.szafron.family import (
-    BETWEEN,
-    HALF,
-    HIGH,
-    LOW,
-    ZERO,
-    Values,
-    fixed,
-    is_member,
-    kuhn3,
-    member,
-    names_by_infoset,
-    necessary,
-    places,
-    sample,
-)
+from eqbench.papers.szafron.family import Values, kuhn3
 
 Polynomial = Any  # flint.fmpq_mpoly in the 48 frequencies and beta
 
 
 @cache
 def _ring() -> Any:
-    return flint.fmpq_mpoly_ctx.get([*places(), "beta"], "deglex")
+    return flint.fmpq_mpoly_ctx.get([*family.places(), "beta"], "deglex")
 
 
 @cache
@@ -87,7 +71,7 @@ def expected(tree: GameTree, value: Callable[[int], int | None]) -> Polynomial:
         parts = [below(child) for child in children[node]]
         if tree.player[node] == CHANCE:
             return reduce(add, parts)
-        name = _variables()[names_by_infoset()[int(tree.infoset[node])]]
+        name = _variables()[family.names_by_infoset()[int(tree.infoset[node])]]
         return parts[0] * (1 - name) + parts[1] * name
 
     return below(0)
@@ -107,19 +91,20 @@ def payoff_polynomials(tree: GameTree) -> list[Polynomial]:
 def in_family(utility: Polynomial, player: int) -> Polynomial:
     """Payoff of a player whose opponents follow Table 3, with Table 2 for all."""
     dependent = {"b41": "2*b11 + 2*b21", "c21": "1/2 - c11"}
-    others = {n: v for n, v in (fixed() | dependent).items() if n[0] != LETTERS[player]}
-    return at(utility, necessary() | others)
+    entries = (family.constants() | dependent).items()
+    others = {name: value for name, value in entries if name[0] != LETTERS[player]}
+    return at(utility, family.necessary() | others)
 
 
 def formulas(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     """Counts of terms, equations (1) to (5), every derivative of the lemmas, and dominance."""
     tree = kuhn3().tree
     utilities = payoff_polynomials(tree)
-    tables = [at(utility, necessary()) for utility in utilities]
-    family = [in_family(utility, player) for player, utility in enumerate(utilities)]
+    tables = [at(utility, family.necessary()) for utility in utilities]
+    restricted = [in_family(utility, player) for player, utility in enumerate(utilities)]
     members = [
         (one.sub_family, one.values | {"beta": max(one.values["b11"], one.values["b21"])})
-        for one in sample(60 if full else 12, seed=0)
+        for one in family.sample(60 if full else 12, seed=0)
     ]
     c43 = set(nodes_of(tree, "c43"))
     reach = expected(tree, lambda node: 1 if node in c43 else None)
@@ -130,16 +115,15 @@ def formulas(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
         "terms_necessary": [len(utility) for utility in tables],
         "names_necessary": sum(degree > 0 for degree in used),
         "largest_degree": int(max(max(utility.degrees()) for utility in utilities)),
-        "reach_c43": _compared(parsed(PRINTED["reach_c43"]), reach),
-        "derivative_c43": _compared(4 * parsed(PRINTED["reach_c43"]), derivative),
+        "reach_c43": _compared(parsed(family.PRINTED["reach_c43"]), reach),
+        "derivative_c43": _compared(4 * parsed(family.PRINTED["reach_c43"]), derivative),
         "derivative_minus_4_reach": len(derivative - 4 * reach),
         "equations": {
-            str(5 - player): _compared(parsed(PRINTED[f"u{player + 1}"]), family[player])
+            str(5 - player): _compared(parsed(family.PRINTED[f"u{player + 1}"]), restricted[player])
             for player in range(3)
         },
-        "steps": [_step(title, family, members) for title in PRINTED["derivatives"]],
+        "steps": [_step(title, restricted, members) for title in family.PRINTED["derivatives"]],
         "dominance": dominance(tree),
-        "largest_bluffs": largest_bluffs(),
     }
 
 
@@ -148,16 +132,16 @@ def _compared(theirs: Polynomial, ours: Polynomial) -> dict[str, Any]:
 
 
 def _step(
-    title: str, family: list[Polynomial], members: list[tuple[str, Values]]
+    title: str, restricted: list[Polynomial], members: list[tuple[str, Values]]
 ) -> dict[str, Any]:
     """A derivative of the proofs, and its extremes over members of the family."""
     variable = title.rpartition("∂")[2].partition(",")[0]
-    exact = family[LETTERS.index(variable[0])].derivative(variable)
-    ours, where = exact, replaced(title)
+    exact = restricted[LETTERS.index(variable[0])].derivative(variable)
+    ours, where = exact, family.replaced(title)
     # a replaced name may bring others that are replaced, such as beta
     for _ in range(2):
         ours = at(ours, where)
-    case = next((name for name in (LOW, BETWEEN, HIGH) if name in title), "")
+    case = next((name for name in (family.LOW, family.BETWEEN, family.HIGH) if name in title), "")
     own = [values for sub_family, values in members if case in ("", sub_family)]
     found = list(map(compile_expression(written(exact), exact=True), own))
     step = {
@@ -167,8 +151,8 @@ def _step(
         "largest": str(max(found)),
         "members": len(own),
     }
-    if title in PRINTED["misprints"]:
-        theirs = map(compile_expression(PRINTED["misprints"][title], exact=True), own)
+    if title in family.PRINTED["misprints"]:
+        theirs = map(compile_expression(family.PRINTED["misprints"][title], exact=True), own)
         gaps = [a - b for a, b in zip(theirs, found, strict=True)]
         step["printed_minus_exact"] = [str(min(gaps)), str(max(gaps))]
     return step
@@ -191,7 +175,7 @@ def dominance(tree: GameTree) -> dict[str, dict[str, Any]]:
             high[node] = high[children[node]].max(axis=0)
         children.setdefault(int(tree.parent[node]), []).insert(0, node)
     found = {}
-    for name in necessary():
+    for name in family.necessary():
         player = LETTERS.index(name[0])
         pairs = np.array([children[node] for node in nodes_of(tree, name)])
         meek, bold = pairs[:, 0], pairs[:, 1]
@@ -200,19 +184,4 @@ def dominance(tree: GameTree) -> dict[str, dict[str, Any]]:
             "least": int((low[bold, player] - high[meek, player]).min()),
             "most": int((high[bold, player] - low[meek, player]).max()),
         }
-    return found
-
-
-def largest_bluffs() -> dict[str, list[str]]:
-    """Largest b11 and b21 that Table 3 leaves in each sub-family, on a lattice below 1."""
-    lattice = [Fraction(k, 24) for k in range(24)]
-    between = [Fraction(k, 16) for k in range(1, 8)]
-    found = {}
-    for sub_family, c11s in ((LOW, [ZERO]), (BETWEEN, between), (HIGH, [HALF])):
-        kept = [
-            (b11, b21)
-            for b11, b21, c11 in product(lattice, lattice, c11s)
-            if is_member(member({"b11": b11, "b21": b21, "b32": HALF, "c11": c11, "c33": ZERO}))
-        ]
-        found[sub_family] = [str(max(values)) for values in zip(*kept, strict=True)]
     return found

@@ -10,22 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from eqbench.equilibria.expressions import compile_expression
-from eqbench.papers.szafron.family import (
-    HALF,
-    KAPPA,
-    ONE,
-    QUARTER,
-    ZERO,
-    Values,
-    in_kappa,
-    largest_b23,
-    largest_b32,
-    lowest_c33,
-    measured,
-    member,
-    places,
-    regrets_and_payoffs,
-)
+from eqbench.papers.szafron import family
+from eqbench.papers.szafron.family import HALF, KAPPA, QUARTER, ZERO, Values, measured
 
 _EIGHTH = Fraction(1, 8)
 _C33 = [Fraction(k, 32) for k in (0, 4, 8, 14, 16, 24, 28, 30, 32)]
@@ -39,7 +25,7 @@ def table_4(beta: Fraction = QUARTER, c33: Fraction = QUARTER) -> Values:
 
 
 def _with(second: Mapping[str, Fraction], *, c33: Fraction = HALF, c11: Fraction = ZERO) -> Values:
-    return member({**second, "c11": c11, "c33": c33})
+    return family.member({**second, "c11": c11, "c33": c33})
 
 
 def _bluffs(b11: Fraction, b21: Fraction) -> Values:
@@ -64,11 +50,11 @@ def selection(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     }
     return {
         **{
-            name: {key: regrets_and_payoffs(values) for key, values in row.items()}
+            name: {key: family.regrets_and_payoffs(values) for key, values in row.items()}
             for name, row in profiles.items()
         },
-        "table_4_answer": regrets_and_payoffs(_with(_NO_BLUFFS, c33=QUARTER)),
-        "one_quarter": regrets_and_payoffs(_with(_bluffs(QUARTER, ZERO), c11=HALF)),
+        "table_4_answer": family.regrets_and_payoffs(_with(_NO_BLUFFS, c33=QUARTER)),
+        "one_quarter": family.regrets_and_payoffs(_with(_bluffs(QUARTER, ZERO), c11=HALF)),
         "alone": _alone(),
         "second": _worst_of_second(),
         "third": _worst_of_third(),
@@ -85,8 +71,8 @@ def _seconds() -> Iterator[Values]:
     for b11, b21 in [*product(_SPREAD, _SPREAD), (Fraction(1, 6), Fraction(1, 6))]:
         high = b21 <= min(b11, HALF - 2 * b11)
         if b11 <= b21 or high:
-            b23s = {ZERO, largest_b23(b11, b21)} if high else {ZERO}
-            for b23, b32 in product(sorted(b23s), (ZERO, largest_b32(b11, b21))):
+            b23s = {ZERO, family.largest_b23(b11, b21)} if high else {ZERO}
+            for b23, b32 in product(sorted(b23s), (ZERO, family.largest_b32(b11, b21))):
                 yield {"b11": b11, "b21": b21, "b23": b23, "b32": b32}
 
 
@@ -109,7 +95,7 @@ def _worst_of_second() -> dict[str, Any]:
     worst = [row[1] for row in rows]
     return {
         "strategies": len(rows),
-        "best_worst": in_kappa(max(worst)),
+        "best_worst": family.in_kappa(max(worst)),
         **{
             name: [
                 sum(kind == name for kind, *_ in rows),
@@ -126,8 +112,8 @@ def _worst_of_third() -> dict[str, Any]:
     """Worst case of player 3 with several c11 over the strategies of player 2."""
     return {
         str(c11): {
-            "worst": in_kappa(min(_payoff(second, 2, c11) for second in _seconds())),
-            "against_nothing": in_kappa(_payoff(_NO_BLUFFS, 2, c11)),
+            "worst": family.in_kappa(min(_payoff(second, 2, c11) for second in _seconds())),
+            "against_nothing": family.in_kappa(_payoff(_NO_BLUFFS, 2, c11)),
         }
         for c11 in (ZERO, QUARTER, HALF)
     }
@@ -147,7 +133,7 @@ def _alone() -> dict[str, Any]:
             "both": {"b11": more, "b21": more},
         }
         found[str(c11)] = {
-            which: regrets_and_payoffs(_with(start | change, c33=ZERO, c11=c11))
+            which: family.regrets_and_payoffs(_with(start | change, c33=ZERO, c11=c11))
             for which, change in changes.items()
         }
     return found
@@ -158,9 +144,9 @@ def _equal_bluffs() -> dict[str, Any]:
     found: Counter[str] = Counter(inside=0, inside_zero=0, beyond=0, beyond_first=0, others=0)
     payoffs = set()
     for bluff in _SPREAD:
-        top = largest_b32(bluff, bluff)
-        for b32, c34 in product((ZERO, HALF, top), (ZERO, ONE)):
-            for c33 in sorted({*_C33, lowest_c33(b32), top - b32}):
+        top = family.largest_b32(bluff, bluff)
+        for b32, c34 in product((ZERO, HALF, top), (ZERO, family.ONE)):
+            for c33 in sorted({*_C33, family.lowest_c33(b32), top - b32}):
                 second = _bluffs(bluff, bluff) | {"b32": b32, "c34": c34}
                 result = measured(_with(second, c33=c33))
                 inside = HALF - b32 <= c33 <= top - b32
@@ -168,7 +154,7 @@ def _equal_bluffs() -> dict[str, Any]:
                 found["inside_zero"] += inside and result.max_regret == 0
                 found["beyond_first"] += not inside and result.regrets[0] > 0
                 found["others"] += any(result.regrets[1:])
-                payoffs.add(in_kappa(Fraction(result.payoffs[1])))
+                payoffs.add(family.in_kappa(Fraction(result.payoffs[1])))
     return dict(found) | {"u2": sorted(payoffs)}
 
 
@@ -177,12 +163,12 @@ def _slopes() -> dict[str, Any]:
 
     The equation is linear in each parameter, so that differences from 0 to 1 are derivatives.
     """
-    utility = compile_expression(" ".join(PRINTED["u3"].split()), exact=True)
+    utility = compile_expression(" ".join(family.PRINTED["u3"].split()), exact=True)
     own = {name: value for name, value in _with(_NO_BLUFFS).items() if name[0] == "c"}
     profiles = [_with(second) | own for second in _seconds()]
     found = {}
     for name in ("b11", "b21", "b23", "b32"):
-        slopes = [utility(v | {name: ONE}) - utility(v | {name: ZERO}) for v in profiles]
+        slopes = [utility(v | {name: family.ONE}) - utility(v | {name: ZERO}) for v in profiles]
         found[name] = {"least": str(min(slopes)), "most": str(max(slopes))}
     return {"strategies": len(profiles), "by": found}
 
@@ -193,8 +179,10 @@ def allowed(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     third = _with(_NO_BLUFFS | {"b32": QUARTER}, c33=QUARTER)
     return {
         player: {
-            "own": {name: str(values[name]) for name in values if places()[name][0] == player},
-            "regrets": regrets_and_payoffs(values)["regrets"],
+            "own": {
+                name: str(values[name]) for name in values if family.places()[name][0] == player
+            },
+            "regrets": family.regrets_and_payoffs(values)["regrets"],
         }
         for player, values in (("P1", third), ("P2", second), ("P3", third))
     }
