@@ -18,7 +18,6 @@ from eqbench.papers.szafron.family import (
     FREE,
     HALF,
     HIGH,
-    LOW,
     SUB_FAMILIES,
     ZERO,
     Member,
@@ -29,46 +28,26 @@ STEP = Fraction(1, 64)  # how far an entry is broken
 _SIXTH = Fraction(1, 6)
 _MOST_DIMENSIONS = 20
 _SIGNS = {"+": (1,), "-": (-1,), "=": (-1, 1)}
-# entry of Table 3 -> where it stands, and whether it is an upper or lower end or an equation
-ENTRIES: dict[str, tuple[tuple[str, ...], str]] = {
-    **{
-        name: (SUB_FAMILIES, f"{name}=")
-        for name in (*family.constants(), "b33", "b41", "c21")
-        if name not in family.necessary()
-    },
-    "b11 ≤ b21": ((LOW,), "b11+"),
-    "b11 ≤ 1/4": ((HIGH,), "b11+"),
-    "b11 ≤ 1/4 between": ((BETWEEN,), "b11+"),
-    "b21 ≤ 1/4": ((LOW,), "b21+"),
-    "b21 = b11": ((BETWEEN,), "b21+"),
-    "b21 = b11 below": ((BETWEEN,), "b21-"),
-    "b21 ≤ min": ((HIGH,), "b21+"),
-    "b23": ((HIGH,), "b23+"),
-    "b23 elsewhere": ((LOW,), "b23+"),
-    "b32": (SUB_FAMILIES, "b32+"),
-    "c11": ((BETWEEN,), "c11+"),
-    "c33 below": (SUB_FAMILIES, "c33-"),
-    "c33 above": (SUB_FAMILIES, "c33+"),
-}
-# the same for the formulas of the text, by sub-family
-_TEXT = {
-    "low": (LOW, "b11+ b21+ b23= b32+ c33+ c33- b33= b41= c21="),
-    "between": (BETWEEN, "b11+ b21= b23= b32+ c11+ c33+ c33- b33= b41= c21="),
-    "high": (HIGH, "b11+ b21+ b23+ b32+ c33+ c33- b33= b41= c21="),
-}
 
 
 def certificates(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     """Certificates, dimensions, what lies beyond each entry of Table 3, and convexity."""
     members = family.sample(400 if full else 60, seed=1)
     probes = family.sample(40, seed=2) if full else _thinned(family.sample(8, seed=2))
+    entries = {
+        name: (SUB_FAMILIES, f"{name}=") for name in (*family.constants(), "b33", "b41", "c21")
+    }
+    for name, text in family.PROFILES["bounds"].items():
+        where, entry = text.split()
+        entries[name] = ((family.SHORT[where],) if where != "all" else SUB_FAMILIES, entry)
     return {
         "certificates": {name: _certified(_of(members, name)) for name in SUB_FAMILIES},
         "beyond": {
             name: _regrets(
                 broken for one in probes if one.sub_family in where for broken in beyond(one, entry)
             )
-            for name, (where, entry) in ENTRIES.items()
+            for name, (where, entry) in entries.items()
+            if name not in family.necessary()
         },
         "convexity": {name: _midpoints(name, full=full) for name in SUB_FAMILIES},
     }
@@ -78,8 +57,8 @@ def text(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     """For each formula of the text, regrets of members at it and beyond it."""
     members = _thinned(family.sample(24 if full else 6, seed=4))
     found = {}
-    for short, (sub_family, entries) in _TEXT.items():
-        own = _of(members, sub_family)
+    for short, entries in family.PROFILES["text"].items():
+        own = _of(members, family.SHORT[short])
         right = sum(family.measured(one.values).max_regret == 0 for one in own)
         for entry in entries.split():
             for row, kept in _rows(f"{short} {entry[:-1]}{' least' * (entry[-1] == '-')}", own):

@@ -24,7 +24,6 @@ from eqbench.model.profile_json import (
 from eqbench.model.tree import TERMINAL, GameTree
 from eqbench.papers.szafron import family
 from eqbench.papers.szafron.family import HALF, Values
-from eqbench.papers.szafron.selection import table_4
 from eqbench.registry import load_game
 from eqbench.report.tree_drawing import draw_tree
 from eqbench.store.stored_run import read_run
@@ -40,7 +39,10 @@ def rules(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     """Situations, deals, the leaves of deal 124, what Table 2 leaves unreached; drawings."""
     tree = family.kuhn3().tree
     table_2 = dict.fromkeys(family.places(), HALF) | family.necessary()
-    for name, values in (("table_2", table_2), ("table_4", table_4())):
+    for name, values in (
+        ("table_2", table_2),
+        ("table_4", family.named(family.PROFILES["table_4"]["1/4"])),
+    ):
         text = profile_text(tree, family.profile(values), family.kuhn3().spec)
         (folder / f"{name}.json").write_text(text, encoding="utf-8")
     at = histories(tree)

@@ -7,7 +7,7 @@ the sub-families with c11 = 0, 0 < c11 < 1/2 and c11 = 1/2.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -20,10 +20,19 @@ from eqbench.papers.checks import Finding, Interval, Missing
 from eqbench.papers.formulas import Points
 from eqbench.papers.stored import Stored
 from eqbench.papers.szafron import family
-from eqbench.papers.szafron.family import BETWEEN, HALF, HIGH, KAPPA, LOW, QUARTER, ZERO, Values
+from eqbench.papers.szafron.family import (
+    BETWEEN,
+    HALF,
+    HIGH,
+    KAPPA,
+    LOW,
+    QUARTER,
+    SHORT,
+    ZERO,
+    Values,
+)
 from eqbench.registry import load_game
 
-SHORT = {"low": LOW, "between": BETWEEN, "high": HIGH}
 _KEYS = {name: short for short, name in SHORT.items()}
 _SIXTH = Fraction(1, 6)
 _WANTED = 5_000  # equilibria to be collected with --full
@@ -97,12 +106,11 @@ def left(stored: Stored) -> int:
 def rules(stored: Stored) -> dict[str, Any]:
     """The game tree: deals, leaves of deal 124, situations, and what Table 2 leaves unreached."""
     found = plain(stored["rules"].summary)
-    situations: dict[str, dict[str, str]] = {}
+    situations, order = {}, ("", "B", "F", "C")
     for letter, player in (("a", "P1"), ("b", "P2"), ("c", "P3")):
         # by what was done since the bet, if there was one
         by_last = {h[-1:] if "B" in h else "": h or "–" for h in found["situations"][letter]}
-        order = ("", "B", "F", "C") if len(found["situations"][letter]) == 4 else ()
-        situations[player] = {str(k): by_last[last] for k, last in enumerate(order, start=1)}
+        situations[player] = {str(k): by_last.get(last, "none") for k, last in enumerate(order, 1)}
     return found | {
         "deals": [len(found["deals"]), *found["chances"]],
         "situations": situations,
@@ -145,18 +153,21 @@ def derivatives(stored: Stored) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for step in stored["formulas"].summary["steps"]:
         where = family.replaced(step["title"])
-        points = [_replaced(names, where) for names in _anywhere()]
+        points = [
+            names | {name: evaluate(text, names) for name, text in where.items()}
+            for names in _anywhere()
+        ]
         case = next((name for name in SHORT.values() if name in step["title"]), "")
-        members = [one.values for one in _some_members() if case in ("", one.sub_family)]
-        betas = [names | {"beta": max(names["b11"], names["b21"])} for names in members]
-        own = found[_short(step["title"])] = {
+        own = [one for one in family.sample(12, seed=0) if case in ("", one.sub_family)]
+        betas = [v | {"beta": max(v["b11"], v["b21"])} for v in (one.values for one in own)]
+        row = found[_short(step["title"])] = {
             "derivative": _points(points, _evaluated(step, points), f"κ({step['ours']})"),
             "at members": _points(betas, _evaluated(step, betas), f"{step['members']} members"),
             "range": [Fraction(step["smallest"]), Fraction(step["largest"])],
         }
         if "printed_minus_exact" in step:
             gaps = map(Fraction, step["printed_minus_exact"])
-            own["printed off by"] = max(map(abs, gaps))
+            row["printed off by"] = max(map(abs, gaps))
     return found
 
 
@@ -173,18 +184,6 @@ def _anywhere() -> list[Values]:
     """Points of which nothing is special."""
     rng, names = np.random.default_rng(7), (*family.places(), "beta")
     return [{name: Fraction(int(rng.integers(1, 97)), 97) for name in names} for _ in range(4)]
-
-
-@cache
-def _some_members() -> list[family.Member]:
-    return family.sample(12, seed=0)
-
-
-def _replaced(names: Values, where: Mapping[str, str]) -> Values:
-    # a replaced name may bring others that are replaced, such as beta
-    for _ in range(2):
-        names = names | {name: evaluate(text, names) for name, text in where.items()}
-    return names
 
 
 def _evaluated(step: Mapping[str, Any], points: Iterable[Values]) -> list[Fraction]:
@@ -217,12 +216,14 @@ def _entries() -> dict[str, list[tuple[Values, dict[str, Any]]]]:
 
 
 def _entry(
-    name: str, sub_families: Iterable[str], where: Callable[[Fraction], bool] = lambda _: True
+    name: str, sub_families: Iterable[str], low: Fraction = ZERO, high: Fraction = QUARTER
 ) -> Finding:
-    """An entry of Table 3 at members, or a number if it is one; `where` is about b11."""
+    """An entry of Table 3 at members with b11 from low to high, or a number if it is one."""
     if name in family.constants():
         return Finding(family.constants()[name], family.constants()[name])
-    said = [each for one in sub_families for each in _entries()[one] if where(each[0]["b11"])]
+    said = [
+        each for one in sub_families for each in _entries()[one] if low <= each[0]["b11"] <= high
+    ]
     values = [entries[name] for _, entries in said]
     return _points([member for member, _ in said], values, f"that at {len(said)} members")
 
@@ -244,7 +245,9 @@ def table_3(stored: Stored) -> dict[str, Any]:
     """Each entry, members with regret, and profiles with regret 1/64 beyond the entry."""
     summary = plain(stored["certificates"].summary)
     wrong = sum(each["members"] - each["equilibria"] for each in summary["certificates"].values())
-    found: dict[str, Any] = {"c34": {"entry": [0, 1], "members with regret": wrong}}
+    found: dict[str, Any] = {
+        "c34": {"entry": list(family.ends(LOW, {}, "c34")), "members with regret": wrong}
+    }
     single = {name: (SHORT.values(), (name,)) for name in summary["beyond"] if len(name) == 3}
     for row, (sub_families, ways) in (single | _ROWS).items():
         beyond = [summary["beyond"][way] for way in ways]
@@ -259,21 +262,16 @@ def table_3(stored: Stored) -> dict[str, Any]:
     return found
 
 
-_WHERE: dict[str, Callable[[Fraction], bool]] = {
-    "between c11": lambda b11: b11 > _SIXTH,
-    "high b21": lambda b11: b11 >= _SIXTH,
-    "high b21 small": lambda b11: b11 <= _SIXTH,
-}
-
-
 def text(stored: Stored) -> dict[str, Any]:
     """Each formula of the text: that of Table 3, and regrets at it and 1/64 beyond it."""
     found = plain(stored["text"].summary)
     for row, each in found.items():
         short, name, *rest = row.split()
-        where = _WHERE.get(row, lambda _: True)
+        # the text gives ends of c11 and b21 for b11 below or above 1/6
+        low = _SIXTH if row in ("between c11", "high b21") else ZERO
+        high = _SIXTH if rest == ["small"] else QUARTER
         name = "c33 least" if rest == ["least"] else "c33 range" if name == "c33" else name
-        each["Table 3"] = _entry(name, [SHORT[short]], where)
+        each["Table 3"] = _entry(name, [SHORT[short]], low, high)
         # what is no profile any more need not have regret
         each["regret beyond"] = each["beyond"]["not equilibria"] or not each["beyond"]["profiles"]
     shown = ("Table 3", "members", "not equilibria", "regret beyond", "table 3 equilibria", "of")
@@ -298,16 +296,14 @@ def members(stored: Stored) -> dict[str, Any]:
     }
 
 
-def beyond(stored: Stored) -> dict[str, Any]:
-    """Profiles 1/64 beyond an entry of Table 3, and how many of them are no equilibria."""
-    found: dict[str, Any] = plain(stored["certificates"].summary["beyond"])
-    first = ("a11", "a21", "a31", "a41")
-    return found | {
-        "first bets": {
-            "entries": [family.constants()[name] for name in first],
-            "profiles": sum(found[name]["profiles"] for name in first),
-            "not equilibria": sum(found[name]["not equilibria"] for name in first),
-        }
+def first_bets(stored: Stored) -> dict[str, Any]:
+    """The entries of Table 3 for first bets of player 1, and profiles 1/64 beyond."""
+    names = ("a11", "a21", "a31", "a41")
+    beyond = [plain(stored["certificates"].summary["beyond"][name]) for name in names]
+    return {
+        "entries": [family.constants()[name] for name in names],
+        "profiles": sum(each["profiles"] for each in beyond),
+        "not equilibria": sum(each["not equilibria"] for each in beyond),
     }
 
 

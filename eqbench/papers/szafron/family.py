@@ -7,13 +7,13 @@ are read from `eqbench.equilibria`.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -30,6 +30,7 @@ LONGEST = 1_000  # largest denominator that is written out
 GRID = 960  # of random parameters, which so stay short fractions
 ZERO, ONE, HALF, QUARTER = Fraction(0), Fraction(1), Fraction(1, 2), Fraction(1, 4)
 LOW, BETWEEN, HIGH = SUB_FAMILIES = ("c11=0", "0<c11<1/2", "c11=1/2")
+SHORT = {"low": LOW, "between": BETWEEN, "high": HIGH}
 FREE = ("b11", "b21", "b23", "b32", "c11", "c33", "c34")
 # parameters, each after those that its range in Table 3 depends on
 ORDER = {
@@ -45,8 +46,9 @@ _CORNERS = {
 }
 
 
-PRINTED: dict[str, Any] = tomllib.loads(
-    Path(__file__).with_name("printed.toml").read_text(encoding="utf-8")
+PRINTED, PROFILES = (
+    tomllib.loads(Path(__file__).with_name(name).read_text(encoding="utf-8"))
+    for name in ("printed.toml", "profiles.toml")
 )
 
 
@@ -114,6 +116,19 @@ def member(free: Mapping[str, Fraction]) -> Values:
         "c21": HALF - free["c11"],
     }
     return constants() | {"b23": b23, "c34": ZERO} | {**free, **dependent}
+
+
+def named(text: str) -> Values:
+    """The profile of a text of ``profiles.toml``, such as ``b11=1/4 c33=0``."""
+    pairs = (pair.split("=") for pair in text.split())
+    given = {name: Fraction(value) for name, value in pairs}
+    free = dict.fromkeys(FREE, ZERO) | {"c33": HALF}
+    return member({name: given.get(name, value) for name, value in free.items()}) | given
+
+
+def measured_group(texts: Mapping[str, str]) -> dict[str, dict[str, list[str]]]:
+    """Exact payoffs and regrets of named profiles."""
+    return {name: regrets_and_payoffs(named(text)) for name, text in texts.items()}
 
 
 def parameters(known: KnownSet, values: Values) -> Values:
@@ -184,6 +199,7 @@ class Member:
     is_corner: bool
 
 
+@cache
 def sample(count: int, seed: int) -> list[Member]:
     """The corners of all sub-families, and `count` members at random of each."""
     rng = np.random.default_rng(seed)
@@ -300,4 +316,8 @@ def replaced(title: str) -> dict[str, str]:
         else:
             name, _, text = word.partition("=")
             where[name] = text or PRINTED["where"][name]
-    return where
+    # what is put in may hold names that are replaced, such as beta
+    return {
+        name: re.sub(r"[a-z]\w+", lambda match: f"({where.get(match[0], match[0])})", text)
+        for name, text in where.items()
+    }

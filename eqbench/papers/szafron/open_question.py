@@ -31,7 +31,7 @@ from eqbench.model.profile_json import (
 )
 from eqbench.model.tree import FloatArray
 from eqbench.papers.szafron import family
-from eqbench.papers.szafron.family import HALF, QUARTER, SUB_FAMILIES, ZERO, kuhn3
+from eqbench.papers.szafron.family import SUB_FAMILIES, kuhn3
 from eqbench.plots.style import add_legend, label_axes, new_figure, ordered_colors, save_figure
 from eqbench.store.stored_run import read_run
 from eqbench.verification import Verifier, verify_exactly
@@ -100,7 +100,7 @@ def compute(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
             for k, one in enumerate(one for one in found if one.kind == "outside")
         ],
         "unfinished": _unfinished(cells, limit),
-        "off_path": _off_path(),
+        "off_path": family.measured_group(family.PROFILES["off_path"]),
     }
 
 
@@ -292,18 +292,6 @@ def family_distance(behavior: FloatArray) -> float:
         there = outcome_distribution(kuhn3(), nearest)
         distances.append(float(np.abs(there - outcomes).max()))
     return min(distances)
-
-
-def _off_path() -> dict[str, dict[str, list[str]]]:
-    """What behavior that is never seen does to a member with β = 0: payoffs and regrets in κ."""
-    start = family.member(dict.fromkeys(("b11", "b21", "b32", "c11"), ZERO) | {"c33": HALF})
-    cases = {
-        "as in Table 3 (a33 = 1/2, c32 = 0)": {},
-        "a33 = 0, c32 = 0": {"a33": ZERO},
-        "a33 = 0, c32 = 1/2": {"a33": ZERO, "c32": HALF},
-        "a33 = 1/4, c32 = 1/4": {"a33": QUARTER, "c32": QUARTER},
-    }
-    return {name: family.regrets_and_payoffs(start | change) for name, change in cases.items()}
 
 
 def _draw(found: Sequence[Found], folder: Path) -> None:

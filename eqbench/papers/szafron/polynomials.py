@@ -137,10 +137,7 @@ def _step(
     """A derivative of the proofs, and its extremes over members of the family."""
     variable = title.rpartition("∂")[2].partition(",")[0]
     exact = restricted[LETTERS.index(variable[0])].derivative(variable)
-    ours, where = exact, family.replaced(title)
-    # a replaced name may bring others that are replaced, such as beta
-    for _ in range(2):
-        ours = at(ours, where)
+    ours = at(exact, family.replaced(title))
     case = next((name for name in (family.LOW, family.BETWEEN, family.HIGH) if name in title), "")
     own = [values for sub_family, values in members if case in ("", sub_family)]
     found = list(map(compile_expression(written(exact), exact=True), own))

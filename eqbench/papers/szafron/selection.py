@@ -13,49 +13,22 @@ from eqbench.equilibria.expressions import compile_expression
 from eqbench.papers.szafron import family
 from eqbench.papers.szafron.family import HALF, KAPPA, QUARTER, ZERO, Values, measured
 
-_EIGHTH = Fraction(1, 8)
 _C33 = [Fraction(k, 32) for k in (0, 4, 8, 14, 16, 24, 28, 30, 32)]
 _SPREAD = [Fraction(k, 16) for k in range(5)]
 _NO_BLUFFS = dict.fromkeys(("b11", "b21", "b23", "b32"), ZERO)
-
-
-def table_4(beta: Fraction = QUARTER, c33: Fraction = QUARTER) -> Values:
-    """The profile that Table 4 prints, or one like it with another β or c33."""
-    return _with(_NO_BLUFFS | {"b11": beta, "b23": beta / 2}, c33=c33)
 
 
 def _with(second: Mapping[str, Fraction], *, c33: Fraction = HALF, c11: Fraction = ZERO) -> Values:
     return family.member({**second, "c11": c11, "c33": c33})
 
 
-def _bluffs(b11: Fraction, b21: Fraction) -> Values:
-    return _NO_BLUFFS | {"b11": b11, "b21": b21}
-
-
 def selection(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     """Worst cases of players 2 and 3 within the family, and the combinations that §6 names."""
-    quarters = _bluffs(QUARTER, QUARTER)
-    profiles = {
-        "table_4": {str(beta): table_4(beta) for beta in (QUARTER, _EIGHTH, ZERO)},
-        "table_4_c33": {
-            str(c33): table_4(c33=c33) for c33 in (HALF, Fraction(11, 16), Fraction(3, 4))
-        },
-        "ends": {"β = 0": _with(_NO_BLUFFS), "β = 1/4": _with(quarters)},
-        "both_quarter": {
-            str(c11): _with(quarters, c11=c11) for c11 in (ZERO, QUARTER, Fraction(7, 16), HALF)
-        },
-        "least_bluffs": {
-            str(c33): _with(_NO_BLUFFS, c33=c33) for c33 in (QUARTER, HALF, Fraction(3, 4))
-        },
-    }
+    groups = ("table_4", "table_4_c33", "ends", "both_quarter", "least_bluffs")
     return {
-        **{
-            name: {key: family.regrets_and_payoffs(values) for key, values in row.items()}
-            for name, row in profiles.items()
-        },
-        "table_4_answer": family.regrets_and_payoffs(_with(_NO_BLUFFS, c33=QUARTER)),
-        "one_quarter": family.regrets_and_payoffs(_with(_bluffs(QUARTER, ZERO), c11=HALF)),
-        "alone": _alone(),
+        **{name: family.measured_group(family.PROFILES[name]) for name in groups},
+        **family.measured_group(family.PROFILES["single"]),
+        "alone": {c11: family.measured_group(own) for c11, own in family.PROFILES["alone"].items()},
         "second": _worst_of_second(),
         "third": _worst_of_third(),
         "equal_bluffs": _equal_bluffs(),
@@ -119,26 +92,6 @@ def _worst_of_third() -> dict[str, Any]:
     }
 
 
-def _alone() -> dict[str, Any]:
-    """Transfers by the one parameter that the text names for each c11, from 1/8 to 3/16.
-
-    Its dependent parameters follow Table 3; and with both bluffs raised.
-    """
-    start, more = _bluffs(_EIGHTH, _EIGHTH) | {"b32": HALF}, Fraction(3, 16)
-    found = {}
-    for c11, name in ((ZERO, "b21"), (QUARTER, "b11"), (HALF, "b11")):
-        changes = {
-            "start": {},
-            "following": {name: more},
-            "both": {"b11": more, "b21": more},
-        }
-        found[str(c11)] = {
-            which: family.regrets_and_payoffs(_with(start | change, c33=ZERO, c11=c11))
-            for which, change in changes.items()
-        }
-    return found
-
-
 def _equal_bluffs() -> dict[str, Any]:
     """Player 2 with b11 = b21 and player 3 with c11 = 0, whatever b32, c33 and c34 they have."""
     found: Counter[str] = Counter(inside=0, inside_zero=0, beyond=0, beyond_first=0, others=0)
@@ -147,7 +100,7 @@ def _equal_bluffs() -> dict[str, Any]:
         top = family.largest_b32(bluff, bluff)
         for b32, c34 in product((ZERO, HALF, top), (ZERO, family.ONE)):
             for c33 in sorted({*_C33, family.lowest_c33(b32), top - b32}):
-                second = _bluffs(bluff, bluff) | {"b32": b32, "c34": c34}
+                second = {"b11": bluff, "b21": bluff, "b32": b32, "c34": c34}
                 result = measured(_with(second, c33=c33))
                 inside = HALF - b32 <= c33 <= top - b32
                 found["inside" if inside else "beyond"] += 1
@@ -175,14 +128,12 @@ def _slopes() -> dict[str, Any]:
 
 def allowed(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     """For each player of Table 4 a member of the family with its strategy, and its regrets."""
-    second = table_4() | {"c11": HALF, "c21": ZERO, "c33": HALF}
-    third = _with(_NO_BLUFFS | {"b32": QUARTER}, c33=QUARTER)
+    members = {who: family.named(text) for who, text in family.PROFILES["allowed"].items()}
     return {
         player: {
-            "own": {
-                name: str(values[name]) for name in values if family.places()[name][0] == player
-            },
+            "own": {name: str(values[name]) for name, (who, _) in places if who == player},
             "regrets": family.regrets_and_payoffs(values)["regrets"],
         }
-        for player, values in (("P1", third), ("P2", second), ("P3", third))
+        for places in [family.places().items()]
+        for player, values in members.items()
     }
