@@ -34,9 +34,8 @@ def certificates(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     """Certificates, dimensions, what lies beyond each entry of Table 3, and convexity."""
     members = family.sample(400 if full else 60, seed=1)
     probes = family.sample(40, seed=2) if full else _thinned(family.sample(8, seed=2))
-    entries = {
-        name: (SUB_FAMILIES, f"{name}=") for name in (*family.constants(), "b33", "b41", "c21")
-    }
+    numbers = [name for name in family.constants() if name not in family.necessary()]
+    entries = {name: (SUB_FAMILIES, f"{name}=") for name in (*numbers, "b33", "b41", "c21")}
     for name, text in family.PROFILES["bounds"].items():
         where, entry = text.split()
         entries[name] = ((family.SHORT[where],) if where != "all" else SUB_FAMILIES, entry)
@@ -47,7 +46,6 @@ def certificates(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
                 broken for one in probes if one.sub_family in where for broken in beyond(one, entry)
             )
             for name, (where, entry) in entries.items()
-            if name not in family.necessary()
         },
         "convexity": {name: _midpoints(name, full=full) for name in SUB_FAMILIES},
     }
@@ -133,7 +131,7 @@ def _changed(one: Member, name: str, value: Fraction) -> Values:
     free = {own: one.values[own] for own in FREE} | {name: value}
     if name == "b11" and one.sub_family == BETWEEN:
         free["b21"] = value
-        free["c11"] = min(free["c11"], family.largest_c11(value, value))
+        free["c11"] = min(free["c11"], family.ends(BETWEEN, {"b11": value}, "c11")[1])
     if name == "b11" and one.sub_family == HIGH:
         free["b21"] = max(ZERO, min(free["b21"], value, HALF - 2 * value))
     if name != "b23" and one.sub_family == HIGH:
@@ -198,11 +196,12 @@ def _midpoints(sub_family: str, *, full: bool) -> dict[str, Any]:
     rng = np.random.default_rng(3)
     inside = [family.random_parameters(sub_family, rng) for _ in range(12 if full else 6)]
     edges = [
-        {name: one.values[name] for name in FREE}
+        one.values
         for one in _of(family.corner_members(), sub_family)
         if one.values["c34"] == 0 and one.values["b32"] == HALF
     ]
-    pairs = list(combinations([*inside, *edges, *_on_curved_side(sub_family)], 2))
+    curved = map(family.named, family.PROFILES["curved"][sub_family])
+    pairs = list(combinations([*inside, *edges, *curved], 2))
     middles = [{name: (a[name] + b[name]) / 2 for name in FREE} for a, b in pairs]
     regrets = [Fraction(family.measured(family.member(middle)).max_regret) for middle in middles]
     worst = max(regrets)
@@ -211,19 +210,5 @@ def _midpoints(sub_family: str, *, full: bool) -> dict[str, Any]:
         "pairs": len(pairs),
         "not_equilibria": sum(regret > 0 for regret in regrets),
         "worst": family.in_kappa(worst),
-        "example": [{name: str(value) for name, value in end.items()} for end in example],
+        "example": [{name: str(end[name]) for name in FREE} for end in example],
     }
-
-
-def _on_curved_side(sub_family: str) -> list[Values]:
-    """Members where a bound that is not linear just holds."""
-    found = []
-    if sub_family == BETWEEN:
-        for bluff in (Fraction(5, 24), Fraction(1, 4), _SIXTH):
-            c11 = min(family.largest_c11(bluff, bluff), HALF - Fraction(1, family.GRID))
-            found.append({"b11": bluff, "b21": bluff, "b23": ZERO, "c11": c11})
-    if sub_family == HIGH:
-        for b11, b21 in ((Fraction(1, 10), ZERO), (Fraction(1, 5), Fraction(1, 20))):
-            b23 = family.largest_b23(b11, b21)
-            found.append({"b11": b11, "b21": b21, "b23": b23, "c11": HALF})
-    return [{**bluffs, "b32": HALF, "c33": ZERO, "c34": ZERO} for bluffs in found]

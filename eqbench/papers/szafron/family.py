@@ -78,10 +78,8 @@ def places() -> dict[str, tuple[str, str]]:
 @cache
 def names_by_infoset() -> list[str]:
     """The name of the frequency of each information set of the tree."""
-    found = {place: name for name, place in places().items()}
-    tree = kuhn3().tree
-    owners = zip(tree.infoset_player.tolist(), tree.infoset_labels, strict=True)
-    return [found[tree.players[player], label] for player, label in owners]
+    layout = family()[LOW].layout
+    return [layout.variables[k] for k in np.argsort(layout.infoset)]
 
 
 @cache
@@ -178,11 +176,6 @@ def largest_b32(b11: Fraction, b21: Fraction) -> Fraction:
 def lowest_c33(b32: Fraction) -> Fraction:
     """Lower end of c33 in Table 3, as far as it is a frequency."""
     return max(HALF - b32, ZERO)
-
-
-def largest_c11(b11: Fraction, b21: Fraction) -> Fraction:
-    """Upper end of c11 in Table 3."""
-    return min(HALF, (2 - b11) / (3 + 2 * b11 + 2 * b21))
 
 
 def largest_b23(b11: Fraction, b21: Fraction) -> Fraction:
