@@ -39,10 +39,8 @@ def rules(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     """Situations, deals, the leaves of deal 124, what Table 2 leaves unreached; drawings."""
     tree = family.kuhn3().tree
     table_2 = dict.fromkeys(family.places(), HALF) | family.necessary()
-    for name, values in (
-        ("table_2", table_2),
-        ("table_4", family.named(family.PROFILES["table_4"]["1/4"])),
-    ):
+    table_4 = family.named(family.PROFILES["table_4"]["1/4"])
+    for name, values in (("table_2", table_2), ("table_4", table_4)):
         text = profile_text(tree, family.profile(values), family.kuhn3().spec)
         (folder / f"{name}.json").write_text(text, encoding="utf-8")
     at = histories(tree)

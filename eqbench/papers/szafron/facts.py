@@ -221,11 +221,9 @@ def _entry(
     """An entry of Table 3 at members with b11 from low to high, or a number if it is one."""
     if name in family.constants():
         return Finding(family.constants()[name], family.constants()[name])
-    said = [
-        each for one in sub_families for each in _entries()[one] if low <= each[0]["b11"] <= high
-    ]
-    values = [entries[name] for _, entries in said]
-    return _points([member for member, _ in said], values, f"that at {len(said)} members")
+    rows = [row for one in sub_families for row in _entries()[one] if low <= row[0]["b11"] <= high]
+    values = [entries[name] for _, entries in rows]
+    return _points([member for member, _ in rows], values, f"that at {len(rows)} members")
 
 
 # row of Table 3 -> sub-families and the ways in which it is broken, if not all and one
@@ -245,9 +243,8 @@ def table_3(stored: Stored) -> dict[str, Any]:
     """Each entry, members with regret, and profiles with regret 1/64 beyond the entry."""
     summary = plain(stored["certificates"].summary)
     wrong = sum(each["members"] - each["equilibria"] for each in summary["certificates"].values())
-    found: dict[str, Any] = {
-        "c34": {"entry": list(family.ends(LOW, {}, "c34")), "members with regret": wrong}
-    }
+    c34 = list(family.ends(LOW, {}, "c34"))
+    found: dict[str, Any] = {"c34": {"entry": c34, "members with regret": wrong}}
     single = {name: (SHORT.values(), (name,)) for name in summary["beyond"] if len(name) == 3}
     for row, (sub_families, ways) in (single | _ROWS).items():
         beyond = [summary["beyond"][way] for way in ways]
@@ -335,37 +332,19 @@ def utilities(stored: Stored) -> dict[str, Any]:
 def domains(stored: Stored) -> Any:
     """Equilibria on lattices beside the paper's domains, by figure; points that the text names."""
     found = plain(stored["domains"].summary)
-    largest, corners = found["4"]["largest"], found["corners"]
-
-    def gains(*names: str) -> list[Fraction]:
-        return [corners[name] / KAPPA for name in names]
-
-    quarters = {"b11": QUARTER, "b21": QUARTER}
+    largest, quarters = found["4"]["largest"], {"b11": QUARTER, "b21": QUARTER}
     c33 = family.ends(LOW, quarters | {"b32": Fraction(7, 8)}, "c33")
     single = family.ends(LOW, quarters | {"b32": largest["b32"]}, "c33")[1]
-    more = ("b32=15/16, c33 more", "b32=15/16, b11 less", "b32=15/16, both less")
-    return found | {
-        "b32": {
-            "largest": [largest["b32"], largest["b11"]],
-            "gain": gains("b32=15/16"),
-            "gain beyond": gains("b32 more"),
-        },
-        "c33": {
-            "from, to": [*c33, c33[1]],
-            "gain": gains("b32=7/8, c33=0", "b32=7/8, c33=1/16"),
-            "gain beyond": gains("b32=7/8, c33 more"),
-        },
-        "one point": {
-            "b11, c33": [largest["b11"], single],
-            "gain": gains("b32=15/16"),
-            "gain beyond": gains(*more),
-        },
-        "c11": {
-            "largest": found["6"]["largest"]["c11"],
-            "gain": gains("c11=1/2, c21=0"),
-            "gain beyond": gains("c11 more, c21=0"),
-        },
+    special: dict[str, dict[str, Any]] = {
+        "b32": {"largest": [largest["b32"], largest["b11"]]},
+        "c33": {"from, to": [*c33, c33[1]]},
+        "one point": {"b11, c33": [largest["b11"], single]},
+        "c11": {"largest": found["6"]["largest"]["c11"]},
     }
+    for name, places in family.PROFILES["special"].items():
+        for where, corners in places.items():
+            special[name][f"gain {where}"] = [found["corners"][one] / KAPPA for one in corners]
+    return found | special
 
 
 # -- Table 4, sections 6 and 7 -------------------------------------------------------------
@@ -401,13 +380,11 @@ def selection(stored: Stored) -> Any:
     """Worst cases within the family, and combinations of strategies."""
     found = plain(stored["selection"].summary)
     gains = {Fraction(beta): each["regrets"][1] for beta, each in found["table 4"].items()}
+    points = [{"β": beta} for beta in gains]
+    shown = ", ".join(f"{gain}κ" for gain in gains.values())
     return found | {
         "gain of player 2": {
-            "gains": _points(
-                [{"β": beta} for beta in gains],
-                [KAPPA * gain for gain in gains.values()],
-                ", ".join(f"{gain}κ" for gain in gains.values()),
-            ),
+            "gains": _points(points, [KAPPA * gain for gain in gains.values()], shown),
             "payoff with b11 = b21 = 0": found["table 4 answer"]["payoffs"][1],
         }
     }
