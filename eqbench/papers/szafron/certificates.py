@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
@@ -25,7 +25,6 @@ from eqbench.papers.szafron.family import (
 )
 
 STEP = Fraction(1, 64)  # how far an entry is broken
-_SIXTH = Fraction(1, 6)
 _MOST_DIMENSIONS = 20
 _SIGNS = {"+": (1,), "-": (-1,), "=": (-1, 1)}
 
@@ -54,21 +53,24 @@ def certificates(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
 def text(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     """For each formula of the text, regrets of members at it and beyond it."""
     members = _thinned(family.sample(24 if full else 6, seed=4))
+    groups = {short: _of(members, name) for short, name in family.SHORT.items()}
+    right = {
+        short: sum(family.measured(one.values).max_regret == 0 for one in own)
+        for short, own in groups.items()
+    }
     found = {}
-    for short, entries in family.PROFILES["text"].items():
-        own = _of(members, family.SHORT[short])
-        right = sum(family.measured(one.values).max_regret == 0 for one in own)
-        for entry in entries.split():
-            for row, kept in _rows(f"{short} {entry[:-1]}{' least' * (entry[-1] == '-')}", own):
-                at = _regrets(_at(row, one, entry) for one in kept)
-                outside = _regrets(broken for one in kept for broken in beyond(one, entry))
-                found[row] = {
-                    "members": at["profiles"],
-                    "not_equilibria": at["not_equilibria"],
-                    "beyond": outside,
-                    "table_3_equilibria": right,
-                    "of": len(own),
-                }
+    for row, what in family.PROFILES["text"].items():
+        short, entry = row.split()[0], what.split()[0]
+        low, high = family.range_of_b11(what)
+        kept = [one for one in groups[short] if low <= one.values["b11"] <= high]
+        at = _regrets(_at(row, one, entry) for one in kept)
+        found[row] = {
+            "members": at["profiles"],
+            "not_equilibria": at["not_equilibria"],
+            "beyond": _regrets(broken for one in kept for broken in beyond(one, entry)),
+            "table_3_equilibria": right[short],
+            "of": len(groups[short]),
+        }
     return found
 
 
@@ -79,18 +81,6 @@ def _thinned(members: list[Member]) -> list[Member]:
 
 def _of(members: Sequence[Member], sub_family: str) -> list[Member]:
     return [one for one in members if one.sub_family == sub_family]
-
-
-def _rows(row: str, members: list[Member]) -> Iterator[tuple[str, list[Member]]]:
-    """The text gives ends of c11 and b21 for b11 below or above 1/6."""
-    above = [one for one in members if one.values["b11"] >= _SIXTH]
-    if row == "high b21":
-        yield row, above
-        yield "high b21 small", [one for one in members if one.values["b11"] <= _SIXTH]
-    elif row == "between c11":
-        yield row, [one for one in above if one.values["b11"] > _SIXTH]
-    else:
-        yield row, members
 
 
 def _at(row: str, one: Member, entry: str) -> Values:
@@ -154,8 +144,8 @@ def _regrets(profiles: Iterable[Values]) -> dict[str, Any]:
     return {
         "profiles": len(regrets),
         "not_equilibria": sum(regret > 0 for regret in regrets),
-        "least": family.in_kappa(min(gaining)),
-        "most": family.in_kappa(max(gaining)),
+        "least": str(min(gaining) / family.KAPPA),
+        "most": str(max(gaining) / family.KAPPA),
     }
 
 
@@ -209,6 +199,6 @@ def _midpoints(sub_family: str, *, full: bool) -> dict[str, Any]:
     return {
         "pairs": len(pairs),
         "not_equilibria": sum(regret > 0 for regret in regrets),
-        "worst": family.in_kappa(worst),
+        "worst": str(worst / family.KAPPA),
         "example": [{name: str(end[name]) for name in FREE} for end in example],
     }

@@ -32,8 +32,6 @@ from eqbench.verification import verify_exactly
 LETTERS = "abc"
 _WORDS = {"check": "K", "bet": "B", "fold": "F", "call": "C"}
 
-# -- the tree ------------------------------------------------------------------------------
-
 
 def rules(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     """Situations, deals, the leaves of deal 124, what Table 2 leaves unreached; drawings."""
@@ -168,9 +166,6 @@ def _behavior(tree: GameTree, values: Values) -> BehaviorProfile:
         value = values[found[tree.players[player], label]]
         frequencies += [1 - value, value]
     return BehaviorProfile.of_exact(tree, frequencies)
-
-
-# -- section 7 -----------------------------------------------------------------------------
 
 
 def two_players(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:

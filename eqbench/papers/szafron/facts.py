@@ -21,9 +21,7 @@ from eqbench.papers.formulas import Points
 from eqbench.papers.stored import Stored
 from eqbench.papers.szafron import family
 from eqbench.papers.szafron.family import (
-    BETWEEN,
     HALF,
-    HIGH,
     KAPPA,
     LOW,
     QUARTER,
@@ -34,7 +32,6 @@ from eqbench.papers.szafron.family import (
 from eqbench.registry import load_game
 
 _KEYS = {name: short for short, name in SHORT.items()}
-_SIXTH = Fraction(1, 6)
 _WANTED = 5_000  # equilibria to be collected with --full
 _NEAR = 10  # times nearer to the family than any random profile: near
 
@@ -52,7 +49,9 @@ def plain(stored: Any) -> Any:
             return [plain(value) for value in stored]
         case str():
             try:
-                return family.from_kappa(stored)
+                # κ/2 for 1/2
+                number = re.sub(r"(?<!\d)κ", "1", stored.replace("−", "-"))
+                return Fraction(number.replace("κ", ""))
             except ValueError:
                 return stored
     return stored
@@ -71,9 +70,6 @@ def _points(names: Iterable[Values], values: Iterable[Any], text: str) -> Findin
         beta = max(own.get("b11", ZERO), own.get("b21", ZERO))
         found.append({"κ": KAPPA, "β": beta, "beta": beta} | own)
     return Finding(Points(found, list(values)), text)
-
-
-# -- sections 1 to 3 -----------------------------------------------------------------------
 
 
 def cfr(stored: Stored) -> Any:
@@ -117,9 +113,6 @@ def rules(stored: Stored) -> dict[str, Any]:
         "subtree": [len(found["leaves"]), *{len(each) for each in found["leaves"].values()}],
         "I(c43)": {"deals": found["histories c43"], "after": found["labels c43"]},
     }
-
-
-# -- Table 2, Theorem 1 and the proofs -----------------------------------------------------
 
 
 def table_2(stored: Stored) -> dict[str, Any]:
@@ -190,9 +183,6 @@ def _evaluated(step: Mapping[str, Any], points: Iterable[Values]) -> list[Fracti
     return [KAPPA * evaluate(step["ours"], names) for names in points]
 
 
-# -- Table 3 and the text of §5 ------------------------------------------------------------
-
-
 @cache
 def _entries() -> dict[str, list[tuple[Values, dict[str, Any]]]]:
     """By sub-family, members and what Table 3 says there: ends of ranges, equations, numbers.
@@ -226,28 +216,16 @@ def _entry(
     return _points([member for member, _ in rows], values, f"that at {len(rows)} members")
 
 
-# row of Table 3 -> sub-families and the ways in which it is broken, if not all and one
-_ROWS: dict[str, tuple[Iterable[str], tuple[str, ...]]] = {
-    "b11 low": ((LOW,), ("b11 ≤ b21",)),
-    "b11 other": ((BETWEEN, HIGH), ("b11 ≤ 1/4", "b11 ≤ 1/4 between")),
-    "c11": ((BETWEEN,), ("c11",)),
-    "b21 low": ((LOW,), ("b21 ≤ 1/4",)),
-    "b21 between": ((BETWEEN,), ("b21 = b11", "b21 = b11 below")),
-    "b21 high": ((HIGH,), ("b21 ≤ min",)),
-    "b23": (SHORT.values(), ("b23", "b23 elsewhere")),
-    "c33 range": (SHORT.values(), ("c33 below", "c33 above")),
-}
-
-
 def table_3(stored: Stored) -> dict[str, Any]:
     """Each entry, members with regret, and profiles with regret 1/64 beyond the entry."""
     summary = plain(stored["certificates"].summary)
     wrong = sum(each["members"] - each["equilibria"] for each in summary["certificates"].values())
     c34 = list(family.ends(LOW, {}, "c34"))
     found: dict[str, Any] = {"c34": {"entry": c34, "members with regret": wrong}}
-    single = {name: (SHORT.values(), (name,)) for name in summary["beyond"] if len(name) == 3}
-    for row, (sub_families, ways) in (single | _ROWS).items():
+    single = {name: [" ".join(SHORT), name] for name in summary["beyond"] if len(name) == 3}
+    for row, (where, *ways) in (single | family.PROFILES["table_3"]).items():
         beyond = [summary["beyond"][way] for way in ways]
+        sub_families = [SHORT[short] for short in where.split()]
         gains = [each[end] for each in beyond for end in ("least", "most")]
         found[row] = {
             "entry": _entry(row if row == "c33 range" else row[:3], sub_families),
@@ -264,9 +242,7 @@ def text(stored: Stored) -> dict[str, Any]:
     found = plain(stored["text"].summary)
     for row, each in found.items():
         short, name, *rest = row.split()
-        # the text gives ends of c11 and b21 for b11 below or above 1/6
-        low = _SIXTH if row in ("between c11", "high b21") else ZERO
-        high = _SIXTH if rest == ["small"] else QUARTER
+        low, high = family.range_of_b11(family.PROFILES["text"][row])
         name = "c33 least" if rest == ["least"] else "c33 range" if name == "c33" else name
         each["Table 3"] = _entry(name, [SHORT[short]], low, high)
         # what is no profile any more need not have regret
@@ -326,9 +302,6 @@ def utilities(stored: Stored) -> dict[str, Any]:
     }
 
 
-# -- figures 3 to 7 ------------------------------------------------------------------------
-
-
 def domains(stored: Stored) -> Any:
     """Equilibria on lattices beside the paper's domains, by figure; points that the text names."""
     found = plain(stored["domains"].summary)
@@ -345,9 +318,6 @@ def domains(stored: Stored) -> Any:
         for where, corners in places.items():
             special[name][f"gain {where}"] = [found["corners"][one] / KAPPA for one in corners]
     return found | special
-
-
-# -- Table 4, sections 6 and 7 -------------------------------------------------------------
 
 
 def table_4(stored: Stored) -> dict[str, Any]:
@@ -410,8 +380,6 @@ def two_players(stored: Stored) -> Any:
     gammas = [known.exact.names({"alpha": end})["K_bets"] for end in (ZERO, Fraction(1, 3))]
     return plain(stored["two_players"].summary) | {"γ": gammas}
 
-
-# -- section 8 and definition 1 ------------------------------------------------------------
 
 _SLOW = (
     *("cfr(start=random)", "mccfr(start=random)", "fictitious_play(start=random)"),

@@ -26,7 +26,6 @@ from eqbench.verification import Verification, verify_exactly
 Values = dict[str, Fraction]
 
 KAPPA = Fraction(1, 24)  # probability of a deal
-LONGEST = 1_000  # largest denominator that is written out
 GRID = 960  # of random parameters, which so stay short fractions
 ZERO, ONE, HALF, QUARTER = Fraction(0), Fraction(1), Fraction(1, 2), Fraction(1, 4)
 LOW, BETWEEN, HIGH = SUB_FAMILIES = ("c11=0", "0<c11<1/2", "c11=1/2")
@@ -248,13 +247,7 @@ def _free(sub_family: str, point: Values) -> Values:
 
 
 def profile(values: Mapping[str, Fraction]) -> BehaviorProfile:
-    """Exact profile with the given 48 frequencies.
-
-    Raises
-    ------
-    ProfileError
-        If one of them is outside [0, 1].
-    """
+    """Exact profile with the given 48 frequencies."""
     layout = family()[LOW].layout
     return layout.exact_profile([values[name] for name in layout.variables])
 
@@ -269,35 +262,19 @@ def measured(values: Mapping[str, Fraction]) -> Verification:
     return verify_exactly(kuhn3().tree, profile(values))
 
 
-def in_kappa(value: Fraction) -> str:
-    """A payoff in units of κ, as it is written: ``0``, ``κ``, ``−5κ/2``; long ones rounded."""
-    ratio = value / KAPPA
-    if not ratio:
-        return "0"
-    if ratio.denominator > LONGEST:
-        return f"{float(ratio):.2g}κ".replace("-", "−")
-    size = abs(ratio.numerator)
-    top = f"{'−' if ratio < 0 else ''}{'' if size == 1 else size}κ"
-    return top if ratio.denominator == 1 else f"{top}/{ratio.denominator}"
-
-
-def from_kappa(text: str) -> Fraction | float:
-    """The multiple of κ that a text of :func:`in_kappa` means; a float if it is rounded."""
-    factor, kappa, divisor = text.replace("−", "-").partition("κ")
-    if "." in factor:
-        return float(factor)
-    if kappa and factor in ("", "-"):
-        factor += "1"
-    return Fraction(factor) / Fraction(divisor.removeprefix("/") or 1)
-
-
 def regrets_and_payoffs(values: Mapping[str, Fraction]) -> dict[str, list[str]]:
     """Exact payoffs and regrets of the players, in units of κ."""
     found = measured(values)
     return {
-        "payoffs": [in_kappa(Fraction(value)) for value in found.payoffs],
-        "regrets": [in_kappa(Fraction(value)) for value in found.regrets],
+        "payoffs": [str(value / KAPPA) for value in found.payoffs],
+        "regrets": [str(value / KAPPA) for value in found.regrets],
     }
+
+
+def range_of_b11(text: str) -> tuple[Fraction, Fraction]:
+    """Values of b11 that a formula of the text is for."""
+    sixth = Fraction(1, 6)
+    return sixth if "above" in text else ZERO, sixth if "below" in text else QUARTER
 
 
 def replaced(title: str) -> dict[str, str]:

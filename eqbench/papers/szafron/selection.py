@@ -68,7 +68,7 @@ def _worst_of_second() -> dict[str, Any]:
     worst = [row[1] for row in rows]
     return {
         "strategies": len(rows),
-        "best_worst": family.in_kappa(max(worst)),
+        "best_worst": str(max(worst) / KAPPA),
         **{
             name: [
                 sum(kind == name for kind, *_ in rows),
@@ -85,8 +85,8 @@ def _worst_of_third() -> dict[str, Any]:
     """Worst case of player 3 with several c11 over the strategies of player 2."""
     return {
         str(c11): {
-            "worst": family.in_kappa(min(_payoff(second, 2, c11) for second in _seconds())),
-            "against_nothing": family.in_kappa(_payoff(_NO_BLUFFS, 2, c11)),
+            "worst": str(min(_payoff(second, 2, c11) for second in _seconds()) / KAPPA),
+            "against_nothing": str(_payoff(_NO_BLUFFS, 2, c11) / KAPPA),
         }
         for c11 in (ZERO, QUARTER, HALF)
     }
@@ -107,7 +107,7 @@ def _equal_bluffs() -> dict[str, Any]:
                 found["inside_zero"] += inside and result.max_regret == 0
                 found["beyond_first"] += not inside and result.regrets[0] > 0
                 found["others"] += any(result.regrets[1:])
-                payoffs.add(family.in_kappa(Fraction(result.payoffs[1])))
+                payoffs.add(str(Fraction(result.payoffs[1])) / KAPPA)
     return dict(found) | {"u2": sorted(payoffs)}
 
 
