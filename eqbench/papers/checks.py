@@ -17,11 +17,11 @@ Where a relation has no value of its own, it is held against the number that is 
 ``rises``, ``falls``   a list that goes strictly up or down
 ``numbers``         a list of all numbers that are printed, in their order
 ``formula``, …      at points, as in `eqbench.papers.formulas`
-``[`` *key* ``]`` term   about one entry of a table, or about a list of ``[``\ *key*\ ``, ``\ *key*\ ``]``
+``[key]`` term      about one entry of a table, or a list of some: ``[b11, b21] = 0``
 ==================  =====================================================================
 
-Of several values, as a list or a table, all must pass (and there must be one), but for ``=``, ``has``, ``rises`` and
-``falls``, which are about the whole list. A value may be ``printed``, or
+Of several values, as a list or a table, all must pass (and there must be one), but for ``=``,
+``has``, ``rises`` and ``falls``, which are about the whole list. A value may be ``printed``, or
 another entry of the table, as in ``[equilibria] = [members]``.
 """
 

@@ -1,33 +1,103 @@
-"""Szafron, Gibson and Sturtevant 2013 as a source: its claims, and readings that can fail."""
+"""Szafron, Gibson and Sturtevant 2013: claims that follow what is stored, and the printed text."""
 
 from __future__ import annotations
 
 import copy
 import json
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
-from reproduction_store import mark_run
+import pytest
 
-from eqbench.papers.claims import Part
-from eqbench.papers.judge import judge
-from eqbench.papers.szafron import SOURCE
-from eqbench.papers.szafron.appendix import LEMMAS
-from eqbench.papers.szafron.notation import SUB_FAMILIES
-from eqbench.papers.szafron.open_question_part import OFF_PATH
-from eqbench.papers.szafron.printed_formulas import STEPS
-from eqbench.papers.szafron.section_6 import SECTION_6
-from eqbench.papers.szafron.selection import compute as compute_selection
-from eqbench.papers.szafron.sub_families import COMMON, DIMENSIONS
+import eqbench.papers.szafron
+from eqbench.papers import verdicts
+from eqbench.papers.formulas import Points, formula_passes, value_at
+from eqbench.papers.paper import Claim, Paper, load_paper
+from eqbench.papers.szafron import family
+from eqbench.papers.szafron.certificates import text
+from eqbench.papers.szafron.selection import selection
 
-# -- structure -----------------------------------------------------------------------------
+Store = dict[str, Any]
+TEXT = "Section 5: ranges and dependent parameters as the text gives them"
+COMMON = "Section 5: what all members share"
+TRANSFER = "Player 2 transfers by a single parameter, c11 = {}"
+NONE = Path()
+
+
+@cache
+def paper() -> Paper:
+    return load_paper(Path(eqbench.papers.szafron.__file__).parent)
+
+
+@cache
+def computed() -> Store:
+    """What some jobs store, as JSON values."""
+    pytest.importorskip("flint", reason="python-flint is not installed")
+    from eqbench.papers.szafron.polynomials import formulas
+
+    jobs = {"formulas": formulas, "selection": selection, "text": text}
+    found = {name: job(NONE, NONE, full=False) for name, job in jobs.items()}
+    found["certificates"] = {
+        "convexity": {
+            "c11=0": {"pairs": 6, "not_equilibria": 0, "worst": "0", "example": []},
+            "c11=1/2": {"pairs": 6, "not_equilibria": 1, "worst": "1/8", "example": []},
+        }
+    }
+    found["open_question"] = {"off_path": family.measured_group(family.PROFILES["off_path"])}
+    loaded: Store = json.loads(json.dumps(found))
+    return loaded
+
+
+class Jobs:
+    """Summaries as if their jobs had been run."""
+
+    full = False
+
+    def __init__(self, store: Store) -> None:
+        self.store, self.used = store, list(store)
+
+    def listen(self) -> None:
+        """Nothing is noted."""
+
+    def __getitem__(self, name: str) -> SimpleNamespace:
+        return SimpleNamespace(summary=self.store[name])
+
+
+def claim(title: str, row: str, column: str = "") -> Claim:
+    (part,) = (part for part in paper().parts if part.title.startswith(title))
+    (found,) = (each for each in part.claims if (each.row, each.column) == (row, column))
+    return found
+
+
+def verdict(of: Claim, store: Store) -> str:
+    found: str = verdicts._claim(of, verdicts.Facts(paper(), Jobs(store)))["verdict"]
+    return found
+
+
+def damaged(*keys: str, value: Any) -> Store:
+    """The stored results with one of them changed."""
+    store = copy.deepcopy(computed())
+    place = store
+    for key in keys[:-1]:
+        place = place[key]
+    place[keys[-1]] = value
+    return store
+
+
+def steps(**changed: Any) -> list[dict[str, Any]]:
+    """Derivatives of the proofs, of one of which something is changed."""
+    title = changed.pop("title")
+    found: list[dict[str, Any]] = computed()["formulas"]["steps"]
+    return [step | changed if step["title"] == title else step for step in found]
 
 
 def test_tables_have_as_many_cells_as_in_the_paper() -> None:
     """Szafron et al. 2013: 12 cells in Table 1, 21 values in Table 2; Table 3 has 9 rows of three
     with three more bounds for player 2, Table 4 has 9 rows; both end with three utilities."""
-    titles = {part.title.partition(":")[0]: len(part.claims) for part in SOURCE.parts}
+    titles = {part.title.partition(":")[0]: len(part.claims) for part in paper().parts}
     assert titles["Table 1"] == 12
     assert titles["Table 2"] == 21
     assert titles["Table 3"] == 9 * 3 + 3 + 3
@@ -35,87 +105,93 @@ def test_tables_have_as_many_cells_as_in_the_paper() -> None:
     assert {f"Figure {number}" for number in range(1, 8)} <= set(titles)
 
 
-# -- readings ------------------------------------------------------------------------------
-
-FORMULA = {
-    "difference": "0",
-    "ours": "0",
-    "smallest": "0",
-    "largest": "0",
-    "sign": "= 0",
-    "printed_minus_exact": ["0", "0"],
-    "members": 3,
-    "terms": 9,
-}
-STORE: dict[str, Any] = {
-    "formulas": {"steps": [dict(FORMULA, sign=step.sign or "= 0") for step in STEPS]},
-    "certificates": {
-        "step": "1/64",
-        "convexity": {
-            name: {"pairs": 6, "not_equilibria": 0, "worst": "0", "example": []}
-            for name in SUB_FAMILIES
-        },
-    },
-    "open_question": {},
-}
+def test_every_claim_names_a_fact_and_each_error_its_evidence() -> None:
+    claims = [each for part in paper().parts for each in part.claims]
+    assert sum(not each.fact for each in claims) == 2
+    assert sum(bool(each.evidence) for each in claims) == 11
+    for each in claims:
+        for path in filter(None, (each.fact, each.evidence)):
+            paper().function(path.partition(":")[0].partition("/")[0])
 
 
-def verdict(folder: Path, part: Part, place: tuple[str, str], store: dict[str, Any]) -> str:
-    """Verdict of a cell on summaries that are laid down as if their jobs had been run."""
-    for name, summary in store.items():
-        (folder / name).mkdir(parents=True, exist_ok=True)
-        (folder / name / "summary.json").write_text(json.dumps(summary))
-    (claim,) = (each for each in part.claims if (each.row, each.column) == place)
-    alone = replace(SOURCE, parts=(Part(part.title, (claim,)),))
-    judged = judge(alone, mark_run(SOURCE, folder, store))
-    found: str = judged["parts"][0]["claims"][0]["verdict"]
-    return found
+CASES = [
+    ("Table 2", "a42", "P1", "1", "2"),
+    ("Equations", "(5): u1, others by Table 3", "", "46 terms", "47 terms"),
+    ("Equations", "Terms of u2", "Table 2 set", "158", "159"),
+    ("Lemma 3", "∂u3/∂c22", "", "κ(-b11 - 4*b21), ≤ 0", "κ(-b11 - 5*b21), ≤ 0"),
+    ("Lemma 3", "∂u3/∂c11, c11=0", "", "κ(2*b11 - 2*b21), ≤ 0", "κ(2*b11 - 2*b21), ≤ -1"),
+    ("Lemma 5", "∂u1/∂a31, upper bound by Lemma 2", "", "≤ κ(-2/2), < 0", "≤ κ(-3/2), < 0"),
+    (TEXT, "c11 = 1/2: b23", "", "≤ (b11 − b21)/2(1 − b21)", "≤ (b11 − b21)/3(1 − b21)"),
+    (TEXT, "0 < c11 < 1/2: c11 where b11 > 1/6", "", "≤ (2 − b11)/(3 + 4b11)", "≤ (2 − b11)/3"),
+    (TEXT, "c11 = 0: c33", "", "1/2 − b32 to 1/2 − b32 + (3b11 + 4b21)/4", "b32 to 1/2 − b32"),
+    ("Section 6", "∂u3 by player 2's free parameters, c11 = 0", "", "all at least 0", "least 1"),
+]
 
 
-def test_error_in_a_derivative_needs_evidence(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("title", "row", "column", "printed", "wrong"), CASES)
+def test_what_is_printed_decides(
+    title: str, row: str, column: str, printed: str, wrong: str
+) -> None:
+    own = claim(title, row, column)
+    assert own.printed == printed
+    assert verdict(own, computed()) == "reproduced"
+    assert verdict(replace(own, printed=wrong), computed()) == "differs"
+
+
+def test_error_in_a_derivative_needs_evidence() -> None:
     """Lemma 4 prints ∂u2/∂b23 without its sign."""
-    position = next(k for k, step in enumerate(STEPS) if (step.variable, step.sign) == ("b23", ""))
-    changed = copy.deepcopy(STORE)
-    step = changed["formulas"]["steps"][position]
-    step |= {"difference": "4*b21", "printed_minus_exact": ["0", "4"]}
-    place = ("∂u2/∂b23", "")
-    assert verdict(tmp_path, LEMMAS[1], place, changed) == "source_error"
-    step["printed_minus_exact"] = ["0", "0"]
-    assert verdict(tmp_path, LEMMAS[1], place, changed) == "differs"
+    own = claim("Lemma 4", "∂u2/∂b23")
+    assert verdict(own, computed()) == "source_error"
+    changed = steps(title="Lemma 4, ∂u2/∂b23", printed_minus_exact=["0", "0"])
+    assert verdict(own, damaged("formulas", "steps", value=changed)) == "differs"
+    changed = steps(title="Lemma 4, ∂u2/∂b23", ours="2*(1-b21)*(1-2*c11)")
+    assert verdict(own, damaged("formulas", "steps", value=changed)) == "reproduced"
+    changed = steps(title="Lemma 3, ∂u3/∂c23", largest="1/8")
+    store = damaged("formulas", "steps", value=changed)
+    assert verdict(claim("Lemma 3", "∂u3/∂c23"), store) == "differs"
 
 
-def test_set_is_not_convex_only_if_a_midpoint_is_no_equilibrium(tmp_path: Path) -> None:
-    place = ("Convex, c11 = 0", "")
-    assert verdict(tmp_path, DIMENSIONS, place, STORE) == "reproduced"
-    changed = copy.deepcopy(STORE)
-    changed["certificates"]["convexity"]["c11=0"]["not_equilibria"] = 1
-    assert verdict(tmp_path, DIMENSIONS, place, changed) == "source_error"
+def test_error_in_the_text_needs_a_regret_that_table_3_has_not() -> None:
+    own, place = claim(TEXT, "c11 = 1/2: b33"), ("text", "high b33")
+    assert verdict(own, computed()) == "source_error"
+    assert verdict(own, damaged(*place, "not_equilibria", value=0)) == "differs"
+    assert verdict(own, damaged(*place, "table_3_equilibria", value=1)) == "differs"
+    right = claim(TEXT, "c11 = 0: b33")
+    assert verdict(right, damaged("text", "low b33", "not_equilibria", value=1)) == "differs"
 
 
-def test_one_parameter_transfers_unless_c11_is_between(tmp_path: Path) -> None:
+def test_set_is_not_convex_only_if_a_midpoint_has_regret() -> None:
+    rows = [claim("Section 5: size", f"Convex, c11 = {c11}") for c11 in ("0", "1/2")]
+    assert [verdict(row, computed()) for row in rows] == ["reproduced", "source_error"]
+    place = ("certificates", "convexity", "c11=1/2", "worst")
+    assert verdict(rows[1], damaged(*place, value="0")) == "differs"
+
+
+def test_one_parameter_transfers_unless_c11_is_between() -> None:
     """Szafron et al. 2013, §5: b21 for c11 = 0 and b11 otherwise; where 0 < c11 < 1/2 Table 3
     has b21 = b11, so that both have to move."""
-    selection = compute_selection(tmp_path, tmp_path, full=False)
-    store = {"selection": selection}
-    place = "Player 2 transfers by a single parameter, c11 = {}".format
-    verdicts = [verdict(tmp_path, COMMON, (place(c11), ""), store) for c11 in ("0", "1/4", "1/2")]
-    assert verdicts == ["reproduced", "source_error", "reproduced"]
-    selection["alone"]["1/4"]["both"]["regrets"][2] = "κ/32"
-    assert verdict(tmp_path, COMMON, (place("1/4"), ""), store) == "differs"
-    slopes = "∂u3 by player 2's free parameters, c11 = 0"
-    assert verdict(tmp_path, SECTION_6, (slopes, ""), store) == "reproduced"
-    selection["slopes_of_u3"]["by"]["b23"]["least"] = "-1/8"
-    assert verdict(tmp_path, SECTION_6, (slopes, ""), store) == "differs"
+    rows = [claim(COMMON, TRANSFER.format(c11)) for c11 in ("0", "1/4", "1/2")]
+    found = [verdict(row, computed()) for row in rows]
+    assert found == ["reproduced", "source_error", "reproduced"]
+    place = ("selection", "alone", "1/4", "both", "regrets")
+    assert verdict(rows[1], damaged(*place, value=["0", "0", "1/32"])) == "differs"
 
 
-def test_error_about_unseen_behavior_needs_equal_payoffs(tmp_path: Path) -> None:
-    changed = copy.deepcopy(STORE)
-    found = {
-        "as in Table 3 (a33 = 1/2, c32 = 0)": {"payoffs": ["0"] * 3, "regrets": ["0"] * 3},
-        "a33 = 0, c32 = 0": {"payoffs": ["0"] * 3, "regrets": ["0", "4κ", "0"]},
-    }
-    changed["open_question"]["off_path"] = found
-    place = ("Behavior that is never seen", "")
-    assert verdict(tmp_path, OFF_PATH, place, changed) == "source_error"
-    found["a33 = 0, c32 = 0"]["payoffs"] = ["κ", "0", "0"]
-    assert verdict(tmp_path, OFF_PATH, place, changed) == "differs"
+def test_error_about_unseen_behavior_needs_equal_payoffs() -> None:
+    own = claim("Definition 1", "Behavior that is never seen")
+    place = ("open_question", "off_path", "a33 = 0, c32 = 0")
+    assert verdict(own, computed()) == "source_error"
+    assert verdict(own, damaged(*place, "payoffs", value=["1", "0", "0"])) == "differs"
+    assert verdict(own, damaged(*place, "regrets", value=["0", "0", "0"])) == "reproduced"
+
+
+def test_formulas_are_read_as_they_are_printed() -> None:
+    names = {"b11": family.QUARTER, "b21": family.ZERO, "κ": family.KAPPA}
+    texts = ("(b11 − b21)/2(1 − b21)", "min{1/2, 2b11 + 1}", "−κ(1/2 + b11)", "1/2b11 + 3b11/4")
+    found = [str(value_at(formula, names)) for formula in texts]
+    assert found == ["1/8", "1/2", "-1/32", "5/16"]
+    points = Points([names], [(family.ZERO, family.QUARTER)])
+    assert formula_passes("formula", "from b21 to b11", points)
+    assert not formula_passes("formula", "from b11 to b21", points)
+    assert formula_passes("relation", "b11, ≤ 1/4", Points([names], [family.QUARTER]))
+    assert not formula_passes("relation", "b11, < 1/4", Points([names], [family.QUARTER]))

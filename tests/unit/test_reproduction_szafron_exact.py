@@ -8,144 +8,135 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
-import eqbench
 from eqbench.model.profile import BehaviorProfile
-from eqbench.model.profile_json import profile_from_json
-from eqbench.papers.szafron.certificates import changes, measured
-from eqbench.papers.szafron.family import corner_members, largest_bluffs, sample
-from eqbench.papers.szafron.formulas import (
-    dominance,
-    in_family,
-    payoff_polynomials,
-    reach_polynomial,
-)
-from eqbench.papers.szafron.notation import (
-    NECESSARY,
-    SUB_FAMILIES,
-    in_kappa,
-    load_kuhn3,
-    member,
-    profile,
-    violated,
-)
-from eqbench.papers.szafron.polish import exact_near, polished
-from eqbench.papers.szafron.polynomials import Polynomial, parsed
-from eqbench.papers.szafron.printed_formulas import REACH_C43, U1, U2, U3
-from eqbench.papers.szafron.selection import allowed, table_4_values
-from eqbench.papers.szafron.text import compute as compute_text
-from eqbench.papers.szafron.two_players import two_player_document
+from eqbench.papers.szafron import family
+from eqbench.papers.szafron.certificates import beyond, text
+from eqbench.papers.szafron.compute import nodes_of, rules
+from eqbench.papers.szafron.family import HALF, QUARTER, SUB_FAMILIES, kuhn3, measured, sample
+from eqbench.papers.szafron.open_question import exact_near, polished
+from eqbench.papers.szafron.selection import allowed
 from eqbench.verification import verify, verify_exactly
 
-QUARTER, HALF = Fraction(1, 4), Fraction(1, 2)
+pytest.importorskip("flint", reason="python-flint is not installed")
+
+from eqbench.papers.szafron import polynomials
+
+NONE = Path()
 
 
 @cache
-def kuhn3_payoffs() -> list[Polynomial]:
-    return payoff_polynomials(load_kuhn3().tree)
+def kuhn3_payoffs() -> list[Any]:
+    return polynomials.payoff_polynomials(kuhn3().tree)
 
 
 def test_payoffs_have_as_many_terms_as_the_paper_counts() -> None:
     """Szafron et al. 2013, appendix: 333, 457 and 457 terms, then 134, 158 and 167."""
     payoffs = kuhn3_payoffs()
     assert [len(each) for each in payoffs] == [333, 457, 457]
-    assert [len(each.at(NECESSARY)) for each in payoffs] == [134, 158, 167]
+    tables = [polynomials.at(each, family.necessary()) for each in payoffs]
+    assert [len(each) for each in tables] == [134, 158, 167]
 
 
 def test_equations_of_the_paper_are_the_game_s_own_payoffs() -> None:
     """Szafron et al. 2013, equations (1) to (5)."""
-    tree = load_kuhn3().tree
-    payoffs = kuhn3_payoffs()
-    for player, text in enumerate((U1, U2, U3)):
-        assert not (in_family(payoffs[player], player) - parsed(text, {})).terms
-    reach = reach_polynomial(tree, "c43")
-    assert not (reach - parsed(REACH_C43, {})).terms
-    assert not (payoffs[2].derivative("c43") - 4 * reach).terms
+    payoffs, printed = kuhn3_payoffs(), family.PRINTED
+    for player, name in enumerate(("u1", "u2", "u3")):
+        assert polynomials.in_family(payoffs[player], player) == polynomials.parsed(printed[name])
+    nodes = nodes_of(kuhn3().tree, "c43")
+    reach = polynomials.expected(kuhn3().tree, lambda node: 1 if node in nodes else None)
+    assert reach == polynomials.parsed(printed["reach_c43"])
+    assert payoffs[2].derivative("c43") == 4 * reach
 
 
 def test_polynomials_agree_with_the_verifier_at_a_profile() -> None:
-    game, one = load_kuhn3(), sample(1, seed=5)[-1]
-    payoffs = verify_exactly(game.tree, profile(game, one.values)).payoffs
-    found = [each.value(one.values) / 24 for each in kuhn3_payoffs()]
-    assert found == list(payoffs)
+    one = sample(1, seed=5)[-1]
+    found = [polynomials.at(each, one.values) for each in kuhn3_payoffs()]
+    assert [Fraction(str(each)) / 24 for each in found] == list(measured(one.values).payoffs)
 
 
 def test_polynomials_are_written_and_parsed_alike() -> None:
-    text = parsed("2*x - (x - 1/2)*y + x*x", {"z": Polynomial({})})
-    assert str(text) == "2*x + 1/2*y + x*x - x*y"
-    assert text.derivative("x").at({"y": 3}).value({"x": Fraction(1)}) == 1
+    polynomial = polynomials.parsed("2*b11 - (b11 - 1/2)*b21 + b11*b11")
+    assert polynomials.parsed(polynomials.written(polynomial).replace("b11**2", "b11*b11")) == (
+        polynomial
+    )
+    assert str(polynomials.at(polynomial.derivative("b11"), {"b21": 3, "b11": "1"})) == "1"
 
 
-def test_values_of_table_2_are_forced_and_others_are_not() -> None:
-    found = dominance(load_kuhn3().tree)
-    assert {name: int(each["least"] > 0) for name, each in found.items()} == NECESSARY
+def test_values_of_table_2_are_forced() -> None:
+    found = polynomials.dominance(kuhn3().tree)
+    forced = {name: int(each["least"] > 0) for name, each in found.items()}
+    assert forced == family.necessary()
     assert all(each["most"] < 0 or each["least"] > 0 for each in found.values())
     assert all(each["histories"] == 6 for each in found.values())
 
 
 def test_members_keep_table_3_and_what_is_broken_does_not() -> None:
-    members = [*corner_members()[::7], *sample(2, seed=6)[-6:]]
+    members = [*family.corner_members()[::7], *sample(2, seed=6)[-6:]]
     assert {one.sub_family for one in members} == set(SUB_FAMILIES)
-    assert not any(violated(one.values) for one in members)
-    for name, change in changes().items():
-        for one in members:
-            assert all(violated(values) for values in change(one.values)), name
+    assert all(family.is_member(one.values) for one in members)
+    entries = {f"{name}=" for name in (*family.constants(), "b33", "b41", "c21")}
+    for one in members:
+        for entry in entries | {"b32+", "c33+", "c33-"}:
+            for values in beyond(one, entry):
+                assert not family.is_profile(values) or not family.is_member(values), entry
+
+
+def test_ranges_are_those_of_table_3() -> None:
+    """Szafron et al. 2013, Table 3 and §5."""
+    low, between, high = SUB_FAMILIES
+    quarters = {"b11": QUARTER, "b21": QUARTER}
+    assert family.ends(low, {"b21": Fraction(1, 8)}, "b11") == (0, Fraction(1, 8))
+    assert family.ends(low, quarters, "b32") == (0, Fraction(15, 16))
+    assert family.ends(low, quarters | {"b32": Fraction(7, 8)}, "c33") == (0, Fraction(1, 16))
+    assert family.ends(between, {"b11": QUARTER}, "c11") == (0, Fraction(7, 16))
+    assert family.ends(high, {"b11": Fraction(1, 5)}, "b21") == (0, Fraction(1, 10))
+    assert family.ends(high, {"b11": QUARTER, "b21": Fraction(0)}, "r23") == (0, Fraction(1, 8))
 
 
 def test_regret_of_a_member_is_zero_and_beyond_a_bound_it_is_not() -> None:
-    game, one = load_kuhn3(), sample(1, seed=7)[-1]
-    assert measured(game, one.values).max_regret == 0
-    (beyond,) = changes()["b32"](one.values)
-    assert measured(game, beyond).max_regret > 0
+    one = sample(1, seed=7)[-1]
+    assert measured(one.values).max_regret == 0
+    (broken,) = beyond(one, "b32+")
+    assert measured(broken).max_regret > 0
 
 
 def test_table_4_gives_player_1_a_gain_that_the_paper_does_not_mention() -> None:
     """Szafron et al. 2013, §6, Table 4: c33 = 1/4 is below 1/2 - b32."""
-    found = measured(load_kuhn3(), table_4_values())
-    assert [in_kappa(Fraction(regret)) for regret in found.regrets] == ["2κ", "κ/4", "0"]
+    found = family.regrets_and_payoffs(family.named(family.PROFILES["table_4"]["1/4"]))
+    assert found["regrets"] == ["2", "1/4", "0"]
 
 
 def test_sub_family_between_is_not_convex() -> None:
     """Its bound (2 - b11)/(3 + 4 b11) of c11 is a convex function of b11."""
-    game, ends = load_kuhn3(), ((Fraction(1, 6), Fraction(479, 960)), (QUARTER, Fraction(7, 16)))
+    ends = ((Fraction(1, 6), Fraction(479, 960)), (QUARTER, Fraction(7, 16)))
 
     def regret(bluff: Fraction, c11: Fraction) -> Any:
         free = {"b11": bluff, "b21": bluff, "b32": HALF, "c11": c11, "c33": Fraction(0)}
-        return measured(game, member(free)).max_regret
+        return measured(family.member(free)).max_regret
 
     assert [regret(*end) for end in ends] == [0, 0]
     middle = [(a + b) / 2 for a, b in zip(*ends, strict=True)]
     assert regret(*middle) > 0
 
 
-def test_line_of_two_player_equilibria_is_exact_and_a_change_is_noticed() -> None:
-    """Kuhn 1950; Szafron et al. 2013, §7."""
-    tree = eqbench.load_game("kuhn2").tree
-    document = two_player_document(HALF)
-    assert verify_exactly(tree, profile_from_json(tree, document)).max_regret == 0
-    document["behavior"]["P2"]["1:K"] = {"check": "1/2", "bet": "1/2"}
-    assert verify_exactly(tree, profile_from_json(tree, document)).max_regret > 0
-
-
 def test_polishing_brings_a_blurred_member_back_and_fractions_certify_it() -> None:
-    game = load_kuhn3()
-    values = member({"b11": QUARTER, "b21": QUARTER, "b32": HALF, "c11": QUARTER, "c33": QUARTER})
-    exact = profile(game, values)
+    exact = family.profile(family.named("b11=1/4 b21=1/4 b32=1/2 c11=1/4 c33=1/4"))
     away = np.clip(exact.probabilities + 1e-7 * np.tile([1.0, -1.0], 48), 0.0, 1.0)
     away /= np.repeat(away.reshape(-1, 2).sum(axis=1), 2)
-    tree = game.tree
+    tree = kuhn3().tree
     before = verify(tree, BehaviorProfile.of(tree, away)).max_regret
-    after = min(verify(tree, each).max_regret for each in polished(game, away))
+    after = min(verify(tree, each).max_regret for each in polished(away))
     assert after < 1e-14 < 1e-9 < before
-    certified = exact_near(game, exact.probabilities)
+    certified = exact_near(exact.probabilities)
     assert certified is not None
-    assert verify_exactly(game.tree, certified).max_regret == 0
+    assert verify_exactly(tree, certified).max_regret == 0
 
 
-def test_of_the_formulas_in_the_text_one_is_not_that_of_table_3(tmp_path: Path) -> None:
+def test_of_the_formulas_in_the_text_one_gives_regret() -> None:
     """Szafron et al. 2013, §5: b33 for c11 = 1/2, which lets somebody gain as it is printed."""
-    found = compute_text(tmp_path, tmp_path, full=False)
-    assert [name for name, each in found.items() if each["difference"] != "0"] == ["high b33"]
+    found = text(NONE, NONE, full=False)
     assert [name for name, each in found.items() if each["not_equilibria"]] == ["high b33"]
     for each in found.values():
         assert each["members"] > 0
@@ -153,16 +144,20 @@ def test_of_the_formulas_in_the_text_one_is_not_that_of_table_3(tmp_path: Path) 
         assert each["table_3_equilibria"] == each["of"]
 
 
-def test_constraints_of_table_3_keep_both_bluffs_at_a_quarter() -> None:
-    """Szafron et al. 2013, Lemma 2; for c11 = 1/2, b21 ≤ b11 ≤ (1/2 − b21)/2 leaves b21 ≤ 1/6."""
-    found = [largest_bluffs(name) for name in SUB_FAMILIES]
-    assert found == [(QUARTER, QUARTER), (QUARTER, QUARTER), (QUARTER, Fraction(1, 6))]
-
-
-def test_players_of_table_4_are_each_in_some_member(tmp_path: Path) -> None:
+def test_players_of_table_4_are_each_in_some_member() -> None:
     """Szafron et al. 2013, Table 4: each strategy is of an equilibrium of the family."""
-    found, printed = allowed(tmp_path, tmp_path, full=False), table_4_values()
+    printed = family.named(family.PROFILES["table_4"]["1/4"])
+    found = allowed(NONE, NONE, full=False)
     assert [each["regrets"] for each in found.values()] == [["0"] * 3] * 3
     own = {name: value for each in found.values() for name, value in each["own"].items()}
-    assert own == {name: str(printed[name]) for name in own}
+    assert own == {name: str(value) for name, value in printed.items()}
     assert len(own) == 48
+
+
+def test_leaf_of_the_paper_and_what_table_2_leaves_unreached(tmp_path: Path) -> None:
+    """Szafron et al. 2013, §2 and Figure 1."""
+    found = rules(tmp_path, tmp_path, full=False)
+    assert found["share_of_a13"] == "−2κ (1 − a11) b21 (1 − c42) a13"
+    assert found["leaves"]["KBFC"] == ["-2", "3", "-1"]
+    assert {"BFF", "KKBCC"} <= set(found["unreached_124"])
+    assert "KBCF" not in found["unreached_124"]

@@ -34,20 +34,18 @@ def certificates(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     members = family.sample(400 if full else 60, seed=1)
     probes = family.sample(40, seed=2) if full else _thinned(family.sample(8, seed=2))
     numbers = [name for name in family.constants() if name not in family.necessary()]
-    entries = {name: (SUB_FAMILIES, f"{name}=") for name in (*numbers, "b33", "b41", "c21")}
-    for name, text in family.PROFILES["bounds"].items():
-        where, entry = text.split()
-        entries[name] = ((family.SHORT[where],) if where != "all" else SUB_FAMILIES, entry)
+    entries = {name: f"all {name}=" for name in (*numbers, "b33", "b41", "c21")}
+    entries |= family.PROFILES["bounds"]
     return {
         "certificates": {name: _certified(_of(members, name)) for name in SUB_FAMILIES},
-        "beyond": {
-            name: _regrets(
-                broken for one in probes if one.sub_family in where for broken in beyond(one, entry)
-            )
-            for name, (where, entry) in entries.items()
-        },
+        "beyond": {name: _beyond(probes, *text.split()) for name, text in entries.items()},
         "convexity": {name: _midpoints(name, full=full) for name in SUB_FAMILIES},
     }
+
+
+def _beyond(probes: Sequence[Member], where: str, entry: str) -> dict[str, Any]:
+    own = probes if where == "all" else _of(probes, family.SHORT[where])
+    return _regrets(broken for one in own for broken in beyond(one, entry))
 
 
 def text(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:

@@ -34,8 +34,8 @@ def domains(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
         for name in ("low", "mirrored")
     )
     for number, own in points.items():
-        panels = family.PROFILES["lattices"][number]["panels"]
-        _draw(own, *panels, folder / f"figure_{number}.svg")
+        axes = family.PROFILES["lattices"][number]["panels"]
+        _draw(own, axes, folder / f"figure_{number}.svg")
     # where nothing else bounds c11
     small = [
         one
@@ -96,11 +96,12 @@ def _summary(points: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _draw(points: Points, panel: str, x: str, y: str, path: Path) -> None:
+def _draw(points: Points, axes: Sequence[str], path: Path) -> None:
     """Panels of full dots where it is an equilibrium and rings where it is none.
 
     Of b11 and b21 that are no axes only equal ones are shown, of b32 only its largest.
     """
+    panel, x, y = axes
     shown = [
         one
         for one in points
@@ -109,10 +110,10 @@ def _draw(points: Points, panel: str, x: str, y: str, path: Path) -> None:
     ]
     panels = sorted({one["point"].get(panel, ZERO) for one in shown})
     figure = new_figure(max(3.6, 2.0 * len(panels)), 3.0)
-    axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+    drawn = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
     dots: dict[str, Any] = {"s": 14, "edgecolors": player_color(0), "linewidths": 0.6}
     domain: dict[str, Any] = {"s": 70, "marker": "s", "alpha": 0.25, "linewidths": 0}
-    for ax, value in zip(axes, panels, strict=True):
+    for ax, value in zip(drawn, panels, strict=True):
         here = [one for one in shown if one["point"].get(panel, ZERO) == value]
         for own, style in (
             ([one for one in here if one["is"]], dots | {"facecolors": player_color(0)}),
@@ -121,7 +122,7 @@ def _draw(points: Points, panel: str, x: str, y: str, path: Path) -> None:
         ):
             places = [[float(one["point"][name]) for one in own] for name in (x, y)]
             ax.scatter(*places, **style)
-        label_axes(ax, x, y if ax is axes[0] else "")
+        label_axes(ax, x, y if ax is drawn[0] else "")
         if panel:
             ax.set_title(f"{panel} = {value}", fontsize=SMALL_SIZE)
     title_figure(figure, "● equilibrium   ○ none   shaded: where the paper has its domain")

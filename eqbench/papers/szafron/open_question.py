@@ -79,7 +79,8 @@ class Found:
     @property
     def beta(self) -> float | None:
         """β of the member with its outcomes; None outside."""
-        return None if self.kind == "outside" else self.identity.parameters["beta"]
+        known = self.identity
+        return known.parameters["beta"] if known is not None and known.on_path else None
 
 
 def compute(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:

@@ -107,7 +107,7 @@ def _equal_bluffs() -> dict[str, Any]:
                 found["inside_zero"] += inside and result.max_regret == 0
                 found["beyond_first"] += not inside and result.regrets[0] > 0
                 found["others"] += any(result.regrets[1:])
-                payoffs.add(str(Fraction(result.payoffs[1])) / KAPPA)
+                payoffs.add(str(result.payoffs[1] / KAPPA))
     return dict(found) | {"u2": sorted(payoffs)}
 
 
