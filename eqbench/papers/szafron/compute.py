@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -43,9 +42,11 @@ def rules(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
         (folder / f"{name}.json").write_text(text, encoding="utf-8")
     at = histories(tree)
     of_124 = [node for node, (deal, _) in enumerate(at) if deal == "124"]
-    title = "deal 124, with Table 2"
-    _draw(tree, folder / "figure_1.svg", title, lambda deal, _: deal == "124", table_2)
-    _draw(tree, folder / "figure_2.svg", "player 3 with card 4 after BF", _second_figure, {})
+    figure_1, figure_2 = folder / "figure_1.svg", folder / "figure_2.svg"
+    shown = ("", "B", "BF", "BFF", "BFC")
+    _draw(tree, figure_1, "deal 124, with Table 2", lambda deal, _: deal == "124", table_2)
+    title = "player 3 with card 4 after BF"
+    _draw(tree, figure_2, title, lambda deal, own: deal[2:] == "4" and own in shown, {})
     of_c43 = [at[node] for node in nodes_of(tree, "c43")]
     leaf = next(node for node in of_124 if at[node][1] == "KBFC")
     reach = _node_reach(tree, table_2)
@@ -128,11 +129,6 @@ def _node_reach(tree: GameTree, values: Values) -> list[bool]:
     return reach
 
 
-def _second_figure(deal: str, history: str) -> bool:
-    wanted = {f"{a}{b}4" for a, b in permutations("123", 2)}
-    return deal in wanted and history in ("", "B", "BF", "BFF", "BFC")
-
-
 def _draw(
     tree: GameTree, path: Path, title: str, kept: Callable[[str, str], bool], values: Values
 ) -> None:
@@ -154,18 +150,13 @@ def _draw(
         actions = [_action(tree, child) for child in children(node)]
         own = builder.decision(place, int(tree.player[node]), label, actions)
         waiting += [(child, (own, move)) for move, child in enumerate(children(node))]
-    part = builder.tree()
-    behavior = _behavior(part, values) if values else None
+    part, behavior = builder.tree(), None
+    if values:
+        named = {place: values[name] for name, place in family.places().items()}
+        owners = zip(part.infoset_player, part.infoset_labels, strict=True)
+        own = [named[part.players[player], label] for player, label in owners]
+        behavior = BehaviorProfile.of_exact(part, [x for each in own for x in (1 - each, each)])
     path.write_text(draw_tree(part, title, behavior), encoding="utf-8")
-
-
-def _behavior(tree: GameTree, values: Values) -> BehaviorProfile:
-    found = {place: name for name, place in family.places().items()}
-    frequencies = []
-    for player, label in zip(tree.infoset_player, tree.infoset_labels, strict=True):
-        value = values[found[tree.players[player], label]]
-        frequencies += [1 - value, value]
-    return BehaviorProfile.of_exact(tree, frequencies)
 
 
 def two_players(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:

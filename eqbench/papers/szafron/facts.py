@@ -72,31 +72,21 @@ def _points(names: Iterable[Values], values: Iterable[Any], text: str) -> Findin
     return Finding(Points(found, list(values)), text)
 
 
-def cfr(stored: Stored) -> Any:
-    """Max regret of CFR on three-player Kuhn poker."""
-    return _regret_of_run(stored, "cfr")
-
-
-def cfr_shapley(stored: Stored) -> Any:
-    """Max regret of CFR on Shapley's game."""
-    return _regret_of_run(stored, "cfr_shapley")
-
-
-def _regret_of_run(stored: Stored, job: str) -> Any:
-    cell = stored[job].cells[0]
-    if cell.max_regret is None:
-        return Missing(f"the run ended as {cell.status}: {cell.reason}")
-    return Finding(cell.max_regret, {"max regret": cell.max_regret, "iterations": cell.iterations})
+def cfr(stored: Stored) -> dict[str, Any]:
+    """Max regret of CFR, on this game and on Shapley's."""
+    found: dict[str, Any] = {}
+    for name, job in (("this game", "cfr"), ("Shapley's game", "cfr_shapley")):
+        cell, regret = stored[job].cells[0], stored[job].cells[0].max_regret
+        shown = {"max regret": regret, "iterations": cell.iterations}
+        why = f"the run ended as {cell.status}: {cell.reason}"
+        found[name] = Missing(why) if regret is None else Finding(regret, shown)
+    return found
 
 
 def sizes(stored: Stored) -> Any:
-    """Sizes of the game."""
-    return stored["game"].printed_json["sizes"]
-
-
-def left(stored: Stored) -> int:
-    """Frequencies that are left without dominated actions."""
-    return int(stored["game_without_dominated"].printed_json["sizes"]["free frequencies"])
+    """Sizes of the game, and frequencies that are left without dominated actions."""
+    reduced = stored["game_without_dominated"].printed_json["sizes"]
+    return stored["game"].printed_json["sizes"] | {"left": reduced["free frequencies"]}
 
 
 def rules(stored: Stored) -> dict[str, Any]:
@@ -418,38 +408,25 @@ def _searched(summary: Mapping[str, Any], names: Iterable[str]) -> Any:
     return Finding(shown["outside"] or far, shown)
 
 
-def found(stored: Stored) -> dict[str, Any]:
+def equilibria(stored: Stored) -> dict[str, Any]:
     """All equilibria that were found, and those that are outside the family."""
     summary = plain(stored["open_question"].summary)
-    own = summary["all"]
-    asked = _WANTED if stored.full else 2
+    none = Missing("no equilibrium was found")
+    own = {name: none if value is None else value for name, value in summary["all"].items()}
+    outside = {name: own[name] for name in ("outside", "equilibria", "sharp", "different")}
+    listed = {"listed": summary["outside"], "polished": own["polished"], "moved": own["moved"]}
     return own | {
         "collected": {
             "equilibria": own["equilibria"],
-            "asked for": asked,
+            "asked for": _WANTED if stored.full else 2,
             "different outcomes": own["different outcomes"],
         },
-        "outside": Finding(
-            own["outside"], {n: own[n] for n in ("outside", "equilibria", "sharp", "different")}
-        ),
-        "listed": Finding(
-            len(summary["outside"]),
-            {"listed": summary["outside"], "polished": own["polished"], "moved": own["moved"]},
-        ),
+        "outside": Finding(own["outside"], outside),
+        "listed": Finding(len(summary["outside"]), listed),
+        "off path": summary["off path"],
     }
 
 
-def range_of_payoff(stored: Stored) -> dict[str, Any]:
+def range_of_payoff(stored: Stored) -> Any:
     """The range of player 1's payoff over all equilibria, with what was proved about it."""
-    row = stored["ranges_of_payoff"].rows("ranges.csv")[0]
-    return {
-        "least": float(row["min_found"]),
-        "largest": float(row["max_found"]),
-        "proved to lie in": Interval(float(row["min_bound"]), float(row["max_bound"])),
-        "both ends closed": row["min_closed"] == row["max_closed"] == "True",
-    }
-
-
-def off_path(stored: Stored) -> Any:
-    """A member with β = 0, with behavior changed that nobody sees."""
-    return plain(stored["open_question"].summary["off_path"])
+    return plain(stored["ranges_of_payoff"].rows("ranges.csv")[0])
