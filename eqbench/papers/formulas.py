@@ -2,7 +2,7 @@
 
     formula     has our value at every point; two of them, joined by ``to``, have both our values
     at_most     is not below our value at any point
-    relation    what is printed after a comma, such as ``, ≤ 0``, holds of our value at every point
+    sign        what is printed after a comma is a sign, as ``, ≤ 0``: our values have it everywhere
     holds       relations, all true at every point
     follows     relations; wherever the first is true, so are the others, and it is true somewhere
     bounds      a chain of ≤ or ≥, true at every point and an equality at some point for each sign
@@ -10,8 +10,9 @@
 
 Formulas are read as they are printed: ``2P − 4 − (P+1) (c2 + d3)``, with names of one letter
 and digits, ``²``, ``^``, ``√`` and ``min{a, b}``; ``(a + b)/2c`` is divided by both. What stands
-before a sign or after a comma and a sign, as in ``≤ a + b, > 0``, is no part of a formula. Relations are joined by ``&`` or commas, and end at a
-colon or at ``where``, ``in every`` or ``without``. Exact numbers are compared exactly.
+before a sign or after a comma and a sign, as in ``≤ a + b, > 0``, is no part of a formula.
+Relations are joined by ``&`` or commas, and end at a colon or at ``where``, ``in every`` or
+``without``. Exact numbers are compared exactly.
 """
 
 from __future__ import annotations
@@ -169,12 +170,9 @@ def _at_most(text: str, ours: Points) -> bool:
     return all(_compared(gap, "≤", ours.distance) for gap in _gaps(text, ours))
 
 
-def _relation(text: str, ours: Points) -> bool:
-    _, sign, bound = _SIGN.split(text.rpartition(", ")[2])
-    return all(
-        _compared(value - value_at(bound, names), sign, ours.distance)
-        for names, value in zip(ours.names, ours.values, strict=True)
-    )
+def _sign(text: str, ours: Points) -> bool:
+    _, sign, zero = _SIGN.split(text.rpartition(", ")[2])
+    return zero.strip() == "0" and all(_compared(v, sign, ours.distance) for v in ours.values)
 
 
 def _holds(text: str, ours: Points) -> bool:
@@ -203,7 +201,7 @@ def _positive(text: str, ours: Points) -> bool:
 _RELATIONS: dict[str, Callable[[str, Points], bool]] = {
     "formula": _formula,
     "at_most": _at_most,
-    "relation": _relation,
+    "sign": _sign,
     "holds": _holds,
     "follows": _follows,
     "bounds": _bounds,

@@ -193,5 +193,5 @@ def test_formulas_are_read_as_they_are_printed() -> None:
     points = Points([names], [(family.ZERO, family.QUARTER)])
     assert formula_passes("formula", "from b21 to b11", points)
     assert not formula_passes("formula", "from b11 to b21", points)
-    assert formula_passes("relation", "b11, ≤ 1/4", Points([names], [family.QUARTER]))
-    assert not formula_passes("relation", "b11, < 1/4", Points([names], [family.QUARTER]))
+    assert formula_passes("sign", "κ(b11), ≤ 0", Points([names], [family.ZERO]))
+    assert not formula_passes("sign", "κ(b11), < 0", Points([names], [family.ZERO]))

@@ -14,7 +14,7 @@ from eqbench.model.profile import BehaviorProfile
 from eqbench.papers.szafron import family
 from eqbench.papers.szafron.certificates import beyond, text
 from eqbench.papers.szafron.compute import nodes_of, rules
-from eqbench.papers.szafron.family import HALF, QUARTER, SUB_FAMILIES, kuhn3, measured, sample
+from eqbench.papers.szafron.family import QUARTER, SUB_FAMILIES, kuhn3, measured, sample
 from eqbench.papers.szafron.open_question import exact_near, polished
 from eqbench.papers.szafron.selection import allowed
 from eqbench.verification import verify, verify_exactly
@@ -106,19 +106,6 @@ def test_table_4_gives_player_1_a_gain_that_the_paper_does_not_mention() -> None
     """Szafron et al. 2013, §6, Table 4: c33 = 1/4 is below 1/2 - b32."""
     found = family.regrets_and_payoffs(family.named(family.PROFILES["table_4"]["1/4"]))
     assert found["regrets"] == ["2", "1/4", "0"]
-
-
-def test_sub_family_between_is_not_convex() -> None:
-    """Its bound (2 - b11)/(3 + 4 b11) of c11 is a convex function of b11."""
-    ends = ((Fraction(1, 6), Fraction(479, 960)), (QUARTER, Fraction(7, 16)))
-
-    def regret(bluff: Fraction, c11: Fraction) -> Any:
-        free = {"b11": bluff, "b21": bluff, "b32": HALF, "c11": c11, "c33": Fraction(0)}
-        return measured(family.member(free)).max_regret
-
-    assert [regret(*end) for end in ends] == [0, 0]
-    middle = [(a + b) / 2 for a, b in zip(*ends, strict=True)]
-    assert regret(*middle) > 0
 
 
 def test_polishing_brings_a_blurred_member_back_and_fractions_certify_it() -> None:

@@ -50,8 +50,8 @@ def plain(stored: Any) -> Any:
         case str():
             try:
                 # κ/2 for 1/2
-                number = re.sub(r"(?<!\d)κ", "1", stored.replace("−", "-"))
-                return Fraction(number.replace("κ", ""))
+                number = re.sub(r"(?<!\d)κ", "1", stored.replace("−", "-")).replace("κ", "")
+                return float(number) if "." in number else Fraction(number)
             except ValueError:
                 return stored
     return stored
@@ -203,7 +203,7 @@ def _entry(
         return Finding(family.constants()[name], family.constants()[name])
     rows = [row for one in sub_families for row in _entries()[one] if low <= row[0]["b11"] <= high]
     values = [entries[name] for _, entries in rows]
-    return _points([member for member, _ in rows], values, f"that at {len(rows)} members")
+    return _points([member for member, _ in rows], values, f"Table 3 at {len(rows)} members")
 
 
 def table_3(stored: Stored) -> dict[str, Any]:
@@ -307,6 +307,11 @@ def domains(stored: Stored) -> Any:
     for name, places in family.PROFILES["special"].items():
         for where, corners in places.items():
             special[name][f"gain {where}"] = [found["corners"][one] / KAPPA for one in corners]
+    special["bluffs"] = {}
+    for short, number in (("low", "3"), ("between", "6"), ("high", "7")):
+        b11, b21 = (found[number]["largest"].get(name) for name in ("b11", "b21"))
+        point = {"b11": b11, "b21": b11 if b21 is None else b21}
+        special["bluffs"][short] = _points([point], [], f"up to {b11} and {point['b21']}")
     return found | special
 
 
