@@ -46,7 +46,12 @@ def computed() -> Store:
             "c11=1/2": {"pairs": 6, "not_equilibria": 1, "worst": "1/8", "example": []},
         }
     }
-    found["open_question"] = {"off_path": family.measured_group(family.PROFILES["off_path"])}
+    counts = ("outside", "equilibria", "sharp", "different", "different_outcomes")
+    found["open_question"] = {
+        "all": dict.fromkeys((*counts, "polished", "moved"), 0),
+        "outside": [],
+        "off_path": family.measured_group(family.PROFILES["off_path"]),
+    }
     loaded: Store = json.loads(json.dumps(found))
     return loaded
 
@@ -73,7 +78,8 @@ def claim(title: str, row: str, column: str = "") -> Claim:
 
 
 def verdict(of: Claim, store: Store) -> str:
-    found: str = verdicts._claim(of, verdicts.Facts(paper(), Jobs(store)))["verdict"]
+    jobs: Any = Jobs(store)
+    found: str = verdicts._claim(of, verdicts.Facts(paper(), jobs))["verdict"]
     return found
 
 

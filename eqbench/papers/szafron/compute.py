@@ -154,8 +154,8 @@ def _draw(
     if values:
         named = {place: values[name] for name, place in family.places().items()}
         owners = zip(part.infoset_player, part.infoset_labels, strict=True)
-        own = [named[part.players[player], label] for player, label in owners]
-        behavior = BehaviorProfile.of_exact(part, [x for each in own for x in (1 - each, each)])
+        second = [named[part.players[player], label] for player, label in owners]
+        behavior = BehaviorProfile.of_exact(part, [x for each in second for x in (1 - each, each)])
     path.write_text(draw_tree(part, title, behavior), encoding="utf-8")
 
 
