@@ -43,6 +43,7 @@ NUMBER = re.compile(
     r"(?<![\w.])[+−-]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)(?:e[+−-]?\d+)?(?:/\d+)?"
 )
 MOST_SHOWN = 12  # numbers of a list
+LONGEST = 10_000  # denominator of a fraction that is written out
 _SLACK = 1 + Fraction(1, 10**9)  # a figure just between two roundings agrees with both
 
 
@@ -232,6 +233,8 @@ def shown(value: Any) -> str:
             return f"at most {shown(high)}" if math.isinf(low) else f"{shown(low)} to {shown(high)}"
         case bool():
             return "yes" if value else "no"
+        case Fraction() if value.denominator > LONGEST:
+            return f"{float(value):.6g}"
         case float():
             return f"{value:.6g}"
         case int():

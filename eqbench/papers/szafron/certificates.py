@@ -44,6 +44,7 @@ def certificates(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
 
 
 def _beyond(probes: Sequence[Member], where: str, entry: str) -> dict[str, Any]:
+    """Regrets of members of a sub-family, or of all, with an entry broken."""
     own = probes if where == "all" else _of(probes, family.SHORT[where])
     return _regrets(broken for one in own for broken in beyond(one, entry))
 

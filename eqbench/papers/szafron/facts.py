@@ -95,8 +95,11 @@ def rules(stored: Stored) -> dict[str, Any]:
     situations, order = {}, ("", "B", "F", "C")
     for letter, player in (("a", "P1"), ("b", "P2"), ("c", "P3")):
         # by what was done since the bet, if there was one
-        by_last = {h[-1:] if "B" in h else "": h or "–" for h in found["situations"][letter]}
-        situations[player] = {str(k): by_last.get(last, "none") for k, last in enumerate(order, 1)}
+        kinds = {h: h[-1:] if "B" in h else "" for h in found["situations"][letter]}
+        situations[player] = {
+            str(k): [h or "–" for h, own in kinds.items() if own == kind]
+            for k, kind in enumerate(order, start=1)
+        }
     return found | {
         "deals": [len(found["deals"]), *found["chances"]],
         "situations": situations,
@@ -278,17 +281,15 @@ def convexity(stored: Stored) -> Any:
 def utilities(stored: Stored) -> dict[str, Any]:
     """Payoffs at both ends of β, and how many members have those of Table 3."""
     found, counts = selection(stored)["ends"], members(stored)["all"]
+    rows = zip(found["β = 0"]["payoffs"], found["β = 1/4"]["payoffs"], strict=True)
     points = [{"β": ZERO}, {"β": QUARTER}]
-    rows = [found[name]["payoffs"] for name in ("β = 0", "β = 1/4")]
     return {
         f"u{k + 1}": {
-            "at the ends of β": _points(
-                points, [row[k] * KAPPA for row in rows], f"{rows[0][k]}κ, {rows[1][k]}κ"
-            ),
+            "at the ends of β": _points(points, [KAPPA * low, KAPPA * high], f"{low}κ, {high}κ"),
             "members with these": counts["payoffs as printed"][k],
             "of": counts["members"],
         }
-        for k in range(3)
+        for k, (low, high) in enumerate(rows)
     }
 
 

@@ -33,7 +33,7 @@ def _variables() -> dict[str, Polynomial]:
 
 def parsed(text: str) -> Polynomial:
     """Polynomial of an arithmetic text."""
-    spelled = re.sub(r"(?<!\w)\d+", r"n\g<0>", " ".join(text.split()))
+    spelled = re.sub(r"(?<!\w)(?<!\*\*)\d+", r"n\g<0>", " ".join(text.split()))
     numbers = {word: _ring().constant(int(word[1:])) for word in re.findall(r"\bn\d+", spelled)}
     found = evaluate(spelled, _variables() | numbers)
     return found
@@ -80,12 +80,9 @@ def expected(tree: GameTree, value: Callable[[int], int | None]) -> Polynomial:
 def payoff_polynomials(tree: GameTree) -> list[Polynomial]:
     """Expected payoff of each player in units of κ, as polynomial in the 48 frequencies."""
     numerators, denominator = tree.payoffs.rational()
-    rows = dict(zip(tree.terminals.tolist(), (numerators // denominator).tolist(), strict=True))
-
-    def of(player: int) -> Polynomial:
-        return expected(tree, lambda node: rows[node][player] if node in rows else None)
-
-    return [of(player) for player in range(tree.n_players)]
+    columns = (numerators // denominator).T.tolist()
+    payoffs = [dict(zip(tree.terminals.tolist(), column, strict=True)) for column in columns]
+    return [expected(tree, own.get) for own in payoffs]
 
 
 def in_family(utility: Polynomial, player: int) -> Polynomial:
