@@ -17,8 +17,8 @@ Where a relation has no value of its own, it is held against the number that is 
 ``rises``, ``falls``   a list that goes strictly up or down
 ==================  =====================================================================
 
-Of several values, as a list or a table, all must pass (and there must be one), but for ``=``, ``has``, ``rises`` and
-``falls``, which are about the whole list. A value may be ``printed``.
+Of several values, as a list or a table, all must pass (and there must be one), but for ``=``,
+``has``, ``rises`` and ``falls``, which are about the whole list. A value may be ``printed``.
 """
 
 from __future__ import annotations
