@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import inspect
 import os
@@ -16,6 +17,7 @@ import click
 
 from eqbench.cli.options import given_options, json_option, options_of, quiet_option
 from eqbench.cli.output import put_json, say
+from eqbench.errors import EqbenchError, UsageError
 from eqbench.requests import fields_of, from_data
 
 if TYPE_CHECKING:
@@ -24,12 +26,21 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 _SHOW_CURSOR = "\x1b[?25h"
+_ATTRIBUTES = {"out", "resume", "figures", "as_json", "quiet"}  # of options of the frame
+_NAMES = {"--out", "--resume", "--figures", "--json", "--quiet", "-q", "--help"}
 
 
 def study_command(
     request: type[StudyRequest], study: type[Study[Any]] | None = None
 ) -> click.Command:
-    """The command of a study; where its class is says the request, unless it is given."""
+    """The command of a study; where its class is says the request, unless it is given.
+
+    Raises
+    ------
+    UsageError
+        If fields of the request cannot be options.
+    """
+    _check_fields(request)
     name = request.command
 
     @click.pass_context
@@ -61,6 +72,28 @@ def study_command(
     return json_option(quiet_option(command))
 
 
+def _check_fields(request: type[StudyRequest]) -> None:
+    """Refuse fields that nobody can give, and those that hide others or options of the frame."""
+    asked, names = fields_of(request), _ATTRIBUTES | _NAMES
+    for field in asked:
+        short = {f"-{field.option.short}"} if field.option.short else set()
+        own = {field.attribute, f"--{field.name}"} | short
+        if taken := sorted(own & names):
+            raise UsageError(
+                f"the field {field.attribute} of {request.__name__} cannot be called {taken[0]}: "
+                "another option has this name; choose another one"
+            )
+        names = names | own
+    known = {field.attribute for field in asked}
+    for item in dataclasses.fields(request):
+        missing = item.default is item.default_factory is dataclasses.MISSING
+        if missing and item.name not in known:
+            raise UsageError(
+                f"the field {item.name} of {request.__name__} has neither a default nor an Option "
+                "by which it can be given; annotate it as Annotated[type, Option(...)]"
+            )
+
+
 def _class_of(request: type[StudyRequest]) -> type[Study[Any]]:
     module, _, name = request.study.partition(":")
     found: type[Study[Any]] = getattr(importlib.import_module(module), name)
@@ -84,30 +117,39 @@ def run_study(ctx: click.Context, kind: type[Study[Any]]) -> int:
         print_formatted(lambda console: print_report(report, console))
     if folder is None:
         return 0
-    if typed.get("figures") or study.always_draws:
+    if folder.records and (typed.get("figures") or study.always_draws):
         for drawn in study.draw(folder.path, document):
             if isinstance(drawn, str):
                 say(drawn)
             elif not quiet:
                 say(f"wrote {drawn}")
     code, stopped = study.ending(document)
-    if stopped and not kind.request_type.writes_always:
-        say(stopped)
+    if not folder.finished and not stopped:
+        code, stopped = INTERRUPTED, "interrupted"
+    if stopped and kind.request_type.writes_always:
+        figures = ["--figures"] if typed.get("figures") else []
+        again = [*_words(ctx), "--resume", str(folder.path), *figures]
+        say(f"{stopped}; go on with:\n  {shlex.join(again)}")
     elif stopped:
-        again = f"{ctx.command_path} --resume {shlex.quote(str(folder.path))}"
-        figures = " --figures" if typed.get("figures") else ""
-        say(f"{stopped}; go on with:\n  {again}{figures}")
+        say(stopped)
+        if not folder.records:
+            folder.discard()
     elif not quiet:
         say(f"results in {folder.path}")
     return code
+
+
+def _words(ctx: click.Context) -> list[str]:
+    """The command as it was typed, without its options."""
+    return [*(_words(ctx.parent) if ctx.parent else []), ctx.info_name or ""]
 
 
 def _answered(
     ctx: click.Context, kind: type[Study[Any]]
 ) -> tuple[Study[Any], StudyFolder | None, dict[str, Any]]:
     """The study, its folder if it has one, and its document, after what was missing is done."""
-    from eqbench.errors import EqbenchError
     from eqbench.studies.frame import Session, StudyFolder, answer, carry_out
+    from eqbench.studies.study_files import held
 
     typed, quiet = ctx.params, ctx.params["quiet"]
     study, folder = _study(ctx, kind)
@@ -115,6 +157,7 @@ def _answered(
         say(f"note: {note}")
     if folder is None and (typed["out"] or typed.get("figures") or kind.request_type.writes_always):
         folder = StudyFolder.create(study, Path(typed["out"]) if typed["out"] else None)
+        ctx.with_resource(held(folder.path, kind.request_type.command))
     elif folder is not None and folder.version != study.version:
         say("the solver is another version than the one that began this study")
     if folder is None:
@@ -137,8 +180,8 @@ def _answered(
 
 def _study(ctx: click.Context, kind: type[Study[Any]]) -> tuple[Study[Any], Any]:
     """The study that the options ask for, and the folder that it goes on in, if it does."""
-    from eqbench.errors import UsageError
     from eqbench.studies.frame import StudyFolder, with_changes
+    from eqbench.studies.study_files import held
 
     typed = ctx.params
     fields = given_options(ctx, kind.request_type)
@@ -156,7 +199,10 @@ def _study(ctx: click.Context, kind: type[Study[Any]]) -> tuple[Study[Any], Any]
         return kind(from_data(kind.request_type, given), figures=figures), None
     if typed["out"] is not None:
         raise UsageError("give either --resume or --out: a resumed study stays in its folder")
-    folder, request = StudyFolder.open(kind, Path(typed["resume"]))
+    path = Path(typed["resume"])
+    if path.is_dir():  # before it is read, since another process may be writing
+        ctx.with_resource(held(path, kind.request_type.command))
+    folder, request = StudyFolder.open(kind, path)
     if folder.note:
         say(f"note: {folder.note}")
     return kind(with_changes(request, given), figures=figures), folder
