@@ -60,8 +60,8 @@ def measure(cards: int, epsilon: float, starts: int = STARTS) -> dict[str, Any]:
     import numpy as np
 
     from eqbench.studies.requests import TraceRequest
+    from eqbench.studies.trace.follow import Setting
     from eqbench.studies.trace.on_branch import Counts, in_the_middle_of_most
-    from eqbench.studies.trace.setting import Setting
 
     first, last = Fraction(repr(first_pot(cards))), Fraction(LAST_POT)
     solver = f"arclength(epsilon={epsilon})"

@@ -26,8 +26,14 @@ from eqbench.studies.branch import (
 )
 from eqbench.studies.frame import Session
 from eqbench.studies.study_files import write_profile
-from eqbench.studies.trace.follow import Crossings, crossings_of, pieces, start_of, stretches
-from eqbench.studies.trace.setting import Setting
+from eqbench.studies.trace.follow import (
+    Crossings,
+    Setting,
+    crossings_of,
+    pieces,
+    start_of,
+    stretches,
+)
 
 # Where points of a piece are polished, as shares of its length.
 SHARES = (0.15, 0.325, 0.5, 0.675, 0.85)

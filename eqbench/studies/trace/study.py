@@ -15,7 +15,7 @@ from eqbench.studies.branch import POINTS, read_points
 from eqbench.studies.frame import INTERRUPTED, Session, Study, call
 from eqbench.studies.requests import MOST, TraceRequest
 from eqbench.studies.trace.checkpoint import Progress
-from eqbench.studies.trace.follow import Crossings, begin, follow
+from eqbench.studies.trace.follow import Crossings, Setting, begin, follow
 from eqbench.studies.trace.on_branch import (
     NARROWEST,
     Counts,
@@ -25,7 +25,6 @@ from eqbench.studies.trace.on_branch import (
     same_value,
     vertical_pieces,
 )
-from eqbench.studies.trace.setting import Setting
 from eqbench.studies.trace.tables import trace_report
 
 SCHEMA = "eqbench.branch/1"
