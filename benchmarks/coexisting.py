@@ -61,7 +61,7 @@ def measure(cards: int, epsilon: float, starts: int = STARTS) -> dict[str, Any]:
 
     from eqbench.studies.requests import TraceRequest
     from eqbench.studies.trace.follow import Setting
-    from eqbench.studies.trace.on_branch import Counts, in_the_middle_of_most
+    from eqbench.studies.trace.on_branch import counts_of, in_the_middle_of_most
 
     first, last = Fraction(repr(first_pot(cards))), Fraction(LAST_POT)
     solver = f"arclength(epsilon={epsilon})"
@@ -69,7 +69,7 @@ def measure(cards: int, epsilon: float, starts: int = STARTS) -> dict[str, Any]:
     setting = Setting.of(request)
     followed = follow(setting.game, (float(first), float(last)), epsilon)
     values = np.array([point.value for point in followed.points])
-    counts = Counts.of(values, (), TOLERANCE)
+    counts = counts_of(values, (), TOLERANCE)
     fixed = [Fraction(pot) for deck, pot in POTS.items() if deck == cards]
     pots = dict.fromkeys([in_the_middle_of_most(counts), *fixed])
     row = {
@@ -79,7 +79,7 @@ def measure(cards: int, epsilon: float, starts: int = STARTS) -> dict[str, Any]:
         "reached": float(values[-1]),
         "stalled": followed.stalled,
         "most": counts.most,
-        "most_narrow": Counts.of(values, (), NARROW).most,
+        "most_narrow": counts_of(values, (), NARROW).most,
         "intervals": counts.intervals(counts.most),
         "at": [look_at(setting, followed, pot) for pot in pots if pot <= values.max()],
     }

@@ -19,7 +19,7 @@ from eqbench.model.profile_json import parse_profile, profile_from_json
 from eqbench.report.terminal import plain_text, print_report
 from eqbench.studies.branch import distinct_payoffs, read_points
 from eqbench.studies.trace.follow import stretches
-from eqbench.studies.trace.tables import trace_report
+from eqbench.studies.trace.study import trace_report
 from eqbench.verification import verify
 
 Traced = tuple[Path, dict[str, Any]]

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from eqbench.continuation import BranchPoint, Continuation, ContinuationError
 from eqbench.equilibria import Identifier
@@ -18,6 +16,7 @@ from eqbench.model.profile_json import profile_text
 from eqbench.model.tree import FloatArray
 from eqbench.studies.branch import (
     Branch,
+    Counts,
     Measured,
     Payoffs,
     crossing_counts,
@@ -109,57 +108,18 @@ def _inside(
 NARROWEST = 1e-6
 
 
-@dataclass(frozen=True, eq=False)
-class Counts:
-    """A step function of the parameter.
+def counts_of(
+    values: FloatArray, turns: Sequence[tuple[int, float]], tolerance: float = 0.0
+) -> Counts:
+    """Count the points of a branch with these values of the parameter, float64 (K,).
 
-    Attributes
+    Parameters
     ----------
-    breakpoints : float64 (B,), ascending
-        Ends of the branch and folds.
-    counts : int64 (B-1,)
-        Points of the branch at each value between neighboring breakpoints.
+    turns : before which point the parameter turns, and at which value
+    tolerance : breakpoints that are no further apart become one
     """
-
-    breakpoints: FloatArray
-    counts: NDArray[np.int64]
-
-    @classmethod
-    def of(
-        cls, values: FloatArray, turns: Sequence[tuple[int, float]], tolerance: float = 0.0
-    ) -> Counts:
-        """The step function of a branch.
-
-        Parameters
-        ----------
-        values : float64 (K,), of the parameter along the branch
-        turns : before which point the parameter turns, and at which value
-        tolerance : breakpoints that are no further apart become one
-        """
-        rows = [row for row, _ in turns]
-        path = np.insert(values, rows, [value for _, value in turns])
-        return cls(*crossing_counts(path, tolerance))
-
-    def intervals(self, count: int) -> list[tuple[float, float]]:
-        """Intervals in which the branch has that many points at each value, ascending."""
-        at = np.flatnonzero(self.counts == count).tolist()
-        return [(float(self.breakpoints[k]), float(self.breakpoints[k + 1])) for k in at]
-
-    def window(self, value: float, count: int) -> tuple[float, float]:
-        """The interval around a value in which the branch has `count` points at each value.
-
-        Within rounding of a fold the step function may have another count there; then it is the
-        value alone.
-        """
-        for low, high in self.intervals(count):
-            if low <= value <= high:
-                return low, high
-        return value, value
-
-    @property
-    def most(self) -> int:
-        """The largest number of points at one value."""
-        return int(self.counts.max(initial=0))
+    rows = [row for row, _ in turns]
+    return crossing_counts(np.insert(values, rows, [value for _, value in turns]), tolerance)
 
 
 def in_the_middle_of_most(counts: Counts) -> Fraction:
