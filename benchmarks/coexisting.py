@@ -91,12 +91,12 @@ def look_at(setting: Any, followed: Followed, pot: Fraction) -> dict[str, Any]:
     """What is found at one pot, on the branch and beside it."""
     from eqbench.equilibria.dimension import local_dimension
     from eqbench.studies.frame import Session
-    from eqbench.studies.trace.on_branch import EquilibriaAt
+    from eqbench.studies.trace.on_branch import equilibria_at
 
     game = setting.game_at(pot)
     with tempfile.TemporaryDirectory() as folder:
         crossings = followed.crossings(float(pot))
-        entry = EquilibriaAt(setting, pot, Session(Path(folder))).entry(crossings, "at")
+        entry = equilibria_at(setting, pot, crossings, "at", Session(Path(folder)))
     equilibria = entry.pop("equilibria")
     polished = (followed.continuation.polish(point, float(pot))[0] for point in crossings)
     found = [local_dimension(game, behavior) for behavior in polished]

@@ -11,7 +11,6 @@ import numpy as np
 from eqbench.continuation import BranchPoint, Continuation, ContinuationError
 from eqbench.equilibria import Identifier
 from eqbench.errors import EqbenchError
-from eqbench.model.game import Game
 from eqbench.model.profile_json import profile_text
 from eqbench.model.tree import FloatArray
 from eqbench.studies.branch import (
@@ -131,89 +130,92 @@ def in_the_middle_of_most(counts: Counts) -> Fraction:
     return Fraction(repr(round(middle, digits)))
 
 
-class EquilibriaAt:
-    """Polishes, measures and names equilibria at one value of the parameter."""
+def equilibria_at(
+    setting: Setting,
+    value: Fraction,
+    crossings: Sequence[BranchPoint],
+    name: str,
+    session: Session,
+    *,
+    vertical: bool = False,
+) -> dict[str, Any]:
+    """Polish, measure and name the equilibria at one value of the parameter, for JSON.
 
-    def __init__(self, setting: Setting, value: Fraction, session: Session) -> None:
-        self.continuation, self.value, self.session = setting.continuation, float(value), session
-        self.starts, self.seed = setting.request.starts, setting.request.seed
-        self.game: Game = setting.game_at(value)
-        self.place = f"{setting.parameter}={self.value:.9g}"
+    Parameters
+    ----------
+    crossings : points of the branch there
+    name : of the profiles, which are written as `name`-1, …
+    vertical : whether the branch is vertical there, so that it has more than the crossings
 
-    def entry(
-        self, crossings: Sequence[BranchPoint], name: str, *, vertical: bool = False
-    ) -> dict[str, Any]:
-        """What is found at crossings, as JSON values; profiles are written as `name`-1, ….
-
-        Parameters
-        ----------
-        vertical : whether the branch is vertical there, so that it has more than the crossings
-
-        Raises
-        ------
-        StoreError
-            If a profile cannot be written.
-        KeyboardInterrupt
-            If the session is interrupted.
-        """
-        found = []
-        for number, point in enumerate(crossings, start=1):
-            self.session.go_on(f"polishing {number} of {len(crossings)} at {self.place}")
-            found.append(self._polished(point))
-        equilibria = [item for item in found if item.is_equilibrium]
-        distinct = distinct_payoffs(item.payoffs for item in equilibria)
-        identifier = Identifier(self.game)
-        entry: dict[str, Any] = {
-            "parameter": self.value,
-            "vertical": vertical,
-            "crossings": len(found),
-            "polished": len(equilibria),
-            "distinct_payoffs": len(distinct),
-            "equilibria": [
-                self._described(item, identifier, f"{name}-{number}")
-                for number, item in enumerate(found, start=1)
-            ],
-        }
-        if self.starts:
-            entry["beside"] = self._beside(None if vertical else distinct)
-        return entry
-
-    def _polished(self, point: BranchPoint) -> Measured:
-        return measured(self.game.tree, self.continuation.polish(point, self.value)[0])
-
-    def _described(self, item: Measured, identifier: Identifier, name: str) -> dict[str, Any]:
-        self.session.go_on()
+    Raises
+    ------
+    StoreError
+        If a profile cannot be written.
+    KeyboardInterrupt
+        If the session is interrupted.
+    """
+    game, continuation = setting.game_at(value), setting.continuation
+    place = f"{setting.parameter}={float(value):.9g}"
+    found = []
+    for number, point in enumerate(crossings, start=1):
+        session.go_on(f"polishing {number} of {len(crossings)} at {place}")
+        found.append(measured(game.tree, continuation.polish(point, float(value))[0]))
+    equilibria = [item for item in found if item.is_equilibrium]
+    distinct = distinct_payoffs(item.payoffs for item in equilibria)
+    identifier, described = Identifier(game), []
+    for number, item in enumerate(found, start=1):
+        session.go_on()
         identity = identifier.identify(item.profile, item.max_regret)
-        text = profile_text(self.game.tree, item.profile, self.game.spec)
-        return {
-            "payoffs": item.payoffs,
-            "max_regret": item.max_regret,
-            "polished": item.is_equilibrium,
-            "profile": write_profile(self.session.folder, name, text),
-            "identity": None if identity is None else identity.to_json(),
-        }
+        text = profile_text(game.tree, item.profile, game.spec)
+        described.append(
+            {
+                "payoffs": item.payoffs,
+                "max_regret": item.max_regret,
+                "polished": item.is_equilibrium,
+                "profile": write_profile(session.folder, f"{name}-{number}", text),
+                "identity": None if identity is None else identity.to_json(),
+            }
+        )
+    entry: dict[str, Any] = {
+        "parameter": float(value),
+        "vertical": vertical,
+        "crossings": len(found),
+        "polished": len(equilibria),
+        "distinct_payoffs": len(distinct),
+        "equilibria": described,
+    }
+    if setting.request.starts:
+        on_branch = None if vertical else distinct
+        entry["beside"] = _beside(setting, value, on_branch, session)
+    return entry
 
-    def _beside(self, on_branch: Sequence[Payoffs] | None) -> dict[str, Any]:
-        """What random starts lead to, compared with the payoffs on the branch if they are known."""
-        rng, found = np.random.default_rng(self.seed), []
-        for number in range(1, self.starts + 1):
-            self.session.go_on(f"random start {number} of {self.starts} at {self.place}")
-            try:
-                item = self._polished(self.continuation.start(self.value, rng))
-            except ContinuationError:
-                continue
-            if item.is_equilibrium:
-                found.append(item.payoffs)
-        distinct, others = distinct_payoffs(found), None
-        if on_branch is not None:
-            others = len(distinct_payoffs([*on_branch, *distinct])) - len(on_branch)
-        return {
-            "starts": self.starts,
-            "polished": len(found),
-            "distinct_payoffs": len(distinct),
-            "payoff_ranges": [[min(own), max(own)] for own in zip(*found, strict=True)],
-            "not_on_branch": others,
-        }
+
+def _beside(
+    setting: Setting, value: Fraction, on_branch: Sequence[Payoffs] | None, session: Session
+) -> dict[str, Any]:
+    """What random starts lead to, compared with the payoffs on the branch if they are known."""
+    starts, rng = setting.request.starts, np.random.default_rng(setting.request.seed)
+    tree, continuation = setting.game_at(value).tree, setting.continuation
+    place, found = f"{setting.parameter}={float(value):.9g}", []
+    for number in range(1, starts + 1):
+        session.go_on(f"random start {number} of {starts} at {place}")
+        try:
+            start = continuation.start(float(value), rng)
+            item = measured(tree, continuation.polish(start, float(value))[0])
+        except ContinuationError:
+            continue
+        if item.is_equilibrium:
+            found.append(item.payoffs)
+    distinct, others = distinct_payoffs(found), None
+    if on_branch is not None:
+        others = len(distinct_payoffs([*on_branch, *distinct])) - len(on_branch)
+    return {
+        "starts": starts,
+        "polished": len(found),
+        "distinct_payoffs": len(distinct),
+        "payoff_ranges": [[min(own), max(own)] for own in zip(*found, strict=True)],
+        "not_on_branch": others,
+    }
 
 
 def crossings_again(setting: Setting, value: Fraction, points: int, session: Session) -> Crossings:

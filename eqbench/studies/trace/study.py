@@ -21,9 +21,9 @@ from eqbench.studies.trace.checkpoint import Progress
 from eqbench.studies.trace.follow import Crossings, Setting, begin, follow
 from eqbench.studies.trace.on_branch import (
     NARROWEST,
-    EquilibriaAt,
     counts_of,
     crossings_again,
+    equilibria_at,
     in_the_middle_of_most,
     same_value,
     vertical_pieces,
@@ -114,8 +114,9 @@ class TraceStudy(Study[TraceRequest]):
                 places = [piece["parameter"] for piece in record["vertical"]]
                 vertical = any(same_value(place, float(value)) for place in places)
                 name = f"at{len(record['at']) + 1}"
-                equilibria = EquilibriaAt(self.setting, value, session)
-                entry = equilibria.entry(crossings.found, name, vertical=vertical)
+                entry = equilibria_at(
+                    self.setting, value, crossings.found, name, session, vertical=vertical
+                )
                 window = (float(value), float(value))
                 if counts:
                     window = counts.window(window[0], len(crossings.found) + crossings.lost)
