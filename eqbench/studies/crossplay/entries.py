@@ -110,7 +110,13 @@ def equilibria_of_runs(
         for rank, item in enumerate(cell.equilibria)
         if item.profile is not None
     ]
-    kept = _best_of_each_run(candidates)
+    best: dict[tuple[Path, str], _Candidate] = {}
+    for found in candidates:
+        if found.item.claim in ONE_RUN:
+            other = best.setdefault(found.of, found)
+            if found.item.max_regret < other.item.max_regret:
+                best[found.of] = found
+    kept = [f for f in candidates if f.item.claim not in ONE_RUN or best[f.of] is f]
     good = [found for found in kept if found.item.max_regret <= tolerance]
     above: AboveTolerance | None = None
     if worse := [found for found in kept if found.item.max_regret > tolerance]:
@@ -122,15 +128,16 @@ def equilibria_of_runs(
             allowed=tolerance,
         )
     if not good:
-        best = f"; the smallest max regret is {above['smallest_max_regret']:.2g}" if above else ""
+        least = f"; the smallest max regret is {above['smallest_max_regret']:.2g}" if above else ""
         raise UsageError(
             f"no equilibria of {game.spec} in {', '.join(str(run.path) for run in runs)}: "
-            f"{len(candidates)} candidates in {len(cells)} cells{best} (allowed: {tolerance:.2g}); "
+            f"{len(candidates)} candidates in {len(cells)} cells{least} (allowed: {tolerance:.2g}); "
             "run solvers for longer, or raise --tolerance"
         )
     equilibria = []
     for found in good:
-        profile = profile_from_json(game.tree, read_profile(found.file))
+        file = found.run.path / str(found.item.profile)
+        profile = profile_from_json(game.tree, read_profile(str(file)))
         source = found.source(with_folder=len(runs) > 1)
         equilibria.append(Found(source, profile, found.item.identity))
     return equilibria, above, len(candidates) - len(kept)
@@ -149,30 +156,12 @@ class _Candidate(NamedTuple):
         """The cell among those of all runs."""
         return self.run.path, self.cell.key
 
-    @property
-    def file(self) -> str:
-        """Path of its profile."""
-        return str(self.run.path / str(self.item.profile))
-
     def source(self, *, with_folder: bool) -> str:
         """Short name; with the folder if there are several."""
         folder = f"{self.run.path.name}: " if with_folder else ""
         seed = "" if self.cell.seed is None else f"/{self.cell.seed}"
         further = f" #{self.rank}" if self.rank else ""
         return f"{folder}{self.cell.solver}{seed}{further}"
-
-
-def _best_of_each_run(candidates: Sequence[_Candidate]) -> list[_Candidate]:
-    """Candidates with at most one iterate or average of each cell, in their order."""
-    best: dict[tuple[Path, str], _Candidate] = {}
-    for found in candidates:
-        if found.item.claim in ONE_RUN:
-            other = best.setdefault(found.of, found)
-            if found.item.max_regret < other.item.max_regret:
-                best[found.of] = found
-    return [
-        found for found in candidates if found.item.claim not in ONE_RUN or best[found.of] is found
-    ]
 
 
 def recognized(
@@ -258,10 +247,11 @@ def selection(found: Sequence[Found], most: int) -> list[Found]:
 
     So what has been found once is kept beside what has been found often.
     """
-    turns: dict[str, int] = {}
-    ranked = []
-    for place, item in enumerate(found):
+    count: Counter[str] = Counter()
+    turns = []
+    for item in found:
         name = item.name or item.source
-        turns[name] = turns.get(name, 0) + 1
-        ranked.append((turns[name], place))
-    return [found[place] for _, place in sorted(sorted(ranked)[:most], key=lambda pair: pair[1])]
+        count[name] += 1
+        turns.append(count[name])
+    chosen = np.argsort(turns, kind="stable")[:most]
+    return [found[place] for place in sorted(chosen.tolist())]

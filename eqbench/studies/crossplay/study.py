@@ -284,31 +284,27 @@ def report_on(document: Mapping[str, Any]) -> Report:
 
 def _entries(document: Mapping[str, Any]) -> Table:
     entries, figures = document["entries"], document.get("exact", document)
-    identities = [entry["identity"] for entry in entries]
-    names = [identity_text(identity) for identity in identities]
-    parameters = [_parameters(identity) for identity in identities]
-    rows = tuple(
+    names = [identity_text(entry["identity"]) for entry in entries]
+    rows = [
         Row(
             entry["label"],
             {
                 "entry": entry["label"],
                 "from": entry["source"],
                 "identity": name.split() or None,
-                "further parameters": values or None,
+                "further parameters": _parameters(entry["identity"]) or None,
                 "payoffs": list(map(_payoff, own["payoffs"])),
                 "max regret": entry["max_regret"],
             },
             exact=frozenset(["max regret"] if "exact" in document else []),
         )
-        for entry, name, values, own in zip(entries, names, parameters, figures["own"], strict=True)
-    )
-    known = [Column("identity", "words", notes=tuple(marks([(name,) for name in names])))]
-    more = [Column("further parameters", dispensable=1)]
+        for entry, name, own in zip(entries, names, figures["own"], strict=True)
+    ]
     columns = (
         Column("entry", identifies=True),
         Column("from"),
-        *(known if any(names) else []),
-        *(more if any(parameters) else []),
+        Column("identity", "words", notes=tuple(marks([(name,) for name in names]))),
+        Column("further parameters", dispensable=1),
         Column("payoffs", "payoffs"),
         Column("max regret", "small", "max\nregret"),
     )
@@ -321,7 +317,15 @@ def _entries(document: Mapping[str, Any]) -> Table:
         *left_out_notes(document["left_out"]),
         *_no_equilibria(document),
     )
-    return Table(f"Cross-play on {document['game']}", columns, rows, notes)
+    return _filled(f"Cross-play on {document['game']}", columns, rows, notes)
+
+
+def _filled(
+    title: str, columns: Sequence[Column], rows: Sequence[Row], notes: Sequence[str]
+) -> Table:
+    """A table without the columns that are empty in all rows."""
+    kept = [c for c in columns if any(row.values[c.title] not in (None, "") for row in rows)]
+    return Table(title, tuple(kept), tuple(rows), tuple(notes))
 
 
 def _parameters(identity: Mapping[str, Any] | None) -> str:
@@ -390,18 +394,14 @@ def _exchange(document: Mapping[str, Any], player: int) -> Table:
     )
 
     def matrix(write: Any, legend: str, narrow: Table | None = None) -> Table:
-        rows = tuple(
-            Row(
-                label,
-                {"": label}
-                | {
-                    other: "=" if equilibrium[a][b] else write(measured["regrets"][a][b])
-                    for b, other in enumerate(labels)
-                },
-            )
-            for a, label in enumerate(labels)
-        )
-        return Table(title, columns, rows, (legend,), narrow=narrow)
+        rows = []
+        for a, label in enumerate(labels):
+            cells = [
+                "=" if same else write(regrets)
+                for same, regrets in zip(equilibrium[a], measured["regrets"][a], strict=True)
+            ]
+            rows.append(Row(label, {"": label, **dict(zip(labels, cells, strict=True))}))
+        return Table(title, columns, tuple(rows), (legend,), narrow=narrow)
 
     signs = matrix(lambda regrets: ".", _SIGNS)
     return matrix(lambda regrets: small(max(regrets)), _GAINS, signs)
@@ -427,23 +427,15 @@ def _worst_cases(document: Mapping[str, Any]) -> Table:
                 followed = f"({' '.join(cases[key]['entries'][a])})" if costs else ""
                 values[f"{column}: who"] = followed
             rows.append(Row(f"{rounded['player']} {label}", values))
-    who = {
-        name: [Column(f"{name}: who", stacked=" ", dispensable=1)]
-        if any(row.values[f"{name}: who"] for row in rows)
-        else []
-        for name in _ASSUMPTIONS
-    }
-    columns = (
+    columns = [
         Column("player", identifies=True),
         Column("entry", identifies=True),
         Column("own", "number"),
-        Column("others agree", "number", "others\nagree"),
-        *who["others agree"],
-        Column("others differ", "number", "others\ndiffer"),
-        *who["others differ"],
-        Column("guaranteed", "number"),
-    )
-    return Table("Worst cases over the entries", columns, tuple(rows), (_WORST,))
+    ]
+    for name in _ASSUMPTIONS:
+        columns.append(Column(name, "number", name.replace(" ", "\n")))
+        columns.append(Column(f"{name}: who", stacked=" ", dispensable=1))
+    return _filled("Worst cases over the entries", columns, rows, (_WORST,))
 
 
 _ASSUMPTIONS = {

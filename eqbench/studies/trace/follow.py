@@ -30,27 +30,14 @@ from eqbench.studies.trace.checkpoint import Crossed, Outcome, PointsWriter, Pro
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """A request with what it names.
-
-    Attributes
-    ----------
-    request : TraceRequest
-    game : Game
-    parameter : str
-        Name of the parameter of the game.
-    solver : LoadedSolver
-    continuation : Continuation
-        Of the game, made by the solver.
-    at : tuple of Fraction
-        Values at which the crossings of the branch become equilibria.
-    """
+    """A request with what it names."""
 
     request: TraceRequest
     game: Game
-    parameter: str
+    parameter: str  # of the game
     solver: LoadedSolver
-    continuation: Continuation
-    at: tuple[Fraction, ...]
+    continuation: Continuation  # of the game, made by the solver
+    at: tuple[Fraction, ...]  # values at which the crossings of the branch become equilibria
 
     @classmethod
     def of(cls, request: TraceRequest) -> Setting:
@@ -65,7 +52,12 @@ class Setting:
             If the solver cannot run here.
         """
         at = tuple(dict.fromkeys(Fraction(value) for value in request.at if value != MOST))
-        _check_range(request.first, request.last, at)
+        low, high = sorted((request.first, request.last))
+        if low == high:
+            raise UsageError(f"the range from {low} to {high} is empty; give two values")
+        for value in at:
+            if not low <= value <= high:
+                raise UsageError(f"--at {value} lies outside the range from {low} to {high}")
         registry = request.registry()
         game = registry.load_game(request.game, max_nodes=request.max_nodes)
         name = _parameter(game, request.parameter)
@@ -77,15 +69,6 @@ class Setting:
     def game_at(self, value: Fraction) -> Game:
         """The game at an exact value of the parameter."""
         return self.game.at(**{self.parameter: value})
-
-
-def _check_range(first: Fraction, last: Fraction, at: tuple[Fraction, ...]) -> None:
-    low, high = sorted((first, last))
-    if low == high:
-        raise UsageError(f"the range from {first} to {last} is empty; give two values")
-    for value in at:
-        if not low <= value <= high:
-            raise UsageError(f"--at {value} lies outside the range from {low} to {high}")
 
 
 def _parameter(game: Game, asked: str) -> str:
@@ -167,18 +150,11 @@ def stretches(branch: Branch) -> list[tuple[int, int]]:
         if length[i] <= 0 or any(i <= b and a <= j for a, b in found):
             continue
         inner = arclength[np.minimum(narrow[i : j + 1], j)] - arclength[i : j + 1]
-        if inner.max() >= KEPT * length[i] and _moves(branch, i, j):
+        change = np.ptp(branch.payoffs[i : j + 1], axis=0).max()
+        moves = length[i] > LEAST_LENGTH or change > LEAST_SHARE * branch.game.tree.payoff_range
+        if moves and inner.max() >= KEPT * length[i]:
             found.append((i, j))
     return sorted(found)
-
-
-def _moves(branch: Branch, i: int, j: int) -> bool:
-    """Whether enough changes between two points."""
-    changes = np.ptp(branch.payoffs[i : j + 1], axis=0)
-    return bool(
-        branch.arclength[j] - branch.arclength[i] > LEAST_LENGTH
-        or changes.max() > LEAST_SHARE * branch.game.tree.payoff_range
-    )
 
 
 def _last_within(values: FloatArray, width: float) -> NDArray[np.int64]:
@@ -237,13 +213,7 @@ class Crossings(NamedTuple):
 
 
 def start_of(setting: Setting) -> BranchPoint:
-    """The point at which a branch begins, heading for the other end of its range.
-
-    Raises
-    ------
-    ContinuationError
-        If there is none.
-    """
+    """The point at which a branch begins, heading for the other end; ContinuationError if none."""
     request = setting.request
     value, ahead = float(request.first), float(request.last - request.first)
     point = setting.continuation.start(value)
@@ -254,10 +224,7 @@ def start_of(setting: Setting) -> BranchPoint:
 def pieces(setting: Setting, point: BranchPoint) -> Iterator[Piece]:
     """Pieces of the branch after `point`, up to where it leaves the range of the request.
 
-    Raises
-    ------
-    ContinuationError
-        If the branch cannot be followed so far, or the point where it leaves cannot be computed.
+    ContinuationError if it cannot be followed so far, or that point cannot be computed.
     """
     request, continuation = setting.request, setting.continuation
     first, last = float(request.first), float(request.last)
