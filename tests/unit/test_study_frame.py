@@ -153,11 +153,11 @@ def test_hint_how_to_go_on_can_be_pasted(tmp_path: Path, monkeypatch: pytest.Mon
     assert ended.err.endswith("go on with:\n  eqbench study 'my own.py' --resume 'my out'\n")
 
 
-@pytest.mark.parametrize("questions", [0, 1, 3, 20])
+@pytest.mark.parametrize("questions", [0, 1, 3, 8])
 def test_interrupted_crossplay_says_so_and_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, questions: int
 ) -> None:
-    """It is asked before the part, before each combination and before each row of the file."""
+    """It is asked before the part, before each combination and before each worst case."""
     asked = iter(range(questions))
     interrupt(monkeypatch, lambda: next(asked, None) is None)
     options = ("--game", "kuhn3", "--known", "--most", "4", "--out", "c")

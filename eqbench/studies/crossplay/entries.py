@@ -131,8 +131,8 @@ def equilibria_of_runs(
         least = f"; the smallest max regret is {above['smallest_max_regret']:.2g}" if above else ""
         raise UsageError(
             f"no equilibria of {game.spec} in {', '.join(str(run.path) for run in runs)}: "
-            f"{len(candidates)} candidates in {len(cells)} cells{least} (allowed: {tolerance:.2g}); "
-            "run solvers for longer, or raise --tolerance"
+            f"{len(candidates)} candidates in {len(cells)} cells{least} "
+            f"(allowed: {tolerance:.2g}); run solvers for longer, or raise --tolerance"
         )
     equilibria = []
     for found in good:

@@ -6,8 +6,6 @@ with the same last sequences of all players), D_p different realization plans of
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -466,25 +464,25 @@ def check_entries(game: Game, entries: Sequence[Entry], limit: int, *, exact: bo
             BehaviorProfile.of(game.tree, profile.probabilities)
 
 
-def combinations_csv(result: Crossplay, go_on: GoOn = lambda: None) -> str:
+def combinations_csv(result: Crossplay) -> str:
     """All combinations of entries as CSV, one row each: entries, payoffs, and regrets if measured.
 
     Numbers are decimals, or fractions ``p/q`` from exact arithmetic.
     """
-    regrets = result.regrets
-    suffixes = [f"P{p + 1}" for p in range(len(result.payoffs))]
-    header = [f"{what}_{p}" for what in ("entry", "payoff") for p in suffixes]
-    if regrets is not None:
-        header += [*(f"regret_{p}" for p in suffixes), "max_regret", "equilibrium"]
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(header)
-    for entries in np.ndindex(result.payoffs.shape[1:]):
-        go_on()
-        row = [result.labels[e] for e in entries]
-        row += map(str, result.payoffs[(slice(None), *entries)])
-        if regrets is not None:
-            here = regrets[entries]
-            row += [*map(str, here), str(here.max()), str(bool(here.max() <= result.tolerance))]
-        writer.writerow(row)
-    return buffer.getvalue()
+    import pandas as pd
+
+    n_players = len(result.payoffs)
+    columns: dict[str, Any] = {}
+    entries = np.indices(result.payoffs.shape[1:]).reshape(n_players, -1)
+    for what, values in (
+        ("entry", np.array(result.labels, dtype=object)[entries]),
+        ("payoff", result.payoffs.reshape(n_players, -1)),
+        ("regret", None if result.regrets is None else result.regrets.reshape(-1, n_players).T),
+    ):
+        if values is not None:
+            columns |= {f"{what}_P{p}": own for p, own in enumerate(values, start=1)}
+    if result.regrets is not None:
+        columns["max_regret"] = result.regrets.max(axis=-1).ravel()
+        columns["equilibrium"] = columns["max_regret"] <= result.tolerance
+    text: str = pd.DataFrame(columns).to_csv(index=False, lineterminator="\n")
+    return text

@@ -110,7 +110,7 @@ class CrossplayStudy(Study[CrossplayRequest]):
             go_on=session.go_on,
         )
         if session.keeps:
-            write_texts(session.folder, {COMBINATIONS: combinations_csv(result, session.go_on)})
+            write_texts(session.folder, {COMBINATIONS: combinations_csv(result)})
         return summary(result, self.found, self.copies, self.left_out)
 
     def summary(self, records: Sequence[dict[str, Any]], *, finished: bool) -> dict[str, Any]:
