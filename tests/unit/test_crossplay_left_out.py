@@ -95,12 +95,6 @@ def test_candidates_above_the_tolerance_are_counted_with_their_solvers(tmp_path:
     )
 
 
-def test_nothing_is_said_about_what_is_not_left_out(tmp_path: Path) -> None:
-    _, left_out = taken(tmp_path, {"solver": [("iterate", 0.0)]})
-    assert left_out == nothing_left_out()
-    assert left_out_notes(left_out) == []
-
-
 def test_run_without_equilibria_is_refused_with_its_smallest_regret(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="2 candidates in 1 cells; the smallest max regret is 2e-"):
         taken(tmp_path, {"solver": [("iterate", 2e-5), ("average", 3e-5)]})

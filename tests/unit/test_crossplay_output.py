@@ -165,18 +165,6 @@ def test_player_who_always_does_the_same_gets_a_line_instead_of_a_matrix() -> No
     assert "combinations" not in text
 
 
-def test_note_on_what_is_no_equilibrium_is_a_sentence_and_explains_exactness() -> None:
-    game, entries = battle()
-    off = BehaviorProfile.of(game.tree, [0.75, 0.25, 1, 0])
-    one, two = [entries[0], ("off", off)], [("off", off), ("mixed", off), entries[0]]
-    text = " ".join(printed(crossplay(game, one, exact=True), one, 100).split())
-    assert "off is no equilibrium itself (allowed regret: exactly 0)" in text
-    assert "Without --exact, --tolerance says how much" in text
-    text = " ".join(printed(crossplay(game, two), two, 100).split())
-    assert "off and mixed are no equilibria themselves (allowed regret: " in text
-    assert "--exact" not in text
-
-
 def test_parameters_of_identities_stand_where_they_fit_and_else_the_leading_one() -> None:
     game, entries = battle()
     facts = {

@@ -100,10 +100,11 @@ def test_changed_record_is_named_and_its_part_done_again(
     assert again.json["branches"][0]["equilibrium"] == begun["branches"][0]["equilibrium"]
 
 
-def test_manifest_of_another_schema_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("schema", ["eqbench.study/9", '"', "7"])
+def test_damaged_manifest_is_refused(tmp_path: Path, schema: str) -> None:
     assert eqbench_here(*QRE, "--out", "q", cwd=tmp_path).code == 0
     file = tmp_path / "q/manifest.json"
-    file.write_text(file.read_text().replace("eqbench.study/1", "eqbench.study/9"))
+    file.write_text(file.read_text().replace("eqbench.study/1", schema))
     refused = eqbench_here("qre", "--resume", "q", cwd=tmp_path)
     assert refused.code == 2
     assert "begin the study again" in refused.err

@@ -6,11 +6,14 @@ import json
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command import Ended, eqbench_here
 from trace_cases import WINDING, study
 
+from eqbench.errors import SolverUnavailableError
+from eqbench.solver import Availability
 from eqbench.studies.frame import StudyFolder
 
 Trace = Callable[..., Ended]
@@ -59,16 +62,6 @@ def test_branch_without_a_start_ends_with_1_and_leaves_nothing(
     assert not (tmp_path / "t").exists()
 
 
-@pytest.mark.parametrize("name", ["checkpoint.npz", "manifest.json"])
-def test_damaged_files_are_refused(trace: Trace, tmp_path: Path, name: str) -> None:
-    trace(*MADE_UP, "--solver", "winding", "--most-points", "7", "--out", "t")
-    (tmp_path / "t" / name).write_bytes(b"?")
-    done = trace("--resume", "t")
-    assert (done.code, done.out) == (2, "")
-    assert f"the {name.partition('.')[0]}" in done.err
-    assert "Traceback" not in done.err
-
-
 def test_other_version_of_the_solver_is_announced(trace: Trace, tmp_path: Path) -> None:
     trace(*MADE_UP, "--solver", "winding", "--most-points", "7", "--out", "t")
     file = tmp_path / "t/manifest.json"
@@ -99,6 +92,10 @@ SKP = ("--game", "skp", "--from", "2", "--to", "6")
         ([*SKP, "--parameter", "ante"], "its parameter is 'pot'"),
         ([*SKP, "--epsilon", "1e-6", "--solver", "arclength(epsilon=1e-7)"], "give it once"),
         (["--game", "leduc", "--from", "2", "--to", "3"], "has no payoff parameter"),
+        (["--game", "skp", "--from", "3", "--to", "3"], "the range from 3 to 3 is empty"),
+        (["--game", "skp", "--from", "1", "--to", "3"], "pot=1 is below 2"),
+        (["--game", "skp", "--from", "3", "--to", "1" + "0" * 40], "too large"),
+        ([*SKP, "--solver", "cfr"], "cfr does not follow branches"),
         (["--game", "kuhn2", "--from", "2", "--to", "3", "--animate", "9"], "three-player Kuhn"),
         (["--resume", "."], "holds no study"),
         (["--resume", "skp", "--out", "other"], "either --resume or --out"),
@@ -116,3 +113,15 @@ def test_command_refuses_with_a_message_and_leaves_nothing(
     assert (done.code, done.out) == (2, "")
     assert message in done.err
     assert [file.name for file in tmp_path.iterdir()] == ["skp"]
+
+
+def test_solver_whose_licence_is_too_small_for_the_game_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def too_small(solver: Any, game: Any) -> Availability:
+        return Availability("licence_size", f"{game.tree.n_actions} columns, 10 allowed")
+
+    solver = study().setting.solver.instance
+    monkeypatch.setattr(type(solver), "availability_for", too_small, raising=False)
+    with pytest.raises(SolverUnavailableError, match=r"\d+ columns, 10 allowed"):
+        study()

@@ -110,23 +110,15 @@ def test_stretches_beside_folds_are_no_vertical_pieces(tmp_path: Path) -> None:
     assert [value for value in found if value < 4.9] == pytest.approx(exact, rel=1e-10)
 
 
-def test_summary_is_json_and_names_what_counts_depend_on(skp: Traced) -> None:
-    folder, document = skp
-    stored = json.loads((folder / "summary.json").read_text())
-    assert stored == document
-    assert stored["schema"] == "eqbench.branch/1"
-    assert (stored["epsilon"], stored["regularization"]) == (1e-7, "log")
-    assert (stored["from"], stored["to"], stored["parameter"]) == (2.5, 6.0, "pot")
-    assert stored["points"] == stored["steps"] + 1
-    assert stored["factorizations"] > stored["points"]
-
-
 def printed(document: dict[str, Any], width: int = 140) -> str:
     return plain_text(lambda console: print_report(trace_report(document), console), width)
 
 
 def test_report_has_every_count_with_what_it_depends_on(skp: Traced) -> None:
-    text = printed(skp[1])
+    folder, document = skp
+    assert json.loads((folder / "summary.json").read_text()) == document
+    assert (document["epsilon"], document["regularization"]) == (1e-7, "log")
+    text = printed(document)
     assert text.count("epsilon 1e-07, regularization log") == 1 + len(skp[1]["at"])
     assert "Equilibria on this branch at pot=3.5" in text
     assert "3 crossings, 3 polished equilibria with 3 distinct payoff vectors" in text
