@@ -116,7 +116,13 @@ class QuantalRequest(StudyRequest):
 
 
 MOST = "most"
-_OF_SOLVER = "that of the solver"
+_BARRIERS = Choice(words=("log", "arctan", "rational"))
+_DERIVATIVES = Choice(words=("counterfactual", "raw"))
+
+
+def _of_solver(text: str, kind: Kind) -> Option:
+    """An option of the solver, which has a default of its own."""
+    return Option(text, kind, default="that of the solver")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,24 +158,13 @@ class TraceRequest(StudyRequest):
         ),
     ]
     epsilon: Annotated[
-        float | None,
-        Option("Strength of the regularization in payoff units.", POSITIVE, default=_OF_SOLVER),
+        float | None, _of_solver("Strength of the regularization in payoff units.", POSITIVE)
     ] = None
     regularization: Annotated[
-        str | None,
-        Option(
-            "How frequencies are kept inside their bounds.",
-            Choice(words=("log", "arctan", "rational")),
-            default=_OF_SOLVER,
-        ),
+        str | None, _of_solver("How frequencies are kept inside their bounds.", _BARRIERS)
     ] = None
     derivative: Annotated[
-        str | None,
-        Option(
-            "Action values, without or with the own reach.",
-            Choice(words=("counterfactual", "raw")),
-            default=_OF_SOLVER,
-        ),
+        str | None, _of_solver("Action values, without or with the own reach.", _DERIVATIVES)
     ] = None
     solver: Annotated[str, Option("Solver that follows branches.", SOLVER)] = "arclength"
     at: Annotated[
