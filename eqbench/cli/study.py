@@ -210,7 +210,7 @@ def _study(ctx: click.Context, kind: type[Study[Any]]) -> tuple[Study[Any], Any]
 
 @contextmanager
 def two_interrupts(farewell: str, *, quiet: bool) -> Iterator[Callable[[], bool]]:
-    """Whether Ctrl-C was pressed; pressed once more, it ends the process with these last words.
+    """Tell whether Ctrl-C was pressed; a second one ends the process with these last words.
 
     No exception is raised, since compiled code may be running, which turns it into another one.
     """

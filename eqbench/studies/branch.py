@@ -207,7 +207,7 @@ VERTICAL = 1e-4
 
 
 class Counts(NamedTuple):
-    """How often a branch takes each value of the parameter: a step function.
+    """Numbers of points of a branch by value of the parameter: a step function.
 
     Attributes
     ----------
@@ -288,7 +288,7 @@ class Measured:
 
     @property
     def is_equilibrium(self) -> bool:
-        """Whether the regret is no more than rounding."""
+        """True if the regret is no more than rounding."""
         return self.max_regret <= self.limit
 
 

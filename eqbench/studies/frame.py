@@ -37,7 +37,7 @@ R = TypeVar("R", bound=StudyRequest)
 
 @dataclass(frozen=True)
 class Session:
-    """What a part may use while it works.
+    """The means of a part while it works.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ class Study(Generic[R]):
         raise NotImplementedError
 
     def is_done(self, part: str, record: Mapping[str, Any], folder: Path) -> bool:
-        """Whether what a part found before answers the request; otherwise it is done again."""
+        """Return whether a record from before answers the request; if not, it is made anew."""
         return not record.get("interrupted")
 
     def summary(self, records: Sequence[dict[str, Any]], *, finished: bool) -> dict[str, Any]:
@@ -172,7 +172,7 @@ class StudyFolder:
 
     @property
     def was_begun(self) -> bool:
-        """Whether it is there from before, so that the study goes on."""
+        """True if it is there from before, so that the study goes on."""
         return bool(self.created or self.records)
 
     def note_request(self, study: Study[Any]) -> None:

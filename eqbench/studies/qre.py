@@ -106,7 +106,7 @@ class QuantalStudy(Study[QuantalRequest]):
         return Identifier(self.game)
 
     def _grid(self) -> list[float]:
-        """Where the principal branch has points for figures that nobody asked for by name."""
+        """Points of the principal branch for figures, besides those that were asked for."""
         if not self.figures:
             return []
         last = self.request.last
@@ -119,7 +119,7 @@ class QuantalStudy(Study[QuantalRequest]):
         return ["principal", *(f"seed{seed}" for seed in range(first, first + count))]
 
     def is_done(self, part: str, record: Mapping[str, Any], folder: Path) -> bool:
-        """Whether a branch is whole, and has the points that figures need if it is drawn."""
+        """Return whether a branch is whole, and has the points that figures need if it is drawn."""
         whole = super().is_done(part, record, folder)
         if not whole or part != "principal" or not self.figures or record["points"] < 2:
             return whole
@@ -223,7 +223,7 @@ class QuantalStudy(Study[QuantalRequest]):
 
 
 def summary_of_random(entries: Sequence[dict[str, Any]], last: float) -> dict[str, Any]:
-    """What the branches from priors at random have in common, as JSON values."""
+    """Return what the branches from priors at random have in common, as JSON values."""
     ends = [entry["equilibrium"] for entry in entries if entry["equilibrium"]["is_equilibrium"]]
     names = Counter(end["identity"]["name"] for end in ends if end["identity"])
     return {

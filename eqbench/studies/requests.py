@@ -1,4 +1,4 @@
-"""What the studies are asked for; the docstring of a request is the help of its command."""
+"""Requests of the studies; the docstring of a request is the help of its command."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class StudyRequest:
-    """What all studies are asked for.
+    """The base of all requests of studies.
 
     Attributes
     ----------

@@ -37,7 +37,7 @@ class AboveTolerance(TypedDict):
 
 
 class LeftOut(TypedDict):
-    """What is left out besides copies of entries, as the summary says it."""
+    """Candidates and sets left out besides copies of entries, as the summary says it."""
 
     above_tolerance: AboveTolerance | None
     same_run: int  # iterates and averages that are of the same cell as a better one
@@ -72,7 +72,7 @@ def left_out_notes(left_out: LeftOut) -> list[str]:
 
 
 def counted_by_name(names: Iterable[str | None]) -> list[dict[str, Any]]:
-    """How often each name occurs, in the order of their first occurrence."""
+    """Count how often each name occurs, in the order of their first occurrence."""
     return [{"name": name, "count": count} for name, count in Counter(names).items()]
 
 

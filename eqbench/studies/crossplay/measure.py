@@ -36,7 +36,7 @@ GoOn = Callable[[], None]  # raises an exception if nothing more shall be done
 
 @dataclass(frozen=True, eq=False)
 class Combinations:
-    """What each player may bring, and the game in the same arithmetic.
+    """The plans that each player may bring, and the game in the same arithmetic.
 
     Players often have fewer plans than there are entries, and payoffs depend on plans only.
     So everything is computed by plan; :meth:`by_entry` spreads it out.
@@ -264,7 +264,7 @@ class _Verifications:
 
 @dataclass(frozen=True, eq=False)
 class WorstCases:
-    """What the entries are worth to each player under one assumption about the others.
+    """The worth of the entries to each player under one assumption about the others.
 
     Attributes
     ----------
@@ -290,7 +290,7 @@ class WorstCases:
 
 @dataclass(frozen=True, eq=False)
 class Crossplay:
-    """What comes of it when players follow different entries.
+    """Payoffs and regrets of players who follow different entries.
 
     Numbers are in payoff units: float64, or Fractions (dtype object) from exact arithmetic.
     The arrays are read-only.
@@ -335,7 +335,7 @@ class Crossplay:
 
     @property
     def exact(self) -> bool:
-        """Whether the numbers are Fractions."""
+        """True if the numbers are Fractions."""
         return bool(self.payoffs.dtype == object)
 
     @cached_property
@@ -351,12 +351,12 @@ class Crossplay:
 
     @cached_property
     def interchangeable(self) -> NDArray[np.bool_]:
-        """Whether it is an equilibrium if player i follows A and the others B, (N, n, n)."""
+        """True where player i may follow A and the others B in equilibrium, bool (N, n, n)."""
         return self._is_equilibrium(self.swap_regrets)
 
     @cached_property
     def n_equilibria(self) -> int | None:
-        """How many combinations of strategies are equilibria, None if not all were verified."""
+        """Number of combinations of strategies that are equilibria, None if not all were verified."""
         if self.strategy_regrets is None:
             return None
         return int(self._is_equilibrium(self.strategy_regrets).sum())

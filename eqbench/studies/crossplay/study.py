@@ -163,7 +163,7 @@ def summary(
     copies: Sequence[tuple[Found, Found]],
     left_out: LeftOut,
 ) -> dict[str, Any]:
-    """What is to be said about a cross-play, as JSON values.
+    """Return the document of a cross-play, as JSON values.
 
     Numbers are floats; from exact arithmetic the same figures stand under `exact` once more,
     as ``"p/q"``.
@@ -208,7 +208,7 @@ def summary(
 
 
 def _figures(result: Crossplay, number: Number) -> dict[str, Any]:
-    """What is measured, with numbers as `number` writes them."""
+    """Payoffs, exchanges and worst cases, with numbers as `number` writes them."""
     players, n = range(result.game.tree.n_players), range(len(result.labels))
     labels = result.game.tree.players
     return {
@@ -372,7 +372,7 @@ def _steady(document: Mapping[str, Any]) -> list[int]:
 
 
 def _exchanges(document: Mapping[str, Any]) -> list[Table]:
-    """What happens if one player follows another entry than all others, a matrix for each."""
+    """A matrix for each player who follows another entry than all others."""
     players, steady = range(len(document["players"])), _steady(document)
     shown = [p for p in players if p not in steady]
     if len(players) == 2:  # P2 among the strategies of another entry is P1 among those of this

@@ -1,4 +1,4 @@
-"""How far a trace has come, on disk: its points, and a checkpoint from which it goes on exactly."""
+"""A trace on disk: its points, and a checkpoint from which it goes on exactly."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class _Scalars(TypedDict):
 
 @dataclass(eq=False, kw_only=True)
 class Noted:
-    """What is noted along a branch in plain numbers, for JSON.
+    """Notes along a branch in plain numbers, for JSON.
 
     Attributes
     ----------
@@ -94,13 +94,13 @@ class Noted:
 
     @property
     def over(self) -> bool:
-        """Whether the branch cannot go on: it has left the range, or was lost."""
+        """True if the branch cannot go on: it has left the range, or was lost."""
         return self.outcome in ("arrived", "stalled")
 
 
 @dataclass(eq=False, kw_only=True)
 class Progress(Noted):
-    """What a trace has found so far; changes as it goes on.
+    """The findings of a trace so far; they change as it goes on.
 
     Attributes
     ----------
@@ -152,7 +152,7 @@ class Progress(Noted):
 
     @classmethod
     def from_bytes(cls, data: bytes, values: int) -> Progress:
-        """What `to_bytes` wrote, of a trace that looks at so many values.
+        """Read what `to_bytes` wrote, of a trace that looks at so many values.
 
         Raises
         ------

@@ -127,7 +127,7 @@ SPACING = LEAST_LENGTH / 10
 
 
 def stands_still(change: float, length: float, value: float) -> bool:
-    """Whether the parameter hardly changes over a length of the branch."""
+    """Return whether the parameter hardly changes over a length of the branch."""
     return abs(change) <= SLOPE * max(abs(value), 1.0) * length
 
 
@@ -199,7 +199,7 @@ class Piece(NamedTuple):
     leaves: bool
 
     def passes(self, value: float) -> int:
-        """How often the regularized branch takes a value strictly between the two points."""
+        """Count how often the regularized branch takes a value strictly between the two points."""
         turns = [] if self.fold is None else [self.fold.regularized]
         course = (self.before.value, *turns, self.after.value)
         return sum(min(ends) < value < max(ends) for ends in itertools.pairwise(course))
@@ -254,7 +254,7 @@ def crossings_of(continuation: Continuation, piece: Piece, value: float) -> Cros
 def _border(
     continuation: Continuation, piece: Piece, bounds: tuple[float, float]
 ) -> BranchPoint | None:
-    """Where the branch leaves its range within a piece, None if it does not."""
+    """The point at which the branch leaves its range within a piece, None if it does not."""
     for border in bounds:
         if piece.passes(border):
             try:

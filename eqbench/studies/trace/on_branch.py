@@ -1,4 +1,4 @@
-"""What is on a traced branch: folds, vertical pieces, and the equilibria at a value."""
+"""Vertical pieces of a traced branch, its points at each value, and the equilibria at one."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SAME_VALUE = 1e-8
 
 
 def same_value(one: float, other: float) -> bool:
-    """Whether two values of the parameter differ by no more than 1e-8 of their size."""
+    """Return whether two values of the parameter differ by no more than 1e-8 of their size."""
     return abs(one - other) <= SAME_VALUE * max(abs(one), 1.0)
 
 
@@ -193,7 +193,7 @@ def equilibria_at(
 def _beside(
     setting: Setting, value: Fraction, on_branch: Sequence[Payoffs] | None, session: Session
 ) -> dict[str, Any]:
-    """What random starts lead to, compared with the payoffs on the branch if they are known."""
+    """Equilibria from random starts, compared with the payoffs on the branch if these are known."""
     starts, rng = setting.request.starts, np.random.default_rng(setting.request.seed)
     tree, continuation = setting.game_at(value).tree, setting.continuation
     place, found = f"{setting.parameter}={float(value):.9g}", []

@@ -231,7 +231,7 @@ def trace_report(document: Mapping[str, Any]) -> Report:
 
 
 def _course(document: Mapping[str, Any]) -> Iterator[str]:
-    """What is said of the whole branch."""
+    """Sentences about the whole branch."""
     name, work = document["parameter"], document["factorizations"]
     first, end, last = (f"{name}={document[key]:.9g}" for key in ("from", "to", "last"))
     yield f"from {first} towards {end}, {_method(document)}"
@@ -257,7 +257,7 @@ def _course(document: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _method(document: Mapping[str, Any]) -> str:
-    """How the branch is regularized, as far as the solver says."""
+    """The regularization, as far as the solver says."""
     words = [
         f"{name} {document[name]}"
         for name in ("epsilon", "regularization", "derivative")
@@ -307,7 +307,7 @@ def _equilibria(entry: Mapping[str, Any], document: Mapping[str, Any]) -> Table:
 
 
 def _counted(entry: Mapping[str, Any], players: list[str]) -> Iterator[str]:
-    """What is said of the equilibria at one value, on the branch and beside it."""
+    """Sentences about the equilibria at one value, on the branch and beside it."""
     low, high = entry["window"]
     yield (
         f"{counted(entry['crossings'], 'crossing')}, "
