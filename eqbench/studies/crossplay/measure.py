@@ -356,7 +356,7 @@ class Crossplay:
 
     @cached_property
     def n_equilibria(self) -> int | None:
-        """Number of combinations of strategies that are equilibria, None if not all were verified."""
+        """Number of equilibria among combinations of strategies, None if not all were verified."""
         if self.strategy_regrets is None:
             return None
         return int(self._is_equilibrium(self.strategy_regrets).sum())
