@@ -74,7 +74,11 @@ def study_command(
 
 def _check_fields(request: type[StudyRequest]) -> None:
     """Refuse fields that nobody can give, and those that hide others or options of the frame."""
-    asked, names = fields_of(request), _ATTRIBUTES | _NAMES
+    try:
+        asked = fields_of(request)
+    except (NameError, TypeError) as error:
+        raise UsageError(f"the fields of {request.__name__} cannot be read: {error}") from None
+    names = _ATTRIBUTES | _NAMES
     for field in asked:
         short = {f"-{field.option.short}"} if field.option.short else set()
         own = {field.attribute, f"--{field.name}"} | short

@@ -136,6 +136,7 @@ def test_part_that_finds_no_json_is_named_and_what_was_found_before_stays(
         ("as_json: Annotated[str, Option('x')] = ''", "cannot be called as_json"),
         ("x: Annotated[str, Option('x', short='q')] = ''", "cannot be called -q"),
         ("x: Annotated[str, Option('x', name='plugin')] = ''", "called --plugin"),
+        ("x: 'Annotated[Unknown, Option(1)]' = ''", "'Unknown' is not defined"),
     ],
 )
 def test_field_that_cannot_be_an_option_is_refused_when_the_study_is_loaded(
