@@ -61,7 +61,7 @@ def measure(cards: int, epsilon: float, starts: int = STARTS) -> dict[str, Any]:
 
     from eqbench.studies.requests import TraceRequest
     from eqbench.studies.trace.follow import Setting
-    from eqbench.studies.trace.on_branch import counts_of, in_the_middle_of_most
+    from eqbench.studies.trace.study import counts_of, in_the_middle_of_most
 
     first, last = Fraction(repr(first_pot(cards))), Fraction(LAST_POT)
     solver = f"arclength(epsilon={epsilon})"
@@ -91,7 +91,7 @@ def look_at(setting: Any, followed: Followed, pot: Fraction) -> dict[str, Any]:
     """What is found at one pot, on the branch and beside it."""
     from eqbench.equilibria.dimension import local_dimension
     from eqbench.studies.frame import Session
-    from eqbench.studies.trace.on_branch import equilibria_at
+    from eqbench.studies.trace.study import equilibria_at
 
     game = setting.game_at(pot)
     with tempfile.TemporaryDirectory() as folder:

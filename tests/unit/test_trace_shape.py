@@ -13,7 +13,7 @@ import eqbench
 from eqbench.model.choices import Choices
 from eqbench.studies.branch import Branch
 from eqbench.studies.trace.follow import stretches
-from eqbench.studies.trace.on_branch import NARROWEST, counts_of, in_the_middle_of_most
+from eqbench.studies.trace.study import NARROWEST, counts_of, in_the_middle_of_most
 
 FOLDED = np.array([2.0, 2.6, 2.9, 2.5, 2.1, 2.3, 4.0])
 
