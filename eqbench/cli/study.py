@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import importlib
 import inspect
 import os
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 _SHOW_CURSOR = "\x1b[?25h"
-_ATTRIBUTES = {"out", "resume", "figures", "as_json", "quiet"}  # of options of the frame
-_NAMES = {"--out", "--resume", "--figures", "--json", "--quiet", "-q", "--help"}
 
 
 def study_command(
@@ -40,7 +37,9 @@ def study_command(
     UsageError
         If fields of the request cannot be options.
     """
-    _check_fields(request)
+    from eqbench.studies.requests import check_fields
+
+    check_fields(request)
     name = request.command
 
     @click.pass_context
@@ -72,32 +71,6 @@ def study_command(
     return json_option(quiet_option(command))
 
 
-def _check_fields(request: type[StudyRequest]) -> None:
-    """Refuse fields that nobody can give, and those that hide others or options of the frame."""
-    try:
-        asked = fields_of(request)
-    except (NameError, TypeError) as error:
-        raise UsageError(f"the fields of {request.__name__} cannot be read: {error}") from None
-    names = _ATTRIBUTES | _NAMES
-    for field in asked:
-        short = {f"-{field.option.short}"} if field.option.short else set()
-        own = {field.attribute, f"--{field.name}"} | short
-        if taken := sorted(own & names):
-            raise UsageError(
-                f"the field {field.attribute} of {request.__name__} cannot be called {taken[0]}: "
-                "another option has this name; choose another one"
-            )
-        names = names | own
-    known = {field.attribute for field in asked}
-    for item in dataclasses.fields(request):
-        missing = item.default is item.default_factory is dataclasses.MISSING
-        if missing and item.name not in known:
-            raise UsageError(
-                f"the field {item.name} of {request.__name__} has neither a default nor an Option "
-                "by which it can be given; annotate it as Annotated[type, Option(...)]"
-            )
-
-
 def _class_of(request: type[StudyRequest]) -> type[Study[Any]]:
     module, _, name = request.study.partition(":")
     found: type[Study[Any]] = getattr(importlib.import_module(module), name)
@@ -121,15 +94,14 @@ def run_study(ctx: click.Context, kind: type[Study[Any]]) -> int:
         print_formatted(lambda console: print_report(report, console))
     if folder is None:
         return 0
-    if folder.records and (typed.get("figures") or study.always_draws):
+    begun = folder.finished or folder.records  # otherwise there is nothing to draw yet
+    if begun and (typed.get("figures") or study.always_draws):
         for drawn in study.draw(folder.path, document):
             if isinstance(drawn, str):
                 say(drawn)
             elif not quiet:
                 say(f"wrote {drawn}")
-    code, stopped = study.ending(document)
-    if not folder.finished and not stopped:
-        code, stopped = INTERRUPTED, "interrupted"
+    code, stopped = folder.ending(study, document)
     if stopped and kind.request_type.writes_always:
         figures = ["--figures"] if typed.get("figures") else []
         again = [*_words(ctx), "--resume", str(folder.path), *figures]
@@ -161,7 +133,7 @@ def _answered(
         say(f"note: {note}")
     if folder is None and (typed["out"] or typed.get("figures") or kind.request_type.writes_always):
         folder = StudyFolder.create(study, Path(typed["out"]) if typed["out"] else None)
-        ctx.with_resource(held(folder.path, kind.request_type.command))
+        click.get_current_context().with_resource(held(folder.path, study.request.command))
     elif folder is not None and folder.version != study.version:
         say("the solver is another version than the one that began this study")
     if folder is None:
@@ -205,7 +177,7 @@ def _study(ctx: click.Context, kind: type[Study[Any]]) -> tuple[Study[Any], Any]
         raise UsageError("give either --resume or --out: a resumed study stays in its folder")
     path = Path(typed["resume"])
     if path.is_dir():  # before it is read, since another process may be writing
-        ctx.with_resource(held(path, kind.request_type.command))
+        click.get_current_context().with_resource(held(path, kind.request_type.command))
     folder, request = StudyFolder.open(kind, path)
     if folder.note:
         say(f"note: {folder.note}")

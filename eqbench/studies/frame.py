@@ -154,7 +154,7 @@ class StudyFolder:
     version: str = ""
     created: str = ""
     note: str | None = None
-    finished: bool = False
+    finished: bool = True
 
     @classmethod
     def create(cls, study: Study[Any], path: Path | None) -> StudyFolder:
@@ -215,6 +215,13 @@ class StudyFolder:
             raise UsageError(f"cannot read {path / RECORDS}: {error.strerror}") from None
         created, version = manifest["created"], manifest.get("version", "")
         return cls(path, records, version, created, reader.note()), request
+
+    def ending(self, study: Study[Any], document: Mapping[str, Any]) -> tuple[int, str]:
+        """Return the exit code, and why the study has stopped: also if it does not say so."""
+        code, stopped = study.ending(document)
+        if not self.finished and not stopped:
+            return INTERRUPTED, "interrupted"
+        return code, stopped
 
     def discard(self) -> None:
         """Remove the folder if nothing was found yet, so that it can be used again."""
