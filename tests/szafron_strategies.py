@@ -25,7 +25,7 @@ import eqbench
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_from_json
-from eqbench.studies.crossplay.measure import Crossplay, crossplay_exactly
+from eqbench.studies.crossplay.measure import Crossplay, crossplay
 from eqbench.verification import Verification, verify_exactly
 
 HALF, QUARTER, EIGHTH = Fraction(1, 2), Fraction(1, 4), Fraction(1, 8)
@@ -156,7 +156,7 @@ def mixed_family() -> Crossplay:
         (f"{k}", profile(second(next(twos)), third(*next(threes))))
         for k in range(max(len(SECOND), len(THIRD)))
     ]
-    return crossplay_exactly(kuhn3(), entries)
+    return crossplay(kuhn3(), entries, exact=True)
 
 
 def mixed_payoff(player: int, two: Corner, three: tuple[Fraction, ...]) -> Fraction:

@@ -85,7 +85,8 @@ def reproduce(ctx: click.Context, /, **options: Any) -> None:
     import signal
 
     from eqbench.papers.catalog import MODULES, load_source
-    from eqbench.papers.folder import begin, held
+    from eqbench.papers.folder import begin
+    from eqbench.studies.study_files import held
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # end as after Ctrl-C
     wanted = [load_source(name) for name in options["sources"] or MODULES]
@@ -96,7 +97,7 @@ def reproduce(ctx: click.Context, /, **options: Any) -> None:
     folder, names, full = _place(options)
     if options["resume"] is None:
         begin(folder, names, full=full)
-    with held(folder):
+    with held(folder, "reproduce"):
         tasks = _tasks(folder, [one for one in wanted if one.name in names], full, options["only"])
         if not _run(tasks, options):
             say(f"interrupted; go on with\n  eqbench reproduce --resume {folder}")

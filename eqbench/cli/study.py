@@ -16,6 +16,7 @@ import click
 
 from eqbench.cli.options import given_options, json_option, options_of, quiet_option
 from eqbench.cli.output import put_json, say
+from eqbench.errors import EqbenchError, UsageError
 from eqbench.requests import fields_of, from_data
 
 if TYPE_CHECKING:
@@ -29,7 +30,16 @@ _SHOW_CURSOR = "\x1b[?25h"
 def study_command(
     request: type[StudyRequest], study: type[Study[Any]] | None = None
 ) -> click.Command:
-    """The command of a study; where its class is says the request, unless it is given."""
+    """The command of a study; where its class is says the request, unless it is given.
+
+    Raises
+    ------
+    UsageError
+        If fields of the request cannot be options.
+    """
+    from eqbench.studies.requests import check_fields
+
+    check_fields(request)
     name = request.command
 
     @click.pass_context
@@ -84,30 +94,38 @@ def run_study(ctx: click.Context, kind: type[Study[Any]]) -> int:
         print_formatted(lambda console: print_report(report, console))
     if folder is None:
         return 0
-    if typed.get("figures") or study.always_draws:
+    begun = folder.finished or folder.records  # otherwise there is nothing to draw yet
+    if begun and (typed.get("figures") or study.always_draws):
         for drawn in study.draw(folder.path, document):
             if isinstance(drawn, str):
                 say(drawn)
             elif not quiet:
                 say(f"wrote {drawn}")
-    code, stopped = study.ending(document)
-    if stopped and not kind.request_type.writes_always:
-        say(stopped)
+    code, stopped = folder.ending(study, document)
+    if stopped and kind.request_type.writes_always:
+        figures = ["--figures"] if typed.get("figures") else []
+        again = [*_words(ctx), "--resume", str(folder.path), *figures]
+        say(f"{stopped}; go on with:\n  {shlex.join(again)}")
     elif stopped:
-        again = f"{ctx.command_path} --resume {shlex.quote(str(folder.path))}"
-        figures = " --figures" if typed.get("figures") else ""
-        say(f"{stopped}; go on with:\n  {again}{figures}")
+        say(stopped)
+        if not folder.records:
+            folder.discard()
     elif not quiet:
         say(f"results in {folder.path}")
     return code
+
+
+def _words(ctx: click.Context) -> list[str]:
+    """The command as it was typed, without its options."""
+    return [*(_words(ctx.parent) if ctx.parent else []), ctx.info_name or ""]
 
 
 def _answered(
     ctx: click.Context, kind: type[Study[Any]]
 ) -> tuple[Study[Any], StudyFolder | None, dict[str, Any]]:
     """The study, its folder if it has one, and its document, after what was missing is done."""
-    from eqbench.errors import EqbenchError
     from eqbench.studies.frame import Session, StudyFolder, answer, carry_out
+    from eqbench.studies.study_files import held
 
     typed, quiet = ctx.params, ctx.params["quiet"]
     study, folder = _study(ctx, kind)
@@ -115,6 +133,7 @@ def _answered(
         say(f"note: {note}")
     if folder is None and (typed["out"] or typed.get("figures") or kind.request_type.writes_always):
         folder = StudyFolder.create(study, Path(typed["out"]) if typed["out"] else None)
+        click.get_current_context().with_resource(held(folder.path, study.request.command))
     elif folder is not None and folder.version != study.version:
         say("the solver is another version than the one that began this study")
     if folder is None:
@@ -137,8 +156,8 @@ def _answered(
 
 def _study(ctx: click.Context, kind: type[Study[Any]]) -> tuple[Study[Any], Any]:
     """The study that the options ask for, and the folder that it goes on in, if it does."""
-    from eqbench.errors import UsageError
     from eqbench.studies.frame import StudyFolder, with_changes
+    from eqbench.studies.study_files import held
 
     typed = ctx.params
     fields = given_options(ctx, kind.request_type)
@@ -156,7 +175,10 @@ def _study(ctx: click.Context, kind: type[Study[Any]]) -> tuple[Study[Any], Any]
         return kind(from_data(kind.request_type, given), figures=figures), None
     if typed["out"] is not None:
         raise UsageError("give either --resume or --out: a resumed study stays in its folder")
-    folder, request = StudyFolder.open(kind, Path(typed["resume"]))
+    path = Path(typed["resume"])
+    if path.is_dir():  # before it is read, since another process may be writing
+        click.get_current_context().with_resource(held(path, kind.request_type.command))
+    folder, request = StudyFolder.open(kind, path)
     if folder.note:
         say(f"note: {folder.note}")
     return kind(with_changes(request, given), figures=figures), folder
@@ -164,7 +186,7 @@ def _study(ctx: click.Context, kind: type[Study[Any]]) -> tuple[Study[Any], Any]
 
 @contextmanager
 def two_interrupts(farewell: str, *, quiet: bool) -> Iterator[Callable[[], bool]]:
-    """Whether Ctrl-C was pressed; pressed once more, it ends the process with these last words.
+    """Tell whether Ctrl-C was pressed; a second one ends the process with these last words.
 
     No exception is raised, since compiled code may be running, which turns it into another one.
     """

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import csv
-import fcntl
 import io
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -57,29 +54,6 @@ def read_request(path: Path) -> Request:
     if request is None or request["schema"] != SCHEMA:
         raise UsageError(f"{path} holds no reproduction; give a folder of eqbench reproduce")
     return request
-
-
-@contextmanager
-def held(path: Path) -> Iterator[None]:
-    """Keep other runs out of the folder while the block goes on.
-
-    Raises
-    ------
-    UsageError
-        If another run is in it, or it cannot be written.
-    """
-    try:
-        file = (path / _REQUEST).open("r+b")
-    except OSError as error:
-        raise UsageError(f"cannot write to {path}: {error.strerror}; give another folder") from None
-    with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise UsageError(
-                f"another eqbench reproduce runs in {path}; wait for it, or end it first"
-            ) from None
-        yield
 
 
 def workshop(path: Path, source: str, *, full: bool) -> Workshop:

@@ -45,7 +45,7 @@ from eqbench.studies.branch import (
     turning_points,
 )
 from eqbench.studies.qre import PARAMETER
-from eqbench.studies.trace.setting import Setting
+from eqbench.studies.trace.follow import Setting
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,13 +1,14 @@
-"""What the studies are asked for; the docstring of a request is the help of its command."""
+"""Requests of the studies; the docstring of a request is the help of its command."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 
+from eqbench.errors import UsageError
 from eqbench.requests import (
     DURATION,
     FILE,
@@ -32,6 +33,7 @@ from eqbench.requests import (
     Number,
     Option,
     Pair,
+    fields_of,
 )
 
 if TYPE_CHECKING:
@@ -40,7 +42,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class StudyRequest:
-    """What all studies are asked for.
+    """The base of all requests of studies.
 
     Attributes
     ----------
@@ -75,14 +77,49 @@ class StudyRequest:
         return default_registry().with_plugins(self.plugins)
 
 
+_ATTRIBUTES = {"out", "resume", "figures", "as_json", "quiet"}  # of options of every study
+_NAMES = {"--out", "--resume", "--figures", "--json", "--quiet", "-q", "--help"}
+
+
+def check_fields(request: type) -> None:
+    """Refuse fields that nobody can give, and those that hide other options.
+
+    Raises
+    ------
+    UsageError
+    """
+    try:
+        asked = fields_of(request)
+    except (NameError, TypeError) as error:
+        raise UsageError(f"the fields of {request.__name__} cannot be read: {error}") from None
+    names = _ATTRIBUTES | _NAMES
+    for each in asked:
+        short = {f"-{each.option.short}"} if each.option.short else set()
+        own = {each.attribute, f"--{each.name}"} | short
+        if taken := sorted(own & names):
+            raise UsageError(
+                f"the field {each.attribute} of {request.__name__} cannot be called {taken[0]}: "
+                "another option has this name; choose another one"
+            )
+        names = names | own
+    known = {each.attribute for each in asked}
+    for item in fields(request):
+        if item.default is item.default_factory is MISSING and item.name not in known:
+            raise UsageError(
+                f"the field {item.name} of {request.__name__} has neither a default nor an Option "
+                "by which it can be given; annotate it as Annotated[type, Option(...)]"
+            )
+
+
 @dataclass(frozen=True, kw_only=True)
 class QuantalRequest(StudyRequest):
     """Follow branches of logit quantal response equilibria from lambda 0 to large lambda.
 
     At every information set log(p_a / p_b) = log(prior_a / prior_b) + lambda (v_a - v_b), where
     v are values of actions conditional on reaching it (Turocy 2010). The principal branch begins
-    at uniform behavior. Writes points.csv, summary.json and profiles. Exit code: 0 done, also
-    where a branch was lost on its way, which the summary says; 2 usage, 130 interrupted.
+    at uniform behavior. Writes points.csv, summary.json and profiles; with --figures points.csv
+    has at least 20 points for each decade of lambda from 0.1 on. Exit code: 0 done, also where a
+    branch was lost on its way, which the summary says; 2 usage, 130 interrupted.
     """
 
     command = "qre"
@@ -115,7 +152,13 @@ class QuantalRequest(StudyRequest):
 
 
 MOST = "most"
-_OF_SOLVER = "that of the solver"
+_BARRIERS = Choice(words=("log", "arctan", "rational"))
+_DERIVATIVES = Choice(words=("counterfactual", "raw"))
+
+
+def _of_solver(text: str, kind: Kind) -> Option:
+    """An option of the solver, which has a default of its own."""
+    return Option(text, kind, default="that of the solver")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,24 +194,13 @@ class TraceRequest(StudyRequest):
         ),
     ]
     epsilon: Annotated[
-        float | None,
-        Option("Strength of the regularization in payoff units.", POSITIVE, default=_OF_SOLVER),
+        float | None, _of_solver("Strength of the regularization in payoff units.", POSITIVE)
     ] = None
     regularization: Annotated[
-        str | None,
-        Option(
-            "How frequencies are kept inside their bounds.",
-            Choice(words=("log", "arctan", "rational")),
-            default=_OF_SOLVER,
-        ),
+        str | None, _of_solver("How frequencies are kept inside their bounds.", _BARRIERS)
     ] = None
     derivative: Annotated[
-        str | None,
-        Option(
-            "Action values, without or with the own reach.",
-            Choice(words=("counterfactual", "raw")),
-            default=_OF_SOLVER,
-        ),
+        str | None, _of_solver("Action values, without or with the own reach.", _DERIVATIVES)
     ] = None
     solver: Annotated[str, Option("Solver that follows branches.", SOLVER)] = "arclength"
     at: Annotated[

@@ -36,7 +36,7 @@ from szafron_strategies import (
     third,
 )
 
-from eqbench.studies.crossplay.measure import crossplay_exactly
+from eqbench.studies.crossplay.measure import crossplay
 from eqbench.verification import Verification
 
 
@@ -177,7 +177,7 @@ def test_exchange_of_players_between_two_equilibria_shows_the_same() -> None:
         ("A", profile(second((QUARTER, ZERO, EIGHTH, ZERO)), third(HALF, HALF))),
         ("B", profile(second((ZERO, ZERO, ZERO, ZERO)), third(ZERO, HALF))),
     ]
-    result = crossplay_exactly(kuhn3(), entries)
+    result = crossplay(kuhn3(), entries, exact=True)
     assert result.interchangeable[0].all(), "player 1 always plays the same"
     # player 2 of A among B is Table 4 but for c33; player 3 of B among A is that again
     assert result.interchangeable[1].tolist() == [[True, False], [True, True]]
