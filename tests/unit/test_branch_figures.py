@@ -12,6 +12,7 @@ import pytest
 from branch_cases import curves, dots, made_up_branch, texts
 
 import eqbench
+from eqbench.equilibria.kuhn_ranges import NODES
 from eqbench.errors import UsageError
 from eqbench.plots.branches import (
     Curve,
@@ -21,7 +22,6 @@ from eqbench.plots.branches import (
     frequency_panels,
     payoff_figure,
 )
-from eqbench.plots.kuhn import NODES
 from eqbench.plots.style import log_log_figure, power_law, save_figure
 from eqbench.studies.branch import Branch
 
