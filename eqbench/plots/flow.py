@@ -389,7 +389,7 @@ def _mark(ax: Axes, known: Sequence[KnownSet], tags: Mapping[str, str], actions:
             ax.plot(x, y, **_RING, clip_on=False, zorder=5)
             circles.add(spot)
         elif len(corners) == 2:
-            ends = {"solid_capstyle": "round", "clip_on": False}
+            ends: dict[str, Any] = {"solid_capstyle": "round", "clip_on": False}
             ax.plot(x, y, color=MARK, linewidth=2.2, zorder=5, **ends)
         else:
             ax.fill(x, y, facecolor=MARK, alpha=0.12, edgecolor=MARK, linewidth=0.8)

@@ -7,7 +7,7 @@ import operator
 import re
 import statistics
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -83,26 +83,25 @@ class Pair:
 
     def figures(self, metric: str) -> Figures:
         """One of `METRICS` in both runs."""
-        values = [[_figure(cell, metric) for cell in side] for side in (self.base, self.new)]
-        both = list(zip(*values, strict=True))
+        both = [
+            (_figure(old, metric), _figure(new, metric))
+            for old, new in zip(self.base, self.new, strict=True)
+        ]
         common = [(old, new) for old, new in both if old is not None and new is not None]
-        if not common:
-            found = [new for new in values[1] if new is not None]
-            alone = statistics.median(found) if found else None
-            return Figures(None, alone, len(found), _lost(both))
-        base, new = (statistics.median(side) for side in zip(*common, strict=True))
-        return Figures(base, new, len(common), _lost(both))
+        lost = sum(old is not None and new is None for old, new in both)
+        if common:
+            base, new = (statistics.median(side) for side in zip(*common, strict=True))
+            return Figures(base, new, len(common), lost)
+        alone = [new for _, new in both if new is not None]
+        return Figures(None, statistics.median(alone) if alone else None, len(alone), lost)
 
-    def equilibria(self) -> tuple[dict[str, int], dict[str, int]]:
+    def equilibria(self) -> list[dict[str, int]]:
         """How many cells of either run found which equilibrium."""
-        base, new = (counts([Entry("", cell) for cell in side]) for side in (self.base, self.new))
-        return base, new
+        return [counts([Entry("", cell) for cell in side]) for side in (self.base, self.new)]
 
-    def statuses(self) -> tuple[dict[str, int], dict[str, int]]:
+    def statuses(self) -> list[dict[str, int]]:
         """How many cells of either run ended with which status."""
-        sides = ([str(cell.status) for cell in side] for side in (self.base, self.new))
-        base, new = (dict(Counter(side)) for side in sides)
-        return base, new
+        return [dict(Counter(cell.status for cell in side)) for side in (self.base, self.new)]
 
 
 @dataclass(frozen=True)
@@ -157,12 +156,9 @@ def compare_runs(
         If the runs have no cell in common, or neither has a game or a solver that is named.
     """
     both = [*base.finished, *new.finished]
-    chosen = [_chosen(games, both, "game"), _chosen(solvers, both, "solver")]
+    keys = _chosen(games, both, "game") & _chosen(solvers, both, "solver")
     sides = _by_identity(
-        [
-            [cell for cell in run.finished if all(cell.key in keys for keys in chosen)]
-            for run in (base, new)
-        ]
+        [[cell for cell in run.finished if cell.key in keys] for run in (base, new)]
     )
     common = [identity for identity in sides[1] if identity in sides[0]]
     if not common:
@@ -178,11 +174,14 @@ def compare_runs(
         Pair(*(tuple(side[identity] for identity in group) for side in sides))
         for group in groups.values()
     )
-    missing, added = (
-        tuple(cell for at, cell in side.items() if at not in other)
-        for side, other in (sides, reversed(sides))
+    missing = tuple(cell for identity, cell in sides[0].items() if identity not in sides[1])
+    added = tuple(cell for identity, cell in sides[1].items() if identity not in sides[0])
+    unfinished = (
+        f"{run.missing} of {run.planned} cells of {run.path} have not finished"
+        for run in (base, new)
+        if run.missing
     )
-    warnings = (*_unlike(base, new), *_other_versions(pairs), *_unfinished(base, new))
+    warnings = (*_unlike(base, new), *_other_versions(pairs), *unfinished)
     warnings += tuple(dict.fromkeys(base.notes + new.notes))
     return Comparison(base, new, pairs, missing, tuple(map(cell_name, added)), warnings)
 
@@ -193,16 +192,10 @@ def _figure(cell: CellRecord, metric: str) -> float | None:
     return None if metric == "iterations" and value == 0 else value
 
 
-def _lost(both: Iterable[tuple[float | None, float | None]]) -> int:
-    return sum(old is not None and new is None for old, new in both)
-
-
 def _by_identity(sides: Sequence[Sequence[CellRecord]]) -> list[dict[_Identity, CellRecord]]:
     """Cells of each run by identity, which no two cells of a run share."""
-    counts = [
-        Counter((_game(cell), cell.solver_spec, cell.seed) for cell in side) for side in sides
-    ]
-    alike = {game for count in counts for (game, _, _), times in count.items() if times > 1}
+    keys = [[(_game(cell), cell.solver_spec, cell.seed) for cell in side] for side in sides]
+    alike = {key[0] for own in keys for key, times in Counter(own).items() if times > 1}
 
     def identity(cell: CellRecord) -> _Identity:
         game = _game(cell)
@@ -240,17 +233,18 @@ def _some(cells: Iterable[CellRecord]) -> str:
 
 def _unlike(base: StoredRun, new: StoredRun) -> list[str]:
     """What the runs were asked for, and where they ran, as far as it differs."""
-    limits = _differences(base.plan["request"], new.plan["request"], _LIMITS)
-    before, after = (run.plan.get("environment") or {} for run in (base, new))
-    machine = _differences(before, after, _MACHINE)
-    old, now = (each.get("packages") or {} for each in (before, after))
-    machine += _differences(old, now, sorted({*old, *now}))
+    limits = _differences([run.plan["request"] for run in (base, new)], _LIMITS)
+    machines = [run.plan.get("environment") or {} for run in (base, new)]
+    packages = [machine.get("packages") or {} for machine in machines]
+    machine = _differences(machines, _MACHINE) + _differences(
+        packages, sorted({*packages[0], *packages[1]})
+    )
     named = (("limits differ", limits), ("machine or packages differ", machine))
     return [f"{what}: {', '.join(found)}" for what, found in named if found]
 
 
-def _differences(before: dict[str, Any], after: dict[str, Any], names: Iterable[str]) -> list[str]:
-    pairs = [(name, before.get(name), after.get(name)) for name in names]
+def _differences(sides: Sequence[dict[str, Any]], names: Iterable[str]) -> list[str]:
+    pairs = [(name, *(side.get(name) for side in sides)) for name in names]
     return [f"{name} {old} → {now}" for name, old, now in pairs if old != now]
 
 
@@ -265,23 +259,10 @@ def _other_versions(pairs: Sequence[Pair]) -> list[str]:
     ]
 
 
-def _unfinished(*runs: StoredRun) -> list[str]:
-    return [
-        f"{run.missing} of {run.planned} cells of {run.path} have not finished"
-        for run in runs
-        if run.missing
-    ]
-
-
 _NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _CONDITION = re.compile(r"(\w+)(>=|<=|>|<)(.+)")
 _LIMIT = re.compile(rf"(?P<absolute>{_NUMBER})|(?P<factor>{_NUMBER})?x(?:\+(?P<plus>{_NUMBER}))?")
-_COMPARE: dict[str, Callable[[float, float], bool]] = {
-    ">": operator.gt,
-    ">=": operator.ge,
-    "<": operator.lt,
-    "<=": operator.le,
-}
+_COMPARE = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
 _ALLOWED = (
     "write METRIC OP LIMIT with OP one of > >= < <= and LIMIT a number, a multiple of the base "
     "such as 1.2x, or one with a margin such as 1.2x+0.1 or x+1e-9; for example elapsed_s>1.2x"
@@ -306,12 +287,10 @@ class Rule:
 
         Against a multiple of the base, a figure must also be beyond the base itself.
         """
-        if figures.new is None:
+        if figures.new is None or (figures.base is None and self.factor is not None):
             return False
-        if self.factor is None:
+        if self.factor is None or figures.base is None:
             return _COMPARE[self.comparison](figures.new, self.plus)
-        if figures.base is None:
-            return False
         # a multiple of a negative base, as rounding leaves of a regret, is on its wrong side
         limit = self.factor * max(figures.base, 0.0) + self.plus
         beyond = _COMPARE[self.comparison[0]](figures.new, figures.base)
@@ -406,10 +385,8 @@ def _broken(pair: Pair, criteria: Criteria) -> Iterator[tuple[str, str]]:
     for rule in criteria.rules:
         figures = pair.figures(rule.metric)
         if figures.lost:
-            yield (
-                rule.text,
-                f"{figures.lost} of {len(pair.new)} cells have no {rule.metric} any more",
-            )
+            lost = f"{figures.lost} of {len(pair.new)} cells have no {rule.metric} any more"
+            yield rule.text, lost
         elif rule.broken_by(figures):
             yield rule.text, _figures_text(rule.metric, figures)
 
@@ -473,10 +450,8 @@ def comparison_report(
     tested = {rule.metric for rule in criteria.rules}
     by_key = {pair.new[0].key: pair for pair in comparison.pairs}
     groups = by_game(Entry("", pair.new[0]) for pair in comparison.pairs)
-    tables = tuple(
-        _table(title, [by_key[entry.record.key] for entry in group], tested)
-        for title, group in zip(titles(groups), groups, strict=True)
-    )
+    of_game = ([by_key[entry.record.key] for entry in group] for group in groups)
+    tables = tuple(_table(*game, tested) for game in zip(titles(groups), of_game, strict=True))
     return Report(tables, _LEGEND, tuple(_notes(comparison, criteria, found)))
 
 
@@ -499,26 +474,20 @@ def comparison_json(
 
 def _cell(pair: Pair) -> dict[str, Any]:
     new = pair.new[0]
-    names = ("game", "solver", "game_spec", "solver_spec")
-    metrics = {}
-    for metric in METRICS:
-        figures = pair.figures(metric)
-        metrics[metric] = {
-            "base": figures.base,
-            "new": figures.new,
-            "ratio": figures.ratio,
-            "seeds": figures.seeds,
-        }
+    figures = {metric: pair.figures(metric) for metric in METRICS}
     return {
-        **{name: getattr(new, name) for name in names},
+        **{name: getattr(new, name) for name in ("game", "solver", "game_spec", "solver_spec")},
         "seeds": [cell.seed for cell in pair.new],
         "status": _beside(pair.statuses()) | {"worse": [cell.seed for cell in pair.worse]},
         "equilibria": _beside(pair.equilibria()),
-        "metrics": metrics,
+        "metrics": {
+            metric: {"base": each.base, "new": each.new, "ratio": each.ratio, "seeds": each.seeds}
+            for metric, each in figures.items()
+        },
     }
 
 
-def _beside(sides: tuple[Any, Any]) -> dict[str, Any]:
+def _beside(sides: Sequence[Any]) -> dict[str, Any]:
     return {"base": sides[0], "new": sides[1], "changed": sides[0] != sides[1]}
 
 
@@ -541,24 +510,23 @@ def _table(title: str, pairs: Sequence[Pair], tested: Collection[str]) -> Table:
 
 
 def _values(pair: Pair) -> Mapping[str, Any]:
+    several = len(pair.new) > 1
     values: dict[str, Any] = {
         "solver": pair.new[0].solver,
         "seeds": len(pair.new),
-        "status": _change(pair.statuses(), several=len(pair.new) > 1),
-        "equilibrium": _change(pair.equilibria(), several=len(pair.new) > 1),
+        "status": _change(pair.statuses(), several=several),
+        "equilibrium": _change(pair.equilibria(), several=several),
     }
     for metric, (heading, kind, _) in _SHOWN.items():
         figures = pair.figures(metric)
         whole = kind in ("count", "bytes")
-        values[heading], values[f"new {heading}"] = (
-            round(value) if whole and value is not None else value
-            for value in (figures.base, figures.new)
-        )
+        for title, value in ((heading, figures.base), (f"new {heading}", figures.new)):
+            values[title] = round(value) if whole and value is not None else value
         values[f"{heading} ×"] = figures.ratio
     return values
 
 
-def _change(sides: tuple[dict[str, int], dict[str, int]], *, several: bool) -> str | None:
+def _change(sides: Sequence[dict[str, int]], *, several: bool) -> str | None:
     """What was counted, or what it was and what it is; None if nothing ever was."""
     texts = [
         ", ".join(f"{name} ×{count}" if several else name for name, count in side.items()) or "–"

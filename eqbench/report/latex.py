@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from eqbench.report.rows import Column, Kind, Report, Row, Table, three_digits
+from eqbench.report.rows import FORMATS, Column, Kind, Report, Row, Table, three_digits
 from eqbench.text import printable
 
 _ESCAPES = {
@@ -114,11 +114,9 @@ def _power_of_ten(text: str) -> str:
 
 
 _FORMATS: dict[Kind, Callable[[Any], str]] = {
+    **FORMATS,
     "words": lambda words: escaped(" ".join(words)),
-    "count": "{:,}".format,
     "small": lambda value: _power_of_ten(f"{value:.1e}"),
     "payoff": lambda value: f"${value:+z.5f}$",
     "seconds": lambda value: _power_of_ten(three_digits(value)),
-    "bytes": lambda value: f"{value / 2**20:.0f}",
-    "ratio": "{:.2f}".format,
 }

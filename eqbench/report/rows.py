@@ -7,14 +7,14 @@ line break where space is short.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from eqbench.report.cell_notes import cell_notes
 from eqbench.report.entries import (
     Entry,
     by_game,
+    cell_notes,
     is_proved,
     row_label,
     several_runs,
@@ -132,22 +132,18 @@ class Table:
         kept = tuple(c for c in self.columns if not 0 < c.dispensable <= rank)
         return replace(self, columns=kept)
 
-    def with_payoff_columns(self) -> Table:
-        """Same table with one column per player in place of lists of payoffs."""
-        titles = [f"payoff P{p + 1}" for p in range(self.players)]
+    def with_payoff_columns(self, title: str = "payoff P") -> Table:
+        """Same table with one column per player, named so, in place of lists of payoffs."""
+        titles = [f"{title}{p + 1}" for p in range(self.players)]
         columns: list[Column] = []
         for column in self.columns:
             split = [Column(title, "payoff") for title in titles]
             columns += split if column.kind == "payoffs" else [column]
-        rows = tuple(
-            replace(
-                row, values={**row.values, **dict(zip(titles, row.values["payoffs"], strict=True))}
-            )
-            if row.values.get("payoffs")
-            else row
-            for row in self.rows
-        )
-        return replace(self, columns=tuple(columns), rows=rows)
+        rows = []
+        for row in self.rows:  # games of a table may have different numbers of players
+            payoffs = zip(titles, row.values.get("payoffs") or (), strict=False)
+            rows.append(replace(row, values={**row.values, **dict(payoffs)}))
+        return replace(self, columns=tuple(columns), rows=tuple(rows))
 
 
 @dataclass(frozen=True)
@@ -207,6 +203,15 @@ def three_digits(value: float) -> str:
     return f"{value:.0f}" if value >= 100 else f"{value:#.3g}"
 
 
+# Values as bare numbers, for where the unit stands in the heading.
+FORMATS: dict[Kind, Callable[[Any], str]] = {
+    "count": "{:,}".format,
+    "small": "{:.1e}".format,
+    "payoff": "{:+z.5f}".format,
+    "seconds": three_digits,
+    "bytes": lambda value: f"{value / 2**20:.0f}",
+    "ratio": "{:.2f}".format,
+}
 GAME = Column("game", identifies=True)
 RUN = Column("run", identifies=True)
 SOLVER = Column("solver", identifies=True)

@@ -13,11 +13,10 @@ from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from eqbench.report.cell_notes import ALARMING
-from eqbench.report.entries import Entry
+from eqbench.report.entries import ALARMING, Entry
 from eqbench.report.equilibria import with_matrices
 from eqbench.report.naming import broken
-from eqbench.report.rows import Column, Kind, Report, Row, Table, comparison
+from eqbench.report.rows import FORMATS, Column, Kind, Report, Row, Table, comparison
 from eqbench.report.screen import Screen
 from eqbench.store.schema import CellRecord
 from eqbench.text import printable
@@ -166,10 +165,8 @@ def small(value: float) -> str:
 
 
 _FORMATS: dict[Kind, Callable[[Any], str]] = {
+    **FORMATS,
     "text": lambda value: printable(str(value)),
-    "count": "{:,}".format,
-    "small": small,
     "seconds": seconds,
     "bytes": mebibytes,
-    "ratio": "{:.2f}".format,
 }

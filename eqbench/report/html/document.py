@@ -100,12 +100,7 @@ class Figure:
     svg: str
     caption: str
     title: str = ""
-    least_width: int = 620
-
-    @property
-    def markup(self) -> Markup:
-        """The SVG as it is."""
-        return Markup(self.svg)
+    least_width: int = 420
 
 
 @dataclass(frozen=True)
@@ -171,11 +166,6 @@ class Cell:
 
     def __post_init__(self) -> None:
         address_of(self.link)
-
-    @property
-    def address(self) -> str:
-        """The link as an address."""
-        return address_of(self.link)
 
     @property
     def sort_key(self) -> str | None:
@@ -261,19 +251,15 @@ def document(
         JSON has no NaN and no infinity, so they become null.
     """
     style, script = _file("page.css"), _file("page.js")
-    policy = _POLICY.format(style=_digest(style), script=_digest(script))
-    return (
-        _environment()
-        .get_template("page.html")
-        .render(
-            title=title,
-            sections=sections,
-            lead=lead,
-            policy=policy,
-            style=Markup(style),
-            script=Markup(script),
-            data=None if data is None else Markup(_harmless_json(data)),
-        )
+    template = _environment().get_template("page.html")
+    return template.render(
+        title=title,
+        sections=sections,
+        lead=lead,
+        policy=_POLICY.format(style=_digest(style), script=_digest(script)),
+        style=Markup(style),
+        script=Markup(script),
+        data=None if data is None else Markup(_harmless_json(data)),
     )
 
 
@@ -294,13 +280,6 @@ def _digest(text: str) -> str:
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def _readable(value: Any) -> Any:
-    """What is put into the page: of texts only what is printable."""
-    if isinstance(value, str) and not isinstance(value, Markup):
-        return printable_lines(value)
-    return value
-
-
 @cache
 def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
@@ -309,9 +288,10 @@ def _environment() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=_readable,
+        # of texts only what is printable gets into the page
+        finalize=lambda value: printable_lines(value) if type(value) is str else value,
     )
-    environment.filters["anchor"] = anchor_of
+    environment.filters |= {"anchor": anchor_of, "address": address_of}
     environment.tests["kind"] = lambda block, name: type(block).__name__ == name
     return environment
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from eqbench.model.size_limit import DEFAULT_MAX_NODES
 from eqbench.report.exports import report_on
-from eqbench.report.html.charts import curves
 from eqbench.report.html.document import (
     Beside,
     Block,
@@ -28,6 +27,7 @@ from eqbench.report.html.facts import GameFacts, PublishedSet
 from eqbench.report.html.tracks import GameTracks, Material, collect
 from eqbench.report.html.views import (
     common_trials,
+    curves,
     ecdf,
     heatmap,
     memory,
@@ -38,9 +38,9 @@ from eqbench.report.html.views import (
     why_not_all,
 )
 from eqbench.report.naming import is_cluster, label, listing, marks, order
-from eqbench.report.rows import SOLVER, Column, Report, Row, all_cells
+from eqbench.report.rows import FORMATS, SOLVER, Column, Kind, Report, Row, all_cells
 from eqbench.report.rows import Table as Rows
-from eqbench.report.terminal import mebibytes, seconds, small
+from eqbench.report.terminal import mebibytes, seconds
 from eqbench.store.schema import Status
 from eqbench.store.stored_run import StoredRun, cell_name
 from eqbench.text import printable
@@ -81,35 +81,22 @@ _CLUSTERS = (
 
 def naming_notes(games: Sequence[GameTracks]) -> list[Block]:
     """Where the sets that occur were published, and what the marks mean; empty without names."""
-    names = {game.title: _names(game) for game in games}
-    everything = {name for own in names.values() for name in own}
+    records = [track.entry.record for game in games for track in game.tracks]
+    everything: set[str] = set()
+    pairs = []
+    for game in games:
+        items = (item for track in game.tracks for item in track.entry.record.equilibria)
+        names = {item.identity["name"] for item in items if item.identity}
+        everything |= names
+        if lines := _published_lines([known for known in game.sets if known.name in names]):
+            pairs.append((game.short, lines))
     if not everything:
         return []
-    pairs = [
-        (game.short, lines)
-        for game in games
-        if (
-            lines := _published_lines(
-                [known for known in game.sets if known.name in names[game.title]]
-            )
-        )
-    ]
-    records = [track.entry.record for game in games for track in game.tracks]
     notes = [text for text in marks(map(label, records)) if not text.startswith("cluster")]
     kinds = [_KINDS] if any(not is_cluster(name) for name in everything) else []
     clusters = [_CLUSTERS] if any(map(is_cluster, everything)) else []
     blocks: list[Block] = [Facts(pairs)] if pairs else []
     return [*blocks, Prose((*kinds, *clusters, *notes), small=True)]
-
-
-def _names(game: GameTracks) -> list[str]:
-    found = {
-        item.identity["name"]
-        for track in game.tracks
-        for item in track.entry.record.equilibria
-        if item.identity
-    }
-    return sorted(found, key=order)
 
 
 def _published_lines(known: Sequence[PublishedSet]) -> list[str]:
@@ -120,16 +107,12 @@ def _published_lines(known: Sequence[PublishedSet]) -> list[str]:
         by_source.setdefault(each.source, []).append(each.name)
         for symbol in each.symbols.items():
             by_symbol.setdefault(symbol, []).append(each.name)
-    sources = [f"{', '.join(names)}: {source}" for source, names in by_source.items()]
-    return [*sources, *_symbols(by_symbol)]
-
-
-def _symbols(by_symbol: Mapping[tuple[str, str], Sequence[str]]) -> list[str]:
-    symbols = [symbol for symbol, _ in by_symbol]
-    return [
-        f"{symbol} is {meaning}" + (f", in {', '.join(names)}" if symbols.count(symbol) > 1 else "")
-        for (symbol, meaning), names in by_symbol.items()
-    ]
+    found = [symbol for symbol, _ in by_symbol]
+    lines = [f"{', '.join(names)}: {source}" for source, names in by_source.items()]
+    for (letter, meaning), names in by_symbol.items():
+        where = f", in {', '.join(names)}" if found.count(letter) > 1 else ""
+        lines.append(f"{letter} is {meaning}{where}")
+    return lines
 
 
 Pairs = list[tuple[str, str | Sequence[str]]]
@@ -266,13 +249,7 @@ def _text(value: Any) -> str:
     return _UNKNOWN if value is None else printable(str(value))
 
 
-_FORMATS = {
-    "count": "{:,}".format,
-    "small": small,
-    "seconds": seconds,
-    "bytes": mebibytes,
-    "payoff": "{:+z.5f}".format,
-}
+_FORMATS: dict[Kind, Callable[[Any], str]] = {**FORMATS, "seconds": seconds, "bytes": mebibytes}
 _UNITS = {"seconds": "in seconds", "bytes": "in bytes", "small": "in payoff units"}
 
 
@@ -293,17 +270,18 @@ def page_table(
     name, title, caption, filters : as in :class:`~eqbench.report.html.document.Table`
     hints : what is shown when the status of a row is pointed at
     """
-    columns = list(_columns(table))
-    hints = hints or [""] * len(table.rows)
+    # the solver stays in sight
+    split = table.with_payoff_columns("P")
+    columns = sorted(split.columns, key=lambda column: column.title != SOLVER.title)
     return Table(
         name=name,
         columns=[
             Heading(column.title, column.numeric, _UNITS.get(column.kind, ""), column.stacked)
-            for column, _ in columns
+            for column in columns
         ],
         rows=[
-            [_cell(row, column, player, hint) for column, player in columns]
-            for row, hint in zip(table.rows, hints, strict=True)
+            [_cell(row, column, hint) for column in columns]
+            for row, hint in zip(split.rows, hints or [""] * len(split.rows), strict=True)
         ],
         caption=caption,
         title=title,
@@ -311,40 +289,20 @@ def page_table(
     )
 
 
-def _columns(table: Rows) -> Iterable[tuple[Column, int]]:
-    """Columns with the player whose payoff they hold; those of payoffs become one per player."""
-    for column in sorted(table.columns, key=lambda column: column.title != SOLVER.title):
-        if column.kind == "payoffs":
-            for player in range(table.players):
-                yield Column(f"P{player + 1}", "payoff"), player
-        else:
-            yield column, -1
-
-
-def _cell(row: Row, column: Column, player: int, hint: str) -> Cell:
-    value = _value(row, column, player)
+def _cell(row: Row, column: Column, hint: str) -> Cell:
+    value = row.values.get(column.title)
     if value is None:
         return Cell("" if column.identifies else "–", None)
     if column.kind == "status":
         return Cell(value, hint=hint, kind=tone(value))
-    if column.kind == "words":
-        return Cell(printable(" ".join(value)))
     if not column.numeric:
-        return Cell(printable(str(value)))
+        return Cell(printable(" ".join(value) if column.kind == "words" else str(value)))
     if value == 0 and column.title in row.exact:
         return Cell("0 exactly", value)
     if value == 0 and column.kind == "small":
         return Cell("0", value)
-    if value == 0 and not column.identifies:
-        return Cell(_FORMATS.get(column.kind, str)(value), value, kind="faint")
-    return Cell(_FORMATS.get(column.kind, str)(value), value)
-
-
-def _value(row: Row, column: Column, player: int) -> Any:
-    if player < 0:
-        return row.values.get(column.title)
-    payoffs = row.values.get("payoffs") or ()
-    return payoffs[player] if player < len(payoffs) else None
+    is_faint = value == 0 and not column.identifies
+    return Cell(_FORMATS.get(column.kind, str)(value), value, kind="faint" if is_faint else "")
 
 
 _MOST_LISTED = 12  # candidates of a cell, of which there may be a thousand
@@ -422,28 +380,22 @@ def _comparison(material: Material, report: Report) -> list[Block]:
     if not material.entries:
         return [_EMPTY]
     cells = all_cells(material.entries)
+    payoffs = "P1, P2, … are payoffs." if cells.players else ""
     table = page_table(
         cells,
         "results",
-        caption=" ".join(_how_to_read(cells)),
+        caption=" ".join(filter(None, (cells.legend, payoffs, "Choose a heading to sort by it."))),
         filters=("game", "status", "solver"),
         hints=[entry.record.reason for entry in material.entries],
     )
     statuses = status_note(entry.record.status for entry in material.entries)
-    blocks: list[Block] = [table, statuses]
-    reasons: list[tuple[str, Sequence[str]]] = []
-    for own in (table for table in report.tables if not table.topic):
-        if own.remarks:
-            reasons.append((own.title.partition(" = ")[0], [own.title, *own.remarks]))
-    return [*blocks, Title("Reasons and notes"), Facts(reasons)] if reasons else blocks
-
-
-def _how_to_read(cells: Rows) -> Iterator[str]:
-    if cells.legend:
-        yield cells.legend
-    if cells.players:
-        yield "P1, P2, … are payoffs."
-    yield "Choose a heading to sort by it."
+    reasons: list[tuple[str, Sequence[str]]] = [
+        (own.title.partition(" = ")[0], [own.title, *own.remarks])
+        for own in report.tables
+        if own.remarks and not own.topic
+    ]
+    more: list[Block] = [Title("Reasons and notes"), Facts(reasons)] if reasons else []
+    return [table, statuses, *more]
 
 
 def _attainment(games: Sequence[GameTracks]) -> list[Block]:
@@ -458,16 +410,12 @@ def _unread(games: Sequence[GameTracks]) -> list[Block]:
     if not cells:
         return []
     names = " ".join(listing([cell_name(cell) for cell in cells]))
-    return [
-        Prose(
-            (
-                f"Snapshots cannot be read of {names}: their files are missing from the folder "
-                "traces of the run, or damaged. Only what these cells ended with is drawn, and "
-                "counts among the targets reached.",
-            ),
-            small=True,
-        )
-    ]
+    text = (
+        f"Snapshots cannot be read of {names}: their files are missing from the folder traces of "
+        "the run, or damaged. Only what these cells ended with is drawn, and counts among the "
+        "targets reached."
+    )
+    return [Prose((text,), small=True)]
 
 
 def _matrices(report: Report) -> list[Block]:

@@ -11,8 +11,8 @@ from pathlib import Path
 from eqbench.errors import UsageError
 from eqbench.report.entries import Entry, by_game, titles
 from eqbench.report.exports import entries_of, run_names
+from eqbench.report.html.charts import Look, looks
 from eqbench.report.html.facts import GameFacts, PublishedPayoffs, PublishedSet
-from eqbench.report.html.looks import Look, looks
 from eqbench.spec import split_specs
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun
@@ -94,9 +94,25 @@ def collect(
     groups : solvers that a word such as ``all`` stands for, by that word
     """
     entries, asked = entries_of(runs), [_asked(run, groups or {}) for run in runs]
-    look_of = _looks(runs, asked)
-    tracks = _tracks(runs, entries, look_of)
-    awaited = _awaited(runs, asked, look_of)
+    named = list(zip(run_names(runs), runs, asked, strict=True))
+    labels = {
+        (name, solver): f"{solver} ({name})" if name else solver
+        for name, run, (_, solvers) in named
+        for solver in (*solvers, *(cell.solver for cell in run.cells))
+    }
+    look_of = dict(zip(labels, looks(list(labels.values())), strict=True))
+    awaited: dict[str, list[Look]] = {}
+    for name, run, wanted in named:
+        there = {(cell.game, cell.solver) for cell in run.cells}
+        for game, solver in product(*wanted):
+            if (game, solver) not in there:
+                awaited.setdefault(game, []).append(look_of[name, solver])
+    run_of = (run for run in runs for _ in run.cells)
+    # by identity, since entries cannot be keys themselves
+    tracks = {
+        id(entry): _track(entry, run, look_of[entry.run, entry.record.solver])
+        for entry, run in zip(entries, run_of, strict=True)
+    }
     of_game = by_game(entries)
     names = [group[0].record.game for group in of_game]
     games = []
@@ -133,47 +149,11 @@ def _asked(run: StoredRun, groups: Mapping[str, Sequence[str]]) -> tuple[list[st
     return games, [name for part in solvers for name in groups.get(part, [part])]
 
 
-def _looks(
-    runs: Sequence[StoredRun], asked: Sequence[tuple[list[str], list[str]]]
-) -> dict[tuple[str, str], Look]:
-    """A look for each solver of each run, by the names of both."""
-    keys = {
-        (name, solver): f"{solver} ({name})" if name else solver
-        for name, run, (_, solvers) in zip(run_names(runs), runs, asked, strict=True)
-        for solver in (*solvers, *(cell.solver for cell in run.cells))
-    }
-    return dict(zip(keys, looks(list(keys.values())), strict=True))
-
-
-def _awaited(
-    runs: Sequence[StoredRun],
-    asked: Sequence[tuple[list[str], list[str]]],
-    look_of: Mapping[tuple[str, str], Look],
-) -> dict[str, list[Look]]:
-    """Solvers of unfinished runs that have no cell of a game yet, by the game as typed."""
-    awaited: dict[str, list[Look]] = {}
-    for name, run, (games, solvers) in zip(run_names(runs), runs, asked, strict=True):
-        there = {(cell.game, cell.solver) for cell in run.cells}
-        for game, solver in product(games, solvers):
-            if (game, solver) not in there:
-                awaited.setdefault(game, []).append(look_of[name, solver])
-    return awaited
-
-
-def _tracks(
-    runs: Sequence[StoredRun], entries: Sequence[Entry], look_of: Mapping[tuple[str, str], Look]
-) -> dict[int, Track]:
-    """Track of each entry by its identity, since entries cannot be keys themselves."""
-    run_of = [run for run in runs for _ in run.cells]
-    tracks = {}
-    for entry, run in zip(entries, run_of, strict=True):
-        record, asked = entry.record, run.plan["request"].get("target")
-        curve = _curve(run.path / record.trace) if record.trace else ()
-        points = _points(record, curve or ())
-        usual = record.target / _DEFAULT_TARGET if record.target and asked is None else None
-        look = look_of[entry.run, record.solver]
-        tracks[id(entry)] = Track(entry, look, points, usual, unread=curve is None)
-    return tracks
+def _track(entry: Entry, run: StoredRun, look: Look) -> Track:
+    record, asked = entry.record, run.plan["request"].get("target")
+    curve = _curve(run.path / record.trace) if record.trace else []
+    usual = record.target / _DEFAULT_TARGET if record.target and asked is None else None
+    return Track(entry, look, _points(record, curve or ()), usual, unread=curve is None)
 
 
 def _curve(file: Path) -> list[Point] | None:

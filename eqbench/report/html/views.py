@@ -1,4 +1,4 @@
-"""What the page draws: progress, attainment, costs, payoffs, and who found what."""
+"""The figures of a page: progress, shares of targets, costs, payoffs, and what became of cells."""
 
 from __future__ import annotations
 
@@ -6,30 +6,122 @@ import math
 import statistics
 import xml.etree.ElementTree as ET
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from eqbench.report.cell_notes import ALARMING
+from eqbench.report.entries import ALARMING
 from eqbench.report.html.charts import (
-    SHORTEST_S,
+    CIRCLE,
+    CROSS,
     Axes,
+    Look,
     Scale,
+    add_look_mark,
     chart,
     linear_scale,
     log_scale,
-    looks_of,
+    part_of,
     picture,
     share_scale,
+    short,
 )
 from eqbench.report.html.document import Beside, Block, Figure, Prose, Title, anchor_of
 from eqbench.report.html.facts import PublishedPayoffs
-from eqbench.report.html.looks import CIRCLE, CROSS, Look, add_look_mark, part_of, short
-from eqbench.report.html.tracks import GameTracks, Track
+from eqbench.report.html.tracks import GameTracks, Point, Track
 from eqbench.report.naming import kind_of_match, marked
-from eqbench.report.svg import GRAY, INK, add, add_text, svg_text
+from eqbench.report.svg import GRAY, INK, add, add_text, svg_text, text_width
 from eqbench.report.terminal import seconds, small
-from eqbench.report.tree_layout import text_width
-from eqbench.store.schema import CellRecord, EquilibriumRecord, Status
+from eqbench.store.schema import EquilibriumRecord, Status
+
+SHORTEST_S = 1e-5  # where clocks stop telling moments apart
+NEGLIGIBLE = 1e-13  # of the payoff range: what sums of rounded products leave behind
+
+
+@dataclass(frozen=True)
+class _Against:
+    """What NashConv is drawn against; None leaves a point out."""
+
+    name: str
+    axis: str
+    where: Callable[[Point], float | None]
+    more: str
+
+
+_AGAINST = (
+    _Against(
+        "time",
+        "seconds of solving",
+        lambda point: max(point.elapsed_s, SHORTEST_S),
+        "Time is that of the machine under Provenance, without set-up and monitoring.",
+    ),
+    _Against(
+        "iterations",
+        "iterations",
+        lambda point: float(point.work) if point.work > 0 else None,
+        "An iteration costs as much as its method makes it cost, so compare shapes rather than "
+        "solvers; methods that count none are not here.",
+    ),
+)
+
+
+def curves(games: Sequence[GameTracks]) -> list[Block]:
+    """Figures of all games that have a measured profile."""
+    blocks: list[Block] = []
+    for place, game in enumerate(games, 1):
+        pair = [
+            _curve_figure(game, against, f"nashconv-{against.name}-{place}")
+            for against in _AGAINST
+            if any(against.where(point) for track in game.tracks for point in track.points)
+        ]
+        if pair:
+            blocks += [Title(game.short, f"{anchor_of(game.short)}-curves-{place}"), Beside(pair)]
+    return blocks
+
+
+def looks_of(tracks: Iterable[Track]) -> list[Look]:
+    """Looks of the solvers of some cells, each once and in the same order on the whole page."""
+    found = {track.look.key: track.look for track in tracks}
+    return sorted(found.values(), key=lambda look: int(look.key))
+
+
+def _curve_figure(game: GameTracks, against: _Against, name: str) -> Figure:
+    lines = []
+    for track in game.tracks:
+        points = [(at, point) for point in track.points if (at := against.where(point))]
+        if points:
+            lines.append((track, points))
+    negligible = NEGLIGIBLE * game.unit
+    x = log_scale(moment for _, points in lines for moment, _ in points)
+    y = log_scale((p.nash_conv for _, ps in lines for _, p in ps), negligible=negligible)
+    shown = looks_of(track for track, _ in lines)
+    label = f"NashConv against {against.name} on {game.short}"
+    root, axes = chart(label, (x, y), (against.axis, "NashConv (payoff units)"), shown)
+    for track, points in lines:
+        group = part_of(root, track.look, _said(track))
+        path = axes.path([(x, p.nash_conv) for x, p in points])
+        add(group, "path", d=path, stroke_width=1.6, stroke_linejoin="round", **track.look.line)
+    for track, points in lines:  # above all lines
+        x_end, last = points[-1]
+        group = part_of(root, track.look, _said(track))
+        add_look_mark(group, track.look, *axes.place(x_end, last.nash_conv))
+    floor = f"; ≈ 0 is at most {small(negligible)}, zero and less included" if y.negligible else ""
+    return Figure(
+        name,
+        svg_text(root),
+        "Lower and further left is better; both axes are logarithmic. A line joins the measured "
+        f"snapshots of one cell, its mark is the profile that counts{floor}. {against.more}",
+        f"NashConv against {against.name}",
+    )
+
+
+def _said(track: Track) -> str:
+    record, last = track.entry.record, track.points[-1]
+    seed = "" if record.seed is None else f", seed {record.seed}"
+    work = f", {last.work:,} iterations" if last.work else ""
+    return (
+        f"{track.look.label}{seed}: NashConv {small(last.nash_conv)} after "
+        f"{seconds(last.elapsed_s)}{work} ({record.status})"
+    )
 
 
 @dataclass(frozen=True)
@@ -83,17 +175,13 @@ def why_not_all(games: Sequence[GameTracks], trials: Sequence[Trial]) -> list[Pr
     counted = common_games(trials)
     if not solved or (counted and (len(solved) < 2 or len(counted) > 1)):
         return []
-    if not counted:
-        text = (
-            "Shares of targets and performance profiles need games and seeds that all solvers on "
-            "this page were asked to solve, and there are none: a page with fewer runs may have "
-            "them."
-        )
-    else:
-        text = (
-            "A performance profile needs two games that all solvers on this page were asked to "
-            f"solve; there is only {counted[0].short}."
-        )
+    text = (
+        "A performance profile needs two games that all solvers on this page were asked to solve; "
+        f"there is only {counted[0].short}."
+        if counted
+        else "Shares of targets and performance profiles need games and seeds that all solvers on "
+        "this page were asked to solve, and there are none: a page with fewer runs may have them."
+    )
     return [Prose((text,), small=True)]
 
 
@@ -104,8 +192,6 @@ _MARK = (
     "A mark is where a solver reached something for the last time; behind it the line goes on, "
     "thin, to the right edge."
 )
-
-Steps = list[tuple[float, float]]
 
 
 def ecdf(games: Sequence[GameTracks], trials: Sequence[Trial]) -> Figure | None:
@@ -141,7 +227,6 @@ def ecdf(games: Sequence[GameTracks], trials: Sequence[Trial]) -> Figure | None:
         f"that uses no chance counts for every seed. {_MARK} How high that is says what the time "
         f"limit allowed, not what the method can do.{without}",
         title,
-        least_width=420,
     )
 
 
@@ -204,7 +289,6 @@ def _profile(
         f"{what_counts(games, trials)} Ratios hide absolute times and depend on which solvers take "
         f"part, so order two solvers only by a profile of these two.{without}",
         title,
-        least_width=420,
     )
 
 
@@ -212,13 +296,6 @@ def _target(game: GameTracks) -> float:
     """Smallest max regret at which any cell of a game may stop, 0 if one may not."""
     targets = (track.entry.record.target for track in game.tracks)
     return min((target for target in targets if target is not None), default=0.0)
-
-
-def _shares(values: Iterable[float]) -> Steps:
-    """Points at which the share of values that are at most x rises."""
-    known = sorted(values)
-    rises = {x: (k + 1) / len(known) for k, x in enumerate(known) if x < math.inf}
-    return list(rises.items())
 
 
 def _drawn(
@@ -229,39 +306,30 @@ def _drawn(
 ) -> tuple[str, str]:
     """Picture of the shares of given values, and a sentence on the solvers that have no line."""
     looks, values = given
-    points = {look.key: _shares(values[look.key]) for look in looks}
+    points: dict[str, list[tuple[float, float]]] = {}
+    for look in looks:  # where the share of values that are at most x rises
+        known = sorted(values[look.key])
+        rises = {x: (k + 1) / len(known) for k, x in enumerate(known) if x < math.inf}
+        points[look.key] = list(rises.items())
     shown = [look for look in looks if points[look.key]]
     without = [look.label for look in looks if not points[look.key]]
     root, axes = chart(label, scales, names, shown)
     # the thin ends of lines below, then lines, then marks, so that none is hidden where many end
-    for draw in (_draw_rest, _draw_line, _draw_end):
-        for look in shown:
-            draw(root, axes, look, points[look.key])
+    for look in shown:
+        x, y = axes.place(*points[look.key][-1])
+        rest = {"d": f"M{x:.1f} {y:.1f}H{axes.left + axes.width:.1f}", **look.line}
+        add(part_of(root, look), "path", **rest, stroke_width=0.8, stroke_opacity=0.55)
+    for look in shown:
+        own = points[look.key]
+        path = axes.steps([(own[0][0], 0.0), *own], own[-1][0])
+        group = part_of(root, look, f"{look.label}: {own[-1][1]:.0%} in the end")
+        add(group, "path", d=path, stroke_width=1.5, **look.line)
+    for look in shown:
+        own = points[look.key]
+        group = part_of(root, look, f"{look.label}: {own[-1][1]:.0%} in the end")
+        add_look_mark(group, look, *axes.place(*own[-1]))
     said = f" No line, since they reached nothing: {', '.join(without)}." if without else ""
     return svg_text(root), said
-
-
-def _draw_rest(root: ET.Element, axes: Axes, look: Look, points: Steps) -> None:
-    x, y = axes.place(*points[-1])
-    line = {"d": f"M{x:.1f} {y:.1f}H{axes.left + axes.width:.1f}", **look.line}
-    add(part_of(root, look), "path", **line, stroke_width=0.8, stroke_opacity=0.55)
-
-
-def _draw_line(root: ET.Element, axes: Axes, look: Look, points: Steps) -> None:
-    group = part_of(root, look)
-    add(group, "title").text = _said(look, points)
-    path = axes.steps([(points[0][0], 0.0), *points], points[-1][0])
-    add(group, "path", d=path, stroke_width=1.5, **look.line)
-
-
-def _draw_end(root: ET.Element, axes: Axes, look: Look, points: Steps) -> None:
-    group = part_of(root, look)
-    add(group, "title").text = _said(look, points)
-    add_look_mark(group, look, *axes.place(*points[-1]))
-
-
-def _said(look: Look, points: Steps) -> str:
-    return f"{look.label}: {points[-1][1]:.0%} in the end"
 
 
 _WIDTH, _COST_ROW, _TOP, _BELOW, _RIGHT = 560.0, 24.0, 40.0, 48.0, 24.0
@@ -276,25 +344,25 @@ _PARTS = (
 
 def memory(games: Sequence[GameTracks]) -> Figure | None:
     """Peak memory of each solver; None if nothing is known."""
-    tracks = [t for game in games for t in game.tracks if _solved(t.entry.record)]
+    everything = (track for game in games for track in game.tracks)
+    solved = ((track, track.entry.record) for track in everything)
+    tracks = [t for t, r in solved if None not in (r.elapsed_s, r.peak_memory_bytes)]
     if not tracks:
         return None
-    peaks = {look.key: _peaks(tracks, look) for look in looks_of(tracks)}
+    peaks: dict[Look, list[float]] = {look: [] for look in looks_of(tracks)}
+    for track in tracks:
+        peaks[track.look].append((track.entry.record.peak_memory_bytes or 0) / _MIB)
     least = min(map(min, peaks.values()))
     scale = linear_scale([0.0, *(1.04 * max(own) for own in peaks.values())])
     label, axis = "Peak memory of each solver", "peak of resident memory (MiB)"
-    root, axes = _bars(label, axis, looks_of(tracks), scale)
-    for row, look in enumerate(looks_of(tracks)):
+    root, axes = _bars(label, axis, list(peaks), scale)
+    for row, (look, own) in enumerate(peaks.items()):
         y = _TOP + (row + 0.5) * _COST_ROW
-        group = part_of(root, look)
-        own = peaks[look.key]
-        end = axes.place(max(own), 0)[0]
-        size = {"width": end - axes.left, "height": _COST_ROW - 9}
-        add(group, "rect", x=axes.left, y=y - (_COST_ROW - 9) / 2, **size, fill="#c3d6ea", rx=2)
+        group = part_of(root, look, f"{look.label}: {max(own):.0f} MiB at most")
+        _bar(group, axes, row, (0.0, max(own)), fill="#c3d6ea", rx=2)
         for peak in own:
             place = {"cx": axes.place(peak, 0)[0], "cy": y, "r": 3}
             add(group, "circle", **place, fill="#0b5cad", fill_opacity=0.6)
-        add(group, "title").text = f"{look.label}: {max(own):.0f} MiB at most"
     x = axes.place(least, 0)[0]
     line = f"M{x:.1f} {axes.bottom:.1f}V{_TOP - 6:.1f}"
     add(root, "path", d=line, stroke=INK, stroke_dasharray="3 3")
@@ -311,7 +379,6 @@ def memory(games: Sequence[GameTracks]) -> Figure | None:
         "takes memory that later cells do not need. Peaks are sampled, so that short ones may be "
         "missed.",
         "Memory",
-        least_width=420,
     )
 
 
@@ -320,17 +387,16 @@ def times(games: Sequence[GameTracks]) -> Figure | None:
     tracks = [t for game in games for t in game.tracks if t.entry.record.setup_s is not None]
     if not tracks:
         return None
-    shown = looks_of(tracks)
-    totals = {look.key: [_total(tracks, look, name) for name, _, _ in _PARTS] for look in shown}
+    totals = {look: [0.0] * len(_PARTS) for look in looks_of(tracks)}
+    for track in tracks:
+        for place, (name, _, _) in enumerate(_PARTS):
+            totals[track.look][place] += getattr(track.entry.record, name) or 0.0
     scale = linear_scale([0.0, *(1.04 * sum(parts) for parts in totals.values())])
-    root, axes = _bars("Time of each solver", "seconds, all cells together", shown, scale)
-    for row, look in enumerate(shown):
-        y, group = _TOP + (row + 0.5) * _COST_ROW, part_of(root, look)
-        start = 0.0
-        for (_, name, color), spent in zip(_PARTS, totals[look.key], strict=True):
-            left, right = axes.place(start, 0)[0], axes.place(start + spent, 0)[0]
-            size = {"width": max(right - left, 0.0), "height": _COST_ROW - 9}
-            bar = add(group, "rect", x=left, y=y - (_COST_ROW - 9) / 2, **size, fill=color)
+    root, axes = _bars("Time of each solver", "seconds, all cells together", list(totals), scale)
+    for row, (look, own) in enumerate(totals.items()):
+        group, start = part_of(root, look), 0.0
+        for (_, name, color), spent in zip(_PARTS, own, strict=True):
+            bar = _bar(group, axes, row, (start, start + spent), fill=color)
             add(bar, "title").text = f"{look.label}: {seconds(spent)} of {name}"
             start += spent
     left = axes.left
@@ -345,7 +411,6 @@ def times(games: Sequence[GameTracks]) -> Figure | None:
         "compilation, monitoring is what reporting snapshots cost and is not charged to the "
         "solver. A short bar may mean few supported games; the table has each cell.",
         "Time",
-        least_width=420,
     )
 
 
@@ -363,17 +428,12 @@ def _bars(label: str, axis: str, shown: Sequence[Look], scale: Scale) -> tuple[E
     return root, axes
 
 
-def _solved(record: CellRecord) -> bool:
-    return record.elapsed_s is not None and record.peak_memory_bytes is not None
-
-
-def _peaks(tracks: Sequence[Track], look: Look) -> list[float]:
-    records = [track.entry.record for track in tracks if track.look is look]
-    return [(record.peak_memory_bytes or 0) / _MIB for record in records]
-
-
-def _total(tracks: Sequence[Track], look: Look, name: str) -> float:
-    return sum(getattr(t.entry.record, name) or 0.0 for t in tracks if t.look is look)
+def _bar(
+    group: ET.Element, axes: Axes, row: int, ends: tuple[float, float], **style: str | float
+) -> ET.Element:
+    left, right = (axes.place(end, 0)[0] for end in ends)
+    y, height = _TOP + (row + 0.5) * _COST_ROW, _COST_ROW - 9
+    return add(group, "rect", x=left, y=y - height / 2, width=right - left, height=height, **style)
 
 
 # Of the payoff range: up to which regret a profile counts as an equilibrium here, and below
@@ -431,25 +491,20 @@ def _distinct(game: GameTracks, found: Sequence[_Found]) -> list[list[float]]:
 
 
 def _note(game: GameTracks, found: Sequence[_Found]) -> str:
-    """What there is to say where a figure would be a dot or two."""
-    texts = _either(_distinct(game, found))
+    """Say what a figure of a dot or two would show, and how many payoffs are as published."""
     count = f"{len(found)} equilibria have" if len(found) > 1 else "one equilibrium has"
-    return f"{game.short}: {count} payoffs {texts}{_held_against_published(game, found)}."
-
-
-def _held_against_published(game: GameTracks, found: Sequence[_Found]) -> str:
-    """How many equilibria have published payoffs, and those if not all do; empty without any."""
+    said = f"{game.short}: {count} payoffs {_either(_distinct(game, found))}"
     points = [end for known in game.published for end in known.ends]
     if not points:
-        return ""
+        return f"{said}."
     alike = sum(
         any(_differ(item.record.payoffs, point) <= SAME * game.unit for point in points)
         for item in found
     )
     if alike == len(found):
-        return ", as published"
+        return f"{said}, as published."
     share = f"; {alike} of them as published, which is" if alike else "; published is"
-    return f"{share} {_either(points)}"
+    return f"{said}{share} {_either(points)}."
 
 
 def _differ(payoffs: Sequence[float], others: Sequence[float]) -> float:
@@ -501,7 +556,6 @@ def _figure(game: GameTracks, found: Sequence[_Found], player: int, place: int) 
         "in no published set, or only near one. How often a place was found says nothing about how "
         "likely it is.",
         f"P1 against P{player + 1}",
-        least_width=420,
     )
 
 
@@ -515,13 +569,12 @@ def _merged(published: Sequence[PublishedPayoffs]) -> list[PublishedPayoffs]:
 
 
 def _published(root: ET.Element, axes: Axes, known: PublishedPayoffs, player: int) -> None:
-    group = add(root, "g")
-    add(group, "title").text = known.name
     places = [axes.place(end[0], end[player]) for end in known.ends]
     (x, y), (to_x, to_y) = places[0], places[-1]
     # a line of no length with round ends is a dot
     line = {"d": f"M{x:.1f} {y:.1f}L{to_x:.1f} {to_y:.1f}", "stroke_linecap": "round"}
-    add(group, "path", **line, stroke=_SEGMENT, stroke_width=11)
+    path = add(root, "path", **line, stroke=_SEGMENT, stroke_width=11)
+    add(path, "title").text = known.name
 
 
 def _heaps(axes: Axes, found: Sequence[_Found], player: int) -> list[list[_Found]]:
@@ -537,14 +590,12 @@ def _mark(root: ET.Element, axes: Axes, heap: Sequence[_Found], player: int) -> 
     item = heap[0]
     payoffs, identity = item.record.payoffs, item.record.identity
     look = replace(item.look, mark=CIRCLE if item.rank else CROSS)
-    group = part_of(root, look)
-    at = axes.place(payoffs[0], payoffs[player])
-    add_look_mark(group, look, *at, hollow=item.rank == 1)
     name = " ".join(marked(identity)) if identity else "no name"
     texts = ", ".join(f"{payoff:+z.6f}" for payoff in payoffs)
     more = f", and {len(heap) - 1} more here" if len(heap) > 1 else ""
     said = f"{look.label}: {name} ({item.place}), payoffs {texts}{more}"
-    add(group, "title").text = said
+    at = axes.place(payoffs[0], payoffs[player])
+    add_look_mark(part_of(root, look, said), look, *at, hollow=item.rank == 1)
 
 
 _FILLS = {"good": "#d5ecda", "fair": "#fbeecb", "bad": "#f8d3cf", "idle": "#eceff2"}
@@ -562,12 +613,8 @@ def tone(status: str) -> str:
 
 def heatmap(games: Sequence[GameTracks]) -> Figure:
     """Status of every solver on every game, with the mark of the verifier."""
-    asked = [
-        *(track.look for game in games for track in game.tracks),
-        *(look for game in games for look in game.awaited),
-    ]
-    shown = sorted(dict.fromkeys(asked), key=lambda look: int(look.key))
-    awaited = any(game.awaited for game in games)
+    awaited = {look for game in games for look in game.awaited}
+    shown = sorted({*shown_looks(games), *awaited}, key=lambda look: int(look.key))
     names = [short(game.short, _LONGEST) for game in games]
     width = max(_LEAST, *(0.9 * text_width(name) + 12 for name in names))
     left = max(0.9 * text_width(short(look.label)) for look in shown) + 14
@@ -575,8 +622,8 @@ def heatmap(games: Sequence[GameTracks]) -> Figure:
     root = picture(*size, "Status of every solver on every game")
     for column, (game, name) in enumerate(zip(games, names, strict=True)):
         middle = left + column * (width + _GAP) + width / 2
-        head = add_text(root, name, middle, _HEAD - 14, text_anchor="middle", fill=INK)
-        head.set("font-weight", "600")
+        style = {"text_anchor": "middle", "fill": INK, "font_weight": "600"}
+        head = add_text(root, name, middle, _HEAD - 14, **style)
         add(head, "title").text = game.title
     for row, look in enumerate(shown):
         y = _HEAD + row * (_ROW + _GAP)
@@ -604,23 +651,17 @@ def _cell(
     """Draw what became of a solver on a game; `otherwise` stands where it has no cell."""
     x, y, width = box
     records = [track.entry.record for track in own]
-    statuses = Counter(record.status for record in records)
+    word, fill = _word(Counter(r.status for r in records)) if own else (otherwise, "idle")
     group = add(root, "g")
-    word, fill = _word(statuses) if records else (otherwise, "idle")
+    add(group, "title").text = "; ".join(map(_reason, records)) if own else word
     add(group, "rect", x=x, y=y, width=width, height=_ROW, rx=4, fill=_FILLS[fill])
-    if not records:
-        add(group, "title").text = word
-        add_text(group, word, x + width / 2, y + 24, text_anchor="middle", fill=GRAY)
-        return
-    add(group, "title").text = "; ".join(map(_reason, own))
     regrets = [record.max_regret for record in records if record.max_regret is not None]
-    text = f"{word} {_MARKS[_verification(own)]}"
-    line = y + (17 if regrets else 24)
-    add_text(group, text, x + width / 2, line, text_anchor="middle", fill=INK)
+    text = f"{word} {_MARKS[_verification(records)]}" if own else word
+    middle = {"x": x + width / 2, "text_anchor": "middle"}
+    add_text(group, text, y=y + (17 if regrets else 24), **middle, fill=INK if own else GRAY)
     if regrets:
         best = small(min(regrets)) if min(regrets) else "0"
-        below = add_text(group, best, x + width / 2, y + 32, text_anchor="middle")
-        below.attrib |= {"fill": GRAY, "font-size": "11"}
+        add_text(group, best, y=y + 32, **middle, fill=GRAY, font_size=11)
 
 
 def _word(statuses: Counter[Status]) -> tuple[str, str]:
@@ -633,8 +674,7 @@ def _word(statuses: Counter[Status]) -> tuple[str, str]:
     return f"{shown} {statuses[shown]}/{statuses.total()}", fill
 
 
-def _verification(own: Sequence[Track]) -> str:
-    records = [track.entry.record for track in own]
+def _verification(records: Sequence[CellRecord]) -> str:
     if any(record.status == "refuted" for record in records):
         return "refuted"
     if all(record.equilibria and record.equilibria[0].exact for record in records):
@@ -642,9 +682,7 @@ def _verification(own: Sequence[Track]) -> str:
     return "verified" if any(record.equilibria for record in records) else "nothing"
 
 
-def _reason(track: Track) -> str:
-    record = track.entry.record
+def _reason(record: CellRecord) -> str:
     seed = "" if record.seed is None else f" (seed {record.seed})"
-    return f"{record.solver} on {record.game}{seed}: {record.status}" + (
-        f", {record.reason}" if record.reason else ""
-    )
+    reason = f", {record.reason}" if record.reason else ""
+    return f"{record.solver} on {record.game}{seed}: {record.status}{reason}"
