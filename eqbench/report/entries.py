@@ -10,6 +10,8 @@ from eqbench.spec import is_foreign
 from eqbench.store.schema import CellRecord
 from eqbench.text import printable, shortened
 
+Key = TypeVar("Key", bound=Hashable)
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -24,20 +26,24 @@ def by_game(entries: Iterable[Entry]) -> list[list[Entry]]:
 
     Foreign games are told apart by their contents too, since a path may stand for several files.
     """
-    groups: dict[tuple[str, str], list[Entry]] = {}
-    for entry in entries:
-        spec = entry.record.game_spec
-        content = entry.record.game_content if is_foreign(spec) else ""
-        groups.setdefault((spec, content), []).append(entry)
-    return list(groups.values())
+
+    def game(entry: Entry) -> Hashable:
+        spec, content = entry.record.game_spec, entry.record.game_content
+        return spec, content if is_foreign(spec) else ""
+
+    return list(_grouped(entries, game).values())
 
 
 def by_solver(entries: Iterable[Entry]) -> list[list[Entry]]:
     """Entries of each solver of each run, in the order in which they first occur."""
-    groups: dict[tuple[str, str], list[Entry]] = {}
+    return list(_grouped(entries, lambda entry: (entry.run, entry.record.solver)).values())
+
+
+def _grouped(entries: Iterable[Entry], key: Callable[[Entry], Key]) -> dict[Key, list[Entry]]:
+    groups: dict[Key, list[Entry]] = {}
     for entry in entries:
-        groups.setdefault((entry.run, entry.record.solver), []).append(entry)
-    return list(groups.values())
+        groups.setdefault(key(entry), []).append(entry)
+    return groups
 
 
 def several_seeds(entries: Sequence[Entry]) -> bool:
@@ -96,8 +102,6 @@ ALARMING = frozenset({"failed", "crashed", "refuted", "interrupted"})
 PROVED = "proved to solver tolerance"
 _SIGNS = {"max": "<=", "min": ">="}
 
-Said = TypeVar("Said", bound=Hashable)
-
 
 def cell_notes(entries: Sequence[Entry]) -> list[str]:
     """Reasons of what is not ok, bounds, what is proved or is not, and the target.
@@ -120,29 +124,21 @@ def cell_notes(entries: Sequence[Entry]) -> list[str]:
 
 
 def _shared(
-    entries: Sequence[Entry], about: Callable[[Entry], Said | None]
-) -> Iterator[tuple[Said, str]]:
+    entries: Sequence[Entry], about: Callable[[Entry], Key | None]
+) -> Iterator[tuple[Key, str]]:
     """What there is to say, each once with the labels of all rows of which it is said."""
-    sharing: dict[Said, list[Entry]] = {}
-    for entry in entries:
-        if (said := about(entry)) is not None:
-            sharing.setdefault(said, []).append(entry)
-    for said, group in sharing.items():
-        yield said, ", ".join(labels(group, entries))
+    for said, group in _grouped(entries, about).items():
+        if said is not None:
+            yield said, ", ".join(labels(group, entries))
 
 
 def _reason(entry: Entry) -> tuple[str, str, str] | None:
     record = entry.record
     if record.status == "ok":
         return None
-    return record.status, shortened(printable(record.reason)), _see(entry)
-
-
-def _see(entry: Entry) -> str:
-    log = entry.record.log
-    if log is None or entry.record.status not in ALARMING:
-        return ""
-    return f" (see {entry.run}/{log})" if entry.run else f" (see {log})"
+    log = record.log if record.status in ALARMING else None
+    see = f" (see {entry.run}/{log})" if entry.run else f" (see {log})"
+    return record.status, shortened(printable(record.reason)), see if log else ""
 
 
 def _optimum(entry: Entry) -> str | None:
@@ -153,18 +149,14 @@ def _optimum(entry: Entry) -> str | None:
     record = entry.record
     if record.status in ALARMING or (record.status != "ok" and PROVED in record.reason):
         return None
-    best, bound = (_number(record, name) for name in ("objective", "bound"))
+    # infinity is a text
+    numbers = (record.statistics.get(name) for name in ("objective", "bound"))
+    best, bound = (f"{n:z.6g}" if isinstance(n, int | float) else None for n in numbers)
     sign = _SIGNS.get(str(record.statistics.get("sense")))
     if sign is None:  # whether others are above or below is not known then
         return None if best is None or bound is None else f"objective {best}, bound {bound}"
     proved = "no bound is proved" if bound is None else f"{PROVED}: all are {sign} {bound}"
     return f"best {best or 'none'}, {proved}"
-
-
-def _number(record: CellRecord, name: str) -> str | None:
-    """A statistic with six digits; None unless it is a number, since infinity is a text."""
-    value = record.statistics.get(name)
-    return f"{value:z.6g}" if isinstance(value, int | float) else None
 
 
 def _without_proof(entry: Entry) -> str | None:

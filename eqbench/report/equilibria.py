@@ -187,22 +187,15 @@ def _note(item: _Found) -> str:
         dimension = best.identity["dimension"]
         more = "" if dimension is None else f", dimension {dimension}"
         return f"{item.title}: payoffs {payoffs}{more}"
-    parameters = [first for m in item.members if (first := leading(m.identity))]
-    parts = _payoff_ranges(item.members)
-    if parameters:
-        (symbol, _), *_ = parameters
-        parts.insert(0, f"{symbol}{_range([value for _, value in parameters], decimal, '=')}")
+    parts = []
+    if parameters := [first for m in item.members if (first := leading(m.identity))]:
+        symbol = parameters[0][0]
+        parts.append(f"{symbol}{_range([value for _, value in parameters], decimal, '=')}")
+    by_player = zip(*(member.record.payoffs for member in item.members), strict=True)
+    for player, own in enumerate(by_player, start=1):
+        if max(own) - min(own) > SAME_PAYOFF:
+            parts.append(f"payoff P{player}{_range(own, '{:+z.5f}'.format, ' ')}")
     return f"{item.title}: {', '.join(parts)}" if parts else ""
-
-
-def _payoff_ranges(members: Sequence[Member]) -> list[str]:
-    """Payoffs of the players who do not get the same in all members."""
-    payoffs = zip(*(member.record.payoffs for member in members), strict=True)
-    return [
-        f"payoff P{p}{_range(own, '{:+z.5f}'.format, ' ')}"
-        for p, own in enumerate(payoffs, start=1)
-        if max(own) - min(own) > SAME_PAYOFF
-    ]
 
 
 def _near_notes(entries: Sequence[Entry]) -> list[str]:

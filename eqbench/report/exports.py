@@ -17,7 +17,6 @@ from eqbench.report.equilibria import counted, counts, with_matrices
 from eqbench.report.naming import marks
 from eqbench.report.rows import RUN, SOLVER, Column, Report, Row, Table, comparison
 from eqbench.store.results import result_columns, result_rows
-from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun
 from eqbench.text import cell_text
 
@@ -30,29 +29,18 @@ def results_csv(runs: Sequence[StoredRun]) -> str:
     More on the equilibrium follows, with its parameters as JSON. Paths are as the runs were named,
     not absolute, so that a file may be passed on without telling where it was made.
     """
-    cells = [(run, cell) for run in runs for cell in run.cells]
-    rows = [
-        row | _paths(run, cell) | _identity(cell)
-        for row, (run, cell) in zip(result_rows(runs), cells, strict=True)
-    ]
+    rows = list(result_rows(runs))
+    for row, (run, cell) in zip(rows, ((r, c) for r in runs for c in r.cells), strict=True):
+        row["run"] = str(run.path)
+        for name, file in (("trace", cell.trace), ("log", cell.log)):
+            row[name] = file and str(run.path / file)
+        best = cell.equilibria[0] if cell.equilibria else None
+        identity: Mapping[str, Any] | None = best.identity if best else None
+        if identity is not None:
+            row |= {f"equilibrium_{name}": identity[name] for name in _FACTS}
+            row["equilibrium_parameters"] = json.dumps(identity["parameters"])
     more = [f"equilibrium_{name}" for name in (*_FACTS, "parameters")]
     return _csv([*result_columns(runs), *more], rows)
-
-
-def _paths(run: StoredRun, cell: CellRecord) -> dict[str, str | None]:
-    """The run and its files as the run was named."""
-    files = {"trace": cell.trace, "log": cell.log}
-    paths = {name: file and str(run.path / file) for name, file in files.items()}
-    return {"run": str(run.path), **paths}
-
-
-def _identity(cell: CellRecord) -> dict[str, Any]:
-    """What is known of the equilibrium of the best candidate beside its name."""
-    identity: Mapping[str, Any] | None = cell.equilibria[0].identity if cell.equilibria else None
-    if identity is None:
-        return {}
-    facts = {f"equilibrium_{name}": identity[name] for name in _FACTS}
-    return facts | {"equilibrium_parameters": json.dumps(identity["parameters"])}
 
 
 def summary_csv(runs: Sequence[StoredRun]) -> str:
@@ -104,7 +92,6 @@ CSV_COLUMNS = {
     "median_elapsed_s": "median time",
     "par2_elapsed_s": "PAR-2 time",
 }
-_NEVER_TRIED = ("unsupported", "unavailable")
 _LEGEND = (
     "Best, median and worst max regret are over the cells (seeds) that have a measured profile, "
     "in payoff units; median time is over the cells that solved at all. PAR-2 time (penalized "
@@ -122,17 +109,23 @@ def summary(entries: Sequence[Entry], timeouts: Mapping[str, float]) -> Report:
     """
     finished = [entry for entry in entries if entry.record.status != "interrupted"]
     groups = by_game(finished)
-    both = zip(titles(groups), groups, strict=True)
-    tables = tuple(_table(title, group, timeouts) for title, group in both)
+    tables = tuple(_table(*game, timeouts) for game in zip(titles(groups), groups, strict=True))
     return with_matrices(Report(tables, _LEGEND if tables else ""), finished, always=True)
 
 
 def statistics_of(group: Sequence[Entry], timeout_s: float) -> dict[str, Any]:
     """Statistics of the cells of one game and solver, by column; None where none has a figure."""
     records = [entry.record for entry in group]
+    never = ("unsupported", "unavailable")
+    penalized = [
+        record.elapsed_s
+        if record.status == "ok" and record.elapsed_s is not None
+        else 2 * timeout_s
+        for record in records
+        if record.status not in never
+    ]
     regrets = [record.max_regret for record in records if record.max_regret is not None]
     times = [record.elapsed_s for record in records if record.elapsed_s is not None]
-    tried = [record for record in records if record.status not in _NEVER_TRIED]
     return {
         "cells": len(records),
         "ok": sum(record.status == "ok" for record in records),
@@ -140,14 +133,7 @@ def statistics_of(group: Sequence[Entry], timeout_s: float) -> dict[str, Any]:
         "median max regret": statistics.median(regrets) if regrets else None,
         "worst max regret": max(regrets, default=None),
         "median time": statistics.median(times) if times else None,
-        "PAR-2 time": statistics.fmean(
-            record.elapsed_s
-            if record.status == "ok" and record.elapsed_s is not None
-            else 2 * timeout_s
-            for record in tried
-        )
-        if tried
-        else None,
+        "PAR-2 time": statistics.fmean(penalized) if penalized else None,
     }
 
 
@@ -180,7 +166,7 @@ def report_on(
     """
     entries = entries_of(runs)
     if summarize:
-        timeouts = {name: run.timeout_s for name, run in zip(run_names(runs), runs, strict=True)}
+        timeouts = {k: run.timeout_s for k, run in zip(run_names(runs), runs, strict=True)}
         report = summary(entries, timeouts)
     else:
         report = with_matrices(comparison(entries), entries, always=every_matrix)

@@ -31,16 +31,18 @@ _LEGEND = (
 
 def profile_report(facts: dict[str, Any], *, show_all: bool) -> Report:
     """Return a cell, its candidate and what it plays; the most reached sets unless `show_all`."""
-    cell = _cell_lines(facts["cell"])
-    title = _cell_title(facts["cell"])
+    record, cell = facts["cell"], _cell_lines(facts["cell"])
+    seed = "" if record["seed"] is None else f", seed {record['seed']},"
+    title = f"{record['solver']}{seed} on {game_title(record['game'], record['game_spec'])}"
     if facts["candidate"] is None:
         return Report((Table(title, lines=(*cell, "the cell has no profile")),))
     sets = facts["information_sets"]
-    shown = sets if show_all else _most_reached(sets)
+    order = sorted(range(len(sets)), key=lambda i: -sets[i]["reach"])
+    shown = sets if show_all else [sets[i] for i in sorted(order[:MOST_SETS])]
     of_players: dict[str, list[dict[str, Any]]] = {}
     for item in shown:
         of_players.setdefault(item["player"], []).append(item)
-    played = [_sets_table(player, sets) for player, sets in of_players.items()]
+    played = [_sets_table(player, own) for player, own in of_players.items()]
     more = (
         f"These are the {len(shown)} most reached of {len(sets):,} information sets; --all prints "
         "all."
@@ -50,11 +52,6 @@ def profile_report(facts: dict[str, Any], *, show_all: bool) -> Report:
         _LEGEND,
         (more,) if len(shown) < len(sets) else (),
     )
-
-
-def _cell_title(cell: dict[str, Any]) -> str:
-    seed = "" if cell["seed"] is None else f", seed {cell['seed']},"
-    return f"{cell['solver']}{seed} on {game_title(cell['game'], cell['game_spec'])}"
 
 
 def _cell_lines(cell: dict[str, Any]) -> list[str]:
@@ -78,16 +75,15 @@ def _candidate(title: str, cell: list[str], facts: dict[str, Any]) -> Table:
         *([] if refuted is None else [f"refuted: {shortened(printable(refuted))}"]),
         *identity_lines(found["identity"], is_equilibrium=found["max_regret"] <= allowed),
     ]
-    rows = tuple(
-        Row(label, {"player": _label(label), "payoff": payoff, "regret": regret})
-        for label, payoff, regret in zip(
-            facts["players"], found["payoffs"], found["regrets"], strict=True
-        )
-    )
     columns = (
         Column("player", identifies=True),
         Column("payoff", "payoff", layout="+z.5f"),
         Column("regret", "small"),
+    )
+    names = map(_label, facts["players"])
+    rows = tuple(
+        Row(values[0], dict(zip((column.title for column in columns), values, strict=True)))
+        for values in zip(names, found["payoffs"], found["regrets"], strict=True)
     )
     players, nash_conv = len(found["regrets"]), found["nash_conv"]
     note = (
@@ -134,12 +130,6 @@ def _largest(differences: dict[str, float]) -> str:
     shown = [f"{place} by {decimal(differences[place], 6)}" for place in order[:MOST_DIFFERENCES]]
     more = len(order) - len(shown)
     return ", ".join(shown) + (f", and {more} more" if more else "")
-
-
-def _most_reached(sets: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The sets that are reached most, in their old order."""
-    order = sorted(range(len(sets)), key=lambda i: -sets[i]["reach"])
-    return [sets[i] for i in sorted(order[:MOST_SETS])]
 
 
 def _sets_table(player: str, sets: list[dict[str, Any]], most: int | None = None) -> Table:

@@ -141,8 +141,7 @@ class Layout:
     Attributes
     ----------
     x, y : of each node
-    bend : x at which the edges from a node's column become horizontal, by depth
-    depth : of each node
+    bend : x at which the edge that leads to each node becomes horizontal; the root has none
     joins : lines between nodes of one information set
     width, height : of everything, margins included
     """
@@ -150,7 +149,6 @@ class Layout:
     x: list[float]
     y: list[float]
     bend: list[float]
-    depth: list[int]
     joins: list[Join]
     width: float
     height: float
@@ -187,7 +185,8 @@ def lay_out(tree: GameTree, texts: Texts) -> Layout:
         for lane, infoset, nodes in placed
     ]
     height = max(y) + ROW_GAP / 2 + MARGIN
-    return Layout([x[d] for d in depth], y, bend, depth, joins, right + MARGIN, height)
+    bends = [bend[d - 1] for d in depth]
+    return Layout([x[d] for d in depth], y, bends, joins, right + MARGIN, height)
 
 
 def _children(tree: GameTree, nodes: range) -> range:
@@ -403,10 +402,8 @@ class _Drawing:
 
     def _edge(self, group: ET.Element, node: int) -> None:
         parent = int(self.tree.parent[node])
-        x, y = self.layout.x, self.layout.y
-        line = (
-            f"M{x[parent]:.2f} {y[parent]:.2f}L{self._bend(node):.2f} {y[node]:.2f}H{x[node]:.2f}"
-        )
+        x, y, bend = self.layout.x, self.layout.y, self.layout.bend[node]
+        line = f"M{x[parent]:.2f} {y[parent]:.2f}L{bend:.2f} {y[node]:.2f}H{x[node]:.2f}"
         if self._is_off(node):
             style = {"stroke_dasharray": "0.1 4", "stroke_linecap": "round", "stroke": PALE}
             add(group, "path", d=line, stroke_width=1.6, **style)
@@ -415,16 +412,12 @@ class _Drawing:
             color = color_of(int(self.tree.player[parent]))
             add(group, "path", d=line, stroke_width=width, stroke=color)
 
-    def _bend(self, node: int) -> float:
-        """Where the edge that leads to a node becomes horizontal."""
-        return self.layout.bend[self.layout.depth[node] - 1]
-
     def _node(self, group: ET.Element, node: int) -> None:
         x, y, off = self.layout.x[node], self.layout.y[node], self._is_off(node)
         player, label = int(self.tree.player[node]), self.texts.label[node]
         ink = GRAY if off else INK
         if self.texts.edge[node]:
-            add_text(group, self.texts.edge[node], self._bend(node), y - 4.5, fill=ink)
+            add_text(group, self.texts.edge[node], self.layout.bend[node], y - 4.5, fill=ink)
         if player == TERMINAL:
             add(group, "circle", cx=x, cy=y, r=3, fill=PALE if off else INK)
             add_on_white(group, label, x + 2 * PADDING - 3, y + 4, fill=ink)

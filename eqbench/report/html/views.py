@@ -31,7 +31,7 @@ from eqbench.report.html.tracks import GameTracks, Point, Track
 from eqbench.report.naming import kind_of_match, marked
 from eqbench.report.svg import GRAY, INK, add, add_text, svg_text, text_width
 from eqbench.report.terminal import seconds, small
-from eqbench.store.schema import EquilibriumRecord, Status
+from eqbench.store.schema import CellRecord, EquilibriumRecord, Status
 
 SHORTEST_S = 1e-5  # where clocks stop telling moments apart
 NEGLIGIBLE = 1e-13  # of the payoff range: what sums of rounded products leave behind
@@ -657,11 +657,12 @@ def _cell(
     add(group, "rect", x=x, y=y, width=width, height=_ROW, rx=4, fill=_FILLS[fill])
     regrets = [record.max_regret for record in records if record.max_regret is not None]
     text = f"{word} {_MARKS[_verification(records)]}" if own else word
-    middle = {"x": x + width / 2, "text_anchor": "middle"}
-    add_text(group, text, y=y + (17 if regrets else 24), **middle, fill=INK if own else GRAY)
+    middle, ink = x + width / 2, INK if own else GRAY
+    add_text(group, text, middle, y + (17 if regrets else 24), text_anchor="middle", fill=ink)
     if regrets:
         best = small(min(regrets)) if min(regrets) else "0"
-        add_text(group, best, y=y + 32, **middle, fill=GRAY, font_size=11)
+        small_print = {"text_anchor": "middle", "fill": GRAY, "font_size": "11"}
+        add_text(group, best, middle, y + 32, **small_print)
 
 
 def _word(statuses: Counter[Status]) -> tuple[str, str]:
