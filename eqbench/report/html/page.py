@@ -10,6 +10,7 @@ from typing import Any
 
 from eqbench.model.size_limit import DEFAULT_MAX_NODES
 from eqbench.report.exports import report_on
+from eqbench.report.html import views
 from eqbench.report.html.document import (
     Beside,
     Block,
@@ -25,18 +26,6 @@ from eqbench.report.html.document import (
 )
 from eqbench.report.html.facts import GameFacts, PublishedSet
 from eqbench.report.html.tracks import GameTracks, Material, collect
-from eqbench.report.html.views import (
-    common_trials,
-    curves,
-    ecdf,
-    heatmap,
-    memory,
-    payoff_scatters,
-    performance_profiles,
-    times,
-    tone,
-    why_not_all,
-)
 from eqbench.report.naming import is_cluster, label, listing, marks, order
 from eqbench.report.rows import FORMATS, SOLVER, Column, Kind, Report, Row, all_cells
 from eqbench.report.rows import Table as Rows
@@ -195,16 +184,11 @@ def provenance(runs: Sequence[StoredRun]) -> list[Block]:
 def _keys(run: StoredRun, name: str) -> Table:
     columns = [Heading(text) for text in ("key", "game", "solver", "seed", "version of solver")]
     columns[3] = Heading("seed", numeric=True)
-    rows = [
-        [
-            Cell(cell.key),
-            Cell(printable(cell.game_spec)),
-            Cell(printable(cell.solver_spec)),
-            Cell("" if cell.seed is None else str(cell.seed), cell.seed),
-            Cell(printable(cell.solver_version)),
-        ]
-        for cell in run.cells
-    ]
+    rows = []
+    for cell in run.cells:
+        seed = Cell("" if cell.seed is None else str(cell.seed), cell.seed)
+        specs = (Cell(printable(spec)) for spec in (cell.game_spec, cell.solver_spec))
+        rows.append([Cell(cell.key), *specs, seed, Cell(printable(cell.solver_version))])
     caption = (
         "A key is a hash of everything a result may depend on: the content of the game, the solver "
         "with its options, version and source, seed and limits. Cells of equal keys are the same "
@@ -223,18 +207,16 @@ def _lines(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _limits(request: Mapping[str, Any]) -> str:
-    parts = [f"{float(request['timeout_s']):g} s of solving"]
-    if (setup := request.get("setup_timeout_s")) is not None:
-        parts.append(f"{setup:g} s of set-up")
-    if (memory := request.get("memory_bytes")) is not None:
-        parts.append(mebibytes(memory))
-    if (iterations := request.get("iterations")) is not None:
-        parts.append(f"{iterations:,} iterations")
-    if (threads := request.get("threads")) is not None:
-        parts.append("1 thread" if threads == 1 else f"{threads} threads")
-    if (jobs := request.get("jobs")) is not None:
-        parts.append(f"{jobs} at a time")
-    return ", ".join(parts)
+    formats: dict[str, Callable[[Any], str]] = {
+        "timeout_s": "{:g} s of solving".format,
+        "setup_timeout_s": "{:g} s of set-up".format,
+        "memory_bytes": mebibytes,
+        "iterations": "{:,} iterations".format,
+        "threads": lambda count: "1 thread" if count == 1 else f"{count} threads",
+        "jobs": "{} at a time".format,
+    }
+    given = ((request.get(name), text) for name, text in formats.items())
+    return ", ".join(text(value) for value, text in given if value is not None)
 
 
 def _target(request: Mapping[str, Any]) -> str:
@@ -294,7 +276,7 @@ def _cell(row: Row, column: Column, hint: str) -> Cell:
     if value is None:
         return Cell("" if column.identifies else "–", None)
     if column.kind == "status":
-        return Cell(value, hint=hint, kind=tone(value))
+        return Cell(value, hint=hint, kind=views.tone(value))
     if not column.numeric:
         return Cell(printable(" ".join(value) if column.kind == "words" else str(value)))
     if value == 0 and column.title in row.exact:
@@ -327,15 +309,23 @@ def report_page(
     material = collect(runs, facts, groups)
     report = report_on(runs, every_matrix=True)
     games = material.games
+    trials = views.common_trials(games)
+    shares = [views.ecdf(games, trials), *views.performance_profiles(games, trials)]
+    over_seeds = report_on(runs, summarize=True) if summarize else Report(())
+    matrices = [table for table in report.tables if table.topic]
+    found = _tables(matrices, "matrix", matrices[0].legend) if matrices else []
     parts: list[tuple[str, Sequence[Block | None]]] = [
         ("What was run", _what(runs, report)),
         ("Comparison", _comparison(material, report)),
-        ("Over seeds", _summaries(report_on(runs, summarize=True)) if summarize else []),
-        ("Status and verification", [heatmap(games)] if games else []),
-        ("Convergence", [*curves(games), *_unread(games)]),
-        ("Targets reached", _attainment(games)),
-        ("Equilibria", [*naming_notes(games), *_matrices(report), *payoff_scatters(games)]),
-        ("Cost", _beside([memory(games), times(games)])),
+        ("Over seeds", _tables(over_seeds.tables, "summary", over_seeds.legend)),
+        ("Status and verification", [views.heatmap(games)] if games else []),
+        ("Convergence", [*views.curves(games), *_unread(games)]),
+        ("Targets reached", [*_beside(shares), *views.why_not_all(games, trials)]),
+        (
+            "Equilibria",
+            [*naming_notes(games), *found[:1], *_beside(found[1:]), *views.payoff_scatters(games)],
+        ),
+        ("Cost", _beside([views.memory(games), views.times(games)])),
         ("Provenance", provenance(runs)),
     ]
     sections = [
@@ -398,12 +388,6 @@ def _comparison(material: Material, report: Report) -> list[Block]:
     return [table, statuses, *more]
 
 
-def _attainment(games: Sequence[GameTracks]) -> list[Block]:
-    trials = common_trials(games)
-    figures = [ecdf(games, trials), *performance_profiles(games, trials)]
-    return [*_beside(figures), *why_not_all(games, trials)]
-
-
 def _unread(games: Sequence[GameTracks]) -> list[Block]:
     """A note on the cells whose snapshots cannot be read."""
     cells = [track.entry.record for game in games for track in game.tracks if track.unread]
@@ -418,21 +402,9 @@ def _unread(games: Sequence[GameTracks]) -> list[Block]:
     return [Prose((text,), small=True)]
 
 
-def _matrices(report: Report) -> list[Block]:
-    """Which solver found which equilibrium; empty if nothing was identified."""
-    tables = [table for table in report.tables if table.topic]
-    return [Prose((tables[0].legend,)), Beside(_page_tables(tables, "matrix"))] if tables else []
-
-
-def _summaries(report: Report) -> list[Block]:
-    """One table per game over seeds, each with its matrix of equilibria; empty without cells."""
-    if not report.tables:
-        return []
-    return [Prose((report.legend,)), *_page_tables(report.tables, "summary")]
-
-
-def _page_tables(tables: Sequence[Rows], name: str) -> list[Block]:
-    return [
+def _tables(tables: Sequence[Rows], name: str, legend: str) -> list[Block]:
+    """Tables below their legend; empty without any."""
+    shown = (
         page_table(
             table,
             f"{name}-{place}",
@@ -440,7 +412,8 @@ def _page_tables(tables: Sequence[Rows], name: str) -> list[Block]:
             caption="\n".join(table.remarks),
         )
         for place, table in enumerate(tables, 1)
-    ]
+    )
+    return [Prose((legend,)), *shown] if tables else []
 
 
 def _beside(blocks: Sequence[Any]) -> list[Block]:

@@ -37,24 +37,16 @@ SHORTEST_S = 1e-5  # where clocks stop telling moments apart
 NEGLIGIBLE = 1e-13  # of the payoff range: what sums of rounded products leave behind
 
 
-@dataclass(frozen=True)
-class _Against:
-    """What NashConv is drawn against; None leaves a point out."""
-
-    name: str
-    axis: str
-    where: Callable[[Point], float | None]
-    more: str
-
-
-_AGAINST = (
-    _Against(
+# What NashConv is drawn against: name, axis, where a point is (None leaves it out), what to add.
+Where = Callable[[Point], float | None]
+_AGAINST: tuple[tuple[str, str, Where, str], ...] = (
+    (
         "time",
         "seconds of solving",
         lambda point: max(point.elapsed_s, SHORTEST_S),
         "Time is that of the machine under Provenance, without set-up and monitoring.",
     ),
-    _Against(
+    (
         "iterations",
         "iterations",
         lambda point: float(point.work) if point.work > 0 else None,
@@ -68,12 +60,8 @@ def curves(games: Sequence[GameTracks]) -> list[Block]:
     """Figures of all games that have a measured profile."""
     blocks: list[Block] = []
     for place, game in enumerate(games, 1):
-        pair = [
-            _curve_figure(game, against, f"nashconv-{against.name}-{place}")
-            for against in _AGAINST
-            if any(against.where(point) for track in game.tracks for point in track.points)
-        ]
-        if pair:
+        figures = (_curve_figure(game, place, *against) for against in _AGAINST)
+        if pair := [figure for figure in figures if figure is not None]:
             blocks += [Title(game.short, f"{anchor_of(game.short)}-curves-{place}"), Beside(pair)]
     return blocks
 
@@ -84,18 +72,21 @@ def looks_of(tracks: Iterable[Track]) -> list[Look]:
     return sorted(found.values(), key=lambda look: int(look.key))
 
 
-def _curve_figure(game: GameTracks, against: _Against, name: str) -> Figure:
+def _curve_figure(
+    game: GameTracks, place: int, name: str, axis: str, where: Where, more: str
+) -> Figure | None:
     lines = []
     for track in game.tracks:
-        points = [(at, point) for point in track.points if (at := against.where(point))]
-        if points:
+        if points := [(at, point) for point in track.points if (at := where(point))]:
             lines.append((track, points))
+    if not lines:
+        return None
     negligible = NEGLIGIBLE * game.unit
     x = log_scale(moment for _, points in lines for moment, _ in points)
     y = log_scale((p.nash_conv for _, ps in lines for _, p in ps), negligible=negligible)
     shown = looks_of(track for track, _ in lines)
-    label = f"NashConv against {against.name} on {game.short}"
-    root, axes = chart(label, (x, y), (against.axis, "NashConv (payoff units)"), shown)
+    label = f"NashConv against {name} on {game.short}"
+    root, axes = chart(label, (x, y), (axis, "NashConv (payoff units)"), shown)
     for track, points in lines:
         group = part_of(root, track.look, _said(track))
         path = axes.path([(x, p.nash_conv) for x, p in points])
@@ -106,11 +97,11 @@ def _curve_figure(game: GameTracks, against: _Against, name: str) -> Figure:
         add_look_mark(group, track.look, *axes.place(x_end, last.nash_conv))
     floor = f"; ≈ 0 is at most {small(negligible)}, zero and less included" if y.negligible else ""
     return Figure(
-        name,
+        f"nashconv-{name}-{place}",
         svg_text(root),
         "Lower and further left is better; both axes are logarithmic. A line joins the measured "
-        f"snapshots of one cell, its mark is the profile that counts{floor}. {against.more}",
-        f"NashConv against {against.name}",
+        f"snapshots of one cell, its mark is the profile that counts{floor}. {more}",
+        f"NashConv against {name}",
     )
 
 
@@ -242,9 +233,10 @@ def performance_profiles(games: Sequence[GameTracks], trials: Sequence[Trial]) -
         return []
     full = {game.title: _target(game) for game in counted}
     rough = {game.title: COARSE * game.unit for game in counted}
-    figures = [_profile(games, trials, rough, coarse=True)]
+    goal = "the target of the run, the strictest one of a game where cells had several"
+    figures = [_profile(games, trials, rough, "coarse", f"{COARSE:g} of the payoff range")]
     if all(full.values()):
-        figures.append(_profile(games, trials, full, coarse=False))
+        figures.append(_profile(games, trials, full, "target", goal))
     return [figure for figure in figures if figure is not None]
 
 
@@ -252,8 +244,8 @@ def _profile(
     games: Sequence[GameTracks],
     trials: Sequence[Trial],
     targets: Mapping[str, float],
-    *,
-    coarse: bool,
+    name: str,
+    goal: str,
 ) -> Figure | None:
     shown = shown_looks(games)
     ratios: dict[str, list[float]] = {look.key: [] for look in shown}
@@ -271,17 +263,12 @@ def _profile(
     known = [ratio for own in ratios.values() for ratio in own if ratio < math.inf]
     if not known:
         return None
-    goal = (
-        f"{COARSE:g} of the payoff range"
-        if coarse
-        else "the target of the run, the strictest one of a game where cells had several"
-    )
-    title = f"Performance profile: {'coarse' if coarse else 'full'} target"
+    title = f"Performance profile: {'full target' if name == 'target' else 'coarse target'}"
     scales = (log_scale([1.0, *known]), share_scale())
     names = ("time relative to the fastest solver", "share of games")
     svg, without = _drawn(title, scales, names, (shown, ratios))
     return Figure(
-        "profile-coarse" if coarse else "profile-target",
+        f"profile-{name}",
         svg,
         f"The goal is a max regret within {goal}. At the left end a line says on how many games a "
         "solver is the fastest, further right on how many it needs at most that many times the "
