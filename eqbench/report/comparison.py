@@ -176,13 +176,7 @@ def compare_runs(
     )
     missing = tuple(cell for identity, cell in sides[0].items() if identity not in sides[1])
     added = tuple(cell for identity, cell in sides[1].items() if identity not in sides[0])
-    unfinished = (
-        f"{run.missing} of {run.planned} cells of {run.path} have not finished"
-        for run in (base, new)
-        if run.missing
-    )
-    warnings = (*_unlike(base, new), *_other_versions(pairs), *unfinished)
-    warnings += tuple(dict.fromkeys(base.notes + new.notes))
+    warnings = (*_unlike(base, new, pairs), *dict.fromkeys(base.notes + new.notes))
     return Comparison(base, new, pairs, missing, tuple(map(cell_name, added)), warnings)
 
 
@@ -213,7 +207,11 @@ def _game(cell: CellRecord) -> str:
 
 def _chosen(texts: Collection[str], cells: Sequence[CellRecord], kind: str) -> set[str]:
     """Keys of the cells with one of the games or solvers that are named."""
-    names = {cell.key: {"".join(name.split()) for name in _names(cell, kind)} for cell in cells}
+    names: dict[str, set[str]] = {}
+    for cell in cells:
+        typed, spec = getattr(cell, kind), getattr(cell, f"{kind}_spec")
+        known_as = (typed, spec, typed if is_foreign(typed) else typed.partition("(")[0])
+        names[cell.key] = {"".join(name.split()) for name in known_as}
     wanted = ["".join(part.split()) for text in texts for part in split_specs(text)]
     known = {name for each in names.values() for name in each}
     for text in wanted:
@@ -222,41 +220,35 @@ def _chosen(texts: Collection[str], cells: Sequence[CellRecord], kind: str) -> s
     return {key for key, each in names.items() if not wanted or each.intersection(wanted)}
 
 
-def _names(cell: CellRecord, kind: str) -> tuple[str, ...]:
-    typed, spec = getattr(cell, kind), getattr(cell, f"{kind}_spec")
-    return (typed, spec) if is_foreign(typed) else (typed, spec, typed.partition("(")[0])
-
-
 def _some(cells: Iterable[CellRecord]) -> str:
     return " ".join(listing([cell_name(cell) for cell in cells])) or "nothing"
 
 
-def _unlike(base: StoredRun, new: StoredRun) -> list[str]:
-    """What the runs were asked for, and where they ran, as far as it differs."""
+def _unlike(base: StoredRun, new: StoredRun, pairs: Sequence[Pair]) -> Iterator[str]:
+    """What the runs were asked for, where they ran, and what they ran, as far as it differs."""
     limits = _differences([run.plan["request"] for run in (base, new)], _LIMITS)
     machines = [run.plan.get("environment") or {} for run in (base, new)]
     packages = [machine.get("packages") or {} for machine in machines]
-    machine = _differences(machines, _MACHINE) + _differences(
-        packages, sorted({*packages[0], *packages[1]})
-    )
-    named = (("limits differ", limits), ("machine or packages differ", machine))
-    return [f"{what}: {', '.join(found)}" for what, found in named if found]
+    machine = _differences(machines, _MACHINE)
+    machine += _differences(packages, sorted({*packages[0], *packages[1]}))
+    both = [(pair.base[0], pair.new[0]) for pair in pairs]
+    solvers = [now.solver for old, now in both if old.solver_version != now.solver_version]
+    games = [now.game for old, now in both if old.game_content != now.game_content]
+    named = {
+        "limits differ": ", ".join(limits),
+        "machine or packages differ": ", ".join(machine),
+        "solver or model of another version": " ".join(listing(list(dict.fromkeys(solvers)))),
+        "the tree differs": " ".join(listing(list(dict.fromkeys(games)))),
+    }
+    yield from (f"{what}: {found}" for what, found in named.items() if found)
+    for run in (base, new):
+        if run.missing:
+            yield f"{run.missing} of {run.planned} cells of {run.path} have not finished"
 
 
 def _differences(sides: Sequence[dict[str, Any]], names: Iterable[str]) -> list[str]:
     pairs = [(name, *(side.get(name) for side in sides)) for name in names]
     return [f"{name} {old} → {now}" for name, old, now in pairs if old != now]
-
-
-def _other_versions(pairs: Sequence[Pair]) -> list[str]:
-    """Solvers of another version, and games whose tree is another one."""
-    both = [(pair.base[0], pair.new[0]) for pair in pairs]
-    solvers = [now.solver for old, now in both if old.solver_version != now.solver_version]
-    games = [now.game for old, now in both if old.game_content != now.game_content]
-    named = (("solver or model of another version", solvers), ("the tree differs", games))
-    return [
-        f"{what}: {' '.join(listing(list(dict.fromkeys(found))))}" for what, found in named if found
-    ]
 
 
 _NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
@@ -370,11 +362,13 @@ def regressions(comparison: Comparison, criteria: Criteria) -> list[Regression]:
         for pair in comparison.pairs
         for rule, text in _broken(pair, criteria)
     ]
-    if criteria.missing:
-        groups: dict[tuple[str, str], list[CellRecord]] = {}
-        for cell in comparison.missing:
-            groups.setdefault((cell.game, cell.solver), []).append(cell)
-        found += [Regression(*names, "missing", _missing(own)) for names, own in groups.items()]
+    groups: dict[tuple[str, str], list[str]] = {}
+    for cell in comparison.missing if criteria.missing else ():
+        seeds = groups.setdefault((cell.game, cell.solver), [])
+        seeds += [] if cell.seed is None else [str(cell.seed)]
+    for names, seeds in groups.items():
+        which = f" (seed{'s' if len(seeds) > 1 else ''} {', '.join(seeds)})" if seeds else ""
+        found.append(Regression(*names, "missing", f"missing from the new run{which}"))
     return found
 
 
@@ -388,14 +382,10 @@ def _broken(pair: Pair, criteria: Criteria) -> Iterator[tuple[str, str]]:
             lost = f"{figures.lost} of {len(pair.new)} cells have no {rule.metric} any more"
             yield rule.text, lost
         elif rule.broken_by(figures):
-            yield rule.text, _figures_text(rule.metric, figures)
-
-
-def _missing(group: Sequence[CellRecord]) -> str:
-    """What the new run lacks of a game and solver, in words."""
-    seeds = [str(cell.seed) for cell in group if cell.seed is not None]
-    which = f" (seed{'s' if len(seeds) > 1 else ''} {', '.join(seeds)})" if seeds else ""
-    return f"missing from the new run{which}"
+            base = "–" if figures.base is None else f"{figures.base:.4g}"
+            ratio = "" if figures.ratio is None else f", {figures.ratio:.3g}x"
+            median = f", medians of {figures.seeds} seeds" if figures.seeds > 1 else ""
+            yield rule.text, f"{rule.metric} {base} → {figures.new:.4g}{ratio}{median}"
 
 
 def _worse_status(pair: Pair) -> str:
@@ -406,13 +396,6 @@ def _worse_status(pair: Pair) -> str:
         reason = f": {cell.reason}" if cell.reason else ""
         changes.append(f"{before[cell.seed]} → {cell.status}{seed}{reason}")
     return "; ".join(changes)
-
-
-def _figures_text(metric: str, figures: Figures) -> str:
-    base = "–" if figures.base is None else f"{figures.base:.4g}"
-    ratio = "" if figures.ratio is None else f", {figures.ratio:.3g}x"
-    median = f", medians of {figures.seeds} seeds" if figures.seeds > 1 else ""
-    return f"{metric} {base} → {figures.new:.4g}{ratio}{median}"
 
 
 SCHEMA = "eqbench.compare/1"

@@ -68,7 +68,8 @@ def with_matrices(report: Report, entries: Sequence[Entry], *, always: bool = Fa
     tables: list[Table] = []
     for table, group in zip(report.tables, by_game(entries), strict=True):
         tables.append(table)
-        if _has_identity(group) and (always or _says_more(group)):
+        several = several_seeds(group) or any(len(found(entry.record)) > 1 for entry in group)
+        if _has_identity(group) and (always or several):
             game = group[0].record
             title = table.title if is_foreign(game.game_spec) else game.game
             tables.append(_matrix(title, group))
@@ -101,12 +102,14 @@ def _has_identity(entries: Sequence[Entry]) -> bool:
     return any(item.identity for entry in entries for item in entry.record.equilibria)
 
 
-def _says_more(entries: Sequence[Entry]) -> bool:
-    return several_seeds(entries) or any(len(found(entry.record)) > 1 for entry in entries)
-
-
 def _matrix(title: str, entries: Sequence[Entry]) -> Table:
-    everything = _equilibria(entries)
+    known: dict[tuple[str, str], _Found] = {}
+    for entry in entries:
+        for name, members in found(entry.record).items():
+            # clusters are numbered within a run; those of several runs are different ones
+            run = entry.run if several_runs(entries) and is_cluster(name) else ""
+            known.setdefault((name, run), _Found(name, run, [])).cells.append(members)
+    everything = sorted(known.values(), key=lambda item: order(item.name))
     clusters = sorted(
         (item for item in everything if is_cluster(item.name)), key=lambda item: -len(item.cells)
     )
@@ -127,29 +130,21 @@ def _matrix(title: str, entries: Sequence[Entry]) -> Table:
     notes = [note for item in shown if (note := _note(item))]
     if others:
         notes.append(f"{_OTHERS}: {len(others)} that fewer cells found")
+    near: dict[str, list[float]] = {}
+    for identity in _near(entries):
+        near.setdefault(identity["name"], []).append(identity["distance"])
+    for name in sorted(near, key=order):
+        distance = _range(near[name], "{:.1e}".format, " ")
+        notes.append(f"near {name} ×{len(near[name])}: distance{distance}")
     return Table(
         title=title,
         columns=columns,
         rows=tuple(_row(group, shown, others) for group in by_solver(entries)),
-        notes=(*notes, *_near_notes(entries)),
+        notes=tuple(notes),
         legend=_LEGEND,
         players=0,
         topic="equilibria found",
     )
-
-
-def _equilibria(entries: Sequence[Entry]) -> list[_Found]:
-    """Equilibria that the cells found, in the order of their names.
-
-    Clusters are numbered within a run; those of several runs are different ones.
-    """
-    several = several_runs(entries)
-    known: dict[tuple[str, str], _Found] = {}
-    for entry in entries:
-        for name, members in found(entry.record).items():
-            run = entry.run if several and is_cluster(name) else ""
-            known.setdefault((name, run), _Found(name, run, [])).cells.append(members)
-    return sorted(known.values(), key=lambda item: order(item.name))
 
 
 def _row(group: Sequence[Entry], shown: Sequence[_Found], others: Sequence[_Found]) -> Row:
@@ -196,16 +191,6 @@ def _note(item: _Found) -> str:
         if max(own) - min(own) > SAME_PAYOFF:
             parts.append(f"payoff P{player}{_range(own, '{:+z.5f}'.format, ' ')}")
     return f"{item.title}: {', '.join(parts)}" if parts else ""
-
-
-def _near_notes(entries: Sequence[Entry]) -> list[str]:
-    near: dict[str, list[float]] = {}
-    for identity in _near(entries):
-        near.setdefault(identity["name"], []).append(identity["distance"])
-    return [
-        f"near {name} ×{len(near[name])}: distance{_range(near[name], '{:.1e}'.format, ' ')}"
-        for name in sorted(near, key=order)
-    ]
 
 
 def _range(values: Sequence[float], text: Callable[[float], str], equals: str) -> str:

@@ -8,7 +8,7 @@ import json
 import shlex
 import statistics
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -170,16 +170,22 @@ def report_on(
         report = summary(entries, timeouts)
     else:
         report = with_matrices(comparison(entries), entries, always=every_matrix)
-    return replace(report, notes=tuple(note for run in runs for note in _missing(run)))
+    notes: list[str] = []
+    for run in runs:
+        if run.missing:
+            again = f"eqbench run --resume {shlex.quote(str(run.path))} continues"
+            notes.append(f"{run.missing} of {run.planned} cells have not finished: {again}")
+        if run.outdated:
+            why = f"{run.path} was resumed with another plan"
+            notes.append(f"{run.outdated} stored cells are not shown: {why}")
+        notes += run.notes
+    return replace(report, notes=tuple(notes))
 
 
 def entries_of(runs: Sequence[StoredRun]) -> list[Entry]:
     """Cells of runs in their order, each with the name of its run."""
-    return [
-        Entry(name, cell)
-        for name, run in zip(run_names(runs), runs, strict=True)
-        for cell in run.cells
-    ]
+    named = zip(run_names(runs), runs, strict=True)
+    return [Entry(name, cell) for name, run in named for cell in run.cells]
 
 
 def run_names(runs: Sequence[StoredRun]) -> list[str]:
@@ -192,16 +198,3 @@ def run_names(runs: Sequence[StoredRun]) -> list[str]:
         folder if count[folder] == 1 else str(run.path)
         for folder, run in zip(folders, runs, strict=True)
     ]
-
-
-def _missing(run: StoredRun) -> Iterator[str]:
-    if run.missing:
-        yield (
-            f"{run.missing} of {run.planned} cells have not finished: "
-            f"eqbench run --resume {shlex.quote(str(run.path))} continues"
-        )
-    if run.outdated:
-        yield (
-            f"{run.outdated} stored cells are not shown: {run.path} was resumed with another plan"
-        )
-    yield from run.notes

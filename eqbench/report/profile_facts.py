@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict
 from typing import Any
+
+import numpy as np
 
 from eqbench.errors import UsageError, counted
 from eqbench.model.game import Game
@@ -86,7 +87,9 @@ def play_facts(game: Game, profile: BehaviorProfile) -> dict[str, Any]:
                     {
                         "action": action,
                         "frequency": float(behavior[start + a]),
-                        "gap": _number(float(seen.gaps[start + a])),
+                        "gap": None
+                        if np.isnan(seen.gaps[start + a])
+                        else float(seen.gaps[start + a]),
                     }
                     for a, action in enumerate(actions)
                 ],
@@ -100,10 +103,6 @@ def play_facts(game: Game, profile: BehaviorProfile) -> dict[str, Any]:
         "information_sets": sets,
         "szafron": grid,
     }
-
-
-def _number(value: float) -> float | None:
-    return None if math.isnan(value) else value
 
 
 def _is_szafron_game(spec: str) -> bool:

@@ -86,7 +86,9 @@ def _print_rows(table: Table, console: Console) -> Table:
         form = _table(kept, stacked)
         if fits(form, console):
             console.print(form)
-            _say_what_is_left_out(table, kept, console)
+            if missing := [column.title for column in table.columns if column not in columns]:
+                text = f"not shown at this width: {', '.join(missing)}"
+                console.print(Text(text, style="dim"))
             return kept
     if table.narrow is not None:
         return _print_rows(table.narrow, console)
@@ -99,12 +101,6 @@ def _print_rows(table: Table, console: Console) -> Table:
         console.print(Text(row.label, style="bold"))
         console.print(Padding(Text(", ".join(facts)), (0, 0, 0, 2)))
     return table
-
-
-def _say_what_is_left_out(table: Table, kept: Table, console: Console) -> None:
-    missing = [column.title for column in table.columns if column not in kept.columns]
-    if missing:
-        console.print(Text(f"not shown at this width: {', '.join(missing)}", style="dim"))
 
 
 def _table(table: Table, stacked: int) -> RichTable:

@@ -49,13 +49,6 @@ MEANINGS: dict[Status, str] = {
 }
 
 
-def status_note(statuses: Iterable[Status]) -> Prose:
-    """The meanings of the statuses that occur, in small print."""
-    found = set(statuses)
-    said = "; ".join(f"{name}: {text}" for name, text in MEANINGS.items() if name in found)
-    return Prose((f"Statuses – {said}.",), small=True)
-
-
 _KINDS = (
     "A name says in which published set a profile is, and what stands behind it is the figure by "
     "which members of the set are told apart. Strict: every published constraint holds within "
@@ -136,13 +129,16 @@ def command_of(run: StoredRun) -> str:
     return printable(shlex.join(words))
 
 
-def overview(run: StoredRun) -> list[Block]:
+def overview(run: StoredRun, _: int) -> list[Block]:
     """What a run was asked for, what came of it, and the commands for it."""
     request, cells = run.plan["request"], run.cells
     statuses = Counter(cell.status for cell in cells)
     came = ", ".join(f"{count} {status}" for status, count in statuses.most_common())
     spent = sum(cell.elapsed_s or 0.0 for cell in cells)
     setup = sum(cell.setup_s or 0.0 for cell in cells)
+    target = "max regret 1e-10 of the payoff range"
+    if (given := request.get("target")) is not None:
+        target = f"max regret {given:g}" if given else "none: the whole budget is used"
     pairs: Pairs = [
         ("run", str(run.path)),
         ("started", _text(run.plan.get("created")).replace("T", " ").replace("+00:00", " UTC")),
@@ -150,7 +146,7 @@ def overview(run: StoredRun) -> list[Block]:
         ("solvers", _text(_asked(run, "solvers", [cell.solver for cell in cells]))),
         ("seeds", _text(request.get("seeds"))),
         ("limits per cell", _limits(request)),
-        ("target", _target(request)),
+        ("target", target),
         ("cells", f"{len(run.finished)} of {run.planned} finished" + (f": {came}" if came else "")),
         ("time", f"{seconds(spent)} of solving, {seconds(setup)} of set-up, all cells together"),
     ]
@@ -168,17 +164,11 @@ def _asked(run: StoredRun, name: str, found: Sequence[str]) -> Any:
     return asked if run.missing and asked else [*dict.fromkeys(found)] or asked
 
 
-def provenance(runs: Sequence[StoredRun]) -> list[Block]:
-    """Machine, packages, thread settings and keys of each run."""
-    blocks: list[Block] = []
-    for place, run in enumerate(runs, 1):
-        if len(runs) > 1:
-            blocks.append(Title(str(run.path), f"provenance-{place}"))
-        plan = {k: v for k, v in run.plan.items() if k not in ("cells", "environment", "request")}
-        asked = {"request": run.plan["request"]}
-        blocks.append(Facts(list(_lines(plan | (run.plan.get("environment") or {}) | asked))))
-        blocks.append(_keys(run, f"keys-{place}"))
-    return blocks
+def provenance(run: StoredRun, place: int) -> list[Block]:
+    """Machine, packages, thread settings and keys of a run."""
+    plan = {k: v for k, v in run.plan.items() if k not in ("cells", "environment", "request")}
+    machine, asked = run.plan.get("environment") or {}, {"request": run.plan["request"]}
+    return [Facts(list(_lines(plan | machine | asked))), _keys(run, f"keys-{place}")]
 
 
 def _keys(run: StoredRun, name: str) -> Table:
@@ -217,12 +207,6 @@ def _limits(request: Mapping[str, Any]) -> str:
     }
     given = ((request.get(name), text) for name, text in formats.items())
     return ", ".join(text(value) for value, text in given if value is not None)
-
-
-def _target(request: Mapping[str, Any]) -> str:
-    if (target := request.get("target")) is None:
-        return "max regret 1e-10 of the payoff range"
-    return "none: the whole budget is used" if target == 0 else f"max regret {target:g}"
 
 
 def _text(value: Any) -> str:
@@ -310,12 +294,13 @@ def report_page(
     report = report_on(runs, every_matrix=True)
     games = material.games
     trials = views.common_trials(games)
+    notes = [Prose(report.notes, small=True)] if report.notes else []
     shares = [views.ecdf(games, trials), *views.performance_profiles(games, trials)]
     over_seeds = report_on(runs, summarize=True) if summarize else Report(())
     matrices = [table for table in report.tables if table.topic]
     found = _tables(matrices, "matrix", matrices[0].legend) if matrices else []
-    parts: list[tuple[str, Sequence[Block | None]]] = [
-        ("What was run", _what(runs, report)),
+    parts: list[tuple[str, Iterable[Block | None]]] = [
+        ("What was run", [*_headed(runs, "run", overview), *notes]),
         ("Comparison", _comparison(material, report)),
         ("Over seeds", _tables(over_seeds.tables, "summary", over_seeds.legend)),
         ("Status and verification", [views.heatmap(games)] if games else []),
@@ -326,44 +311,29 @@ def report_page(
             [*naming_notes(games), *found[:1], *_beside(found[1:]), *views.payoff_scatters(games)],
         ),
         ("Cost", _beside([views.memory(games), views.times(games)])),
-        ("Provenance", provenance(runs)),
+        ("Provenance", _headed(runs, "provenance", provenance)),
     ]
     sections = [
         Section(title, blocks)
         for title, given in parts
         if (blocks := [block for block in given if block is not None])
     ]
-    return document(
-        _title(material), sections, lead=[_lead(runs, material)], data=_data(runs, material)
-    )
-
-
-def _title(material: Material) -> str:
-    names = list(dict.fromkeys(game.short for game in material.games))
-    if not names:
-        return "eqbench report"
-    more = f" and {len(names) - 4} more" if len(names) > 5 else ""
-    return f"eqbench on {', '.join(names[:4] if more else names)}{more}"
+    names = list(dict.fromkeys(game.short for game in games))
+    more = [f"{', '.join(names[:4])} and {len(names) - 4} more"] if len(names) > 5 else names
+    title = f"eqbench on {', '.join(more)}" if names else "eqbench report"
+    return document(title, sections, lead=[_lead(runs, material)], data=_data(runs, material))
 
 
 def _lead(runs: Sequence[StoredRun], material: Material) -> str:
     planned, missing = sum(run.planned for run in runs), sum(run.missing for run in runs)
     counts = {"game": len(material.games), "solver": len(material.looks), "cell": planned}
-    parts = [f"{n} {name}{'' if n == 1 else 's'}" for name, n in counts.items()]
-    said = ", ".join(parts) + (f", {planned - missing} of them finished" if missing else "")
+    said = ", ".join(f"{n} {name}{'' if n == 1 else 's'}" for name, n in counts.items())
+    finished = f", {planned - missing} of them finished" if missing else ""
     return (
-        f"{said}. Regrets are measured on the game tree by a verifier that shares no arithmetic "
-        "with the solvers. Point at or choose a solver in a legend to see it alone in all figures."
+        f"{said}{finished}. Regrets are measured on the game tree by a verifier that shares no "
+        "arithmetic with the solvers. Point at or choose a solver in a legend to see it alone in "
+        "all figures."
     )
-
-
-def _what(runs: Sequence[StoredRun], report: Report) -> list[Block]:
-    blocks: list[Block] = []
-    for place, run in enumerate(runs, 1):
-        if len(runs) > 1:
-            blocks.append(Title(str(run.path), f"run-{place}"))
-        blocks += overview(run)
-    return blocks + ([Prose(report.notes, small=True)] if report.notes else [])
 
 
 def _comparison(material: Material, report: Report) -> list[Block]:
@@ -378,14 +348,15 @@ def _comparison(material: Material, report: Report) -> list[Block]:
         filters=("game", "status", "solver"),
         hints=[entry.record.reason for entry in material.entries],
     )
-    statuses = status_note(entry.record.status for entry in material.entries)
+    occurring = {entry.record.status for entry in material.entries}
+    said = "; ".join(f"{name}: {text}" for name, text in MEANINGS.items() if name in occurring)
     reasons: list[tuple[str, Sequence[str]]] = [
         (own.title.partition(" = ")[0], [own.title, *own.remarks])
         for own in report.tables
         if own.remarks and not own.topic
     ]
     more: list[Block] = [Title("Reasons and notes"), Facts(reasons)] if reasons else []
-    return [table, statuses, *more]
+    return [table, Prose((f"Statuses – {said}.",), small=True), *more]
 
 
 def _unread(games: Sequence[GameTracks]) -> list[Block]:
@@ -414,6 +385,16 @@ def _tables(tables: Sequence[Rows], name: str, legend: str) -> list[Block]:
         for place, table in enumerate(tables, 1)
     )
     return [Prose((legend,)), *shown] if tables else []
+
+
+def _headed(
+    runs: Sequence[StoredRun], name: str, blocks: Callable[[StoredRun, int], list[Block]]
+) -> Iterator[Block]:
+    """Blocks about each run, with its path where there are several."""
+    for place, run in enumerate(runs, 1):
+        if len(runs) > 1:
+            yield Title(str(run.path), f"{name}-{place}")
+        yield from blocks(run, place)
 
 
 def _beside(blocks: Sequence[Any]) -> list[Block]:

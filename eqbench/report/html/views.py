@@ -9,6 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from eqbench.report.entries import ALARMING
 from eqbench.report.html.charts import (
     CIRCLE,
@@ -484,18 +486,13 @@ def _note(game: GameTracks, found: Sequence[_Found]) -> str:
     points = [end for known in game.published for end in known.ends]
     if not points:
         return f"{said}."
-    alike = sum(
-        any(_differ(item.record.payoffs, point) <= SAME * game.unit for point in points)
-        for item in found
-    )
+    ours = np.array([item.record.payoffs for item in found])[:, None]
+    distances = np.abs(ours - np.array(points)).max(axis=2)
+    alike = int((distances <= SAME * game.unit).any(axis=1).sum())
     if alike == len(found):
         return f"{said}, as published."
     share = f"; {alike} of them as published, which is" if alike else "; published is"
     return f"{said}{share} {_either(points)}."
-
-
-def _differ(payoffs: Sequence[float], others: Sequence[float]) -> float:
-    return max(abs(u - v) for u, v in zip(payoffs, others, strict=True))
 
 
 def _either(vectors: Iterable[Sequence[float]]) -> str:
