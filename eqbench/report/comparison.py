@@ -110,14 +110,10 @@ class Comparison:
 
     Attributes
     ----------
-    pairs : tuple of Pair
-        In the order of the new run.
-    missing : tuple of CellRecord
-        Finished cells of the base that the new run does not have.
-    only_new : tuple of str
-        Names of the finished cells that the base does not have.
-    warnings : tuple of str
-        Why figures of the two may not compare.
+    pairs : in the order of the new run
+    missing : finished cells of the base that the new run does not have
+    only_new : names of the finished cells that the base does not have
+    warnings : why figures of the two may not compare
     """
 
     base: StoredRun

@@ -71,6 +71,7 @@ def play_facts(game: Game, profile: BehaviorProfile) -> dict[str, Any]:
     """
     tree, behavior = game.tree, profile.probabilities
     seen = inspect_profile(game, behavior)
+    gaps = [None if np.isnan(gap) else gap for gap in seen.gaps.tolist()]
     sets = []
     for i, (label, actions) in enumerate(
         zip(tree.infoset_labels, tree.infoset_actions, strict=True)
@@ -87,15 +88,16 @@ def play_facts(game: Game, profile: BehaviorProfile) -> dict[str, Any]:
                     {
                         "action": action,
                         "frequency": float(behavior[start + a]),
-                        "gap": None
-                        if np.isnan(seen.gaps[start + a])
-                        else float(seen.gaps[start + a]),
+                        "gap": gaps[start + a],
                     }
                     for a, action in enumerate(actions)
                 ],
             }
         )
-    grid = _szafron_grid(sets) if _is_szafron_game(game.spec) else None
+    parsed = parse_spec(game.spec)
+    options = dict(parsed.options)
+    sizes = options.get("players"), options.get("cards"), options.get("raises", 0)
+    grid = _szafron_grid(sets) if (parsed.name, sizes) == ("kuhn", (3, 4, 0)) else None
     return {
         "players": list(tree.players),
         "payoff_range": tree.payoff_range,
@@ -105,16 +107,11 @@ def play_facts(game: Game, profile: BehaviorProfile) -> dict[str, Any]:
     }
 
 
-def _is_szafron_game(spec: str) -> bool:
-    """Whether it is three-player Kuhn poker with four cards and no raises."""
-    parsed = parse_spec(spec)
-    options = dict(parsed.options)
-    sizes = (options.get("players"), options.get("cards"), options.get("raises", 0))
-    return parsed.name == "kuhn" and sizes == (3, 4, 0)
-
-
 def _szafron_grid(sets: list[dict[str, Any]]) -> dict[str, list[list[float]]]:
-    """Probability of bet or call by letter, card (rows) and situation (columns)."""
+    """Probability of bet or call by letter, card (rows) and situation (columns).
+
+    The game is three-player Kuhn poker with four cards and no raises.
+    """
     aggressive = {
         (item["player"], item["label"]): sum(
             action["frequency"] for action in item["actions"] if action["action"] in ("bet", "call")

@@ -31,7 +31,14 @@ _LEGEND = (
 
 def profile_report(facts: dict[str, Any], *, show_all: bool) -> Report:
     """Return a cell, its candidate and what it plays; the most reached sets unless `show_all`."""
-    record, cell = facts["cell"], _cell_lines(facts["cell"])
+    record = facts["cell"]
+    reason = f" – {shortened(printable(record['reason']))}" if record["reason"] else ""
+    iterations = f"{record['iterations']:,} iterations, " if record["iterations"] else ""
+    time, memory = seconds(record["elapsed_s"]), mebibytes(record["peak_memory_bytes"])
+    cell = [
+        f"{record['status']}{reason}",
+        f"{iterations}time {time}, memory {memory}, key {record['key']}",
+    ]
     seed = "" if record["seed"] is None else f", seed {record['seed']},"
     title = f"{record['solver']}{seed} on {game_title(record['game'], record['game_spec'])}"
     if facts["candidate"] is None:
@@ -52,16 +59,6 @@ def profile_report(facts: dict[str, Any], *, show_all: bool) -> Report:
         _LEGEND,
         (more,) if len(shown) < len(sets) else (),
     )
-
-
-def _cell_lines(cell: dict[str, Any]) -> list[str]:
-    reason = f" – {shortened(printable(cell['reason']))}" if cell["reason"] else ""
-    iterations = f"{cell['iterations']:,} iterations, " if cell["iterations"] else ""
-    time, memory = seconds(cell["elapsed_s"]), mebibytes(cell["peak_memory_bytes"])
-    return [
-        f"{cell['status']}{reason}",
-        f"{iterations}time {time}, memory {memory}, key {cell['key']}",
-    ]
 
 
 def _candidate(title: str, cell: list[str], facts: dict[str, Any]) -> Table:
@@ -120,16 +117,13 @@ def identity_lines(
     if identity["dimension"] is not None:
         lines.append(f"  dimension of the equilibria around it: {identity['dimension']}")
     if identity["off_path"]:
-        lines.append(f"  off the path of play: {_largest(identity['off_path'])}")
+        differences: dict[str, float] = identity["off_path"]
+        order = sorted(differences, key=lambda place: -abs(differences[place]))
+        largest, more = order[:MOST_DIFFERENCES], len(order) - MOST_DIFFERENCES
+        shown = [f"{place} by {decimal(differences[place], 6)}" for place in largest]
+        shown += [f"and {more} more"] if more > 0 else []
+        lines.append(f"  off the path of play: {', '.join(shown)}")
     return lines
-
-
-def _largest(differences: dict[str, float]) -> str:
-    """The largest differences, and how many more there are."""
-    order = sorted(differences, key=lambda place: -abs(differences[place]))
-    shown = [f"{place} by {decimal(differences[place], 6)}" for place in order[:MOST_DIFFERENCES]]
-    more = len(order) - len(shown)
-    return ", ".join(shown) + (f", and {more} more" if more else "")
 
 
 def _sets_table(player: str, sets: list[dict[str, Any]], most: int | None = None) -> Table:

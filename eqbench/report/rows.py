@@ -46,17 +46,12 @@ class Column:
 
     Attributes
     ----------
-    stacked : str
-        Heading in two lines, for where space is short; the title unless given.
-    identifies : bool
-        Whether it says which row this is.
-    dispensable : int
-        Where space is short the columns with 1 are left out first, then those with 2, and so
-        on; those with 0 never.
-    notes : tuple of str
-        What has to be said where it is shown.
-    layout : str
-        How numbers of the kind `number` or `payoff` are formatted.
+    stacked : heading in two lines, for where space is short; the title unless given
+    identifies : whether it says which row this is
+    dispensable : where space is short the columns with 1 are left out first, then those with 2,
+        and so on; those with 0 never
+    notes : what has to be said where it is shown
+    layout : how numbers of the kind `number` or `payoff` are formatted
     """
 
     title: str
@@ -96,20 +91,13 @@ class Table:
 
     Attributes
     ----------
-    title : str
-        The heading; in comparisons the game as typed and in canonical form.
-    lines : tuple of str
-        What is said above the rows; there may be no rows at all.
-    narrow : Table or None
-        What to print instead where not even its narrowest form fits.
-    notes : tuple of str
-        What has to be said about single rows.
-    legend : str
-        What the figures are; empty if no row has any.
-    players : int
-        Number of players, 0 if no row has figures.
-    topic : str
-        What the table shows of the game; empty for its cells.
+    title : the heading; in comparisons the game as typed and in canonical form
+    lines : what is said above the rows; there may be no rows at all
+    narrow : what to print instead where not even its narrowest form fits
+    notes : what has to be said about single rows
+    legend : what the figures are; empty if no row has any
+    players : number of players, 0 if no row has figures
+    topic : what the table shows of the game; empty for its cells
     """
 
     title: str
@@ -152,10 +140,8 @@ class Report:
 
     Attributes
     ----------
-    legend : str
-        What the figures of all tables are.
-    notes : tuple of str
-        What is missing.
+    legend : what the figures of all tables are
+    notes : what is missing
     """
 
     tables: tuple[Table, ...]

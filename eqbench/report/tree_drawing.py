@@ -59,9 +59,9 @@ class Play:
 
 def play_of(tree: GameTree, profile: BehaviorProfile | None) -> Play:
     """The chances of a game and, with a profile, what follows from its frequencies."""
+    frequency = [None, *(_frequency(tree, profile, node) for node in range(1, tree.n_nodes))]
     if profile is None:
-        return Play([_chance(tree, node) for node in range(tree.n_nodes)])
-    frequency = [_frequency(tree, profile, node) for node in range(tree.n_nodes)]
+        return Play(frequency)
     reach: list[Number] = [Fraction(1)]
     for parent, value in zip(tree.parent[1:].tolist(), frequency[1:], strict=True):
         reach.append(reach[parent] * (1 if value is None else value))
@@ -87,20 +87,14 @@ def number_text(value: Number) -> str:
     return f"{float(value):.4g}"
 
 
-def _chance(tree: GameTree, node: int) -> Number | None:
-    if node == 0 or tree.player[tree.parent[node]] != CHANCE:
-        return None
-    value = tree.chance[node].item()
-    return Fraction(value, tree.chance_denominator) if isinstance(value, int) else value
-
-
-def _frequency(tree: GameTree, profile: BehaviorProfile, node: int) -> Number | None:
+def _frequency(tree: GameTree, profile: BehaviorProfile | None, node: int) -> Number | None:
     action = int(tree.incoming[node])
     if action < 0:
-        return _chance(tree, node)
-    if profile.exact is not None:
-        return profile.exact[action]
-    return float(profile.probabilities[action])
+        value = tree.chance[node].item()
+        return Fraction(value, tree.chance_denominator) if isinstance(value, int) else value
+    if profile is None:
+        return None
+    return float(profile.probabilities[action]) if profile.exact is None else profile.exact[action]
 
 
 MARGIN = 16.0
@@ -306,15 +300,14 @@ class _Drawing:
     def svg(self, spec: str) -> str:
         width = max(self.layout.width, NARROWEST, text_width(spec, TITLE_SIZE) + 2 * MARGIN)
         root = ET.Element("svg", {"xmlns": "http://www.w3.org/2000/svg", "role": "img"})
-        root.set("font-family", "Helvetica, Arial, sans-serif")
-        root.set("font-size", f"{FONT_SIZE:g}")
+        font = {"font-family": "Helvetica, Arial, sans-serif", "font-size": f"{FONT_SIZE:g}"}
+        root.attrib |= font
         add(root, "title").text = spec
         add(root, "rect", width="100%", height="100%", fill="white")
         top = self._caption(add(root, "g"), spec, width - 2 * MARGIN)
         height = top + self.layout.height
-        root.set("viewBox", f"0 0 {width:.0f} {height:.0f}")
-        root.set("width", f"{width:.0f}")
-        root.set("height", f"{height:.0f}")
+        size = {"width": f"{width:.0f}", "height": f"{height:.0f}"}
+        root.attrib |= {"viewBox": f"0 0 {width:.0f} {height:.0f}", **size}
         body = add(root, "g", transform=f"translate(0 {top:.0f})")
         self._joins(add(body, "g", fill="none", stroke_width=1.4, stroke_dasharray="5 4"))
         edges = add(body, "g", fill="none", stroke_linejoin="round")
@@ -326,8 +319,6 @@ class _Drawing:
         ET.indent(root)
         # other characters are written as references, so that any terminal can pass them on
         return svg_text(root, "us-ascii") + "\n"
-
-    # -- the caption ----------------------------------------------------------------------
 
     def _caption(self, group: ET.Element, spec: str, width: float) -> float:
         """Write the caption; return the y below it."""
@@ -367,8 +358,6 @@ class _Drawing:
             yield f"Expected payoffs: {', '.join(pairs)}."
             if any(self._is_off(node) for node in range(self.tree.n_nodes)):
                 yield "Dotted: played or reached with a probability below 1e-6."
-
-    # -- the tree -------------------------------------------------------------------------
 
     def _is_off(self, node: int) -> bool:
         """Whether play under the profile does not come to a node."""

@@ -88,50 +88,30 @@ def short(text: str, longest: int = _LONGEST) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
-def legend_height(shown: Sequence[Look], width: float) -> float:
-    """Height of a legend."""
-    return _LEGEND_ROW * len(_lines(shown, width))
+def _legend_grid(shown: Sequence[Look], width: float) -> tuple[int, float]:
+    """How many entries a row of a legend has, and how wide each is."""
+    widest = max((0.9 * text_width(short(look.label)) for look in shown), default=0.0)
+    entry = _SWATCH + widest + _GAP
+    return max(1, int(width // entry)), entry
 
 
 def add_legend(
     parent: ET.Element, shown: Sequence[Look], corner: tuple[float, float], width: float
 ) -> None:
     """New legend whose entries can be pointed at, in as many rows as it needs."""
-    x, y = corner
-    for row, line in enumerate(_lines(shown, width)):
-        left, middle = x, y + _LEGEND_ROW * (row + 0.5)
-        for look in line:
-            entry = add(parent, "g", data_key=look.key)
-            entry.set("class", "key")
-            entry.set("aria-label", look.label)
-            size = {"width": _entry_width(look), "height": _LEGEND_ROW}
-            add(
-                entry,
-                "rect",
-                x=left,
-                y=middle - _LEGEND_ROW / 2,
-                **size,
-                fill="#fff",
-                fill_opacity=0,
-            )
-            if look.lined:
-                add(entry, "path", d=f"M{left:.1f} {middle:.1f}h26", stroke_width=2, **look.line)
-            add_look_mark(entry, look, left + 13, middle)
-            add_text(entry, short(look.label), left + _SWATCH, middle + 4, fill=INK)
-            left += _entry_width(look)
-
-
-def _lines(shown: Sequence[Look], width: float) -> list[list[Look]]:
-    lines: list[list[Look]] = [[]]
-    for look in shown:
-        if lines[-1] and sum(map(_entry_width, lines[-1])) + _entry_width(look) > width:
-            lines.append([])
-        lines[-1].append(look)
-    return lines
-
-
-def _entry_width(look: Look) -> float:
-    return _SWATCH + 0.9 * text_width(short(look.label)) + _GAP
+    columns, entry_width = _legend_grid(shown, width)
+    for place, look in enumerate(shown):
+        row, column = divmod(place, columns)
+        left, middle = corner[0] + column * entry_width, corner[1] + _LEGEND_ROW * (row + 0.5)
+        entry = add(parent, "g", data_key=look.key)
+        entry.attrib |= {"class": "key", "aria-label": look.label}
+        size = {"width": entry_width, "height": _LEGEND_ROW}
+        top = middle - _LEGEND_ROW / 2
+        add(entry, "rect", x=left, y=top, **size, fill="#fff", fill_opacity=0)
+        if look.lined:
+            add(entry, "path", d=f"M{left:.1f} {middle:.1f}h26", stroke_width=2, **look.line)
+        add_look_mark(entry, look, left + 13, middle)
+        add_text(entry, short(look.label), left + _SWATCH, middle + 4, fill=INK)
 
 
 GRID, FRAME = "#e6e9ee", "#9aa1ab"
@@ -176,7 +156,11 @@ def log_scale(values: Iterable[float], *, negligible: float = 0.0) -> Scale:
     low = math.floor(min(exponents, default=0.0) + 1e-9)
     high = max(math.ceil(max(exponents, default=0.0) - 1e-9), low + 1)
     step = -(-(high - low) // _MOST_TICKS)
-    ticks = [(10.0**k, power_of_ten(k)) for k in range(high, low - 1, -step)]
+    plain = {-2: "0.01", -1: "0.1", 0: "1", 1: "10", 2: "100"}
+    ticks = [
+        (10.0**k, plain.get(k, f"10{str(k).translate(_RAISED)}"))
+        for k in range(high, low - 1, -step)
+    ]
     if not any(value <= negligible for value in known):
         return Scale(10.0**low, 10.0**high, tuple(ticks), log=True)
     floor = 10.0 ** (low - max(step, (high - low) / _MOST_TICKS))
@@ -190,7 +174,9 @@ def linear_scale(values: Iterable[float], *, margin: float = 0.0) -> Scale:
     width = high - low if high > low else max(abs(high), 1.0) * 0.1
     room = margin * width if high > low else width
     low, high = low - room, high + room
-    step = _round_step((high - low) / 5)
+    fifth = (high - low) / 5
+    power = 10.0 ** math.floor(math.log10(fifth))
+    step = next(k * power for k in (1, 2, 5, 10) if k * power >= fifth * (1 - 1e-9))
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     digits = max(0, -math.floor(math.log10(step) + 1e-9))
     ticks = tuple((k * step, f"{k * step:z.{digits}f}") for k in range(first, last + 1))
@@ -200,12 +186,6 @@ def linear_scale(values: Iterable[float], *, margin: float = 0.0) -> Scale:
 def share_scale() -> Scale:
     """Scale of shares of a whole."""
     return Scale(0.0, 1.0, tuple((k / 5, f"{20 * k} %") for k in range(6)))
-
-
-def power_of_ten(exponent: int) -> str:
-    """A power of ten in letters that need no markup; small ones as they are."""
-    plain = {-2: "0.01", -1: "0.1", 0: "1", 1: "10", 2: "100"}
-    return plain.get(exponent, "10" + str(exponent).translate(_RAISED))
 
 
 @dataclass(frozen=True)
@@ -272,11 +252,6 @@ def picture(width: float, height: float, label: str) -> ET.Element:
     return root
 
 
-def _round_step(width: float) -> float:
-    power = 10.0 ** math.floor(math.log10(width))
-    return next(step * power for step in (1, 2, 5, 10) if step * power >= width * (1 - 1e-9))
-
-
 WIDTH, HEIGHT = 580.0, 290.0
 _TOP, _BELOW, _RIGHT = 34.0, 50.0, 16.0
 
@@ -294,7 +269,8 @@ def chart(
     x, y = scales
     left = max((0.85 * text_width(text) for _, text in y.ticks), default=0.0) + 16
     bottom = _TOP + HEIGHT
-    height = bottom + _BELOW + legend_height(shown, WIDTH - 8)
+    rows = math.ceil(len(shown) / _legend_grid(shown, WIDTH - 8)[0])
+    height = bottom + _BELOW + _LEGEND_ROW * rows
     root = picture(WIDTH, height + 4, label)
     axes = Axes(left, bottom, WIDTH - left - _RIGHT, HEIGHT, x, y)
     axes.frame(root, *names)

@@ -28,7 +28,6 @@ from eqbench.report.html.charts import (
     short,
 )
 from eqbench.report.html.document import Beside, Block, Figure, Prose, Title, anchor_of
-from eqbench.report.html.facts import PublishedPayoffs
 from eqbench.report.html.tracks import GameTracks, Point, Track
 from eqbench.report.naming import kind_of_match, marked
 from eqbench.report.svg import GRAY, INK, add, add_text, svg_text, text_width
@@ -517,8 +516,17 @@ def _figure(game: GameTracks, found: Sequence[_Found], player: int, place: int) 
     right = axes.left + axes.width
     key = "● strict   ○ on path   × elsewhere"
     add_text(root, key, right, axes.bottom - axes.height - 12, text_anchor="end", fill=INK)
-    for known in _merged(game.published):
-        _published(root, axes, known, player)
+    # sets with the same ends are one line, since theirs would cover each other
+    sets: dict[tuple[tuple[float, ...], ...], list[str]] = {}
+    for known in game.published:
+        rounded = tuple(tuple(round(u, 9) + 0.0 for u in end) for end in known.ends)
+        sets.setdefault(rounded, []).append(known.name)
+    for own_ends, own_names in sets.items():
+        (x1, y1), *_, (x2, y2) = [axes.place(end[0], end[player]) for end in own_ends * 2]
+        # a line of no length with round ends is a dot
+        line = {"d": f"M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}", "stroke_linecap": "round"}
+        segment = add(root, "path", **line, stroke=_SEGMENT, stroke_width=11)
+        add(segment, "title").text = ", ".join(own_names)
     for group in _heaps(axes, found, player):
         _mark(root, axes, group, player)
     published = (
@@ -526,7 +534,7 @@ def _figure(game: GameTracks, found: Sequence[_Found], player: int, place: int) 
         if ends
         else "No family of payoffs is known here. "
     )
-    rounded = (
+    missed = (
         " or miss a published constraint by a trace only (up to rounding)"
         if any(item.place == "up to rounding" for item in found)
         else ""
@@ -535,30 +543,12 @@ def _figure(game: GameTracks, found: Sequence[_Found], player: int, place: int) 
         f"payoffs-{place}-p{player + 1}",
         svg_text(root),
         f"Each mark is an equilibrium that a solver found (max regret up to {EQUILIBRIUM:g} of the "
-        f"payoff range). {published}Filled marks are strict, as published everywhere{rounded}; "
+        f"payoff range). {published}Filled marks are strict, as published everywhere{missed}; "
         "hollow ones are on path: as published where play leads, different elsewhere; crosses are "
         "in no published set, or only near one. How often a place was found says nothing about how "
         "likely it is.",
         f"P1 against P{player + 1}",
     )
-
-
-def _merged(published: Sequence[PublishedPayoffs]) -> list[PublishedPayoffs]:
-    """Sets with the same ends as one, since their lines would cover each other."""
-    names: dict[tuple[tuple[float, ...], ...], list[str]] = {}
-    for known in published:
-        ends = tuple(tuple(round(u, 9) + 0.0 for u in end) for end in known.ends)
-        names.setdefault(ends, []).append(known.name)
-    return [PublishedPayoffs(", ".join(own), ends) for ends, own in names.items()]
-
-
-def _published(root: ET.Element, axes: Axes, known: PublishedPayoffs, player: int) -> None:
-    places = [axes.place(end[0], end[player]) for end in known.ends]
-    (x, y), (to_x, to_y) = places[0], places[-1]
-    # a line of no length with round ends is a dot
-    line = {"d": f"M{x:.1f} {y:.1f}L{to_x:.1f} {to_y:.1f}", "stroke_linecap": "round"}
-    path = add(root, "path", **line, stroke=_SEGMENT, stroke_width=11)
-    add(path, "title").text = known.name
 
 
 def _heaps(axes: Axes, found: Sequence[_Found], player: int) -> list[list[_Found]]:
