@@ -130,10 +130,7 @@ class Comparison:
 
 
 def compare_runs(
-    base: StoredRun,
-    new: StoredRun,
-    games: Collection[str] = (),
-    solvers: Collection[str] = (),
+    base: StoredRun, new: StoredRun, games: Collection[str] = (), solvers: Collection[str] = ()
 ) -> Comparison:
     """The finished cells of two runs, matched by game, solver with options, and seed.
 

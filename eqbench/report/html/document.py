@@ -234,11 +234,7 @@ class Section:
 
 
 def document(
-    title: str,
-    sections: Sequence[Section],
-    *,
-    lead: Sequence[str] = (),
-    data: Any = None,
+    title: str, sections: Sequence[Section], *, lead: Sequence[str] = (), data: Any = None
 ) -> str:
     """A page as text, to be written as UTF-8.
 
