@@ -136,15 +136,8 @@ def _matrix(title: str, entries: Sequence[Entry]) -> Table:
     for name in sorted(near, key=order):
         distance = _range(near[name], "{:.1e}".format, " ")
         notes.append(f"near {name} ×{len(near[name])}: distance{distance}")
-    return Table(
-        title=title,
-        columns=columns,
-        rows=tuple(_row(group, shown, others) for group in by_solver(entries)),
-        notes=tuple(notes),
-        legend=_LEGEND,
-        players=0,
-        topic="equilibria found",
-    )
+    rows = tuple(_row(group, shown, others) for group in by_solver(entries))
+    return Table(title, columns, rows, tuple(notes), _LEGEND, topic="equilibria found")
 
 
 def _row(group: Sequence[Entry], shown: Sequence[_Found], others: Sequence[_Found]) -> Row:

@@ -100,19 +100,6 @@ _LEGEND = (
 )
 
 
-def summary(entries: Sequence[Entry], timeouts: Mapping[str, float]) -> Report:
-    """One table per game with one row per solver and run; interrupted cells are left out.
-
-    Parameters
-    ----------
-    timeouts : seconds of solving that a cell had, by run
-    """
-    finished = [entry for entry in entries if entry.record.status != "interrupted"]
-    groups = by_game(finished)
-    tables = tuple(_table(*game, timeouts) for game in zip(titles(groups), groups, strict=True))
-    return with_matrices(Report(tables, _LEGEND if tables else ""), finished, always=True)
-
-
 def statistics_of(group: Sequence[Entry], timeout_s: float) -> dict[str, Any]:
     """Statistics of the cells of one game and solver, by column; None where none has a figure."""
     records = [entry.record for entry in group]
@@ -167,7 +154,12 @@ def report_on(
     entries = entries_of(runs)
     if summarize:
         timeouts = {k: run.timeout_s for k, run in zip(run_names(runs), runs, strict=True)}
-        report = summary(entries, timeouts)
+        finished = [entry for entry in entries if entry.record.status != "interrupted"]
+        groups = by_game(finished)
+        both = zip(titles(groups), groups, strict=True)
+        tables = tuple(_table(*game, timeouts) for game in both)
+        report = Report(tables, _LEGEND if tables else "")
+        report = with_matrices(report, finished, always=True)
     else:
         report = with_matrices(comparison(entries), entries, always=every_matrix)
     notes: list[str] = []

@@ -9,28 +9,14 @@ from typing import Any
 from eqbench.report.rows import FORMATS, Column, Kind, Report, Row, Table, three_digits
 from eqbench.text import printable
 
+_NAMES = {"\\": "backslash", "^": "asciicircum", "~": "asciitilde", "`": "asciigrave"}
+_NAMES |= {"|": "bar", "<": "less", ">": "greater"}
+_SYMBOLS = {"×": "times", "≈": "approx", "α": "alpha", "β": "beta"}
 _ESCAPES = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "_": r"\_",
-    "%": r"\%",
-    "^": r"\textasciicircum{}",
-    "~": r"\textasciitilde{}",
-    "|": r"\textbar{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "`": r"\textasciigrave{}",
-    "-": r"-{}",
-    "–": "--",
-    "\u00a0": "~",
-    "×": r"$\times$",
-    "≈": r"$\approx$",
-    "α": r"$\alpha$",
-    "β": r"$\beta$",
+    **{char: f"\\{char}" for char in "{}$&#_%"},
+    **{char: rf"\text{name}{{}}" for char, name in _NAMES.items()},
+    **{char: rf"$\{name}$" for char, name in _SYMBOLS.items()},
+    **{"-": r"-{}", "–": "--", "\u00a0": "~"},
 }
 # Columns that a page has no space for: exploitability follows from NashConv.
 PAGE_RANK = 2

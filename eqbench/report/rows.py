@@ -225,22 +225,13 @@ def _columns(entries: Sequence[Entry]) -> tuple[Column, ...]:
 
 def _table(title: str, entries: Sequence[Entry]) -> Table:
     players = max(len(entry.record.regrets or ()) for entry in entries)
+    exact = (frozenset(["max regret"] if is_proved(entry) else []) for entry in entries)
     rows = tuple(
-        Row(
-            row_label(entry, entries),
-            _values(entry),
-            exact=frozenset(["max regret"] if is_proved(entry) else []),
-        )
-        for entry in entries
+        Row(row_label(entry, entries), _values(entry), zero)
+        for entry, zero in zip(entries, exact, strict=True)
     )
-    return Table(
-        title=title,
-        columns=_columns(entries),
-        rows=rows,
-        notes=tuple(cell_notes(entries)),
-        legend=_legend({players}),
-        players=players,
-    )
+    notes = tuple(cell_notes(entries))
+    return Table(title, _columns(entries), rows, notes, _legend({players}), players)
 
 
 def _values(entry: Entry) -> dict[str, Any]:

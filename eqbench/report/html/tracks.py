@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from pathlib import Path
 
 from eqbench.errors import UsageError
 from eqbench.report.entries import Entry, by_game, titles
@@ -16,19 +15,9 @@ from eqbench.report.html.facts import GameFacts, PublishedPayoffs, PublishedSet
 from eqbench.spec import split_specs
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun
-from eqbench.store.traces import read_trace
+from eqbench.store.traces import Snapshot, read_trace
 
 _DEFAULT_TARGET = 1e-10  # of the payoff range, where a run was given none
-
-
-@dataclass(frozen=True)
-class Point:
-    """A measured profile: when, after how many iterations (0: not counted), and how good."""
-
-    elapsed_s: float
-    work: int
-    nash_conv: float
-    max_regret: float
 
 
 @dataclass(frozen=True)
@@ -41,7 +30,7 @@ class Track:
 
     entry: Entry
     look: Look
-    points: tuple[Point, ...]
+    points: tuple[Snapshot, ...]
     usual_range: float | None = None
     unread: bool = False
 
@@ -107,17 +96,15 @@ def collect(
         for game, solver in product(*wanted):
             if (game, solver) not in there:
                 awaited.setdefault(game, []).append(look_of[name, solver])
-    run_of = (run for run in runs for _ in run.cells)
-    # by identity, since entries cannot be keys themselves
-    tracks = {
-        id(entry): _track(entry, run, look_of[entry.run, entry.record.solver])
-        for entry, run in zip(entries, run_of, strict=True)
-    }
+    run_of = dict(zip(run_names(runs), runs, strict=True))
     of_game = by_game(entries)
     names = [group[0].record.game for group in of_game]
     games = []
     for group, title in zip(of_game, titles(of_game), strict=True):
-        own = tuple(tracks[id(entry)] for entry in group)
+        own = tuple(
+            _track(entry, run_of[entry.run], look_of[entry.run, entry.record.solver])
+            for entry in group
+        )
         short, known = group[0].record.game, facts.get(group[0].record.game_spec)
         usual = next((track.usual_range for track in own if track.usual_range), None)
         typed = dict.fromkeys(entry.record.game for entry in group)
@@ -132,9 +119,8 @@ def collect(
                 awaited=tuple(look for name in typed for look in awaited.pop(name, ())),
             )
         )
-    games += [
-        GameTracks(name, name, (), None, (), awaited=tuple(own)) for name, own in awaited.items()
-    ]
+    for name, shown in awaited.items():
+        games.append(GameTracks(name, name, (), None, (), awaited=tuple(shown)))
     return Material(entries, tuple(games), tuple(look_of.values()))
 
 
@@ -151,31 +137,23 @@ def _asked(run: StoredRun, groups: Mapping[str, Sequence[str]]) -> tuple[list[st
 
 def _track(entry: Entry, run: StoredRun, look: Look) -> Track:
     record, asked = entry.record, run.plan["request"].get("target")
-    curve = _curve(run.path / record.trace) if record.trace else []
+    curve: Sequence[Snapshot] | None = ()
+    if record.trace:
+        try:
+            curve = read_trace(run.path / record.trace)
+        except UsageError:  # a page can do without
+            curve = None
     usual = record.target / _DEFAULT_TARGET if record.target and asked is None else None
     return Track(entry, look, _points(record, curve or ()), usual, unread=curve is None)
 
 
-def _curve(file: Path) -> list[Point] | None:
-    """Snapshots of a cell; None if they cannot be read, since a page can do without."""
-    try:
-        return [
-            Point(each.elapsed_s, each.work, each.nash_conv, each.max_regret)
-            for each in read_trace(file)
-        ]
-    except UsageError:
-        return None
-
-
-def _points(record: CellRecord, curve: Sequence[Point]) -> tuple[Point, ...]:
+def _points(record: CellRecord, curve: Sequence[Snapshot]) -> tuple[Snapshot, ...]:
     """The best snapshot at each moment in order of time, and the profile that counts at the end."""
-    best: dict[float, Point] = {}
-    for point in curve:
-        before = best.setdefault(point.elapsed_s, point)
-        if point.max_regret < before.max_regret:
-            best[point.elapsed_s] = point
-    points = [best[time] for time in sorted(best)]
-    final = (record.elapsed_s, record.iterations or 0, record.nash_conv, record.max_regret)
-    if None not in final:
-        points.append(Point(*final))  # type: ignore[arg-type]
+    best: dict[float, Snapshot] = {}
+    for point in sorted(curve, key=lambda point: (point.elapsed_s, point.max_regret)):
+        best.setdefault(point.elapsed_s, point)
+    points = [*best.values()]
+    if None not in (record.elapsed_s, record.nash_conv, record.max_regret):
+        final = (record.iterations or 0, record.elapsed_s, "", record.nash_conv, record.max_regret)
+        points.append(Snapshot(*final))  # type: ignore[arg-type]
     return tuple(points)

@@ -28,18 +28,19 @@ from eqbench.report.html.charts import (
     short,
 )
 from eqbench.report.html.document import Beside, Block, Figure, Prose, Title, anchor_of
-from eqbench.report.html.tracks import GameTracks, Point, Track
+from eqbench.report.html.tracks import GameTracks, Track
 from eqbench.report.naming import kind_of_match, marked
 from eqbench.report.svg import GRAY, INK, add, add_text, svg_text, text_width
 from eqbench.report.terminal import seconds, small
 from eqbench.store.schema import CellRecord, EquilibriumRecord, Status
+from eqbench.store.traces import Snapshot
 
 SHORTEST_S = 1e-5  # where clocks stop telling moments apart
 NEGLIGIBLE = 1e-13  # of the payoff range: what sums of rounded products leave behind
 
 
 # What NashConv is drawn against: name, axis, where a point is (None leaves it out), what to add.
-Where = Callable[[Point], float | None]
+Where = Callable[[Snapshot], float | None]
 _AGAINST: tuple[tuple[str, str, Where, str], ...] = (
     (
         "time",
@@ -641,8 +642,8 @@ def _cell(
 
 def _word(statuses: Counter[Status]) -> tuple[str, str]:
     """What stands for the cells of all seeds, and the color: alarms first, then what is ok."""
-    rank = {"bad": 2, "good": 1}
-    shown = max(statuses, key=lambda status: (rank.get(tone(status), 0), statuses[status]))
+    alarms_first = {"bad": 2, "good": 1}
+    shown = max(statuses, key=lambda word: (alarms_first.get(tone(word), 0), statuses[word]))
     if len(statuses) == 1:
         return shown, tone(shown)
     fill = "bad" if tone(shown) == "bad" else "fair"
