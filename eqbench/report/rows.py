@@ -72,6 +72,12 @@ class Column:
         """Unit for the heading, where the cells are bare numbers."""
         return {"seconds": " (s)", "bytes": " (MiB)"}.get(self.kind, "")
 
+    @property
+    def hint(self) -> str:
+        """Unit of the values themselves, in words."""
+        units = {"seconds": "in seconds", "bytes": "in bytes", "small": "in payoff units"}
+        return units.get(self.kind, "")
+
 
 @dataclass(frozen=True)
 class Row:

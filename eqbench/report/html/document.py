@@ -15,6 +15,7 @@ from urllib.parse import quote
 import jinja2
 from markupsafe import Markup
 
+from eqbench.report.rows import Column
 from eqbench.text import printable_lines
 
 
@@ -129,20 +130,6 @@ class Picture:
 
 
 @dataclass(frozen=True)
-class Heading:
-    """Head of a column; what is sorted by number is `numeric` and stands at the right.
-
-    `lines` is the text as it is shown where it has to be narrow, and `hint` what is shown when it
-    is pointed at.
-    """
-
-    text: str
-    numeric: bool = False
-    hint: str = ""
-    lines: str = ""
-
-
-@dataclass(frozen=True)
 class Cell:
     """A cell of a table.
 
@@ -182,17 +169,17 @@ class Table:
     Attributes
     ----------
     name : anchor, and file name of downloads without suffix; unique on the page
-    columns : heads of the columns
+    columns : sorted by number and at the right if they are numeric
     rows : cells, as many as columns
     caption : below the table; may be empty and have line breaks
     title : above the table; may be empty
-    filters : texts of columns for which a list of their values is offered
+    filters : titles of columns for which a list of their values is offered
     plain : without fields and buttons; neither sorts nor downloads
     wrapped : with texts that break into lines, for sentences in cells
     """
 
     name: str
-    columns: Sequence[Heading]
+    columns: Sequence[Column]
     rows: Sequence[Sequence[Cell]]
     caption: str = ""
     title: str = ""
@@ -203,9 +190,9 @@ class Table:
     def choices(self, column: str) -> list[tuple[int, str, list[str]]]:
         """Position, head and different texts of the columns with that head."""
         return [
-            (place, head.text, list(dict.fromkeys(row[place].text for row in self.rows)))
+            (place, head.title, list(dict.fromkeys(row[place].text for row in self.rows)))
             for place, head in enumerate(self.columns)
-            if head.text == column
+            if head.title == column
         ]
 
 
@@ -221,16 +208,10 @@ Block = Prose | Title | Facts | Command | Figure | Picture | Table | Beside
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page, which the table of contents names; `anchor` is made of the title."""
+    """A part of the page, which the table of contents names; links lead to its title."""
 
     title: str
     blocks: Sequence[Block]
-    anchor: str = ""
-
-    @property
-    def name(self) -> str:
-        """What links lead to."""
-        return self.anchor or anchor_of(self.title)
 
 
 def document(

@@ -17,7 +17,6 @@ from eqbench.report.html.document import (
     Cell,
     Command,
     Facts,
-    Heading,
     Prose,
     Section,
     Table,
@@ -172,8 +171,8 @@ def provenance(run: StoredRun, place: int) -> list[Block]:
 
 
 def _keys(run: StoredRun, name: str) -> Table:
-    columns = [Heading(text) for text in ("key", "game", "solver", "seed", "version of solver")]
-    columns[3] = Heading("seed", numeric=True)
+    titles = ("key", "game", "solver", "seed", "version of solver")
+    columns = [Column(title, "count" if title == "seed" else "text") for title in titles]
     rows = []
     for cell in run.cells:
         seed = Cell("" if cell.seed is None else str(cell.seed), cell.seed)
@@ -216,7 +215,6 @@ def _text(value: Any) -> str:
 
 
 _FORMATS: dict[Kind, Callable[[Any], str]] = {**FORMATS, "seconds": seconds, "bytes": mebibytes}
-_UNITS = {"seconds": "in seconds", "bytes": "in bytes", "small": "in payoff units"}
 
 
 def page_table(
@@ -241,10 +239,7 @@ def page_table(
     columns = sorted(split.columns, key=lambda column: column.title != SOLVER.title)
     return Table(
         name=name,
-        columns=[
-            Heading(column.title, column.numeric, _UNITS.get(column.kind, ""), column.stacked)
-            for column in columns
-        ],
+        columns=columns,
         rows=[
             [_cell(row, column, hint) for column in columns]
             for row, hint in zip(split.rows, hints or [""] * len(split.rows), strict=True)
