@@ -290,12 +290,6 @@ class Criteria:
     statuses: bool = True
     missing: bool = True
 
-    @property
-    def texts(self) -> list[str]:
-        """All of them in words."""
-        kinds = [*(["status"] * self.statuses), *(["missing cells"] * self.missing)]
-        return [*kinds, *(rule.text for rule in self.rules)]
-
 
 @dataclass(frozen=True)
 class Regression:
@@ -305,11 +299,6 @@ class Regression:
     solver: str
     rule: str
     text: str
-
-    @property
-    def name(self) -> str:
-        """``game/solver``."""
-        return f"{self.game}/{self.solver}"
 
 
 def parse_rule(text: str) -> Rule:
@@ -367,8 +356,14 @@ def regressions(comparison: Comparison, criteria: Criteria) -> list[Regression]:
 
 def _broken(pair: Pair, criteria: Criteria) -> Iterator[tuple[str, str]]:
     """Rules that a pair breaks, with the reason in words."""
-    if criteria.statuses and pair.worse:
-        yield "status", _worse_status(pair)
+    before = {cell.seed: cell.status for cell in pair.base}
+    changes = []
+    for cell in pair.worse if criteria.statuses else ():
+        seed = "" if cell.seed is None else f" (seed {cell.seed})"
+        reason = f": {cell.reason}" if cell.reason else ""
+        changes.append(f"{before[cell.seed]} → {cell.status}{seed}{reason}")
+    if changes:
+        yield "status", "; ".join(changes)
     for rule in criteria.rules:
         figures = pair.figures(rule.metric)
         if figures.lost:
@@ -379,16 +374,6 @@ def _broken(pair: Pair, criteria: Criteria) -> Iterator[tuple[str, str]]:
             ratio = "" if figures.ratio is None else f", {figures.ratio:.3g}x"
             median = f", medians of {figures.seeds} seeds" if figures.seeds > 1 else ""
             yield rule.text, f"{rule.metric} {base} → {figures.new:.4g}{ratio}{median}"
-
-
-def _worse_status(pair: Pair) -> str:
-    before = {cell.seed: cell.status for cell in pair.base}
-    changes = []
-    for cell in pair.worse:
-        seed = "" if cell.seed is None else f" (seed {cell.seed})"
-        reason = f": {cell.reason}" if cell.reason else ""
-        changes.append(f"{before[cell.seed]} → {cell.status}{seed}{reason}")
-    return "; ".join(changes)
 
 
 SCHEMA = "eqbench.compare/1"
@@ -519,7 +504,9 @@ def _notes(comparison: Comparison, criteria: Criteria, found: Sequence[Regressio
     for side, names in (("base", lost), ("new", comparison.only_new)):
         if names:
             notes.append(f"only in {side}: {', '.join(names)}")
-    notes += [f"regression: {each.name}: {each.text} [{each.rule}]" for each in found]
+    notes += [f"regression: {each.game}/{each.solver}: {each.text} [{each.rule}]" for each in found]
     if not found:
-        notes.append(f"no regression; looked at: {', '.join(criteria.texts) or 'nothing'}")
+        kinds = [*(["status"] * criteria.statuses), *(["missing cells"] * criteria.missing)]
+        tested = ", ".join([*kinds, *(rule.text for rule in criteria.rules)])
+        notes.append(f"no regression; looked at: {tested or 'nothing'}")
     return notes

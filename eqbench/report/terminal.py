@@ -118,7 +118,8 @@ def _cell(row: Row, column: Column, stacked: int = 0) -> Text:
     if value is None:
         return Text("" if column.identifies else "–")
     if column.kind == "status":
-        return status_text(value)
+        style = "red" if value in ALARMING else _STYLES.get(value, "dim")
+        return Text(printable(value), style)
     between = "\n" if stacked > 1 else " "
     if column.kind == "payoffs":
         return Text(between.join(u if isinstance(u, str) else format(u, "+z.5f") for u in value))
@@ -130,13 +131,6 @@ def _cell(row: Row, column: Column, stacked: int = 0) -> Text:
     if column.kind in ("number", "payoff"):
         return Text(value if isinstance(value, str) else format(value, column.layout))
     return Text(_FORMATS[column.kind](value))
-
-
-def status_text(status: str) -> Text:
-    """A status in its color."""
-    return Text(
-        printable(status), style="red" if status in ALARMING else _STYLES.get(status, "dim")
-    )
 
 
 def seconds(value: float | None) -> str:

@@ -228,6 +228,9 @@ def document(
         JSON has no NaN and no infinity, so they become null.
     """
     style, script = _file("page.css"), _file("page.js")
+    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
+    for char in "<>&":  # so that nothing ends or begins an element
+        text = text.replace(char, f"\\u{ord(char):04x}")
     template = _environment().get_template("page.html")
     return template.render(
         title=title,
@@ -236,21 +239,13 @@ def document(
         policy=_POLICY.format(style=_digest(style), script=_digest(script)),
         style=Markup(style),
         script=Markup(script),
-        data=None if data is None else Markup(_harmless_json(data)),
+        data=None if data is None else Markup(text),
     )
 
 
 def anchor_of(text: str) -> str:
     """Text as the name of an anchor: letters, digits and hyphens."""
     return re.sub(r"[^\w]+", "-", text.lower()).strip("-") or "part"
-
-
-def _harmless_json(data: Any) -> str:
-    """JSON in which nothing ends or begins an element."""
-    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
-    for char in "<>&":
-        text = text.replace(char, f"\\u{ord(char):04x}")
-    return text
 
 
 def _digest(text: str) -> str:

@@ -96,8 +96,6 @@ def _published_lines(known: Sequence[PublishedSet]) -> list[str]:
     return lines
 
 
-Pairs = list[tuple[str, str | Sequence[str]]]
-
 # Options of `eqbench run` by entries of a stored request, with what is the case unless given.
 _OPTIONS: dict[str, tuple[str, Any]] = {
     "seeds": ("--seeds", 1),
@@ -138,7 +136,7 @@ def overview(run: StoredRun, _: int) -> list[Block]:
     target = "max regret 1e-10 of the payoff range"
     if (given := request.get("target")) is not None:
         target = f"max regret {given:g}" if given else "none: the whole budget is used"
-    pairs: Pairs = [
+    pairs = [
         ("run", str(run.path)),
         ("started", _text(run.plan.get("created")).replace("T", " ").replace("+00:00", " UTC")),
         ("games", _text(_asked(run, "games", [cell.game for cell in cells]))),
@@ -167,7 +165,13 @@ def provenance(run: StoredRun, place: int) -> list[Block]:
     """Machine, packages, thread settings and keys of a run."""
     plan = {k: v for k, v in run.plan.items() if k not in ("cells", "environment", "request")}
     machine, asked = run.plan.get("environment") or {}, {"request": run.plan["request"]}
-    return [Facts(list(_lines(plan | machine | asked))), _keys(run, f"keys-{place}")]
+    pairs = []
+    for name, value in (plan | machine | asked).items():
+        text = mebibytes(value) if name.endswith("_bytes") else _text(value)
+        if isinstance(value, Mapping):
+            text = ", ".join(f"{key} {_text(item)}" for key, item in value.items())
+        pairs.append((name.removesuffix("_bytes").replace("_", " "), text))
+    return [Facts(pairs), _keys(run, f"keys-{place}")]
 
 
 def _keys(run: StoredRun, name: str) -> Table:
@@ -184,15 +188,6 @@ def _keys(run: StoredRun, name: str) -> Table:
         "piece of work."
     )
     return Table(name, columns, rows, caption, "Keys of cells")
-
-
-def _lines(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for name, value in data.items():
-        label = name.removesuffix("_bytes").replace("_", " ")
-        if isinstance(value, Mapping):
-            yield label, ", ".join(f"{key} {_text(item)}" for key, item in value.items())
-        else:
-            yield label, mebibytes(value) if name.endswith("_bytes") else _text(value)
 
 
 def _limits(request: Mapping[str, Any]) -> str:

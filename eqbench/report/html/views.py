@@ -233,7 +233,10 @@ def performance_profiles(games: Sequence[GameTracks], trials: Sequence[Trial]) -
     counted = common_games(trials)
     if len(counted) < 2:
         return []
-    full = {game.title: _target(game) for game in counted}
+    full = {}
+    for game in counted:  # the smallest max regret at which any cell may stop, 0 if one may not
+        targets = (track.entry.record.target for track in game.tracks)
+        full[game.title] = min((target for target in targets if target is not None), default=0.0)
     rough = {game.title: COARSE * game.unit for game in counted}
     goal = "the target of the run, the strictest one of a game where cells had several"
     figures = [_profile(games, trials, rough, "coarse", f"{COARSE:g} of the payoff range")]
@@ -279,12 +282,6 @@ def _profile(
         f"part, so order two solvers only by a profile of these two.{without}",
         title,
     )
-
-
-def _target(game: GameTracks) -> float:
-    """Smallest max regret at which any cell of a game may stop, 0 if one may not."""
-    targets = (track.entry.record.target for track in game.tracks)
-    return min((target for target in targets if target is not None), default=0.0)
 
 
 def _drawn(
