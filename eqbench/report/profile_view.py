@@ -130,20 +130,14 @@ def _sets_table(player: str, sets: list[dict[str, Any]], most: int | None = None
     """What a player does, with as many actions side by side as fit, `most` of them at most."""
     abreast = most or max(len(item["actions"]) for item in sets)
     numbers = ["", *(f" {k}" for k in range(2, abreast + 1))]
-    columns = (
+    columns = [
         Column("information set", "text", "information\nset", identifies=True),
         Column("reach", "number", identifies=True),
         Column("own reach", "number", "own\nreach", identifies=True),
-        *(
-            column
-            for k in numbers
-            for column in (
-                Column(f"action{k}", "text"),
-                Column(f"frequency{k}", "number", f"fre-\nquency{k}"),
-                Column(f"gap{k}", "number"),
-            )
-        ),
-    )
+    ]
+    for k in numbers:
+        frequency = Column(f"frequency{k}", "number", f"fre-\nquency{k}")
+        columns += [Column(f"action{k}", "text"), frequency, Column(f"gap{k}", "number")]
     rows = []
     for item in sets:
         start = {
@@ -161,7 +155,7 @@ def _sets_table(player: str, sets: list[dict[str, Any]], most: int | None = None
                 values[f"gap{k}"] = "–" if gap is None else "0" if gap == 0 else _number(gap)
             rows.append(Row(start["information set"], values | ({} if first else start)))
     narrow = _sets_table(player, sets, abreast - 1) if abreast > 1 else None
-    return Table(_label(player), columns, tuple(rows), narrow=narrow)
+    return Table(_label(player), tuple(columns), tuple(rows), narrow=narrow)
 
 
 def _grid(grid: dict[str, list[list[float]]]) -> list[Table]:
@@ -173,14 +167,11 @@ def _grid(grid: dict[str, list[list[float]]]) -> list[Table]:
         name = f"{letter}_jk ({player})"
         titles = [f"{k}: {_label(history)}" for k, history in enumerate(situations, start=1)]
         columns = (Column(name, identifies=True), *(Column(t, "number") for t in titles))
-        cards = tuple(
-            Row(
-                f"card {card}",
-                {name: f"card {card}", **dict(zip(titles, map(_probability, row), strict=True))},
-            )
-            for card, row in zip(CARDS, rows, strict=True)
-        )
-        tables.append(Table("" if tables else title, columns, cards))
+        cards = []
+        for card, row in zip(CARDS, rows, strict=True):
+            values = dict(zip(titles, map(_probability, row), strict=True))
+            cards.append(Row(f"card {card}", {name: f"card {card}", **values}))
+        tables.append(Table("" if tables else title, columns, tuple(cards)))
     return tables
 
 

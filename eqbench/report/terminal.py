@@ -149,11 +149,7 @@ def mebibytes(value: int | None) -> str:
     return "–" if value is None else f"{value / 2**20:.0f} MiB"
 
 
-def small(value: float) -> str:
-    """A regret with two digits; regrets reach from rounding errors to whole pots."""
-    return f"{value:.1e}"
-
-
+small = FORMATS["small"]  # regrets reach from rounding errors to whole pots
 _FORMATS: dict[Kind, Callable[[Any], str]] = {
     **FORMATS,
     "text": lambda value: printable(str(value)),

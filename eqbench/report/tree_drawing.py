@@ -105,17 +105,6 @@ PADDING = 6.0
 
 
 @dataclass(frozen=True)
-class Texts:
-    """What is written at each node: on the edge that leads to it, and as its own label.
-
-    The payoffs of a terminal are its label.
-    """
-
-    edge: list[str]
-    label: list[str]
-
-
-@dataclass(frozen=True)
 class Join:
     """A vertical line at `x` that joins the nodes of one information set at one depth.
 
@@ -148,8 +137,13 @@ class Layout:
     height: float
 
 
-def lay_out(tree: GameTree, texts: Texts) -> Layout:
-    """Positions of all nodes of a tree with these texts."""
+def lay_out(tree: GameTree, edges: Sequence[str], labels: Sequence[str]) -> Layout:
+    """Positions of all nodes of a tree.
+
+    Parameters
+    ----------
+    edges, labels : what is written on the edge that leads to each node, and as its own label
+    """
     depth = np.repeat(
         np.arange(len(tree.levels)), [level.stop - level.start for level in tree.levels]
     ).tolist()
@@ -162,8 +156,8 @@ def lay_out(tree: GameTree, texts: Texts) -> Layout:
     for level, placed in zip(tree.levels, lanes, strict=True):
         nodes = range(level.start, level.stop)
         decisions = [v for v in nodes if tree.player[v] >= 0]
-        label = max((text_width(texts.label[v]) for v in decisions), default=0.0)
-        edge = max(text_width(texts.edge[v]) for v in nodes)
+        label = max((text_width(labels[v]) for v in decisions), default=0.0)
+        edge = max(text_width(edges[v]) for v in nodes)
         beside = LANE_GAP * max((lane for lane, _, _ in placed), default=0)
         left = bend[-1] if bend else MARGIN
         here = left + max(edge + (beside + label if beside else 0), label) + 3 * PADDING + RADIUS
@@ -171,7 +165,7 @@ def lay_out(tree: GameTree, texts: Texts) -> Layout:
         x.append(here)
         lane_start.append(here - RADIUS - PADDING - label)
         bend.append(here + RADIUS + min(max(0.15 * span, 18.0), 110.0))
-        ends = [text_width(texts.label[v]) for v in nodes if tree.player[v] < 0]
+        ends = [text_width(labels[v]) for v in nodes if tree.player[v] < 0]
         right = max([right, here + RADIUS, *(here + 2 * PADDING + width for width in ends)])
     joins = [
         Join(infoset, nodes, lane_start[d] - LANE_GAP * lane if lane else x[d], lane == 0)
@@ -266,11 +260,13 @@ def draw_tree(tree: GameTree, spec: str, profile: BehaviorProfile | None = None)
             "smaller game of its kind, with fewer players, cards or actions"
         )
     play = play_of(tree, profile)
-    texts = _texts(tree, play)
-    return _Drawing(tree, play, texts, lay_out(tree, texts)).svg(spec)
+    edges, labels = _texts(tree, play)
+    layout = lay_out(tree, edges, labels)
+    return _Drawing(tree, play, edges, labels, layout).svg(spec)
 
 
-def _texts(tree: GameTree, play: Play) -> Texts:
+def _texts(tree: GameTree, play: Play) -> tuple[list[str], list[str]]:
+    """Texts of the edges that lead to nodes and of nodes; terminals show their payoffs."""
     edge, label = [], [""] * tree.n_nodes
     for node, frequency in enumerate(play.frequency):
         words = [] if frequency is None else [number_text(frequency)]
@@ -282,7 +278,7 @@ def _texts(tree: GameTree, play: Play) -> Texts:
             label[node] = _short(tree.infoset_labels[tree.infoset[node]])
     for node, payoffs in zip(tree.terminals.tolist(), payoff_rows(tree), strict=True):
         label[node] = f"({', '.join(map(number_text, payoffs))})"
-    return Texts(edge, label)
+    return edge, label
 
 
 def _short(label: str) -> str:
@@ -294,7 +290,8 @@ def _short(label: str) -> str:
 class _Drawing:
     tree: GameTree
     play: Play
-    texts: Texts
+    edges: Sequence[str]
+    labels: Sequence[str]
     layout: Layout
 
     def svg(self, spec: str) -> str:
@@ -403,10 +400,10 @@ class _Drawing:
 
     def _node(self, group: ET.Element, node: int) -> None:
         x, y, off = self.layout.x[node], self.layout.y[node], self._is_off(node)
-        player, label = int(self.tree.player[node]), self.texts.label[node]
+        player, label = int(self.tree.player[node]), self.labels[node]
         ink = GRAY if off else INK
-        if self.texts.edge[node]:
-            add_text(group, self.texts.edge[node], self.layout.bend[node], y - 4.5, fill=ink)
+        if self.edges[node]:
+            add_text(group, self.edges[node], self.layout.bend[node], y - 4.5, fill=ink)
         if player == TERMINAL:
             add(group, "circle", cx=x, cy=y, r=3, fill=PALE if off else INK)
             add_on_white(group, label, x + 2 * PADDING - 3, y + 4, fill=ink)

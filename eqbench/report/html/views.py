@@ -8,6 +8,7 @@ import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -117,8 +118,7 @@ def _said(track: Track) -> str:
     )
 
 
-@dataclass(frozen=True)
-class Trial:
+class Trial(NamedTuple):
     """A game and a seed, with the cell of each solver by the key of its look."""
 
     game: GameTracks
@@ -141,10 +141,10 @@ def common_trials(games: Sequence[GameTracks]) -> list[Trial]:
         own = {(track.look.key, track.entry.record.seed): track for track in game.tracks}
         seeds: list[int | None] = [*sorted({seed for _, seed in own if seed is not None})]
         for seed in seeds or [None]:
-            found = {key: own.get((key, seed), own.get((key, None))) for key in keys}
-            cells = {key: track for key, track in found.items() if track is not None}
-            if cells and len(cells) == len(keys):
-                trials.append(Trial(game, cells))
+            cells = [own.get((key, seed)) or own.get((key, None)) for key in keys]
+            known = {key: track for key, track in zip(keys, cells, strict=True) if track}
+            if known and len(known) == len(keys):
+                trials.append(Trial(game, known))
     return trials
 
 
@@ -625,7 +625,12 @@ def _cell(
     records = [track.entry.record for track in own]
     word, fill = _word(Counter(r.status for r in records)) if own else (otherwise, "idle")
     group = add(root, "g")
-    add(group, "title").text = "; ".join(map(_reason, records)) if own else word
+    reasons = []
+    for record in records:
+        seed = "" if record.seed is None else f" (seed {record.seed})"
+        reason = f", {record.reason}" if record.reason else ""
+        reasons.append(f"{record.solver} on {record.game}{seed}: {record.status}{reason}")
+    add(group, "title").text = "; ".join(reasons) or word
     add(group, "rect", x=x, y=y, width=width, height=_ROW, rx=4, fill=_FILLS[fill])
     regrets = [record.max_regret for record in records if record.max_regret is not None]
     text = f"{word} {_MARKS[_verification(records)]}" if own else word
@@ -653,9 +658,3 @@ def _verification(records: Sequence[CellRecord]) -> str:
     if all(record.equilibria and record.equilibria[0].exact for record in records):
         return "exactly"
     return "verified" if any(record.equilibria for record in records) else "nothing"
-
-
-def _reason(record: CellRecord) -> str:
-    seed = "" if record.seed is None else f" (seed {record.seed})"
-    reason = f", {record.reason}" if record.reason else ""
-    return f"{record.solver} on {record.game}{seed}: {record.status}{reason}"
