@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from eqbench.errors import UsageError, nearest
-from eqbench.report.entries import Entry, by_game, titles
+from eqbench.report.entries import Entry, titled
 from eqbench.report.equilibria import counts
 from eqbench.report.naming import listing
 from eqbench.report.rows import SOLVER, Column, Kind, Report, Row, Table
@@ -410,9 +410,11 @@ def comparison_report(
     """
     tested = {rule.metric for rule in criteria.rules}
     by_key = {pair.new[0].key: pair for pair in comparison.pairs}
-    groups = by_game(Entry("", pair.new[0]) for pair in comparison.pairs)
-    of_game = ([by_key[entry.record.key] for entry in group] for group in groups)
-    tables = tuple(_table(*game, tested) for game in zip(titles(groups), of_game, strict=True))
+    games = titled(Entry("", pair.new[0]) for pair in comparison.pairs)
+    tables = tuple(
+        _table(title, [by_key[entry.record.key] for entry in group], tested)
+        for title, group in games
+    )
     return Report(tables, _LEGEND, tuple(_notes(comparison, criteria, found)))
 
 

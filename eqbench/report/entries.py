@@ -61,14 +61,15 @@ def game_title(typed: str, spec: str) -> str:
     return spec if typed == spec or is_foreign(spec) else f"{typed} = {spec}"
 
 
-def titles(groups: Sequence[Sequence[Entry]]) -> list[str]:
-    """Titles of the tables of games; equal ones say to which runs each belongs."""
+def titled(entries: Iterable[Entry]) -> list[tuple[str, list[Entry]]]:
+    """Entries of each game with the title of its table; equal ones say to which runs it belongs."""
+    groups = by_game(entries)
     games = [group[0].record for group in groups]
     names = [game_title(game.game, game.game_spec) for game in games]
     return [
-        f"{name} (in {', '.join(dict.fromkeys(entry.run for entry in group))})"
+        (f"{name} (in {', '.join(dict.fromkeys(entry.run for entry in group))})", group)
         if names.count(name) > 1
-        else name
+        else (name, group)
         for name, group in zip(names, groups, strict=True)
     ]
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from eqbench.report.entries import Entry, by_game, by_solver, titles
+from eqbench.report.entries import Entry, by_game, by_solver, titled
 from eqbench.report.equilibria import counted, counts, with_matrices
 from eqbench.report.naming import marks
 from eqbench.report.rows import RUN, SOLVER, Column, Report, Row, Table, comparison
@@ -155,9 +155,7 @@ def report_on(
     if summarize:
         timeouts = {k: run.timeout_s for k, run in zip(run_names(runs), runs, strict=True)}
         finished = [entry for entry in entries if entry.record.status != "interrupted"]
-        groups = by_game(finished)
-        both = zip(titles(groups), groups, strict=True)
-        tables = tuple(_table(*game, timeouts) for game in both)
+        tables = tuple(_table(*game, timeouts) for game in titled(finished))
         report = Report(tables, _LEGEND if tables else "")
         report = with_matrices(report, finished, always=True)
     else:

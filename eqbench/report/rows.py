@@ -13,13 +13,12 @@ from typing import Any, Literal
 
 from eqbench.report.entries import (
     Entry,
-    by_game,
     cell_notes,
     is_proved,
     row_label,
     several_runs,
     several_seeds,
-    titles,
+    titled,
 )
 from eqbench.report.naming import identity_text, label, marks
 
@@ -157,8 +156,7 @@ class Report:
 
 def comparison(entries: Sequence[Entry]) -> Report:
     """One table per game, in the order of the entries, with one row per cell."""
-    groups = by_game(entries)
-    tables = tuple(map(_table, titles(groups), groups))
+    tables = tuple(_table(title, group) for title, group in titled(entries))
     return Report(tables, _legend({table.players for table in tables}))
 
 

@@ -68,12 +68,6 @@ def plain_text(render: Callable[[Console], None], width: int = TEXT_WIDTH) -> st
     return "".join(f"{line.rstrip()}\n" for line in capture.get().splitlines())
 
 
-def fits(table: RichTable, console: Console) -> bool:
-    """Whether the console is wide enough for a table."""
-    unbounded = console.options.update(max_width=10_000)
-    return Measurement.get(console, unbounded, table).maximum <= console.width
-
-
 def _print_rows(table: Table, console: Console) -> Table:
     """Print the widest form that fits; return the table with the columns that it has.
 
@@ -81,10 +75,11 @@ def _print_rows(table: Table, console: Console) -> Table:
     """
     stacks = any(column.stacked or column.kind in STACKED for column in table.columns)
     forms = ((table.without(rank).columns, stacked * stacks) for rank, stacked in FORMS)
+    unbounded = console.options.update(max_width=10_000)
     for columns, stacked in dict.fromkeys(forms):
         kept = replace(table, columns=columns)
         form = _table(kept, stacked)
-        if fits(form, console):
+        if Measurement.get(console, unbounded, form).maximum <= console.width:
             console.print(form)
             if missing := [column.title for column in table.columns if column not in columns]:
                 text = f"not shown at this width: {', '.join(missing)}"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from eqbench.errors import UsageError
-from eqbench.report.entries import Entry, by_game, titles
+from eqbench.report.entries import Entry, titled
 from eqbench.report.exports import entries_of, run_names
 from eqbench.report.html.charts import Look, looks
 from eqbench.report.html.facts import GameFacts, PublishedPayoffs, PublishedSet
@@ -97,10 +97,10 @@ def collect(
             if (game, solver) not in there:
                 awaited.setdefault(game, []).append(look_of[name, solver])
     run_of = dict(zip(run_names(runs), runs, strict=True))
-    of_game = by_game(entries)
-    names = [group[0].record.game for group in of_game]
+    of_game = titled(entries)
+    names = [group[0].record.game for _, group in of_game]
     games = []
-    for group, title in zip(of_game, titles(of_game), strict=True):
+    for title, group in of_game:
         own = tuple(
             _track(entry, run_of[entry.run], look_of[entry.run, entry.record.solver])
             for entry in group

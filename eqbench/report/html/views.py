@@ -90,14 +90,13 @@ def _curve_figure(
     shown = looks_of(track for track, _ in lines)
     label = f"NashConv against {name} on {game.short}"
     root, axes = chart(label, (x, y), (axis, "NashConv (payoff units)"), shown)
+    below, above = add(root, "g"), add(root, "g")
     for track, points in lines:
-        group = part_of(root, track.look, _said(track))
+        group = part_of(below, track.look, _said(track))
         path = axes.path([(x, p.nash_conv) for x, p in points])
         add(group, "path", d=path, stroke_width=1.6, stroke_linejoin="round", **track.look.line)
-    for track, points in lines:  # above all lines
-        x_end, last = points[-1]
-        group = part_of(root, track.look, _said(track))
-        add_look_mark(group, track.look, *axes.place(x_end, last.nash_conv))
+        end = axes.place(points[-1][0], points[-1][1].nash_conv)
+        add_look_mark(part_of(above, track.look, _said(track)), track.look, *end)
     floor = f"; ≈ 0 is at most {small(negligible)}, zero and less included" if y.negligible else ""
     return Figure(
         f"nashconv-{name}-{place}",
@@ -119,10 +118,10 @@ def _said(track: Track) -> str:
 
 
 class Trial(NamedTuple):
-    """A game and a seed, with the cell of each solver by the key of its look."""
+    """A game and a seed, with the cell of each solver by its look."""
 
     game: GameTracks
-    cells: Mapping[str, Track]
+    cells: Mapping[Look, Track]
 
 
 def shown_looks(games: Sequence[GameTracks]) -> list[Look]:
@@ -135,15 +134,15 @@ def common_trials(games: Sequence[GameTracks]) -> list[Trial]:
 
     A solver that uses no chance has one cell, which stands for all seeds.
     """
-    keys = [look.key for look in shown_looks(games)]
+    shown = shown_looks(games)
     trials = []
     for game in games:
-        own = {(track.look.key, track.entry.record.seed): track for track in game.tracks}
+        own = {(track.look, track.entry.record.seed): track for track in game.tracks}
         seeds: list[int | None] = [*sorted({seed for _, seed in own if seed is not None})]
         for seed in seeds or [None]:
-            cells = [own.get((key, seed)) or own.get((key, None)) for key in keys]
-            known = {key: track for key, track in zip(keys, cells, strict=True) if track}
-            if known and len(known) == len(keys):
+            cells = {look: own.get((look, seed)) or own.get((look, None)) for look in shown}
+            known = {look: track for look, track in cells.items() if track}
+            if known and len(known) == len(shown):
                 trials.append(Trial(game, known))
     return trials
 
@@ -193,14 +192,13 @@ def ecdf(games: Sequence[GameTracks], trials: Sequence[Trial]) -> Figure | None:
     The run-length distributions of Hansen et al. (2021, COCO), over time instead of evaluations.
     None if nothing was reached.
     """
-    shown = shown_looks(games)
     times = {
-        look.key: [
-            max(trial.cells[look.key].time_to(target * trial.game.unit), SHORTEST_S)
+        look: [
+            max(trial.cells[look].time_to(target * trial.game.unit), SHORTEST_S)
             for trial in trials
             for target in TARGETS
         ]
-        for look in shown
+        for look in shown_looks(games)
     }
     reached = [time for own in times.values() for time in own if time < math.inf]
     if not reached:
@@ -209,7 +207,7 @@ def ecdf(games: Sequence[GameTracks], trials: Sequence[Trial]) -> Figure | None:
     exceptions = f" (one unit of payoff on {', '.join(unknown)})" if unknown else ""
     title = "Targets reached over time"
     names = ("seconds of solving", "share of (game, seed, target) reached")
-    svg, without = _drawn(title, (log_scale(reached), share_scale()), names, (shown, times))
+    svg, without = _drawn(title, log_scale(reached), names, times)
     return Figure(
         "ecdf",
         svg,
@@ -252,26 +250,22 @@ def _profile(
     name: str,
     goal: str,
 ) -> Figure | None:
-    shown = shown_looks(games)
-    ratios: dict[str, list[float]] = {look.key: [] for look in shown}
+    ratios: dict[Look, list[float]] = {look: [] for look in shown_looks(games)}
     for title, target in targets.items():
         own = [trial.cells for trial in trials if trial.game.title == title]
         times = {
-            key: statistics.median_high(
-                max(cells[key].time_to(target), SHORTEST_S) for cells in own
-            )
-            for key in ratios
+            look: statistics.median_high(max(c[look].time_to(target), SHORTEST_S) for c in own)
+            for look in ratios
         }
         best = min(times.values())
-        for key, time in times.items():
-            ratios[key].append(time / best if best < math.inf else math.inf)
+        for look, time in times.items():
+            ratios[look].append(time / best if best < math.inf else math.inf)
     known = [ratio for own in ratios.values() for ratio in own if ratio < math.inf]
     if not known:
         return None
     title = f"Performance profile: {'full target' if name == 'target' else 'coarse target'}"
-    scales = (log_scale([1.0, *known]), share_scale())
     names = ("time relative to the fastest solver", "share of games")
-    svg, without = _drawn(title, scales, names, (shown, ratios))
+    svg, without = _drawn(title, log_scale([1.0, *known]), names, ratios)
     return Figure(
         f"profile-{name}",
         svg,
@@ -285,37 +279,29 @@ def _profile(
 
 
 def _drawn(
-    label: str,
-    scales: tuple[Scale, Scale],
-    names: tuple[str, str],
-    given: tuple[Sequence[Look], Mapping[str, Iterable[float]]],
+    label: str, scale: Scale, names: tuple[str, str], values: Mapping[Look, Iterable[float]]
 ) -> tuple[str, str]:
     """Picture of the shares of given values, and a sentence on the solvers that have no line."""
-    looks, values = given
-    points: dict[str, list[tuple[float, float]]] = {}
-    for look in looks:  # where the share of values that are at most x rises
-        known = sorted(values[look.key])
+    points: dict[Look, list[tuple[float, float]]] = {}
+    for look, own in values.items():  # where the share of values that are at most x rises
+        known = sorted(own)
         rises = {x: (k + 1) / len(known) for k, x in enumerate(known) if x < math.inf}
-        points[look.key] = list(rises.items())
-    shown = [look for look in looks if points[look.key]]
-    without = [look.label for look in looks if not points[look.key]]
-    root, axes = chart(label, scales, names, shown)
+        points[look] = list(rises.items())
+    root, axes = chart(label, (scale, share_scale()), names, [k for k in points if points[k]])
     # the thin ends of lines below, then lines, then marks, so that none is hidden where many end
-    for look in shown:
-        x, y = axes.place(*points[look.key][-1])
+    thin, lines, marks = (add(root, "g") for _ in range(3))
+    for look, steps in points.items():
+        if not steps:
+            continue
+        said = f"{look.label}: {steps[-1][1]:.0%} in the end"
+        x, y = axes.place(*steps[-1])
         rest = {"d": f"M{x:.1f} {y:.1f}H{axes.left + axes.width:.1f}", **look.line}
-        add(part_of(root, look), "path", **rest, stroke_width=0.8, stroke_opacity=0.55)
-    for look in shown:
-        own = points[look.key]
-        path = axes.steps([(own[0][0], 0.0), *own], own[-1][0])
-        group = part_of(root, look, f"{look.label}: {own[-1][1]:.0%} in the end")
-        add(group, "path", d=path, stroke_width=1.5, **look.line)
-    for look in shown:
-        own = points[look.key]
-        group = part_of(root, look, f"{look.label}: {own[-1][1]:.0%} in the end")
-        add_look_mark(group, look, *axes.place(*own[-1]))
-    said = f" No line, since they reached nothing: {', '.join(without)}." if without else ""
-    return svg_text(root), said
+        add(part_of(thin, look), "path", **rest, stroke_width=0.8, stroke_opacity=0.55)
+        path = axes.steps([(steps[0][0], 0.0), *steps], steps[-1][0])
+        add(part_of(lines, look, said), "path", d=path, stroke_width=1.5, **look.line)
+        add_look_mark(part_of(marks, look, said), look, x, y)
+    without = ", ".join(look.label for look, steps in points.items() if not steps)
+    return svg_text(root), f" No line, since they reached nothing: {without}." if without else ""
 
 
 _WIDTH, _COST_ROW, _TOP, _BELOW, _RIGHT = 560.0, 24.0, 40.0, 48.0, 24.0
