@@ -71,11 +71,6 @@ class Pair:
     new: tuple[CellRecord, ...]
 
     @property
-    def name(self) -> str:
-        """``game/solver`` as typed for the new run."""
-        return f"{self.new[0].game}/{self.new[0].solver}"
-
-    @property
     def worse(self) -> tuple[CellRecord, ...]:
         """Cells of the new run whose status is worse than before."""
         both = zip(self.base, self.new, strict=True)

@@ -20,8 +20,6 @@ from eqbench.store.results import result_columns, result_rows
 from eqbench.store.stored_run import StoredRun
 from eqbench.text import cell_text
 
-_FACTS = ("on_path", "strict", "distance")
-
 
 def results_csv(runs: Sequence[StoredRun]) -> str:
     """One row per cell, as in :func:`eqbench.load_results`; empty where nothing is known.
@@ -29,6 +27,7 @@ def results_csv(runs: Sequence[StoredRun]) -> str:
     More on the equilibrium follows, with its parameters as JSON. Paths are as the runs were named,
     not absolute, so that a file may be passed on without telling where it was made.
     """
+    facts = ("on_path", "strict", "distance")
     rows = list(result_rows(runs))
     for row, (run, cell) in zip(rows, ((r, c) for r in runs for c in r.cells), strict=True):
         row["run"] = str(run.path)
@@ -37,9 +36,9 @@ def results_csv(runs: Sequence[StoredRun]) -> str:
         best = cell.equilibria[0] if cell.equilibria else None
         identity: Mapping[str, Any] | None = best.identity if best else None
         if identity is not None:
-            row |= {f"equilibrium_{name}": identity[name] for name in _FACTS}
+            row |= {f"equilibrium_{name}": identity[name] for name in facts}
             row["equilibrium_parameters"] = json.dumps(identity["parameters"])
-    more = [f"equilibrium_{name}" for name in (*_FACTS, "parameters")]
+    more = [f"equilibrium_{name}" for name in (*facts, "parameters")]
     return _csv([*result_columns(runs), *more], rows)
 
 

@@ -18,8 +18,6 @@ _ESCAPES = {
     **{char: rf"$\{name}$" for char, name in _SYMBOLS.items()},
     **{"-": r"-{}", "–": "--", "\u00a0": "~"},
 }
-# Columns that a page has no space for: exploitability follows from NashConv.
-PAGE_RANK = 2
 # Two hyphens in a row would become a dash.
 _SPECIAL = re.compile(r"[\\{}$&#_%^~|<>`]|-(?=-)|[^\x20-\x7e]")
 
@@ -46,7 +44,8 @@ def escaped(text: str) -> str:
 
 
 def _environment(table: Table, notes: Sequence[str]) -> str:
-    table = table.without(PAGE_RANK).with_payoff_columns()
+    # a page has no space for more: exploitability follows from NashConv
+    table = table.without(2).with_payoff_columns()
     alignment = "".join("r" if column.numeric else "l" for column in table.columns)
     # a spec has no spaces where its line could be broken
     title = escaped(table.title).replace(",", r",\allowbreak{}")

@@ -12,7 +12,7 @@ from eqbench.model.game import Game
 from eqbench.model.inspection import inspect_profile
 from eqbench.model.profile import BehaviorProfile
 from eqbench.spec import parse_spec
-from eqbench.store.schema import CellRecord, EquilibriumRecord
+from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun
 
 SCHEMA = "eqbench.show/1"
@@ -26,34 +26,28 @@ SITUATIONS = {
 CARDS = range(1, 5)
 
 
-def candidate_of(cell: CellRecord, rank: int) -> EquilibriumRecord | None:
-    """Candidate of a cell by its rank, 0 for the best; None if the cell has none at all.
+def cell_facts(run: StoredRun, cell: CellRecord, rank: int) -> dict[str, Any]:
+    """Facts on a cell and one of its candidates by rank, without what it plays.
 
     Raises
     ------
     UsageError
-        If the cell has candidates, but fewer.
+        If the cell has candidates, but not so many.
     """
-    if not cell.equilibria:
-        return None
-    if rank >= len(cell.equilibria):
+    count = len(cell.equilibria)
+    if 0 < count <= rank:
+        given = counted(count, "candidate")
         raise UsageError(
-            f"the cell has {counted(len(cell.equilibria), 'candidate')}, so --rank is 0 (the best) "
-            f"to {len(cell.equilibria) - 1}; got {rank}"
+            f"the cell has {given}, so --rank is 0 (the best) to {count - 1}; got {rank}"
         )
-    return cell.equilibria[rank]
-
-
-def cell_facts(run: StoredRun, cell: CellRecord, rank: int) -> dict[str, Any]:
-    """Facts on a cell and one of its candidates, without what it plays."""
-    candidate = candidate_of(cell, rank)
+    candidate = cell.equilibria[rank] if count else None
     record = asdict(cell)
     del record["equilibria"]
     return {
         "schema": SCHEMA,
         "run": str(run.path),
         "cell": record,
-        "candidates": len(cell.equilibria),
+        "candidates": count,
         "rank": None if candidate is None else rank,
         "candidate": None if candidate is None else asdict(candidate),
         "players": [],

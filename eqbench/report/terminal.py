@@ -30,7 +30,6 @@ FORMS = (
     *((rank, 2) for rank in (2, 3, 4, 5)),
     *((rank, 3) for rank in (5, 6)),
 )
-STACKED: tuple[Kind, ...] = ("payoffs", "words")  # kinds of which cells may have several lines
 _STYLES = {"ok": "green", "limit": "yellow", "timeout": "yellow", "memory": "yellow"}
 
 
@@ -73,12 +72,18 @@ def _print_rows(table: Table, console: Console) -> Table:
 
     A number is never cut off.
     """
-    stacks = any(column.stacked or column.kind in STACKED for column in table.columns)
+    # cells of these kinds may have several lines
+    stacks = any(c.stacked or c.kind in ("payoffs", "words") for c in table.columns)
     forms = ((table.without(rank).columns, stacked * stacks) for rank, stacked in FORMS)
     unbounded = console.options.update(max_width=10_000)
     for columns, stacked in dict.fromkeys(forms):
         kept = replace(table, columns=columns)
-        form = _table(kept, stacked)
+        form = RichTable(box=None, padding=(0, 1, 0, 0))
+        for column in columns:
+            header = column.stacked if stacked and column.stacked else column.title
+            form.add_column(header, justify="right" if column.numeric else "left", no_wrap=True)
+        for row in table.rows:
+            form.add_row(*(_cell(row, column, stacked) for column in columns))
         if Measurement.get(console, unbounded, form).maximum <= console.width:
             console.print(form)
             if missing := [column.title for column in table.columns if column not in columns]:
@@ -96,16 +101,6 @@ def _print_rows(table: Table, console: Console) -> Table:
         console.print(Text(row.label, style="bold"))
         console.print(Padding(Text(", ".join(facts)), (0, 0, 0, 2)))
     return table
-
-
-def _table(table: Table, stacked: int) -> RichTable:
-    form = RichTable(box=None, padding=(0, 1, 0, 0))
-    for column in table.columns:
-        header = column.stacked if stacked and column.stacked else column.title
-        form.add_column(header, justify="right" if column.numeric else "left", no_wrap=True)
-    for row in table.rows:
-        form.add_row(*(_cell(row, column, stacked) for column in table.columns))
-    return form
 
 
 def _cell(row: Row, column: Column, stacked: int = 0) -> Text:

@@ -216,9 +216,7 @@ def _lanes(
             members.setdefault(int(tree.infoset[node]), []).append(node)
     ends: list[float] = []  # y at which the last line on each lane ends
     placed = []
-    for infoset, joined in members.items():
-        if len(joined) == 1:
-            continue
+    for infoset, joined in ((k, own) for k, own in members.items() if len(own) > 1):
         lane = 0
         if joined[-1] - joined[0] >= len(joined):
             fits = (k for k, end in enumerate(ends) if end < y[joined[0]])

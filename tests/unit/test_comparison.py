@@ -66,7 +66,8 @@ def test_cells_match_by_canonical_specs_and_not_by_what_was_typed(folder) -> Non
     base = folder("base", cell("01", solver="cfr_plus"))
     new = folder("new", cell("02", game="kuhn(players=2)", solver="cfr_plus()"))
     comparison = compare_runs(base, new)
-    assert [pair.name for pair in comparison.pairs] == ["kuhn(players=2)/cfr_plus()"]
+    ((new_cell,),) = [pair.new for pair in comparison.pairs]
+    assert (new_cell.game, new_cell.solver) == ("kuhn(players=2)", "cfr_plus()")
     assert comparison.only_base == comparison.only_new == ()
 
 

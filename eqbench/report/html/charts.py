@@ -183,11 +183,6 @@ def linear_scale(values: Iterable[float], *, margin: float = 0.0) -> Scale:
     return Scale(low, high, ticks)
 
 
-def share_scale() -> Scale:
-    """Scale of shares of a whole."""
-    return Scale(0.0, 1.0, tuple((k / 5, f"{20 * k} %") for k in range(6)))
-
-
 @dataclass(frozen=True)
 class Axes:
     """A panel with its lower left corner at (`left`, `bottom`) and its scales, in pixels."""

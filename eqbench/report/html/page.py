@@ -229,7 +229,6 @@ def page_table(
     name, title, caption, filters : as in :class:`~eqbench.report.html.document.Table`
     hints : what is shown when the status of a row is pointed at
     """
-    # the solver stays in sight
     split = table.with_payoff_columns("P")
     columns = sorted(split.columns, key=lambda column: column.title != SOLVER.title)
     return Table(
@@ -262,7 +261,6 @@ def _cell(row: Row, column: Column, hint: str) -> Cell:
 
 
 _MOST_LISTED = 12  # candidates of a cell, of which there may be a thousand
-_EMPTY = Prose(("No cell has finished yet.",))
 
 
 def report_page(
@@ -289,7 +287,7 @@ def report_page(
     over_seeds = report_on(runs, summarize=True) if summarize else Report(())
     matrices = [table for table in report.tables if table.topic]
     found = _tables(matrices, "matrix", matrices[0].legend) if matrices else []
-    parts: list[tuple[str, Iterable[Block | None]]] = [
+    parts: list[tuple[str, Iterable[Block]]] = [
         ("What was run", [*_headed(runs, "run", overview), *notes]),
         ("Comparison", _comparison(material, report)),
         ("Over seeds", _tables(over_seeds.tables, "summary", over_seeds.legend)),
@@ -303,11 +301,7 @@ def report_page(
         ("Cost", _beside([views.memory(games), views.times(games)])),
         ("Provenance", _headed(runs, "provenance", provenance)),
     ]
-    sections = [
-        Section(title, blocks)
-        for title, given in parts
-        if (blocks := [block for block in given if block is not None])
-    ]
+    sections = [Section(title, blocks) for title, given in parts if (blocks := list(given))]
     names = list(dict.fromkeys(game.short for game in games))
     more = [f"{', '.join(names[:4])} and {len(names) - 4} more"] if len(names) > 5 else names
     title = f"eqbench on {', '.join(more)}" if names else "eqbench report"
@@ -328,7 +322,7 @@ def _lead(runs: Sequence[StoredRun], material: Material) -> str:
 
 def _comparison(material: Material, report: Report) -> list[Block]:
     if not material.entries:
-        return [_EMPTY]
+        return [Prose(("No cell has finished yet.",))]
     cells = all_cells(material.entries)
     payoffs = "P1, P2, … are payoffs." if cells.players else ""
     table = page_table(

@@ -25,7 +25,6 @@ from eqbench.report.html.charts import (
     log_scale,
     part_of,
     picture,
-    share_scale,
     short,
 )
 from eqbench.report.html.document import Beside, Block, Figure, Prose, Title, anchor_of
@@ -287,7 +286,8 @@ def _drawn(
         known = sorted(own)
         rises = {x: (k + 1) / len(known) for k, x in enumerate(known) if x < math.inf}
         points[look] = list(rises.items())
-    root, axes = chart(label, (scale, share_scale()), names, [k for k in points if points[k]])
+    shares = Scale(0.0, 1.0, tuple((k / 5, f"{20 * k} %") for k in range(6)))
+    root, axes = chart(label, (scale, shares), names, [k for k in points if points[k]])
     # the thin ends of lines below, then lines, then marks, so that none is hidden where many end
     thin, lines, marks = (add(root, "g") for _ in range(3))
     for look, steps in points.items():
@@ -305,7 +305,6 @@ def _drawn(
 
 
 _WIDTH, _COST_ROW, _TOP, _BELOW, _RIGHT = 560.0, 24.0, 40.0, 48.0, 24.0
-_MIB = 2**20
 # What time went into: field of a record, what it is called, color.
 _PARTS = (
     ("setup_s", "set-up", "#9fb0c3"),
@@ -323,7 +322,7 @@ def memory(games: Sequence[GameTracks]) -> Figure | None:
         return None
     peaks: dict[Look, list[float]] = {look: [] for look in looks_of(tracks)}
     for track in tracks:
-        peaks[track.look].append((track.entry.record.peak_memory_bytes or 0) / _MIB)
+        peaks[track.look].append((track.entry.record.peak_memory_bytes or 0) / 2**20)
     least = min(map(min, peaks.values()))
     scale = linear_scale([0.0, *(1.04 * max(own) for own in peaks.values())])
     label, axis = "Peak memory of each solver", "peak of resident memory (MiB)"
@@ -411,7 +410,6 @@ def _bar(
 # Of the payoff range: up to which regret a profile counts as an equilibrium here, and below
 # which payoffs are the same.
 EQUILIBRIUM, SAME = 1e-6, 1e-5
-_SEGMENT = "#ccd6e2"
 
 
 @dataclass(frozen=True)
@@ -509,10 +507,9 @@ def _figure(game: GameTracks, found: Sequence[_Found], player: int, place: int) 
         (x1, y1), *_, (x2, y2) = [axes.place(end[0], end[player]) for end in own_ends * 2]
         # a line of no length with round ends is a dot
         line = {"d": f"M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}", "stroke_linecap": "round"}
-        segment = add(root, "path", **line, stroke=_SEGMENT, stroke_width=11)
+        segment = add(root, "path", **line, stroke="#ccd6e2", stroke_width=11)
         add(segment, "title").text = ", ".join(own_names)
-    for group in _heaps(axes, found, player):
-        _mark(root, axes, group, player)
+    _draw_marks(root, axes, found, player)
     published = (
         "The gray line is the published family, or a gray dot where it has but one payoff vector. "
         if ends
@@ -535,25 +532,21 @@ def _figure(game: GameTracks, found: Sequence[_Found], player: int, place: int) 
     )
 
 
-def _heaps(axes: Axes, found: Sequence[_Found], player: int) -> list[list[_Found]]:
-    """Equilibria of one solver that fall on the same pixel; the strict ones last, hence on top."""
+def _draw_marks(root: ET.Element, axes: Axes, found: Sequence[_Found], player: int) -> None:
+    """Draw equilibria, those of one solver on the same pixel as one mark; strict ones on top."""
     heaps: dict[tuple[int, str, int, int], list[_Found]] = {}
     for item in sorted(found, key=lambda item: item.rank):
         x, y = axes.place(item.record.payoffs[0], item.record.payoffs[player])
         heaps.setdefault((item.rank, item.look.key, round(x), round(y)), []).append(item)
-    return list(heaps.values())
-
-
-def _mark(root: ET.Element, axes: Axes, heap: Sequence[_Found], player: int) -> None:
-    item = heap[0]
-    payoffs, identity = item.record.payoffs, item.record.identity
-    look = replace(item.look, mark=CIRCLE if item.rank else CROSS)
-    name = " ".join(marked(identity)) if identity else "no name"
-    texts = ", ".join(f"{payoff:+z.6f}" for payoff in payoffs)
-    more = f", and {len(heap) - 1} more here" if len(heap) > 1 else ""
-    said = f"{look.label}: {name} ({item.place}), payoffs {texts}{more}"
-    at = axes.place(payoffs[0], payoffs[player])
-    add_look_mark(part_of(root, look, said), look, *at, hollow=item.rank == 1)
+    for item, *others in heaps.values():
+        payoffs, identity = item.record.payoffs, item.record.identity
+        name = " ".join(marked(identity)) if identity else "no name"
+        texts = ", ".join(f"{payoff:+z.6f}" for payoff in payoffs)
+        more = f", and {len(others)} more here" if others else ""
+        said = f"{item.look.label}: {name} ({item.place}), payoffs {texts}{more}"
+        look = replace(item.look, mark=CIRCLE if item.rank else CROSS)
+        at = axes.place(payoffs[0], payoffs[player])
+        add_look_mark(part_of(root, look, said), look, *at, hollow=item.rank == 1)
 
 
 _FILLS = {"good": "#d5ecda", "fair": "#fbeecb", "bad": "#f8d3cf", "idle": "#eceff2"}
