@@ -158,10 +158,7 @@ def compare_runs(
     groups: dict[tuple[tuple[str, ...], str], list[_Identity]] = {}
     for identity in common:
         groups.setdefault(identity[:2], []).append(identity)
-    pairs = tuple(
-        Pair(*(tuple(side[identity] for identity in group) for side in sides))
-        for group in groups.values()
-    )
+    pairs = tuple(Pair(*(tuple(side[k] for k in own) for side in sides)) for own in groups.values())
     missing = tuple(cell for identity, cell in sides[0].items() if identity not in sides[1])
     added = tuple(cell for identity, cell in sides[1].items() if identity not in sides[0])
     warnings = (*_unlike(base, new, pairs), *dict.fromkeys(base.notes + new.notes))

@@ -261,7 +261,11 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         # of texts only what is printable gets into the page
-        finalize=lambda value: printable_lines(value) if type(value) is str else value,
+        finalize=lambda value: (
+            value
+            if isinstance(value, Markup) or not isinstance(value, str)
+            else printable_lines(value)
+        ),
     )
     environment.filters |= {"anchor": anchor_of, "address": address_of}
     environment.tests["kind"] = lambda block, name: type(block).__name__ == name

@@ -37,10 +37,8 @@ from eqbench.store.traces import Snapshot
 
 SHORTEST_S = 1e-5  # where clocks stop telling moments apart
 NEGLIGIBLE = 1e-13  # of the payoff range: what sums of rounded products leave behind
-
-
-# What NashConv is drawn against: name, axis, where a point is (None leaves it out), what to add.
 Where = Callable[[Snapshot], float | None]
+# What NashConv is drawn against: name, axis, where a point is (None leaves it out), what to add.
 _AGAINST: tuple[tuple[str, str, Where, str], ...] = (
     (
         "time",
@@ -338,8 +336,7 @@ def memory(games: Sequence[GameTracks]) -> Figure | None:
     line = f"M{x:.1f} {axes.bottom:.1f}V{_TOP - 6:.1f}"
     add(root, "path", d=line, stroke=INK, stroke_dasharray="3 3")
     anchor = "start" if x < _WIDTH / 2 else "end"
-    text = f"smallest peak: {least:.0f} MiB"
-    add_text(root, text, x, _TOP - 12, text_anchor=anchor, fill=INK)
+    add_text(root, f"smallest peak: {least:.0f} MiB", x, _TOP - 12, text_anchor=anchor, fill=INK)
     return Figure(
         "memory",
         svg_text(root),
@@ -495,9 +492,9 @@ def _figure(game: GameTracks, found: Sequence[_Found], player: int, place: int) 
     shown = [replace(k, mark=CIRCLE, lined=False) for k in looks_of(game.tracks) if k in own]
     names = ("payoff of P1", f"payoff of P{player + 1}")
     root, axes = chart(f"Payoffs of equilibria on {game.short}", (x, y), names, shown)
-    right = axes.left + axes.width
     key = "● strict   ○ on path   × elsewhere"
-    add_text(root, key, right, axes.bottom - axes.height - 12, text_anchor="end", fill=INK)
+    corner = axes.left + axes.width, axes.bottom - axes.height - 12
+    add_text(root, key, *corner, text_anchor="end", fill=INK)
     # sets with the same ends are one line, since theirs would cover each other
     sets: dict[tuple[tuple[float, ...], ...], list[str]] = {}
     for known in game.published:
