@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from arclength_cases import EXACT, Trace, reduced_kuhn, trace
 
+from eqbench.equilibria.kuhn_ranges import KuhnNodes, Range, strategy_ranges
 from eqbench.model.profile import BehaviorProfile
-from eqbench.plots.kuhn import KuhnNodes, Range, strategy_ranges
 from eqbench.verification import Verifier
 
 

@@ -14,8 +14,8 @@ import pytest
 from arclength_cases import EXACT, Trace, game, max_regret, reduced_kuhn, trace
 
 from eqbench.equilibria import Identifier
+from eqbench.equilibria.kuhn_ranges import KuhnNodes
 from eqbench.model.profile import BehaviorProfile
-from eqbench.plots.kuhn import KuhnNodes
 from eqbench.verification import Verifier
 
 # Figure 6 shows four pots, of which the text names the first; the closed forms are not published.

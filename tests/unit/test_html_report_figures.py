@@ -79,9 +79,6 @@ def test_payoff_scale_is_unknown_where_the_target_was_given(tmp_path: Path) -> N
     assert "one unit of payoff on kuhn2" in figure.caption
 
 
-# -- curves ---------------------------------------------------------------------------------------
-
-
 # -- payoffs --------------------------------------------------------------------------------------
 
 
