@@ -136,8 +136,8 @@ def common_trials(games: Sequence[GameTracks]) -> list[Trial]:
     for game in games:
         records = [(track.look, track.entry.record, track) for track in game.tracks]
         own = {(look, record.seed, record.repeat): track for look, record, track in records}
-        random = {(seed, repeat) for _, seed, repeat in own if seed is not None}
-        for seed, repeat in sorted(random) or sorted({(None, repeat) for _, _, repeat in own}):
+        drawn: set[tuple[int | None, int]] = {key[1:] for key in own if key[1] is not None}
+        for seed, repeat in sorted(drawn or {key[1:] for key in own}, key=str):
             cells = {
                 look: own.get((look, seed, repeat)) or own.get((look, None, repeat))
                 for look in shown
