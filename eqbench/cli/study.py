@@ -107,14 +107,14 @@ def _answered(
 ) -> tuple[Study[Any], StudyFolder | None, dict[str, Any]]:
     """The study, its folder if it has one, and its document, after what was missing is done."""
     from eqbench.errors import EqbenchError
-    from eqbench.studies.frame import Session, StudyFolder, answer, carry_out
+    from eqbench.studies.frame import Session, answer, carry_out
 
     typed, quiet = ctx.params, ctx.params["quiet"]
     study, folder = _study(ctx, kind)
     for note in study.notes:
         say(f"note: {note}")
     if folder is None and (typed["out"] or typed.get("figures") or kind.request_type.writes_always):
-        folder = StudyFolder.create(study, Path(typed["out"]) if typed["out"] else None)
+        folder = study.folder_type().create(study, Path(typed["out"]) if typed["out"] else None)
     elif folder is not None and folder.version != study.version:
         say("the solver is another version than the one that began this study")
     if folder is None:
@@ -127,7 +127,8 @@ def _answered(
         ):
             if folder.was_begun and given_options(ctx, kind.request_type):
                 folder.note_request(study)
-            session = Session(folder.path, interrupted, tell)
+            said = (lambda words: None) if quiet else say
+            session = Session(folder.path, interrupted, tell, said)
             return study, folder, carry_out(study, folder, session)
     except EqbenchError:
         if typed.get("resume") is None:
@@ -138,7 +139,7 @@ def _answered(
 def _study(ctx: click.Context, kind: type[Study[Any]]) -> tuple[Study[Any], Any]:
     """The study that the options ask for, and the folder that it goes on in, if it does."""
     from eqbench.errors import UsageError
-    from eqbench.studies.frame import StudyFolder, with_changes
+    from eqbench.studies.frame import with_changes
 
     typed = ctx.params
     fields = given_options(ctx, kind.request_type)
@@ -156,7 +157,7 @@ def _study(ctx: click.Context, kind: type[Study[Any]]) -> tuple[Study[Any], Any]
         return kind(from_data(kind.request_type, given), figures=figures), None
     if typed["out"] is not None:
         raise UsageError("give either --resume or --out: a resumed study stays in its folder")
-    folder, request = StudyFolder.open(kind, Path(typed["resume"]))
+    folder, request = kind.folder_type().open(kind, Path(typed["resume"]))
     if folder.note:
         say(f"note: {folder.note}")
     return kind(with_changes(request, given), figures=figures), folder

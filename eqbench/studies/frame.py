@@ -43,6 +43,7 @@ class Session:
     folder : where files of its own may be written
     interrupted : whether to stop soon; to be asked again and again
     tell : say in a few words how far the work has come
+    say : say a sentence that stays
     again : whether the study goes on, so that a part may have left something here before
     keeps : whether the folder stays when the work is done
     """
@@ -50,6 +51,7 @@ class Session:
     folder: Path
     interrupted: Callable[[], bool] = lambda: False
     tell: Callable[[str], None] = lambda words: None
+    say: Callable[[str], None] = lambda words: None
     keeps: bool = True
     again: bool = False
 
@@ -85,6 +87,11 @@ class Study(Generic[R]):
         figures : whether they shall be drawn; then what cannot be drawn is refused
         """
         self.request = request
+
+    @classmethod
+    def folder_type(cls) -> type[StudyFolder]:
+        """Return how its folder is written and read."""
+        return StudyFolder
 
     def parts(self) -> Sequence[str]:
         """Names of the parts, in the order in which they are done."""
@@ -232,6 +239,19 @@ class StudyFolder:
         write_texts(self.path, {SUMMARY: f"{text}\n"})
         return document
 
+    def carry_out(self, study: Study[Any], session: Session) -> dict[str, Any]:
+        """Do the parts that are missing one after another, and return the summary."""
+        document = self.summarize(study)
+        for part in study.parts():
+            if part in self.records and not _interrupted(self.records[part]):
+                continue
+            if session.interrupted():
+                break
+            session.tell(part)
+            self.keep(part, study.do(part, session))
+            document = self.summarize(study)
+        return document
+
 
 def carry_out(study: Study[Any], folder: StudyFolder, session: Session) -> dict[str, Any]:
     """Do the parts that the folder does not have, and return the summary.
@@ -243,17 +263,7 @@ def carry_out(study: Study[Any], folder: StudyFolder, session: Session) -> dict[
     StoreError
         If the folder can no longer be written; and what the parts raise.
     """
-    session = replace(session, again=folder.was_begun)
-    document = folder.summarize(study)
-    for part in study.parts():
-        if part in folder.records and not _interrupted(folder.records[part]):
-            continue
-        if session.interrupted():
-            break
-        session.tell(part)
-        folder.keep(part, study.do(part, session))
-        document = folder.summarize(study)
-    return document
+    return folder.carry_out(study, replace(session, again=folder.was_begun))
 
 
 def answer(study: Study[Any], tell: Callable[[str], None] = lambda words: None) -> dict[str, Any]:
@@ -265,7 +275,7 @@ def answer(study: Study[Any], tell: Callable[[str], None] = lambda words: None) 
 
 def study_in(path: Path, study: Study[Any]) -> dict[str, Any]:
     """Summary of a study that is carried out in a new folder."""
-    folder = StudyFolder.create(study, path)
+    folder = study.folder_type().create(study, path)
     return carry_out(study, folder, Session(path))
 
 
@@ -278,8 +288,10 @@ def with_changes(request: R, changes: Mapping[str, Any]) -> R:
         If something differs that must stay as it was begun.
     """
     before = to_data(request)
+    if any(name in request.together for name in changes):
+        before = {name: value for name, value in before.items() if name not in request.together}
     for each in fields_of(type(request)):
-        name, kept = each.name, before[each.name]
+        name, kept = each.name, before.get(each.name)
         fixed = not (each.option.extends or each.option.once)
         if fixed and name in changes and changes[name] != kept:
             raise UsageError(

@@ -14,6 +14,7 @@ import pytest
 from stored_runs import cell, without_figures, write_lines
 
 import eqbench
+from eqbench.errors import UsageError
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_text
@@ -21,9 +22,17 @@ from eqbench.registry import default_registry
 from eqbench.store.run_folder import RunFolder
 from eqbench.store.schema import SCHEMA, CellRecord
 from eqbench.store.stored_run import StoredRun, read_run
-from eqbench.studies.ranges.figures import ranges_summary, verdict
-from eqbench.studies.ranges.request import RangeSelection, quantities
-from eqbench.studies.ranges.table import ranges_csv, ranges_report, write_ranges
+from eqbench.studies.ranges import (
+    RangeSelection,
+    quantities,
+    ranges_csv,
+    ranges_report,
+    ranges_summary,
+    solver_for_ranges,
+    verdict,
+    write_ranges,
+)
+from eqbench.studies.requests import RangesRequest
 
 ALPHA = "P1|1:|bet"
 
@@ -272,7 +281,7 @@ def test_optimum_at_its_limit_keeps_what_was_found_and_its_bound(
 
 
 def test_optima_that_were_not_run_yet_are_counted_on_one_line(kuhn2: Game, tmp_path: Path) -> None:
-    names = quantities(kuhn2.tree, [], payoffs=True, first=True, every=True)
+    names = selected("kuhn2", payoffs=True, all_actions=True)
     document = ranges_summary(kuhn2, stored(tmp_path, names))
     assert notes(document) == ("missing: 28 of 28 optima – not run yet, --resume goes on",)
 
@@ -330,3 +339,88 @@ def test_files_hold_what_the_summary_says(kuhn2: Game, tmp_path: Path) -> None:
         assert "differ by at most 1e-5 of the payoff range, whatever gap" in text
         assert "from the published ends by at most 1e-5 of the payoff range" in text
         assert "0.0555556" in text
+
+
+# -- what is asked for
+
+
+def selected(game: str, **asked: Any) -> tuple[str, ...]:
+    """Quantities that a request selects."""
+    return quantities(eqbench.load_game(game).tree, RangesRequest(game=game, **asked))
+
+
+def test_selectors_combine_and_each_quantity_is_asked_for_once() -> None:
+    assert selected("kuhn2") == ("P1", "P2")
+    assert selected("kuhn2", of=(ALPHA,)) == (ALPHA,)
+    first = selected("kuhn2", first_actions=True)
+    histories = {"P1": [":|bet"], "P2": [":K|bet", ":B|call"]}
+    assert set(first) == {
+        f"{player}|{card}{history}"
+        for player, those in histories.items()
+        for history in those
+        for card in "123"
+    }
+    every = selected("kuhn2", of=("P2", ALPHA), payoffs=True, first_actions=True, all_actions=True)
+    assert every[:3] == ("P2", ALPHA, "P1")
+    assert len(every) == len(set(every)) == 2 + 12
+    assert set(first) < set(every)
+
+
+def test_all_actions_are_asked_for_where_there_are_more_than_two() -> None:
+    assert len(selected("rock_paper_scissors", first_actions=True)) == 6
+
+
+@pytest.mark.parametrize(
+    ("game", "name", "words"),
+    [
+        ("kuhn2", "P7", "no such player or action"),
+        ("kuhn2", "P1|1:|raise", r"did you mean .*P1\|1:\|bet"),
+        ("kuhn3_reduced", "P1|1:KKB|fold", "the only action there, so its frequency is 1"),
+    ],
+)
+def test_names_of_nothing_are_refused(game: str, name: str, words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        selected(game, of=(name,))
+
+
+@pytest.mark.parametrize(
+    ("solver", "words"),
+    [
+        ("cfr_plus", "cfr_plus has no option of and sense, .*use --solver ncp"),
+        ("ncp(sense=max,of=P1)", "leave sense and of out"),
+        ("ncp,mip", "give one solver"),
+        ("all", "give one solver"),
+        ("npc", "did you mean ncp"),
+    ],
+)
+def test_solvers_without_an_objective_to_set_are_refused(solver: str, words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        solver_for_ranges(solver, None, default_registry())
+
+
+def test_request_of_a_run_is_read_back_as_the_selection() -> None:
+    solver = solver_for_ranges("ncp(gap=1e-3)", "scip", default_registry())
+    selection = RangeSelection("kuhn2", solver, ("P1", ALPHA))
+    assert len(selection.solvers) == 4
+    for spec, sense in zip(selection.solvers, ["min", "max"] * 2, strict=True):
+        loaded = default_registry().load_solver(spec).spec
+        assert f"sense={sense}" in loaded
+        assert "backend=scip" in loaded
+    request = {"games": ["kuhn2"], "solvers": selection.solvers}
+    assert RangeSelection.of_request(request) == selection
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        {"games": ["kuhn2"], "solvers": ["cfr_plus"]},
+        {"games": ["kuhn2"], "solvers": ["ncp(sense=min,of=P1)"]},
+        {"games": ["kuhn2"], "solvers": ["ncp(sense=max,of=P1)", "ncp(sense=min,of=P1)"]},
+        {"games": ["kuhn2", "kuhn3"], "solvers": ["ncp(sense=min,of=P1)", "ncp(sense=max,of=P1)"]},
+        {"games": ["kuhn2"], "solvers": []},
+        {"games": ["kuhn2"]},
+    ],
+)
+def test_requests_of_other_runs_are_refused(request_: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match="no run of ranges"):
+        RangeSelection.of_request(request_)
