@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +41,7 @@ from eqbench.studies.flow.profits import (
     window_payoffs,
     windows_of,
 )
-from eqbench.studies.flow.regimes import LEAST_TIMES, classify
+from eqbench.studies.flow.regimes import classify
 from eqbench.studies.flow.resolve import by_name, solver_and_games, value_of
 from eqbench.studies.flow.tables import simulation_report
 from eqbench.studies.frame import Session, Study, call
@@ -61,8 +61,6 @@ MOST_TIMES = 1_000_000  # of a trajectory; states of a hundred frequencies are t
 MOST_AVERAGED = 4000  # points of a window
 # what generators of a start are for
 _TANGENT, _HANDS = 1, 2
-# lists of places that a regime has
-_PLACES = ("to_zero", "to_one", "at_zero", "at_one", "frozen")
 
 
 @dataclass(frozen=True, eq=False)
@@ -294,7 +292,7 @@ class SimulationStudy(Study[SimulationRequest]):
             "time": float(path.times[-1]),
             "interrupted": session.interrupted() and len(path.times) < len(self.times),
             "ending": path.ending,
-            **_regime_json(place, path),
+            **classify(place.flow, path).to_json(action_labels(place.game.tree)),
             **_profits(place, path, windows),
             "profiles": _profiles(place, path, windows, session.folder, part),
             "statistics": {key: after[key] - statistics.get(key, 0) for key in after},
@@ -423,39 +421,6 @@ def _windows(path: Trajectory) -> list[Window]:
     """Return windows of a trajectory; the whole of a short one, and none if it never moved."""
     last = len(path.times) - 1
     return windows_of(path.times) or ([Window(0, last)] if last else [])
-
-
-def _regime_json(place: Place, path: Trajectory) -> dict[str, Any]:
-    """Return the regime of a trajectory as JSON values, with names of places, not actions."""
-    if len(path.times) < LEAST_TIMES:
-        ended = f"; the trajectory ended early: {path.ending}" if path.ending else ""
-        lists = (*_PLACES, "components", "lyapunov_windows", "near_face_windows")
-        return {
-            "regime": "undecided",
-            "reason": f"states at {len(path.times):,} times; a regime takes at least "
-            f"{LEAST_TIMES:,}, so follow it for longer or with a smaller --every{ended}",
-            **{name: [] for name in lists},
-            **dict.fromkeys(("lyapunov", "near_face_fraction", "transient")),
-        }
-    regime, labels = classify(place.flow, path), action_labels(place.game.tree)
-
-    def places(actions: Sequence[int]) -> list[str]:
-        return [labels[action] for action in actions]
-
-    return {
-        "regime": regime.word,
-        "reason": regime.reason,
-        **{name: places(getattr(regime, name)) for name in _PLACES},
-        "components": [
-            asdict(fact) | {"actions": places(fact.actions), "section": labels[fact.section]}
-            for fact in regime.facts
-        ],
-        "lyapunov": regime.lyapunov,
-        "lyapunov_windows": [asdict(window) for window in regime.lyapunov_windows],
-        "near_face_fraction": regime.near_face_fraction,
-        "near_face_windows": [asdict(window) for window in regime.near_face_windows],
-        "transient": regime.transient,
-    }
 
 
 def _finite(value: Any) -> Any:
