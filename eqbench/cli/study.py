@@ -107,7 +107,7 @@ def _answered(
 ) -> tuple[Study[Any], StudyFolder | None, dict[str, Any]]:
     """The study, its folder if it has one, and its document, after what was missing is done."""
     from eqbench.errors import EqbenchError
-    from eqbench.studies.frame import Session, answer, carry_out
+    from eqbench.studies.frame import Session, answer
 
     typed, quiet = ctx.params, ctx.params["quiet"]
     study, folder = _study(ctx, kind)
@@ -129,7 +129,7 @@ def _answered(
                 folder.note_request(study)
             said = (lambda words: None) if quiet else say
             session = Session(folder.path, interrupted, tell, said)
-            return study, folder, carry_out(study, folder, session)
+            return study, folder, folder.carry_out(study, session)
     except EqbenchError:
         if typed.get("resume") is None:
             folder.discard()

@@ -180,6 +180,10 @@ class StudyFolder:
         )
         write_texts(self.path, {MANIFEST: f"{json.dumps(manifest, indent=2)}\n"})
 
+    def carry_out(self, study: Study[Any], session: Session) -> dict[str, Any]:
+        """Do what is missing, and return the summary; see :func:`carry_out`."""
+        return carry_out(study, self, session)
+
     @classmethod
     def open(cls, kind: type[Study[R]], path: Path) -> tuple[StudyFolder, R]:
         """The folder of a study that was begun, with its request.
@@ -239,19 +243,6 @@ class StudyFolder:
         write_texts(self.path, {SUMMARY: f"{text}\n"})
         return document
 
-    def carry_out(self, study: Study[Any], session: Session) -> dict[str, Any]:
-        """Do the parts that are missing one after another, and return the summary."""
-        document = self.summarize(study)
-        for part in study.parts():
-            if part in self.records and not _interrupted(self.records[part]):
-                continue
-            if session.interrupted():
-                break
-            session.tell(part)
-            self.keep(part, study.do(part, session))
-            document = self.summarize(study)
-        return document
-
 
 def carry_out(study: Study[Any], folder: StudyFolder, session: Session) -> dict[str, Any]:
     """Do the parts that the folder does not have, and return the summary.
@@ -263,7 +254,17 @@ def carry_out(study: Study[Any], folder: StudyFolder, session: Session) -> dict[
     StoreError
         If the folder can no longer be written; and what the parts raise.
     """
-    return folder.carry_out(study, replace(session, again=folder.was_begun))
+    session = replace(session, again=folder.was_begun)
+    document = folder.summarize(study)
+    for part in study.parts():
+        if part in folder.records and not _interrupted(folder.records[part]):
+            continue
+        if session.interrupted():
+            break
+        session.tell(part)
+        folder.keep(part, study.do(part, session))
+        document = folder.summarize(study)
+    return document
 
 
 def answer(study: Study[Any], tell: Callable[[str], None] = lambda words: None) -> dict[str, Any]:
@@ -276,7 +277,7 @@ def answer(study: Study[Any], tell: Callable[[str], None] = lambda words: None) 
 def study_in(path: Path, study: Study[Any]) -> dict[str, Any]:
     """Summary of a study that is carried out in a new folder."""
     folder = study.folder_type().create(study, path)
-    return carry_out(study, folder, Session(path))
+    return folder.carry_out(study, Session(path))
 
 
 def with_changes(request: R, changes: Mapping[str, Any]) -> R:

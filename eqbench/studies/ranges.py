@@ -41,6 +41,7 @@ from eqbench.store.stored_run import StoredRun, read_run
 from eqbench.studies.branch import action_labels
 from eqbench.studies.frame import INTERRUPTED, SUMMARY, Session, Study, StudyFolder
 from eqbench.studies.requests import RangesRequest
+from eqbench.studies.study_files import new_folder as make_folder
 from eqbench.studies.study_files import write_texts
 from eqbench.text import cell_text
 
@@ -242,8 +243,10 @@ class RangesFolder(StudyFolder):
 
     @classmethod
     def create(cls, study: Study[Any], path: Path | None) -> StudyFolder:
-        """Return the folder, which the run makes when it is planned."""
-        return cls(path or new_run_path(Path("results"), study.slug()))
+        """Make the folder, which is that of a run as soon as this is planned."""
+        folder = cls(path or new_run_path(Path("results"), study.slug()))
+        make_folder(folder.path)
+        return folder
 
     @classmethod
     def open(cls, kind: type[Study[Any]], path: Path) -> tuple[StudyFolder, Any]:
@@ -275,7 +278,7 @@ class RangesFolder(StudyFolder):
     def carry_out(self, study: Study[Any], session: Session) -> dict[str, Any]:
         """Run the cells that are missing; write the tables of all that there are."""
         assert isinstance(study, RangesStudy)
-        folder = RunFolder.open(self.path) if session.again else None
+        folder = RunFolder.open(self.path) if self.was_begun else None
         before = Request([], []) if folder is None else stored_experiment(folder).parts[0]
         session.tell(f"planning {counted(len(study.parts()), 'cell')}")
         with Run(replace(before, **study.asked)) as job:
