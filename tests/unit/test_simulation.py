@@ -16,8 +16,7 @@ from eqbench.model.profile_json import parse_profile, profile_from_json
 from eqbench.model.realization import RealizationPlan
 from eqbench.report.terminal import plain_text, print_report
 from eqbench.studies.flow.points import read_points
-from eqbench.studies.flow.simulate import SimulationStudy
-from eqbench.studies.flow.tables import simulation_report
+from eqbench.studies.flow.simulate import SimulationStudy, simulation_report
 from eqbench.studies.frame import Session, StudyFolder, carry_out
 from eqbench.studies.requests import GivenProfile, SimulationRequest
 from eqbench.verification import verify

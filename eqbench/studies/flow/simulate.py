@@ -24,26 +24,22 @@ from eqbench.model.profile_json import profile_from_json, profile_text
 from eqbench.model.realization import RealizationPlan
 from eqbench.model.sequence_form import SequenceForm
 from eqbench.model.tree import FloatArray, GameTree
-from eqbench.report.rows import Report
-from eqbench.studies.branch import action_labels
+from eqbench.report.rows import Column, Report, Row, Table
+from eqbench.studies.branch import POINTS, action_labels
 from eqbench.studies.flow.points import (
-    POINTS,
     SimulatedRun,
     append_points,
     drop_rows,
     kept_rows,
 )
 from eqbench.studies.flow.profits import (
+    AGREE,
     KnownPayoffs,
-    Window,
-    beside_known,
-    nearest_known,
-    window_payoffs,
+    Stretch,
     windows_of,
 )
-from eqbench.studies.flow.regimes import classify
+from eqbench.studies.flow.regimes import NEAR_FACE, classify
 from eqbench.studies.flow.resolve import by_name, solver_and_games, value_of
-from eqbench.studies.flow.tables import simulation_report
 from eqbench.studies.frame import Session, Study, call
 from eqbench.studies.requests import (
     HORIZON,
@@ -59,6 +55,31 @@ from eqbench.verification import Verifier
 SCHEMA = "eqbench.simulation/1"
 MOST_TIMES = 1_000_000  # of a trajectory; states of a hundred frequencies are then 0.8 GB
 MOST_AVERAGED = 4000  # points of a window
+MOST_PLACES = 12
+MOST_NEAREST = 3
+_ENDS = (
+    ("to_zero", "{} → 0"),
+    ("to_one", "{} → 1"),
+    ("at_zero", "{} at 0, may return"),
+    ("at_one", "{} at 1, may return"),
+)
+_REGIMES = (
+    "Lyapunov: growth rate of a small displacement over the last half of the time. Near a face: "
+    f"how often frequencies that move or may return are then within {NEAR_FACE:g} of 0 or 1. "
+    "Settled at: the time from which on the motion is what the regime says. Regret: the largest "
+    "one of average play over the longest window, by the verifier, in payoff units. → 0, → 1: "
+    "so near for the whole last half of the time, while log-odds go on growing or are constant; "
+    "may return: as near for as long, but log-odds come back, show no trend, or are so large that "
+    "rounding hides it. What a regime rests on is in summary.json."
+)
+_PROFITS = "Payoffs of a run are averages over its longest window."
+_PUBLISHED = (
+    "Gap: the largest distance of any player's from those of the nearest published solution. "
+    "Share: the gap over the largest payoff of that solution in size. Whole: the same share of "
+    f"averages from time 0 on. Payoffs agree with a solution within {AGREE:.0%} of its largest "
+    "payoff in size, or within half the distance of the closest two solutions whose payoffs "
+    "differ, if that is less."
+)
 # what generators of a start are for
 _TANGENT, _HANDS = 1, 2
 
@@ -176,7 +197,7 @@ class Place:
         tangent /= np.linalg.norm(tangent)
         return self.flow.integrate(state, times, tangent=tangent, interrupted=interrupted)
 
-    def average(self, path: Trajectory, window: Window) -> FloatArray:
+    def average(self, path: Trajectory, window: Stretch) -> FloatArray:
         """Return frequencies (A,) that play like the average realization plan over a window.
 
         Of at most 4,000 of its points, equally far apart.
@@ -357,14 +378,14 @@ class SimulationStudy(Study[SimulationRequest]):
         return files
 
 
-def _profits(place: Place, path: Trajectory, windows: Sequence[Window]) -> dict[str, Any]:
+def _profits(place: Place, path: Trajectory, windows: Sequence[Stretch]) -> dict[str, Any]:
     """Return average payoffs over windows, beside those of published equilibria, as JSON values."""
-    payoffs = [window_payoffs(path.times, path.profits, window) for window in windows]
+    payoffs = [window.payoffs(path.times, path.profits) for window in windows]
     longest = max(range(len(windows)), key=lambda w: np.ptp(windows[w]), default=None)
     whole, last = None, len(path.times) - 1
     if last:
-        average = window_payoffs(path.times, path.profits, Window(0, last))
-        whole = {"payoffs": average.tolist(), **nearest_known(place.known, average)}
+        average = Stretch(0, last).payoffs(path.times, path.profits)
+        whole = {"payoffs": average.tolist(), **place.known.nearest(average)}
     return {
         "payoffs": None if longest is None else payoffs[longest].tolist(),
         "windows": [
@@ -372,19 +393,19 @@ def _profits(place: Place, path: Trajectory, windows: Sequence[Window]) -> dict[
                 "from": float(path.times[window.first]),
                 "to": float(path.times[window.last]),
                 "payoffs": row.tolist(),
-                **nearest_known(place.known, row),
+                **place.known.nearest(row),
                 "average_max_regret": place.measured(place.average(path, window))["max_regret"],
             }
             for window, row in zip(windows, payoffs, strict=True)
         ],
         "longest_window": longest,
         "whole": whole,
-        "solutions": beside_known(place.known, payoffs),
+        "solutions": place.known.beside(payoffs),
     }
 
 
 def _profiles(
-    place: Place, path: Trajectory, windows: Sequence[Window], folder: Path, run: str
+    place: Place, path: Trajectory, windows: Sequence[Stretch], folder: Path, run: str
 ) -> dict[str, Any]:
     """Return the profiles of a trajectory as the verifier sees them; they are written as JSON."""
     profiles = {
@@ -417,10 +438,10 @@ def published_names(game: Game) -> dict[str, str]:
     }
 
 
-def _windows(path: Trajectory) -> list[Window]:
+def _windows(path: Trajectory) -> list[Stretch]:
     """Return windows of a trajectory; the whole of a short one, and none if it never moved."""
     last = len(path.times) - 1
-    return windows_of(path.times) or ([Window(0, last)] if last else [])
+    return windows_of(path.times) or ([Stretch(0, last)] if last else [])
 
 
 def _finite(value: Any) -> Any:
@@ -432,3 +453,183 @@ def _finite(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
+
+
+# -- tables ---------------------------------------------------------------------------------------
+
+
+def simulation_report(document: Mapping[str, Any]) -> Report:
+    """Tables of a simulation: for each value of the parameter, regimes and then profits."""
+    if not document["runs"]:
+        return Report((Table("", lines=("no trajectory was completed",)),))
+    tables: list[Table] = []
+    for value in document["values"]:
+        runs = [run for run in document["runs"] if run["parameter"] == value["parameter"]]
+        tables += [_regimes(document, value, runs), _profits(document["players"], value, runs)]
+    published = any(value["solutions"] for value in document["values"])
+    profits = f"{_PROFITS} {_PUBLISHED}" if published else _PROFITS
+    return Report(tuple(tables), notes=(_REGIMES, profits))
+
+
+def _regimes(
+    document: Mapping[str, Any], value: Mapping[str, Any], runs: Sequence[Mapping[str, Any]]
+) -> Table:
+    how = f"integrator {value['integrator']}"
+    if document["model"] == "hands":
+        how = f"hand by hand, players remember {document['memory']:,} hands"
+    rows = []
+    for run in runs:
+        average = run["profiles"].get("average")
+        moves = run["components"] or run["at_zero"] or run["at_one"]
+        cells = {
+            "start": run["start"],
+            "regime": run["regime"],
+            "time": run["time"],
+            "Lyapunov": run["lyapunov"],
+            "near a face": run["near_face_fraction"] if moves else None,
+            "settled at": run["transient"],
+            "regret": average and average["max_regret"],
+        }
+        rows.append(Row(run["start"], cells))
+    return Table(
+        f"Trajectories of {value['game']}: {how}, rate {value['rate']:g}",
+        (
+            Column("start", identifies=True),
+            Column("regime"),
+            Column("time", "number", layout=",g"),
+            Column("Lyapunov", "number", layout="+.4f"),
+            Column("near a face", "number", layout=".3f"),
+            Column("settled at", "number", layout=",.0f"),
+            Column("regret", "small"),
+        ),
+        tuple(rows),
+        notes=(*_destinations(runs, document["names"]), *_remarks(runs)),
+    )
+
+
+def _destinations(runs: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -> list[str]:
+    """Say which frequencies go to 0 and to 1, or stay there."""
+
+    def words(run: Mapping[str, Any]) -> str:
+        if run["near_face_fraction"] is None:
+            return "limits not determined"
+        parts = [
+            form.format(_listed(sorted(names.get(place, place) for place in run[end])))
+            for end, form in _ENDS
+            if run[end]
+        ]
+        switching = run["regime"] == "boundary_absorption" and run["components"]
+        return "; ".join(
+            (parts or ["no frequency goes to 0 or 1"])
+            + (["play keeps switching between faces"] if switching else [])
+        )
+
+    return _said_once(runs, words)
+
+
+def _remarks(runs: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Say why runs are undecided or absorbed, which has several reasons, or ended early."""
+
+    def words(run: Mapping[str, Any]) -> str:
+        if run["regime"] in ("undecided", "boundary_absorption"):
+            return f"{run['regime']}, {run['reason']}"
+        return f"ended early, {run['ending']}" if run["ending"] else ""
+
+    return _said_once(runs, words)
+
+
+def _said_once(
+    runs: Sequence[Mapping[str, Any]], words: Callable[[Mapping[str, Any]], str]
+) -> list[str]:
+    """Return what is to be said of runs, with the starts of all of which it is the same."""
+    starts: dict[str, list[str]] = {}
+    for run in runs:
+        starts.setdefault(words(run), []).append(run["start"])
+    starts.pop("", None)
+    return [
+        f"{'all starts' if 1 < len(runs) == len(those) else ', '.join(those)}: {text}"
+        for text, those in starts.items()
+    ]
+
+
+def _listed(words: Sequence[str], most: int = MOST_PLACES) -> str:
+    more = len(words) - most
+    return ", ".join(words[:most]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _profits(
+    players: Sequence[str], value: Mapping[str, Any], runs: Sequence[Mapping[str, Any]]
+) -> Table:
+    """Return the payoffs of published solutions, then of runs."""
+    payoffs = [f"u:{player}" for player in players]
+    beside = (
+        Column("gap", "number", layout=".1e"),
+        Column("share", "number", layout=".1%"),
+        Column("whole", "number", layout=".1%"),
+        Column("nearest"),
+    )
+    blank = {column.title: "" for column in beside}
+    rows = []
+    for known in value["solutions"]:
+        ranges = (_range(low, high) for low, high in known["payoffs"])
+        cells = {"": known["name"], **blank, **dict(zip(payoffs, ranges, strict=True))}
+        rows.append(Row(known["name"], cells))
+    for run in runs:
+        average = run["payoffs"] or [None] * len(players)
+        cells = {"": run["start"], **blank, **dict(zip(payoffs, average, strict=True))}
+        if run["windows"]:
+            window = run["windows"][run["longest_window"]]
+            cells |= {
+                "gap": window["gap"],
+                "share": window["gap_share"],
+                "whole": run["whole"]["gap_share"],
+                "nearest": _listed(window["nearest"] or (), MOST_NEAREST),
+            }
+        rows.append(Row(run["start"], cells))
+    return Table(
+        "Profits per unit of time",
+        (
+            Column("", identifies=True),
+            *(Column(title, "payoff", layout="+z.5f") for title in payoffs),
+            *(beside if value["solutions"] else ()),
+        ),
+        tuple(rows),
+        notes=tuple(_agreements(value, runs)),
+    )
+
+
+def _agreements(value: Mapping[str, Any], runs: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Say for each published solution over which times payoffs of runs are its payoffs.
+
+    Nothing of those whose payoffs are all 0, which have no share.
+    """
+    lines = []
+    for position, known in enumerate(value["solutions"]):
+        if not known["agree"]:
+            continue
+        chosen = [(run, run["solutions"][position]["agrees"]) for run in runs]
+        times = [
+            f"{run['start']} over times {_stretches(run['windows'], agrees)}"
+            for run, agrees in chosen
+            if agrees
+        ]
+        share = 100 * known["agree"] / max(abs(end) for ends in known["payoffs"] for end in ends)
+        lines.append(f"within {share:.2g}% of {known['name']}: {'; '.join(times) or 'never'}")
+    return lines
+
+
+def _stretches(windows: Sequence[Mapping[str, Any]], chosen: Sequence[int]) -> str:
+    """Return windows as stretches of time, those that follow on each other as one."""
+    stretches: list[list[float]] = []
+    for window in (windows[w] for w in chosen):
+        if stretches and window["from"] <= stretches[-1][1]:
+            stretches[-1][1] = max(window["to"], stretches[-1][1])
+        else:
+            stretches.append([window["from"], window["to"]])
+    return ", ".join(f"{first:,.5g}–{last:,.5g}" for first, last in stretches)
+
+
+def _range(low: float, high: float) -> str:
+    if high - low < 1e-9:
+        return f"{low:+z.5f}"
+    return f"{low:+z.5f} … {high:+z.5f}"
