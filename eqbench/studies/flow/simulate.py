@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -63,6 +63,10 @@ _ENDS = (
     ("at_zero", "{} at 0, may return"),
     ("at_one", "{} at 1, may return"),
 )
+_OF_RUN = {
+    **{"start": "start", "regime": "regime", "time": "time"},
+    **{"Lyapunov": "lyapunov", "settled at": "transient"},
+}
 _REGIMES = (
     "Lyapunov: growth rate of a small displacement over the last half of the time. Near a face: "
     f"how often frequencies that move or may return are then within {NEAR_FACE:g} of 0 or 1. "
@@ -304,7 +308,8 @@ class SimulationStudy(Study[SimulationRequest]):
         if session.again:  # its points that were written before give way
             drop_rows(session.folder / POINTS, cell_text(name))
         self._write_points(place, name, path, session.folder)
-        windows = _windows(path)
+        last = len(path.times) - 1  # 0 if it never moved
+        windows = windows_of(path.times) or ([Stretch(0, last)] if last else [])
         after = place.flow.statistics
         run = {
             "name": name,
@@ -314,7 +319,7 @@ class SimulationStudy(Study[SimulationRequest]):
             "interrupted": session.interrupted() and len(path.times) < len(self.times),
             "ending": path.ending,
             **classify(place.flow, path).to_json(action_labels(place.game.tree)),
-            **_profits(place, path, windows),
+            **_earnings(place, path, windows),
             "profiles": _profiles(place, path, windows, session.folder, part),
             "statistics": {key: after[key] - statistics.get(key, 0) for key in after},
             "elapsed_s": elapsed_s,
@@ -378,29 +383,30 @@ class SimulationStudy(Study[SimulationRequest]):
         return files
 
 
-def _profits(place: Place, path: Trajectory, windows: Sequence[Stretch]) -> dict[str, Any]:
+def _earnings(place: Place, path: Trajectory, windows: Sequence[Stretch]) -> dict[str, Any]:
     """Return average payoffs over windows, beside those of published equilibria, as JSON values."""
-    payoffs = [window.payoffs(path.times, path.profits) for window in windows]
+    known, times, last = place.known, path.times, len(path.times) - 1
+    payoffs = [window.payoffs(times, path.profits) for window in windows]
     longest = max(range(len(windows)), key=lambda w: np.ptp(windows[w]), default=None)
-    whole, last = None, len(path.times) - 1
+    whole = None
     if last:
-        average = Stretch(0, last).payoffs(path.times, path.profits)
-        whole = {"payoffs": average.tolist(), **place.known.nearest(average)}
+        average = Stretch(0, last).payoffs(times, path.profits)
+        whole = {"payoffs": average.tolist(), **known.nearest(average)}
     return {
         "payoffs": None if longest is None else payoffs[longest].tolist(),
         "windows": [
             {
-                "from": float(path.times[window.first]),
-                "to": float(path.times[window.last]),
+                "from": float(times[window.first]),
+                "to": float(times[window.last]),
                 "payoffs": row.tolist(),
-                **place.known.nearest(row),
+                **known.nearest(row),
                 "average_max_regret": place.measured(place.average(path, window))["max_regret"],
             }
             for window, row in zip(windows, payoffs, strict=True)
         ],
         "longest_window": longest,
         "whole": whole,
-        "solutions": place.known.beside(payoffs),
+        "solutions": known.beside(payoffs),
     }
 
 
@@ -438,12 +444,6 @@ def published_names(game: Game) -> dict[str, str]:
     }
 
 
-def _windows(path: Trajectory) -> list[Stretch]:
-    """Return windows of a trajectory; the whole of a short one, and none if it never moved."""
-    last = len(path.times) - 1
-    return windows_of(path.times) or ([Stretch(0, last)] if last else [])
-
-
 def _finite(value: Any) -> Any:
     """Return JSON values with null in place of numbers that are not finite."""
     if isinstance(value, dict):
@@ -471,9 +471,7 @@ def simulation_report(document: Mapping[str, Any]) -> Report:
     return Report(tuple(tables), notes=(_REGIMES, profits))
 
 
-def _regimes(
-    document: Mapping[str, Any], value: Mapping[str, Any], runs: Sequence[Mapping[str, Any]]
-) -> Table:
+def _regimes(document: Mapping[str, Any], value: Mapping[str, Any], runs: Sequence[Any]) -> Table:
     how = f"integrator {value['integrator']}"
     if document["model"] == "hands":
         how = f"hand by hand, players remember {document['memory']:,} hands"
@@ -482,74 +480,56 @@ def _regimes(
         average = run["profiles"].get("average")
         moves = run["components"] or run["at_zero"] or run["at_one"]
         cells = {
-            "start": run["start"],
-            "regime": run["regime"],
-            "time": run["time"],
-            "Lyapunov": run["lyapunov"],
+            **{title: run[key] for title, key in _OF_RUN.items()},
             "near a face": run["near_face_fraction"] if moves else None,
-            "settled at": run["transient"],
             "regret": average and average["max_regret"],
         }
         rows.append(Row(run["start"], cells))
-    return Table(
-        f"Trajectories of {value['game']}: {how}, rate {value['rate']:g}",
-        (
-            Column("start", identifies=True),
-            Column("regime"),
-            Column("time", "number", layout=",g"),
-            Column("Lyapunov", "number", layout="+.4f"),
-            Column("near a face", "number", layout=".3f"),
-            Column("settled at", "number", layout=",.0f"),
-            Column("regret", "small"),
-        ),
-        tuple(rows),
-        notes=(*_destinations(runs, document["names"]), *_remarks(runs)),
+    columns = (
+        Column("start", identifies=True),
+        Column("regime"),
+        Column("time", "number", layout=",g"),
+        Column("Lyapunov", "number", layout="+.4f"),
+        Column("near a face", "number", layout=".3f"),
+        Column("settled at", "number", layout=",.0f"),
+        Column("regret", "small"),
     )
+    said = [(run["start"], _destination(run, document["names"])) for run in runs]
+    said += [(run["start"], _remark(run)) for run in runs]
+    title = f"Trajectories of {value['game']}: {how}, rate {value['rate']:g}"
+    return Table(title, columns, tuple(rows), notes=tuple(_said_once(said, len(runs))))
 
 
-def _destinations(runs: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -> list[str]:
+def _destination(run: Mapping[str, Any], names: Mapping[str, str]) -> str:
     """Say which frequencies go to 0 and to 1, or stay there."""
-
-    def words(run: Mapping[str, Any]) -> str:
-        if run["near_face_fraction"] is None:
-            return "limits not determined"
-        parts = [
-            form.format(_listed(sorted(names.get(place, place) for place in run[end])))
-            for end, form in _ENDS
-            if run[end]
-        ]
-        switching = run["regime"] == "boundary_absorption" and run["components"]
-        return "; ".join(
-            (parts or ["no frequency goes to 0 or 1"])
-            + (["play keeps switching between faces"] if switching else [])
-        )
-
-    return _said_once(runs, words)
-
-
-def _remarks(runs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Say why runs are undecided or absorbed, which has several reasons, or ended early."""
-
-    def words(run: Mapping[str, Any]) -> str:
-        if run["regime"] in ("undecided", "boundary_absorption"):
-            return f"{run['regime']}, {run['reason']}"
-        return f"ended early, {run['ending']}" if run["ending"] else ""
-
-    return _said_once(runs, words)
-
-
-def _said_once(
-    runs: Sequence[Mapping[str, Any]], words: Callable[[Mapping[str, Any]], str]
-) -> list[str]:
-    """Return what is to be said of runs, with the starts of all of which it is the same."""
-    starts: dict[str, list[str]] = {}
-    for run in runs:
-        starts.setdefault(words(run), []).append(run["start"])
-    starts.pop("", None)
-    return [
-        f"{'all starts' if 1 < len(runs) == len(those) else ', '.join(those)}: {text}"
-        for text, those in starts.items()
+    if run["near_face_fraction"] is None:
+        return "limits not determined"
+    parts = [
+        form.format(_listed(sorted(names.get(place, place) for place in run[end])))
+        for end, form in _ENDS
+        if run[end]
     ]
+    parts = parts or ["no frequency goes to 0 or 1"]
+    if run["regime"] == "boundary_absorption" and run["components"]:
+        parts.append("play keeps switching between faces")
+    return "; ".join(parts)
+
+
+def _remark(run: Mapping[str, Any]) -> str:
+    """Say why a run is undecided or absorbed, which has several reasons, or ended early."""
+    if run["regime"] in ("undecided", "boundary_absorption"):
+        return f"{run['regime']}, {run['reason']}"
+    return f"ended early, {run['ending']}" if run["ending"] else ""
+
+
+def _said_once(said: Sequence[tuple[str, str]], runs: int) -> Iterator[str]:
+    """Return what is to be said, with the starts of all runs of which it is the same."""
+    starts: dict[str, list[str]] = {}
+    for start, text in said:
+        starts.setdefault(text, []).append(start)
+    for text, those in starts.items():
+        if text:
+            yield f"{'all starts' if 1 < runs == len(those) else ', '.join(those)}: {text}"
 
 
 def _listed(words: Sequence[str], most: int = MOST_PLACES) -> str:
@@ -557,11 +537,9 @@ def _listed(words: Sequence[str], most: int = MOST_PLACES) -> str:
     return ", ".join(words[:most]) + (f" and {more:,} more" if more > 0 else "")
 
 
-def _profits(
-    players: Sequence[str], value: Mapping[str, Any], runs: Sequence[Mapping[str, Any]]
-) -> Table:
+def _profits(players: Sequence[str], value: Mapping[str, Any], runs: Sequence[Any]) -> Table:
     """Return the payoffs of published solutions, then of runs."""
-    payoffs = [f"u:{player}" for player in players]
+    payoffs, solutions = [f"u:{player}" for player in players], value["solutions"]
     beside = (
         Column("gap", "number", layout=".1e"),
         Column("share", "number", layout=".1%"),
@@ -570,7 +548,7 @@ def _profits(
     )
     blank = {column.title: "" for column in beside}
     rows = []
-    for known in value["solutions"]:
+    for known in solutions:
         ranges = (_range(low, high) for low, high in known["payoffs"])
         cells = {"": known["name"], **blank, **dict(zip(payoffs, ranges, strict=True))}
         rows.append(Row(known["name"], cells))
@@ -586,36 +564,24 @@ def _profits(
                 "nearest": _listed(window["nearest"] or (), MOST_NEAREST),
             }
         rows.append(Row(run["start"], cells))
-    return Table(
-        "Profits per unit of time",
-        (
-            Column("", identifies=True),
-            *(Column(title, "payoff", layout="+z.5f") for title in payoffs),
-            *(beside if value["solutions"] else ()),
-        ),
-        tuple(rows),
-        notes=tuple(_agreements(value, runs)),
-    )
+    columns = [Column("", identifies=True)]
+    columns += [Column(title, "payoff", layout="+z.5f") for title in payoffs]
+    columns += beside if solutions else ()
+    # those whose payoffs are all 0 have no share
+    notes = [_agreement(runs, k, known) for k, known in enumerate(solutions) if known["agree"]]
+    return Table("Profits per unit of time", tuple(columns), tuple(rows), notes=tuple(notes))
 
 
-def _agreements(value: Mapping[str, Any], runs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Say for each published solution over which times payoffs of runs are its payoffs.
-
-    Nothing of those whose payoffs are all 0, which have no share.
-    """
-    lines = []
-    for position, known in enumerate(value["solutions"]):
-        if not known["agree"]:
-            continue
-        chosen = [(run, run["solutions"][position]["agrees"]) for run in runs]
-        times = [
-            f"{run['start']} over times {_stretches(run['windows'], agrees)}"
-            for run, agrees in chosen
-            if agrees
-        ]
-        share = 100 * known["agree"] / max(abs(end) for ends in known["payoffs"] for end in ends)
-        lines.append(f"within {share:.2g}% of {known['name']}: {'; '.join(times) or 'never'}")
-    return lines
+def _agreement(runs: Sequence[Any], position: int, known: Mapping[str, Any]) -> str:
+    """Say over which times payoffs of runs are those of a published solution."""
+    chosen = [(run, run["solutions"][position]["agrees"]) for run in runs]
+    times = [
+        f"{run['start']} over times {_stretches(run['windows'], agrees)}"
+        for run, agrees in chosen
+        if agrees
+    ]
+    share = 100 * known["agree"] / np.abs(known["payoffs"]).max()
+    return f"within {share:.2g}% of {known['name']}: {'; '.join(times) or 'never'}"
 
 
 def _stretches(windows: Sequence[Mapping[str, Any]], chosen: Sequence[int]) -> str:
@@ -630,6 +596,4 @@ def _stretches(windows: Sequence[Mapping[str, Any]], chosen: Sequence[int]) -> s
 
 
 def _range(low: float, high: float) -> str:
-    if high - low < 1e-9:
-        return f"{low:+z.5f}"
-    return f"{low:+z.5f} … {high:+z.5f}"
+    return f"{low:+z.5f}" if high - low < 1e-9 else f"{low:+z.5f} … {high:+z.5f}"
