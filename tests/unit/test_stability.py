@@ -49,7 +49,9 @@ def test_family_of_three_player_kuhn_poker_is_a_center_with_many_zeros() -> None
     ]
     for verdict in found:
         assert verdict.refuted == 0
-        assert verdict.representative.spectrum.verdict == "centre manifold of oscillatory dimension 4"
+        assert (
+            verdict.representative.spectrum.verdict == "centre manifold of oscillatory dimension 4"
+        )
         counts = [each.spectrum.counts for each in verdict.looked]
         assert max(each["unstable"] for each in counts) == 0
         # at least one for each parameter of the family
