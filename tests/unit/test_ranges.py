@@ -230,21 +230,6 @@ def test_refuted_profile_is_not_what_was_found(kuhn2: Game, tmp_path: Path) -> N
     assert any("refuted: max P1 – it is none" in note for note in notes(document))
 
 
-def test_bound_that_excludes_a_published_equilibrium_is_a_contradiction(
-    kuhn2: Game, tmp_path: Path
-) -> None:
-    low, high = optimum(LOW, 0.0, 0.0), optimum(HIGH, 0.3, 0.3)
-    assert of_alpha(tmp_path, kuhn2, low, high, at=0.3)["verdict"] == "contradiction"
-
-
-def test_proof_counts_for_nothing_where_polishing_moved_the_profile_away(
-    kuhn2: Game, tmp_path: Path
-) -> None:
-    low, high = optimum(LOW, 0.0, 0.0), optimum(HIGH, 1 / 3 + 5e-6, 1 / 3 + 6e-6)
-    row = of_alpha(tmp_path, kuhn2, low, high, at=0.0)
-    assert (row["max"]["found"], row["max"]["closed"], row["verdict"]) == (0, False, "open")
-
-
 def test_any_frequency_counts_where_the_own_plan_never_leads(kuhn2: Game, tmp_path: Path) -> None:
     # with alpha 1/3 player 1 always bets the king, so what follows a check is never played
     names = ("P1|3:KB|call",)
@@ -280,20 +265,19 @@ def test_optimum_at_its_limit_keeps_what_was_found_and_its_bound(
     assert any(note.startswith("limit: min P1 – what was found") for note in notes(document))
 
 
-def test_optima_that_were_not_run_yet_are_counted_on_one_line(kuhn2: Game, tmp_path: Path) -> None:
-    names = selected("kuhn2", payoffs=True, all_actions=True)
-    document = ranges_summary(kuhn2, stored(tmp_path, names))
-    assert notes(document) == ("missing: 28 of 28 optima – not run yet, --resume goes on",)
-
-
-def test_unavailable_solver_is_shown_with_its_reason(kuhn2: Game, tmp_path: Path) -> None:
-    fields = {"status": "unavailable", "reason": "missing: no backend"}
-    solver = "ncp(sense=min,of=P1)"
-    run = stored(tmp_path, ("P1",), without_figures(solver, solver=solver, **fields))
-    document = ranges_summary(kuhn2, run)
-    assert any("unavailable: min P1 – missing: no backend" in note for note in notes(document))
-    assert ranges_report(document).tables[0].rows[0].values["closed below"] == "unavailable"
-    assert document["quantities"][0]["verdict"] == "open", "the largest value is yet to be run"
+@pytest.mark.parametrize(
+    ("high", "at", "closed", "expected"),
+    [
+        pytest.param((0.3, 0.3), 0.3, True, "contradiction", id="excludes a published equilibrium"),
+        pytest.param((1 / 3 + 5e-6, 1 / 3 + 6e-6), 0.0, False, "open", id="polished far away"),
+    ],
+)
+def test_bound_is_held_against_the_verified_profile_and_the_published_end(
+    kuhn2: Game, tmp_path: Path, high: tuple[float, float], at: float, closed: bool, expected: str
+) -> None:
+    row = of_alpha(tmp_path, kuhn2, optimum(LOW, 0.0, 0.0), optimum(HIGH, *high), at=at)
+    assert row["max"]["found"] == pytest.approx(at)
+    assert (row["max"]["closed"], row["verdict"]) == (closed, expected)
 
 
 @pytest.mark.parametrize("status", ["unavailable", "unsupported"])
@@ -301,10 +285,14 @@ def test_range_that_no_solver_could_look_for_is_not_open(
     kuhn2: Game, tmp_path: Path, status: str
 ) -> None:
     both = RangeSelection("kuhn2", "ncp", ("P1",)).solvers
-    run = stored(tmp_path, ("P1",), *(without_figures(s, solver=s, status=status) for s in both))
-    document = ranges_summary(kuhn2, run)
-    assert document["quantities"][0]["verdict"] == status
-    assert ranges_report(document).tables[0].rows[0].values["verdict"] == status
+    for count, expected in ((1, "open"), (2, status)):  # the other end is yet to be run
+        records = [without_figures(s, solver=s, status=status, reason="none") for s in both[:count]]
+        run = stored(tmp_path / str(count), ("P1",), *records)
+        document = ranges_summary(kuhn2, run)
+        assert document["quantities"][0]["verdict"] == expected
+        (row,) = ranges_report(document).tables[0].rows
+        assert (row.values["closed below"], row.values["verdict"]) == (status, expected)
+        assert any(note.startswith(f"{status}: min P1") for note in notes(document))
 
 
 def notes(document: dict[str, Any]) -> tuple[str, ...]:
@@ -353,6 +341,7 @@ def test_selectors_combine_and_each_quantity_is_asked_for_once() -> None:
     assert selected("kuhn2") == ("P1", "P2")
     assert selected("kuhn2", of=(ALPHA,)) == (ALPHA,)
     first = selected("kuhn2", first_actions=True)
+    assert len(selected("rock_paper_scissors", first_actions=True)) == 6
     histories = {"P1": [":|bet"], "P2": [":K|bet", ":B|call"]}
     assert set(first) == {
         f"{player}|{card}{history}"
@@ -364,10 +353,6 @@ def test_selectors_combine_and_each_quantity_is_asked_for_once() -> None:
     assert every[:3] == ("P2", ALPHA, "P1")
     assert len(every) == len(set(every)) == 2 + 12
     assert set(first) < set(every)
-
-
-def test_all_actions_are_asked_for_where_there_are_more_than_two() -> None:
-    assert len(selected("rock_paper_scissors", first_actions=True)) == 6
 
 
 @pytest.mark.parametrize(
