@@ -17,7 +17,7 @@ import numpy as np
 
 from eqbench.equilibria import KnownSet, known_sets
 from eqbench.equilibria.dimension import is_exact_enough
-from eqbench.equilibria.extremes import extremes, is_linear
+from eqbench.equilibria.extremes import extremes_by_name, is_linear
 from eqbench.equilibria.formulas import TOLERANCE
 from eqbench.errors import SpecError, UsageError, counted, nearest
 from eqbench.harness.pipeline import NEVER_CACHED, Run
@@ -484,23 +484,21 @@ def _published(game: Game, known: Sequence[KnownSet], quantity: str) -> dict[str
     """
     if not known:
         return None
-    sets: dict[str, list[float]] = {}
-    linear = True
-    for piece in known:  # the pieces of one set share its name
-        figure = partial(_of_member, game, piece, quantity)
-        ends = (*extremes(piece, figure), *sets.get(piece.name, ()))
-        sets[piece.name] = [min(ends), max(ends)]
-        linear = linear and is_linear(piece, figure)
+
+    def figure(piece: KnownSet, parameters: FloatArray) -> float:
+        if _kind(quantity) == "payoff":
+            return float(piece.payoffs_near(parameters)[game.tree.players.index(quantity)])
+        behavior = piece.layout.behavior(piece.frequencies(parameters))
+        return float(behavior[action_labels(game.tree).index(quantity)])
+
+    sets = extremes_by_name(known, figure)
     lows, highs = zip(*sets.values(), strict=True)
-    return {"low": min(lows), "high": max(highs), "linear": linear, "sets": sets}
-
-
-def _of_member(game: Game, known: KnownSet, quantity: str, parameters: FloatArray) -> float:
-    """Payoff or frequency of a member of a published set."""
-    if _kind(quantity) == "payoff":
-        return float(known.payoffs_near(parameters)[game.tree.players.index(quantity)])
-    behavior = known.layout.behavior(known.frequencies(parameters))
-    return float(behavior[action_labels(game.tree).index(quantity)])
+    return {
+        "low": min(lows),
+        "high": max(highs),
+        "linear": all(is_linear(piece, partial(figure, piece)) for piece in known),
+        "sets": {name: list(ends) for name, ends in sets.items()},
+    }
 
 
 # -- tables ---------------------------------------------------------------------------------------

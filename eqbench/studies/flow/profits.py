@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from eqbench.equilibria import KnownSet, known_sets
-from eqbench.equilibria.extremes import extremes
+from eqbench.equilibria.extremes import extremes_by_name
 from eqbench.model.game import Game
 from eqbench.model.tree import FloatArray
 
@@ -70,14 +70,10 @@ class KnownPayoffs:
     @classmethod
     def of(cls, game: Game) -> KnownPayoffs:
         """Return the payoffs of all published sets of a game, as far as the verifier agrees."""
-        ranges: dict[str, FloatArray] = {}
-        for known in known_sets(game):
-            players = range(game.tree.n_players)
-            found = np.array([extremes(known, partial(_payoff, known, p)) for p in players])
-            other = ranges.get(known.name, found)  # the pieces of one set share its name
-            ranges[known.name] = np.column_stack(
-                (np.minimum(found[:, 0], other[:, 0]), np.maximum(found[:, 1], other[:, 1]))
-            )
+        sets = known_sets(game)
+        count = game.tree.n_players
+        players = [extremes_by_name(sets, partial(_payoff, player)) for player in range(count)]
+        ranges = {known.name: np.array([ends[known.name] for ends in players]) for known in sets}
         return cls(ranges, SAME * game.tree.payoff_range)
 
     @property
@@ -139,7 +135,7 @@ class KnownPayoffs:
         return {"nearest": names, "gap": gap, "gap_share": gap / size if size > 0 else None}
 
 
-def _payoff(known: KnownSet, player: int, parameters: FloatArray) -> float:
+def _payoff(player: int, known: KnownSet, parameters: FloatArray) -> float:
     return float(known.payoffs_near(parameters)[player])
 
 
