@@ -12,13 +12,14 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations, islice
+from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from eqbench.dynamics import Flow
 from eqbench.equilibria import KnownSet, known_sets
+from eqbench.equilibria.corners import vertices
 from eqbench.equilibria.nearest import nearest_member
 from eqbench.errors import UsageError
 from eqbench.model.game import Game
@@ -33,8 +34,7 @@ Place = Literal["inside", "corner", "sample"]
 _FEASIBLE = 1e-10
 _STEP = 0.25
 _GOLDEN = (5**0.5 - 1) / 2
-_LINEAR = 1e-9  # what rounding may make of zero slopes and determinants
-_AT_ONCE = 4096
+_LINEAR = 1e-9  # what rounding may make of zero slopes
 _DIRECTIONS = 24  # in which a set with curved borders is searched for its ends
 _TRIES = 20  # per sample, of mixtures that may leave a set with curved borders
 
@@ -90,16 +90,8 @@ def corners(known: KnownSet) -> FloatArray | None:
         return None
     moving = np.abs(rows).max(axis=1) > _LINEAR
     rows, limit = rows[moving], (rows @ base - start)[moving]
-    found: list[FloatArray] = []
-    choices = combinations(range(len(rows)), count)
-    while batch := list(islice(choices, _AT_ONCE)):
-        active = np.array(batch)
-        systems = rows[active]
-        regular = np.abs(np.linalg.det(systems)) > _LINEAR
-        points = np.linalg.solve(systems[regular], limit[active[regular]][..., None])[..., 0]
-        inside = (points @ rows.T - limit).max(axis=1, initial=-np.inf) <= _FEASIBLE
-        found.append(points[inside])
-    return _distinct(known, np.concatenate(found)) + 0.0  # no negative zeros
+    points = [point for _, point in vertices(rows, limit, _FEASIBLE)]
+    return _distinct(known, np.array(points).reshape(-1, count)) + 0.0  # no negative zeros
 
 
 def _ends(known: KnownSet, rng: np.random.Generator) -> FloatArray:
