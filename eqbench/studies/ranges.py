@@ -34,9 +34,10 @@ from eqbench.report.latex import latex
 from eqbench.report.markdown import markdown
 from eqbench.report.rows import Column, Report, Row, Table
 from eqbench.report.terminal import seconds
+from eqbench.solver import availability_of
 from eqbench.spec import format_value, parse_spec, split_specs
 from eqbench.store.run_folder import RunFolder, new_run_path
-from eqbench.store.schema import CellRecord, EquilibriumRecord
+from eqbench.store.schema import CellRecord, EquilibriumRecord, Status
 from eqbench.store.stored_run import StoredRun, read_run
 from eqbench.studies.branch import action_labels
 from eqbench.studies.frame import INTERRUPTED, SUMMARY, Session, Study, StudyFolder
@@ -199,6 +200,7 @@ class RangesStudy(Study[RangesRequest]):
     game : Game
     selection : what is looked for
     asked : by name of the field what the request of the run says
+    problem : status and reason of all cells if a built-in solver is not here; no child is started
     """
 
     request_type = RangesRequest
@@ -217,6 +219,12 @@ class RangesStudy(Study[RangesRequest]):
             self.game = probe.cells[0].game.game
         self.selection = RangeSelection(request.game, solver, quantities(self.game.tree, request))
         self.asked["solvers"] = self.selection.solvers
+        # asked once, and before interrupts are handled: Gurobi installs Python's handler anew
+        self.problem: tuple[Status, str] | None = None
+        if registry.solver_entry(solver).builtin:
+            answer = availability_of(registry.load_solver(self.parts()[0]).instance)
+            if answer.state != "available":
+                self.problem = "unavailable", f"{answer.state}: {answer.reason}"
 
     @classmethod
     def folder_type(cls) -> type[StudyFolder]:
@@ -288,7 +296,12 @@ class RangesFolder(StudyFolder):
                 for words in go_on(job, folder, NEVER_CACHED):
                     session.say(words)
             rest = len(job.cells) - len(job.finished_in(folder))
-            if rest:
+            if study.problem is not None:
+                job.cells = [
+                    replace(cell, solver=replace(cell.solver, problem=study.problem))
+                    for cell in job.cells
+                ]
+            elif rest:
                 most_s = study.request.timeout_s * rest / min(study.request.jobs, rest)
                 session.say(f"{rest:,} optima to find: at most {seconds(most_s)} of solving")
             with suppress(KeyboardInterrupt):  # what there is makes a table

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from command import PATIENCE_S, Ended, eqbench_here, wait_for
 
+from eqbench.solver import Availability
+
 ALPHA = "P1|1:|bet"
 
 
@@ -57,13 +59,26 @@ def test_resumed_ranges_run_only_what_is_new(first: Ended) -> None:
     assert again.json == json.loads((first.folder / "run" / "summary.json").read_text())
     assert lines.read_text() == before
     more = eqbench_here(
-        *("ranges", "--resume", "run", "--of", ALPHA, "--of", "P2", "--json", "-q"),
+        *("ranges", "--resume", "run", "--payoffs", "--json", "-q"),
         cwd=first.folder,
     )
     assert more.code == 0, more.err
-    assert list(rows(more.json)) == [ALPHA, "P2"]
+    assert list(rows(more.json)) == ["P1", "P2"], "a new selection replaces the old one"
     assert rows(more.json)["P2"]["max"]["found"] == pytest.approx(1 / 18)
     assert len(lines.read_text().splitlines()) == 6
+
+
+def test_built_in_solver_that_is_unavailable_is_asked_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    missing = Availability("missing", "no backend")
+    monkeypatch.setattr("eqbench.studies.ranges.availability_of", lambda solver: missing)
+    done = eqbench_here("ranges", "--game", "kuhn2", "--all-actions", "--json", cwd=tmp_path)
+    assert done.code == 4, done.err
+    ends = [row[sense] for row in done.json["quantities"] for sense in ("min", "max")]
+    assert {(end["status"], end["reason"]) for end in ends} == {
+        ("unavailable", "missing: no backend")
+    }
 
 
 def test_solver_that_is_unavailable_leaves_the_reason_in_the_table(tmp_path: Path) -> None:
