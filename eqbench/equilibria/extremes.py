@@ -5,7 +5,7 @@ Symbols in shapes: K parameters.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -38,7 +38,7 @@ def extremes(known: KnownSet, figure: Callable[[FloatArray], float]) -> tuple[fl
 
 
 def extremes_by_name(
-    sets: Iterable[KnownSet], figure: Callable[[KnownSet, FloatArray], float]
+    sets: tuple[KnownSet, ...], figure: Callable[[KnownSet, FloatArray], float]
 ) -> dict[str, tuple[float, float]]:
     """Smallest and largest value of a figure by name of the set, whose pieces share its name.
 

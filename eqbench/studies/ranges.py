@@ -490,7 +490,7 @@ def _apart(one: float | None, other: float | None) -> float | None:
     return None if one is None or other is None else abs(one - other)
 
 
-def _published(game: Game, known: Sequence[KnownSet], quantity: str) -> dict[str, Any] | None:
+def _published(game: Game, known: tuple[KnownSet, ...], quantity: str) -> dict[str, Any] | None:
     """Smallest and largest value over the published sets, over each of them and all together.
 
     `linear` says whether these are the ends; otherwise they are the outermost values found.
