@@ -17,7 +17,7 @@ _COMMANDS = {
     "qre": "eqbench.studies.requests:QuantalRequest",
     "stability": "eqbench.studies.requests:StabilityRequest",
     "simulate": "eqbench.studies.requests:SimulationRequest",
-    "ranges": "eqbench.cli.ranges:ranges",
+    "ranges": "eqbench.studies.requests:RangesRequest",
     "study": "eqbench.cli.own_studies:study",
     "reproduce": "eqbench.cli.reproduce:reproduce",
     "draw": "eqbench.cli.draw:draw",

@@ -124,7 +124,7 @@ def _answered(
     ctx: click.Context, kind: type[Study[Any]]
 ) -> tuple[Study[Any], StudyFolder | None, dict[str, Any]]:
     """The study, its folder if it has one, and its document, after what was missing is done."""
-    from eqbench.studies.frame import Session, StudyFolder, answer, carry_out
+    from eqbench.studies.frame import Session, answer
     from eqbench.studies.study_files import held
 
     typed, quiet = ctx.params, ctx.params["quiet"]
@@ -132,7 +132,7 @@ def _answered(
     for note in study.notes:
         say(f"note: {note}")
     if folder is None and (typed["out"] or typed.get("figures") or kind.request_type.writes_always):
-        folder = StudyFolder.create(study, Path(typed["out"]) if typed["out"] else None)
+        folder = study.folder_type().create(study, Path(typed["out"]) if typed["out"] else None)
         click.get_current_context().with_resource(held(folder.path, study.request.command))
     elif folder is not None and folder.version != study.version:
         say("the solver is another version than the one that began this study")
@@ -146,8 +146,9 @@ def _answered(
         ):
             if folder.was_begun and given_options(ctx, kind.request_type):
                 folder.note_request(study)
-            session = Session(folder.path, interrupted, tell)
-            return study, folder, carry_out(study, folder, session)
+            said = (lambda words: None) if quiet else say
+            session = Session(folder.path, interrupted, tell, said)
+            return study, folder, folder.carry_out(study, session)
     except EqbenchError:
         if typed.get("resume") is None:
             folder.discard()
@@ -156,7 +157,7 @@ def _answered(
 
 def _study(ctx: click.Context, kind: type[Study[Any]]) -> tuple[Study[Any], Any]:
     """The study that the options ask for, and the folder that it goes on in, if it does."""
-    from eqbench.studies.frame import StudyFolder, with_changes
+    from eqbench.studies.frame import with_changes
     from eqbench.studies.study_files import held
 
     typed = ctx.params
@@ -178,7 +179,7 @@ def _study(ctx: click.Context, kind: type[Study[Any]]) -> tuple[Study[Any], Any]
     path = Path(typed["resume"])
     if path.is_dir():  # before it is read, since another process may be writing
         click.get_current_context().with_resource(held(path, kind.request_type.command))
-    folder, request = StudyFolder.open(kind, path)
+    folder, request = kind.folder_type().open(kind, path)
     if folder.note:
         say(f"note: {folder.note}")
     return kind(with_changes(request, given), figures=figures), folder

@@ -6,6 +6,7 @@ Symbols in shapes: K parameters.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -34,6 +35,22 @@ def extremes(known: KnownSet, figure: Callable[[FloatArray], float]) -> tuple[fl
     figure : function of parameters (K,)
     """
     return _extreme(known, figure, sign=-1), _extreme(known, figure, sign=1)
+
+
+def extremes_by_name(
+    sets: tuple[KnownSet, ...], figure: Callable[[KnownSet, FloatArray], float]
+) -> dict[str, tuple[float, float]]:
+    """Smallest and largest value of a figure by name of the set, whose pieces share its name.
+
+    Parameters
+    ----------
+    figure : function of a piece and its parameters (K,)
+    """
+    found: dict[str, tuple[float, float]] = {}
+    for piece in sets:
+        ends = (*extremes(piece, partial(figure, piece)), *found.get(piece.name, ()))
+        found[piece.name] = (min(ends), max(ends))
+    return found
 
 
 def is_linear(known: KnownSet, figure: Callable[[FloatArray], float]) -> bool:

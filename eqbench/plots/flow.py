@@ -38,8 +38,8 @@ from eqbench.plots.style import (
     title_figure,
 )
 from eqbench.report.svg import GRAY, INK
-from eqbench.studies.branch import action_labels
-from eqbench.studies.flow.points import POINTS, SimulatedRun, read_points
+from eqbench.studies.branch import POINTS, action_labels
+from eqbench.studies.flow.points import SimulatedRun, read_points
 from eqbench.studies.flow.profits import KnownPayoffs
 from eqbench.studies.flow.sets import members, verdicts
 from eqbench.studies.flow.simulate import SimulationStudy

@@ -105,12 +105,17 @@ POINTS = "points.csv"  # file of a branch in the folder of a study
 LEADING = ("parameter", "arclength")
 
 
-def columns(tree: GameTree) -> list[str]:
-    """Names of all columns: parameter, arclength, ``u:P1``…, and frequencies ``P1|4:|bet``…"""
+def columns(tree: GameTree, leading: Sequence[str] = LEADING, of_players: str = "u") -> list[str]:
+    """Names of all columns: parameter, arclength, ``u:P1``…, and frequencies ``P1|4:|bet``…
+
+    Parameters
+    ----------
+    of_players : letters of what players have: u for payoffs, p for payoffs integrated over time
+    """
     labels = action_labels(tree)
     frequencies = [labels[action] for action in Choices.of(tree).action.tolist()]
-    names = [*LEADING, *(f"u:{player}" for player in tree.players), *frequencies]
-    return list(map(cell_text, names))
+    players = [f"{letter}:{player}" for letter in of_players for player in tree.players]
+    return list(map(cell_text, [*leading, *players, *frequencies]))
 
 
 def action_labels(tree: GameTree) -> list[str]:

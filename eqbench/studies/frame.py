@@ -44,6 +44,7 @@ class Session:
     folder : where files of its own may be written
     interrupted : whether to stop soon; to be asked again and again
     tell : say in a few words how far the work has come
+    say : say a sentence that stays
     again : whether the study goes on, so that a part may have left something here before
     keeps : whether the folder stays when the work is done
     """
@@ -51,6 +52,7 @@ class Session:
     folder: Path
     interrupted: Callable[[], bool] = lambda: False
     tell: Callable[[str], None] = lambda words: None
+    say: Callable[[str], None] = lambda words: None
     keeps: bool = True
     again: bool = False
 
@@ -86,6 +88,11 @@ class Study(Generic[R]):
         figures : whether they shall be drawn; then what cannot be drawn is refused
         """
         self.request = request
+
+    @classmethod
+    def folder_type(cls) -> type[StudyFolder]:
+        """Return how its folder is written and read."""
+        return StudyFolder
 
     def parts(self) -> Sequence[str]:
         """Names of the parts, in the order in which they are done."""
@@ -185,6 +192,10 @@ class StudyFolder:
             request=to_data(study.request, kept=True),
         )
         write_texts(self.path, {MANIFEST: f"{json.dumps(manifest, indent=2)}\n"})
+
+    def carry_out(self, study: Study[Any], session: Session) -> dict[str, Any]:
+        """Do what is missing, and return the summary; see :func:`carry_out`."""
+        return carry_out(study, self, session)
 
     @classmethod
     def open(cls, kind: type[Study[R]], path: Path) -> tuple[StudyFolder, R]:
@@ -305,8 +316,8 @@ def answer(study: Study[Any], tell: Callable[[str], None] = lambda words: None) 
 
 def study_in(path: Path, study: Study[Any]) -> dict[str, Any]:
     """Summary of a study that is carried out in a new folder."""
-    folder = StudyFolder.create(study, path)
-    return carry_out(study, folder, Session(path))
+    folder = study.folder_type().create(study, path)
+    return folder.carry_out(study, Session(path))
 
 
 def with_changes(request: R, changes: Mapping[str, Any]) -> R:
@@ -318,8 +329,10 @@ def with_changes(request: R, changes: Mapping[str, Any]) -> R:
         If something differs that must stay as it was begun.
     """
     before = to_data(request)
+    if any(name in request.together for name in changes):
+        before = {name: value for name, value in before.items() if name not in request.together}
     for each in fields_of(type(request)):
-        name, kept = each.name, before[each.name]
+        name, kept = each.name, before.get(each.name)
         fixed = not (each.option.extends or each.option.once)
         if fixed and name in changes and changes[name] != kept:
             raise UsageError(

@@ -50,12 +50,14 @@ class StudyRequest:
     study : where its class is, as ``module:class``
     draws : what ``--figures`` draws; empty if there are no figures
     writes_always : whether it writes a folder without ``--out`` too; if not, it cannot be resumed
+    together : options of which none is kept if a study goes on and one of them is given again
     """
 
     command: ClassVar[str]
     study: ClassVar[str] = ""
     draws: ClassVar[str] = ""
     writes_always: ClassVar[bool] = True
+    together: ClassVar[tuple[str, ...]] = ()
 
     max_nodes: Annotated[
         int, Option("Refuse games with more nodes than this.", NODES, "max-nodes")
@@ -261,25 +263,33 @@ class TraceRequest(StudyRequest):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RangesRequest:
+class RangesRequest(StudyRequest):
     """Find the smallest and largest payoffs and frequencies over all equilibria of a game.
 
     Each end of a range is a cell of an ordinary run, verified as any other, with a bound proved
     to the solver's tolerance; beside it stands the range over the published equilibria. Into
-    the folder go summary.json, ranges.md, ranges.csv and ranges.tex. Exit codes as those of
-    `eqbench run`.
+    the folder go summary.json, ranges.md, ranges.csv and ranges.tex. With --resume options that
+    are given again replace those of the run, and a new selection replaces the old one. Exit codes
+    as those of `eqbench run`.
     """
 
-    game: Annotated[str, Option("The game; needed unless a run goes on.", GAME)] = ""
+    command = "ranges"
+    study = "eqbench.studies.ranges:RangesStudy"
+    together = ("of", "payoffs", "first-actions", "all-actions")
+
+    game: Annotated[str, Option("The game; needed unless a run goes on.", GAME)]
     of: Annotated[
         tuple[str, ...],
         Option(
             'A payoff, such as P1, or a frequency, such as "P3|3:KB|call"; may be given several '
             "times.",
             Kind("NAME"),
+            extends=True,
         ),
     ] = ()
-    payoffs: Annotated[bool, Option("All payoffs; so it is without any selection.", FLAG)] = False
+    payoffs: Annotated[
+        bool, Option("All payoffs; so it is without any selection.", FLAG, extends=True)
+    ] = False
     first_actions: Annotated[
         bool,
         Option(
@@ -287,6 +297,7 @@ class RangesRequest:
             "only the last one, such as bet or call.",
             FLAG,
             "first-actions",
+            extends=True,
         ),
     ] = False
     all_actions: Annotated[
@@ -296,17 +307,23 @@ class RangesRequest:
             "leads, any frequency counts.",
             FLAG,
             "all-actions",
+            extends=True,
         ),
     ] = False
     solver: Annotated[
         str,
-        Option("Solver that looks for optima; its options sense and of are set here.", SOLVER),
+        Option(
+            "Solver that looks for optima; its options sense and of are set here.",
+            SOLVER,
+            extends=True,
+        ),
     ] = "ncp"
     backend: Annotated[
         str | None,
         Option(
             "Program behind the solver, where it has such an option.",
             Choice(words=("auto", "gurobi", "scip")),
+            extends=True,
         ),
     ] = None
     timeout_s: Annotated[
@@ -315,25 +332,22 @@ class RangesRequest:
             "Seconds of solving per optimum; what was found and proved until then is shown.",
             DURATION,
             "timeout",
+            extends=True,
         ),
     ] = 60.0
-    threads: Annotated[int, Option("Threads per optimum.", THREADS)] = 1
+    threads: Annotated[int, Option("Threads per optimum.", THREADS, extends=True)] = 1
     jobs: Annotated[
         int,
         Option(
             "Cells that are solved at the same time; more than there are cores spoils the times.",
             JOBS,
             short="j",
+            extends=True,
         ),
     ] = 1
-    plugins: Annotated[
-        tuple[str, ...],
-        Option(
-            "Python file that registers games or solvers; may be given several times.",
-            FILE,
-            "plugin",
-        ),
-    ] = ()
+    verbose: Annotated[
+        bool, Option("Say what each cell did as it ends.", FLAG, short="v", once=True)
+    ] = False
 
 
 @dataclass(frozen=True, kw_only=True)
