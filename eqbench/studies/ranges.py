@@ -306,6 +306,8 @@ class RangesFolder(StudyFolder):
                 session.say(f"{rest:,} optima to find: at most {seconds(most_s)} of solving")
             with suppress(KeyboardInterrupt):  # what there is makes a table
                 job.execute(folder, _Watch(study, session), interrupted=session.interrupted)
+            left = len(job.cells) - sum(cell.status != "interrupted" for cell in job.records)
+            self.finished = left == 0
         document = ranges_summary(study.game, read_run(self.path))
         files = write_ranges(document, self.path)
         session.say(f"wrote {', '.join(file.name for file in files)} in {self.path}")
