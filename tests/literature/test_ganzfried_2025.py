@@ -85,7 +85,7 @@ def test_reduced_game_is_solved_with_complementarity_too(name: str) -> None:
     assert result.max_regret <= 1e-12
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("name", BACKENDS)
 def test_full_game_is_solved_to_rounding(name: str, seed: int) -> None:
     """The paper left it unsolved after 24 hours."""
