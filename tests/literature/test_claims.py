@@ -41,7 +41,8 @@ def test_verdicts_are_those_of_the_reference(source: str, tmp_path: Path) -> Non
     ended = eqbench_here("reproduce", source, *words, "--quiet", "--out", "page", cwd=tmp_path)
     assert ended.code == 0, ended.err
     found = verdicts(tmp_path / "page" / "claims.csv", source)
-    tried = {place: verdict for place, verdict in found.items() if verdict != "not_attempted"}
     reference = verdicts(REFERENCE, source)
+    assert found.keys() == reference.keys(), "claims are there whether they are attempted or not"
+    tried = {place: verdict for place, verdict in found.items() if verdict != "not_attempted"}
     assert tried == {place: reference[place] for place in tried}
     assert len(tried) == count
