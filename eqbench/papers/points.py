@@ -7,7 +7,7 @@ from pathlib import Path
 
 from eqbench.papers.jobs import Workshop
 from eqbench.store.results import load_equilibria
-from eqbench.store.run_folder import MANIFEST
+from eqbench.store.run_folder import LINES
 from eqbench.text import cell_text
 
 _COLUMNS = ("source", "job", "game", "solver", "seed", "rank", "claim")
@@ -21,7 +21,7 @@ def points_csv(workshops: Sequence[Workshop], folder: Path) -> str:
     frames = [
         load_equilibria(run.parent).assign(source=workshop.source, job=run.parent.name)
         for workshop in workshops
-        for run in sorted(workshop.folder.glob(f"*/{MANIFEST}"))
+        for run in sorted(workshop.folder.glob(f"*/{LINES}"))
     ]
     frames = [frame for frame in frames if len(frame)]
     if not frames:
