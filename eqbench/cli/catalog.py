@@ -2,94 +2,113 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
-import click
+from eqbench.cli.options import command
+from eqbench.cli.output import put, put_json, put_names, say
+from eqbench.requests import MOST_NODES, Choice, Json, Kind, MaxNodes, Option, Plugins
 
-from eqbench.cli.options import json_option, max_nodes_option, plugin_option
-from eqbench.cli.output import put, put_json, say
+if TYPE_CHECKING:
+    from eqbench.model.tree import GameTree
+    from eqbench.options import Option as PluginOption
+    from eqbench.plugins import Entry
 
 
-@click.command("list")
-@click.argument("what", type=click.Choice(["games", "solvers", "experiments"]))
-@plugin_option
-@json_option
-def list_(what: str, plugins: tuple[str, ...], as_json: bool) -> None:
+@dataclass(frozen=True)
+class ListRequest:
     """List the games or the solvers that can be named in specs, or the shipped experiments."""
-    if what == "experiments":
-        _list_experiments(as_json=as_json)
+
+    kind: Annotated[
+        str,
+        Option("What to list.", Choice(words=("games", "solvers", "experiments")), argument=True),
+    ]
+    plugins: Plugins = ()
+    as_json: Json = False
+
+
+@command(ListRequest, name="list")
+def list_(request: ListRequest) -> None:
+    if request.kind == "experiments":
+        _list_experiments(as_json=request.as_json)
         return
     from eqbench.builtin import FOREIGN_GAMES
     from eqbench.registry import GROUPS, default_registry
 
-    registry = default_registry().with_plugins(plugins)
+    registry = default_registry().with_plugins(request.plugins)
+    lists_solvers = request.kind == "solvers"
     games = [*registry.games(), *FOREIGN_GAMES.values()]
     rows = [
         {
             "name": entry.name,
             "summary": entry.summary,
             "source": entry.source,
-            **(_solver_facts(entry) if what == "solvers" else {}),
+            **(_solver_facts(entry) if lists_solvers else {}),
         }
-        for entry in (registry.solvers() if what == "solvers" else games)
+        for entry in (registry.solvers() if lists_solvers else games)
     ]
-    if as_json:
-        put_json({"schema": f"eqbench.{what}/1", what: rows})
+    if request.as_json:
+        put_json({"schema": f"eqbench.{request.kind}/1", request.kind: rows})
         return
-    width = max(len(row["name"]) for row in rows)
-    for row in rows:
-        line = f"{row['name']:<{width}}  {row['summary']}"
-        if row["source"] != "eqbench":
-            line += f"  [{row['source']}]"
-        if row.get("default_row") is False:
-            line += "  (not in all)"
-        if row.get("missing"):
-            line += f"  (unavailable: missing {', '.join(row['missing'])})"
-        put(line)
+    put_names({row["name"]: _summary(row) for row in rows})
     say(f"\nOptions of one of them: eqbench info {rows[0]['name']}")
-    if what == "solvers":
+    if lists_solvers:
         say(f"Several at once: {', '.join(('all', *GROUPS))}")
+
+
+def _summary(row: dict[str, Any]) -> str:
+    """Summary of a game or solver, with what has to be said about it."""
+    text: str = row["summary"]
+    if row["source"] != "eqbench":
+        text += f"  [{row['source']}]"
+    if row.get("default_row") is False:
+        text += "  (not in all)"
+    if row.get("missing"):
+        text += f"  (unavailable: missing {', '.join(row['missing'])})"
+    return text
 
 
 def _list_experiments(*, as_json: bool) -> None:
     from eqbench.errors import counted
     from eqbench.harness.experiment import read_experiment, shipped
 
-    found = {name: read_experiment(file) for name, file in shipped().items()}
+    files = shipped()
+    found = {name: read_experiment(file) for name, file in files.items()}
     if as_json:
         rows = [
-            {"name": name, "title": each.name, "file": str(shipped()[name])}
+            {"name": name, "title": each.name, "file": str(files[name])}
             for name, each in found.items()
         ]
         put_json({"schema": "eqbench.experiments/1", "experiments": rows})
         return
-    width = max(map(len, found))
-    for name, each in found.items():
-        games = sum(len(part.games) for part in each.parts)
-        put(f"{name:<{width}}  {each.name} ({counted(games, 'game')})")
+    games = {name: sum(len(part.games) for part in each.parts) for name, each in found.items()}
+    put_names({n: f"{each.name} ({counted(games[n], 'game')})" for n, each in found.items()})
     say("\nRun one of them: eqbench run kuhn_games")
 
 
-@click.command()
-@click.argument("spec")
-@max_nodes_option
-@plugin_option
-@json_option
-def info(spec: str, max_nodes: int, plugins: tuple[str, ...], as_json: bool) -> None:
+@dataclass(frozen=True)
+class InfoRequest:
     """Say what a game or a solver is: its options, and of a game its sizes and equilibria."""
-    from dataclasses import asdict
 
+    spec: Annotated[str, Option("Game or solver.", Kind("SPEC"), argument=True)]
+    max_nodes: MaxNodes = MOST_NODES
+    plugins: Plugins = ()
+    as_json: Json = False
+
+
+@command(InfoRequest)
+def info(request: InfoRequest) -> None:
     from eqbench.equilibria import known_equilibria
     from eqbench.errors import SpecError, nearest
     from eqbench.options import option_texts
     from eqbench.registry import default_registry
     from eqbench.spec import FOREIGN_HINT, is_foreign, parse_spec
 
-    registry = default_registry().with_plugins(plugins)
-    name = parse_spec(spec).name
+    registry = default_registry().with_plugins(request.plugins)
+    name = parse_spec(request.spec).name
     games = {entry.name: entry for entry in registry.games()}
     if is_foreign(name):
-        games[name] = registry.game_entry(spec)
+        games[name] = registry.game_entry(request.spec)
     solvers = {entry.name: entry for entry in registry.solvers()}
     if name not in games | solvers:
         known = nearest(name, games | solvers)
@@ -98,29 +117,29 @@ def info(spec: str, max_nodes: int, plugins: tuple[str, ...], as_json: bool) -> 
     facts: dict[str, Any] = {"schema": "eqbench.info/1", "name": name, "kind": entry.kind}
     facts |= {"summary": entry.summary, "source": entry.source}
     if entry.kind == "game":
-        instance = registry.describe_game(spec)[0]
-        game = registry.load_game(spec, max_nodes=max_nodes)
+        instance = registry.describe_game(request.spec)[0]
+        game = registry.load_game(request.spec, max_nodes=request.max_nodes)
         facts |= {"spec": game.spec, "sizes": _sizes(game.tree)}
         facts["equilibria"] = [asdict(known) for known in known_equilibria(game)]
     else:
-        solver = registry.load_solver(spec)
+        solver = registry.load_solver(request.spec)
         instance = solver.instance
         facts |= {"spec": solver.spec, **_solver_facts(entry)}
     values = option_texts(instance)
     facts["options"] = [
         _option(option) | {"value": values[option.name]} for option in registry.options(entry)
     ]
-    if as_json:
+    if request.as_json:
         put_json(facts)
     else:
         _print(facts)
 
 
-def _solver_facts(entry: Any) -> dict[str, Any]:
+def _solver_facts(entry: Entry) -> dict[str, Any]:
     return {"missing": entry.missing(), "default_row": entry.default_row}
 
 
-def _option(option: Any) -> dict[str, Any]:
+def _option(option: PluginOption) -> dict[str, Any]:
     from eqbench.spec import format_value
 
     return {
@@ -132,7 +151,7 @@ def _option(option: Any) -> dict[str, Any]:
     }
 
 
-def _sizes(tree: Any) -> dict[str, Any]:
+def _sizes(tree: GameTree) -> dict[str, Any]:
     from eqbench.model.tree import CHANCE
 
     return {

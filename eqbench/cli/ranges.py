@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import signal
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
-from eqbench.cli.options import json_option, with_options_of
+from eqbench.cli import INTERRUPTED
+from eqbench.cli.options import command
 from eqbench.cli.output import put_json, say
+from eqbench.requests import FLAG, FOLDER, Json, Option
 from eqbench.studies.requests import RangesRequest
 
 if TYPE_CHECKING:
@@ -22,31 +25,33 @@ _SELECTORS = ("of", "payoffs", "first_actions", "all_actions")
 _LIMITS = ("timeout_s", "threads", "jobs", "plugins")
 
 
-@click.command(help=RangesRequest.__doc__)
-@with_options_of(RangesRequest)
-@click.option(
-    "--out",
-    default=None,
-    type=click.Path(),
-    metavar="DIR",
-    help="Folder for the results.  [default: results/<UTC time>-<game>-ranges]",
-)
-@click.option(
-    "--resume",
-    default=None,
-    type=click.Path(),
-    metavar="DIR",
-    help="Go on with the run of this command in this folder. Options that are given again "
-    "replace those of the run: a new selection replaces the old one, and what both have is not "
-    "run again.",
-)
-@json_option
-@click.option("-q", "--quiet", is_flag=True, help="Nothing but messages on standard error.")
-@click.option("-v", "--verbose", is_flag=True, help="Say what each cell did as it ends.")
-@click.pass_context
-def ranges(ctx: click.Context, /, **_: Any) -> None:
+@dataclass(frozen=True)
+class RangesOptions:
+    """How ranges are looked for."""
+
+    out: Annotated[
+        str | None,
+        Option("Folder for the results.", FOLDER, default="results/<UTC time>-<game>-ranges"),
+    ] = None
+    resume: Annotated[
+        str | None,
+        Option(
+            "Go on with the run of this command in this folder. Options that are given again "
+            "replace those of the run: a new selection replaces the old one, and what both have "
+            "is not run again.",
+            FOLDER,
+        ),
+    ] = None
+    as_json: Json = False
+    quiet: Annotated[bool, Option("Nothing but messages on standard error.", FLAG, short="q")] = (
+        False
+    )
+    verbose: Annotated[bool, Option("Say what each cell did as it ends.", FLAG, short="v")] = False
+
+
+@command(RangesOptions, RangesRequest, about=RangesRequest.__doc__)
+def ranges(options: RangesOptions) -> int:
     from eqbench.cli.run import (
-        INTERRUPTED,
         begin,
         end_as_after_interrupt,
         execute,
@@ -58,6 +63,7 @@ def ranges(ctx: click.Context, /, **_: Any) -> None:
     from eqbench.studies.ranges.request import unavailable, without_children
 
     end_as_after_interrupt()
+    ctx = click.get_current_context()
     typed, again = ctx.params, {*NEVER_CACHED}
     folder = _resumed(typed)
     selection, request = _asked(ctx, folder)
@@ -78,10 +84,10 @@ def ranges(ctx: click.Context, /, **_: Any) -> None:
         if failure is not None:
             say_how_to_go_on(job, folder, "eqbench ranges")
     if interrupted:
-        ctx.exit(INTERRUPTED)
+        return INTERRUPTED
     if failure is not None:
         raise failure
-    ctx.exit(exit_code(job.records))
+    return exit_code(job.records)
 
 
 def _tell(text: str, typed: dict[str, Any]) -> None:
@@ -91,7 +97,7 @@ def _tell(text: str, typed: dict[str, Any]) -> None:
 
 def _tell_cost(job: Run, folder: RunFolder, again: set[Any], typed: dict[str, Any]) -> None:
     """Say how many optima there are to look for and how long that takes."""
-    from eqbench.cli.dry_run import duration
+    from eqbench.cli.run import duration
 
     done = job.finished_in(folder, again)
     rest = [c for c in job.cells if c.key not in done and c.solver.problem is None]
@@ -144,7 +150,7 @@ def _asked(ctx: click.Context, folder: RunFolder | None) -> tuple[RangeSelection
     from eqbench.spec import split_specs
     from eqbench.studies.ranges.request import RangeSelection, solver_for_ranges
 
-    typed, given = ctx.params, changes(ctx, RangesRequest)
+    typed, given = ctx.params, changes(RangesRequest)
     before = None if folder is None else RangeSelection.of_request(folder.plan["request"])
     game = typed["game"] or (before.game if before else "")
     if not game:

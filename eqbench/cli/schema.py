@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import importlib
+import json
+from dataclasses import dataclass
+from typing import Annotated, NamedTuple
 
-import click
-
-from eqbench.cli.output import put
+from eqbench.cli.options import command
+from eqbench.cli.output import put, put_names
+from eqbench.requests import Choice, Option
 
 
 class _Document(NamedTuple):
@@ -38,38 +41,36 @@ DOCUMENTS = {
 }
 
 
-@click.command()
-@click.argument("name", required=False, type=click.Choice(list(DOCUMENTS)), metavar="[NAME]")
-def schema(name: str | None) -> None:
+@dataclass(frozen=True)
+class SchemaRequest:
     """Print the JSON Schema of a document, or list the documents.
 
     It is generated from the types that readers check against.
     """
-    if name is None:
-        width = max(map(len, DOCUMENTS))
-        for each, document in DOCUMENTS.items():
-            put(f"{each:{width}}  {document.summary}")
+
+    name: Annotated[
+        str | None, Option("Document.", Choice("NAME", tuple(DOCUMENTS)), argument=True)
+    ] = None
+
+
+@command(SchemaRequest)
+def schema(request: SchemaRequest) -> None:
+    if request.name is None:
+        put_names({name: document.summary for name, document in DOCUMENTS.items()})
     else:
-        put(schema_text(name), end="")
+        put(schema_text(request.name), end="")
 
 
 def schema_text(name: str) -> str:
     """JSON Schema of a document as text."""
-    import json
-
     from eqbench.documents import schema_of
 
     document = DOCUMENTS[name]
-    target = _load(document.target)
+    module, _, attribute = document.target.partition(":")
+    target = getattr(importlib.import_module(module), attribute)
     # an experiment is read field by field, so that mistakes are named by their lines
     if name == "experiment":
-        return json.dumps(target(), indent=2, ensure_ascii=False) + "\n"
-    kind = schema_of(target, closed=document.closed)
-    return json.dumps(kind | {"title": f"eqbench {name}"}, indent=2, ensure_ascii=False) + "\n"
-
-
-def _load(target: str) -> Any:
-    import importlib
-
-    module, _, name = target.partition(":")
-    return getattr(importlib.import_module(module), name)
+        kind = target()
+    else:
+        kind = schema_of(target, closed=document.closed) | {"title": f"eqbench {name}"}
+    return json.dumps(kind, indent=2, ensure_ascii=False) + "\n"

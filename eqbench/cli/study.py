@@ -3,27 +3,43 @@
 from __future__ import annotations
 
 import importlib
-import inspect
 import os
 import shlex
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
-from eqbench.cli.options import given_options, json_option, options_of, quiet_option
-from eqbench.cli.output import put_json, say
-from eqbench.requests import fields_of, from_data
+from eqbench.cli import INTERRUPTED
+from eqbench.cli.options import command, given
+from eqbench.cli.output import print_report, put_json, say
+from eqbench.requests import FLAG, FOLDER, Json, Option, Quiet, fields_of, from_data
 
 if TYPE_CHECKING:
     from eqbench.studies.frame import Study, StudyFolder
     from eqbench.studies.requests import StudyRequest
 
-INTERRUPTED = 130
 _SHOW_CURSOR = "\x1b[?25h"
+
+
+@dataclass(frozen=True)
+class StudyOptions:
+    """How a study is carried out; its request says which it is."""
+
+    out: Annotated[
+        str | None, Option("Folder for the results, which are only printed without it.", FOLDER)
+    ] = None
+    resume: Annotated[
+        str | None,
+        Option("Go on with the study in this folder: only what it does not have is done.", FOLDER),
+    ] = None
+    figures: Annotated[bool, Option("Draw figures, as SVG and PNG.", FLAG)] = False
+    quiet: Quiet = False
+    as_json: Json = False
 
 
 def study_command(
@@ -32,33 +48,18 @@ def study_command(
     """The command of a study; where its class is says the request, unless it is given."""
     name = request.command
 
-    @click.pass_context
-    def carry_out(ctx: click.Context, /, **_: Any) -> None:
-        ctx.exit(run_study(ctx, study or _class_of(request)))
+    def carry_out(options: StudyOptions) -> int:
+        return run_study(options, study or _class_of(request))
 
-    command = click.Command(
-        name, callback=carry_out, params=[], help=inspect.cleandoc(request.__doc__ or "")
-    )
-    command.params += options_of(request)
-    command.params += [
-        click.Option(
-            ["--out"],
-            type=click.Path(file_okay=False),
-            metavar="DIR",
-            help=f"Folder for the results.  [default: results/<UTC time>-{name}-<game>]"
-            if request.writes_always
-            else "Folder for the results, which are only printed without it.",
-        ),
-    ]
-    if request.writes_always:
-        text = "Go on with the study in this folder: only what it does not have is done."
-        command.params.append(
-            click.Option(["--resume"], type=click.Path(), metavar="DIR", help=text)
-        )
-    if request.draws:
-        text = f"Draw {request.draws}, as SVG and PNG."
-        command.params.append(click.Option(["--figures"], is_flag=True, help=text))
-    return json_option(quiet_option(command))
+    made = command(StudyOptions, request, name=name, about=request.__doc__)(carry_out)
+    missing = {"resume": not request.writes_always, "figures": not request.draws}
+    made.params = [each for each in made.params if not missing.get(each.name or "")]
+    for each in made.params:
+        if isinstance(each, click.Option) and each.name == "figures":
+            each.help = f"Draw {request.draws}, as SVG and PNG."
+        if isinstance(each, click.Option) and each.name == "out" and request.writes_always:
+            each.help = f"Folder for the results.  [default: results/<UTC time>-{name}-<game>]"
+    return made
 
 
 def _class_of(request: type[StudyRequest]) -> type[Study[Any]]:
@@ -67,54 +68,51 @@ def _class_of(request: type[StudyRequest]) -> type[Study[Any]]:
     return found
 
 
-def run_study(ctx: click.Context, kind: type[Study[Any]]) -> int:
+def run_study(options: StudyOptions, kind: type[Study[Any]]) -> int:
     """Begin or go on with a study, print what it found; return the exit code."""
     # for matrices of this size more threads wait for each other: ten times slower where another
     # process uses the cores
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from eqbench.cli.output import print_formatted
-    from eqbench.report.terminal import print_report
 
-    typed, quiet = ctx.params, ctx.params["quiet"]
-    study, folder, document = _answered(ctx, kind)
-    if typed["as_json"]:
+    study, folder, document = _answered(options, kind)
+    if options.as_json:
         put_json(document)
     else:
-        report = study.report(document)
-        print_formatted(lambda console: print_report(report, console))
+        print_report(study.report(document))
     if folder is None:
         return 0
-    if typed.get("figures") or study.always_draws:
+    if options.figures or study.always_draws:
         for drawn in study.draw(folder.path, document):
             if isinstance(drawn, str):
                 say(drawn)
-            elif not quiet:
+            elif not options.quiet:
                 say(f"wrote {drawn}")
     code, stopped = study.ending(document)
     if stopped and not kind.request_type.writes_always:
         say(stopped)
     elif stopped:
-        again = f"{ctx.command_path} --resume {shlex.quote(str(folder.path))}"
-        figures = " --figures" if typed.get("figures") else ""
-        say(f"{stopped}; go on with:\n  {again}{figures}")
-    elif not quiet:
+        path = click.get_current_context().command_path
+        figures = " --figures" if options.figures else ""
+        again = f"{path} --resume {shlex.quote(str(folder.path))}{figures}"
+        say(f"{stopped}; go on with:\n  {again}")
+    elif not options.quiet:
         say(f"results in {folder.path}")
     return code
 
 
 def _answered(
-    ctx: click.Context, kind: type[Study[Any]]
+    options: StudyOptions, kind: type[Study[Any]]
 ) -> tuple[Study[Any], StudyFolder | None, dict[str, Any]]:
     """The study, its folder if it has one, and its document, after what was missing is done."""
     from eqbench.errors import EqbenchError
     from eqbench.studies.frame import Session, StudyFolder, answer, carry_out
 
-    typed, quiet = ctx.params, ctx.params["quiet"]
-    study, folder = _study(ctx, kind)
+    quiet = options.quiet
+    study, folder = _study(options, kind)
     for note in study.notes:
         say(f"note: {note}")
-    if folder is None and (typed["out"] or typed.get("figures") or kind.request_type.writes_always):
-        folder = StudyFolder.create(study, Path(typed["out"]) if typed["out"] else None)
+    if folder is None and (options.out or options.figures or kind.request_type.writes_always):
+        folder = StudyFolder.create(study, Path(options.out) if options.out else None)
     elif folder is not None and folder.version != study.version:
         say("the solver is another version than the one that began this study")
     if folder is None:
@@ -125,41 +123,41 @@ def _answered(
             two_interrupts(f"interrupted; results in {folder.path}", quiet=quiet) as interrupted,
             status_line(quiet=quiet) as tell,
         ):
-            if folder.was_begun and given_options(ctx, kind.request_type):
+            if folder.was_begun and given(kind.request_type):
                 folder.note_request(study)
             session = Session(folder.path, interrupted, tell)
             return study, folder, carry_out(study, folder, session)
     except EqbenchError:
-        if typed.get("resume") is None:
+        if options.resume is None:
             folder.discard()
         raise
 
 
-def _study(ctx: click.Context, kind: type[Study[Any]]) -> tuple[Study[Any], Any]:
+def _study(options: StudyOptions, kind: type[Study[Any]]) -> tuple[Study[Any], StudyFolder | None]:
     """The study that the options ask for, and the folder that it goes on in, if it does."""
     from eqbench.errors import UsageError
     from eqbench.studies.frame import StudyFolder, with_changes
 
-    typed = ctx.params
-    fields = given_options(ctx, kind.request_type)
-    given = {field.name: field.write(typed[field.attribute]) for field in fields}
-    figures = bool(typed.get("figures"))
-    if given.get("plugin"):
-        given["plugin"] = [str(Path(file).absolute()) for file in given["plugin"]]
-    if typed.get("resume") is None:
-        for field in fields_of(kind.request_type):
-            if field.required and field.name not in given:
-                option = field.option
-                name = option.kind.metavar if option.argument else f"--{field.name}"
-                what = "argument" if option.argument else "option"
+    fields, typed = fields_of(kind.request_type), given(kind.request_type)
+    changes = {
+        each.name: each.write(typed[each.attribute]) for each in fields if each.attribute in typed
+    }
+    if changes.get("plugin"):
+        changes["plugin"] = [str(Path(file).absolute()) for file in changes["plugin"]]
+    if options.resume is None:
+        for field in fields:
+            if field.required and field.name not in changes:
+                is_argument = field.option.argument
+                name = field.option.kind.metavar if is_argument else f"--{field.name}"
+                what = "argument" if is_argument else "option"
                 raise click.UsageError(f"Missing {what} '{name}'.")
-        return kind(from_data(kind.request_type, given), figures=figures), None
-    if typed["out"] is not None:
+        return kind(from_data(kind.request_type, changes), figures=options.figures), None
+    if options.out is not None:
         raise UsageError("give either --resume or --out: a resumed study stays in its folder")
-    folder, request = StudyFolder.open(kind, Path(typed["resume"]))
+    folder, request = StudyFolder.open(kind, Path(options.resume))
     if folder.note:
         say(f"note: {folder.note}")
-    return kind(with_changes(request, given), figures=figures), folder
+    return kind(with_changes(request, changes), figures=options.figures), folder
 
 
 @contextmanager

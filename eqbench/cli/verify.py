@@ -2,66 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
-import click
-
-from eqbench.cli.options import json_option, max_nodes_option, plugin_option, type_of
-from eqbench.cli.output import put_json
-from eqbench.requests import Number
+from eqbench.cli.options import command
+from eqbench.cli.output import print_report, put_json
+from eqbench.requests import (
+    FILE,
+    FLAG,
+    GAME,
+    MOST_NODES,
+    Json,
+    MaxNodes,
+    Number,
+    Option,
+    Plugins,
+)
 
 if TYPE_CHECKING:
     from eqbench.report.rows import Report
+    from eqbench.verification import Verification
 
 SCHEMA = "eqbench.verify/1"
 ROUNDING = 1e-13
 LONGEST_FRACTION = 40
+_LABELS = {"nash_conv": "NashConv", "max_regret": "max regret", "exploitability": "exploitability"}
 
 
-@click.command()
-@click.option(
-    "--game", default=None, metavar="SPEC", help="Game; the profile's own 'game' unless given."
-)
-@click.option(
-    "--profile",
-    required=True,
-    type=click.Path(),
-    metavar="FILE",
-    help="Profile in JSON, or - for standard input.",
-)
-@click.option(
-    "--exact",
-    is_flag=True,
-    help="Also compute in rational arithmetic; numbers are read as exact decimals.",
-)
-@click.option(
-    "--max-regret",
-    default=None,
-    type=type_of(Number()),
-    metavar="X",
-    help="Exit with 1 if the max regret exceeds X.",
-)
-@max_nodes_option
-@plugin_option
-@json_option
-@click.pass_context
-def verify(
-    ctx: click.Context,
-    /,
-    game: str | None,
-    profile: str,
-    exact: bool,
-    max_regret: float | None,
-    max_nodes: int,
-    plugins: tuple[str, ...],
-    as_json: bool,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class VerifyRequest:
     """Measure payoffs, regrets and NashConv of a strategy profile.
 
     A profile is {"behavior": {PLAYER: {INFOSET: {ACTION: number or "p/q"}}}}. Exit code: 0
     measured, 1 above --max-regret or with it not measurable, 2 usage.
     """
+
+    game: Annotated[str | None, Option("Game; the profile's own 'game' unless given.", GAME)] = None
+    profile: Annotated[str, Option("Profile in JSON, or - for standard input.", FILE)]
+    exact: Annotated[
+        bool,
+        Option("Also compute in rational arithmetic; numbers are read as exact decimals.", FLAG),
+    ] = False
+    max_regret: Annotated[
+        float | None, Option("Exit with 1 if the max regret exceeds X.", Number(), "max-regret")
+    ] = None
+    max_nodes: MaxNodes = MOST_NODES
+    plugins: Plugins = ()
+    as_json: Json = False
+
+
+@command(VerifyRequest)
+def verify(request: VerifyRequest) -> int:
     import sys
 
     from eqbench.equilibria import Identifier
@@ -71,17 +63,17 @@ def verify(
     from eqbench.verification import DEFAULT_TOLERANCE, verify_exactly
     from eqbench.verification import verify as measure
 
-    data = read_profile(profile)
-    game = game or (data.get("game") if isinstance(data, dict) else None)
+    data = read_profile(request.profile)
+    game = request.game or (data.get("game") if isinstance(data, dict) else None)
     if not isinstance(game, str):
         raise UsageError('which game? give --game SPEC, or put "game": SPEC into the profile')
-    registry = default_registry().with_plugins(plugins)
-    loaded = registry.load_game(game, max_nodes=max_nodes)
+    registry = default_registry().with_plugins(request.plugins)
+    loaded = registry.load_game(game, max_nodes=request.max_nodes)
     tree = loaded.tree
     candidate = profile_from_json(tree, data)
     measured = measure(tree, candidate)
     certified = None
-    if exact:
+    if request.exact:
         sys.set_int_max_str_digits(0)  # exact results may be longer than Python likes to print
         certified = verify_exactly(tree, candidate)
         if not measured.resolved:
@@ -93,32 +85,23 @@ def verify(
         "resolved": measured.resolved,
         "identity": None if identity is None else identity.to_json(),
     }
-    worst: Any = measured.max_regret
+    worst = measured.max_regret
     if certified is not None:
         document["exact"] = _figures(certified, str)
         worst = certified.max_regret
-    if as_json:
+    if request.as_json:
         put_json(document)
     else:
-        allowed = DEFAULT_TOLERANCE * tree.payoff_scale
-        from eqbench.cli.output import print_formatted
-        from eqbench.report.terminal import print_report
-
-        is_equilibrium = measured.max_regret <= allowed
-        report = _report(tree.players, document, is_equilibrium=is_equilibrium)
-        print_formatted(lambda console: print_report(report, console))
-    if max_regret is not None and (worst > max_regret or not measured.resolved):
-        ctx.exit(1)
+        is_equilibrium = measured.max_regret <= DEFAULT_TOLERANCE * tree.payoff_scale
+        print_report(_report(tree.players, document, is_equilibrium=is_equilibrium))
+    if request.max_regret is None:
+        return 0
+    return int(worst > request.max_regret or not measured.resolved)
 
 
-def _figures(measured: Any, number: Any) -> dict[str, Any]:
-    return {
-        "payoffs": [number(value) for value in measured.payoffs],
-        "regrets": [number(value) for value in measured.regrets],
-        "nash_conv": number(measured.nash_conv),
-        "max_regret": number(measured.max_regret),
-        "exploitability": number(measured.exploitability),
-    }
+def _figures(measured: Verification, number: Callable[[Any], float | str]) -> dict[str, Any]:
+    lists = {name: list(map(number, getattr(measured, name))) for name in ("payoffs", "regrets")}
+    return lists | {name: number(getattr(measured, name)) for name in _LABELS}
 
 
 def _short(fraction: str) -> str:
@@ -148,13 +131,10 @@ def _report(players: Sequence[str], document: dict[str, Any], *, is_equilibrium:
         line = f"{UNRESOLVED}; the regrets are bounds from above. Try --exact."
         return Report((table, Table("", lines=(line,))))
     lines, notes = [], []
-    for key, name in (
-        ("nash_conv", "NashConv"),
-        ("max_regret", "max regret"),
-        ("exploitability", f"exploitability (NashConv / {len(players)})"),
-    ):
+    for key, name in _LABELS.items():
+        share = f" (NashConv / {len(players)})" if key == "exploitability" else ""
         more = f"   exactly {_short(exact[key])}" if exact else ""
-        lines.append(f"{name}: {document[key]:.6e}{more}")
+        lines.append(f"{name}{share}: {document[key]:.6e}{more}")
     is_proved = exact is not None and exact["max_regret"] == "0"
     identity = document["identity"]
     lines += identity_lines(identity, is_equilibrium=is_equilibrium, is_proved=is_proved)

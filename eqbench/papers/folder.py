@@ -6,15 +6,19 @@ import csv
 import fcntl
 import io
 import json
-from collections.abc import Iterator
+import traceback
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypedDict
 
 from eqbench.documents import decode, read_file
-from eqbench.errors import DocumentError, UsageError
+from eqbench.errors import DocumentError, EqbenchError, UsageError, nearest
+from eqbench.papers.catalog import load_source
+from eqbench.papers.claims import Source
 from eqbench.papers.jobs import Workshop
-from eqbench.papers.judge import SCHEMA
+from eqbench.papers.judge import SCHEMA, judge
+from eqbench.papers.schedule import Task, wanted_jobs
 from eqbench.studies.study_files import new_folder, write_texts
 
 _REQUEST = "request.json"
@@ -59,6 +63,25 @@ def read_request(path: Path) -> Request:
     return request
 
 
+def resumed(path: Path, sources: Sequence[str], *, full: bool) -> Request:
+    """Return what the folder was made for, where these sources and this extent are part of it.
+
+    Raises
+    ------
+    UsageError
+        If they are not, or the folder holds no reproduction.
+    """
+    request = read_request(path)
+    if full and not request["full"]:
+        raise UsageError(f"{path} was begun without --full; begin a new one with --full")
+    if strangers := [name for name in sources if name not in request["sources"]]:
+        raise UsageError(
+            f"{path} was begun for {', '.join(request['sources'])}; begin a new one for "
+            f"{', '.join(strangers)}"
+        )
+    return request
+
+
 @contextmanager
 def held(path: Path) -> Iterator[None]:
     """Keep other runs out of the folder while the block goes on.
@@ -85,6 +108,52 @@ def held(path: Path) -> Iterator[None]:
 def workshop(path: Path, source: str, *, full: bool) -> Workshop:
     """Where the jobs of a source lie in the folder."""
     return Workshop(source, path / "jobs" / source, full=full)
+
+
+def check_jobs(sources: Sequence[Source], names: Sequence[str]) -> None:
+    """Refuse names of jobs that none of the sources has; UsageError if there is one."""
+    known = [job.name for source in sources for job in source.jobs]
+    for name in names:
+        if name not in known:
+            raise UsageError(f"unknown job {name!r}: {nearest(name, known)}")
+
+
+def tasks_of(
+    path: Path, sources: Sequence[Source], *, full: bool, only: Sequence[str] = ()
+) -> list[Task]:
+    """Jobs of sources to run for this extent, each with where it lies in the folder.
+
+    Parameters
+    ----------
+    only : names of jobs to which it is restricted, with what these need; all if empty
+    """
+    tasks: list[Task] = []
+    for source in sources:
+        mine = [job.name for job in source.jobs if job.name in only]
+        if mine or not only:
+            place = workshop(path, source.name, full=full)
+            tasks += [(place, job) for job in wanted_jobs(source.jobs, full=full, only=mine)]
+    return tasks
+
+
+def verdicts(path: Path, workshops: Sequence[Workshop]) -> list[dict[str, Any]]:
+    """Sources with a verdict on each claim.
+
+    Raises
+    ------
+    EqbenchError
+        If a page of a source fails, which is a mistake in it; its traceback is in the folder then.
+    """
+    try:
+        return [judge(load_source(place.source), place) for place in workshops]
+    except Exception as error:
+        log = path / "error.log"
+        log.write_text("".join(traceback.format_exception(error)), encoding="utf-8")
+        raise EqbenchError(
+            f"the verdicts cannot be read off, which is a mistake in eqbench "
+            f"({type(error).__name__}: {error}); please report {log}. What was computed is kept: "
+            f"with a mended version go on with --resume {path}"
+        ) from error
 
 
 def document(judged: list[dict[str, Any]], *, full: bool) -> dict[str, Any]:
