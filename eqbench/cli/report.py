@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from eqbench.cli.options import command
-from eqbench.cli.output import print_report, put, put_page, say, say_notes, write_text
+from eqbench.cli.output import print_report, put, put_page, say, say_notes
 from eqbench.errors import UsageError
 from eqbench.requests import FLAG, File, Option, Words
 
-if TYPE_CHECKING:
-    from eqbench.report.html.facts import GameFacts
-    from eqbench.store.stored_run import StoredRun
-
-_SUFFIXES = {"terminal": "txt", "md": "md", "csv": "csv", "tex": "tex", "html": "html"}
+_FORMATS = ("terminal", "md", "csv", "tex", "html")
 
 
 @dataclass(frozen=True)
@@ -37,7 +33,7 @@ class ReportRequest:
         tuple[str, ...],
         Option(
             "One or more of terminal, md, csv, tex and html, separated by commas.",
-            Words("FORMATS", "format", tuple(_SUFFIXES)),
+            Words("FORMATS", "format", _FORMATS),
             "format",
         ),
     ] = ("terminal",)
@@ -60,12 +56,13 @@ class ReportRequest:
 
 @command(ReportRequest)
 def report(request: ReportRequest) -> None:
+    from eqbench.harness.reports import report_text, write_report, write_reports
     from eqbench.report.exports import report_on
     from eqbench.store.stored_run import read_runs
 
     formats, out, summarize = request.formats, request.out, request.summary
     if not formats:
-        raise UsageError(f"no format given; choose of {', '.join(_SUFFIXES)}")
+        raise UsageError(f"no format given; choose of {', '.join(_FORMATS)}")
     if len(formats) > 1 and out is None:
         raise UsageError(
             f"{', '.join(formats)} are several formats; name a folder for their files with --out "
@@ -76,7 +73,7 @@ def report(request: ReportRequest) -> None:
     if "csv" in formats:  # which has no place for notes
         say_notes(*stored)
     if page is not None:
-        _write(page, _text("html", stored, summarize=summarize))
+        write_report(page, report_text("html", stored, summarize=summarize))
         say(f"wrote {page}")
     elif out is not None:
         for file in write_reports(formats, stored, Path(out), summarize=summarize):
@@ -84,18 +81,8 @@ def report(request: ReportRequest) -> None:
     elif formats == ("terminal",):
         print_report(report_on(stored, summarize=summarize))
     else:
-        text = _text(formats[0], stored, summarize=summarize)
+        text = report_text(formats[0], stored, summarize=summarize)
         put_page(text) if formats == ("html",) else put(text, end="")
-
-
-def write_reports(
-    formats: Sequence[str], stored: Sequence[StoredRun], place: Path, *, summarize: bool = False
-) -> Iterator[Path]:
-    """Write reports on runs in several formats into a folder and yield the files."""
-    for name in formats:
-        file = place / f"report.{_SUFFIXES[name]}"
-        _write(file, _text(name, stored, summarize=summarize))
-        yield file
 
 
 def page_file(formats: Sequence[str], out: str | None, runs: Sequence[str]) -> Path | None:
@@ -123,75 +110,3 @@ def page_file(formats: Sequence[str], out: str | None, runs: Sequence[str]) -> P
     if len(runs) > 1:
         raise UsageError("a page about several runs belongs to none of them; name it with --out")
     return run_folder(runs[0]) / "report.html"
-
-
-def _text(name: str, stored: Sequence[StoredRun], *, summarize: bool) -> str:
-    """Report on runs in a format."""
-    from eqbench.report.exports import report_on, results_csv, summary_csv
-    from eqbench.report.latex import latex
-    from eqbench.report.markdown import markdown
-    from eqbench.report.terminal import plain_text
-    from eqbench.report.terminal import print_report as print_to
-
-    if name == "csv":
-        return summary_csv(stored) if summarize else results_csv(stored)
-    if name == "html":
-        return page_of(stored, summarize=summarize)
-    tables = report_on(stored, summarize=summarize)
-    if name == "terminal":
-        return plain_text(lambda console: print_to(tables, console))
-    return markdown(tables) if name == "md" else latex(tables)
-
-
-def _write(file: Path, text: str) -> None:
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(
-            f"cannot write {file}: {error.strerror}; choose another place with --out"
-        ) from None
-    write_text(file, text)
-
-
-def page_of(runs: Sequence[StoredRun], *, summarize: bool) -> str:
-    """Page about stored runs."""
-    from eqbench.registry import GROUPS, default_registry
-    from eqbench.report.html.page import report_page
-
-    registry = default_registry()
-    groups = {word: registry.resolve_solvers(word) for word in ("all", *GROUPS)}
-    specs = dict.fromkeys(cell.game_spec for run in runs for cell in run.cells)
-    return report_page(runs, dict(game_facts(specs)), groups, summarize=summarize)
-
-
-def game_facts(specs: Iterable[str]) -> Iterator[tuple[str, GameFacts]]:
-    """Canonical specs with payoff scale and published payoffs, of games that eqbench ships.
-
-    Files may have changed since, and what a plugin does is not known, so neither is loaded.
-    """
-    from eqbench.equilibria import known_sets
-    from eqbench.equilibria.catalog import meanings
-    from eqbench.equilibria.extremes import payoff_ends
-    from eqbench.errors import EqbenchError
-    from eqbench.registry import default_registry
-    from eqbench.report.html.facts import GameFacts, PublishedPayoffs, PublishedSet
-    from eqbench.report.naming import symbol
-    from eqbench.spec import is_foreign
-
-    registry = default_registry()
-    for spec in specs:
-        try:
-            if is_foreign(spec) or not registry.game_entry(spec).builtin:
-                continue
-            game = registry.load_game(spec)
-        except EqbenchError:  # another version ran it
-            continue
-        sets = known_sets(game)
-        payoffs = [
-            PublishedPayoffs(known.name, ends) for known in sets if (ends := payoff_ends(known))
-        ]
-        sources = {}  # several pieces may be one set
-        for known in sets:
-            symbols = {symbol(name): meaning for name, meaning in meanings(known).items()}
-            sources[known.name] = PublishedSet(known.name, known.source, symbols)
-        yield spec, GameFacts(game.tree.payoff_scale, tuple(payoffs), tuple(sources.values()))

@@ -250,7 +250,7 @@ def _write_reports(experiment: Experiment, folder: RunFolder, *, quiet: bool) ->
     """Write the reports that an experiment asks for into its folder."""
     if not experiment.report:
         return
-    from eqbench.cli.report import write_reports
+    from eqbench.harness.reports import write_reports
     from eqbench.store.stored_run import read_run
 
     for file in write_reports(experiment.report, [read_run(folder.path)], folder.path):

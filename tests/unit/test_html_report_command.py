@@ -11,8 +11,9 @@ from report_pages import KUHN3, page_run, read_page
 from stored_runs import cell, write_run
 
 from eqbench.cli import app
-from eqbench.cli.report import game_facts, page_file
+from eqbench.cli.report import page_file
 from eqbench.errors import UsageError
+from eqbench.harness.reports import game_facts
 from eqbench.report.html.page import command_of
 from eqbench.store.stored_run import StoredRun, read_run
 
