@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from eqbench.cli import INTERRUPTED
 from eqbench.cli.options import command
 from eqbench.cli.output import print_formatted, put, put_json, say
-from eqbench.errors import UsageError
 from eqbench.papers.catalog import MODULES, load_source
-from eqbench.requests import FLAG, FOLDER, JOBS, Choice, Json, Kind, Option, Quiet
+from eqbench.papers.request import ReproduceRequest
 
 if TYPE_CHECKING:
     from eqbench.papers.claims import Source
@@ -22,64 +20,11 @@ if TYPE_CHECKING:
 JOB_FAILED = 1
 
 
-@dataclass(frozen=True)
-class ReproduceRequest:
-    """Hold published results against our own, cell by cell.
-
-    SOURCE is encyclopedia, szafron, ganzfried, billingham_2017 or billingham_2018; all of them if
-    none is given. Each claim gets a verdict: reproduced, differs (by how much), source_error (with
-    evidence), not_attempted (with the reason). What is ours is read from the folders of the jobs,
-    which are ordinary commands; the page names them. It is index.html in the folder; beside it
-    stand report.md, claims.csv, summary.json and points.csv, with the verified profiles of runs.
-    Exit code: 0 whatever the verdicts, 1 a job failed, 2 usage, 130 interrupted.
-
-    \b
-      eqbench reproduce                                  what takes minutes
-      eqbench reproduce szafron --full
-      eqbench reproduce szafron --list
-    """
-
-    sources: Annotated[
-        tuple[str, ...],
-        Option("Sources; all unless given.", Choice("SOURCE", tuple(MODULES)), argument=True),
-    ] = ()
-    full: Annotated[
-        bool,
-        Option("Run everything, not only what takes minutes; see --list for the jobs.", FLAG),
-    ] = False
-    only: Annotated[
-        tuple[str, ...],
-        Option(
-            "Run only this job and what it needs; may be given several times.", Kind("NAME"), "job"
-        ),
-    ] = ()
-    as_list: Annotated[bool, Option("List the jobs and run nothing.", FLAG, "list")] = False
-    jobs: Annotated[
-        int,
-        Option(
-            "Jobs that run at the same time; those that measure times run alone.", JOBS, short="j"
-        ),
-    ] = 2
-    out: Annotated[
-        str | None,
-        Option("Folder for the results.", FOLDER, default="results/<UTC time>-reproduce"),
-    ] = None
-    resume: Annotated[
-        str | None,
-        Option(
-            "Go on in this folder: run what is missing or failed, and write the pages anew.",
-            FOLDER,
-        ),
-    ] = None
-    as_json: Json = False
-    quiet: Quiet = False
-
-
 @command(ReproduceRequest)
 def reproduce(request: ReproduceRequest) -> int:
     import signal
 
-    from eqbench.papers.folder import begin, check_jobs, held, tasks_of
+    from eqbench.papers.folder import check_jobs, held, place_of, tasks_of
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # end as after Ctrl-C
     wanted = [load_source(name) for name in request.sources or MODULES]
@@ -87,9 +32,7 @@ def reproduce(request: ReproduceRequest) -> int:
         _list(wanted, full=request.full)
         return 0
     check_jobs(wanted, request.only)
-    folder, names, full = _place(request)
-    if request.resume is None:
-        begin(folder, names, full=full)
+    folder, names, full = place_of(request)
     present = [source for source in wanted if source.name in names]
     with held(folder):
         tasks = tasks_of(folder, present, full=full, only=request.only)
@@ -97,21 +40,6 @@ def reproduce(request: ReproduceRequest) -> int:
             say(f"interrupted; go on with\n  eqbench reproduce --resume {folder}")
             return INTERRUPTED
         return JOB_FAILED if _conclude(folder, names, full, request) else 0
-
-
-def _place(request: ReproduceRequest) -> tuple[Path, list[str], bool]:
-    """Folder, names of all its sources, and extent."""
-    from eqbench.papers.folder import resumed
-    from eqbench.store.run_folder import new_run_path
-
-    names = list(dict.fromkeys(request.sources))
-    if request.resume is None:
-        path = request.out or new_run_path(Path("results"), "-".join(["reproduce", *names]))
-        return Path(path), names or list(MODULES), request.full
-    if request.out is not None:
-        raise UsageError("give either --resume or --out: what is resumed stays in its folder")
-    before = resumed(Path(request.resume), names, full=request.full)
-    return Path(request.resume), before["sources"], before["full"]
 
 
 def _run(tasks: Sequence[Task], *, at_once: int, quiet: bool) -> bool:

@@ -17,12 +17,9 @@ from eqbench.harness.request import Request
 from eqbench.requests import FLAG, FOLDER, File, Json, Option, Words
 
 if TYPE_CHECKING:
-    from rich.progress import Progress as Display
-
     from eqbench.harness.experiment import Experiment
     from eqbench.harness.pipeline import Run
     from eqbench.harness.plan import Cell
-    from eqbench.report.screen import Screen
     from eqbench.store.run_folder import RunFolder
     from eqbench.store.schema import CellRecord, Status
 
@@ -336,59 +333,51 @@ class Progress:
     """Observer of a run; use it in a ``with``."""
 
     def __init__(self, *, quiet: bool, verbose: bool) -> None:
-        self.verbose = verbose and not quiet
-        self.display: Display | None = None
-        if not quiet:
-            from eqbench.report.screen import Screen
+        from rich import progress
 
-            console = Screen(stderr=True)
-            if console.is_terminal:
-                self.display = _display(console)
+        from eqbench.report.screen import Screen
+
+        console = Screen(stderr=True)
+        self.is_live = console.is_terminal and not quiet
+        self.is_verbose = verbose and not quiet
+        self.display = progress.Progress(
+            progress.TextColumn("cell"),
+            progress.MofNCompleteColumn(),
+            progress.TimeElapsedColumn(),
+            progress.TextColumn("{task.description}", markup=False),
+            console=console,
+            transient=True,
+            disable=not self.is_live,
+        )
 
     def __enter__(self) -> Progress:
-        if self.display is not None:
-            self.display.start()
+        self.display.start()
         return self
 
     def __exit__(self, *error: object) -> None:
-        if self.display is not None:
+        if self.is_live:  # else it ends with an empty line
             self.display.stop()
 
     def planned(self, cells: Sequence[Cell], finished: int) -> None:
-        if self.display is not None:
-            self.task = self.display.add_task("", total=len(cells), completed=finished)
+        self.task = self.display.add_task("", total=len(cells), completed=finished)
 
     def started(self, cell: Cell) -> None:
-        if self.display is not None:
-            seed = "" if cell.seed is None else f", seed {cell.seed}"
-            name = f"{cell.solver.typed} on {cell.game.typed}{seed}"
-            self.display.update(self.task, description=name)
+        seed = "" if cell.seed is None else f", seed {cell.seed}"
+        name = f"{cell.solver.typed} on {cell.game.typed}{seed}"
+        self.display.update(self.task, description=name)
 
     def finished(self, record: CellRecord) -> None:
-        if self.display is not None:
-            self.display.advance(self.task)
-        if self.verbose:
-            from eqbench.report.terminal import seconds
+        from eqbench.report.terminal import seconds
 
-            regret = "" if record.max_regret is None else f", max regret {record.max_regret:.1e}"
-            line = (
-                f"{record.solver} on {record.game}: {record.status}{regret}, "
-                f"set-up {seconds(record.setup_s)}, solving {seconds(record.elapsed_s)}"
-            )
-            if self.display is not None:
-                self.display.console.print(line)
-            else:
-                say(line)
-
-
-def _display(console: Screen) -> Display:
-    from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    return Progress(
-        TextColumn("cell"),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.description}", markup=False),
-        console=console,
-        transient=True,
-    )
+        self.display.advance(self.task)
+        if not self.is_verbose:
+            return
+        regret = "" if record.max_regret is None else f", max regret {record.max_regret:.1e}"
+        line = (
+            f"{record.solver} on {record.game}: {record.status}{regret}, "
+            f"set-up {seconds(record.setup_s)}, solving {seconds(record.elapsed_s)}"
+        )
+        if self.is_live:
+            self.display.console.print(line)
+        else:
+            say(line)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
 import json
+import pkgutil
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 
@@ -66,8 +66,7 @@ def schema_text(name: str) -> str:
     from eqbench.documents import schema_of
 
     document = DOCUMENTS[name]
-    module, _, attribute = document.target.partition(":")
-    target = getattr(importlib.import_module(module), attribute)
+    target = pkgutil.resolve_name(document.target)
     # an experiment is read field by field, so that mistakes are named by their lines
     if name == "experiment":
         kind = target()

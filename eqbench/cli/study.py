@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
 import os
+import pkgutil
 import shlex
 import signal
 from collections.abc import Callable, Iterator
@@ -49,7 +49,7 @@ def study_command(
     name = request.command
 
     def carry_out(options: StudyOptions) -> int:
-        return run_study(options, study or _class_of(request))
+        return run_study(options, study or pkgutil.resolve_name(request.study))
 
     made = command(StudyOptions, request, name=name, about=request.__doc__)(carry_out)
     missing = {"resume": not request.writes_always, "figures": not request.draws}
@@ -60,12 +60,6 @@ def study_command(
         if isinstance(each, click.Option) and each.name == "out" and request.writes_always:
             each.help = f"Folder for the results.  [default: results/<UTC time>-{name}-<game>]"
     return made
-
-
-def _class_of(request: type[StudyRequest]) -> type[Study[Any]]:
-    module, _, name = request.study.partition(":")
-    found: type[Study[Any]] = getattr(importlib.import_module(module), name)
-    return found
 
 
 def run_study(options: StudyOptions, kind: type[Study[Any]]) -> int:

@@ -14,11 +14,13 @@ from typing import Any, TypedDict
 
 from eqbench.documents import decode, read_file
 from eqbench.errors import DocumentError, EqbenchError, UsageError, nearest
-from eqbench.papers.catalog import load_source
+from eqbench.papers.catalog import MODULES, load_source
 from eqbench.papers.claims import Source
 from eqbench.papers.jobs import Workshop
 from eqbench.papers.judge import SCHEMA, judge
+from eqbench.papers.request import ReproduceRequest
 from eqbench.papers.schedule import Task, wanted_jobs
+from eqbench.store.run_folder import new_run_path
 from eqbench.studies.study_files import new_folder, write_texts
 
 _REQUEST = "request.json"
@@ -63,23 +65,32 @@ def read_request(path: Path) -> Request:
     return request
 
 
-def resumed(path: Path, sources: Sequence[str], *, full: bool) -> Request:
-    """Return what the folder was made for, where these sources and this extent are part of it.
+def place_of(request: ReproduceRequest) -> tuple[Path, list[str], bool]:
+    """Return the folder of a reproduction, new or gone on with, all its sources and its extent.
 
     Raises
     ------
     UsageError
-        If they are not, or the folder holds no reproduction.
+        If the folder cannot be written, or was begun for something else.
     """
-    request = read_request(path)
-    if full and not request["full"]:
+    names = list(dict.fromkeys(request.sources))
+    if request.resume is None:
+        slug = "-".join(["reproduce", *names])
+        path = Path(request.out) if request.out else new_run_path(Path("results"), slug)
+        begin(path, names or list(MODULES), full=request.full)
+        return path, names or list(MODULES), request.full
+    if request.out is not None:
+        raise UsageError("give either --resume or --out: what is resumed stays in its folder")
+    path = Path(request.resume)
+    before = read_request(path)
+    if request.full and not before["full"]:
         raise UsageError(f"{path} was begun without --full; begin a new one with --full")
-    if strangers := [name for name in sources if name not in request["sources"]]:
+    if strangers := [name for name in names if name not in before["sources"]]:
         raise UsageError(
-            f"{path} was begun for {', '.join(request['sources'])}; begin a new one for "
+            f"{path} was begun for {', '.join(before['sources'])}; begin a new one for "
             f"{', '.join(strangers)}"
         )
-    return request
+    return path, before["sources"], before["full"]
 
 
 @contextmanager
