@@ -1,7 +1,9 @@
-"""`eqbench list` and `eqbench info`: what there is, and what one of them is."""
+"""`eqbench list`, `info` and `schema`: games, solvers, experiments, and the forms of documents."""
 
 from __future__ import annotations
 
+import json
+import pkgutil
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +13,6 @@ from eqbench.requests import MOST_NODES, Choice, Json, Kind, MaxNodes, Option, P
 
 if TYPE_CHECKING:
     from eqbench.model.tree import GameTree
-    from eqbench.options import Option as PluginOption
     from eqbench.plugins import Entry
 
 
@@ -127,7 +128,7 @@ def info(request: InfoRequest) -> None:
         facts |= {"spec": solver.spec, **_solver_facts(entry)}
     values = option_texts(instance)
     facts["options"] = [
-        _option(option) | {"value": values[option.name]} for option in registry.options(entry)
+        option.as_listed() | {"value": values[option.name]} for option in registry.options(entry)
     ]
     if request.as_json:
         put_json(facts)
@@ -137,18 +138,6 @@ def info(request: InfoRequest) -> None:
 
 def _solver_facts(entry: Entry) -> dict[str, Any]:
     return {"missing": entry.missing(), "default_row": entry.default_row}
-
-
-def _option(option: PluginOption) -> dict[str, Any]:
-    from eqbench.spec import format_value
-
-    return {
-        "name": option.name,
-        "type": option.type,
-        "default": "required" if option.required else format_value(option.default),
-        "choices": option.choices,
-        "doc": option.doc,
-    }
 
 
 def _sizes(tree: GameTree) -> dict[str, Any]:
@@ -212,3 +201,55 @@ def _text(value: Any) -> str:
     if isinstance(value, str):
         return value
     return f"{value:,}" if isinstance(value, int) else f"{value:g}"
+
+
+# Documents as ``module:type``, and what they are.
+DOCUMENTS = {
+    "manifest": ("eqbench.store.schema:Manifest", "manifest.json and each line of resumed.jsonl"),
+    "record": ("eqbench.store.schema:CellRecord", "each line of runs.jsonl and interrupted.jsonl"),
+    "clusters": ("eqbench.store.schema:Clusters", "clusters.json"),
+    "profile": (
+        "eqbench.model.profile_json:ProfileDocument",
+        "profiles, also those given by --profile",
+    ),
+    "tree": ("eqbench.model.tree_files:TreeHeader", "labels.json beside a game's arrays"),
+    "experiment": (
+        "eqbench.harness.experiment:experiment_schema",
+        "files that eqbench run takes",
+    ),
+    "frame": ("eqbench.harness.frames:Message", "messages of a solver's process to a run"),
+}
+_CLOSED = ("record", "clusters")  # have no further keys
+
+
+@dataclass(frozen=True)
+class SchemaRequest:
+    """Print the JSON Schema of a document, or list the documents.
+
+    It is generated from the types that readers check against.
+    """
+
+    name: Annotated[
+        str | None, Option("Document.", Choice("NAME", tuple(DOCUMENTS)), argument=True)
+    ] = None
+
+
+@command(SchemaRequest)
+def schema(request: SchemaRequest) -> None:
+    if request.name is None:
+        put_names({name: summary for name, (_, summary) in DOCUMENTS.items()})
+    else:
+        put(schema_text(request.name), end="")
+
+
+def schema_text(name: str) -> str:
+    """JSON Schema of a document as text."""
+    from eqbench.documents import schema_of
+
+    target = pkgutil.resolve_name(DOCUMENTS[name][0])
+    # an experiment is read field by field, so that mistakes are named by their lines
+    if name == "experiment":
+        kind = target()
+    else:
+        kind = schema_of(target, closed=name in _CLOSED) | {"title": f"eqbench {name}"}
+    return json.dumps(kind, indent=2, ensure_ascii=False) + "\n"

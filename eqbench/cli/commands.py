@@ -29,7 +29,7 @@ _COMMANDS = {
     "info": "eqbench.cli.catalog:info",
     "check": "eqbench.cli.check:check",
     "doctor": "eqbench.cli.doctor:doctor",
-    "schema": "eqbench.cli.schema:schema",
+    "schema": "eqbench.cli.catalog:schema",
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,13 +21,10 @@ from eqbench.requests import (
 )
 
 if TYPE_CHECKING:
-    from eqbench.report.rows import Report
     from eqbench.verification import Verification
 
 SCHEMA = "eqbench.verify/1"
-ROUNDING = 1e-13
-LONGEST_FRACTION = 40
-_LABELS = {"nash_conv": "NashConv", "max_regret": "max regret", "exploitability": "exploitability"}
+_SUMS = ("nash_conv", "max_regret", "exploitability")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +57,7 @@ def verify(request: VerifyRequest) -> int:
     from eqbench.errors import UsageError
     from eqbench.model.profile_json import profile_from_json, read_profile
     from eqbench.registry import default_registry
+    from eqbench.report.profile_view import measured_report
     from eqbench.verification import DEFAULT_TOLERANCE, verify_exactly
     from eqbench.verification import verify as measure
 
@@ -93,7 +91,7 @@ def verify(request: VerifyRequest) -> int:
         put_json(document)
     else:
         is_equilibrium = measured.max_regret <= DEFAULT_TOLERANCE * tree.payoff_scale
-        print_report(_report(tree.players, document, is_equilibrium=is_equilibrium))
+        print_report(measured_report(tree.players, document, is_equilibrium=is_equilibrium))
     if request.max_regret is None:
         return 0
     return int(worst > request.max_regret or not measured.resolved)
@@ -101,45 +99,4 @@ def verify(request: VerifyRequest) -> int:
 
 def _figures(measured: Verification, number: Callable[[Any], float | str]) -> dict[str, Any]:
     lists = {name: list(map(number, getattr(measured, name))) for name in ("payoffs", "regrets")}
-    return lists | {name: number(getattr(measured, name)) for name in _LABELS}
-
-
-def _short(fraction: str) -> str:
-    """A fraction, if a person can read it."""
-    if len(fraction) <= LONGEST_FRACTION:
-        return fraction
-    return f"({len(fraction)} digits)"
-
-
-def _report(players: Sequence[str], document: dict[str, Any], *, is_equilibrium: bool) -> Report:
-    """Tables of the players, and what their regrets come to."""
-    from eqbench.report.profile_view import identity_lines
-    from eqbench.report.rows import Column, Report, Row, Table
-    from eqbench.verification import UNRESOLVED
-
-    exact = document.get("exact")
-    columns, rows = [Column("player", identifies=True)], []
-    for name, layout in (("payoff", "+.10f"), ("regret", ".3e")):
-        columns.append(Column(name, "number", layout=layout))
-        columns += [Column(f"exact {name}", "number")] if exact else []
-    for p, label in enumerate(players):
-        values = {name: document[f"{name}s"][p] for name in ("payoff", "regret")}
-        proved = {f"exact {name}": _short(exact[f"{name}s"][p]) for name in values if exact}
-        rows.append(Row(label, {"player": label, **values, **proved}))
-    table = Table("", tuple(columns), tuple(rows))
-    if not document["resolved"]:
-        line = f"{UNRESOLVED}; the regrets are bounds from above. Try --exact."
-        return Report((table, Table("", lines=(line,))))
-    lines, notes = [], []
-    for key, name in _LABELS.items():
-        share = f" (NashConv / {len(players)})" if key == "exploitability" else ""
-        more = f"   exactly {_short(exact[key])}" if exact else ""
-        lines.append(f"{name}{share}: {document[key]:.6e}{more}")
-    is_proved = exact is not None and exact["max_regret"] == "0"
-    identity = document["identity"]
-    lines += identity_lines(identity, is_equilibrium=is_equilibrium, is_proved=is_proved)
-    if exact and any(len(fraction) > LONGEST_FRACTION for fraction in exact["regrets"]):
-        notes.append("Long fractions are printed by --json.")
-    if not exact and any(0 < abs(value) < ROUNDING for value in document["regrets"]):
-        notes.append("Regrets around 1e-16 are rounding; --exact tells.")
-    return Report((table, Table("", lines=tuple(lines), notes=tuple(notes))))
+    return lists | {name: number(getattr(measured, name)) for name in _SUMS}
