@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from eqbench.cli.options import command
-from eqbench.cli.output import print_report, put, put_json, say_notes
+from eqbench.cli.output import put_result, say_notes
 from eqbench.requests import FLAG, GAME, SOLVER, Choice, File, Json, Kind, Option
 
 REGRESSION = 3
@@ -85,7 +85,6 @@ def compare(request: CompareRequest) -> int:
         parse_rule,
         regressions,
     )
-    from eqbench.report.markdown import markdown
     from eqbench.store.stored_run import read_run, run_folder
 
     criteria = Criteria(
@@ -98,11 +97,10 @@ def compare(request: CompareRequest) -> int:
     found = regressions(comparison, criteria)
     if request.as_json:
         say_notes(before, after)
-        put_json(comparison_json(comparison, criteria, found))
-        return REGRESSION if found else 0
-    report = comparison_report(comparison, criteria, found)
-    if request.format == "md":
-        put(markdown(report), end="")
-    else:
-        print_report(report)
+    put_result(
+        comparison_json(comparison, criteria, found),
+        lambda: comparison_report(comparison, criteria, found),
+        as_json=request.as_json,
+        form=request.format,
+    )
     return REGRESSION if found else 0

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
 
 from eqbench.cli.options import command
-from eqbench.cli.output import print_formatted, put_json
+from eqbench.cli.output import put_result
 from eqbench.requests import Json
-
-if TYPE_CHECKING:
-    from eqbench.harness.environment import Check
 
 
 @dataclass(frozen=True)
@@ -27,25 +22,14 @@ class DoctorRequest:
 @command(DoctorRequest)
 def doctor(request: DoctorRequest) -> int:
     from eqbench.harness.environment import checks
+    from eqbench.report.rows import Column, Report, Row, Table
 
     found = checks()
-    if request.as_json:
-        put_json({"schema": "eqbench.doctor/1", "checks": [asdict(check) for check in found]})
-    else:
-        _print(found)
+    columns = (Column("name", identifies=True), Column("state", "status"), Column("detail"))
+    rows = tuple(Row(check.name, asdict(check)) for check in found)
+    put_result(
+        {"schema": "eqbench.doctor/1", "checks": [row.values for row in rows]},
+        lambda: Report((Table("", columns, rows),)),
+        as_json=request.as_json,
+    )
     return int(any(check.state == "broken" for check in found))
-
-
-def _print(checks: Sequence[Check]) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    styles = {"good": "green", "absent": "yellow", "broken": "red"}
-    table = Table(box=None, show_header=False)
-    for check in checks:
-        table.add_row(
-            Text(check.name),
-            Text(check.state, style=styles[check.state]),
-            Text(check.detail, overflow="fold"),
-        )
-    print_formatted(lambda console: console.print(table))

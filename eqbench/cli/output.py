@@ -76,6 +76,25 @@ def say_notes(*runs: StoredRun | RunFolder) -> None:
         say(f"note: {note}")
 
 
+def put_result(
+    document: Mapping[str, Any], report: Callable[[], Report], *, as_json: bool, form: str = ""
+) -> None:
+    """Print what a command found: its document as JSON, or the tables that are made of it.
+
+    Parameters
+    ----------
+    form : `md` for Markdown; a terminal's otherwise
+    """
+    if as_json:
+        put_json(document)
+    elif form == "md":
+        from eqbench.report.markdown import markdown
+
+        put(markdown(report()), end="")
+    else:
+        print_report(report())
+
+
 def print_report(report: Report) -> None:
     """Print the tables of a report."""
     from eqbench.report import terminal

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -12,7 +12,7 @@ import click
 
 from eqbench.cli import INTERRUPTED
 from eqbench.cli.options import command, given
-from eqbench.cli.output import print_report, put_json, say, say_notes, write_text
+from eqbench.cli.output import print_report, put_json, put_result, say, say_notes, write_text
 from eqbench.harness.request import Request
 from eqbench.requests import FLAG, FOLDER, File, Json, Option, Words
 
@@ -263,7 +263,8 @@ def _print_plan(job: Run, folder: RunFolder | None, again: set[Status], *, as_js
     finished = job.finished_in(folder, again) if folder else set()
     if folder is not None:
         say_notes(folder)
-    rows = [_plan_row(cell, finished) for cell in job.cells]
+    states = {True: "finished", False: "to run"}
+    rows = [cell.facts() | {"state": states[cell.key in finished]} for cell in job.cells]
     if as_json:
         put_json({"schema": "eqbench.plan/1", "cells": rows})
         return
@@ -273,19 +274,6 @@ def _print_plan(job: Run, folder: RunFolder | None, again: set[Status], *, as_js
     sums = f"{counted(len(rows), 'cell')}, {len(missing)} to run"
     longest = _longest(missing, job.experiment.jobs)
     print_report(Report((cells, Table("", lines=(sums + longest,)))))
-
-
-def _plan_row(cell: Cell, finished: Collection[str]) -> dict[str, Any]:
-    return {
-        "key": cell.key,
-        "game": cell.game.typed,
-        "game_spec": cell.game.game.spec,
-        "nodes": cell.game.game.tree.n_nodes,
-        "solver": cell.solver.typed,
-        "solver_spec": cell.solver.spec,
-        "seed": cell.seed,
-        "state": "finished" if cell.key in finished else "to run",
-    }
 
 
 def _longest(missing: Sequence[Cell], jobs: int) -> str:
@@ -315,18 +303,16 @@ def _print(records: Sequence[CellRecord], folder: RunFolder, options: RunOptions
     from eqbench.report.rows import comparison
     from eqbench.store.schema import SCHEMA
 
-    if not options.as_json:
-        entries = [Entry("", record) for record in records]
-        print_report(with_matrices(comparison(entries), entries))
-        if not options.quiet:
-            say(f"results in {folder.path}")
-        return
-    finished = [record.to_json() for record in records if record.status != "interrupted"]
-    document: dict[str, Any] = {"schema": SCHEMA, "run": str(folder.path), "cells": finished}
-    if len(finished) < len(records):
-        stopped = [record.to_json() for record in records if record.status == "interrupted"]
-        document["interrupted"] = stopped
-    put_json(document)
+    document: dict[str, Any] = {"schema": SCHEMA, "run": str(folder.path), "cells": []}
+    for record in records:
+        where = "interrupted" if record.status == "interrupted" else "cells"
+        document.setdefault(where, []).append(record.to_json())
+    entries = [Entry("", record) for record in records]
+    put_result(
+        document, lambda: with_matrices(comparison(entries), entries), as_json=options.as_json
+    )
+    if not (options.as_json or options.quiet):
+        say(f"results in {folder.path}")
 
 
 class Progress:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from eqbench.cli.options import command
-from eqbench.cli.output import print_report, put_json, say_notes
+from eqbench.cli.output import put_result, say_notes
 from eqbench.errors import UsageError
 from eqbench.requests import FLAG, MILLION, File, Integer, Json, Kind, Option, Plugins
 
@@ -59,7 +59,8 @@ def show(request: ShowRequest) -> None:
         game = game_of_runs([stored], record.game_spec, registry.load_game)
         data = read_profile(str(stored.path / file))
         facts |= play_facts(game, profile_from_json(game.tree, data))
-    if request.as_json:
-        put_json(facts)
-    else:
-        print_report(profile_report(facts, show_all=request.show_all))
+    put_result(
+        facts,
+        lambda: profile_report(facts, show_all=request.show_all),
+        as_json=request.as_json,
+    )

@@ -16,7 +16,7 @@ import click
 
 from eqbench.cli import INTERRUPTED
 from eqbench.cli.options import command, given
-from eqbench.cli.output import print_report, put_json, say
+from eqbench.cli.output import put_result, say
 from eqbench.requests import FLAG, FOLDER, Json, Option, Quiet, fields_of, from_data
 
 if TYPE_CHECKING:
@@ -69,10 +69,7 @@ def run_study(options: StudyOptions, kind: type[Study[Any]]) -> int:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
     study, folder, document = _answered(options, kind)
-    if options.as_json:
-        put_json(document)
-    else:
-        print_report(study.report(document))
+    put_result(document, lambda: study.report(document), as_json=options.as_json)
     if folder is None:
         return 0
     if options.figures or study.always_draws:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from eqbench.cli.options import command
-from eqbench.cli.output import print_report, put_json
+from eqbench.cli.output import put_result
 from eqbench.requests import (
     FILE,
     FLAG,
@@ -87,11 +87,12 @@ def verify(request: VerifyRequest) -> int:
     if certified is not None:
         document["exact"] = _figures(certified, str)
         worst = certified.max_regret
-    if request.as_json:
-        put_json(document)
-    else:
-        is_equilibrium = measured.max_regret <= DEFAULT_TOLERANCE * tree.payoff_scale
-        print_report(measured_report(tree.players, document, is_equilibrium=is_equilibrium))
+    is_equilibrium = measured.max_regret <= DEFAULT_TOLERANCE * tree.payoff_scale
+    put_result(
+        document,
+        lambda: measured_report(tree.players, document, is_equilibrium=is_equilibrium),
+        as_json=request.as_json,
+    )
     if request.max_regret is None:
         return 0
     return int(worst > request.max_regret or not measured.resolved)

@@ -33,6 +33,7 @@ FORMS = (
 )
 STACKED: tuple[Kind, ...] = ("payoffs", "words")  # kinds of which cells may have several lines
 _STYLES = {"ok": "green", "limit": "yellow", "timeout": "yellow", "memory": "yellow"}
+_STYLES |= {"good": "green", "absent": "yellow", "broken": "red"}  # of what is installed
 
 
 def print_comparison(records: Sequence[CellRecord], console: Console) -> None:
