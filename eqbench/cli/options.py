@@ -101,8 +101,8 @@ def type_of(kind: Kind) -> click.ParamType:
     match kind:
         case Choice(words=words):
             return click.Choice(words)
-        case Integer(least=least, most=most):
-            return click.IntRange(least, most)  # its help shows the bounds
+        case Integer():
+            return IntegerType(kind)
     return KindType(kind)
 
 
@@ -132,6 +132,14 @@ class KindType(click.ParamType):
             case File():
                 return [CompletionItem(incomplete, type="dir" if self.kind == FOLDER else "file")]
         return []
+
+
+class IntegerType(KindType, click.IntRange):
+    """Integers, whose bounds click shows in the help."""
+
+    def __init__(self, kind: Integer) -> None:
+        click.IntRange.__init__(self, kind.least, kind.most)
+        self.kind = kind
 
 
 def _names(what: str) -> list[str]:
