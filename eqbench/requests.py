@@ -104,7 +104,7 @@ class Choice(Kind):
     def read(self, value: Any) -> str:
         if value in self.words:
             return str(value)
-        raise ValueError(f"{quoted(value)} is not one of {', '.join(map(repr, self.words))}")
+        raise ValueError(f"{quoted(value)} is no choice here: {nearest(str(value), self.words)}")
 
     def schema(self) -> dict[str, Any]:
         return {"enum": list(self.words)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -47,16 +48,18 @@ def export(request: ExportRequest) -> None:
             f"{request.target} ends in neither .efg (extensive form) nor .nfg (strategic form); "
             "choose one of these for --to"
         )
-    if path.exists() and not request.force:
-        raise _exists(path)
+    _check_free(path, request)
     registry = default_registry().with_plugins(request.plugins)
     game = registry.load_game(request.game, max_nodes=request.max_nodes)
-    lines = formats[suffix](game.tree, game.spec)
+
+    def lines() -> Iterator[bytes]:
+        for line in formats[suffix](game.tree, game.spec):
+            yield f"{line}\n".encode()
+        _check_free(path, request)  # it may have come while the game was built
+
     try:
-        write_file(path, (f"{line}\n".encode() for line in lines), new=not request.force)
+        write_file(path, lines())
         size = path.stat().st_size
-    except FileExistsError:  # it may have come while the game was built
-        raise _exists(path) from None
     except OSError as error:
         raise UsageError(
             f"cannot write {path}: {error.strerror}; choose a file in a writable folder"
@@ -69,5 +72,6 @@ def export(request: ExportRequest) -> None:
         say(f"{path}: {nodes:,} nodes, {size:,} bytes")
 
 
-def _exists(path: Path) -> UsageError:
-    return UsageError(f"{path} exists; choose another file for --to, or replace it with --force")
+def _check_free(path: Path, request: ExportRequest) -> None:
+    if path.exists() and not request.force:
+        raise UsageError(f"{path} exists; choose another file for --to, or replace it with --force")

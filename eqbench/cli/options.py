@@ -99,8 +99,8 @@ def _parameter(field: Field, *, stored: bool = False) -> click.Parameter:
 def type_of(kind: Kind) -> click.ParamType:
     """How click reads a kind of values."""
     match kind:
-        case Choice(words=words):
-            return click.Choice(words)
+        case Choice(metavar="", words=words):
+            return click.Choice(words)  # which has the words for a metavar
         case Integer():
             return IntegerType(kind)
     return KindType(kind)
@@ -129,6 +129,8 @@ class KindType(click.ParamType):
                 if found or what != "game":
                     return [CompletionItem(name) for name in found]
                 return [CompletionItem(incomplete, type="file")]
+            case Choice(words=words):
+                return [CompletionItem(word) for word in words if word.startswith(incomplete)]
             case File():
                 return [CompletionItem(incomplete, type="dir" if self.kind == FOLDER else "file")]
         return []
