@@ -55,8 +55,13 @@ class Option:
 
     def as_listed(self) -> dict[str, Any]:
         """JSON values, with the default as it stands in a spec."""
-        default = "required" if self.required else format_value(self.default)
-        return dataclasses.asdict(self) | {"default": default, "choices": self.choices}
+        return {
+            "name": self.name,
+            "type": self.type,
+            "default": "required" if self.required else format_value(self.default),
+            "choices": self.choices,
+            "doc": self.doc,
+        }
 
 
 def list_options(cls: type, preset: Mapping[str, OptionValue]) -> list[Option]:
