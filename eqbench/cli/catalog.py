@@ -73,18 +73,17 @@ def _list_experiments(*, as_json: bool) -> None:
     from eqbench.errors import counted
     from eqbench.harness.experiment import read_experiment, shipped
 
-    files = shipped()
-    found = {name: read_experiment(file) for name, file in files.items()}
+    rows, texts = [], {}
+    for name, file in shipped().items():
+        found = read_experiment(file)
+        rows.append({"name": name, "title": found.name, "file": str(file)})
+        games = sum(len(part.games) for part in found.parts)
+        texts[name] = f"{found.name} ({counted(games, 'game')})"
     if as_json:
-        rows = [
-            {"name": name, "title": each.name, "file": str(files[name])}
-            for name, each in found.items()
-        ]
         put_json({"schema": "eqbench.experiments/1", "experiments": rows})
-        return
-    games = {name: sum(len(part.games) for part in each.parts) for name, each in found.items()}
-    put_names({n: f"{each.name} ({counted(games[n], 'game')})" for n, each in found.items()})
-    say("\nRun one of them: eqbench run kuhn_games")
+    else:
+        put_names(texts)
+        say("\nRun one of them: eqbench run kuhn_games")
 
 
 @dataclass(frozen=True)

@@ -34,10 +34,9 @@ def command(
         own = fields_of(request)
 
         def carry_out(**values: Any) -> None:
-            asked = {
-                each.attribute: values[each.attribute] for each in own if each.attribute in values
-            }
-            click.get_current_context().exit(function(request(**asked)) or 0)
+            names = [field.attribute for field in own if field.attribute in values]
+            code = function(request(**{name: values[name] for name in names}))
+            click.get_current_context().exit(code or 0)
 
         return click.Command(
             name or function.__name__,
@@ -53,13 +52,22 @@ def command(
 
 
 def given(request: type) -> dict[str, Any]:
-    """What was typed of the options of a request, by its attributes."""
+    """Return what was typed of the options of a request, by its attributes."""
     ctx = click.get_current_context()
     return {
         field.attribute: ctx.params[field.attribute]
         for field in fields_of(request)
         if ctx.get_parameter_source(field.attribute) is ParameterSource.COMMANDLINE
     }
+
+
+def require(request: type, hint: str = "") -> None:
+    """Refuse a command line that lacks what a new request needs; `hint` says what to type."""
+    ctx, typed = click.get_current_context(), given(request)
+    needed = {field.attribute for field in fields_of(request) if field.required} - typed.keys()
+    for parameter in ctx.command.params:
+        if parameter.name in needed:
+            raise click.MissingParameter(hint, ctx, param=parameter)
 
 
 def _parameter(field: Field, *, stored: bool = False) -> click.Parameter:

@@ -97,7 +97,7 @@ def _tell(text: str, typed: dict[str, Any]) -> None:
 
 def _tell_cost(job: Run, folder: RunFolder, again: set[Any], typed: dict[str, Any]) -> None:
     """Say how many optima there are to look for and how long that takes."""
-    from eqbench.cli.run import duration
+    from eqbench.report.terminal import duration
 
     done = job.finished_in(folder, again)
     rest = [c for c in job.cells if c.key not in done and c.solver.problem is None]

@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
-import click
-
 from eqbench.cli import INTERRUPTED
-from eqbench.cli.options import command, given
+from eqbench.cli.options import command, given, require
 from eqbench.cli.output import print_report, put_json, put_result, say, say_notes, write_text
 from eqbench.harness.request import Request
 from eqbench.requests import FLAG, FOLDER, File, Json, Option, Words
@@ -117,7 +115,13 @@ def run(options: RunOptions) -> int:
         if isinstance(failure, KeyboardInterrupt):
             return INTERRUPTED
         raise failure
-    _write_reports(experiment, folder, quiet=options.quiet)
+    if experiment.report:
+        from eqbench.harness.reports import write_reports
+        from eqbench.store.stored_run import read_run
+
+        for file in write_reports(experiment.report, [read_run(folder.path)], folder.path):
+            if not options.quiet:
+                say(f"wrote {file}")
     return exit_code(job.records)
 
 
@@ -147,12 +151,7 @@ def _asked(options: RunOptions) -> tuple[Experiment, RunFolder | None, str | Non
         out = out or folder_of_experiment(file)
         folder = folder_begun(Path(out), experiment) if out else None
     else:
-        for name in ("game", "solver"):
-            if f"{name}s" not in typed:
-                raise click.UsageError(
-                    f"Missing option '--{name}'; a new run needs --game and --solver, for "
-                    "example: eqbench run --game kuhn3 --solver all"
-                )
+        require(Request, "For example: eqbench run --game kuhn3 --solver all")
         experiment = Experiment((Request(**typed),))
     if options.retry and folder is None:
         raise UsageError("--retry is about a run that is there; name its folder with --resume")
@@ -160,7 +159,7 @@ def _asked(options: RunOptions) -> tuple[Experiment, RunFolder | None, str | Non
 
 
 def changes(request: type = Request) -> dict[str, Any]:
-    """What was typed, by attributes of the request; files of plugins by their whole paths."""
+    """Return what was typed of the request; files of plugins by their whole paths."""
     typed = given(request)
     if "plugins" in typed:
         typed["plugins"] = tuple(str(Path(file).absolute()) for file in typed["plugins"])
@@ -243,22 +242,12 @@ def _save(experiment: Experiment, file: str) -> None:
     say(f"wrote {file}")
 
 
-def _write_reports(experiment: Experiment, folder: RunFolder, *, quiet: bool) -> None:
-    """Write the reports that an experiment asks for into its folder."""
-    if not experiment.report:
-        return
-    from eqbench.harness.reports import write_reports
-    from eqbench.store.stored_run import read_run
-
-    for file in write_reports(experiment.report, [read_run(folder.path)], folder.path):
-        if not quiet:
-            say(f"wrote {file}")
-
-
 def _print_plan(job: Run, folder: RunFolder | None, again: set[Status], *, as_json: bool) -> None:
     """Print planned cells, which of them are there already, and how long the rest may take."""
     from eqbench.errors import counted
+    from eqbench.harness.child import GRACE_S
     from eqbench.report.rows import Column, Report, Row, Table
+    from eqbench.report.terminal import duration
 
     finished = job.finished_in(folder, again) if folder else set()
     if folder is not None:
@@ -268,33 +257,18 @@ def _print_plan(job: Run, folder: RunFolder | None, again: set[Status], *, as_js
     if as_json:
         put_json({"schema": "eqbench.plan/1", "cells": rows})
         return
-    columns = [Column("key"), Column("game"), Column("solver"), Column("seed"), Column("state")]
+    columns = tuple(map(Column, ("key", "game", "solver", "seed", "state")))
+    cells = Table("", columns, tuple(Row(row["key"], row) for row in rows))
     missing = [cell for cell in job.cells if cell.key not in finished]
-    cells = Table("", tuple(columns), tuple(Row(row["key"], row) for row in rows))
     sums = f"{counted(len(rows), 'cell')}, {len(missing)} to run"
-    longest = _longest(missing, job.experiment.jobs)
-    print_report(Report((cells, Table("", lines=(sums + longest,)))))
-
-
-def _longest(missing: Sequence[Cell], jobs: int) -> str:
-    """How long it takes if every cell uses up its time, set-up not counted."""
-    from eqbench.harness.child import GRACE_S
-
-    if not missing:
-        return ""
-    rounds = math.ceil(len(missing) / jobs)
-    seconds = rounds * (max(cell.budget.time_s for cell in missing) + GRACE_S)
-    at_once = f", {jobs} at a time" if jobs > 1 else ""
-    return f"{at_once}: at most {duration(seconds)} of solving"
-
-
-def duration(seconds: float) -> str:
-    """A long duration with its unit."""
-    if 0 < seconds < 1:
-        return "less than 1 s"
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+    if missing:
+        jobs = job.experiment.jobs
+        # if every cell uses up its time, set-up not counted
+        longest = max(cell.budget.time_s for cell in missing) + GRACE_S
+        at_once = f", {jobs} at a time" if jobs > 1 else ""
+        in_all = duration(math.ceil(len(missing) / jobs) * longest)
+        sums += f"{at_once}: at most {in_all} of solving"
+    print_report(Report((cells, Table("", lines=(sums,)))))
 
 
 def _print(records: Sequence[CellRecord], folder: RunFolder, options: RunOptions) -> None:

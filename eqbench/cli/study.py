@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import click
 
 from eqbench.cli import INTERRUPTED
-from eqbench.cli.options import command, given
+from eqbench.cli.options import command, given, require
 from eqbench.cli.output import put_result, say
 from eqbench.requests import FLAG, FOLDER, Json, Option, Quiet, fields_of, from_data
 
@@ -136,12 +136,7 @@ def _study(options: StudyOptions, kind: type[Study[Any]]) -> tuple[Study[Any], S
     if changes.get("plugin"):
         changes["plugin"] = [str(Path(file).absolute()) for file in changes["plugin"]]
     if options.resume is None:
-        for field in fields:
-            if field.required and field.name not in changes:
-                is_argument = field.option.argument
-                name = field.option.kind.metavar if is_argument else f"--{field.name}"
-                what = "argument" if is_argument else "option"
-                raise click.UsageError(f"Missing {what} '{name}'.")
+        require(kind.request_type)
         return kind(from_data(kind.request_type, changes), figures=options.figures), None
     if options.out is not None:
         raise UsageError("give either --resume or --out: a resumed study stays in its folder")

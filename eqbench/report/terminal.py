@@ -156,6 +156,15 @@ def seconds(value: float | None) -> str:
     return f"{value:.1f} s" if value < 100 else f"{value:.0f} s"
 
 
+def duration(seconds: float) -> str:
+    """A long duration with its unit."""
+    if 0 < seconds < 1:
+        return "less than 1 s"
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
 def mebibytes(value: int | None) -> str:
     """A size in MiB."""
     return "–" if value is None else f"{value / 2**20:.0f} MiB"
