@@ -212,10 +212,7 @@ DOCUMENTS = {
         "profiles, also those given by --profile",
     ),
     "tree": ("eqbench.model.tree_files:TreeHeader", "labels.json beside a game's arrays"),
-    "experiment": (
-        "eqbench.harness.experiment:experiment_schema",
-        "files that eqbench run takes",
-    ),
+    "experiment": ("eqbench.harness.experiment:experiment_schema", "files that eqbench run takes"),
     "frame": ("eqbench.harness.frames:Message", "messages of a solver's process to a run"),
 }
 _CLOSED = ("record", "clusters")  # have no further keys

@@ -46,12 +46,10 @@ class CompareRequest:
         ),
     ] = ()
     allow_worse_status: Annotated[
-        bool,
-        Option("Do not count a worse status as a regression.", FLAG, "allow-worse-status"),
+        bool, Option("Do not count a worse status as a regression.", FLAG, "allow-worse-status")
     ] = False
     allow_missing: Annotated[
-        bool,
-        Option("Do not count a cell that NEW lacks as a regression.", FLAG, "allow-missing"),
+        bool, Option("Do not count a cell that NEW lacks as a regression.", FLAG, "allow-missing")
     ] = False
     games: Annotated[
         tuple[str, ...],

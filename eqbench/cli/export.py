@@ -25,8 +25,7 @@ class ExportRequest:
 
     game: Annotated[str, Option("Game to write; a game file here is converted.", GAME)]
     target: Annotated[
-        str,
-        Option("File to write: .efg for extensive form, .nfg for strategic form.", FILE, "to"),
+        str, Option("File to write: .efg for extensive form, .nfg for strategic form.", FILE, "to")
     ]
     force: Annotated[bool, Option("Replace the file if it exists.", FLAG)] = False
     max_nodes: MaxNodes = MOST_NODES

@@ -51,13 +51,7 @@ class RangesOptions:
 
 @command(RangesOptions, RangesRequest, about=RangesRequest.__doc__)
 def ranges(options: RangesOptions) -> int:
-    from eqbench.cli.run import (
-        begin,
-        end_as_after_interrupt,
-        execute,
-        exit_code,
-        say_how_to_go_on,
-    )
+    from eqbench.cli.run import begin, end_as_after_interrupt, execute, exit_code, say_how_to_go_on
     from eqbench.errors import counted
     from eqbench.harness.pipeline import NEVER_CACHED, Run
     from eqbench.studies.ranges.request import unavailable, without_children

@@ -56,8 +56,7 @@ class RunOptions:
         None
     )
     out: Annotated[
-        str | None,
-        Option("Folder for the results.", FOLDER, default="results/<UTC time>-<games>"),
+        str | None, Option("Folder for the results.", FOLDER, default="results/<UTC time>-<games>")
     ] = None
     resume: Annotated[
         str | None,
@@ -78,9 +77,7 @@ class RunOptions:
     save_as: Annotated[
         str | None,
         Option(
-            "Write these options as an experiment into FILE and run nothing.",
-            File(),
-            "save-as",
+            "Write these options as an experiment into FILE and run nothing.", File(), "save-as"
         ),
     ] = None
     dry_run: Annotated[
@@ -214,7 +211,7 @@ def say_how_to_go_on(job: Run, folder: RunFolder, command: str, more: str = "") 
     done = sum(record.status != "interrupted" for record in job.records)
     say(
         f"interrupted after {done} of {len(job.cells)} cells; go on with:\n"
-        f"  {command} --resume {shlex.quote(str(folder.path))}{more}",
+        f"  {command} --resume {shlex.quote(str(folder.path))}{more}"
     )
 
 

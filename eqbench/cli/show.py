@@ -60,7 +60,5 @@ def show(request: ShowRequest) -> None:
         data = read_profile(str(stored.path / file))
         facts |= play_facts(game, profile_from_json(game.tree, data))
     put_result(
-        facts,
-        lambda: profile_report(facts, show_all=request.show_all),
-        as_json=request.as_json,
+        facts, lambda: profile_report(facts, show_all=request.show_all), as_json=request.as_json
     )

@@ -8,17 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from eqbench.cli.options import command
 from eqbench.cli.output import put_result
-from eqbench.requests import (
-    FILE,
-    FLAG,
-    GAME,
-    MOST_NODES,
-    Json,
-    MaxNodes,
-    Number,
-    Option,
-    Plugins,
-)
+from eqbench.requests import FILE, FLAG, GAME, MOST_NODES, Json, MaxNodes, Number, Option, Plugins
 
 if TYPE_CHECKING:
     from eqbench.verification import Verification
