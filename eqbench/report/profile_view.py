@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from eqbench.report.entries import game_title
@@ -10,6 +11,7 @@ from eqbench.report.profile_facts import CARDS, SITUATIONS
 from eqbench.report.rows import Column, Report, Row, Table
 from eqbench.report.terminal import mebibytes, seconds, small
 from eqbench.text import printable, shortened
+from eqbench.verification import UNRESOLVED
 
 MOST_SETS = 400
 MOST_DIFFERENCES = 5
@@ -22,6 +24,9 @@ _CLOSENESS: dict[Match, str] = {
     "near": "not on its path of play, only the nearest published one",
     "cluster": "in no published set, numbered within the run",
 }
+ROUNDING = 1e-13
+LONGEST_FRACTION = 40
+_SUMS = {"nash_conv": "NashConv", "max_regret": "max regret", "exploitability": "exploitability"}
 _LEGEND = (
     "reach: probability that play gets there; own reach: the player's own part of it. "
     "gap: value of the best action minus that of this one, in payoff units, once play is there; "
@@ -187,3 +192,47 @@ def _probability(value: float) -> str:
 def _number(value: float) -> str:
     """A number with five decimals, or by its size where these would hide it."""
     return small(value) if value < 1e-4 else f"{value:.5f}"
+
+
+def measured_report(
+    players: Sequence[str], document: dict[str, Any], *, is_equilibrium: bool
+) -> Report:
+    """Return payoffs and regrets as measured, what they come to, and which equilibrium it is.
+
+    Parameters
+    ----------
+    document : the figures as JSON values, with fractions as texts under `exact` if there are any
+    """
+    exact = document.get("exact")
+    columns, rows = [Column("player", identifies=True)], []
+    for name, layout in (("payoff", "+.10f"), ("regret", ".3e")):
+        columns.append(Column(name, "number", layout=layout))
+        columns += [Column(f"exact {name}", "number")] if exact else []
+    for p, label in enumerate(players):
+        values = {name: document[f"{name}s"][p] for name in ("payoff", "regret")}
+        proved = {f"exact {name}": _short(exact[f"{name}s"][p]) for name in values if exact}
+        rows.append(Row(label, {"player": label, **values, **proved}))
+    table = Table("", tuple(columns), tuple(rows))
+    if not document["resolved"]:
+        line = f"{UNRESOLVED}; the regrets are bounds from above. Try --exact."
+        return Report((table, Table("", lines=(line,))))
+    lines, notes = [], []
+    for key, name in _SUMS.items():
+        share = f" (NashConv / {len(players)})" if key == "exploitability" else ""
+        more = f"   exactly {_short(exact[key])}" if exact else ""
+        lines.append(f"{name}{share}: {document[key]:.6e}{more}")
+    is_proved = exact is not None and exact["max_regret"] == "0"
+    identity = document["identity"]
+    lines += identity_lines(identity, is_equilibrium=is_equilibrium, is_proved=is_proved)
+    if exact and any(len(fraction) > LONGEST_FRACTION for fraction in exact["regrets"]):
+        notes.append("Long fractions are printed by --json.")
+    if not exact and any(0 < abs(value) < ROUNDING for value in document["regrets"]):
+        notes.append("Regrets around 1e-16 are rounding; --exact tells.")
+    return Report((table, Table("", lines=tuple(lines), notes=tuple(notes))))
+
+
+def _short(fraction: str) -> str:
+    """A fraction, if a person can read it."""
+    if len(fraction) <= LONGEST_FRACTION:
+        return fraction
+    return f"({len(fraction)} digits)"

@@ -31,6 +31,7 @@ FORMS = (
     *((rank, 3) for rank in (5, 6)),
 )
 _STYLES = {"ok": "green", "limit": "yellow", "timeout": "yellow", "memory": "yellow"}
+_STYLES |= {"good": "green", "absent": "yellow", "broken": "red"}  # of what is installed
 
 
 def print_comparison(records: Sequence[CellRecord], console: Console) -> None:
@@ -132,6 +133,15 @@ def seconds(value: float | None) -> str:
     if value < 1:
         return f"{value * 1e3:.1f} ms"
     return f"{value:.1f} s" if value < 100 else f"{value:.0f} s"
+
+
+def duration(seconds: float) -> str:
+    """A long duration with its unit."""
+    if 0 < seconds < 1:
+        return "less than 1 s"
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
 def mebibytes(value: int | None) -> str:

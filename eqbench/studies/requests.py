@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 
-from eqbench.errors import UsageError
 from eqbench.requests import (
     DURATION,
     FILE,
@@ -33,7 +32,6 @@ from eqbench.requests import (
     Number,
     Option,
     Pair,
-    fields_of,
 )
 
 if TYPE_CHECKING:
@@ -77,40 +75,6 @@ class StudyRequest:
         from eqbench.registry import default_registry
 
         return default_registry().with_plugins(self.plugins)
-
-
-_ATTRIBUTES = {"out", "resume", "figures", "as_json", "quiet"}  # of options of every study
-_NAMES = {"--out", "--resume", "--figures", "--json", "--quiet", "-q", "--help"}
-
-
-def check_fields(request: type) -> None:
-    """Refuse fields that nobody can give, and those that hide other options.
-
-    Raises
-    ------
-    UsageError
-    """
-    try:
-        asked = fields_of(request)
-    except (NameError, TypeError) as error:
-        raise UsageError(f"the fields of {request.__name__} cannot be read: {error}") from None
-    names = _ATTRIBUTES | _NAMES
-    for each in asked:
-        short = {f"-{each.option.short}"} if each.option.short else set()
-        own = {each.attribute, f"--{each.name}"} | short
-        if taken := sorted(own & names):
-            raise UsageError(
-                f"the field {each.attribute} of {request.__name__} cannot be called {taken[0]}: "
-                "another option has this name; choose another one"
-            )
-        names = names | own
-    known = {each.attribute for each in asked}
-    for item in fields(request):
-        if item.default is item.default_factory is MISSING and item.name not in known:
-            raise UsageError(
-                f"the field {item.name} of {request.__name__} has neither a default nor an Option "
-                "by which it can be given; annotate it as Annotated[type, Option(...)]"
-            )
 
 
 @dataclass(frozen=True, kw_only=True)

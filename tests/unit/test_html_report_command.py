@@ -11,8 +11,9 @@ from report_pages import KUHN3, page_run, read_page
 from stored_runs import cell, write_run
 
 from eqbench.cli import app
-from eqbench.cli.report import game_facts, page_file
+from eqbench.cli.report import page_file
 from eqbench.errors import UsageError
+from eqbench.harness.reports import game_facts
 from eqbench.report.html.page import command_of
 from eqbench.store.stored_run import StoredRun, read_run
 
@@ -38,9 +39,9 @@ def test_page_goes_to_the_folder_of_the_run_on_a_terminal(
     run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
-    assert page_file(["html"], None, (str(run),)) == run / "report.html"
-    assert page_file(["terminal"], None, (str(run),)) is None
-    assert page_file(["html"], "folder", (str(run),)) is None
+    assert page_file(("html",), None, (str(run),)) == run / "report.html"
+    assert page_file(("terminal",), None, (str(run),)) is None
+    assert page_file(("html",), "folder", (str(run),)) is None
 
 
 def test_page_about_several_runs_needs_a_name_on_a_terminal(
@@ -48,7 +49,7 @@ def test_page_about_several_runs_needs_a_name_on_a_terminal(
 ) -> None:
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     with pytest.raises(UsageError, match="name it with --out"):
-        page_file(["html"], None, (str(run), "other"))
+        page_file(("html",), None, (str(run), "other"))
 
 
 def test_page_goes_to_the_file_that_is_named(run: Path, tmp_path: Path) -> None:
