@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from eqbench.cli import INTERRUPTED
 from eqbench.cli.options import command
 from eqbench.cli.output import print_formatted, put, put_json, say
+from eqbench.errors import INTERRUPTED
 from eqbench.papers.catalog import MODULES, load_source
 from eqbench.papers.request import ReproduceRequest
 

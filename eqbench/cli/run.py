@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
-from eqbench.cli import INTERRUPTED
 from eqbench.cli.options import command, given, require
 from eqbench.cli.output import print_report, put_json, put_result, say, say_notes, write_text
+from eqbench.errors import INTERRUPTED
 from eqbench.harness.request import Request
 from eqbench.requests import FLAG, FOLDER, File, Json, Option, Words
 

@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
-from eqbench.cli import INTERRUPTED
 from eqbench.cli.options import command, given, require
 from eqbench.cli.output import put_result, say
-from eqbench.errors import EqbenchError, UsageError
+from eqbench.errors import INTERRUPTED, EqbenchError, UsageError
 from eqbench.requests import FLAG, FOLDER, Json, Option, Quiet, fields_of, from_data
 
 if TYPE_CHECKING:
@@ -107,15 +106,14 @@ def run_study(options: StudyOptions, kind: type[Study[Any]]) -> int:
     put_result(document, lambda: study.report(document), as_json=options.as_json)
     if folder is None:
         return 0
-    if folder.records and (options.figures or study.always_draws):
+    begun = folder.finished or folder.records  # otherwise there is nothing to draw yet
+    if begun and (options.figures or study.always_draws):
         for drawn in study.draw(folder.path, document):
             if isinstance(drawn, str):
                 say(drawn)
             elif not options.quiet:
                 say(f"wrote {drawn}")
-    code, stopped = study.ending(document)
-    if not folder.finished and not stopped:
-        code, stopped = INTERRUPTED, "interrupted"
+    code, stopped = folder.ending(study, document)
     if stopped and kind.request_type.writes_always:
         figures = ["--figures"] if options.figures else []
         words = _words(click.get_current_context())

@@ -41,7 +41,7 @@ def cell_facts(run: StoredRun, cell: CellRecord, rank: int) -> dict[str, Any]:
             f"the cell has {given}, so --rank is 0 (the best) to {count - 1}; got {rank}"
         )
     candidate = cell.equilibria[rank] if count else None
-    record = asdict(cell)
+    record = cell.to_json()
     del record["equilibria"]
     return {
         "schema": SCHEMA,

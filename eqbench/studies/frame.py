@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, Generic, Literal, NotRequired, TypedDict, TypeVar
 
 from eqbench.documents import decode, read_file
-from eqbench.errors import DocumentError, StoreError, UsageError
+from eqbench.errors import INTERRUPTED, DocumentError, StoreError, UsageError
 from eqbench.report.rows import Report
 from eqbench.requests import fields_of, from_data, to_data
 from eqbench.store.json_lines import LineReader, append_line
@@ -29,7 +29,6 @@ from eqbench.studies.study_files import new_folder, write_texts
 
 MANIFEST, RECORDS, SUMMARY = "manifest.json", "records.jsonl", "summary.json"
 SCHEMA: Literal["eqbench.study/1"] = "eqbench.study/1"
-INTERRUPTED = 130  # exit code
 
 
 R = TypeVar("R", bound=StudyRequest)

@@ -19,7 +19,7 @@ from eqbench.equilibria import KnownSet, known_sets
 from eqbench.equilibria.dimension import is_exact_enough
 from eqbench.equilibria.extremes import extremes_by_name, is_linear
 from eqbench.equilibria.formulas import TOLERANCE
-from eqbench.errors import SpecError, UsageError, counted, nearest
+from eqbench.errors import INTERRUPTED, SpecError, UsageError, counted, nearest
 from eqbench.harness.pipeline import NEVER_CACHED, Run
 from eqbench.harness.plan import Cell
 from eqbench.harness.request import Request
@@ -40,7 +40,7 @@ from eqbench.store.run_folder import RunFolder, new_run_path
 from eqbench.store.schema import CellRecord, EquilibriumRecord, Status
 from eqbench.store.stored_run import StoredRun, read_run
 from eqbench.studies.branch import action_labels
-from eqbench.studies.frame import INTERRUPTED, SUMMARY, Session, Study, StudyFolder
+from eqbench.studies.frame import SUMMARY, Session, Study, StudyFolder
 from eqbench.studies.requests import RangesRequest
 from eqbench.studies.study_files import new_folder as make_folder
 from eqbench.studies.study_files import write_texts

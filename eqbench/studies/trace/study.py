@@ -11,7 +11,7 @@ import numpy as np
 
 from eqbench.continuation import BranchPoint, Continuation, ContinuationError
 from eqbench.equilibria import Identifier
-from eqbench.errors import EqbenchError, UsageError, counted
+from eqbench.errors import INTERRUPTED, EqbenchError, UsageError, counted
 from eqbench.harness.environment import solver_version
 from eqbench.model.profile_json import profile_text
 from eqbench.model.tree import FloatArray
@@ -32,7 +32,7 @@ from eqbench.studies.branch import (
     measured,
     read_points,
 )
-from eqbench.studies.frame import INTERRUPTED, Session, Study, call
+from eqbench.studies.frame import Session, Study, call
 from eqbench.studies.requests import MOST, TraceRequest
 from eqbench.studies.study_files import write_profile
 from eqbench.studies.trace.checkpoint import Progress
