@@ -46,14 +46,12 @@ def _grouped(entries: Iterable[Entry], key: Callable[[Entry], Key]) -> dict[Key,
     return groups
 
 
-def several_seeds(entries: Sequence[Entry]) -> bool:
-    """Whether a seed tells cells apart."""
-    return len({entry.record.seed for entry in entries} - {None}) > 1
+TRIAL = ("seed", "repeat")  # what tells cells of a game and solver apart
 
 
-def several_repeats(entries: Sequence[Entry]) -> bool:
-    """Whether cells were run more than once."""
-    return any(entry.record.repeat for entry in entries)
+def several(name: str, entries: Sequence[Entry]) -> bool:
+    """Return whether cells differ in one of `TRIAL`."""
+    return len({getattr(entry.record, name) for entry in entries} - {None}) > 1
 
 
 def several_runs(entries: Sequence[Entry]) -> bool:
@@ -86,9 +84,8 @@ def is_proved(entry: Entry) -> bool:
 
 def row_label(entry: Entry, entries: Sequence[Entry]) -> str:
     """Solver of a row, with its seed, repeat and run where they tell rows apart."""
-    seed = entry.record.seed
-    more = [f"seed {seed}"] if seed is not None and several_seeds(entries) else []
-    more += [f"repeat {entry.record.repeat}"] if several_repeats(entries) else []
+    numbers = {name: getattr(entry.record, name) for name in TRIAL if several(name, entries)}
+    more = [f"{name} {number}" for name, number in numbers.items() if number is not None]
     more += [entry.run] if several_runs(entries) else []
     return entry.record.solver + (f" ({', '.join(more)})" if more else "")
 
@@ -98,7 +95,7 @@ def labels(sharing: Sequence[Entry], entries: Sequence[Entry]) -> list[str]:
     found = []
     for group in by_solver(sharing):
         label, first = row_label(group[0], entries), group[0].record
-        for name in ("seed", "repeat"):
+        for name in TRIAL:
             numbers = dict.fromkeys(str(getattr(entry.record, name)) for entry in group)
             if len(numbers) > 1:
                 every = f"{name}s {', '.join(numbers)}"

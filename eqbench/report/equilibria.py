@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from eqbench.report import naming
-from eqbench.report.entries import Entry, by_game, by_solver, several_runs, several_seeds
+from eqbench.report.entries import Entry, by_game, by_solver, several, several_runs
 from eqbench.report.naming import Identity, Member
 from eqbench.report.rows import RUN, SOLVER, Column, Report, Row, Table
 from eqbench.spec import is_foreign
@@ -58,7 +58,7 @@ def with_matrices(report: Report, entries: Sequence[Entry], *, always: bool = Fa
     for table, group in zip(report.tables, by_game(entries), strict=True):
         tables.append(table)
         lists = any(len(naming.found(entry.record)) > 1 for entry in group)
-        if _has_identity(group) and (always or several_seeds(group) or lists):
+        if _has_identity(group) and (always or several("seed", group) or lists):
             game = group[0].record
             title = table.title if is_foreign(game.game_spec) else game.game
             tables.append(_matrix(title, group))

@@ -233,6 +233,4 @@ def measured_report(
 
 def _short(fraction: str) -> str:
     """A fraction, if a person can read it."""
-    if len(fraction) <= LONGEST_FRACTION:
-        return fraction
-    return f"({len(fraction)} digits)"
+    return fraction if len(fraction) <= LONGEST_FRACTION else f"({len(fraction)} digits)"

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from eqbench.report.entries import (
+    TRIAL,
     Entry,
     cell_notes,
     is_proved,
     row_label,
-    several_repeats,
+    several,
     several_runs,
-    several_seeds,
     titled,
 )
 from eqbench.report.naming import identity_text, label, marks
@@ -214,8 +214,7 @@ def _columns(entries: Sequence[Entry]) -> tuple[Column, ...]:
     return (
         *([RUN] if several_runs(entries) else []),
         SOLVER,
-        *([Column("seed", "count", identifies=True)] if several_seeds(entries) else []),
-        *([Column("repeat", "count", identifies=True)] if several_repeats(entries) else []),
+        *(Column(name, "count", identifies=True) for name in TRIAL if several(name, entries)),
         Column("status", "status"),
         Column("max regret", "small", "max\nregret"),
         Column("NashConv", "small", dispensable=5),

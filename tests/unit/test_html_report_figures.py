@@ -23,8 +23,7 @@ from stored_runs import cell, without_figures, write_run
 
 from eqbench.report.html.charts import linear_scale, log_scale
 from eqbench.report.html.document import Beside, Block, Figure, Prose
-from eqbench.report.html.facts import GameFacts, PublishedPayoffs
-from eqbench.report.html.tracks import collect
+from eqbench.report.html.tracks import GameFacts, PublishedPayoffs, collect
 from eqbench.report.html.views import payoff_scatters
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import read_run

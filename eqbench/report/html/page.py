@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from eqbench.model.size_limit import DEFAULT_MAX_NODES
+from eqbench.documents import read_file
 from eqbench.report.exports import report_on
 from eqbench.report.html import views
 from eqbench.report.html.document import (
@@ -23,15 +23,15 @@ from eqbench.report.html.document import (
     Title,
     document,
 )
-from eqbench.report.html.facts import GameFacts, PublishedSet
-from eqbench.report.html.tracks import GameTracks, Material, collect
+from eqbench.report.html.tracks import GameFacts, GameTracks, Material, PublishedSet, collect
 from eqbench.report.naming import is_cluster, label, listing, marks, order
 from eqbench.report.rows import FORMATS, SOLVER, Column, Kind, Report, Row, all_cells
 from eqbench.report.rows import Table as Rows
 from eqbench.report.terminal import mebibytes, seconds
+from eqbench.store.run_folder import EXPERIMENT
 from eqbench.store.schema import Status
 from eqbench.store.stored_run import StoredRun, cell_name
-from eqbench.text import printable
+from eqbench.text import printable, printable_lines
 
 MEANINGS: dict[Status, str] = {
     "ok": "converged or complete, and the measured regret bears it out",
@@ -96,34 +96,20 @@ def _published_lines(known: Sequence[PublishedSet]) -> list[str]:
     return lines
 
 
-# Options of `eqbench run` by entries of a stored request, with what is the case unless given.
-_OPTIONS: dict[str, tuple[str, Any]] = {
-    "seeds": ("--seeds", 1),
-    "timeout_s": ("--timeout", 10.0),
-    "setup_timeout_s": ("--setup-timeout", 120.0),
-    "iterations": ("--iterations", None),
-    "target": ("--target", None),
-    "tolerance": ("--tolerance", 1e-6),
-    "memory_bytes": ("--memory", 4 * 2**30),
-    "threads": ("--threads", 1),
-    "max_nodes": ("--max-nodes", DEFAULT_MAX_NODES),
-    "jobs": ("--jobs", 1),
-}
 _UNKNOWN = "–"
-_LISTS = {"games": "--game", "solvers": "--solver", "plugins": "--plugin"}
 
 
-def command_of(run: StoredRun) -> str:
-    """The command that asks for the same run, as far as the run says what it was asked for."""
-    request, words = run.plan["request"], ["eqbench", "run"]
-    for name, option in _LISTS.items():
-        for value in request.get(name) or ():
-            words += [option, str(value)]
-    for name, (option, usual) in _OPTIONS.items():
-        value = request.get(name)
-        if value not in (None, usual):
-            words += [option, str(value).removesuffix(".0")]
-    return printable(shlex.join(words))
+def repetition(run: StoredRun) -> list[Block]:
+    """What a run was asked for as an experiment, and the command that repeats it."""
+    file = run.path / EXPERIMENT
+    try:
+        text = read_file(file).decode()
+    except (OSError, UnicodeDecodeError):
+        return []  # a version before experiments wrote it
+    return [
+        Command("the same run again", f"eqbench run {printable(shlex.quote(str(file)))}"),
+        Command("which is this experiment", printable_lines(text)),
+    ]
 
 
 def overview(run: StoredRun, _: int) -> list[Block]:
@@ -150,7 +136,7 @@ def overview(run: StoredRun, _: int) -> list[Block]:
     folder = shlex.quote(str(run.path))
     return [
         Facts([(name, value) for name, value in pairs if value not in ("", _UNKNOWN)]),
-        Command("the same run again", command_of(run)),
+        *repetition(run),
         Command("go on where it stopped", f"eqbench run --resume {folder}"),
     ]
 

@@ -4,20 +4,45 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 
 from eqbench.errors import UsageError
 from eqbench.report.entries import Entry, titled
 from eqbench.report.exports import entries_of, run_names
 from eqbench.report.html.charts import Look, looks
-from eqbench.report.html.facts import GameFacts, PublishedPayoffs, PublishedSet
 from eqbench.spec import split_specs
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun
 from eqbench.store.traces import Snapshot, read_trace
 
 _DEFAULT_TARGET = 1e-10  # of the payoff range, where a run was given none
+
+
+@dataclass(frozen=True)
+class PublishedPayoffs:
+    """Payoffs of a published set of equilibria: those of its two ends, or of its only point."""
+
+    name: str
+    ends: tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True)
+class PublishedSet:
+    """Where a set of equilibria was published, and what the symbols in its members' names are."""
+
+    name: str
+    source: str
+    symbols: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class GameFacts:
+    """What is known of a game: payoffs of published sets where these can be drawn, and sources."""
+
+    payoff_scale: float
+    published: tuple[PublishedPayoffs, ...] = ()
+    sets: tuple[PublishedSet, ...] = ()
 
 
 @dataclass(frozen=True)
