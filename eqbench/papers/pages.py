@@ -16,7 +16,6 @@ from eqbench.papers.verdicts import VERDICTS
 from eqbench.report.html.document import (
     Block,
     Cell,
-    Heading,
     Picture,
     Prose,
     Section,
@@ -152,8 +151,8 @@ def _plain(value: Any) -> str:
 
 def index_page(judged: Sequence[Judged]) -> str:
     """The page with the counts of all sources, as text."""
-    heads = [Heading("source"), *(Heading(WORDS[v], numeric=True) for v in VERDICTS)]
-    heads.append(Heading("claims", numeric=True))
+    heads = [Column("source"), *(Column(WORDS[v], "count") for v in VERDICTS)]
+    heads.append(Column("claims", "count"))
     rows = [
         [
             Cell(source["citation"], link=f"{source['name']}.html"),
@@ -176,9 +175,7 @@ def index_page(judged: Sequence[Judged]) -> str:
     sections = [Section("Verdicts", (Prose((_MEANING,)), Table("counts", heads, rows, plain=True)))]
     if open_ends:
         names = ("source", "part", "claim", "theirs", "ours", "verdict", "detail")
-        table = Table(
-            "differences", [Heading(name) for name in names], open_ends, filters=names[:1]
-        )
+        table = Table("differences", [Column(name) for name in names], open_ends, filters=names[:1])
         sections.append(Section("What is not as printed", (table,)))
     return document(
         "Published results, reproduced", sections, lead=[_extent(full=judged[0]["full"])]
@@ -218,7 +215,7 @@ def _section(part: Judged, source: str) -> Section:
         if jobs:
             blocks.append(Prose((f"Read from the jobs {', '.join(jobs)}.",), small=True))
     if listed:
-        heads = [Heading(text) for text in ("claim", "theirs", "ours", "verdict", "detail", "job")]
+        heads = [Column(text) for text in ("claim", "theirs", "ours", "verdict", "detail", "job")]
         rows = [_statement(claim) for claim in listed]
         blocks.append(
             Table(
@@ -236,7 +233,7 @@ def _section(part: Judged, source: str) -> Section:
             [Cell(file["title"]), Cell(file["file"], link=_path(source, file["job"], file["file"]))]
             for file in part["files"]
         ]
-        heads = [Heading("data"), Heading("file")]
+        heads = [Column("data"), Column("file")]
         blocks.append(Table(f"{name}-files", heads, rows, plain=True))
     return Section(part["title"], blocks)
 
@@ -275,7 +272,7 @@ def _grid(name: str, claims: Sequence[Judged]) -> Table:
         [Cell(row), *(_grid_cell(place.get((row, column))) for column in columns)]
         for row in dict.fromkeys(claim["row"] for claim in claims)
     ]
-    heads = [Heading(""), *(Heading(column) for column in columns)]
+    heads = [Column(""), *(Column(column) for column in columns)]
     return Table(name, heads, rows, caption=_LEGEND, plain=True, wrapped=True)
 
 
@@ -303,7 +300,7 @@ def _picture(picture: Judged, name: str) -> Block:
 
 
 def _jobs_section(jobs: Sequence[Judged]) -> Section:
-    heads = [Heading("job"), Heading("command"), Heading("folder"), Heading("time", numeric=True)]
+    heads = [Column("job"), Column("command"), Column("folder"), Column("time", "count")]
     rows = [
         [
             Cell(job["name"]),

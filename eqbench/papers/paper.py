@@ -204,8 +204,9 @@ def _jobs(given: _Job, lists: Mapping[str, list[str]], folder: Path) -> Iterator
             # dots of values cannot stand in the name of a job
             return tuple(name.replace(".", "_") for text in texts for name in words(text))
 
+        (name,) = names([given["name"]])
         yield Job(
-            *names([given["name"]]),
+            name,
             words(given.get("command", "")),
             given.get("compute", ""),
             names(given.get("needs", ())),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,11 @@ from eqbench.papers.pages import points_csv, short_report, texts
 from eqbench.papers.paper import Paper, find_paper, load_paper, shipped
 from eqbench.papers.request import ReproduceRequest
 from eqbench.papers.verdicts import SCHEMA, judge
-from eqbench.report.rows import Report, Table
-from eqbench.studies.frame import Session, Study
+from eqbench.report.rows import Column, Report, Row, Table
+from eqbench.studies.frame import Session, Study, StudyFolder
 from eqbench.studies.study_files import write_texts
+
+_SLICE_S = 0.2
 
 
 class Reproduction(Study[ReproduceRequest]):
@@ -29,7 +32,6 @@ class Reproduction(Study[ReproduceRequest]):
         names = request.sources or (() if request.paper else tuple(shipped()))
         folders = [*map(find_paper, dict.fromkeys(names)), *map(Path, request.paper)]
         self.papers = [load_paper(folder) for folder in folders]
-        self.at_once = request.jobs
         known = [job.name for paper in self.papers for job in paper.jobs]
         for name in (*request.only, *request.again):
             if name not in known:
@@ -40,6 +42,28 @@ class Reproduction(Study[ReproduceRequest]):
             for job in self._wanted(paper)
         }
         self._judged: list[dict[str, Any]] = []
+        self.place, self.records = Path(), dict[str, dict[str, Any]]()
+
+    @classmethod
+    def folder_type(cls) -> type[StudyFolder]:
+        """Return how its folder is written and read."""
+        return ReproductionFolder
+
+    def preview(self) -> Report | None:
+        """Return the list of the jobs, if that is all that is wanted."""
+        if not self.request.listed:
+            return None
+        full = self.request.full
+        return Report(
+            tuple(
+                Table(
+                    f"{paper.name}: {paper.citation}",
+                    (Column("job"), Column("command"), Column("extent")),
+                    tuple(Row(job.name, _listed(job, full=full)) for job in paper.jobs),
+                )
+                for paper in self.papers
+            )
+        )
 
     def _wanted(self, paper: Paper) -> list[Job]:
         only = [job.name for job in paper.jobs if job.name in self.request.only]
@@ -51,39 +75,37 @@ class Reproduction(Study[ReproduceRequest]):
         """Return the jobs, each after those that it needs; those that run alone come last."""
         return sorted(self._jobs, key=lambda part: self._jobs[part][1].alone)
 
-    def is_current(self, part: str, records: Mapping[str, Mapping[str, Any]]) -> bool:
+    def is_done(self, part: str, record: Mapping[str, Any], folder: Path) -> bool:
         """Return whether a job that was run before has a result that still counts."""
         paper, job = self._jobs[part]
-        record = _job_record(records[part])
-        done = record["accepted"] and self._folder(paper, Path(), records).is_current(job, record)
-        return done and job.name not in self.request.again
+        if not record.get("accepted") or job.name in self.request.again:
+            return False
+        return self.jobs_of(paper, folder).is_current(job, _job_record(record))
 
-    def may_begin(self, part: str, records: Mapping[str, Any], running: Collection[str]) -> bool:
+    def may_begin(self, part: str, running: Collection[str]) -> bool:
         """Return whether a job's needs are there and nothing that wants to be alone runs."""
-        paper, job = self._jobs[part]
-        needed = {f"{paper.name}/{name}" for name in job.required(full=self.request.full)}
-        alone = job.alone or any(self._jobs[other][1].alone for other in running)
-        return needed <= set(records) and not (alone and running)
+        alone = [self._jobs[other][1].alone for other in (part, *running)]
+        return self._needs(part) <= set(self.records) and not (any(alone) and running)
 
     def do(self, part: str, session: Session) -> dict[str, Any]:
         """Run a job; what needs a failed one is not run."""
         paper, job = self._jobs[part]
-        needed = sorted(job.required(full=self.request.full))
-        failed = [n for n in needed if not session.records[f"{paper.name}/{n}"]["accepted"]]
+        failed = [n for n in sorted(self._needs(part)) if not self.records[n]["accepted"]]
         if failed:
             return {"part": part, "accepted": False, "needs": failed[0]}
-        record = self._folder(paper, session.folder, session.records).run(job, session.interrupted)
+        record = self.jobs_of(paper, session.folder).run(job, session.interrupted)
         return {"part": part, "interrupted": True} if record is None else {"part": part, **record}
+
+    def _needs(self, part: str) -> set[str]:
+        paper, job = self._jobs[part]
+        return {f"{paper.name}/{name}" for name in job.required(full=self.request.full)}
 
     def summary(self, records: Sequence[dict[str, Any]], *, finished: bool) -> dict[str, Any]:
         """Return the verdicts when all jobs are there, before that how many are."""
         bare = {"schema": SCHEMA, "full": self.request.full, "finished": finished}
         if not finished:
             return bare | {"jobs_done": len(records), "jobs": len(self._jobs)}
-        by_part = {record["part"]: record for record in records}
-        self._judged = [
-            judge(paper, self._folder(paper, self.folder, by_part)) for paper in self.papers
-        ]
+        self._judged = [judge(paper, self.jobs_of(paper, self.place)) for paper in self.papers]
         return bare | {"sources": [_without_pictures(paper) for paper in self._judged]}
 
     def report(self, document: Mapping[str, Any]) -> Report:
@@ -113,15 +135,52 @@ class Reproduction(Study[ReproduceRequest]):
         """Return the end of the name of a new folder."""
         return "-".join(["reproduce", *self.request.sources])
 
-    def _folder(
-        self, paper: Paper, root: Path, records: Mapping[str, Mapping[str, Any]]
-    ) -> JobFolder:
+    def jobs_of(self, paper: Paper, root: Path) -> JobFolder:
+        """The jobs of a paper in the folder of a reproduction."""
+
         def record(name: str) -> JobRecord | None:
-            found = records.get(f"{paper.name}/{name}")
+            found = self.records.get(f"{paper.name}/{name}")
             return None if found is None or "words" not in found else _job_record(found)
 
-        full = self.request.full
-        return JobFolder(paper.name, root / "jobs" / paper.name, record, full=full)
+        return JobFolder(paper.name, root / "jobs" / paper.name, record, full=self.request.full)
+
+
+class ReproductionFolder(StudyFolder):
+    """The folder of a reproduction, in which several jobs run at the same time."""
+
+    def carry_out(self, study: Study[Any], session: Session) -> dict[str, Any]:
+        """Run what is missing, each job when what it needs is there; then judge all claims."""
+        assert isinstance(study, Reproduction)
+        study.place, study.records = self.path, self.records
+        waiting = []
+        for part in study.parts():  # each after what it needs, which may be stale with it
+            record = self.records.get(part)
+            if record is None or not study.is_done(part, record, self.path):
+                self.records.pop(part, None)
+                waiting.append(part)
+        total, running = len(study.parts()), dict[Future[dict[str, Any]], str]()
+        with ThreadPoolExecutor(study.request.jobs) as pool:
+            while (waiting or running) and not (session.interrupted() and not running):
+                free = 0 if session.interrupted() else study.request.jobs - len(running)
+                for part in [p for p in waiting if study.may_begin(p, running.values())][:free]:
+                    if study.may_begin(part, running.values()):  # after those just begun
+                        waiting.remove(part)
+                        running[pool.submit(study.do, part, session)] = part
+                for future in wait(running, _SLICE_S, return_when=FIRST_COMPLETED).done:
+                    part, record = running.pop(future), future.result()
+                    self.keep(part, record)
+                    session.say(_said(part, record, len(self.records), total))
+        return self.summarize(study)
+
+
+def _said(part: str, record: Mapping[str, Any], done: int, total: int) -> str:
+    """A line on a job that has ended."""
+    if record.get("interrupted"):
+        return f"{part}  interrupted"
+    if "needs" in record:
+        return f"{done:3}/{total}  {part}  not run, since {record['needs']} failed"
+    failed = "" if record["accepted"] else f"  FAILED with exit code {record['exit_code']}"
+    return f"{done:3}/{total}  {part}  {record['elapsed_s']:.1f} s{failed}"
 
 
 def _job_record(record: Mapping[str, Any]) -> JobRecord:
@@ -145,3 +204,8 @@ def _without_pictures(paper: Mapping[str, Any]) -> dict[str, Any]:
         for part in paper["parts"]
     ]
     return {**paper, "parts": parts}
+
+
+def _listed(job: Job, *, full: bool) -> dict[str, str]:
+    command = " ".join(job.words(full=full)) or "computed"
+    return {"job": job.name, "command": command, "extent": "--full" if job.full else ""}

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from eqbench.requests import FILE, FLAG, JOBS, Kind, Option
-from eqbench.studies.requests import StudyRequest
+from eqbench.studies.requests import StudyCommand
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReproduceRequest(StudyRequest):
+class ReproduceRequest(StudyCommand):
     r"""Hold published results against our own, cell by cell.
 
     SOURCE is encyclopedia, szafron, ganzfried, billingham_2017 or billingham_2018; all of them if

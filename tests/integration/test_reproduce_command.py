@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import signal
 import subprocess
@@ -13,6 +12,8 @@ from typing import Any
 import psutil
 import pytest
 from command import PATIENCE_S, Ended, eqbench, eqbench_here, wait_for
+
+from eqbench.studies.study_files import held
 
 SOURCE = "encyclopedia"
 
@@ -103,8 +104,7 @@ def test_mistakes_are_refused_with_what_is_allowed(
 
 
 def test_a_folder_in_use_is_refused(first: Ended) -> None:
-    with (first.folder / "page" / "request.json").open() as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+    with held(first.folder / "page", "reproduce"):
         ended = eqbench_here("reproduce", "--resume", "page", cwd=first.folder)
     assert ended.code == 2
     assert "another eqbench reproduce runs in page" in ended.err

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -19,9 +18,8 @@ from stored_runs import cell, identified, identity, write_run
 import eqbench
 from eqbench.equilibria.expressions import evaluate
 from eqbench.model.profile_json import profile_from_json
-from eqbench.papers.billingham_2017 import SOURCE, compute_motion, compute_profiles, compute_rules
+from eqbench.papers.billingham_2017 import SOURCE, compute_motion, compute_profiles
 from eqbench.papers.billingham_2017.found import NAMES, PLACES
-from eqbench.papers.billingham_2017.polynomials import derivative, printed, read, text
 from eqbench.papers.billingham_2017.printed_solutions import SOLUTIONS, Value
 from eqbench.papers.claims import Part, Reading
 from eqbench.papers.jobs import Workshop
@@ -64,38 +62,6 @@ def part(title: str) -> Part:
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
     return Store(tmp_path)
-
-
-def test_parts_have_as_many_cells_as_the_paper() -> None:
-    """14 brackets of (1) to (3) and their shape; 11 conditions; Table 1 with 24 cells."""
-    assert len(part("Equations (1) to (3)").claims) == 14 + 1
-    assert _numbered(part("Section 3: the eleven conditions")) == 11
-    assert _numbered(part("Table 1")) == 24
-    rows = Counter(claim.row for claim in part("Equations (5) to (18)").claims)
-    assert set(rows) == {f"Solution {solution.name}" for solution in SOLUTIONS}
-    assert all(rows[f"Solution {each.name}"] >= len(each.entries) + 1 for each in SOLUTIONS)
-    assert len(SOLUTIONS) == 14
-
-
-def _numbered(of: Part) -> int:
-    return sum(claim.row[:-1].isdigit() for claim in of.claims)
-
-
-def test_every_frequency_of_a_solution_is_a_claim() -> None:
-    for solution in SOLUTIONS:
-        named = " ".join(entry.of for entry in solution.entries)
-        missing = [name for name in NAMES if name not in named]
-        # equation (17) says what c1 and d2 are in sentences of its own
-        assert missing == (["c1", "d2"] if solution.name == "10a" else []), solution.name
-
-
-def test_polynomials_are_read_from_text_and_from_payoffs(tmp_path: Path) -> None:
-    found = compute_rules.profits(tmp_path, tmp_path, full=False)
-    second = read(found["polynomials"]["E2"])
-    assert derivative(second, "c2") == printed("P*b1 - 2*a1")
-    assert text(derivative(second, "c2")) == "−2·a1 + P·b1"
-    assert derivative(second, "c2") != printed("P*b1 - a1")
-    assert printed("(P + a1)*((2 - b1)*a2/(P + a1))") == printed("2*a2 - b1*a2")
 
 
 def enumeration(

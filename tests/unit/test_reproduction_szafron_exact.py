@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,17 +12,12 @@ import eqbench
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_from_json
 from eqbench.papers.szafron.certificates import changes, measured
-from eqbench.papers.szafron.family import corner_members, largest_bluffs, sample
+from eqbench.papers.szafron.family import corner_members, sample
 from eqbench.papers.szafron.formulas import (
-    dominance,
-    in_family,
     payoff_polynomials,
-    reach_polynomial,
 )
 from eqbench.papers.szafron.notation import (
-    NECESSARY,
     SUB_FAMILIES,
-    in_kappa,
     load_kuhn3,
     member,
     profile,
@@ -31,9 +25,6 @@ from eqbench.papers.szafron.notation import (
 )
 from eqbench.papers.szafron.polish import exact_near, polished
 from eqbench.papers.szafron.polynomials import Polynomial, parsed
-from eqbench.papers.szafron.printed_formulas import REACH_C43, U1, U2, U3
-from eqbench.papers.szafron.selection import allowed, table_4_values
-from eqbench.papers.szafron.text import compute as compute_text
 from eqbench.papers.szafron.two_players import two_player_document
 from eqbench.verification import verify, verify_exactly
 
@@ -43,24 +34,6 @@ QUARTER, HALF = Fraction(1, 4), Fraction(1, 2)
 @cache
 def kuhn3_payoffs() -> list[Polynomial]:
     return payoff_polynomials(load_kuhn3().tree)
-
-
-def test_payoffs_have_as_many_terms_as_the_paper_counts() -> None:
-    """Szafron et al. 2013, appendix: 333, 457 and 457 terms, then 134, 158 and 167."""
-    payoffs = kuhn3_payoffs()
-    assert [len(each) for each in payoffs] == [333, 457, 457]
-    assert [len(each.at(NECESSARY)) for each in payoffs] == [134, 158, 167]
-
-
-def test_equations_of_the_paper_are_the_game_s_own_payoffs() -> None:
-    """Szafron et al. 2013, equations (1) to (5)."""
-    tree = load_kuhn3().tree
-    payoffs = kuhn3_payoffs()
-    for player, text in enumerate((U1, U2, U3)):
-        assert not (in_family(payoffs[player], player) - parsed(text, {})).terms
-    reach = reach_polynomial(tree, "c43")
-    assert not (reach - parsed(REACH_C43, {})).terms
-    assert not (payoffs[2].derivative("c43") - 4 * reach).terms
 
 
 def test_polynomials_agree_with_the_verifier_at_a_profile() -> None:
@@ -74,13 +47,6 @@ def test_polynomials_are_written_and_parsed_alike() -> None:
     text = parsed("2*x - (x - 1/2)*y + x*x", {"z": Polynomial({})})
     assert str(text) == "2*x + 1/2*y + x*x - x*y"
     assert text.derivative("x").at({"y": 3}).value({"x": Fraction(1)}) == 1
-
-
-def test_values_of_table_2_are_forced_and_others_are_not() -> None:
-    found = dominance(load_kuhn3().tree)
-    assert {name: int(each["least"] > 0) for name, each in found.items()} == NECESSARY
-    assert all(each["most"] < 0 or each["least"] > 0 for each in found.values())
-    assert all(each["histories"] == 6 for each in found.values())
 
 
 def test_members_keep_table_3_and_what_is_broken_does_not() -> None:
@@ -97,12 +63,6 @@ def test_regret_of_a_member_is_zero_and_beyond_a_bound_it_is_not() -> None:
     assert measured(game, one.values).max_regret == 0
     (beyond,) = changes()["b32"](one.values)
     assert measured(game, beyond).max_regret > 0
-
-
-def test_table_4_gives_player_1_a_gain_that_the_paper_does_not_mention() -> None:
-    """Szafron et al. 2013, §6, Table 4: c33 = 1/4 is below 1/2 - b32."""
-    found = measured(load_kuhn3(), table_4_values())
-    assert [in_kappa(Fraction(regret)) for regret in found.regrets] == ["2κ", "κ/4", "0"]
 
 
 def test_sub_family_between_is_not_convex() -> None:
@@ -140,29 +100,3 @@ def test_polishing_brings_a_blurred_member_back_and_fractions_certify_it() -> No
     certified = exact_near(game, exact.probabilities)
     assert certified is not None
     assert verify_exactly(game.tree, certified).max_regret == 0
-
-
-def test_of_the_formulas_in_the_text_one_is_not_that_of_table_3(tmp_path: Path) -> None:
-    """Szafron et al. 2013, §5: b33 for c11 = 1/2, which lets somebody gain as it is printed."""
-    found = compute_text(tmp_path, tmp_path, full=False)
-    assert [name for name, each in found.items() if each["difference"] != "0"] == ["high b33"]
-    assert [name for name, each in found.items() if each["not_equilibria"]] == ["high b33"]
-    for each in found.values():
-        assert each["members"] > 0
-        assert each["beyond"]["not_equilibria"] == each["beyond"]["profiles"] > 0
-        assert each["table_3_equilibria"] == each["of"]
-
-
-def test_constraints_of_table_3_keep_both_bluffs_at_a_quarter() -> None:
-    """Szafron et al. 2013, Lemma 2; for c11 = 1/2, b21 ≤ b11 ≤ (1/2 − b21)/2 leaves b21 ≤ 1/6."""
-    found = [largest_bluffs(name) for name in SUB_FAMILIES]
-    assert found == [(QUARTER, QUARTER), (QUARTER, QUARTER), (QUARTER, Fraction(1, 6))]
-
-
-def test_players_of_table_4_are_each_in_some_member(tmp_path: Path) -> None:
-    """Szafron et al. 2013, Table 4: each strategy is of an equilibrium of the family."""
-    found, printed = allowed(tmp_path, tmp_path, full=False), table_4_values()
-    assert [each["regrets"] for each in found.values()] == [["0"] * 3] * 3
-    own = {name: value for each in found.values() for name, value in each["own"].items()}
-    assert own == {name: str(printed[name]) for name in own}
-    assert len(own) == 48

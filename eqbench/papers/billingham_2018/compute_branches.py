@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from eqbench.equilibria.kuhn_ranges import TOLERANCE, KuhnNodes, Range, held, strategy_ranges
 from eqbench.model.tree import FloatArray
 from eqbench.papers.billingham_2018.jobs import SMALL_DECKS, SMOOTHED, kuhn
-from eqbench.plots.kuhn import TOLERANCE, KuhnNodes, Range, held, strategy_ranges
 from eqbench.registry import load_game
 from eqbench.studies.branch import VERTICAL, Branch, crossing_counts, read_points, turning_points
 

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.equilibria import Identifier
+from eqbench.equilibria.kuhn_ranges import KuhnNodes, bet_before
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import FloatArray, GameTree
 from eqbench.papers.billingham_2018.compute_skp import continuation
 from eqbench.papers.billingham_2018.jobs import kuhn
-from eqbench.plots.kuhn import KuhnNodes, bet_before
 from eqbench.registry import load_game
 from eqbench.studies.branch import Measured, measured
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from eqbench.equilibria.kuhn_ranges import NODES, KuhnNodes, held
 from eqbench.model.game import Game
 from eqbench.model.tree import FloatArray
 from eqbench.papers.billingham_2018.compute_skp import continuation
 from eqbench.papers.billingham_2018.jobs import kuhn
-from eqbench.plots.kuhn import NODES, KuhnNodes, held
 from eqbench.registry import load_game
 from eqbench.studies.branch import measured
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linprog
 
+from eqbench.equilibria.kuhn_ranges import N_OPENINGS, NODES, KuhnNodes
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
 from eqbench.model.tree import FloatArray, GameTree
 from eqbench.papers.billingham_2018.jobs import SMALL_DECKS, kuhn
-from eqbench.plots.kuhn import N_OPENINGS, NODES, KuhnNodes
 from eqbench.registry import load_game
 
 _DECKS, _POTS = (4, 5, 6, 7), (1, 3, 16)

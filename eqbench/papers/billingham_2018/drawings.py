@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eqbench.documents import read_file
+from eqbench.equilibria.kuhn_ranges import NODES
 from eqbench.model.profile_json import MOST_PROFILE_BYTES, parse_profile, profile_from_json
 from eqbench.papers.billingham_2018.compute_branches import load_branch
 from eqbench.papers.billingham_2018.drawings_skp import skp_figures
 from eqbench.papers.billingham_2018.jobs import DECKS, SMALL_DECKS, kuhn
 from eqbench.plots.branches import Window, crossing_figure, payoff_figure
-from eqbench.plots.kuhn import NODES, bar_figure
+from eqbench.plots.kuhn import bar_figure
 from eqbench.plots.style import add_legend, label_axes, log_log_figure, new_figure, save_figure
 from eqbench.registry import load_game
 from eqbench.report.svg import COLORS, GRAY
