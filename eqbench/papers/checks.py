@@ -1,9 +1,10 @@
 """The checks of claims: a small closed language that holds a value of ours against what is printed.
 
     check = term { "and" term }
-    term  = relation [ value ] | value-free word
+    term  = [ key ":" ] ( relation [ value ] | value-free word )
 
-Where a relation has no value of its own, it is held against the number that is printed.
+Where a relation has no value of its own, it is held against the number that is printed, which may
+follow a formula and ``=``. With a key, the term is about that entry of a table only.
 
 ==================  =====================================================================
 ``=`` *v*           equal: exactly for numbers, letter by letter for words and lists
@@ -65,14 +66,14 @@ class Missing:
 
 
 def number_in(text: str) -> tuple[Fraction, Fraction]:
-    """The only number in a text, and half a unit of its last digit.
+    """The only number in a text or behind its last ``=``, and half a unit of its last digit.
 
     Raises
     ------
     UsageError
         If there is none, or are several.
     """
-    found = NUMBER.findall(text)
+    found = NUMBER.findall(text.rpartition("=")[2])
     if len(found) != 1:
         raise UsageError(f"{text!r} has {len(found)} numbers; give the check a value of its own")
     return parse_number(found[0]), half_unit(found[0])
@@ -106,6 +107,9 @@ def passes(check: str, ours: Any, printed: str) -> bool | None:
 
 
 def _passes(term: str, ours: Any, printed: str) -> bool | None:
+    key, colon, about = term.partition(": ")
+    if colon and isinstance(ours, Mapping) and key in (by_text := {str(k): k for k in ours}):
+        return passes(about, ours[by_text[key]], printed)
     relation, _, rest = term.partition(" ")
     rest, items = rest.strip(), _items(ours)
     if term in ("rises", "falls"):
