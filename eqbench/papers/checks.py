@@ -4,7 +4,8 @@
     term  = [ key ":" ] ( relation [ value ] | value-free word )
 
 Where a relation has no value of its own, it is held against the number that is printed, which may
-follow a formula and ``=``. With a key, the term is about that entry of a table only.
+follow a formula and ``=``. With a key, the term is about that entry of a table only; ``max``, ``min``
+and ``count`` are keys of all lists and tables.
 
 ==================  =====================================================================
 ``=`` *v*           equal: exactly for numbers, letter by letter for words and lists
@@ -108,8 +109,8 @@ def passes(check: str, ours: Any, printed: str) -> bool | None:
 
 def _passes(term: str, ours: Any, printed: str) -> bool | None:
     key, colon, about = term.partition(": ")
-    if colon and isinstance(ours, Mapping) and key in (by_text := {str(k): k for k in ours}):
-        return passes(about, ours[by_text[key]], printed)
+    if colon:
+        return passes(about, _entry(ours, key), printed)
     relation, _, rest = term.partition(" ")
     rest, items = rest.strip(), _items(ours)
     if term in ("rises", "falls"):
@@ -123,6 +124,16 @@ def _passes(term: str, ours: Any, printed: str) -> bool | None:
     low, high = _allowed(relation, rest, printed)
     inside = {_inside(item, low, high, strict=relation in ("<", ">")) for item in items}
     return None if inside == {True, None} or inside == {None} else inside == {True}
+
+
+def _entry(ours: Any, key: str) -> Any:
+    """What a key names in a list or table."""
+    by_text = {str(own): item for own, item in ours.items()} if isinstance(ours, Mapping) else {}
+    if key in by_text:
+        return by_text[key]
+    if key not in ("max", "min", "count"):
+        raise UsageError(f"the check has the key {key!r}, but there is only {', '.join(by_text)}")
+    return {"max": max, "min": min, "count": len}[key](_items(ours))
 
 
 def _allowed(relation: str, rest: str, printed: str) -> tuple[Any, Any]:

@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 
 from eqbench.model.tree import FloatArray
 from eqbench.papers.billingham_2018.compute import SMALL_DECKS, kuhn
-from eqbench.plots.kuhn import TOLERANCE, KuhnNodes, Range, held, strategy_ranges
+from eqbench.plots.kuhn import TOLERANCE, KuhnNodes, Range, Ranges, held, strategy_ranges
 from eqbench.registry import load_game
 from eqbench.studies.branch import VERTICAL, Branch, crossing_counts, read_points, turning_points
 
-NARROW = 1e-6
 _EXAMINED, _POTS = 1500, 600
 # Pots that all of the branches pass whose ranges of payoffs are compared.
 _WINDOW = (0.5, 9.9)
@@ -56,7 +55,7 @@ def _described(branch: Branch) -> dict[str, Any]:
     played = np.array([nodes.aggression(branch.behavior(k)) for k in range(len(values))])
     pots = np.linspace(values.min(), values.max(), _POTS + 2)[1:-1]
     steps = np.diff(branch.arclength)
-    few = nodes.cards <= _FEW_CARDS
+    few = played if nodes.cards <= _FEW_CARDS else played[:0]
     return {
         "cards": nodes.cards,
         "points": len(values),
@@ -66,9 +65,9 @@ def _described(branch: Branch) -> dict[str, Any]:
         "largest_range": _ranges(branch, pots).max(axis=0).tolist(),
         "steps": np.quantile(steps[steps > 0], [0.01, 0.5, 1.0]).tolist(),
         **_strategies(values[rows], played[rows]),
-        **_openings(values[rows], played[rows]),
+        "turns_of_top_at_node_1": len(turning_points(np.round(played[rows, 0, -1], 2))),
         "figure_10": _figure_10(values, played) if nodes.cards == 13 else None,
-        "rare_two_way": _two_way_bets(values, played, _RARE) if few else None,
+        "rare_two_way": _two_way_bets(values[: len(few)], [strategy_ranges(a, _RARE) for a in few]),
     }
 
 
@@ -79,7 +78,6 @@ def _counts(values: FloatArray) -> dict[str, int]:
     return {
         "most": int(counts.max()),
         "ranges_with_several": int(np.sum(several & ~np.r_[False, several[:-1]])),
-        "most_narrow": int(crossing_counts(values, NARROW)[1].max()),
     }
 
 
@@ -94,8 +92,7 @@ def at_pot(branch: Branch, pot: float) -> FloatArray:
     rows = np.flatnonzero((before - pot) * (after - pot) <= 0)
     gap = after[rows] - before[rows]
     share = np.divide(pot - before[rows], gap, out=np.zeros(len(rows)), where=gap != 0)[:, None]
-    crossed: FloatArray = (1 - share) * branch.payoffs[rows] + share * branch.payoffs[rows + 1]
-    return crossed
+    return np.asarray((1 - share) * branch.payoffs[rows] + share * branch.payoffs[rows + 1])
 
 
 def _strategies(values: FloatArray, played: FloatArray) -> dict[str, Any]:
@@ -105,8 +102,8 @@ def _strategies(values: FloatArray, played: FloatArray) -> dict[str, Any]:
     }
     complete = np.zeros(len(values), dtype=bool)
     distinct = 0
-    for k, aggression in enumerate(played):
-        ranges = strategy_ranges(aggression)
+    every = [strategy_ranges(aggression) for aggression in played]
+    for k, ranges in enumerate(every):
         for table in (ranges.aggressive, ranges.passive):
             for row, card in np.argwhere(table).tolist():
                 cards[Range(int(table[row, card])).label][row + 1].add(card + 1)
@@ -120,7 +117,7 @@ def _strategies(values: FloatArray, played: FloatArray) -> dict[str, Any]:
             kind: {str(row): sorted(found) for row, found in sorted(rows.items())}
             for kind, rows in cards.items()
         },
-        "two_way": _two_way_bets(values, played, TOLERANCE),
+        "two_way": _two_way_bets(values, every),
         "value_and_bluffs_from": float(values[~complete].max(initial=0.0)),
         "bluffs_below_value": distinct,
     }
@@ -132,26 +129,16 @@ def _in_order(row: NDArray[np.int8]) -> bool:
     return not (bluffs.size and value.size) or bool(bluffs.max() < value.min())
 
 
-def _two_way_bets(values: FloatArray, played: FloatArray, least: float) -> list[dict[str, Any]]:
+def _two_way_bets(values: FloatArray, every: list[Ranges]) -> list[dict[str, Any]]:
     """For each player and card, at how many points and between which pots there is such a bet."""
     found: defaultdict[tuple[int, int], list[float]] = defaultdict(list)
-    for value, aggression in zip(values.tolist(), played, strict=True):
-        ranges = strategy_ranges(aggression, least)
+    for value, ranges in zip(values.tolist(), every, strict=True):
         for row, card in np.argwhere(ranges.aggressive == Range.TWO_WAY_BET).tolist():
             found[row + 1, card + 1].append(value)
     return [
         {"node": row, "card": card, "points": len(pots), "pots": [min(pots), max(pots)]}
         for (row, card), pots in sorted(found.items())
     ]
-
-
-def _openings(values: FloatArray, played: FloatArray) -> dict[str, Any]:
-    """How bets with the best two cards move."""
-    second = [values[bets > TOLERANCE] for bets in played[:, :3, -2].T]
-    return {
-        "turns_of_top_at_node_1": len(turning_points(np.round(played[:, 0, -1], 2))),
-        "second_best_bet": [float(pots.min()) if len(pots) else None for pots in second],
-    }
 
 
 def _figure_10(values: FloatArray, played: FloatArray) -> dict[str, Any]:
@@ -178,9 +165,6 @@ def _figure_10(values: FloatArray, played: FloatArray) -> dict[str, Any]:
     }
     found["all"] = np.logical_and.reduce(list(found.values()))
     found["node 2 always bets 5, 6 and 7"] = always[:, 1, 4:7].all(axis=1)
-    for place, card in enumerate((5, 6)):
-        found[f"node 3 bets {card} two-way"] = (two_way & pays)[:, place]
-        found[f"node 3 bets {card} two-way, the other way"] = (two_way & ~pays)[:, place]
     least = played[found["node 3 bets 5 and 6, two-way both"], 2, 4:6].min(axis=1)
     return {
         "most_of_both_two_way": float(least.max(initial=0.0)),

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import resource
 import sys
-from fractions import Fraction
-from itertools import product
+from itertools import islice, permutations, product
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +29,6 @@ _NEVER, _LOSS = 1e-6, 1e-3
 _FOUR_FROM, _FOUR_TO, _FOUR_EPSILON = 2.05, 16.0, 1e-9
 _PLAYED = _SAME_POT = 1e-9
 _HALF_STREET_POT, _HALF_STREET_DECKS = 5, (13, 26, 52, 104)
-_LARGE, _FIRST, _STEPS = 26, 0.5, 60
 
 
 def kuhn(cards: int) -> str:
@@ -57,7 +55,7 @@ def rules(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
         "nodes_of_players": [sum(p == player for p, _ in nodes) for player in range(3)],
         "largest_sum_of_payoffs": float(np.abs(game.tree.payoffs.table.sum(axis=1)).max()),
         "multilinear": _multilinear(game),
-        "deals": [{"cards": cards, **_deals(cards)} for cards in SMALL_DECKS],
+        "deals": [_deals(cards) for cards in SMALL_DECKS],
         "fixed": [_fixed(cards, pot) for cards in _DECKS for pot in _POTS],
         "second_best": [
             _second_best(node, pot, caught=caught)
@@ -97,11 +95,9 @@ def _deals(cards: int) -> dict[str, int]:
 
     A bluff wins the pot in these and loses a unit in the others.
     """
-    others = [(a, b) for a, b in product(range(2, cards + 1), repeat=2) if a != b]
-    return {
-        "lowest": len(others),
-        "without_highest": sum(cards not in pair for pair in others),
-    }
+    others = list(permutations(range(2, cards + 1), 2))
+    without = sum(cards not in pair for pair in others)
+    return {"cards": cards, "lowest": len(others), "without_highest": without}
 
 
 def _fixed(cards: int, pot: int) -> dict[str, Any]:
@@ -189,9 +185,8 @@ def _advantages(game: Game, node: int, *, caught: bool) -> FloatArray:
             free[calls] = plan
             values = model.counterfactual_values(choices.behavior(free))
             table[row, column] = values[check] - values[bet]
-    distinct = np.unique(np.round(table, 12), axis=1, return_index=True)[1]
     # chance leads to the card once in four deals
-    return np.asarray(4 * table[:, distinct])
+    return 4 * table
 
 
 def threats(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
@@ -228,16 +223,14 @@ def _threatens(game: Game, behavior: FloatArray) -> bool:
     others do, and at which what is played loses a fixed amount.
     """
     tree, values = game.tree, game.payoff_model().counterfactual_values(behavior)
+    first = tree.action_start[:-1]
+    losses = np.maximum.reduceat(values, first) - np.add.reduceat(behavior * values, first)
     infoset_of = np.repeat(np.arange(tree.n_infosets), np.diff(tree.action_start))
     own_reach = np.ones(tree.n_infosets)
     for i, before in enumerate(tree.infoset_parent.tolist()):
         if before >= 0:
             own_reach[i] = own_reach[infoset_of[before]] * behavior[before]
-        row = slice(tree.action_start[i], tree.action_start[i + 1])
-        loss = float(behavior[row] @ (values[row].max() - values[row]))
-        if own_reach[i] <= _NEVER and loss > _LOSS:
-            return True
-    return False
+    return bool(np.any((own_reach <= _NEVER) & (losses > _LOSS)))
 
 
 def four_cards(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
@@ -256,7 +249,6 @@ def four_cards(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
         "max_regret": max(item.max_regret for item in found),
         "pieces": _pieces(pots, np.array([item.payoffs for item in found])),
         "before_three": {
-            "points": len(before),
             "bets_of_players_1_and_2": float(before[:, :2].max()),
             "calls_with_card_3": before[:, 3:6, 2].max(axis=0).tolist(),
         },
@@ -332,8 +324,7 @@ def _shortfalls(game: Game, at_three: list[Measured]) -> list[float]:
         profiles = np.array([chosen[pick].profile.probabilities for pick in picks])
         payoffs = model.expected_payoffs(np.choose(owner, profiles))
         least = np.minimum(least, payoffs - expected[list(picks), range(3)])
-    shortfalls: list[float] = (-least).tolist()
-    return shortfalls
+    return [float(loss) for loss in -least]
 
 
 def half_street(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
@@ -344,7 +335,7 @@ def half_street(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     loses 1 to the others, (P + 1) b = 1 - v; at b a bluff wins P from hands between b and c and
     loses 1 to those that call, P (c - b) = 1 - c.
     """
-    pot = Fraction(_HALF_STREET_POT)
+    pot = _HALF_STREET_POT
     above = (3 * pot + 2) / ((2 * pot + 1) * (pot + 2))
     limit = {
         "gain": pot**2 / (2 * (2 * pot + 1) * (pot + 2)),
@@ -353,8 +344,7 @@ def half_street(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
         "bluffs_below": (1 - above) / (2 * (pot + 1)),
     }
     solved = [_half_street(cards) for cards in _HALF_STREET_DECKS]
-    numbers = {name: float(value) for name, value in limit.items()}
-    return {"half_street": [{**one, "pot": _HALF_STREET_POT, "limit": numbers} for one in solved]}
+    return {"half_street": [{**one, "pot": pot, "limit": limit} for one in solved]}
 
 
 def _half_street(cards: int) -> dict[str, Any]:
@@ -378,13 +368,7 @@ def _half_street(cards: int) -> dict[str, Any]:
 
 def memory(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     """Peak memory of following the branch with 26 cards for some steps, in bytes."""
-    method = continuation(load_game(kuhn(_LARGE)), "log", 1e-6)
-    points = method.follow(method.start(_FIRST))
-    last = [point for _, point in zip(range(_STEPS), points, strict=False)][-1]
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return {
-        "cards": _LARGE,
-        "steps": _STEPS,
-        "reached": last.value,
-        "peak_bytes": peak if sys.platform == "darwin" else 1024 * peak,
-    }
+    method = continuation(load_game(kuhn(26)), "log", 1e-6)
+    for _ in islice(method.follow(method.start(0.5)), 60):
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return {"peak_bytes": peak if sys.platform == "darwin" else 1024 * peak}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from fractions import Fraction
 from math import inf
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -37,15 +38,9 @@ def rules(stored: Stored) -> Facts:
         cases = [c for c in found["second_best"] if (c["node"], c["caught"]) == (node, caught)]
         return min(round(case["advantage"], 12) for case in cases)
 
-    return {
+    return found | {
         "nodes": [found["nodes"], *found["nodes_of_players"]],
-        "sum of payoffs": found["largest_sum_of_payoffs"],
-        "bend": found["multilinear"]["bend"],
-        "unit differences": found["multilinear"]["unit_difference_error"],
-        "dominated": {
-            f"N = {case['cards']}, pot {case['pot']}": [case["deleted"], case["dominated"]]
-            for case in found["fixed"]
-        },
+        "dominated": [[case["deleted"], case["dominated"]] for case in found["fixed"]],
         "second best": {
             "advantage": [least(node, caught=True) for node in (1, 2, 3)],
             "if nobody calls with card 2": [least(node, caught=False) for node in (1, 2, 3)],
@@ -59,11 +54,9 @@ def rules(stored: Stored) -> Facts:
 
 def sizes(stored: Stored) -> dict[str, int]:
     """Free frequencies, by job."""
-    jobs = [f"info_{cards}{kind}" for cards in _COUNTED for kind in ("", "_reduced")]
-    return {
-        job: stored[job].printed_json["sizes"]["free frequencies"]
-        for job in (*jobs, "info_4_dominated25", "info_skp")
-    }
+    decks = [f"info_{cards}{kind}" for cards in _COUNTED for kind in ("", "_reduced")]
+    jobs = [*decks, "info_4_dominated25", "info_skp"]
+    return {job: stored[job].printed_json["sizes"]["free frequencies"] for job in jobs}
 
 
 def borders(stored: Stored) -> Facts:
@@ -71,13 +64,8 @@ def borders(stored: Stored) -> Facts:
     return {cards: _border(stored, cards) for cards in SMALL_DECKS}
 
 
-def border_of_26(stored: Stored) -> Facts:
-    """The same for 26 cards."""
-    return _border(stored, 26)
-
-
 def _border(stored: Stored, cards: int) -> Facts:
-    """The pot of the nearest vertical piece; the largest payoff and regret on both sides."""
+    """The pot of the nearest vertical piece; the largest payoff and regret on both sides of it."""
     summary, border = stored[f"n{cards}"].summary, 2 / (cards - 3)
     pots = [piece["parameter"] for piece in summary["vertical"]]
     found: Facts = {"P_min": min(pots, key=lambda pot: abs(pot - border), default=inf)}
@@ -111,76 +99,56 @@ def _columns(stored: Stored, job: str, *names: str) -> FloatArray:
     return np.array([[float(row[name]) for row in rows] for name in ("parameter", *names)])
 
 
-def _decks(stored: Stored) -> dict[int, Facts]:
+def decks(stored: Stored) -> dict[int, Facts]:
+    """What was read off the points of the branches of 4 to 13 cards."""
     return {entry["cards"]: entry for entry in stored["branches"].summary["decks"]}
 
 
 def ranges(stored: Stored) -> Facts:
     """Which cards are value bets, bluffs, bluff-catchers and sandbags."""
-    decks = _decks(stored)
-    nodes = {cards: deck["cards_in_ranges"] for cards, deck in decks.items()}
+    found = decks(stored)
+    nodes = {n: deck["cards_in_ranges"] for n, deck in found.items()}
     catch = {
-        n: {c for row in kinds["bluff-catch"].values() for c in row} for n, kinds in nodes.items()
+        n: [c for row in kinds["bluff-catch"].values() for c in row] for n, kinds in nodes.items()
     }
     sandbags = [(n, kinds["sandbag"].get(row, [0])) for n, kinds in nodes.items() for row in "12"]
-    points = sum(deck["examined"] for deck in decks.values())
     return {
-        "complete": {f"N = {n}": deck["value_and_bluffs_from"] for n, deck in decks.items()},
-        "in order": {
-            "share": Fraction(sum(d["bluffs_below_value"] for d in decks.values()), points),
-            "points": points,
-        },
+        "complete": {f"N = {n}": deck["value_and_bluffs_from"] for n, deck in found.items()},
+        "out of order": [1 - d["bluffs_below_value"] / d["examined"] for d in found.values()],
         "bluff-catchers": {
             "cards above": {n - max(cards) for n, cards in catch.items()},
             "cards below": {min(cards) - 1 for cards in catch.values()},
         },
         "above sandbags": {n - max(cards) for n, cards in sandbags},
-        "N = 4": {kind: {tuple(row) for row in rows.values()} for kind, rows in nodes[4].items()},
-        "N = 5": {tuple(nodes[5]["value bet"][row]) for row in "123"},
         "value bets": {f"N = {n}": max(map(len, nodes[n]["value bet"].values())) for n in _COUNTED},
     }
 
 
 def five_cards(stored: Stored) -> Facts:
     """The branch with five cards beside that with four."""
-    four, five = (_decks(stored)[cards] for cards in (4, 5))
-    widest = {f"N = {deck['cards']}": max(deck["largest_range"]) for deck in (four, five)}
-    turns = {f"N = {deck['cards']}": deck["turns_of_top_at_node_1"] for deck in (four, five)}
+    found = decks(stored)
+    widest = {f"N = {n}": max(found[n]["largest_range"]) for n in (4, 5)}
+    turns = {f"N = {n}": found[n]["turns_of_top_at_node_1"] for n in (4, 5)}
     return {
-        "ranges with several": [deck["ranges_with_several"] for deck in (four, five)],
+        "ranges with several": [found[n]["ranges_with_several"] for n in (4, 5)],
         "widest": {**widest, "ratio": widest["N = 5"] / widest["N = 4"]},
-        "overlaps": {
-            "two-way bets": len(five["two_way"]),
-            "points with bluffs above value bets": five["examined"] - five["bluffs_below_value"],
-        },
+        "overlaps": [
+            len(found[5]["two_way"]),
+            found[5]["examined"] - found[5]["bluffs_below_value"],
+        ],
         "turns": {**turns, "ratio": turns["N = 5"] / max(turns["N = 4"], 1)},
     }
 
 
-def five_cards_verified(stored: Stored) -> float:
-    """The largest regret where five equilibria coexist."""
-    return _regret(_at(stored, "n5", 5.202))
-
-
 def coexisting(stored: Stored) -> Facts:
     """How often branches cross a pot, how many verified equilibria there are at one, and folds."""
-    decks = _decks(stored)
-    verified = {
-        n: max(entry["distinct_payoffs"] for entry in stored[f"n{n}"].summary["at"]) for n in decks
-    }
-    folds = {f"N = {n}": deck["folds"] for n, deck in decks.items()}
-    more = min(deck["folds"] for n, deck in decks.items() if n > 4) / max(decks[4]["folds"], 1)
+    found = decks(stored)
+    at = {n: stored[f"n{n}"].summary["at"] for n in found}
+    verified = {n: max(entry["distinct_payoffs"] for entry in entries) for n, entries in at.items()}
     return {
-        **{
-            n: {
-                "points": deck["most"],
-                "verified": verified[n],
-                "points, folds 1e-6 apart": deck["most_narrow"],
-            }
-            for n, deck in decks.items()
-        },
-        "verified": {"most": max(verified.values())} | {f"N = {n}": k for n, k in verified.items()},
-        "folds": {**folds, "least ratio": more},
+        "N": {n: [deck["most"], verified[n]] for n, deck in found.items()},
+        "verified": {f"N = {n}": count for n, count in verified.items()},
+        "folds": {n: deck["folds"] / found[4]["folds"] for n, deck in found.items() if n > 4},
     }
 
 
@@ -210,19 +178,16 @@ def limits(stored: Stored) -> Facts:
 
 def threats(stored: Stored) -> Facts:
     """How many solutions have noncredible threats, and whether payoffs depend on the measure."""
-    cases = {
-        (case["game"], case["derivative"], case["pot"]): case
-        for case in stored["threats"].summary["cases"]
-    }
-    started = [case for case in cases.values() if case["derivative"] == "counterfactual"]
-    arrived, starts = (sum(case[key] for case in started) for key in ("found", "starts"))
+    found = stored["threats"].summary["cases"]
+    cases = {(case["game"], case["derivative"], case["pot"]): case for case in found}
+    started = [case for case in found if case["derivative"] == "counterfactual"]
 
     def counted(game: str, derivative: str, *pots: int) -> Facts:
         chosen = [cases[game, derivative, pot] for pot in pots or _THREAT_POTS]
         return {"threats": [c["with_threats"] for c in chosen], "of": [c["found"] for c in chosen]}
 
     return {
-        "arrived": {"share": Fraction(arrived, starts), "starts": starts},
+        "arrived": {key: sum(case[key] for case in started) for key in ("starts", "found")},
         "neither": counted(_FULL, "raw"),
         "differentiation only": counted(_FULL, "counterfactual"),
         "removal only": counted(kuhn(4), "raw"),
@@ -250,57 +215,35 @@ def _agreement(cases: Facts) -> Facts:
 
 def traced(stored: Stored) -> Facts:
     """How the branches of 4 to 13 cards were followed."""
-    summaries = {cards: stored[f"n{cards}"].summary for cards in SMALL_DECKS}
+    lengths = {n: deck["steps"] for n, deck in decks(stored).items()}
+    summaries = {n: stored[f"n{n}"].summary for n in lengths}
     arrived = {n: s for n, s in summaries.items() if s["outcome"] == "arrived"}
-    points = {f"N = {n}": summary["points"] for n, summary in arrived.items()}
+    points = {f"N = {n}": s["points"] for n, s in arrived.items()}
+    counts = [(s["refused_steps"], s["steps"]) for s in summaries.values()]
     return {
         "arrived": {"decks": list(arrived), "points": sum(points.values())},
         "connected": {"decks": [n for n, s in arrived.items() if not s["branch_points"]], **points},
-        "ms per point": {
-            f"N = {n}": 1e3 * summaries[n]["cpu_s"] / summaries[n]["points"] for n in (4, 10, 13)
+        "steps": {
+            "ratio": [most / least for least, _, most in lengths.values()],
+            "refused": [refused / (refused + made) for refused, made in counts],
         },
-    }
-
-
-def folds(stored: Stored) -> dict[str, int]:
-    """Number of folds."""
-    jobs = {"N = 4": "n4", "SKP": "skp", "N = 5": "n5"}
-    return {name: len(stored[job].summary["folds"]) for name, job in jobs.items()}
-
-
-def steps(stored: Stored) -> Facts:
-    """The longest step over one that only 1 % are shorter than, and the share of refused ones."""
-    decks = _decks(stored)
-    made = {n: stored[f"n{n}"].summary for n in _COUNTED}
-    return {
-        "ratio": [decks[n]["steps"][2] / decks[n]["steps"][0] for n in _COUNTED],
-        "refused": [s["refused_steps"] / (s["steps"] + s["refused_steps"]) for s in made.values()],
+        "ms per point": {f"N = {n}": 1e3 * s["cpu_s"] / s["points"] for n, s in summaries.items()},
+        "folds": [len(stored[job].summary["folds"]) for job in ("n4", "skp", "n5")],
     }
 
 
 def skp_curve(stored: Stored) -> Facts:
     """Published solutions on the branch of simplified Kuhn poker, its folds, its multiplicity."""
-    summary = stored["skp"].summary
+    summary, (cell,) = stored["skp"].summary, stored["skp_all"].cells
     items = [item for entry in summary["at"] for item in entry["equilibria"]]
     known = [item["identity"] for item in items if abs(item["max_regret"]) <= _EXACT]
     names = {identity["name"].removeprefix("skp:") if identity else "none" for identity in known}
-    several = {f"pot {entry['parameter']:g}": entry["distinct_payoffs"] for entry in summary["at"]}
+    at = {item["identity"]["name"] for item in _at(stored, "skp", 3.35)["equilibria"]}
     return {
         "solutions": sorted(names, key=lambda name: (len(name), name)),
-        "several": {"most": max(several.values()), **several},
+        "several": {f"pot {e['parameter']:g}": e["distinct_payoffs"] for e in summary["at"]},
         "folds": dict(enumerate([fold["parameter"] for fold in summary["folds"]] + [inf] * 6, 1)),
-    }
-
-
-def skp_all(stored: Stored) -> Facts:
-    """All sets of equilibria at a pot of 3.35, and those of them on the branch."""
-    (cell,) = stored["skp_all"].cells
-    found = _at(stored, "skp", 3.35)["equilibria"]
-    return {
-        "status": cell.status,
-        "unresolved": cell.statistics["unresolved"],
-        "sets": cell.statistics["pieces"],
-        "on the curve": len({item["identity"]["name"] for item in found}),
+        "all": [cell.status, cell.statistics["unresolved"], cell.statistics["pieces"], len(at)],
     }
 
 
@@ -348,25 +291,23 @@ def skp_distances(stored: Stored) -> Facts:
 
 
 def skp_orders(stored: Stored) -> Facts:
-    """With which power of eps errors of expectations fall, by function g and pot."""
-    orders: dict[str, dict[str, float]] = defaultdict(dict)
-    for row in stored["skp_exact"].summary["errors"]:
-        orders[row["kind"]][f"pot {row['pot']:g}"] = row["order"]
-    return {"all": dict(orders), **orders}
+    """With which power of eps errors of expectations fall."""
+    errors = stored["skp_exact"].summary["errors"]
+    plain = {f"pot {row['pot']:g}": row["order"] for row in errors if row["kind"] == "log"}
+    return {"log": plain, "all": [row["order"] for row in errors]}
 
 
 def skp_sum(stored: Stored) -> Facts:
     """Calls with K of which only the sum is published: how they keep to its bounds."""
     sets = {entry["name"]: entry for entry in stored["skp_exact"].summary["exact"]}
     known, pots = sets["skp:9"], np.array(sets["skp:9"]["pots"])
-    columns = (places()["c1"], places()["d2"])
-    ours = _columns(stored, "skp_1e_6", *columns)
+    ours = _columns(stored, "skp_1e_6", places()["c1"], places()["d2"])
     # up to the end of Solution 8 the branch comes along other solutions too
     first, last = sets["skp:8"]["pots"][-1] + 0.01, pots[-1] - 0.01
     at, *calls = ours[:, (ours[0] > first) & (ours[0] < last)]
+    chosen = [known["variables"].index(name) for name in ("c1", "d2")]
     low, high = (
-        np.array([np.interp(at, pots, np.array(known[end])[:, column]) for column in chosen])
-        for chosen in [[known["variables"].index(name) for name in ("c1", "d2")]]
+        np.array([np.interp(at, pots, column) for column in np.array(known[end]).T[chosen]])
         for end in ("low", "high")
     )
     outside = ((calls < low - _SLACK) | (calls > high + _SLACK)).any(axis=0)
@@ -374,14 +315,7 @@ def skp_sum(stored: Stored) -> Facts:
         "points": len(at),
         "outside": int(outside.sum()),
         "sum off by": float(np.abs(np.sum(calls, axis=0) - low[0] - high[1]).max()),
-        "may vary by": float((high - low).max()),
     }
-
-
-def beside(stored: Stored) -> Facts:
-    """Verified payoff vectors of four cards that are not on the branch, at a pot of 3.1."""
-    found = _at(stored, "n4_beside", 3.1)["beside"]
-    return {"others": found["not_on_branch"], "payoffs": found["payoff_ranges"]}
 
 
 def positions(stored: Stored) -> Facts:
@@ -390,10 +324,7 @@ def positions(stored: Stored) -> Facts:
     wrong = np.diff(u, axis=0).min(axis=0) < -_SAME
     four = np.hstack([_columns(stored, job, *_PAYOFFS) for job in ("n4", "n4_wide")])
     return {
-        "in order": {
-            "up to": float(pots[wrong].min(initial=pots.max())),
-            "not at some up to": float(pots[wrong].max(initial=0)),
-        },
+        "in order up to": float(pots[wrong].min(initial=pots.max())),
         4: float((four[2] - four[1]).min()),
         **{n: _losers(_columns(stored, f"n{n}_wide", *_PAYOFFS)) for n in (5, 6, 10)},
     }
@@ -418,54 +349,42 @@ def four_cards(stored: Stored) -> Facts:
     wide = [piece for piece in found["pieces"] if max(piece["ranges"]) > _PIECE]
     family, third = found["family"], found["third_card"]
     first, second = (entry["first"] for entry in found["bets_from"])
-    calls, losses = (
-        found["before_three"]["calls_with_card_3"],
-        found["crossed"]["largest_shortfall"],
-    )
+    openings = {
+        f"node {node}": [card for card, most in bets.items() if most > _SAME]
+        for node, bets in enumerate(found["openings"], start=1)
+    }
     return found | {
-        "pieces": {
-            "count": len(wide),
-            "pots": [piece["pot"] for piece in wide],
-            "ranges below 1e-4 at": [p["pot"] for p in found["pieces"] if p not in wide],
-        },
+        "pieces": [piece["pot"] for piece in wide],
         "piece": {
-            place: {
-                "pot": piece["pot"],
-                "players": sum(width > _PIECE for width in piece["ranges"]),
-                "least": min(piece["ranges"]),
-                "ranges": piece["ranges"],
-            }
+            place: {**piece, "players": sum(width > _PIECE for width in piece["ranges"])}
             for place, piece in enumerate([*wide, *[{"pot": inf, "ranges": [inf]}] * 4], start=1)
         },
         "family": {**family, "members": Fraction(family["on_path"], family["points"])},
-        "calls before 3": {"most": max(calls), "at nodes 4, 5, 6": calls},
-        "bets from": {"player 2": second, "player 1": first, "later by": first - second},
-        "bets": {
-            f"node {node}": [card for card, most in bets.items() if most > _SAME]
-            for node, bets in enumerate(found["openings"], start=1)
-        }
-        | {"card 3 at": third["points"], "least bet of card 4 before": third["top_bet_before"]},
+        "bets from": {"player 2": second, "player 1": first},
+        "bets": openings | {f"node 3, card 3, {name}": value for name, value in third.items()},
         "calls": {f"card {k}": max(calls[k] for calls in found["callers"]) for k in ("2", "3")},
-        "shortfalls": {"most": max(losses), "by player": losses},
     }
 
 
-def four_cards_apart(stored: Stored) -> Facts:
-    """Equilibria at a pot of 4.19: how many, and how far apart as a share of all payoffs."""
-    entry = _at(stored, "n4", 4.19)
-    vectors = np.array([item["payoffs"] for item in entry["equilibria"]])
-    whole = _columns(stored, "n4", *_PAYOFFS)[1:]
-    apart = float(np.ptp(vectors, axis=0).max() / np.ptp(whole))
-    return {"equilibria": entry["distinct_payoffs"], "apart": apart}
+def at_one_pot(stored: Stored) -> Facts:
+    """Verified equilibria: along and beside the branch of four cards, and where five coexist."""
+    entry, beside = _at(stored, "n4", 4.19), _at(stored, "n4_beside", 3.1)["beside"]
+    apart = np.ptp([item["payoffs"] for item in entry["equilibria"]], axis=0).max()
+    height = np.ptp(_columns(stored, "n4", *_PAYOFFS)[1:])
+    return {
+        "similar": {"equilibria": entry["distinct_payoffs"], "apart": float(apart / height)},
+        "beside": {"others": beside["not_on_branch"], "payoffs": beside["payoff_ranges"]},
+        "N = 5": _regret(_at(stored, "n5", 5.202)),
+    }
 
 
 def two_way(stored: Stored) -> Facts:
     """Two-way bets: with how many cards, and who makes them with the fewest."""
-    decks = _decks(stored)
-    bets = {n: deck["rare_two_way"] if n < 8 else deck["two_way"] for n, deck in decks.items()}
-    share = {n: sum(bet["points"] for bet in bets[n]) / decks[n]["points"] for n in (6, 7)}
+    found = decks(stored)
+    bets = {n: deck["rare_two_way"] if n < 8 else deck["two_way"] for n, deck in found.items()}
+    share = {n: sum(bet["points"] for bet in bets[n]) / found[n]["points"] for n in (6, 7)}
     return {
-        "decks": [cards for cards, found in bets.items() if found],
+        "decks": [n for n, made in bets.items() if made],
         "share": {"N = 6": share[6], "N = 7": share[7], "ratio": share[6] / (share[7] or inf)},
         "N = 6": {
             "players": sorted({bet["node"] for bet in bets[6]}),
@@ -474,61 +393,46 @@ def two_way(stored: Stored) -> Facts:
     }
 
 
-def figure_10(stored: Stored) -> Facts:
-    """At how many points of the branch with 13 cards the features of Figure 10 are there."""
-    found = _decks(stored)[13]["figure_10"]
-    both = {f"two-way {n}": found[f"node 3 bets {n} two-way"]["points"] for n in (5, 6)}
-    return found | {"both two-way": {"least frequency": found["most_of_both_two_way"], **both}}
+def media(stored: Stored) -> Facts:
+    """Rows of the tables of solutions, points that are missing there, and animations."""
+    found = {}
+    for cards in _COUNTED:
+        job = stored[f"n{cards}"]
+        rows = len(job.text("points.csv").splitlines()) - 1
+        table = {"rows": rows, "missing": job.summary["points"] - rows}
+        found[cards] = {"table": table, "video": _film(job.path / "figures" / "animation.gif")}
+    return found
 
 
-def videos(stored: Stored) -> Facts:
-    """Frames of the animations, and how many are shown in a second."""
-    return {cards: _frames(stored, cards) for cards in _COUNTED}
-
-
-def _frames(stored: Stored, cards: int) -> Facts | Missing:
+def _film(file: Path) -> Facts | Missing:
+    """Frames of an animation, and how many are shown in a second."""
     from PIL import Image, ImageSequence
 
-    file = stored[f"n{cards}"].path / "figures" / "animation.gif"
     if not file.exists():
         return Missing("the video is made with --full")
     try:
         with Image.open(file) as film:
             durations = [frame.info["duration"] for frame in ImageSequence.Iterator(film)]
     except OSError as error:
-        return Missing(f"{file.name} of the job n{cards} cannot be read: {error}")
+        return Missing(f"{file} cannot be read: {error}")
     return {"frames": len(durations), "a second": {1000 / duration for duration in durations}}
 
 
-def points(stored: Stored) -> Facts:
-    """Rows of the tables of solutions, and points of the branches."""
-    jobs = {cards: stored[f"n{cards}"] for cards in _COUNTED}
-    rows = {cards: len(job.text("points.csv").splitlines()) - 1 for cards, job in jobs.items()}
-    return {
-        cards: {"rows": rows[cards], "missing": job.summary["points"] - rows[cards]}
-        for cards, job in jobs.items()
-    }
-
-
 def large(stored: Stored) -> Facts:
-    """Ranges of payoffs of smaller and larger decks at equal eps, and the branch of 26 cards."""
+    """Branches of many cards: ranges of payoffs beside smaller decks at equal eps, folds, ends."""
     found = stored["large_branches"].summary
     pairs = {"1e-7": ("n9", "n13"), "1e-6": ("n13_1e_6", "n26"), "1e-4": ("n13_1e_4", "n52")}
     widths = {
         f"eps = {eps}": [found["mean_range"][job] for job in jobs] for eps, jobs in pairs.items()
     }
     deck = next(entry for entry in found["decks"] if entry["cards"] == 26)
+    ends = {cards: stored[f"n{cards}"].summary["outcome"] for cards in (26, 52)}
     return {
+        "border": _border(stored, 26),
         "ranges": {**widths, "narrower by": [few - many for few, many in widths.values()]},
         "N = 26": {"folds": deck["folds"], "points at a pot": deck["most"]},
+        "followed": max((n for n in ends if ends[n] == "arrived"), default=13),
     }
-
-
-def largest(stored: Stored) -> Facts:
-    """The most cards with which a branch was followed to its end."""
-    decks = {cards: stored[f"n{cards}"].summary for cards in (26, 52)}
-    arrived = {n: summary for n, summary in decks.items() if summary["outcome"] == "arrived"}
-    return {"cards": max(arrived, default=13), "pots up to": [s["last"] for s in arrived.values()]}
 
 
 def memory(stored: Stored) -> float:
@@ -536,23 +440,17 @@ def memory(stored: Stored) -> float:
     return float(stored["memory"].summary["peak_bytes"] / 1e9)
 
 
-def four_players(stored: Stored) -> Facts:
-    """How four players and six cards were followed."""
-    return _followed(stored, "four_players")
-
-
-def raises(stored: Stored) -> Facts:
-    """How a game with a raise was followed."""
-    return _followed(stored, "raises")
-
-
-def _followed(stored: Stored, job: str) -> Facts:
-    summary = stored[job].summary
+def followed(stored: Stored) -> Facts:
+    """How games with four players, and with a raise, were followed."""
+    summaries = {job: stored[job].summary for job in ("four_players", "raises")}
     return {
-        "to its end": summary["outcome"] == "arrived",
-        "verified": sum(entry["polished"] for entry in summary["at"]),
-        "points": summary["points"],
-        "CPU s": summary["cpu_s"],
+        job: {
+            "to its end": summary["outcome"] == "arrived",
+            "verified": sum(entry["polished"] for entry in summary["at"]),
+            "points": summary["points"],
+            "CPU s": summary["cpu_s"],
+        }
+        for job, summary in summaries.items()
     }
 
 

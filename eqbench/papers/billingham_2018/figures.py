@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,17 +17,9 @@ from eqbench.papers.billingham_2018.compute import SMALL_DECKS, kuhn
 from eqbench.papers.billingham_2018.skp import EPSILONS, exact_curves, places
 from eqbench.plots.branches import Curve, Window, crossing_figure, payoff_figure
 from eqbench.plots.kuhn import NODES, bar_figure
-from eqbench.plots.style import (
-    LABEL_SIZE,
-    add_legend,
-    label_axes,
-    log_log_figure,
-    new_figure,
-    ordered_colors,
-    save_figure,
-)
+from eqbench.plots.style import add_legend, label_axes, log_log_figure, new_figure, save_figure
 from eqbench.registry import load_game
-from eqbench.report.svg import COLORS, GRAY, INK
+from eqbench.report.svg import COLORS, GRAY
 from eqbench.studies.branch import Branch, columns, read_points
 
 if TYPE_CHECKING:
@@ -35,7 +28,6 @@ if TYPE_CHECKING:
 # Longer lines become pictures inside the SVG, which would be megabytes otherwise.
 _MOST_POINTS = 2500
 _SKP_JOBS = ("skp_1e_2", "skp_1e_3", "skp_1e_4", "skp_1e_6")
-_CLOSE_UP = (3.8, 4.45)
 _BARS_POT = 9
 
 
@@ -46,26 +38,23 @@ def figures(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     skp = {
         _strength(jobs, name): read_points(game, jobs / name / "points.csv") for name in _SKP_JOBS
     }
-    curves = [
-        Curve(pots, np.column_stack([values] * 3))
-        for pots, values in exact_curves(exact["exact"], "u1")
-    ]
     errors = {
         f"pot {entry['pot']:g}": (EPSILONS, entry["errors"])
         for entry in exact["errors"]
         if entry["kind"] == "log"
     }
+    close_up = [Window(3.8, 4.45)]
     made = {
         "tree": _tree(),
         "fig01": _responses(limits["responses"]),
-        "fig02": payoff_figure(skp, exact=curves, windows=[Window(*_CLOSE_UP)], players=[0]),
-        "fig03": _frequencies(skp, exact["exact"], ["a1"], _CLOSE_UP),
-        "fig04": _frequencies(dict(list(skp.items())[-1:]), exact["exact"], ["c1", "d2"]),
+        "fig02": _beside(skp, exact["exact"], ["u1"], windows=close_up),
+        "fig03": _beside(skp, exact["exact"], ["a1"], windows=close_up),
+        "fig04": _beside(dict(list(skp.items())[-1:]), exact["exact"], ["c1", "d2"]),
         "errors": log_log_figure(errors, x_label="eps", y_label="largest error of an expectation"),
-        "fig05": _payoffs(jobs, [10], [Window(3.4, 3.6, 0.0445, 0.0595)]),
+        "fig05": _payoffs(jobs, [10], windows=[Window(3.4, 3.6, 0.0445, 0.0595)]),
         "fig10": _bars(jobs),
         "fig11": _payoffs(jobs, SMALL_DECKS),
-        "fig12": _payoffs(jobs, [9], [Window(7.4, 7.5)], [2]),
+        "fig12": _payoffs(jobs, [9], windows=[Window(7.4, 7.5)], players=[2]),
         "counts": crossing_figure(_named(jobs, SMALL_DECKS)),
     }
     return _saved(made, folder)
@@ -75,7 +64,7 @@ def large_figures(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     """Draw the figures of many cards; the names of the files."""
     made = {
         "fig13": _payoffs(jobs, (13, 26, 52)),
-        "fig14": _payoffs(jobs, [26], [Window(4.8, 5.2, 0.0455, 0.0525)]),
+        "fig14": _payoffs(jobs, [26], windows=[Window(4.8, 5.2, 0.0455, 0.0525)]),
     }
     return _saved(made, folder)
 
@@ -104,15 +93,9 @@ def _named(jobs: Path, decks: Iterable[int]) -> dict[str, Branch]:
     }
 
 
-def _payoffs(
-    jobs: Path,
-    decks: Iterable[int],
-    windows: Sequence[Window] = (),
-    players: list[int] | None = None,
-) -> Figure:
-    """Expectations of some decks with close-ups."""
-    shown = _named(jobs, decks)
-    return payoff_figure(shown, windows=windows, players=players, folds=len(shown) == 1)
+def _payoffs(jobs: Path, decks: Sequence[int], **shown: Any) -> Figure:
+    """Expectations of some decks."""
+    return payoff_figure(_named(jobs, decks), folds=len(decks) == 1, **shown)
 
 
 def _bars(jobs: Path) -> Figure:
@@ -138,35 +121,22 @@ def _responses(responses: list[dict[str, Any]]) -> Figure:
     return figure
 
 
-def _frequencies(
-    branches: Mapping[str, Branch],
-    exact: list[dict[str, Any]],
-    names: Sequence[str],
-    close_up: tuple[float, float] | None = None,
+def _beside(
+    branches: Mapping[str, Branch], exact: list[dict[str, Any]], names: Sequence[str], **shown: Any
 ) -> Figure:
-    """Published frequencies against the pot, a row each; beside it a close-up if one is given."""
-    tree = load_game("skp").tree
-    figure = new_figure(7.2 + 3.0 * bool(close_up), 0.6 + 2.7 * len(names))
-    widths = [2.2, 1.0] if close_up else [1.0]
-    grid = figure.subplots(
-        len(names), len(widths), squeeze=False, sharex="col", width_ratios=widths
-    )
-    for axes, name in zip(grid, names, strict=True):
-        place = places()[name]
-        column = columns(tree).index(place) - 2 - tree.n_players
-        for ax in axes:
-            # the last one is light, so that the exact curve can be seen on it
-            colors = ordered_colors(len(_SKP_JOBS))[-len(branches) :]
-            for color, (label, branch) in zip(colors, branches.items(), strict=True):
-                ax.plot(branch.values, branch.free[:, column], color=color, lw=1.2, label=label)
-            for number, curve in enumerate(exact_curves(exact, name)):
-                label = "" if number else "exact"
-                ax.plot(*curve, "--", color=INK, linewidth=1.2, label=label)
-            label_axes(ax, "pot" if name == names[-1] else "", "")
-        axes[0].set_ylabel(f"{name} = {place}", fontsize=LABEL_SIZE)
-        if close_up:
-            axes[1].set_xlim(close_up)
-    add_legend(figure, grid[0, 0].get_legend_handles_labels()[0])
+    """Regularized payoffs or frequencies, of players 1 and 2 in turn, beside the published ones."""
+    found = {}
+    for label, branch in branches.items():
+        table = np.column_stack((branch.values, branch.arclength, branch.payoffs, branch.free))
+        chosen = [columns(branch.game.tree).index(places()[name]) for name in names]
+        drawn = np.zeros_like(branch.payoffs)
+        drawn[:, : len(names)] = table[:, chosen]
+        found[label] = replace(branch, payoffs=drawn)
+    together = zip(*(exact_curves(exact, name) for name in names), strict=True)
+    curves = [Curve(c[0][0], np.column_stack([values for _, values in c])) for c in together]
+    players = list(range(len(names)))
+    figure = payoff_figure(found, exact=curves, players=players, **shown)
+    figure.axes[0].set_ylabel(", ".join(f"{name} = {places()[name]}" for name in names))
     return figure
 
 

@@ -28,6 +28,7 @@ from eqbench.registry import load_game
 KINDS = ("log", "arctan", "rational")
 EPSILONS = tuple(10.0**-k for k in range(3, 9))
 _SAMPLED = [Fraction(2) + Fraction(k, 100) for k in range(401)]
+_SIDES = (Fraction(-1, 10**6), Fraction(1, 10**6))
 # Where published solutions end other than at half-integers; samples come close from both sides.
 _IRRATIONAL_ENDS = (
     (3 + sqrt(15)) / 2,
@@ -36,14 +37,12 @@ _IRRATIONAL_ENDS = (
     (7 + sqrt(113)) / 4,
     (7 + sqrt(105)) / 4,
 )
-_BESIDE = Fraction(1, 10**6)
 # At these pots all equilibria have the same payoffs, and at the first the same a1.
 _PLAIN_POTS = (2.5, 3.2, 3.6, 5.5)
 _POT, _ISOLATED_POT, _EPSILON = 2.5, 3.2, 1e-7
 # Pots with a range of equilibria, inside (2, 3), and where branches to them begin.
 _RANGE_POTS, _BRANCHES_FROM = (2.2, _POT, 2.8), (2.05, 2.15, 2.85, 2.95)
-_RESPONSE_EPSILON, _RESPONSE_POTS = 0.02, np.linspace(2, 6, 41).tolist()
-_STARTS, _STRENGTHS = 40, (0.1, 1e-2, 1e-4)
+_RESPONSE_EPSILON, _STARTS = 0.02, 40
 
 
 def exact(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
@@ -59,11 +58,11 @@ def _exact_sets(game: Game) -> Iterator[dict[str, Any]]:
     """Pots, least and greatest payoffs and frequencies of all published sets, sampled."""
     found: dict[str, list[list[float]]] = {}
     variables: tuple[str, ...] = ()
-    beside = [Fraction(end) + side for end in _IRRATIONAL_ENDS for side in (-_BESIDE, _BESIDE)]
+    beside = [Fraction(end) + side for end in _IRRATIONAL_ENDS for side in _SIDES]
     for pot in sorted([*_SAMPLED, *beside]):
         for known in published_sets(game.at(pot=pot)):
             variables = tuple(known.layout.variables)
-            members = np.array([_figures(known, p) for p in _corners(known)])
+            members = _members(known)
             row = [float(pot), *members.min(axis=0), *members.max(axis=0)]
             found.setdefault(known.name, []).append(row)
     for name, rows in found.items():
@@ -98,18 +97,14 @@ def places() -> dict[str, str]:
     return {"u1": "u:P1", **dict(zip(layout.variables, layout.places, strict=True))}
 
 
-def _corners(known: KnownSet) -> list[FloatArray]:
-    """Parameters of the corners of a set, or of a member where they cannot be had."""
+def _members(known: KnownSet) -> FloatArray:
+    """Payoffs and frequencies (K, N + V) at the corners of a set, or of one member if in vain."""
     try:
         corners = [np.array(corner, dtype=float) for corner in corner_parameters(known)]
     except IrrationalError:
         corners = []
-    return corners or [some_member(known)]
-
-
-def _figures(known: KnownSet, parameters: FloatArray) -> FloatArray:
-    """Payoffs and frequencies (N + V,) of a member."""
-    return np.concatenate((known.payoffs_near(parameters), known.frequencies(parameters)))
+    chosen = corners or [some_member(known)]
+    return np.array([[*known.payoffs_near(p), *known.frequencies(p)] for p in chosen])
 
 
 def _errors(game: Game, kind: str, pot: float) -> dict[str, Any]:
@@ -132,7 +127,7 @@ def limits(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
         "tails": [_tails(game, kind) for kind in KINDS],
         "first_order": _first_order(game),
         "selected": [_selected(game, kind, pot) for kind in KINDS for pot in _RANGE_POTS],
-        "guesses": [_guesses(game, epsilon) for epsilon in _STRENGTHS],
+        "guesses": [_guesses(game, epsilon) for epsilon in (0.1, 1e-2, 1e-4)],
     }
 
 
@@ -147,7 +142,7 @@ def _responses(game: Game, kind: str) -> dict[str, Any]:
     choices = Choices.of(game.tree)
     method = continuation(game, kind, _RESPONSE_EPSILON)
     pairs: list[tuple[float, float]] = []
-    for pot in _RESPONSE_POTS:
+    for pot in np.linspace(2, 6, 41).tolist():
         behavior = method.start(pot).behavior
         scaled = _gains(game, pot, behavior) / _RESPONSE_EPSILON
         pairs += zip(scaled.tolist(), behavior[choices.action].tolist(), strict=True)
@@ -196,13 +191,12 @@ def _first_order(game: Game) -> dict[str, Any]:
 def _selected(game: Game, kind: str, pot: float) -> dict[str, Any]:
     """c1 and d2 at a pot with a range of equilibria, arrived at on several ways."""
     method = continuation(game, kind, _EPSILON)
-    found = [method.start(pot)] + [_arrive(method, first, pot) for first in _BRANCHES_FROM]
+    found = [method.start(pot), *(_arrive(method, first, pot) for first in _BRANCHES_FROM)]
     behavior = np.array([point.behavior for point in found])
     layout = published_sets(game)[0].layout
     named = dict(zip(layout.variables, layout.frequencies(behavior[0]).tolist(), strict=True))
-    apart = float(np.ptp(behavior, axis=0).max())
-    chosen = {name: named[name] for name in ("c1", "d2")}
-    return {"kind": kind, "pot": pot, **chosen, "ways": len(found), "apart": apart}
+    chosen = {"kind": kind, "pot": pot, "c1": named["c1"], "d2": named["d2"]}
+    return {**chosen, "ways": len(found), "apart": float(np.ptp(behavior, axis=0).max())}
 
 
 def _arrive(method: Continuation, first: float, pot: float) -> BranchPoint:
