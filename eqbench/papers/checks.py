@@ -4,8 +4,8 @@
     term  = [ key ":" ] ( relation [ value ] | value-free word )
 
 Where a relation has no value of its own, it is held against the number that is printed, which may
-follow a formula and ``=``. With a key, the term is about that entry of a table only; ``max``, ``min``
-and ``count`` are keys of all lists and tables.
+follow a formula and ``=``. With a key, the term is about that entry of a table only; ``max``,
+``min`` and ``count`` are keys of all lists and tables.
 
 ==================  =====================================================================
 ``=`` *v*           equal: exactly for numbers, letter by letter for words and lists
@@ -133,7 +133,8 @@ def _entry(ours: Any, key: str) -> Any:
         return by_text[key]
     if key not in ("max", "min", "count"):
         raise UsageError(f"the check has the key {key!r}, but there is only {', '.join(by_text)}")
-    return {"max": max, "min": min, "count": len}[key](_items(ours))
+    items = _items(ours)
+    return len(items) if key == "count" else max(items) if key == "max" else min(items)
 
 
 def _allowed(relation: str, rest: str, printed: str) -> tuple[Any, Any]:

@@ -39,7 +39,7 @@ def rules(stored: Stored) -> Facts:
         return min(round(case["advantage"], 12) for case in cases)
 
     return found | {
-        "nodes": [found["nodes"], *found["nodes_of_players"]],
+        "tree": {"nodes": found["nodes"], "by player": found["nodes_of_players"]},
         "dominated": [[case["deleted"], case["dominated"]] for case in found["fixed"]],
         "second best": {
             "advantage": [least(node, caught=True) for node in (1, 2, 3)],
@@ -271,7 +271,7 @@ def skp_distances(stored: Stored) -> Facts:
     Each point of a branch is compared with the nearest point of the exact curves, pots over 4
     and figures over the range of the exact ones, as one sees it in a figure.
     """
-    exact, found = stored["skp_exact"].summary["exact"], {}
+    exact, found = stored["skp_exact"].summary["exact"], defaultdict[str, Facts](dict)
     asked = {"u1": (2.02, 5.98), "u1 close-up": (3.8, 4.45), "a1": (2.02, 5.98)}
     share = np.linspace(0, 1, 20)[:, None, None]
     for title, (left, right) in asked.items():
@@ -281,7 +281,6 @@ def skp_distances(stored: Stored) -> Facts:
         dense = np.concatenate(
             [((1 - share) * c[:-1] + share * c[1:]).reshape(-1, 2) / scale for c in curves]
         )
-        found[title] = {}
         for eps in ("1e-2", "1e-3", "1e-4", "1e-6"):
             points = _columns(stored, f"skp_{eps.replace('-', '_')}", places()[name]).T
             inside = points[(points[:, 0] > left) & (points[:, 0] < right)] / scale
