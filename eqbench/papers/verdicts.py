@@ -56,6 +56,14 @@ class Facts:
             self._known[target] = value, list(self._stored.used)
         return self._known[target]
 
+    def file(self, place: str) -> tuple[Any, list[str]]:
+        """The text of a file, given as ``job/file``; `Missing` if it is not there."""
+        job, _, name = place.partition("/")
+        try:
+            return self._stored[job].text(name), [job]
+        except NotStoredError as error:
+            return Missing(str(error)), [job]
+
 
 def judge(paper: Paper, workshop: Workshop) -> dict[str, Any]:
     """A paper with a verdict on each claim, as JSON values."""
@@ -81,7 +89,7 @@ def _part(part: Part, facts: Facts, stored: Stored) -> dict[str, Any]:
         "note": part.note,
         "checks": len(functions),
         "claims": [_claim(claim, facts) for claim in part.claims],
-        "pictures": [_figure(figure, facts, stored) for figure in part.figures],
+        "pictures": [_figure(figure, facts) for figure in part.figures],
         "files": [
             dict(file) for file in part.files if _is_there(stored, file["job"], file["file"])
         ],
@@ -121,9 +129,9 @@ def _verdict(claim: Claim, value: Any, facts: Facts) -> tuple[str, str, str]:
     return "differs", ours, "; ".join(filter(None, (by, claim.note))) or f"not {claim.check}"
 
 
-def _figure(figure: Figure, facts: Facts, stored: Stored) -> dict[str, Any]:
+def _figure(figure: Figure, facts: Facts) -> dict[str, Any]:
     """A figure with its picture as SVG, or why it is missing."""
-    svg, jobs = _drawn(figure["file"], stored) if "file" in figure else facts.of(figure["draw"])
+    svg, jobs = facts.file(figure["file"]) if "file" in figure else facts.of(figure["draw"])
     missing = svg.why if isinstance(svg, Missing) else ""
     return {
         "title": figure["title"],
@@ -132,15 +140,6 @@ def _figure(figure: Figure, facts: Facts, stored: Stored) -> dict[str, Any]:
         "missing": missing,
         "jobs": jobs,
     }
-
-
-def _drawn(place: str, stored: Stored) -> tuple[Any, list[str]]:
-    """A picture at ``job/file``, or why it is missing."""
-    job, _, file = place.partition("/")
-    try:
-        return stored[job].text(file), [job]
-    except NotStoredError as error:
-        return Missing(str(error)), [job]
 
 
 def _is_there(stored: Stored, job: str, file: str) -> bool:
