@@ -19,7 +19,7 @@ from eqbench.papers.checks import Missing
 from eqbench.papers.stored import NotStoredError, Stored
 from eqbench.registry import load_game
 
-Facts = dict[Any, Any]
+Nested = dict[Any, Any]  # values by name, nested
 
 _COUNTED = (4, 5, 10, 13)
 _PAYOFFS = ("u:P1", "u:P2", "u:P3")
@@ -30,7 +30,7 @@ _FULL, _DOMINATED = "kuhn(players=3,cards=4)", "kuhn(players=3,cards=4,reduce=do
 _THREAT_POTS = (3, 5, 8)
 
 
-def rules(stored: Stored) -> Facts:
+def rules(stored: Stored) -> Nested:
     """Nodes, payoffs, deals and dominated actions."""
     found = stored["rules"].summary
 
@@ -59,16 +59,16 @@ def sizes(stored: Stored) -> dict[str, int]:
     return {job: stored[job].printed_json["sizes"]["free frequencies"] for job in jobs}
 
 
-def borders(stored: Stored) -> Facts:
+def borders(stored: Stored) -> Nested:
     """The smallest pot with a profit, and payoffs of equilibria just below and above it."""
     return {cards: _border(stored, cards) for cards in SMALL_DECKS}
 
 
-def _border(stored: Stored, cards: int) -> Facts:
+def _border(stored: Stored, cards: int) -> Nested:
     """The pot of the nearest vertical piece; the largest payoff and regret on both sides of it."""
     summary, border = stored[f"n{cards}"].summary, 2 / (cards - 3)
     pots = [piece["parameter"] for piece in summary["vertical"]]
-    found: Facts = {"P_min": min(pots, key=lambda pot: abs(pot - border), default=inf)}
+    found: Nested = {"P_min": min(pots, key=lambda pot: abs(pot - border), default=inf)}
     for side, entry in zip(("below", "above"), summary["at"], strict=False):
         found[side] = {
             "payoff": max(abs(u) for item in entry["equilibria"] for u in item["payoffs"]),
@@ -80,12 +80,12 @@ def _border(stored: Stored, cards: int) -> Facts:
     return found
 
 
-def _regret(entry: Facts) -> float:
+def _regret(entry: Nested) -> float:
     """The largest regret among the equilibria at one pot."""
     return max((abs(item["max_regret"]) for item in entry["equilibria"]), default=inf)
 
 
-def _at(stored: Stored, job: str, pot: float) -> Facts:
+def _at(stored: Stored, job: str, pot: float) -> Nested:
     """What a trace found at one pot."""
     for entry in stored[job].summary["at"]:
         if entry["parameter"] == pot:
@@ -99,12 +99,12 @@ def _columns(stored: Stored, job: str, *names: str) -> FloatArray:
     return np.array([[float(row[name]) for row in rows] for name in ("parameter", *names)])
 
 
-def decks(stored: Stored) -> dict[int, Facts]:
+def decks(stored: Stored) -> dict[int, Nested]:
     """What was read off the points of the branches of 4 to 13 cards."""
     return {entry["cards"]: entry for entry in stored["branches"].summary["decks"]}
 
 
-def ranges(stored: Stored) -> Facts:
+def ranges(stored: Stored) -> Nested:
     """Which cards are value bets, bluffs, bluff-catchers and sandbags."""
     found = decks(stored)
     nodes = {n: deck["cards_in_ranges"] for n, deck in found.items()}
@@ -124,7 +124,7 @@ def ranges(stored: Stored) -> Facts:
     }
 
 
-def five_cards(stored: Stored) -> Facts:
+def five_cards(stored: Stored) -> Nested:
     """The branch with five cards beside that with four."""
     found = decks(stored)
     widest = {f"N = {n}": max(found[n]["largest_range"]) for n in (4, 5)}
@@ -140,7 +140,7 @@ def five_cards(stored: Stored) -> Facts:
     }
 
 
-def coexisting(stored: Stored) -> Facts:
+def coexisting(stored: Stored) -> Nested:
     """How often branches cross a pot, how many verified equilibria there are at one, and folds."""
     found = decks(stored)
     at = {n: stored[f"n{n}"].summary["at"] for n in found}
@@ -152,7 +152,7 @@ def coexisting(stored: Stored) -> Facts:
     }
 
 
-def limits(stored: Stored) -> Facts:
+def limits(stored: Stored) -> Nested:
     """The regularized system of simplified Kuhn poker at solutions, as eps goes to 0."""
     found = stored["limits"].summary
     selected, game = found["selected"], load_game("skp")
@@ -176,13 +176,13 @@ def limits(stored: Stored) -> Facts:
     }
 
 
-def threats(stored: Stored) -> Facts:
+def threats(stored: Stored) -> Nested:
     """How many solutions have noncredible threats, and whether payoffs depend on the measure."""
     found = stored["threats"].summary["cases"]
     cases = {(case["game"], case["derivative"], case["pot"]): case for case in found}
     started = [case for case in found if case["derivative"] == "counterfactual"]
 
-    def counted(game: str, derivative: str, *pots: int) -> Facts:
+    def counted(game: str, derivative: str, *pots: int) -> Nested:
         chosen = [cases[game, derivative, pot] for pot in pots or _THREAT_POTS]
         return {"threats": [c["with_threats"] for c in chosen], "of": [c["found"] for c in chosen]}
 
@@ -200,7 +200,7 @@ def threats(stored: Stored) -> Facts:
     }
 
 
-def _agreement(cases: Facts) -> Facts:
+def _agreement(cases: Nested) -> Nested:
     """How far payoffs that all starts with both measures share are from those with either."""
     apart, missed = [0.0], 0
     for pot in _THREAT_POTS:
@@ -213,7 +213,7 @@ def _agreement(cases: Facts) -> Facts:
     return {"payoffs apart": max(apart), "no equilibria": missed}
 
 
-def traced(stored: Stored) -> Facts:
+def traced(stored: Stored) -> Nested:
     """How the branches of 4 to 13 cards were followed."""
     lengths = {n: deck["steps"] for n, deck in decks(stored).items()}
     summaries = {n: stored[f"n{n}"].summary for n in lengths}
@@ -232,7 +232,7 @@ def traced(stored: Stored) -> Facts:
     }
 
 
-def skp_curve(stored: Stored) -> Facts:
+def skp_curve(stored: Stored) -> Nested:
     """Published solutions on the branch of simplified Kuhn poker, its folds, its multiplicity."""
     summary, (cell,) = stored["skp"].summary, stored["skp_all"].cells
     items = [item for entry in summary["at"] for item in entry["equilibria"]]
@@ -247,7 +247,7 @@ def skp_curve(stored: Stored) -> Facts:
     }
 
 
-def skp_pieces(stored: Stored) -> Facts:
+def skp_pieces(stored: Stored) -> Nested:
     """Ranges of expectations at three pots beside the published ones, and gaps between points."""
     pots, *payoffs = _columns(stored, "skp", *_PAYOFFS)
     exact, found = stored["skp_exact"].summary["exact"], {}
@@ -265,13 +265,13 @@ def skp_pieces(stored: Stored) -> Facts:
     return found
 
 
-def skp_distances(stored: Stored) -> Facts:
+def skp_distances(stored: Stored) -> Nested:
     """How far regularized curves are from the exact ones at most, as a share of the axes.
 
     Each point of a branch is compared with the nearest point of the exact curves, pots over 4
     and figures over the range of the exact ones, as one sees it in a figure.
     """
-    exact, found = stored["skp_exact"].summary["exact"], defaultdict[str, Facts](dict)
+    exact, found = stored["skp_exact"].summary["exact"], defaultdict[str, Nested](dict)
     asked = {"u1": (2.02, 5.98), "u1 close-up": (3.8, 4.45), "a1": (2.02, 5.98)}
     share = np.linspace(0, 1, 20)[:, None, None]
     for title, (left, right) in asked.items():
@@ -289,14 +289,14 @@ def skp_distances(stored: Stored) -> Facts:
     return found
 
 
-def skp_orders(stored: Stored) -> Facts:
+def skp_orders(stored: Stored) -> Nested:
     """With which power of eps errors of expectations fall."""
     errors = stored["skp_exact"].summary["errors"]
     plain = {f"pot {row['pot']:g}": row["order"] for row in errors if row["kind"] == "log"}
     return {"log": plain, "all": [row["order"] for row in errors]}
 
 
-def skp_sum(stored: Stored) -> Facts:
+def skp_sum(stored: Stored) -> Nested:
     """Calls with K of which only the sum is published: how they keep to its bounds."""
     sets = {entry["name"]: entry for entry in stored["skp_exact"].summary["exact"]}
     known, pots = sets["skp:9"], np.array(sets["skp:9"]["pots"])
@@ -317,7 +317,7 @@ def skp_sum(stored: Stored) -> Facts:
     }
 
 
-def positions(stored: Stored) -> Facts:
+def positions(stored: Stored) -> Nested:
     """Who earns and who loses most along the branches that are followed further."""
     pots, *u = np.hstack([_columns(stored, job, *_PAYOFFS) for job in ("n10", "n10_wide")])
     wrong = np.diff(u, axis=0).min(axis=0) < -_SAME
@@ -329,7 +329,7 @@ def positions(stored: Stored) -> Facts:
     }
 
 
-def _losers(columns: FloatArray) -> Facts:
+def _losers(columns: FloatArray) -> Nested:
     """Who gets how much at the last pot, and since when it is so."""
     pots, first, second, third = columns
     loses = second < first - _WORSE
@@ -342,7 +342,7 @@ def _losers(columns: FloatArray) -> Facts:
     }
 
 
-def four_cards(stored: Stored) -> Facts:
+def four_cards(stored: Stored) -> Nested:
     """Exact equilibria along the branch with four cards."""
     found = stored["four_cards"].summary
     wide = [piece for piece in found["pieces"] if max(piece["ranges"]) > _PIECE]
@@ -365,7 +365,7 @@ def four_cards(stored: Stored) -> Facts:
     }
 
 
-def at_one_pot(stored: Stored) -> Facts:
+def at_one_pot(stored: Stored) -> Nested:
     """Verified equilibria: along and beside the branch of four cards, and where five coexist."""
     entry, beside = _at(stored, "n4", 4.19), _at(stored, "n4_beside", 3.1)["beside"]
     apart = np.ptp([item["payoffs"] for item in entry["equilibria"]], axis=0).max()
@@ -377,7 +377,7 @@ def at_one_pot(stored: Stored) -> Facts:
     }
 
 
-def two_way(stored: Stored) -> Facts:
+def two_way(stored: Stored) -> Nested:
     """Two-way bets: with how many cards, and who makes them with the fewest."""
     found = decks(stored)
     bets = {n: deck["rare_two_way"] if n < 8 else deck["two_way"] for n, deck in found.items()}
@@ -392,7 +392,7 @@ def two_way(stored: Stored) -> Facts:
     }
 
 
-def media(stored: Stored) -> Facts:
+def media(stored: Stored) -> Nested:
     """Rows of the tables of solutions, points that are missing there, and animations."""
     found = {}
     for cards in _COUNTED:
@@ -403,7 +403,7 @@ def media(stored: Stored) -> Facts:
     return found
 
 
-def _film(file: Path) -> Facts | Missing:
+def _film(file: Path) -> Nested | Missing:
     """Frames of an animation, and how many are shown in a second."""
     from PIL import Image, ImageSequence
 
@@ -413,11 +413,11 @@ def _film(file: Path) -> Facts | Missing:
         with Image.open(file) as film:
             durations = [frame.info["duration"] for frame in ImageSequence.Iterator(film)]
     except OSError as error:
-        return Missing(f"{file} cannot be read: {error}")
+        return Missing(f"{file.name} cannot be read ({type(error).__name__})")
     return {"frames": len(durations), "a second": {1000 / duration for duration in durations}}
 
 
-def large(stored: Stored) -> Facts:
+def large(stored: Stored) -> Nested:
     """Branches of many cards: ranges of payoffs beside smaller decks at equal eps, folds, ends."""
     found = stored["large_branches"].summary
     pairs = {"1e-7": ("n9", "n13"), "1e-6": ("n13_1e_6", "n26"), "1e-4": ("n13_1e_4", "n52")}
@@ -439,7 +439,7 @@ def memory(stored: Stored) -> float:
     return float(stored["memory"].summary["peak_bytes"] / 1e9)
 
 
-def followed(stored: Stored) -> Facts:
+def followed(stored: Stored) -> Nested:
     """How games with four players, and with a raise, were followed."""
     summaries = {job: stored[job].summary for job in ("four_players", "raises")}
     return {
@@ -453,7 +453,7 @@ def followed(stored: Stored) -> Facts:
     }
 
 
-def half_street(stored: Stored) -> Facts:
+def half_street(stored: Stored) -> Nested:
     """How far decks of two players are from the continuous game; thresholds in cards."""
     rows = [row for row in stored["many_cards"].summary["half_street"] if row["pot"] == 5]
     names = ("calls_above", "bets_above", "bluffs_below")
