@@ -39,6 +39,7 @@ from eqbench.errors import UsageError
 NUMBER = re.compile(
     r"(?<![\w.])[+−-]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)(?:e[+−-]?\d+)?(?:/\d+)?"
 )
+_RELATION = re.compile(r"[=~<>]|(in|has|one of) ")
 MOST_SHOWN = 12  # numbers of a list
 _SLACK = 1 + Fraction(1, 10**9)  # a figure just between two roundings agrees with both
 
@@ -109,7 +110,7 @@ def passes(check: str, ours: Any, printed: str) -> bool | None:
 
 def _passes(term: str, ours: Any, printed: str) -> bool | None:
     key, colon, about = term.partition(": ")
-    if colon:
+    if colon and not _RELATION.match(term):
         return passes(about, _entry(ours, key), printed)
     relation, _, rest = term.partition(" ")
     rest, items = rest.strip(), _items(ours)
