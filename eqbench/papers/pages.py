@@ -12,6 +12,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
+from eqbench.errors import UsageError, nearest
 from eqbench.papers.verdicts import VERDICTS
 from eqbench.report.html.document import (
     Block,
@@ -120,6 +121,53 @@ def short_report(judged: Sequence[Judged]) -> Report:
     return Report((counts_table(judged), TextTable("", lines=tuple(lines))))
 
 
+def claim_report(judged: Sequence[Judged], name: str) -> Report:
+    """One claim: what is printed, what is ours, and where that comes from.
+
+    Raises
+    ------
+    UsageError
+        If there is no claim of that name.
+    """
+    by_name = {claim["id"]: (paper, part, claim) for paper, part, claim in _claims(judged)}
+    if name not in by_name:
+        raise UsageError(f"unknown claim {name!r}: {nearest(name, by_name)}")
+    paper, part, claim = by_name[name]
+    jobs = {job["name"]: job for job in paper["jobs"]}
+    lines = [
+        " · ".join(filter(None, (part["title"], claim["row"], claim["column"]))),
+        f"printed: {claim['theirs']}",
+        f"ours: {claim['ours']}",
+        f"{WORDS[claim['verdict']]}{': ' * bool(claim['detail'])}{claim['detail']}",
+    ]
+    if claim["fact"]:
+        lines.append(f"fact {claim['fact']}, check {claim['check']}")
+    lines += [f"{jobs[job]['run']}: {jobs[job]['command']}" for job in claim["jobs"] if job in jobs]
+    return Report((TextTable(f"{name}: {paper['citation']}", lines=tuple(lines)),))
+
+
+def part_report(judged: Sequence[Judged], title: str) -> Report:
+    """The claims of the parts whose titles begin so.
+
+    Raises
+    ------
+    UsageError
+        If there is none.
+    """
+    parts = [part for paper in judged for part in paper["parts"]]
+    found = [part for part in parts if part["title"].lower().startswith(title.lower())]
+    if not found:
+        raise UsageError(
+            f"no part begins with {title!r}: {nearest(title, {part['title'] for part in parts})}"
+        )
+    return Report(
+        tuple(
+            _text_table(part["title"], [part["note"]], part["claims"], ("id", *_CLAIM_COLUMNS[:-1]))
+            for part in found
+        )
+    )
+
+
 def whole_report(judged: Sequence[Judged]) -> Report:
     """Every claim and every job."""
     tables = [replace(counts_table(judged), title="Published results, reproduced")]
@@ -165,7 +213,8 @@ def index_page(judged: Sequence[Judged]) -> str:
         [
             Cell(source["name"], link=f"{source['name']}.html#{anchor_of(part['title'])}"),
             Cell(part["title"]),
-            *_statement(claim)[:-1],
+            replace(_statement(claim)[0], link=f"{source['name']}.html#{claim['id']}"),
+            *_statement(claim)[1:-1],
         ]
         for source in judged
         for part in source["parts"]
@@ -217,6 +266,11 @@ def _section(part: Judged, source: str) -> Section:
     if listed:
         heads = [Column(text) for text in ("claim", "theirs", "ours", "verdict", "detail", "job")]
         rows = [_statement(claim) for claim in listed]
+        if listed is claims:  # otherwise the grid has the anchors
+            rows = [
+                [replace(row[0], anchor=c["id"]), *row[1:]]
+                for c, row in zip(claims, rows, strict=True)
+            ]
         blocks.append(
             Table(
                 f"{name}-claims",
@@ -255,7 +309,7 @@ def _statement(claim: Judged) -> list[Cell]:
     """A claim as a row."""
     verdict, jobs = claim["verdict"], claim["jobs"]
     return [
-        Cell(" · ".join(filter(None, (claim["row"], claim["column"])))),
+        Cell(" · ".join(filter(None, (claim["row"], claim["column"]))), link=f"#{claim['id']}"),
         Cell(claim["theirs"]),
         Cell(claim["ours"]),
         Cell(WORDS[verdict], kind=_KINDS[verdict]),
@@ -282,7 +336,8 @@ def _grid_cell(claim: Judged | None) -> Cell:
     verdict, theirs, ours = claim["verdict"], claim["theirs"], claim["ours"]
     figures = theirs if theirs == ours else f"theirs {theirs}\nours {ours}"
     hint = ": ".join(filter(None, (WORDS[verdict], claim["detail"])))
-    return Cell(f"{_SIGNS[verdict]} {figures}", hint=hint, kind=_KINDS[verdict])
+    text, name = f"{_SIGNS[verdict]} {figures}", claim["id"]
+    return Cell(text, hint=hint, kind=_KINDS[verdict], link=f"#{name}", anchor=name)
 
 
 def _picture(picture: Judged, name: str) -> Block:

@@ -10,7 +10,7 @@ from typing import Any
 from eqbench.documents import convert
 from eqbench.errors import DocumentError, UsageError, nearest
 from eqbench.papers.jobs import Job, JobFolder, JobRecord, wanted_jobs
-from eqbench.papers.pages import points_csv, short_report, texts
+from eqbench.papers.pages import claim_report, part_report, points_csv, short_report, texts
 from eqbench.papers.paper import Paper, find_paper, load_paper, shipped
 from eqbench.papers.request import ReproduceRequest
 from eqbench.papers.verdicts import SCHEMA, judge
@@ -113,6 +113,10 @@ class Reproduction(Study[ReproduceRequest]):
         if "sources" not in document:
             line = f"{document['jobs_done']} of {document['jobs']} jobs are done"
             return Report((Table("", lines=(line,)),))
+        if self.request.claim:
+            return claim_report(document["sources"], self.request.claim)
+        if self.request.part:
+            return part_report(document["sources"], self.request.part)
         return short_report(document["sources"])
 
     def draw(self, folder: Path, document: Mapping[str, Any]) -> Iterable[Path | str]:

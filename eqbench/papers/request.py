@@ -11,7 +11,7 @@ from eqbench.studies.requests import StudyCommand
 
 @dataclass(frozen=True, kw_only=True)
 class ReproduceRequest(StudyCommand):
-    r"""Hold published results against our own, cell by cell.
+    """Hold published results against our own, cell by cell.
 
     SOURCE is encyclopedia, szafron, ganzfried, billingham_2017 or billingham_2018; all of them if
     none is given. Each claim gets a verdict: reproduced, differs (by how much), source_error (with

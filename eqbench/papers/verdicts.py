@@ -70,6 +70,8 @@ def judge(paper: Paper, folder: JobFolder) -> dict[str, Any]:
     stored = CheckedJobs(folder, paper.jobs)
     facts = Facts(paper, stored)
     parts = [_part(part, facts, stored) for part in paper.parts]
+    for place, claim in enumerate((c for part in parts for c in part["claims"]), start=1):
+        claim["id"] = f"{paper.name}-{place}"
     counts = Counter(claim["verdict"] for part in parts for claim in part["claims"])
     return {
         "name": paper.name,

@@ -143,6 +143,7 @@ class Cell:
         which are never the only sign, so the text must say it too; ``faint``
     link : what :func:`~eqbench.report.html.document.address_of` takes, else a `ValueError` is
         raised; empty for none
+    anchor : by which it can be linked to; unique on the page, empty for none
     """
 
     text: str
@@ -150,6 +151,7 @@ class Cell:
     hint: str = ""
     kind: str = ""
     link: str = ""
+    anchor: str = ""
 
     def __post_init__(self) -> None:
         address_of(self.link)
