@@ -15,6 +15,8 @@ Where a relation has no value of its own, it is held against the number that is 
 ``has a, b``        a list or an interval that contains these
 ``one of a, b``     one of these
 ``rises``, ``falls``   a list that goes strictly up or down
+``formula``, ``holds``, ``follows``, ``bounds``, ``positive`` *text*
+                    formulas and relations at points: `eqbench.papers.formulas`
 ==================  =====================================================================
 
 Of several values, as a list or a table, all must pass (and there must be one), but for ``=``, ``has``, ``rises`` and
@@ -33,6 +35,7 @@ from itertools import pairwise
 from typing import Any
 
 from eqbench.errors import UsageError
+from eqbench.papers.formulas import WORDS, formula_passes
 
 NUMBER = re.compile(
     r"(?<![\w.])[+−-]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)(?:e[+−-]?\d+)?(?:/\d+)?"
@@ -108,6 +111,8 @@ def passes(check: str, ours: Any, printed: str) -> bool | None:
 def _passes(term: str, ours: Any, printed: str) -> bool | None:
     relation, _, rest = term.partition(" ")
     rest, items = rest.strip(), _items(ours)
+    if relation in WORDS:
+        return formula_passes(relation, rest or printed, ours)
     if term in ("rises", "falls"):
         return _is_monotone(items, term)
     if relation == "=":

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 from eqbench.equilibria.layout import Layout
 from eqbench.model.game import Game
+from eqbench.papers.jobs import Workshop
+from eqbench.papers.paper import load_paper
 from eqbench.papers.stored import Stored
 from eqbench.spec import parse_spec
 
@@ -20,22 +23,10 @@ PLACES = {
     **{"d1": ("P1", "3:KBF", "call"), "d2": ("P2", "3:KKBF", "call"), "d3": ("P3", "3:BF", "call")},
 }
 NAMES = tuple(PLACES)
+SUMS = ("c2 + d3", "c3 + d1", "c1 + d2")  # of which the paper gives bounds
+PAPER = load_paper(Path(__file__).parent)
 ROUNDING = 1e-9
-NOTHING = 1e-13  # what double precision leaves of 0 in these figures
-
-
-def layout_of(game: Game) -> Layout:
-    """Where the eleven frequencies stand in a game.
-
-    Raises
-    ------
-    ValueError
-        If it has not all of them.
-    """
-    layout = Layout.of(game.tree, {name: "|".join(place) for name, place in PLACES.items()})
-    if layout is None:
-        raise ValueError(f"{game.spec} has not the frequencies {', '.join(NAMES)}")
-    return layout
+NEAREST = Fraction(2, 10**6)  # how far apart two pots may be that bracket the end of a range
 
 
 @dataclass(frozen=True)
@@ -59,27 +50,42 @@ class Found:
 
     @property
     def names(self) -> dict[str, Any]:
-        """Frequencies and pot, by which the paper's formulas are evaluated."""
-        return self.values | {"P": self.pot}
-
-    @property
-    def is_rational(self) -> bool:
-        """Whether all frequencies are rational and known exactly."""
-        return not any(isinstance(value, float) for value in self.values.values())
+        """What the letters of a printed formula stand for; E1 to E3 are 24 times the profits."""
+        profits = {f"E{player}": payoff for player, payoff in enumerate(self.payoffs, 1)}
+        return self.values | profits | {"P": self.pot}
 
 
-def equilibria(stored: Stored, job: str = "enumeration") -> list[Found]:
-    """All equilibria of that run, by ascending pot."""
+def stored_in(jobs: Path, *, full: bool) -> Stored:
+    """What the jobs of this paper have stored in their folder."""
+    return Stored(Workshop(jobs.name, jobs, full=full), PAPER.jobs)
+
+
+def layout_of(game: Game) -> Layout:
+    """Where the eleven frequencies stand in a game.
+
+    Raises
+    ------
+    ValueError
+        If it has not all of them.
+    """
+    layout = Layout.of(game.tree, {name: "|".join(place) for name, place in PLACES.items()})
+    if layout is None:
+        raise ValueError(f"{game.spec} has not the frequencies {', '.join(NAMES)}")
+    return layout
+
+
+def equilibria(stored: Stored) -> list[Found]:
+    """All equilibria of the job ``enumeration``, by ascending pot."""
     found = []
-    for cell in stored[job].cells:
+    for cell in stored["enumeration"].cells:
         if cell.game_spec.startswith("skp"):
             pot = Fraction(dict(parse_spec(cell.game_spec).options)["pot"])
-            found += [_found(stored, job, pot, record) for record in cell.equilibria]
+            found += [_found(stored, pot, record) for record in cell.equilibria]
     return sorted(found, key=lambda each: each.pot)
 
 
-def _found(stored: Stored, job: str, pot: Fraction, record: Any) -> Found:
-    behavior = stored[job].json(record.profile)["behavior"]
+def _found(stored: Stored, pot: Fraction, record: Any) -> Found:
+    behavior = stored["enumeration"].json(record.profile)["behavior"]
     exact = record.exact is not None
     number = Fraction if exact else float
     values = {
@@ -107,34 +113,31 @@ def by_pot(found: Sequence[Found]) -> dict[Fraction, list[Found]]:
 
 
 def present(found: Sequence[Found]) -> dict[Fraction, set[str]]:
-    """By pot the names of the published sets that were found."""
-    return {
-        pot: {name for each in group for name in each.solutions}
-        for pot, group in by_pot(found).items()
-    }
+    """Names of the published sets that were found, by pot."""
+    groups = by_pot(found)
+    return {pot: {name for e in group for name in e.solutions} for pot, group in groups.items()}
 
 
-def same(one: Any, other: Any) -> bool:
-    """Whether two figures are equal: exactly if both are rational, else within 1e-9."""
-    if isinstance(one, Fraction) and isinstance(other, Fraction):
-        return one == other
-    return abs(float(one) - float(other)) <= ROUNDING
+def borders(found: Sequence[Found]) -> dict[str, Fraction]:
+    """Pots at which the solutions change, P1 to P10, each the middle of where it was bracketed."""
+    pots = list(present(found).items())
+    brackets: list[list[Fraction]] = []
+    for (low, before), (high, after) in zip(pots, pots[1:], strict=False):
+        if before != after and high - low <= NEAREST:
+            if brackets and brackets[-1][-1] == low:
+                brackets[-1].append(high)  # a border with solutions of its own
+            else:
+                brackets.append([low, high])
+    if brackets and brackets[0][0] == pots[0][0]:
+        brackets[0] = [pots[0][0]]  # the first pot is a border and not bracketed from below
+    return {f"P{k}": (ends[0] + ends[-1]) / 2 for k, ends in enumerate(brackets, 1)}
 
 
-def shown(value: Any) -> str:
-    """A figure for a page: a fraction where it is short, else six digits."""
-    if isinstance(value, Fraction) and value.denominator < 1000:
-        return str(value)
-    return f"{float(value):.6g}" if abs(float(value)) > NOTHING else "0"
+def misprint_regrets(stored: Stored, name: str) -> dict[str, Fraction]:
+    """Max regrets of a profile with a printed entry that is wrong, and of the corrected one."""
 
+    def regret(job: str) -> Fraction:
+        return max(map(Fraction, stored[job].printed_json["exact"]["regrets"]))
 
-def rounded(size: float) -> str:
-    """A distance or a regret for a page, with one digit, if it is more than rounding."""
-    if size == 0:
-        return "0"
-    return f"{size:.1g}" if abs(size) > NOTHING else "0 within rounding"
-
-
-def counted(number: int, thing: str) -> str:
-    """``1 pot``, ``3 pots``."""
-    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
+    solution = name.partition("_")[0]
+    return {"w": regret(f"printed_{name}"), "r": regret(f"printed_{solution}_corrected")}

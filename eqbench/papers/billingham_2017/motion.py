@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,24 +10,20 @@ import numpy as np
 
 from eqbench.dynamics import Flow
 from eqbench.model.tree import FloatArray
-from eqbench.papers.billingham_2017.compute_rules import evaluate
-from eqbench.papers.billingham_2017.found import NAMES, PLACES
-from eqbench.papers.billingham_2017.jobs import BESIDE, CASES, DRAWN, JOBS, dotted
-from eqbench.papers.billingham_2017.polynomials import derivative, read
-from eqbench.papers.jobs import Workshop
-from eqbench.papers.stored import Stored
+from eqbench.papers.billingham_2017.compute import BESIDE
+from eqbench.papers.billingham_2017.found import NAMES, PLACES, stored_in
+from eqbench.papers.billingham_2017.polynomials import derivative, polynomial, value
 from eqbench.registry import load_game, load_solver
 
 STATES = 50
 COMPARED_AT = 100.0  # time at which integrators are compared
 TOLERANCE = 1e-11
-# which frequencies the paper says to move in pairs
-PAIRS = {
-    "2.5": ("b3 d2",),
-    "3.75": ("b2 d1", "b3 d2"),
-    "4.65": ("b1 d3", "b2 d1"),
-    "5.5": ("b1 c2", "b2 d1"),
+# the pots of section 4, and which frequencies the paper says to move in pairs there
+PAIRS: dict[str, tuple[str, ...]] = {
+    **{"2.5": ("b3 d2",), "3.1": (), "3.35": (), "3.75": ("b2 d1", "b3 d2"), "4.15": ()},
+    **{"4.65": ("b1 d3", "b2 d1"), "5.5": ("b1 c2", "b2 d1")},
 }
+DRAWN = tuple(PAIRS)[:-1]
 LEAST_RETURNS = 3
 SETTLED = 0.5  # share of the time after which a motion is looked at
 
@@ -37,32 +33,25 @@ def equations(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
 
     Also the largest velocities of frequencies that are 0 or 1, and of the others meanwhile.
     """
-    stored = Stored(Workshop(jobs.name, jobs, full=full), JOBS)
-    polynomials = {
-        name: read(document)
-        for name, document in stored["polynomials"].summary["polynomials"].items()
-    }
-    slopes = {name: derivative(polynomials[f"E{name[1]}"], name) for name in NAMES}
-    largest = {"frequencies": 0.0, "log_odds": 0.0, "faces": 0.0, "beside_faces": 0.0}
-    for pot in CASES:
+    stored = stored_in(jobs, full=full)
+    slopes = {name: derivative(polynomial(stored, int(name[1])), name) for name in NAMES}
+    gaps: dict[str, list[float]] = {}
+    for pot in PAIRS:
         flow, order = _flow(pot)
         for state in np.random.default_rng(0).normal(scale=2.0, size=(STATES, len(NAMES))):
             f = 1 / (1 + np.exp(-state))
-            values = dict(zip(NAMES, f[order].tolist(), strict=True))
+            names = dict(zip(NAMES, f[order].tolist(), strict=True)) | {"P": float(pot)}
             expected = np.empty(len(NAMES))
-            expected[order] = [evaluate(slopes[name], values, float(pot)) for name in NAMES]
-            found = flow.velocity(state)
+            expected[order] = [value(slopes[name], names) for name in NAMES]
             slow = flow.frequency_velocity(flow.choices.behavior(f))
-            worst = np.abs(found - expected).max(), np.abs(slow - f * (1 - f) * expected).max()
-            largest["log_odds"] = max(largest["log_odds"], float(worst[0]))
-            largest["frequencies"] = max(largest["frequencies"], float(worst[1]))
-            for place in range(len(NAMES)):
-                on_face = f.copy()
-                on_face[place] = state[place] > 0
-                slow = np.abs(flow.frequency_velocity(flow.choices.behavior(on_face)))
-                largest["faces"] = max(largest["faces"], float(slow[place]))
-                largest["beside_faces"] = max(largest["beside_faces"], float(slow.max()))
-    return largest | {"integrators": _integrators()}
+            found = {"log_odds": np.abs(flow.velocity(state) - expected).max()}
+            found["frequencies"] = np.abs(slow - f * (1 - f) * expected).max()
+            on_faces = [np.where(np.arange(len(f)) == k, state[k] > 0, f) for k in range(len(f))]
+            slow = np.array([flow.frequency_velocity(flow.choices.behavior(f)) for f in on_faces])
+            found |= {"faces": np.abs(np.diag(slow)).max(), "beside_faces": np.abs(slow).max()}
+            for key, gap in found.items():
+                gaps.setdefault(key, []).append(float(gap))
+    return {key: max(values) for key, values in gaps.items()} | {"integrators": _integrators()}
 
 
 def _flow(pot: str, integrator: str = "dop853") -> tuple[Flow, list[int]]:
@@ -83,16 +72,20 @@ def _integrators() -> dict[str, float]:
     the equations without the factor 24, after 24 times the time.
     """
     worst = {"lsoda": 0.0, "dormand_prince_5": 0.0, "without_24": 0.0}
-    for pot in CASES:
+    for pot in PAIRS:
         flow, _ = _flow(pot)
-        start = np.random.default_rng(0).normal(size=len(NAMES))
-        times = np.array([0.0, COMPARED_AT])
+        start, times = (
+            np.random.default_rng(0).normal(size=len(NAMES)),
+            np.array([0.0, COMPARED_AT]),
+        )
         own = flow.integrate(start, times).states[-1]
-        other = _flow(pot, "lsoda")[0].integrate(start, times).states[-1]
-        fifth, plain = _dormand_prince_5(flow, start), _dormand_prince_5(flow, start, factor=24.0)
-        worst["lsoda"] = max(worst["lsoda"], float(np.abs(other - own).max()))
-        worst["without_24"] = max(worst["without_24"], float(np.abs(plain - own).max()))
-        worst["dormand_prince_5"] = max(worst["dormand_prince_5"], float(np.abs(fifth - own).max()))
+        others = {
+            "lsoda": _flow(pot, "lsoda")[0].integrate(start, times).states[-1],
+            "dormand_prince_5": _dormand_prince_5(flow, start),
+            "without_24": _dormand_prince_5(flow, start, factor=24.0),
+        }
+        for name, state in others.items():
+            worst[name] = max(worst[name], float(np.abs(state - own).max()))
     return worst
 
 
@@ -111,15 +104,16 @@ def _dormand_prince_5(flow: Flow, start: FloatArray, factor: float = 1.0) -> Flo
 
 def motion(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     """How frequencies move late in stored trajectories, and how far those beside rest points go."""
-    stored = Stored(Workshop(jobs.name, jobs, full=full), JOBS)
+    stored = stored_in(jobs, full=full)
     regimes = _trajectories(stored["regimes"].path / "points.csv")
-    orbits: dict[str, Any] = {}
-    for pot in DRAWN:
-        orbits[pot] = late_motion(stored[f"orbits_{dotted(pot)}"].path / "points.csv", pot)
+    orbits = {
+        pot: late_motion(stored[f"orbits_{pot.replace('.', '_')}"].path / "points.csv", pot)
+        for pot in DRAWN
+    }
     return {
         "regimes": {
-            pot: [_late(run, pot) for (_, value), run in regimes.items() if value == float(pot)]
-            for pot in CASES
+            pot: [_late(run, pot) for (_, at), run in regimes.items() if at == float(pot)]
+            for pot in PAIRS
         },
         "orbits": orbits,
         "beside": {
@@ -143,13 +137,10 @@ def _trajectories(path: Path) -> dict[tuple[str, float], dict[str, FloatArray]]:
     table = pd.read_csv(path)
     columns = {"|".join(place): name for name, place in PLACES.items()} | {"time": "time"}
     table["pot"] = table.get("pot", np.nan)
-    found = {}
-    for name, pot in table[["run", "pot"]].drop_duplicates().itertuples(index=False):
-        group = table[(table["run"] == name) & ((table["pot"] == pot) | np.isnan(pot))]
-        found[str(name), float(pot)] = {
-            name: group[column].to_numpy() for column, name in columns.items()
-        }
-    return found
+    return {
+        (str(name), float(pot)): {own: group[column].to_numpy() for column, own in columns.items()}
+        for (name, pot), group in table.groupby(["run", "pot"], sort=False, dropna=False)
+    }
 
 
 def _late(run: Mapping[str, FloatArray], pot: str) -> dict[str, Any]:
@@ -158,17 +149,14 @@ def _late(run: Mapping[str, FloatArray], pot: str) -> dict[str, Any]:
     Means are those of the last stretch of equally spaced times.
     """
     times = run["time"]
-    spaced = _dense(times)
-    late = np.flatnonzero(times >= SETTLED * times[-1])
+    spaced, late = _dense(times), times >= SETTLED * times[-1]
     return {
         "end": float(times[-1]),
-        "frequencies": {
-            name: [float(run[name][late].min()), float(run[name][late].max())] for name in NAMES
-        },
+        "frequencies": {n: [float(run[n][late].min()), float(run[n][late].max())] for n in NAMES},
         "means": {name: float(run[name][spaced].mean()) for name in NAMES},
         "pairs": {
             pair: _returns(times[spaced], *(run[name][spaced] for name in pair.split()))
-            for pair in PAIRS.get(pot, ())
+            for pair in PAIRS[pot]
         },
     }
 
@@ -192,13 +180,12 @@ def _returns(times: FloatArray, x: FloatArray, y: FloatArray) -> dict[str, Any]:
     rising = np.flatnonzero((x[:-1] < x.mean()) & (x[1:] >= x.mean()))
     if len(rising) < LEAST_RETURNS:
         return {"returns": len(rising), "spread": None, "period": None, "period_spread": None}
-    curve, moments = CubicSpline(times, np.column_stack((x, y))), []
-    for place in rising.tolist():
-        low, high = times[place], times[place + 1]
-        for _ in range(40):  # halvings
-            middle = (low + high) / 2
-            low, high = (middle, high) if curve(middle)[0] < x.mean() else (low, middle)
-        moments.append((low + high) / 2)
+    curve, low, high = CubicSpline(times, np.column_stack((x, y))), times[rising], times[rising + 1]
+    for _ in range(40):  # halvings
+        middle = (low + high) / 2
+        below = curve(middle)[:, 0] < x.mean()
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    moments = (low + high) / 2
     crossings, periods = curve(moments)[:, 1], np.diff(moments)
     return {
         "returns": len(moments),
@@ -211,8 +198,7 @@ def _returns(times: FloatArray, x: FloatArray, y: FloatArray) -> dict[str, Any]:
 def _apart(path: Path, start: Mapping[str, Any]) -> dict[str, Any]:
     """Largest distance of what a solution determines, at first and over the whole trajectory."""
     (run,) = _trajectories(path).values()
-    determined: Sequence[str] = start["determined"]
-    gaps = np.abs([run[name] - start["member"][name] for name in determined]).max(axis=0)
+    gaps = np.abs([run[name] - start["member"][name] for name in start["determined"]]).max(axis=0)
     return {
         "end": float(run["time"][-1]),
         "at_first": float(gaps[0]),

@@ -1,0 +1,500 @@
+"""Profits as polynomials, what the game leaves out, Table 1, and members of the solutions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import compress, product
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from eqbench.equilibria import KnownSet, known_sets
+from eqbench.harness.inprocess import solve
+from eqbench.model.game import Game
+from eqbench.model.profile import BehaviorProfile
+from eqbench.model.profile_json import profile_text
+from eqbench.model.tree import TERMINAL, FloatArray
+from eqbench.papers.billingham_2017.found import (
+    NAMES,
+    PAPER,
+    PLACES,
+    ROUNDING,
+    Found,
+    by_pot,
+    equilibria,
+    inside,
+    layout_of,
+    stored_in,
+)
+from eqbench.papers.billingham_2017.polynomials import value
+from eqbench.papers.formulas import is_true, value_at
+from eqbench.registry import load_game
+from eqbench.solver import Budget
+from eqbench.studies.flow.sets import members
+from eqbench.studies.study_files import write_texts
+from eqbench.verification import Verifier
+
+DEALS = 24
+EXACT = 1e-12
+SAMPLES = 4
+
+
+def profits(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
+    """24 E of each player as a polynomial, from the payoffs of all pure choices at two pots.
+
+    At a third pot, and at random frequencies, it is compared with the payoffs themselves.
+    """
+    game, pots, further = load_game("skp"), (Fraction(2), Fraction(3)), Fraction(7)
+    layout = layout_of(game)
+    corners = np.array(list(product((0.0, 1.0), repeat=len(NAMES))))
+    payoffs = {
+        pot: np.array(
+            [
+                DEALS * game.payoff_model().at(float(pot)).expected_payoffs(layout.behavior(corner))
+                for corner in (corners if pot in pots else _random_frequencies())
+            ]
+        )
+        for pot in (*pots, further)
+    }
+    found: list[dict[str, tuple[Fraction, Fraction]]] = []
+    for player in range(3):
+        low, high = (_coefficients(payoffs[pot][:, player]) for pot in pots)
+        slopes = {
+            key: (high.get(key, 0) - low.get(key, 0)) / (pots[1] - pots[0]) for key in low | high
+        }
+        found.append(
+            {key: (low.get(key, 0) - pots[0] * slope, slope) for key, slope in slopes.items()}
+        )
+    elsewhere = [
+        [value(each, dict(zip(NAMES, f, strict=True)) | {"P": float(further)}) for each in found]
+        for f in _random_frequencies().tolist()
+    ]
+    both = np.concatenate([payoffs[pot] for pot in pots])
+    return {
+        "polynomials": {
+            f"E{player}": {key: [str(base), str(slope)] for key, (base, slope) in each.items()}
+            for player, each in enumerate(found, 1)
+        },
+        "corners": len(both),
+        "distance_to_integers": float(np.abs(both - np.rint(both)).max()),
+        "distance_elsewhere": float(np.abs(payoffs[further] - elsewhere).max()),
+    }
+
+
+def _random_frequencies() -> FloatArray:
+    return np.random.default_rng(0).random((100, len(NAMES)))
+
+
+def _coefficients(payoffs: FloatArray) -> dict[str, Fraction]:
+    """Coefficients of the polynomial with these integers at the corners of the unit cube."""
+    cube = np.rint(payoffs).astype(int).reshape((2,) * len(NAMES))
+    for axis in range(len(NAMES)):
+        low_and_high = np.moveaxis(cube, axis, 0)
+        low_and_high[1] -= low_and_high[0]
+    corners = np.transpose(np.nonzero(cube)).tolist()
+    return {" ".join(compress(NAMES, c)): Fraction(int(cube[tuple(c)])) for c in corners}
+
+
+# What is compared in full Kuhn poker: the player's alternatives (set: action), the better first.
+_ALTERNATIVES: dict[str, tuple[str, dict[str, str], dict[str, str]]] = {
+    "bet K, P1": ("P1", {"3:": "check", "3:KKB": "call", "3:KBF": "call"}, {"3:": "bet"}),
+    "bet K, P2": ("P2", {"3:K": "check", "3:KKBF": "call"}, {"3:K": "bet"}),
+    "bet K, P3": ("P3", {"3:KK": "check"}, {"3:KK": "bet"}),
+    "overcall K, P1": ("P1", {"3:": "check", "3:KBC": "fold"}, {"3:": "check", "3:KBC": "call"}),
+    "overcall K, P2": (
+        "P2",
+        {"3:K": "check", "3:KKBC": "fold"},
+        {"3:K": "check", "3:KKBC": "call"},
+    ),
+    "overcall K, P3": ("P3", {"3:BC": "fold"}, {"3:BC": "call"}),
+    "overcall Q, P1": ("P1", {"2:": "check", "2:KBC": "fold"}, {"2:": "check", "2:KBC": "call"}),
+    "overcall Q, P2": (
+        "P2",
+        {"2:K": "check", "2:KKBC": "fold"},
+        {"2:K": "check", "2:KKBC": "call"},
+    ),
+    "overcall Q, P3": ("P3", {"2:BC": "fold"}, {"2:BC": "call"}),
+    "check A, P3": ("P3", {"4:KK": "bet"}, {"4:KK": "check"}),
+}
+
+
+def rules(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
+    """Gains by what the simplified game leaves out, its equilibria at pots below 2, and its tree.
+
+    Each gain is that of one alternative over another in full Kuhn poker, smallest and largest
+    over all pure choices of the other players in the simplified game.
+    """
+    pots, below_two = ("2", "5/2", "4", "10"), ("3/2", "19/10", "1.999")
+    gains: dict[str, list[float]] = {}
+    for pot in pots:
+        for name, gain in _gains(load_game(f"kuhn(players=3, cards=4, pot={pot})")):
+            low, high = gains.get(name, [gain, gain])
+            gains[name] = [min(low, gain), max(high, gain)]
+    tree = load_game("skp").tree
+    actions = {label: list(tree.infoset_actions[i]) for i, label in enumerate(tree.infoset_labels)}
+    ends = {tuple(_public(tree, node)) for node in np.flatnonzero(tree.player == TERMINAL).tolist()}
+    return {
+        "pots": list(pots),
+        "gains": gains,
+        "below_two": {pot: _bets_and_calls(pot) for pot in below_two},
+        "deals": int(np.sum(tree.parent == 0)),
+        "beside_k": _beside_k(tree),
+        "actions": actions,
+        "decisions": len({label.partition(":")[2] for label in actions}),
+        "ends": len(ends),
+    }
+
+
+def _gains(game: Game) -> Iterator[tuple[str, float]]:
+    """How much each better alternative gains against each choice of the others."""
+    model, base = game.payoff_model(), _simplified(game)
+    for name, (player, better, worse) in _ALTERNATIVES.items():
+        others = [place for place in PLACES.values() if place[0] != player]
+        for corner in product((0, 1), repeat=len(others)):
+            behavior, payoffs = base.copy(), []
+            for place, used in zip(others, corner, strict=True):
+                _set(game.tree, behavior, *place, weight=used)
+            for choice in (better, worse):
+                own = behavior.copy()
+                for infoset, action in choice.items():
+                    _set(game.tree, own, player, infoset, action, weight=1)
+                payoffs.append(float(model.expected_payoffs(own)[game.tree.players.index(player)]))
+            yield name, DEALS * (payoffs[0] - payoffs[1])
+
+
+def _simplified(game: Game) -> FloatArray:
+    """Behavior (A,) in full Kuhn poker of those who never bet and call with A only."""
+    tree = game.tree
+    behavior = np.zeros(tree.n_actions)
+    for i, (player, label) in enumerate(zip(tree.infoset_player, tree.infoset_labels, strict=True)):
+        card, _, history = label.partition(":")
+        active = card == "4" and ("B" in history or history == "KK")
+        action = tree.infoset_actions[i][int(active)]
+        _set(tree, behavior, tree.players[player], label, action, weight=1)
+    return behavior
+
+
+def _set(tree: Any, behavior: Any, player: str, infoset: str, action: str, *, weight: int) -> None:
+    """Give an action a weight, and the other one at its information set the rest."""
+    i = tree.infoset_of(tree.players.index(player), infoset)
+    block = slice(tree.action_start[i], tree.action_start[i + 1])
+    behavior[block] = 1 - weight
+    behavior[tree.action_start[i] + tree.infoset_actions[i].index(action)] = weight
+
+
+def _public(tree: Any, node: int) -> Iterator[str]:
+    """Actions of the players on the way to a node, the last one first."""
+    while tree.parent[node] >= 0:
+        above = int(tree.parent[node])
+        if tree.infoset[above] >= 0:
+            yield tree.infoset_actions[tree.infoset[above]][int(tree.move[node])]
+        node = above
+
+
+def _beside_k(tree: Any) -> list[list[int]]:
+    """For each player, deals that give it K, and those of them where another player has A."""
+    cards: dict[int, dict[int, str]] = {}
+    for node in np.flatnonzero(tree.infoset >= 0).tolist():
+        deal, infoset = node, int(tree.infoset[node])
+        while tree.parent[deal]:
+            deal = int(tree.parent[deal])
+        held = tree.infoset_labels[infoset].partition(":")[0]
+        cards.setdefault(deal, {})[int(tree.infoset_player[infoset])] = held
+    with_k = [[hand for hand in cards.values() if hand[player] == "3"] for player in range(3)]
+    return [[len(hands), sum("4" in hand.values() for hand in hands)] for hands in with_k]
+
+
+def _bets_and_calls(pot: str) -> dict[str, Any]:
+    """The largest frequency of a bet or call with less than A over all equilibria at a pot."""
+    game = load_game("skp").at(pot=Fraction(pot))
+    cell, layout = solve(game, "case_enumeration", Budget(time_s=60.0)), layout_of(game)
+    profiles = [cast(BehaviorProfile, each.profile) for each in cell.equilibria]
+    largest = np.max([layout.frequencies(each.probabilities) for each in profiles], axis=0)
+    return {
+        "complete": cell.status == "ok",
+        "equilibria": len(profiles),
+        "largest": {n: x for n, x in zip(NAMES, largest.tolist(), strict=True) if n[0] != "a"},
+    }
+
+
+def table(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
+    """How many equilibria meet each cell, as printed and corrected, and whether others meet all."""
+    found = equilibria(stored_in(jobs, full=full))
+    neighbors, cells = _neighbors(inside(found)), printed_cells()
+    return {
+        "equilibria": len(found),
+        "cells": {
+            name: _counts(cell, found) | {"without": _without(cell, neighbors)}
+            for name, cell in cells.items()
+        },
+        "unmet_as_printed": sum(not _meets(cells, each.names) for each in found),
+        "unmet_corrected": [
+            {"pot": str(e.pot), "solutions": e.solutions, "regret": str(e.max_regret)}
+            for e in found
+            if not _meets(_corrected(cells), e.names)
+        ],
+        "combinations": sorted({_combination(_corrected(cells), each.names) for each in found}),
+        "thresholds": _thresholds(found),
+        "changed": _tried(neighbors, _conditions_hold),
+        "changed_table": _tried(neighbors, lambda names: _meets(_corrected(cells), names)),
+    }
+
+
+def _printed_claims(title: str) -> Iterator[tuple[str, str]]:
+    """Names and printed texts of the numbered claims of a part."""
+    (part,) = (part for part in PAPER.parts if part.title.startswith(title))
+    for claim in part.claims:
+        if claim.row[:-1].isdigit():
+            yield claim.row[:-1] + claim.column.strip("()").replace("equation", ""), claim.printed
+
+
+def printed_cells() -> dict[str, str]:
+    """The cells of Table 1 as printed; the first relation of a cell says where it applies."""
+    return dict(_printed_claims("Table 1"))
+
+
+def _corrected(cells: Mapping[str, str]) -> dict[str, str]:
+    """Cells with a1 ≤ 1 in place of a1 < 1."""
+    return {name: cell.replace("a1 < 1", "a1 ≤ 1") for name, cell in cells.items()}
+
+
+def _counts(cell: str, found: Sequence[Found]) -> dict[str, Any]:
+    """In how many equilibria the first relation of a cell holds, and in how many all of them."""
+    as_printed = [is_true(cell, each.names) for each in found]
+    right = [is_true(cell.replace("a1 < 1", "a1 ≤ 1"), each.names) for each in found]
+    return {
+        "first": sum(is_true(cell.split(" & ")[0], each.names) for each in found),
+        "printed": sum(as_printed),
+        "corrected": sum(right),
+        "added": [
+            {"a1": str(e.values["a1"]), "regret": float(e.max_regret), "solutions": e.solutions}
+            for e, printed, meets in zip(found, as_printed, right, strict=True)
+            if meets and not printed
+        ],
+    }
+
+
+def _meets(cells: Mapping[str, str], names: Mapping[str, Any]) -> bool:
+    """Whether at least one cell of each condition holds."""
+    met = {name[0] for name, cell in cells.items() if is_true(cell, names)}
+    return met == {name[0] for name in cells}
+
+
+def _combination(cells: Mapping[str, str], names: Mapping[str, Any]) -> str:
+    """Which cell of each condition holds, such as ``a c b …``; cells exclude each other."""
+    held = [name for name, cell in cells.items() if is_true(cell, names)]
+    return " ".join(
+        next((name[1] for name in held if name[0] == number), "-") for number in "12345678"
+    )
+
+
+def _thresholds(found: Sequence[Found]) -> dict[str, int]:
+    """At how many equilibria where player 2 bets one threshold of b2 / a2 is above the other."""
+    bets = [each.names for each in found if each.values["a2"] > 0]
+    gaps = [float(value_at("(2−b1)/(P+a1) − 2/(P+1)", names)) for names in bets]
+    return {
+        "above": sum(gap > ROUNDING for gap in gaps),
+        "below": sum(gap < -ROUNDING for gap in gaps),
+    }
+
+
+class _Neighbor(NamedTuple):
+    """A profile that differs from an equilibrium in one frequency, and regrets (n,)."""
+
+    names: dict[str, float]
+    regrets: list[float]
+
+
+def _neighbors(found: Sequence[Found]) -> list[_Neighbor]:
+    """All that come from these equilibria by changing one frequency to 0, 1/2 or 1."""
+    neighbors = []
+    for pot, group in by_pot(found).items():
+        game = load_game("skp").at(pot=pot)
+        verifier, layout = Verifier(game.tree), layout_of(game)
+        own = [[float(each.values[name]) for name in NAMES] for each in group]
+        changed = {
+            (*each[:place], value, *each[place + 1 :])
+            for each, place, value in product(own, range(len(NAMES)), (0.0, 0.5, 1.0))
+        }
+        for frequencies in sorted(changed):
+            behavior = layout.behavior(np.array(frequencies))
+            measured = verifier.verify(BehaviorProfile.of(game.tree, behavior))
+            names = dict(zip(NAMES, frequencies, strict=True)) | {"P": float(pot)}
+            neighbors.append(_Neighbor(names, [float(regret) for regret in measured.regrets]))
+    return neighbors
+
+
+def _tried(
+    neighbors: Sequence[_Neighbor], meets: Callable[[Mapping[str, float]], bool]
+) -> dict[str, int]:
+    """How many meet certain conditions and have regret; keys are ``meets, no regret`` and so on."""
+    return Counter(
+        f"{'meets' if meets(each.names) else 'fails'}, "
+        f"{'no regret' if max(each.regrets) <= EXACT else 'regret'}"
+        for each in neighbors
+    )
+
+
+def _without(cell: str, neighbors: Sequence[_Neighbor]) -> tuple[int, int]:
+    """How many meet a cell's inequality without its frequency, and in how many that has regret.
+
+    Regret is that of the player whose frequency it is; (0, 0) for cells of another shape.
+    """
+    first, *others = cell.split(" & ")
+    if len(others) != 1:
+        return 0, 0
+    found = [n for n in neighbors if is_true(first, n.names) and not is_true(others[0], n.names)]
+    return len(found), sum(n.regrets[int(others[0][1]) - 1] > EXACT for n in found)
+
+
+def _conditions_hold(names: Mapping[str, float]) -> bool:
+    """Whether each frequency is 1 or 0 where a condition of section 3 says so."""
+    for _, printed in _printed_claims("Section 3: the eleven"):
+        relation, _, says = printed.partition(": ")
+        left, sign, right = relation.partition(">" if ">" in relation else "<")
+        gap = value_at(f"({left}) − ({right})", names) * (1 if sign == ">" else -1)
+        if abs(gap) > EXACT and names[says[:2]] != (1.0 if gap > 0 else 0.0):
+            return False
+    return True
+
+
+# a member of a solution by its parameters, and the entry that is put back to what is printed
+_PRINTED: dict[str, tuple[str, str, tuple[str, ...], dict[str, str]]] = {
+    "1": ("1", "5/2", ("3/14",) * 4, {"d2": "2/(P+1)"}),
+    "2": ("2", "3.1", ("13/41",) * 2, {"b3": "1/(P+1)"}),
+    "10a_b1": ("10a", "5", ("2/5", "2/3"), {"b1": "1/2"}),
+    "10a_b2": ("10a", "5", ("2/5", "2/3"), {"b2": "1/2"}),
+    "10a_d1": ("10a", "5", ("2/5", "2/3"), {"d1": "1/2"}),
+    "1_corrected": ("1", "5/2", ("3/14",) * 4, {}),
+    "2_corrected": ("2", "3.1", ("13/41",) * 2, {}),
+    "10a_corrected": ("10a", "5", ("2/5", "2/3"), {}),
+}
+# where each solution is looked at for a trajectory that starts beside it
+BESIDE = {
+    **{"1": "2.5", "2": "3.1", "3": "3.35", "4": "3.35", "5": "3.75"},
+    **{"6": "3.95", "7": "4.15", "8": "4.36", "9": "4.65", "10": "5.5"},
+}
+# irrational ends of ranges, approached from inside, to 1e-12
+_ENDS = ("3.212214450450", "3.436491673103", "3.897915761657", "4.311737691490", "4.407536453183")
+
+
+def printed(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
+    """Members of solutions with an error in them as printed, and corrected, as profiles."""
+    texts, frequencies = {}, {}
+    for name, (solution, pot, parameters, wrong) in _PRINTED.items():
+        game = load_game("skp").at(pot=Fraction(pot))
+        known = _pieces(game)[solution][0]
+        names = known.exact.names(
+            dict(zip(known.parameters, map(Fraction, parameters), strict=True))
+        )
+        values = {key: names[key] for key in NAMES}
+        values |= {key: value_at(entry, {"P": Fraction(pot)}) for key, entry in wrong.items()}
+        profile = layout_of(game).exact_profile([values[key] for key in NAMES])
+        texts[f"{name}.json"] = profile_text(game.tree, profile, game.spec)
+        frequencies[name] = {key: str(value) for key, value in values.items()}
+    write_texts(folder, texts)
+    return frequencies
+
+
+def _pieces(game: Game) -> dict[str, list[KnownSet]]:
+    """Published sets by name; the convex pieces of one set share it."""
+    pieces: dict[str, list[KnownSet]] = {}
+    for known in known_sets(game):
+        pieces.setdefault(known.name.removeprefix("skp:"), []).append(known)
+    return pieces
+
+
+def _members(known: KnownSet) -> list[FloatArray]:
+    """Frequencies (V,) of members of a set."""
+    found = members(known, SAMPLES, np.random.default_rng(0))
+    return [known.frequencies(member.parameters) for member in found]
+
+
+def curves(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
+    """The least and the largest value of all figures over each published set, along the pot.
+
+    Each member that is looked at is measured by the verifier.
+    """
+    step = Fraction(1, 100 if full else 50)
+    grid = {2 + step * k for k in range(int(4 / step) + 1)}
+    rows: list[dict[str, Any]] = []
+    for pot in sorted(grid | {Fraction(text) for text in _ENDS}):
+        game = load_game("skp").at(pot=pot)
+        verifier = Verifier(game.tree)
+        for name, pieces in _pieces(game).items():
+            found = [row for known in pieces for row in _figures(known, verifier)]
+            ends = {key: [row[key] for row in found] for key in found[0]}
+            spans = {key: [min(values), max(values)] for key, values in ends.items()}
+            rows.append({"pot": float(pot), "name": name} | spans)
+    return {"rows": rows, "max_regret": max(row["max_regret"][1] for row in rows)}
+
+
+def _figures(known: KnownSet, verifier: Verifier) -> Iterator[dict[str, float]]:
+    """Frequencies, sums, 24 times the payoffs, and the regret, of members of a set."""
+    for member in _members(known):
+        frequencies = np.clip(member, 0.0, 1.0)
+        own = dict(zip(known.layout.variables, frequencies.tolist(), strict=True))
+        behavior = known.layout.behavior(frequencies)
+        measured = verifier.verify(BehaviorProfile.of(verifier.tree, behavior))
+        yield {
+            **{name: own[name] for name in NAMES},
+            **{f"{a}+{b}": own[a] + own[b] for a, b in (("c2", "d3"), ("c3", "d1"), ("c1", "d2"))},
+            **{f"E{k}": 24 * float(payoff) for k, payoff in enumerate(measured.payoffs, 1)},
+            "max_regret": float(measured.max_regret),
+        }
+
+
+def starts(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
+    """Profiles 0.01 beside a member of each solution, for trajectories to start from."""
+    texts: dict[str, str] = {}
+    document: dict[str, Any] = {}
+    for name, pot in BESIDE.items():
+        game = load_game("skp").at(pot=Fraction(pot))
+        (known,) = _pieces(game)[name]
+        member, variables = (others := _members(known))[0], known.layout.variables
+        start = np.clip(member + 0.01, 0.01, 0.99)
+        profile = BehaviorProfile.of(game.tree, known.layout.behavior(start))
+        texts[f"beside_{name}.json"] = profile_text(game.tree, profile, game.spec)
+        fixed = np.ptp(others, axis=0) <= EXACT
+        document[name] = {
+            "pot": pot,
+            "member": dict(zip(variables, member.tolist(), strict=True)),
+            "determined": list(compress(variables, fixed.tolist())),
+        }
+    write_texts(folder, texts)
+    return document
+
+
+def bounds(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
+    """What player 1 gains, times 24, where c2 + d3 is 0.05 beyond its bounds, and by what."""
+    found: dict[str, list[dict[str, Any]]] = {"above": [], "below": []}
+    for pot in ("5/2", "3.1", "3.35", "3.45", "3.7"):  # where player 1 does not bet
+        game = load_game("skp").at(pot=Fraction(pot))
+        for known in known_sets(game):
+            choices = _members(known)
+            c2, d3 = (known.layout.variables.index(name) for name in ("c2", "d3"))
+            sums = [choice[c2] + choice[d3] for choice in choices]
+            for side, extreme, step in (("above", max, 0.05), ("below", min, -0.05)):
+                choice = choices[sums.index(extreme(sums))].copy()
+                # one of the two stays inside [0, 1], whatever the other is
+                choice[d3 if 0 <= choice[d3] + step <= 1 else c2] += step
+                best = _best_deviation(known, game.payoff_model(), choice)
+                found[side].append({"pot": pot, "name": known.name} | best)
+    return found
+
+
+def _best_deviation(known: KnownSet, model: Any, choice: FloatArray) -> dict[str, Any]:
+    """The frequency of player 1 that gains most, at 0 or 1, and its gain times 24."""
+    base = float(model.expected_payoffs(known.layout.behavior(choice))[0])
+    gains = {}
+    for place, name in enumerate(known.layout.variables):
+        for value in (0.0, 1.0) if name[1] == "1" else ():
+            other = choice.copy()
+            other[place] = value
+            payoff = float(model.expected_payoffs(known.layout.behavior(other))[0])
+            gains[f"{name} = {value:g}"] = DEALS * (payoff - base)
+    best = max(gains, key=gains.__getitem__)
+    return {"best": best, "max_gain": gains[best]}
