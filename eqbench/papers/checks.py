@@ -15,12 +15,12 @@ Where a relation has no value of its own, it is held against the number that is 
 ``has a, b``        a list or an interval that contains these
 ``one of a, b``     one of these
 ``rises``, ``falls``   a list that goes strictly up or down
-``formula``, ``holds``, ``follows``, ``bounds``, ``positive`` *text*
+``formula``, ``holds``, ``follows``, ``bounds``, ``decides`` *text*
                     formulas and relations at points: `eqbench.papers.formulas`
 ==================  =====================================================================
 
-Of several values, as a list or a table, all must pass (and there must be one), but for ``=``, ``has``, ``rises`` and
-``falls``, which are about the whole list. A value may be ``printed``.
+Of several values, as a list or a table, all must pass (and there must be one), but for ``=``,
+``has``, ``rises`` and ``falls``, which are about the whole list. A value may be ``printed``.
 """
 
 from __future__ import annotations

@@ -16,17 +16,19 @@ from eqbench.harness.inprocess import solve
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_text
-from eqbench.model.tree import TERMINAL, FloatArray
+from eqbench.model.tree import FloatArray
 from eqbench.papers.billingham_2017.found import (
     NAMES,
-    PAPER,
     PLACES,
-    ROUNDING,
     Found,
     by_pot,
+    corrected,
     equilibria,
     inside,
     layout_of,
+    meets,
+    printed_cells,
+    printed_claims,
     stored_in,
 )
 from eqbench.papers.billingham_2017.polynomials import value
@@ -40,6 +42,11 @@ from eqbench.verification import Verifier
 DEALS = 24
 EXACT = 1e-12
 SAMPLES = 4
+CONDITIONS = [
+    printed
+    for number, printed in printed_claims("Section 3: the eleven conditions")
+    if number.isdigit()
+]
 
 
 def profits(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
@@ -135,7 +142,10 @@ def rules(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
             gains[name] = [min(low, gain), max(high, gain)]
     tree = load_game("skp").tree
     actions = {label: list(tree.infoset_actions[i]) for i, label in enumerate(tree.infoset_labels)}
-    ends = {tuple(_public(tree, node)) for node in np.flatnonzero(tree.player == TERMINAL).tolist()}
+    above = [(tree.infoset[tree.parent[v]], tree.move[v]) for v in tree.terminals]
+    ends = {
+        (tree.infoset_labels[i].partition(":")[2], tree.infoset_actions[i][m]) for i, m in above
+    }
     return {
         "pots": list(pots),
         "gains": gains,
@@ -185,24 +195,15 @@ def _set(tree: Any, behavior: Any, player: str, infoset: str, action: str, *, we
     behavior[tree.action_start[i] + tree.infoset_actions[i].index(action)] = weight
 
 
-def _public(tree: Any, node: int) -> Iterator[str]:
-    """Actions of the players on the way to a node, the last one first."""
-    while tree.parent[node] >= 0:
-        above = int(tree.parent[node])
-        if tree.infoset[above] >= 0:
-            yield tree.infoset_actions[tree.infoset[above]][int(tree.move[node])]
-        node = above
-
-
 def _beside_k(tree: Any) -> list[list[int]]:
     """For each player, deals that give it K, and those of them where another player has A."""
-    cards: dict[int, dict[int, str]] = {}
-    for node in np.flatnonzero(tree.infoset >= 0).tolist():
-        deal, infoset = node, int(tree.infoset[node])
-        while tree.parent[deal]:
-            deal = int(tree.parent[deal])
-        held = tree.infoset_labels[infoset].partition(":")[0]
-        cards.setdefault(deal, {})[int(tree.infoset_player[infoset])] = held
+    deal, cards = np.arange(tree.n_nodes), dict[int, dict[int, str]]()
+    for node in range(1, tree.n_nodes):
+        if tree.parent[node]:
+            deal[node] = deal[tree.parent[node]]
+        if (infoset := tree.infoset[node]) >= 0:
+            held = tree.infoset_labels[infoset].partition(":")[0]
+            cards.setdefault(int(deal[node]), {})[int(tree.infoset_player[infoset])] = held
     with_k = [[hand for hand in cards.values() if hand[player] == "3"] for player in range(3)]
     return [[len(hands), sum("4" in hand.values() for hand in hands)] for hands in with_k]
 
@@ -221,83 +222,13 @@ def _bets_and_calls(pot: str) -> dict[str, Any]:
 
 
 def table(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
-    """How many equilibria meet each cell, as printed and corrected, and whether others meet all."""
-    found = equilibria(stored_in(jobs, full=full))
-    neighbors, cells = _neighbors(inside(found)), printed_cells()
+    """Which neighbors of equilibria meet the conditions, and which of them have regret."""
+    neighbors = _neighbors(inside(equilibria(stored_in(jobs, full=full))))
+    cells = {name: corrected(cell) for name, cell in printed_cells().items()}
     return {
-        "equilibria": len(found),
-        "cells": {
-            name: _counts(cell, found) | {"without": _without(cell, neighbors)}
-            for name, cell in cells.items()
-        },
-        "unmet_as_printed": sum(not _meets(cells, each.names) for each in found),
-        "unmet_corrected": [
-            {"pot": str(e.pot), "solutions": e.solutions, "regret": str(e.max_regret)}
-            for e in found
-            if not _meets(_corrected(cells), e.names)
-        ],
-        "combinations": sorted({_combination(_corrected(cells), each.names) for each in found}),
-        "thresholds": _thresholds(found),
+        "cells": {name: {"without": _without(cell, neighbors)} for name, cell in cells.items()},
         "changed": _tried(neighbors, _conditions_hold),
-        "changed_table": _tried(neighbors, lambda names: _meets(_corrected(cells), names)),
-    }
-
-
-def _printed_claims(title: str) -> Iterator[tuple[str, str]]:
-    """Names and printed texts of the numbered claims of a part."""
-    (part,) = (part for part in PAPER.parts if part.title.startswith(title))
-    for claim in part.claims:
-        if claim.row[:-1].isdigit():
-            yield claim.row[:-1] + claim.column.strip("()").replace("equation", ""), claim.printed
-
-
-def printed_cells() -> dict[str, str]:
-    """The cells of Table 1 as printed; the first relation of a cell says where it applies."""
-    return dict(_printed_claims("Table 1"))
-
-
-def _corrected(cells: Mapping[str, str]) -> dict[str, str]:
-    """Cells with a1 ≤ 1 in place of a1 < 1."""
-    return {name: cell.replace("a1 < 1", "a1 ≤ 1") for name, cell in cells.items()}
-
-
-def _counts(cell: str, found: Sequence[Found]) -> dict[str, Any]:
-    """In how many equilibria the first relation of a cell holds, and in how many all of them."""
-    as_printed = [is_true(cell, each.names) for each in found]
-    right = [is_true(cell.replace("a1 < 1", "a1 ≤ 1"), each.names) for each in found]
-    return {
-        "first": sum(is_true(cell.split(" & ")[0], each.names) for each in found),
-        "printed": sum(as_printed),
-        "corrected": sum(right),
-        "added": [
-            {"a1": str(e.values["a1"]), "regret": float(e.max_regret), "solutions": e.solutions}
-            for e, printed, meets in zip(found, as_printed, right, strict=True)
-            if meets and not printed
-        ],
-    }
-
-
-def _meets(cells: Mapping[str, str], names: Mapping[str, Any]) -> bool:
-    """Whether at least one cell of each condition holds."""
-    met = {name[0] for name, cell in cells.items() if is_true(cell, names)}
-    return met == {name[0] for name in cells}
-
-
-def _combination(cells: Mapping[str, str], names: Mapping[str, Any]) -> str:
-    """Which cell of each condition holds, such as ``a c b …``; cells exclude each other."""
-    held = [name for name, cell in cells.items() if is_true(cell, names)]
-    return " ".join(
-        next((name[1] for name in held if name[0] == number), "-") for number in "12345678"
-    )
-
-
-def _thresholds(found: Sequence[Found]) -> dict[str, int]:
-    """At how many equilibria where player 2 bets one threshold of b2 / a2 is above the other."""
-    bets = [each.names for each in found if each.values["a2"] > 0]
-    gaps = [float(value_at("(2−b1)/(P+a1) − 2/(P+1)", names)) for names in bets]
-    return {
-        "above": sum(gap > ROUNDING for gap in gaps),
-        "below": sum(gap < -ROUNDING for gap in gaps),
+        "changed_table": _tried(neighbors, lambda names: meets(cells, names)),
     }
 
 
@@ -352,7 +283,7 @@ def _without(cell: str, neighbors: Sequence[_Neighbor]) -> tuple[int, int]:
 
 def _conditions_hold(names: Mapping[str, float]) -> bool:
     """Whether each frequency is 1 or 0 where a condition of section 3 says so."""
-    for _, printed in _printed_claims("Section 3: the eleven"):
+    for printed in CONDITIONS:
         relation, _, says = printed.partition(": ")
         left, sign, right = relation.partition(">" if ">" in relation else "<")
         gap = value_at(f"({left}) − ({right})", names) * (1 if sign == ">" else -1)
@@ -491,10 +422,10 @@ def _best_deviation(known: KnownSet, model: Any, choice: FloatArray) -> dict[str
     base = float(model.expected_payoffs(known.layout.behavior(choice))[0])
     gains = {}
     for place, name in enumerate(known.layout.variables):
-        for value in (0.0, 1.0) if name[1] == "1" else ():
+        for end in (0.0, 1.0) if name[1] == "1" else ():
             other = choice.copy()
-            other[place] = value
+            other[place] = end
             payoff = float(model.expected_payoffs(known.layout.behavior(other))[0])
-            gains[f"{name} = {value:g}"] = DEALS * (payoff - base)
+            gains[f"{name} = {end:g}"] = DEALS * (payoff - base)
     best = max(gains, key=gains.__getitem__)
     return {"best": best, "max_gain": gains[best]}

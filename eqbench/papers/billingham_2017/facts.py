@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -18,10 +19,14 @@ from eqbench.papers.billingham_2017.found import (
     Found,
     borders,
     by_pot,
+    corrected,
     equilibria,
     inside,
+    meets,
     misprint_regrets,
     present,
+    printed_cells,
+    printed_claims,
 )
 from eqbench.papers.billingham_2017.polynomials import (
     Polynomial,
@@ -38,13 +43,6 @@ from eqbench.papers.stored import Stored
 
 ISOLATED = ("1", "2", "3", "4", "5", "6", "7", "8", "9", "10")
 CONTINUA = ("1a", "2a", "5a", "10a")
-# where statements on equilibria apply; P1 to P10 are the borders of the ranges of solutions
-PLACES_OF_CLAIMS = (
-    *("P > 2", "P < 3", "P > 3", "P > 4", "P > 5", "4 < P < 5", "P < P6", "P > P9"),
-    *("3 < P < P6", "4 < P < P8", "P4 < P < P8", "P6 < P < 5 & a1 > 0"),
-    *("P < 5 & a1 > 0", "P > 5 & a1 > 0", "b3 = 0", "b2 > 0"),
-    *(f"0 < {name} < 1" for name in ("a1", "a2", "c1", "c3", "d1", "d2")),
-)
 OSCILLATORY = ("1", "4", "5", "9", "10")
 RANGES = (
     "2 < P < 3",
@@ -85,7 +83,7 @@ def rules(stored: Stored) -> dict[str, Any]:
 
     def dominance(*names: str) -> list[float]:
         """What is lost at least by the worse alternatives, and at most by the least harmful."""
-        lost = [[round(loss, 9) for loss in found["gains"][name]] for name in names]
+        lost = [[round(loss, 9) + 0.0 for loss in found["gains"][name]] for name in names]
         return [min(low for low, _ in lost), min(high for _, high in lost)]
 
     return {
@@ -122,20 +120,19 @@ def labels(stored: Stored) -> list[str]:
 
 def profits(stored: Stored) -> dict[str, Any]:
     """Derivatives of 24 E by a player's own frequencies, and what is left, at random points."""
-    found: dict[str, Any] = {}
-    for player in (1, 2, 3):
-        whole, own = polynomial(stored, player), [n for n in NAMES if n[1] == str(player)]
-        found[f"E{player}"] = {name: _sampled(derivative(whole, name)) for name in own}
-        found[f"E{player}"]["rest"] = _sampled(without(whole, own))
-    points = _random_points()
-    speeds = [n["a1"] * (1 - n["a1"]) for n in points]
-    slope = derivative(polynomial(stored, 1), "a1")
-    summary = stored["polynomials"].summary
-    return found | {
-        "velocity of a1": Finding(
-            Points(points, [s * value(slope, n) for s, n in zip(speeds, points, strict=True)]),
-            f"a1 (1 − a1) ({text(slope)})",
-        ),
+    points, summary = _random_points(), stored["polynomials"].summary
+    whole = {player: polynomial(stored, player) for player in (1, 2, 3)}
+    slopes = {name: derivative(whole[int(name[1])], name) for name in NAMES}
+    rest = {f"E{k}": without(of, [n for n in NAMES if n[1] == str(k)]) for k, of in whole.items()}
+    speeds = [n["a1"] * (1 - n["a1"]) * value(slopes["a1"], n) for n in points]
+    return {
+        "times": {name: _at_points(points, of) for name, of in slopes.items()},
+        "rest": {name: _at_points(points, of) for name, of in rest.items()},
+        "best": {
+            name: Finding(Points(points, [int(value(of, n) > 0) for n in points]), text(of))
+            for name, of in slopes.items()
+        },
+        "velocity of a1": Finding(Points(points, speeds), f"a1 (1 − a1) ({text(slopes['a1'])})"),
         "rounding": [summary["distance_to_integers"], summary["distance_elsewhere"]],
     }
 
@@ -149,47 +146,40 @@ def _random_points() -> list[dict[str, Fraction]]:
     ]
 
 
-def _sampled(of: Polynomial) -> Finding:
-    points = _random_points()
+def _at_points(points: Sequence[Mapping[str, Fraction]], of: Polynomial) -> Finding:
     return Finding(Points(points, [value(of, names) for names in points]), text(of))
 
 
 def conditions(stored: Stored) -> dict[str, Any]:
-    """Which of the eleven conditions are those on c3 and d1, and what two of them depend on."""
-    (part,) = (part for part in PAPER.parts if part.title == "Section 3: the eleven conditions")
-    found = profits(stored)
-    numbers = [
-        next(
-            int(claim.row[:-1])
-            for claim in part.claims
-            if formula_passes("positive", claim.printed, found[f"E{name[1]}"][name].value)
-        )
-        for name in ("c3", "d1")
-    ]
-    first, second = (
-        letters(derivative(polynomial(stored, player), f"b{player}")) for player in (1, 2)
-    )
+    """Which frequencies conditions 5 and 6 decide, and what conditions 3 and 7 depend on."""
+    printed = dict(printed_claims("Section 3: the eleven conditions"))
+    best = profits(stored)["best"]
+    decided = {
+        number: [n for n in NAMES if formula_passes("decides", printed[number], best[n].value)]
+        for number in ("5", "6")
+    }
+    first, second = (letters(derivative(polynomial(stored, k), f"b{k}")) for k in (1, 2))
     return {
-        "on c3 and d1": numbers,
-        "c3 = 0 by 5, d1 = 0 by 6": numbers == [5, 6],
+        "5 decides": decided["5"],
+        "5 decides c3 and 6 decides d1": decided == {"5": ["c3"], "6": ["d1"]},
         "3 depends on": first,
         "a1 is in 7, not in 3": (first, second) == (["c2", "d3"], ["a1", "c3", "d1"]),
     }
 
 
-def at(stored: Stored) -> dict[str, Any]:
-    """The equilibria of the complete lists, all and by the places of claims."""
+def at(stored: Stored) -> dict[str, Finding]:
+    """The equilibria of the complete lists, all and at the places that claims name."""
     found = equilibria(stored)
     known = borders(found)
-    wheres = {
-        where: [e for e in found if is_true(where, e.names | known)] for where in PLACES_OF_CLAIMS
-    }
-    return {"all": _listed(found)} | {where: _listed(group) for where, group in wheres.items()}
+    facts = {claim.fact for part in PAPER.parts for claim in part.claims}
+    places = {fact[3:] for fact in facts if fact.startswith("at/")} - {"all"}
+    groups = {at: [each for each in found if is_true(at, each.names | known)] for at in places}
+    return {"all": _listed(found)} | {place: _listed(group) for place, group in groups.items()}
 
 
 def _listed(found: Sequence[Found]) -> Finding:
-    count, pots = len(found), len(by_pot(found))
-    return Finding(Points([each.names for each in found]), f"{count} equilibria at {pots} pots")
+    counts = {"equilibria": len(found), "pots": len(by_pot(found))}
+    return Finding(Points([each.names for each in found]), counts)
 
 
 def listed(stored: Stored) -> dict[str, Any]:
@@ -226,37 +216,32 @@ def _counted(names: Sequence[Any]) -> Finding:
 
 
 def table_1(stored: Stored) -> dict[str, Any]:
-    """Which equilibria and neighbors of equilibria meet the conditions of Table 1."""
-    found = stored["table_1"].summary
-    cells, changed, of_table = found["cells"], found["changed"], found["changed_table"]
-    left_out = [*found["unmet_corrected"], *cells["1b"]["added"], *cells["1c"]["added"]]
-    ways: dict[str, int] = {}
-    for name in cells:
-        ways[name[0]] = ways.get(name[0], 0) + 1
+    """Which equilibria, and neighbors of equilibria, meet the conditions of Table 1."""
+    summary, found, cells = stored["table_1"].summary, equilibria(stored), printed_cells()
+    unmet = [each for each in found if not meets(cells, each.names)]
+    gaps = [
+        float(value_at("(2−b1)/(P+a1) − 2/(P+1)", each.names))
+        for each in found
+        if each.values["a2"] > 0
+    ]
     return {
-        "regretted without": {name: _share(*cell["without"][::-1]) for name, cell in cells.items()},
+        "regretted without": {
+            name: _share(*cell["without"][::-1]) for name, cell in summary["cells"].items()
+        },
         "a1 = 1 without regret": {
-            name: bool(cells[name]["added"])
-            and all(e["a1"] == "1" and e["regret"] <= ROUNDING for e in cells[name]["added"])
+            name: any(
+                each.values["a1"] == 1 and is_true(corrected(cells[name]), each.names)
+                for each in unmet
+                if each.max_regret <= ROUNDING
+            )
             for name in ("1b", "1c")
         },
-        "unmet": found["unmet_as_printed"],
-        "what is left out has no regret": bool(left_out)
-        and all(Fraction(each["regret"]) <= ROUNDING for each in left_out),
-        "no regret where met": _share(
-            of_table.get("meets, no regret", 0), _sum(of_table, "meets, no regret", "meets, regret")
-        ),
-        "conditions": {
-            "no regret where met": _share(
-                changed.get("meets, no regret", 0),
-                _sum(changed, "meets, no regret", "meets, regret"),
-            ),
-            "regret where not": _share(
-                changed.get("fails, regret", 0), _sum(changed, "fails, no regret", "fails, regret")
-            ),
-        },
-        "thresholds": found["thresholds"],
-        "combinations": math.prod(ways.values()),
+        "unmet": len(unmet),
+        "unmet without regret": bool(unmet) and max(e.max_regret for e in unmet) <= ROUNDING,
+        "no regret where met": _regrets(summary["changed_table"])["no regret where met"],
+        "conditions": _regrets(summary["changed"]),
+        "gaps of thresholds": [max(gaps), -min(gaps)],
+        "combinations": math.prod(Counter(name[0] for name in cells).values()),
     }
 
 
@@ -264,39 +249,51 @@ def _share(part: int, whole: int) -> Fraction:
     return Fraction(part, whole) if whole else Fraction(0)
 
 
-def _sum(counts: Mapping[str, int], *keys: str) -> int:
-    return sum(counts.get(key, 0) for key in keys)
+def _regrets(counts: Mapping[str, int]) -> dict[str, Fraction]:
+    """Shares of profiles without regret among those that meet conditions, with it among others."""
+    met, regretted = counts.get("meets, no regret", 0), counts.get("fails, regret", 0)
+    return {
+        "no regret where met": _share(met, met + counts.get("meets, regret", 0)),
+        "regret where not": _share(regretted, regretted + counts.get("fails, no regret", 0)),
+    }
 
 
 def cases(stored: Stored) -> dict[str, Any]:
-    """The cases of the enumeration, what section 3 leaves of them, and cells left open."""
+    """The cases of the enumeration, what section 3 leaves of them, and pots left open."""
     cells = [cell for cell in stored["enumeration"].cells if cell.game_spec.startswith("skp")]
     every = cells[0].statistics["cases"]
     still_open = [c for c in cells if c.status != "ok" or c.statistics["unresolved"]]
     # 1 to 3 become one condition, 7 loses a case, 11 two
     left = every * Fraction(1, 9) * Fraction(2, 3) * Fraction(1, 3)
+    counts = {"left open": len(still_open), "pots": len(cells), "cases at each": every}
     return {
         "combinations": {"of the enumeration": left, "of Table 1": table_1(stored)["combinations"]},
-        "left open": Finding(
-            len(still_open), f"{len(still_open)} of {len(cells)} pots, {every:,} cases each"
-        ),
+        "left open": Finding(len(still_open), counts),
     }
 
 
 def solutions(stored: Stored) -> dict[str, Any]:
     """Ranges, frequencies and profits of what goes by the name of each solution."""
     found = equilibria(stored)
-    settled = inside(found)
     known = borders(found)
     return {
-        name: Missing(f"case enumeration found no member of Solution {name}")
-        if not (members := [e for e in settled if e.solutions[0] == name])
+        name: _missing(name)
+        if not (members := members_of(found, name))
         else {of: _column(members, of) for of in (*NAMES, *SUMS)}
         | {f"24 E{k}": _column(members, f"E{k}") for k in (1, 2, 3)}
+        | {"profits vary by": _varying(members)}
         | _range(name, found, known)
-        | _varying(members)
         for name in (*ISOLATED, *CONTINUA)
     }
+
+
+def members_of(found: Sequence[Found], name: str) -> list[Found]:
+    """What goes by a name, at pots where no other solution is so near that it is doubtful."""
+    return [each for each in inside(found) if each.solutions[0] == name]
+
+
+def _missing(name: str) -> Missing:
+    return Missing(f"case enumeration found no member of Solution {name}")
 
 
 def _column(members: Sequence[Found], of: str, more: Mapping[str, Any] | None = None) -> Finding:
@@ -311,8 +308,8 @@ def _column(members: Sequence[Found], of: str, more: Mapping[str, Any] | None = 
     return Finding(points, f"{_span(values)} at P = {shown(pot)}, of {len(members)} members")
 
 
-def _span(values: Iterable[Any]) -> str:
-    ends = dict.fromkeys((min(values := list(values)), max(values)))
+def _span(values: Sequence[Any]) -> str:
+    ends = dict.fromkeys((min(values), max(values)))
     return " to ".join(shown(end if _is_short(end) else float(end)) for end in ends)
 
 
@@ -330,37 +327,36 @@ def _range(name: str, found: Sequence[Found], known: Mapping[str, Fraction]) -> 
     ends = [(below + own[0]) / 2, *([(own[-1] + above) / 2] if above else [])]
     gaps = [pot for pot in others if own[0] < pot < own[-1]]
     points = Points([] if gaps else [{"P": end} | known for end in ends], distance=1e-6)
-    text = f"at {len(own)} pots from {float(own[0]):.10g} to {float(own[-1]):.10g}"
     inner = [known.get("P8"), known.get("P9")]
-    return {"range": Finding(points, text), "from P8 to P9": not gaps and ends == inner}
-
-
-def _varying(members: Sequence[Found]) -> dict[str, Any]:
-    """By how much the profits vary over a solution, at one pot."""
-    spans = {
-        f"E{k}": max(e.payoffs[k - 1] for e in members) - min(e.payoffs[k - 1] for e in members)
-        for k in (1, 2, 3)
+    return {
+        "range": Finding(points, f"{_span(own)}, {len(own)} pots looked at"),
+        "from P8 to P9": not gaps and ends == inner,
     }
-    return {"profits vary by": Finding(Points([spans]), spans)}
+
+
+def _varying(members: Sequence[Found]) -> Finding:
+    """By how much the profits vary over a solution, at one pot."""
+    payoffs = list(zip(*(each.payoffs for each in members), strict=True))
+    spans = {f"E{k}": max(values) - min(values) for k, values in enumerate(payoffs, 1)}
+    return Finding(Points([spans]), spans)
 
 
 def misprints(stored: Stored) -> dict[str, Any]:
     """Entries that are wrong in print, with w, the max regret as printed, and r, corrected."""
-    settled = inside(equilibria(stored))
-    entries = {"2": ("b3",), "10a_b1": ("b1",), "10a_b2": ("b2",), "10a_d1": ("d1",)}
-    groups = {name: [e for e in settled if e.solutions[0] == name] for name in ("1", "2", "10a")}
-    if not all(groups.values()):
-        return Missing("case enumeration found no member of a solution")  # type: ignore[return-value]
-    found: dict[str, Any] = {
-        name: _column(groups[name.partition("_")[0]], of, misprint_regrets(stored, name))
-        for name, (of,) in entries.items()
-    }
-    low = min(each.values["b1"] for each in groups["10a"])
-    ends = [e for e in groups["10a"] if e.values["b1"] == low]
-    one = misprint_regrets(stored, "1")
-    return found | {
-        "10a where b1 is lowest": _column(ends, "c1 + d2", misprint_regrets(stored, "10a_b1")),
-        "10a above": _listed([e for e in groups["10a"] if e.values["b1"] > low]),
+    found = equilibria(stored)
+    groups = {name: members_of(found, name) for name in ("1", "2", "10a")}
+    entries = {"2": "b3", "10a_b1": "b1", "10a_b2": "b2", "10a_d1": "d1"}
+    one, ten = misprint_regrets(stored, "1"), misprint_regrets(stored, "10a_b1")
+    low = min((each.values["b1"] for each in groups["10a"]), default=0)
+    ends = [each for each in groups["10a"] if each.values["b1"] == low]
+    return {
+        name: _column(group, of, misprint_regrets(stored, name))
+        if (group := groups[name.partition("_")[0]])
+        else _missing(name)
+        for name, of in entries.items()
+    } | {
+        "10a where b1 is lowest": _column(ends, "c1 + d2", ten) if ends else _missing("10a"),
+        "10a above": _listed([each for each in groups["10a"] if each.values["b1"] > low]),
         "1 corrected": one["w"] > 0 == one["r"]
         and all(is_true("d2 = (2P−4)/(P+1)", each.names) for each in groups["1"]),
     }
@@ -368,8 +364,7 @@ def misprints(stored: Stored) -> dict[str, Any]:
 
 def border(stored: Stored) -> dict[str, Any]:
     """Pots at which the solutions change, known to 1e-6."""
-    (part,) = (part for part in PAPER.parts if part.title == "Borders of the ranges")
-    formulas = {claim.row: claim.printed for claim in part.claims if claim.column == "exact"}
+    formulas = dict(printed_claims("Borders of the ranges", "exact"))
     return {
         name: {
             "exact": Finding(Points([{}], [pot], distance=1e-6), f"{float(pot):.7f}"),
@@ -475,7 +470,7 @@ def jumps(stored: Stored) -> dict[str, Finding]:
     def jump(pot: Fraction) -> Finding:
         below = groups[max(p for p in groups if p < pot)][0].payoffs
         above = groups[min(p for p in groups if p > pot)][0].payoffs
-        steps = {k: round(float(above[k - 1] - below[k - 1]), 4) for k in (1, 2, 3)}
+        steps = {k: round(float(above[k - 1] - below[k - 1]), 4) + 0.0 for k in (1, 2, 3)}
         return Finding([k for k, step in steps.items() if abs(step) > MOVES], steps)
 
     return {name: jump(Fraction(pot)) for name, pot in (("2a", 3), ("5a", "7/2"), ("10a", 5))}
@@ -539,13 +534,11 @@ def stability(stored: Stored) -> dict[str, Any]:
             for where, group in ranges.items()
         },
         "dimension less 2 for each bluff": _dimensions(found, entries, edges),
-        "eigenvalues of 9": sorted(
-            {
-                (e["centre_oscillatory"], e["zero"])
-                for e in entries
-                if e["name"] == "skp:9" and _apart(e["value"], edges)
-            }
-        ),
+        "eigenvalues of 9": {
+            (e["centre_oscillatory"], e["zero"])
+            for e in entries
+            if e["name"] == "skp:9" and _apart(e["value"], edges)
+        },
     }
 
 
@@ -630,12 +623,12 @@ def _trajectories(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     # a chaotic transient and the boundary after it are one type
     types = {CHAOTIC[1] if regime in CHAOTIC else regime for regime in regimes}
     return {
-        "regimes": regimes,
-        "types": _counted(sorted(types)),
-        "limits": {name: [run["ends"].get(name, "none") for run in runs] for name in NAMES},
-        "moving": [run["moving"] for run in runs],
+        "regimes": _tally(regimes),
+        "types": Finding(len(types), Counter(regimes)),
+        "limits": {name: _tally([run["ends"].get(name, "none") for run in runs]) for name in NAMES},
+        "moving": _tally([run["moving"] for run in runs]),
         "growth": [
-            # at a constant rate a displacement grows in proportion to the time in regular motion
+            # in regular motion a displacement grows in proportion to the time at most
             run["lyapunov_windows"][-1]["mean"] * run["time"] if run["regime"] in CHAOTIC else 0.0
             for run in runs
         ],
@@ -643,24 +636,28 @@ def _trajectories(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
+def _tally(words: Sequence[Any]) -> Finding:
+    """Words of trajectories, shown with how often they occur."""
+    return Finding(words, Counter(words))
+
+
 def finally_(stored: Stored) -> dict[str, Any]:
     """Regimes at the end of the longest trajectories that are stored."""
     runs = _runs(stored) | (_runs(stored, "regimes_long") if stored.full else {})
-    return {pot: [run["regime"] for run in of] for pot, of in runs.items()}
+    return {pot: _tally([run["regime"] for run in of]) for pot, of in runs.items()}
 
 
 def regimes(stored: Stored) -> dict[str, Any]:
     """Regimes of trajectories in the ranges of Figure 7."""
     known = borders(equilibria(stored))
     runs = _runs(stored, "regimes_along_the_pot" if stored.full else "regimes")
-    return {
-        where: [
-            run["regime"]
-            for of in runs.values()
-            for run in of
-            if is_true(where, known | {"P": run["parameter"]})
-        ]
+    pots = {
+        where: [pot for pot in runs if is_true(where, known | {"P": float(pot)})]
         for where in RANGES
+    }
+    return {
+        where: _tally([run["regime"] for pot in those for run in runs[pot]])
+        for where, those in pots.items()
     }
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from eqbench.equilibria.layout import Layout
 from eqbench.model.game import Game
+from eqbench.papers.formulas import is_true
 from eqbench.papers.jobs import Workshop
 from eqbench.papers.paper import load_paper
 from eqbench.papers.stored import Stored
@@ -122,7 +124,7 @@ def borders(found: Sequence[Found]) -> dict[str, Fraction]:
     """Pots at which the solutions change, P1 to P10, each the middle of where it was bracketed."""
     pots = list(present(found).items())
     brackets: list[list[Fraction]] = []
-    for (low, before), (high, after) in zip(pots, pots[1:], strict=False):
+    for (low, before), (high, after) in pairwise(pots):
         if before != after and high - low <= NEAREST:
             if brackets and brackets[-1][-1] == low:
                 brackets[-1].append(high)  # a border with solutions of its own
@@ -141,3 +143,31 @@ def misprint_regrets(stored: Stored, name: str) -> dict[str, Fraction]:
 
     solution = name.partition("_")[0]
     return {"w": regret(f"printed_{name}"), "r": regret(f"printed_{solution}_corrected")}
+
+
+def printed_claims(title: str, column: str | None = None) -> Iterator[tuple[str, str]]:
+    """Printed texts of a part by the row, without a full stop, and of one column if it is given."""
+    (part,) = (part for part in PAPER.parts if part.title == title)
+    for claim in part.claims:
+        if column is None or claim.column == column:
+            yield claim.row.removesuffix("."), claim.printed
+
+
+def printed_cells() -> dict[str, str]:
+    """The cells of Table 1 as printed, such as ``4a``; the first relation says where it applies."""
+    return {
+        number + letter: printed
+        for letter, column in (("a", "(a)"), ("b", "(b)"), ("c", "(c)"), ("", "equation"))
+        for number, printed in printed_claims("Table 1: the nine conditions", column)
+    }
+
+
+def corrected(cell: str) -> str:
+    """A cell with a1 ≤ 1 in place of a1 < 1."""
+    return cell.replace("a1 < 1", "a1 ≤ 1")
+
+
+def meets(cells: Mapping[str, str], names: Mapping[str, Any]) -> bool:
+    """Whether at least one cell of each condition holds."""
+    met = {name[0] for name, cell in cells.items() if is_true(cell, names)}
+    return met == {name[0] for name in cells}

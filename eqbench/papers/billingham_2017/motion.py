@@ -23,7 +23,6 @@ PAIRS: dict[str, tuple[str, ...]] = {
     **{"2.5": ("b3 d2",), "3.1": (), "3.35": (), "3.75": ("b2 d1", "b3 d2"), "4.15": ()},
     **{"4.65": ("b1 d3", "b2 d1"), "5.5": ("b1 c2", "b2 d1")},
 }
-DRAWN = tuple(PAIRS)[:-1]
 LEAST_RETURNS = 3
 SETTLED = 0.5  # share of the time after which a motion is looked at
 
@@ -106,16 +105,12 @@ def motion(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     """How frequencies move late in stored trajectories, and how far those beside rest points go."""
     stored = stored_in(jobs, full=full)
     regimes = _trajectories(stored["regimes"].path / "points.csv")
-    orbits = {
-        pot: late_motion(stored[f"orbits_{pot.replace('.', '_')}"].path / "points.csv", pot)
-        for pot in DRAWN
-    }
     return {
         "regimes": {
             pot: [_late(run, pot) for (_, at), run in regimes.items() if at == float(pot)]
             for pot in PAIRS
         },
-        "orbits": orbits,
+        "orbits": {"2.5": late_motion(stored["orbits_2_5"].path / "points.csv", "2.5")},
         "beside": {
             name: _apart(
                 stored[f"beside_{name}"].path / "points.csv", stored["starts"].summary[name]

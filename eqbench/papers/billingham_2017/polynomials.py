@@ -60,4 +60,5 @@ def text(of: Polynomial) -> str:
             number = f"({number} {'+' if sign * base > 0 else '−'} {abs(base)})"
         number = "" if number == "1" and key else number
         terms.append(f"{'+' if sign > 0 else '−'} {' '.join(filter(None, [number, key]))}")
-    return " ".join(terms).removeprefix("+ ") or "0"
+    joined = " ".join(terms)
+    return f"−{joined[2:]}" if joined.startswith("−") else joined[2:] or "0"
