@@ -4,7 +4,8 @@
     holds       relations, all true at every point
     follows     relations; wherever the first is true, so are the others, and it is true somewhere
     bounds      a chain of ≤ or ≥, true at every point and an equality at some point for each sign
-    decides     ``relation: name = a; reversed: b``; our value is a where it is true, else b
+    decides     ``relation: name = 1; reversed: 0``, or the other way round: our value, a slope,
+                is positive where the name is to be 1
 
 Formulas are read as they are printed: ``2P − 4 − (P+1) (c2 + d3)``, with names of one letter and
 digits, ``²``, ``^`` and ``√``. Relations are joined by ``&`` or commas; behind ``where`` stands a
@@ -178,8 +179,10 @@ def _decides(text: str, ours: Points) -> bool:
     decision = _DECISION.search(text)
     if decision is None:
         raise UsageError(f"{text!r} does not say what is decided, as in ': a = 1; reversed: 0'")
-    found = zip(ours.names, ours.values, strict=True)
-    return all(decision[1 if is_true(text, names) else 2] == str(value) for names, value in found)
+    return all(
+        decision[1 if is_true(text, names) else 2] == str(int(value > 0))
+        for names, value in zip(ours.names, ours.values, strict=True)
+    )
 
 
 _RELATIONS: dict[str, Callable[[str, Points], bool]] = {

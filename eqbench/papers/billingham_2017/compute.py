@@ -17,7 +17,7 @@ from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_text
 from eqbench.model.tree import FloatArray
-from eqbench.papers.billingham_2017.found import (
+from eqbench.papers.billingham_2017.lists import (
     NAMES,
     PLACES,
     Found,

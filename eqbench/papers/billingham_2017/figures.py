@@ -9,8 +9,15 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from eqbench.documents import read_file
-from eqbench.papers.billingham_2017.facts import CONTINUA, ISOLATED
-from eqbench.papers.billingham_2017.found import Found, borders, equilibria, present
+from eqbench.papers.billingham_2017.lists import (
+    CONTINUA,
+    ISOLATED,
+    Found,
+    borders,
+    equilibria,
+    present,
+    printed_claims,
+)
 from eqbench.papers.stored import Stored
 from eqbench.plots.stability import Published, regime_diagram
 from eqbench.plots.style import add_legend, label_axes, new_figure, save_figure

@@ -11,7 +11,7 @@ import numpy as np
 from eqbench.dynamics import Flow
 from eqbench.model.tree import FloatArray
 from eqbench.papers.billingham_2017.compute import BESIDE
-from eqbench.papers.billingham_2017.found import NAMES, PLACES, stored_in
+from eqbench.papers.billingham_2017.lists import NAMES, PLACES, stored_in
 from eqbench.papers.billingham_2017.polynomials import derivative, polynomial, value
 from eqbench.registry import load_game, load_solver
 
