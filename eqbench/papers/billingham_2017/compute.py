@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import compress, product
 from pathlib import Path
@@ -16,7 +16,7 @@ from eqbench.harness.inprocess import solve
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_text
-from eqbench.model.tree import FloatArray
+from eqbench.model.tree import FloatArray, IntArray
 from eqbench.papers.billingham_2017.lists import (
     NAMES,
     PLACES,
@@ -31,7 +31,7 @@ from eqbench.papers.billingham_2017.lists import (
     printed_claims,
     stored_in,
 )
-from eqbench.papers.billingham_2017.polynomials import value
+from eqbench.papers.billingham_2017.polynomials import value as polynomial_value
 from eqbench.papers.formulas import is_true, value_at
 from eqbench.registry import load_game
 from eqbench.solver import Budget
@@ -42,11 +42,6 @@ from eqbench.verification import Verifier
 DEALS = 24
 EXACT = 1e-12
 SAMPLES = 4
-CONDITIONS = [
-    printed
-    for number, printed in printed_claims("Section 3: the eleven conditions")
-    if number.isdigit()
-]
 
 
 def profits(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
@@ -54,77 +49,60 @@ def profits(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
 
     At a third pot, and at random frequencies, it is compared with the payoffs themselves.
     """
-    game, pots, further = load_game("skp"), (Fraction(2), Fraction(3)), Fraction(7)
-    layout = layout_of(game)
-    corners = np.array(list(product((0.0, 1.0), repeat=len(NAMES))))
-    payoffs = {
-        pot: np.array(
-            [
-                DEALS * game.payoff_model().at(float(pot)).expected_payoffs(layout.behavior(corner))
-                for corner in (corners if pot in pots else _random_frequencies())
-            ]
-        )
-        for pot in (*pots, further)
-    }
-    found: list[dict[str, tuple[Fraction, Fraction]]] = []
-    for player in range(3):
-        low, high = (_coefficients(payoffs[pot][:, player]) for pot in pots)
-        slopes = {
-            key: (high.get(key, 0) - low.get(key, 0)) / (pots[1] - pots[0]) for key in low | high
+    corners = list(product((0.0, 1.0), repeat=len(NAMES)))
+    tried = np.random.default_rng(0).random((100, len(NAMES))).tolist()
+    both = np.array([_payoffs(corners, pot) for pot in (2.0, 3.0)])
+    low, high = map(_coefficients, both)
+    slopes = high - low
+    keys = [" ".join(compress(NAMES, corner)) for corner in corners]
+    found = [
+        {
+            key: (Fraction(base), Fraction(slope))
+            for key, base, slope in zip(keys, bases, slopes[:, player].tolist(), strict=True)
+            if base or slope
         }
-        found.append(
-            {key: (low.get(key, 0) - pots[0] * slope, slope) for key, slope in slopes.items()}
-        )
-    elsewhere = [
-        [value(each, dict(zip(NAMES, f, strict=True)) | {"P": float(further)}) for each in found]
-        for f in _random_frequencies().tolist()
+        for player, bases in enumerate((low - 2 * slopes).T.tolist())
     ]
-    both = np.concatenate([payoffs[pot] for pot in pots])
+    names = [dict(zip(NAMES, frequencies, strict=True)) | {"P": 7.0} for frequencies in tried]
+    elsewhere = [[polynomial_value(each, at) for each in found] for at in names]
     return {
         "polynomials": {
             f"E{player}": {key: [str(base), str(slope)] for key, (base, slope) in each.items()}
             for player, each in enumerate(found, 1)
         },
-        "corners": len(both),
+        "corners": both.shape[0] * both.shape[1],
         "distance_to_integers": float(np.abs(both - np.rint(both)).max()),
-        "distance_elsewhere": float(np.abs(payoffs[further] - elsewhere).max()),
+        "distance_elsewhere": float(np.abs(_payoffs(tried, 7.0) - elsewhere).max()),
     }
 
 
-def _random_frequencies() -> FloatArray:
-    return np.random.default_rng(0).random((100, len(NAMES)))
+def _payoffs(choices: Iterable[Sequence[float]], pot: float) -> FloatArray:
+    """24 E (n, 3) of choices of the eleven frequencies at a pot."""
+    game = load_game("skp")
+    model, layout = game.payoff_model().at(pot), layout_of(game)
+    behaviors = (layout.behavior(np.array(choice)) for choice in choices)
+    return np.array([DEALS * model.expected_payoffs(behavior) for behavior in behaviors])
 
 
-def _coefficients(payoffs: FloatArray) -> dict[str, Fraction]:
-    """Coefficients of the polynomial with these integers at the corners of the unit cube."""
-    cube = np.rint(payoffs).astype(int).reshape((2,) * len(NAMES))
+def _coefficients(payoffs: FloatArray) -> IntArray:
+    """Coefficients (2048, 3) of the polynomials with these integers at the corners of the cube."""
+    cube = np.rint(payoffs).astype(int).reshape((2,) * len(NAMES) + (3,))
     for axis in range(len(NAMES)):
         low_and_high = np.moveaxis(cube, axis, 0)
         low_and_high[1] -= low_and_high[0]
-    corners = np.transpose(np.nonzero(cube)).tolist()
-    return {" ".join(compress(NAMES, c)): Fraction(int(cube[tuple(c)])) for c in corners}
+    return cube.reshape(payoffs.shape)
 
 
-# What is compared in full Kuhn poker: the player's alternatives (set: action), the better first.
-_ALTERNATIVES: dict[str, tuple[str, dict[str, str], dict[str, str]]] = {
-    "bet K, P1": ("P1", {"3:": "check", "3:KKB": "call", "3:KBF": "call"}, {"3:": "bet"}),
-    "bet K, P2": ("P2", {"3:K": "check", "3:KKBF": "call"}, {"3:K": "bet"}),
-    "bet K, P3": ("P3", {"3:KK": "check"}, {"3:KK": "bet"}),
-    "overcall K, P1": ("P1", {"3:": "check", "3:KBC": "fold"}, {"3:": "check", "3:KBC": "call"}),
-    "overcall K, P2": (
-        "P2",
-        {"3:K": "check", "3:KKBC": "fold"},
-        {"3:K": "check", "3:KKBC": "call"},
-    ),
-    "overcall K, P3": ("P3", {"3:BC": "fold"}, {"3:BC": "call"}),
-    "overcall Q, P1": ("P1", {"2:": "check", "2:KBC": "fold"}, {"2:": "check", "2:KBC": "call"}),
-    "overcall Q, P2": (
-        "P2",
-        {"2:K": "check", "2:KKBC": "fold"},
-        {"2:K": "check", "2:KKBC": "call"},
-    ),
-    "overcall Q, P3": ("P3", {"2:BC": "fold"}, {"2:BC": "call"}),
-    "check A, P3": ("P3", {"4:KK": "bet"}, {"4:KK": "check"}),
+# What is compared in full Kuhn poker: at which information sets a player bets or calls (1) or not
+# (0), otherwise than in the simplified game; the better alternative first.
+_ALTERNATIVES: dict[str, tuple[dict[str, int], dict[str, int]]] = {
+    "bet K, P1": ({"3:KKB": 1, "3:KBF": 1}, {"3:": 1}),
+    "bet K, P2": ({"3:KKBF": 1}, {"3:K": 1}),
+    "bet K, P3": ({}, {"3:KK": 1}),
+    "check A, P3": ({}, {"4:KK": 0}),
+    **{f"overcall {card}, P1": ({}, {f"{rank}:KBC": 1}) for card, rank in (("K", 3), ("Q", 2))},
+    **{f"overcall {card}, P2": ({}, {f"{rank}:KKBC": 1}) for card, rank in (("K", 3), ("Q", 2))},
+    **{f"overcall {card}, P3": ({}, {f"{rank}:BC": 1}) for card, rank in (("K", 3), ("Q", 2))},
 }
 
 
@@ -160,39 +138,27 @@ def rules(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
 
 def _gains(game: Game) -> Iterator[tuple[str, float]]:
     """How much each better alternative gains against each choice of the others."""
-    model, base = game.payoff_model(), _simplified(game)
-    for name, (player, better, worse) in _ALTERNATIVES.items():
-        others = [place for place in PLACES.values() if place[0] != player]
+    model, labels = game.payoff_model(), game.tree.infoset_labels
+    # those who never bet and call with A only, but bet with it after two checks
+    base = {label: int(label[0] == "4" and ("B" in label or label == "4:KK")) for label in labels}
+    for name, alternatives in _ALTERNATIVES.items():
+        player = game.tree.players.index(name[-2:])
+        others = [infoset for who, infoset, _ in PLACES.values() if who != name[-2:]]
         for corner in product((0, 1), repeat=len(others)):
-            behavior, payoffs = base.copy(), []
-            for place, used in zip(others, corner, strict=True):
-                _set(game.tree, behavior, *place, weight=used)
-            for choice in (better, worse):
-                own = behavior.copy()
-                for infoset, action in choice.items():
-                    _set(game.tree, own, player, infoset, action, weight=1)
-                payoffs.append(float(model.expected_payoffs(own)[game.tree.players.index(player)]))
-            yield name, DEALS * (payoffs[0] - payoffs[1])
+            choices = base | dict(zip(others, corner, strict=True))
+            better, worse = (
+                model.expected_payoffs(_behavior(game, choices | own))[player]
+                for own in alternatives
+            )
+            yield name, DEALS * float(better - worse)
 
 
-def _simplified(game: Game) -> FloatArray:
-    """Behavior (A,) in full Kuhn poker of those who never bet and call with A only."""
-    tree = game.tree
-    behavior = np.zeros(tree.n_actions)
-    for i, (player, label) in enumerate(zip(tree.infoset_player, tree.infoset_labels, strict=True)):
-        card, _, history = label.partition(":")
-        active = card == "4" and ("B" in history or history == "KK")
-        action = tree.infoset_actions[i][int(active)]
-        _set(tree, behavior, tree.players[player], label, action, weight=1)
+def _behavior(game: Game, active: Mapping[str, int]) -> FloatArray:
+    """Behavior (A,) of those who bet or call at some information sets, and check or fold."""
+    behavior = np.zeros(game.tree.n_actions)
+    for start, label in zip(game.tree.action_start, game.tree.infoset_labels, strict=False):
+        behavior[start + active[label]] = 1
     return behavior
-
-
-def _set(tree: Any, behavior: Any, player: str, infoset: str, action: str, *, weight: int) -> None:
-    """Give an action a weight, and the other one at its information set the rest."""
-    i = tree.infoset_of(tree.players.index(player), infoset)
-    block = slice(tree.action_start[i], tree.action_start[i + 1])
-    behavior[block] = 1 - weight
-    behavior[tree.action_start[i] + tree.infoset_actions[i].index(action)] = weight
 
 
 def _beside_k(tree: Any) -> list[list[int]]:
@@ -283,8 +249,9 @@ def _without(cell: str, neighbors: Sequence[_Neighbor]) -> tuple[int, int]:
 
 def _conditions_hold(names: Mapping[str, float]) -> bool:
     """Whether each frequency is 1 or 0 where a condition of section 3 says so."""
-    for printed in CONDITIONS:
-        relation, _, says = printed.partition(": ")
+    rows = dict(printed_claims("Section 3: the eleven conditions"))
+    for number in range(1, 12):
+        relation, _, says = rows[str(number)].partition(": ")
         left, sign, right = relation.partition(">" if ">" in relation else "<")
         gap = value_at(f"({left}) − ({right})", names) * (1 if sign == ">" else -1)
         if abs(gap) > EXACT and names[says[:2]] != (1.0 if gap > 0 else 0.0):

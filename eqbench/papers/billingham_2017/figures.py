@@ -30,9 +30,6 @@ if TYPE_CHECKING:
 LAST_POT = 6.0
 SAME = 1e-9
 DASHES = ("-", "--", ":")
-# words of the paper for trajectories between borders, from the left, and its colors
-BEHAVIORS = ("periodic", "chaotic transient", "close to periodic", "periodic")
-BEHAVIORS += ("chaotic transient", "close to periodic", "close to periodic")
 BEHAVIOR_COLORS = {
     **{"periodic": "#2e9e5b", "chaotic transient": "#ffffff", "close to periodic": "#3b82c4"}
 }
@@ -142,7 +139,8 @@ def figure_7(stored: Stored) -> str:
         words.setdefault(run["parameter"], Counter())[run["regime"]] += 1
     known = borders(equilibria(stored))
     edges = [float(known[f"P{k}"]) for k in (1, 2, 3, 5, 7, 8, 10)] + [LAST_POT]
-    strips = list(zip(edges, edges[1:], BEHAVIORS, strict=False))
+    said = printed_claims("Figure 7: stable solutions and kinds of behavior", "trajectories")
+    strips = list(zip(edges, edges[1:], [word for _, word in said], strict=False))
     published = Published("Billingham 2017", strips, BEHAVIOR_COLORS)
     entries = stored["stability"].summary["equilibria"]
     return _svg(regime_diagram(entries, words, "pot", published=published))
