@@ -220,13 +220,12 @@ def _verdict(entries: Iterable[Mapping[str, Any]]) -> str:
 
 
 def rest_points(stored: Stored) -> dict[str, Any]:
-    """Rest points of the equations that are no equilibria, and shares of them that are unstable."""
+    """Counts of rest points of the equations that are no equilibria, by pot."""
     found = stored["rest_points"].summary["rest_points"]
-    total = sum(row["distinct"] for row in found)
     return {
         "found": [row["distinct"] for row in found],
-        "unstable": _share(sum(row["unstable"] for row in found), total),
-        "grow across": _share(sum(row["unstable_across"] for row in found), total),
+        "not unstable": [row["distinct"] - row["unstable"] for row in found],
+        "do not grow across": [row["distinct"] - row["unstable_across"] for row in found],
     }
 
 
@@ -276,16 +275,17 @@ def _trajectories(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     regimes = [run["regime"] for run in runs]
     # a chaotic transient and the boundary after it are one type
     types = {ABSORBED if regime == CHAOTIC else regime for regime in regimes}
-    # in regular motion a displacement grows in proportion to the time at most
-    growths = [run["lyapunov_windows"][-1]["mean"] * run["time"] for run in runs]
     return {
         "regimes": _tally(regimes),
         "types": Finding(len(types), Counter(regimes)),
         "limits": {name: _tally([run["ends"].get(name, "none") for run in runs]) for name in NAMES},
         "moving": _tally([run["moving"] for run in runs]),
         "growth": [
-            growth if regime in (CHAOTIC, ABSORBED) else 0.0
-            for growth, regime in zip(growths, regimes, strict=True)
+            # in regular motion a displacement grows in proportion to the time at most
+            run["lyapunov_windows"][-1]["mean"] * run["time"]
+            if run["regime"] in (CHAOTIC, ABSORBED)
+            else 0.0
+            for run in runs
         ],
         "over at": [run["transient"] if run["regime"] == ABSORBED else math.inf for run in runs],
     }

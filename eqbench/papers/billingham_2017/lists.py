@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby, pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from eqbench.equilibria.layout import Layout
 from eqbench.model.game import Game
@@ -101,17 +101,9 @@ def meets(cells: Mapping[str, str], names: Mapping[str, Any]) -> bool:
 
 
 def layout_of(game: Game) -> Layout:
-    """Where the eleven frequencies stand in a game.
-
-    Raises
-    ------
-    ValueError
-        If it has not all of them.
-    """
+    """Where the eleven frequencies stand in a game that has them."""
     layout = Layout.of(game.tree, {name: "|".join(place) for name, place in PLACES.items()})
-    if layout is None:
-        raise ValueError(f"{game.spec} has not the frequencies {', '.join(NAMES)}")
-    return layout
+    return cast(Layout, layout)
 
 
 def equilibria(stored: Stored) -> list[Found]:
@@ -199,10 +191,6 @@ def listed(stored: Stored) -> dict[str, Any]:
     return {
         "none has regret": bool(regret <= ROUNDING),
         "one with b3 = 0 has no regret": any(values["b3"] == 0 for values in exact),
-        "only one of a and b positive": {
-            k: sum((e.values[f"a{k}"] > 0) != (e.values[f"b{k}"] > 0) for e in found)
-            for k in (1, 2)
-        },
         "b1 at pot 5": five,
         "one between the rows has no regret": bool(set(five) - {Fraction(1, 3), Fraction(2, 5)}),
         "over ranges": counted([name for name in ISOLATED if name in names]),
@@ -322,7 +310,6 @@ def misprints(stored: Stored) -> dict[str, Any]:
             for name, of in entries.items()
         },
         "10a where b1 is lowest": _column(ends, "c1 + d2", regrets["10a_b1"]),
-        "10a above": _listed([each for each in ten if each.values["b1"] > low]),
         "1 corrected": regrets["1"]["w"] > 0 == regrets["1"]["r"]
         and all(is_true("d2 = (2P−4)/(P+1)", each.names) for each in one),
     }
