@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import compress, product
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -198,11 +198,8 @@ def table(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     }
 
 
-class _Neighbor(NamedTuple):
-    """A profile that differs from an equilibrium in one frequency, and regrets (n,)."""
-
-    names: dict[str, float]
-    regrets: list[float]
+# frequencies and pot of a profile that differs from an equilibrium in one frequency, and regrets
+_Neighbor = tuple[dict[str, float], list[float]]
 
 
 def _neighbors(found: Sequence[Found]) -> list[_Neighbor]:
@@ -220,7 +217,7 @@ def _neighbors(found: Sequence[Found]) -> list[_Neighbor]:
             behavior = layout.behavior(np.array(frequencies))
             measured = verifier.verify(BehaviorProfile.of(game.tree, behavior))
             names = dict(zip(NAMES, frequencies, strict=True)) | {"P": float(pot)}
-            neighbors.append(_Neighbor(names, [float(regret) for regret in measured.regrets]))
+            neighbors.append((names, [float(regret) for regret in measured.regrets]))
     return neighbors
 
 
@@ -229,9 +226,9 @@ def _tried(
 ) -> dict[str, int]:
     """How many meet certain conditions and have regret; keys are ``meets, no regret`` and so on."""
     return Counter(
-        f"{'meets' if meets(each.names) else 'fails'}, "
-        f"{'no regret' if max(each.regrets) <= EXACT else 'regret'}"
-        for each in neighbors
+        f"{'meets' if meets(names) else 'fails'}, "
+        f"{'no regret' if max(regrets) <= EXACT else 'regret'}"
+        for names, regrets in neighbors
     )
 
 
@@ -243,8 +240,8 @@ def _without(cell: str, neighbors: Sequence[_Neighbor]) -> tuple[int, int]:
     first, *others = cell.split(" & ")
     if len(others) != 1:
         return 0, 0
-    found = [n for n in neighbors if is_true(first, n.names) and not is_true(others[0], n.names)]
-    return len(found), sum(n.regrets[int(others[0][1]) - 1] > EXACT for n in found)
+    found = [r for names, r in neighbors if is_true(first, names) and not is_true(others[0], names)]
+    return len(found), sum(regrets[int(others[0][1]) - 1] > EXACT for regrets in found)
 
 
 def _conditions_hold(names: Mapping[str, float]) -> bool:

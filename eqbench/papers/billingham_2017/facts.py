@@ -23,10 +23,9 @@ from eqbench.papers.billingham_2017.lists import (
     counted,
     equilibria,
     inside,
-    printed_claims,
 )
 from eqbench.papers.checks import Finding
-from eqbench.papers.formulas import Points, formula_passes, is_true
+from eqbench.papers.formulas import Points, is_true
 from eqbench.papers.stored import Stored
 
 OSCILLATORY = ("1", "4", "5", "9", "10")
@@ -106,46 +105,25 @@ def profits(stored: Stored) -> dict[str, Any]:
             f"E{k}": tried(terms.without(of, [name for name in NAMES if name[1] == str(k)]))
             for k, of in whole.items()
         },
+        "c3 and d1 have slopes of their own": slopes["c3"] != slopes["d1"],
+        "3 depends on": terms.letters(slopes["b1"]),
+        "a1 is in 7, not in 3": "a1"
+        in set(terms.letters(slopes["b2"])) - set(terms.letters(slopes["b1"])),
         "velocity of a1": Finding(Points(points, speeds), f"a1(1−a1) {terms.text(slopes['a1'])}"),
         "rounding": [summary["distance_to_integers"], summary["distance_elsewhere"]],
     }
 
 
-def conditions(stored: Stored) -> dict[str, Any]:
-    """Which frequencies conditions 5 and 6 decide, and what conditions 3 and 7 depend on."""
-    printed = dict(printed_claims("Section 3: the eleven conditions"))
-    slopes = profits(stored)["times"]
-    decided = {
-        number: [n for n in NAMES if formula_passes("decides", printed[number], slopes[n].value)]
-        for number in ("5", "6")
-    }
-    first, second = (
-        terms.letters(terms.derivative(terms.polynomial(stored, k), f"b{k}")) for k in (1, 2)
-    )
-    return {
-        "5 decides": decided["5"],
-        "5 decides c3 and 6 decides d1": decided == {"5": ["c3"], "6": ["d1"]},
-        "3 depends on": first,
-        "a1 is in 7, not in 3": (first, second) == (["c2", "d3"], ["a1", "c3", "d1"]),
-    }
-
-
 def neighbors(stored: Stored) -> dict[str, Any]:
-    """Shares of the neighbors of equilibria that have regret where a condition is not met."""
+    """Shares of the neighbors of equilibria that have regret, or none, as conditions say."""
     found = stored["table_1"].summary
+    counts, of_table = Counter(found["changed"]), Counter(found["changed_table"])
+    met = of_table["meets, no regret"]
     return {
         "without": {name: _share(*cell["without"][::-1]) for name, cell in found["cells"].items()},
-        "conditions": {
-            "no regret where met": _regrets(found["changed"], "meets", "no regret", "regret"),
-            "regret where not": _regrets(found["changed"], "fails", "regret", "no regret"),
-        },
-        "table": _regrets(found["changed_table"], "meets", "no regret", "regret"),
+        "conditions": _share(counts["meets, no regret"] + counts["fails, regret"], counts.total()),
+        "table": _share(met, met + of_table["meets, regret"]),
     }
-
-
-def _regrets(counts: Mapping[str, int], which: str, wanted: str, other: str) -> Fraction:
-    right = counts.get(f"{which}, {wanted}", 0)
-    return _share(right, right + counts.get(f"{which}, {other}", 0))
 
 
 def _share(part: int, whole: int) -> Fraction:

@@ -8,11 +8,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from eqbench.documents import read_file
 from eqbench.papers.billingham_2017.lists import (
     CONTINUA,
     ISOLATED,
-    Found,
     borders,
     equilibria,
     present,
@@ -24,7 +25,6 @@ from eqbench.plots.style import add_legend, label_axes, new_figure, save_figure
 from eqbench.report.svg import COLORS, INK
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 LAST_POT = 6.0
@@ -84,16 +84,24 @@ def _curves(stored: Stored, *panels: Sequence[str]) -> str:
     found = [each for each in equilibria(stored) if each.pot <= LAST_POT]
     figure = new_figure(8, 0.6 + 2.2 * len(panels))
     axes = figure.subplots(len(panels), 1, squeeze=False, sharex=True)[:, 0]
-    names = [name for group in panels for name in group]
     handles: dict[str, Any] = {}
     for ax, group in zip(axes, panels, strict=True):
         label_axes(ax, "", ", ".join(group).replace("E", "24 E"))
         for place, name in enumerate(group):
-            shown = [row for row in rows if _is_shown(row, name, group)]
-            style = {"color": COLORS[names.index(name) % len(COLORS)], "linestyle": DASHES[place]}
-            handles[name] = _lines(ax, shown, name, style)
+            color, shown = COLORS[len(handles) % len(COLORS)], dict[str, list[Any]]()
+            for row in rows:
+                if _is_shown(row, name, group):
+                    shown.setdefault(row["name"], []).append((row["pot"], *row[name]))
+            for points in shown.values():
+                pots, *ends = zip(*points, strict=True)
+                mark = "_" if len(pots) == 1 else DASHES[place]
+                line = ax.plot(pots, np.transpose(ends), mark, color=color, lw=1.2, ms=7)[0]
+                handles[name] = line if len(pots) > 1 else handles.get(name)
+            handles[name].set_label(name)
             if not any(name in other.split("+") for other in group if "+" in other):
-                _dots(ax, found, name, {row["name"] for row in shown})
+                dots = [e for e in found if e.solutions[0] in shown]
+                values = [float(sum(e.names[part] for part in name.split("+"))) for e in dots]
+                ax.plot([float(e.pot) for e in dots], values, "o", color=INK, markersize=1.8)
     axes[-1].set_xlabel("pot")
     add_legend(figure, list(handles.values()))
     return _svg(figure)
@@ -101,34 +109,12 @@ def _curves(stored: Stored, *panels: Sequence[str]) -> str:
 
 def _is_shown(row: Mapping[str, Any], name: str, group: Sequence[str]) -> bool:
     """A sum is shown where its parts are not determined, and these where they are."""
-    sums = [each for each in group if "+" in each]
-    if not sums:
-        return True
-    parts = sums[0].split("+")
-    determined = all(row[part][1] - row[part][0] <= SAME for part in parts)
-    return determined or name not in parts if name != sums[0] else not determined
-
-
-def _lines(ax: Axes, rows: Sequence[Mapping[str, Any]], name: str, style: Any) -> Any:
-    """Draw the least and the largest values of each solution."""
-    handle = None
-    for solution in sorted({row["name"] for row in rows}):
-        own = [row for row in rows if row["name"] == solution]
-        pots = [row["pot"] for row in own]
-        for end in (0, 1):
-            values = [row[name][end] for row in own]
-            if len(pots) == 1:
-                ax.plot(pots, values, "_", color=style["color"], markersize=7)
-            else:
-                (handle,) = ax.plot(pots, values, linewidth=1.2, label=name, **style)
-    return handle
-
-
-def _dots(ax: Axes, found: Sequence[Found], name: str, solutions: set[str]) -> None:
-    """Draw what the equilibria found have."""
-    shown = [each for each in found if each.solutions[0] in solutions]
-    values = [float(sum(each.names[part] for part in name.split("+"))) for each in shown]
-    ax.plot([float(each.pot) for each in shown], values, "o", color=INK, markersize=1.8)
+    for whole in (each for each in group if "+" in each):
+        parts = whole.split("+")
+        if name in (whole, *parts):
+            determined = all(row[part][1] - row[part][0] <= SAME for part in parts)
+            return determined == (name in parts)
+    return True
 
 
 def figure_7(stored: Stored) -> str:

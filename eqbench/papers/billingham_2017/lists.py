@@ -350,12 +350,9 @@ def along(stored: Stored) -> dict[str, Any]:
     three = [list(pots) for count, pots in groupby(counts, key=counts.__getitem__) if count == 3]
 
     def named(pots: Sequence[Fraction]) -> str:
-        """The borders between which pots lie."""
-        ends = ((n for n, at in known.items() if abs(pot - at) <= NEAREST) for pot in pots)
-        first, *_, last = (
-            next(end, shown(float(pot))) for end, pot in zip(ends, pots, strict=True)
-        )
-        return f"{first} to {last}"
+        """The borders at both ends."""
+        near = {pot: [n for n, at in known.items() if abs(pot - at) <= NEAREST] for pot in pots}
+        return " to ".join([*near[pots[0]], *near[pots[-1]]])
 
     def spread(name: str, group: Sequence[Found]) -> bool:
         values = [float(each.names[name]) for each in group]
