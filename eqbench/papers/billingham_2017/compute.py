@@ -256,16 +256,12 @@ def _conditions_hold(names: Mapping[str, float]) -> bool:
     return True
 
 
-# a member of a solution by its parameters, and the entry that is put back to what is printed
-_PRINTED: dict[str, tuple[str, str, tuple[str, ...], dict[str, str]]] = {
-    "1": ("1", "5/2", ("3/14",) * 4, {"d2": "2/(P+1)"}),
-    "2": ("2", "3.1", ("13/41",) * 2, {"b3": "1/(P+1)"}),
-    "10a_b1": ("10a", "5", ("2/5", "2/3"), {"b1": "1/2"}),
-    "10a_b2": ("10a", "5", ("2/5", "2/3"), {"b2": "1/2"}),
-    "10a_d1": ("10a", "5", ("2/5", "2/3"), {"d1": "1/2"}),
-    "1_corrected": ("1", "5/2", ("3/14",) * 4, {}),
-    "2_corrected": ("2", "3.1", ("13/41",) * 2, {}),
-    "10a_corrected": ("10a", "5", ("2/5", "2/3"), {}),
+# members of solutions by their parameters, and entries that are put back to what is printed
+_MEMBERS = {"1": ("5/2", ["3/14"] * 4), "2": ("3.1", ["13/41"] * 2), "10a": ("5", ["2/5", "2/3"])}
+_PRINTED: dict[str, dict[str, str]] = {
+    **{"1": {"d2": "2/(P+1)"}, "2": {"b3": "1/(P+1)"}},
+    **{f"10a_{name}": {name: "1/2"} for name in ("b1", "b2", "d1")},
+    **{f"{name}_corrected": {} for name in _MEMBERS},
 }
 # where each solution is looked at for a trajectory that starts beside it
 BESIDE = {
@@ -279,14 +275,14 @@ _ENDS = ("3.212214450450", "3.436491673103", "3.897915761657", "4.311737691490",
 def printed(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     """Members of solutions with an error in them as printed, and corrected, as profiles."""
     texts, frequencies = {}, {}
-    for name, (solution, pot, parameters, wrong) in _PRINTED.items():
-        game = load_game("skp").at(pot=Fraction(pot))
+    for name, wrong in _PRINTED.items():
+        solution = name.partition("_")[0]
+        pot, parameters = Fraction(_MEMBERS[solution][0]), map(Fraction, _MEMBERS[solution][1])
+        game = load_game("skp").at(pot=pot)
         known = _pieces(game)[solution][0]
-        names = known.exact.names(
-            dict(zip(known.parameters, map(Fraction, parameters), strict=True))
-        )
+        names = known.exact.names(dict(zip(known.parameters, parameters, strict=True)))
         values = {key: names[key] for key in NAMES}
-        values |= {key: value_at(entry, {"P": Fraction(pot)}) for key, entry in wrong.items()}
+        values |= {key: value_at(entry, {"P": pot}) for key, entry in wrong.items()}
         profile = layout_of(game).exact_profile([values[key] for key in NAMES])
         texts[f"{name}.json"] = profile_text(game.tree, profile, game.spec)
         frequencies[name] = {key: str(value) for key, value in values.items()}

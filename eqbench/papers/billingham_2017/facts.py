@@ -172,8 +172,10 @@ def stability(stored: Stored) -> dict[str, Any]:
     return {
         "solutions": solutions,
         "attracting": sum("asymptotically stable" in e["members"]["verdicts"] for e in entries),
-        "largest velocity": max(e["speed"] for e in entries),
-        "members that move": sum(e["members"]["refuted"] for e in entries),
+        "at rest": [
+            max(e["speed"] for e in entries),
+            sum(e["members"]["refuted"] for e in entries),
+        ],
         "all": {where: _verdict(group) for where, group in ranges.items()},
         "not unstable": {
             where: ", ".join(sorted({e["name"][4:] for e in group if e["verdict"] != "unstable"}))

@@ -113,6 +113,8 @@ def equilibria(stored: Stored) -> list[Found]:
         if cell.game_spec.startswith("skp"):
             pot = Fraction(dict(parse_spec(cell.game_spec).options)["pot"])
             found += [_found(stored, pot, record) for record in cell.equilibria]
+    if not found:
+        raise NotStoredError("the job enumeration has found no equilibria")
     return sorted(found, key=lambda each: each.pot)
 
 
@@ -168,17 +170,13 @@ def borders(found: Sequence[Found]) -> dict[str, Fraction]:
 
 def at(stored: Stored) -> dict[str, Finding]:
     """The equilibria of the complete lists, all and at the places that claims name."""
-    found = equilibria(stored)
+    found, places = equilibria(stored), {}
     known = borders(found)
-    return {
-        place: _listed([e for e in found if place == "all" or is_true(place, e.names | known)])
-        for place in asked_for("lists:at")
-    }
-
-
-def _listed(found: Sequence[Found]) -> Finding:
-    counts = {"equilibria": len(found), "pots": len(by_pot(found))}
-    return Finding(Points([each.names for each in found]), counts)
+    for place in asked_for("lists:at"):
+        group = [e for e in found if place == "all" or is_true(place, e.names | known)]
+        counts = {"equilibria": len(group), "pots": len(by_pot(group))}
+        places[place] = Finding(Points([each.names for each in group]), counts)
+    return places
 
 
 def listed(stored: Stored) -> dict[str, Any]:
@@ -224,15 +222,13 @@ def table_1(stored: Stored) -> dict[str, Any]:
         },
         "unmet": len(unmet),
         "unmet without regret": bool(unmet) and max(e.max_regret for e in unmet) <= ROUNDING,
-        "gaps of thresholds": [max(gaps), -min(gaps)],
+        "gaps of thresholds": [max(gaps, default=0.0), -min(gaps, default=0.0)],
         "combinations": {
             # of the eleven conditions 1 to 3 become one, 7 loses a case, 11 two
             "of the enumeration": cases * Fraction(1, 9) * Fraction(2, 3) * Fraction(1, 3),
             "of Table 1": math.prod(Counter(name[0] for name in cells).values()),
         },
-        "left open": Finding(
-            len(still_open), {"open": len(still_open), "pots": len(runs), "cases at each": cases}
-        ),
+        "left open": counted([cell.game_spec for cell in still_open]),
     }
 
 
@@ -275,8 +271,9 @@ def _column(members: Sequence[Found], of: str, more: Mapping[str, Any] | None = 
 def _span(values: Sequence[Any]) -> str:
     """The least and the largest number, as fractions where they are short."""
     ends = dict.fromkeys((min(values), max(values)))
-    short = [isinstance(end, Fraction) and end.denominator < 1000 for end in ends]
-    return " to ".join(shown(e if is_ else float(e)) for e, is_ in zip(ends, short, strict=True))
+    return " to ".join(
+        shown(e if getattr(e, "denominator", 1000) < 1000 else float(e)) for e in ends
+    )
 
 
 def _range(name: str, found: Sequence[Found], known: Mapping[str, Fraction]) -> dict[str, Any]:
@@ -327,16 +324,14 @@ def _regrets(stored: Stored, name: str) -> dict[str, Fraction]:
 def border(stored: Stored) -> dict[str, Any]:
     """Pots at which the solutions change, known to 1e-6."""
     formulas = dict(printed_claims("Borders of the ranges", "exact"))
-    known = borders(equilibria(stored))
     return {
         name: {
-            "exact": Finding(
-                Points([{}], [known[name]], distance=1e-6), f"{float(known[name]):.7f}"
-            ),
-            "decimals": float(known[name]),
-            "fits its formula": abs(float(known[name]) - value_at(formula, {})) <= NEAREST,
+            "exact": Finding(Points([{}], [pot], distance=1e-6), f"{float(pot):.7f}"),
+            "decimals": float(pot),
+            "fits its formula": abs(float(pot) - value_at(formulas[name], {})) <= NEAREST,
         }
-        for name, formula in formulas.items()
+        for name, pot in borders(equilibria(stored)).items()
+        if name in formulas
     }
 
 
@@ -344,9 +339,8 @@ def along(stored: Stored) -> dict[str, Any]:
     """How many solutions there are along the pot, and how figures go."""
     found = equilibria(stored)
     known, groups, settled = borders(found), by_pot(found), by_pot(inside(found))
-    counts = {
-        pot: 9 if names - {*ISOLATED} else len(names) for pot, names in present(found).items()
-    }
+    pots = present(found)
+    counts = {pot: 9 if names - {*ISOLATED} else len(names) for pot, names in pots.items()}
     three = [list(pots) for count, pots in groupby(counts, key=counts.__getitem__) if count == 3]
 
     def named(pots: Sequence[Fraction]) -> str:
@@ -368,7 +362,7 @@ def along(stored: Stored) -> dict[str, Any]:
     always = "d3 = 1 & c1 < 1 & d1 < 1 & c2 > 0"
     return {
         "three": [named(pots) for pots in three],
-        "at most": max(len(names & {*ISOLATED}) for names in present(found).values()),
+        "at most": max(len(names & {*ISOLATED}) for names in pots.values()),
         "several": {
             name: counted([named(p) for p in three if any(spread(name, groups[pot]) for pot in p)])
             for name in ("a1", "a2")

@@ -15,7 +15,6 @@ from eqbench.papers.billingham_2017.lists import NAMES, PLACES, stored_in
 from eqbench.papers.billingham_2017.polynomials import derivative, polynomial, value
 from eqbench.registry import load_game, load_solver
 
-STATES = 50
 # the pots of section 4, and which frequencies the paper says to move in pairs there
 PAIRS: dict[str, tuple[str, ...]] = {
     **{"2.5": ("b3 d2",), "3.1": (), "3.35": (), "3.75": ("b2 d1", "b3 d2"), "4.15": ()},
@@ -35,7 +34,7 @@ def equations(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     gaps: dict[str, list[float]] = {}
     for pot in PAIRS:
         flow, order = _flow(pot)
-        for state in np.random.default_rng(0).normal(scale=2.0, size=(STATES, len(NAMES))):
+        for state in np.random.default_rng(0).normal(scale=2.0, size=(50, len(NAMES))):
             f = 1 / (1 + np.exp(-state))
             names = dict(zip(NAMES, f[order].tolist(), strict=True)) | {"P": float(pot)}
             expected = np.empty(len(NAMES))
@@ -55,11 +54,8 @@ def _flow(pot: str, integrator: str = "dop853") -> tuple[Flow, list[int]]:
     """The flow at a pot, and the places of the eleven frequencies among its log-odds."""
     game = load_game(f"skp(pot={pot})")
     flow: Flow = load_solver(f"replicator(integrator={integrator})").flow(game)
-    labels = [
-        (game.tree.players[game.tree.infoset_player[i]], game.tree.infoset_labels[i])
-        for i in flow.choices.infoset
-    ]
-    return flow, [labels.index(PLACES[name][:2]) for name in NAMES]
+    labels = [game.tree.infoset_labels[i] for i in flow.choices.infoset]
+    return flow, [labels.index(PLACES[name][1]) for name in NAMES]
 
 
 def _integrators() -> dict[str, float]:
