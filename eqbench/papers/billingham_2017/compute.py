@@ -70,7 +70,6 @@ def profits(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
             f"E{player}": {key: [str(base), str(slope)] for key, (base, slope) in each.items()}
             for player, each in enumerate(found, 1)
         },
-        "corners": both.shape[0] * both.shape[1],
         "distance_to_integers": float(np.abs(both - np.rint(both)).max()),
         "distance_elsewhere": float(np.abs(_payoffs(tried, 7.0) - elsewhere).max()),
     }
@@ -125,7 +124,6 @@ def rules(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
         (tree.infoset_labels[i].partition(":")[2], tree.infoset_actions[i][m]) for i, m in above
     }
     return {
-        "pots": list(pots),
         "gains": gains,
         "below_two": {pot: _bets_and_calls(pot) for pot in below_two},
         "deals": int(np.sum(tree.parent == 0)),
@@ -182,7 +180,6 @@ def _bets_and_calls(pot: str) -> dict[str, Any]:
     largest = np.max([layout.frequencies(each.probabilities) for each in profiles], axis=0)
     return {
         "complete": cell.status == "ok",
-        "equilibria": len(profiles),
         "largest": {n: x for n, x in zip(NAMES, largest.tolist(), strict=True) if n[0] != "a"},
     }
 
@@ -330,10 +327,11 @@ def _figures(known: KnownSet, verifier: Verifier) -> Iterator[dict[str, float]]:
         own = dict(zip(known.layout.variables, frequencies.tolist(), strict=True))
         behavior = known.layout.behavior(frequencies)
         measured = verifier.verify(BehaviorProfile.of(verifier.tree, behavior))
+        payoffs = np.array(measured.payoffs, dtype=float).tolist()
         yield {
             **{name: own[name] for name in NAMES},
             **{f"{a}+{b}": own[a] + own[b] for a, b in (("c2", "d3"), ("c3", "d1"), ("c1", "d2"))},
-            **{f"E{k}": 24 * float(payoff) for k, payoff in enumerate(measured.payoffs, 1)},
+            **{f"E{k}": 24 * payoff for k, payoff in enumerate(payoffs, 1)},
             "max_regret": float(measured.max_regret),
         }
 

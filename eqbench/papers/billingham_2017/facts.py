@@ -28,7 +28,6 @@ from eqbench.papers.checks import Finding
 from eqbench.papers.formulas import Points, is_true
 from eqbench.papers.stored import Stored
 
-OSCILLATORY = ("1", "4", "5", "9", "10")
 # the solution that the paper holds trajectories against, at the pots of section 4
 SOLUTION_AT = {
     **{"2.5": "1", "3.1": "2", "3.35": "4", "3.75": "5", "4.15": "7", "4.65": "9", "5.5": "10"}
@@ -102,7 +101,8 @@ def profits(stored: Stored) -> dict[str, Any]:
     return {
         "times": {name: tried(of) for name, of in slopes.items()},
         "rest": {
-            f"E{k}": tried(terms.without(of, [name for name in NAMES if name[1] == str(k)]))
+            # what has none of the player's frequencies, whose names end in the player's number
+            f"E{k}": tried({key: number for key, number in of.items() if str(k) not in key})
             for k, of in whole.items()
         },
         "c3 and d1 have slopes of their own": slopes["c3"] != slopes["d1"],
@@ -184,7 +184,7 @@ def stability(stored: Stored) -> dict[str, Any]:
         },
         "dimension less 2 for each bluff": {
             name: {size - 2 * bluffs[name] for own, size in dimensions if own == name}
-            for name in OSCILLATORY
+            for name in ("1", "4", "5", "9", "10")
         },
         "eigenvalues of 9": {
             (e["centre_oscillatory"], e["zero"]) for e in apart if e["name"] == "skp:9"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LAST_POT = 6.0
-SAME = 1e-9
 DASHES = ("-", "--", ":")
 BEHAVIOR_COLORS = {
     **{"periodic": "#2e9e5b", "chaotic transient": "#ffffff", "close to periodic": "#3b82c4"}
@@ -48,7 +48,7 @@ def figure_2(stored: Stored) -> str:
     figure = new_figure(8, 3.6)
     ax = figure.subplots()
     label_axes(ax, "pot", "")
-    names = (*CONTINUA, *ISOLATED)
+    names = sorted((*CONTINUA, *ISOLATED), key=lambda name: (int(name.strip("a")), name))
     for row, name in enumerate(names):
         pots = [float(pot) for pot, of in found.items() if name in of and pot <= LAST_POT]
         ax.plot((min(pots), max(pots)), (row, row), color=COLORS[0], linewidth=5, alpha=0.35)
@@ -58,27 +58,7 @@ def figure_2(stored: Stored) -> str:
     return _svg(figure)
 
 
-def figure_3(stored: Stored) -> str:
-    """Bets of player 1, and who calls them."""
-    return _curves(stored, ("a1", "b1"), ("c2", "d3", "c2+d3"))
-
-
-def figure_4(stored: Stored) -> str:
-    """Bets of player 2, and who calls them."""
-    return _curves(stored, ("a2", "b2"), ("c3", "d1", "c3+d1"))
-
-
-def figure_5(stored: Stored) -> str:
-    """Bluffs of player 3, and who calls them."""
-    return _curves(stored, ("b3",), ("c1", "d2"))
-
-
-def figure_6(stored: Stored) -> str:
-    """Expected profits."""
-    return _curves(stored, ("E1",), ("E2",), ("E3",))
-
-
-def _curves(stored: Stored, *panels: Sequence[str]) -> str:
+def _curves(stored: Stored, panels: Sequence[Sequence[str]]) -> str:
     """Lines of figures against the pot, a panel for each group of them, and the corners found."""
     rows = stored["curves"].summary["rows"]
     found = [each for each in equilibria(stored) if each.pot <= LAST_POT]
@@ -112,9 +92,15 @@ def _is_shown(row: Mapping[str, Any], name: str, group: Sequence[str]) -> bool:
     for whole in (each for each in group if "+" in each):
         parts = whole.split("+")
         if name in (whole, *parts):
-            determined = all(row[part][1] - row[part][0] <= SAME for part in parts)
+            determined = all(row[part][1] - row[part][0] <= 1e-9 for part in parts)
             return determined == (name in parts)
     return True
+
+
+figure_3 = partial(_curves, panels=(("a1", "b1"), ("c2", "d3", "c2+d3")))
+figure_4 = partial(_curves, panels=(("a2", "b2"), ("c3", "d1", "c3+d1")))
+figure_5 = partial(_curves, panels=(("b3",), ("c1", "d2")))
+figure_6 = partial(_curves, panels=(("E1",), ("E2",), ("E3",)))
 
 
 def figure_7(stored: Stored) -> str:

@@ -256,7 +256,7 @@ def members_of(found: Sequence[Found], name: str) -> list[Found]:
     return [each for each in inside(found) if each.solutions[0] == name]
 
 
-def _column(members: Sequence[Found], of: str, more: Mapping[str, Any] | None = None) -> Finding:
+def _column(members: Sequence[Found], of: str, more: dict[str, Any] | None = None) -> Finding:
     """A figure of members, pot by pot, in which formulas and bounds are to agree with it."""
     groups = by_pot(members)
     points = [
@@ -276,7 +276,7 @@ def _span(values: Sequence[Any]) -> str:
     )
 
 
-def _range(name: str, found: Sequence[Found], known: Mapping[str, Fraction]) -> dict[str, Any]:
+def _range(name: str, found: Sequence[Found], known: dict[str, Fraction]) -> dict[str, Any]:
     """Both ends of the range of a solution, and whether the borders P8 and P9 are these."""
     pots = present(found)
     own = [pot for pot, names in pots.items() if name in names]
@@ -381,7 +381,7 @@ def along(stored: Stored) -> dict[str, Any]:
 def jumps(stored: Stored) -> dict[str, Finding]:
     """Whose profits jump at the pot of a continuum."""
     groups = list(by_pot(equilibria(stored)).items())
-    found = {}
+    found: dict[str, Finding] = {}
     for (_, before), (_, group), (_, after) in zip(groups, groups[1:], groups[2:], strict=False):
         payoffs = zip(before[0].payoffs, after[0].payoffs, strict=True)
         steps = {k: round(float(b - a), 4) + 0.0 for k, (a, b) in enumerate(payoffs, 1)}

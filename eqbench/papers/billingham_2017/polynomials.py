@@ -7,7 +7,7 @@ A polynomial is a mapping from a product of frequencies, such as ``a1 b2``, to i
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -38,11 +38,6 @@ def derivative(of: Polynomial, name: str) -> Polynomial:
         for key, coefficient in of.items()
         if name in key.split()
     }
-
-
-def without(of: Polynomial, names: Sequence[str]) -> Polynomial:
-    """The terms in which none of these frequencies occurs."""
-    return {key: value for key, value in of.items() if not set(names) & set(key.split())}
 
 
 def letters(of: Polynomial) -> list[str]:
