@@ -77,10 +77,10 @@ def rules(stored: Stored) -> dict[str, Any]:
     }
 
 
-def labels(stored: Stored) -> list[str]:
+def labels(stored: Stored) -> Finding:
     """The frequencies whose information set is a label of the drawn tree."""
     drawn = stored["tree"].printed
-    return [name for name in NAMES if f">{PLACES[name][1]}<" in drawn]
+    return counted([name for name in NAMES if f">{PLACES[name][1]}<" in drawn])
 
 
 def profits(stored: Stored) -> dict[str, Any]:

@@ -213,7 +213,9 @@ def table_1(stored: Stored) -> dict[str, Any]:
     bets = [each.names for each in found if each.values["a2"] > 0]
     gaps = [float(value_at("(2−b1)/(P+a1) − 2/(P+1)", names)) for names in bets]
     runs = [cell for cell in stored["enumeration"].cells if cell.game_spec.startswith("skp")]
-    cases = runs[0].statistics["cases"]
+    # of the eleven conditions 1 to 3 become one, 7 loses a case, 11 two
+    left = runs[0].statistics["cases"] * Fraction(1, 9) * Fraction(2, 3) * Fraction(1, 3)
+    listed_cases = math.prod(Counter(name[0] for name in cells).values())
     still_open = [c for c in runs if c.status != "ok" or c.statistics["unresolved"]]
     return {
         "a1 = 1 without regret": {
@@ -223,11 +225,7 @@ def table_1(stored: Stored) -> dict[str, Any]:
         "unmet": len(unmet),
         "unmet without regret": bool(unmet) and max(e.max_regret for e in unmet) <= ROUNDING,
         "gaps of thresholds": [max(gaps, default=0.0), -min(gaps, default=0.0)],
-        "combinations": {
-            # of the eleven conditions 1 to 3 become one, 7 loses a case, 11 two
-            "of the enumeration": cases * Fraction(1, 9) * Fraction(2, 3) * Fraction(1, 3),
-            "of Table 1": math.prod(Counter(name[0] for name in cells).values()),
-        },
+        "combinations": Finding(Points([{}, {}], [left, listed_cases]), [left, listed_cases]),
         "left open": counted([cell.game_spec for cell in still_open]),
     }
 
