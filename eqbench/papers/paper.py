@@ -53,7 +53,7 @@ class Claim:
 
 
 class Figure(TypedDict):
-    """Ours beside a published figure: what draws it, or ``job/file``, or a ``job`` that prints it."""
+    """Ours beside a published figure: what draws it, or ``job/file`` (``job`` if it prints it)."""
 
     title: str
     caption: str
