@@ -12,14 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eqbench.documents import read_file
-from eqbench.papers.billingham_2017.lists import (
-    CONTINUA,
-    ISOLATED,
-    borders,
-    equilibria,
-    present,
-    printed_claims,
-)
+from eqbench.papers.billingham_2017.lists import borders, equilibria, present, printed_claims
 from eqbench.papers.stored import Stored
 from eqbench.plots.stability import Published, regime_diagram
 from eqbench.plots.style import add_legend, label_axes, new_figure, save_figure
@@ -48,7 +41,8 @@ def figure_2(stored: Stored) -> str:
     figure = new_figure(8, 3.6)
     ax = figure.subplots()
     label_axes(ax, "pot", "")
-    names = sorted((*CONTINUA, *ISOLATED), key=lambda name: (int(name.strip("a")), name))
+    drawn = {name for pot, of in found.items() if pot <= LAST_POT for name in of}
+    names = sorted(drawn, key=lambda name: (name.strip("a").zfill(2), name))
     for row, name in enumerate(names):
         pots = [float(pot) for pot, of in found.items() if name in of and pot <= LAST_POT]
         ax.plot((min(pots), max(pots)), (row, row), color=COLORS[0], linewidth=5, alpha=0.35)
