@@ -17,6 +17,8 @@ follow a formula and ``=``. With a key, the term is about that entry of a table 
 ``has a, b``        a list or an interval that contains these
 ``one of a, b``     one of these
 ``rises``, ``falls``   a list that goes strictly up or down
+``formula``, ``holds``, ``follows``, ``bounds``, ``decides`` *text*
+                    formulas and relations at points: `eqbench.papers.formulas`
 ==================  =====================================================================
 
 Of several values, as a list or a table, all must pass (and there must be one), but for ``=``,
@@ -35,6 +37,7 @@ from itertools import pairwise
 from typing import Any
 
 from eqbench.errors import UsageError
+from eqbench.papers.formulas import WORDS, formula_passes
 
 NUMBER = re.compile(
     r"(?<![\w.])[+−-]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)(?:e[+−-]?\d+)?(?:/\d+)?"
@@ -114,6 +117,8 @@ def _passes(term: str, ours: Any, printed: str) -> bool | None:
         return passes(about, _entry(ours, key), printed)
     relation, _, rest = term.partition(" ")
     rest, items = rest.strip(), _items(ours)
+    if relation in WORDS:
+        return formula_passes(relation, rest or printed, ours)
     if term in ("rises", "falls"):
         return _is_monotone(items, term)
     if relation == "=":

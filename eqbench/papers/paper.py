@@ -51,7 +51,7 @@ class Claim:
 
 
 class Figure(TypedDict):
-    """Ours beside a published figure: the function that draws it, or ``job/file``."""
+    """Ours beside a published figure: what draws it, or ``job/file`` (``job`` if it prints it)."""
 
     title: str
     caption: str

@@ -56,11 +56,11 @@ class Facts:
             self._known[target] = value, list(self._stored.used)
         return self._known[target]
 
-    def file(self, place: str) -> tuple[Any, list[str]]:
-        """The text of a file, given as ``job/file``; `Missing` if it is not there."""
-        job, _, name = place.partition("/")
+    def text(self, path: str) -> tuple[Any, list[str]]:
+        """The text of a file ``job/file``, or what a job printed, given as ``job``."""
+        job, _, file = path.partition("/")
         try:
-            return self._stored[job].text(name), [job]
+            return self._stored[job].text(file) if file else self._stored[job].printed, [job]
         except NotStoredError as error:
             return Missing(str(error)), [job]
 
@@ -133,7 +133,7 @@ def _verdict(claim: Claim, value: Any, facts: Facts) -> tuple[str, str, str]:
 
 def _figure(figure: Figure, facts: Facts) -> dict[str, Any]:
     """A figure with its picture as SVG, or why it is missing."""
-    svg, jobs = facts.file(figure["file"]) if "file" in figure else facts.of(figure["draw"])
+    svg, jobs = facts.of(figure["draw"]) if "draw" in figure else facts.text(figure["file"])
     missing = svg.why if isinstance(svg, Missing) else ""
     return {
         "title": figure["title"],

@@ -1,0 +1,195 @@
+"""Printed formulas and relations, held against our values at points where their letters have one.
+
+    formula     has our value at every point
+    holds       relations, all true at every point
+    follows     relations; wherever the first is true, so are the others, and it is true somewhere
+    bounds      a chain of ≤ or ≥, true at every point and an equality at some point for each sign
+    decides     ``relation: name = 1; reversed: 0``, or the other way round: our value, a slope,
+                is positive where the name is to be 1
+
+Formulas are read as they are printed: ``2P − 4 − (P+1) (c2 + d3)``, with names of one letter and
+digits, ``²``, ``^`` and ``√``. Relations are joined by ``&`` or commas; behind ``where`` stands a
+relation that says at which points, and words may follow a colon, ``in every`` or ``without``.
+Exact numbers are compared exactly.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+from eqbench.equilibria.expressions import Expression, IrrationalError, compile_expression
+from eqbench.errors import UsageError
+
+Names = Mapping[str, Any]
+
+_TOKEN = re.compile(r"\s*(\d+(?:\.\d+)?|√\d+|√|[^\W\d]\d*|[-+*/()^])")
+_SIGN = re.compile(r"(≤|≥|<=|>=|=|<|>)")
+_WORDS = re.compile(r":|,? (?:in every|without) ")
+_DECISION = re.compile(r" = (\d+); reversed: (\d+)")
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Points:
+    """Our values where a printed formula can be evaluated.
+
+    Attributes
+    ----------
+    names : of each point, what the letters stand for there: Fractions where known exactly
+    values : of each point, what a formula is to give; empty if only relations are asked for
+    distance : within which the numbers are known, if that is more than rounding
+    """
+
+    names: Sequence[Names]
+    values: Sequence[Any] = ()
+    distance: float = 0.0
+
+
+def formula_passes(relation: str, text: str, ours: Points | Sequence[Points]) -> bool:
+    """Return whether our points are as a printed text says; each group of them, if there are some.
+
+    Raises
+    ------
+    UsageError
+        If the text is no formula or relation.
+    """
+    groups = [ours] if isinstance(ours, Points) else ours
+    text, _, where = text.partition(" where ")
+    return bool(groups) and all(
+        bool(group.names) and _RELATIONS[relation](text, group)
+        for group in (_those(where, group) if where else group for group in groups)
+    )
+
+
+def _those(where: str, ours: Points) -> Points:
+    """The points at which a relation is true, for relations alone."""
+    return Points([names for names in ours.names if is_true(where, names)], (), ours.distance)
+
+
+def arithmetic(printed: str) -> str:
+    """A printed formula as arithmetic that `eqbench.equilibria.expressions` reads."""
+    left = printed.replace("−", "-").replace("²", "^2").replace(" · ", "*").strip()
+    tokens: list[str] = []
+    while left:
+        match = _TOKEN.match(left)
+        if match is None:
+            raise UsageError(f"{printed!r} is no formula: cannot read {left!r}")
+        token, left = match[1], left[match.end() :]
+        if tokens and _ends(tokens[-1]) and token != ")" and (_ends(token) or token[0] in "(√"):
+            tokens.append("*")
+        tokens.append(token)
+    return "".join(_written(token) for token in tokens)
+
+
+def _ends(token: str) -> bool:
+    """Whether a factor may end with a token."""
+    return token == ")" or token[-1].isalnum()
+
+
+def _written(token: str) -> str:
+    if token.startswith("√"):
+        return f"sqrt({token[1:]})" if token[1:] else "sqrt"
+    return {"^": "**"}.get(token) or (f"({Fraction(token)})" if "." in token else token)
+
+
+def value_at(formula: str, names: Names) -> Any:
+    """The value of a printed formula at a point, as a Fraction where that is possible."""
+    try:
+        if not any(isinstance(value, float) for value in names.values()):
+            return _compiled(formula, exact=True)(names)
+    except IrrationalError:
+        pass
+    except KeyError as error:
+        raise UsageError(f"{formula!r}: nothing is known of {error}") from None
+    return _compiled(formula, exact=False)({name: float(value) for name, value in names.items()})
+
+
+@cache
+def _compiled(formula: str, *, exact: bool) -> Expression:
+    try:
+        return compile_expression(arithmetic(formula), exact=exact)
+    except (SyntaxError, ValueError) as error:
+        raise UsageError(f"{formula!r} is no formula: {error}") from None
+
+
+def is_true(relations: str, names: Names, distance: float = 0.0) -> bool:
+    """Return whether printed relations are all true at a point."""
+    return all(
+        _compared(value_at(f"({left}) − ({right})", names), sign, distance)
+        for left, sign, right in _pairs(relations)
+    )
+
+
+def _compared(gap: Any, sign: str, distance: float) -> bool:
+    slack = distance or (_ROUNDING if isinstance(gap, float) else 0)
+    return bool(
+        {
+            "<": gap < -slack,
+            "≤": gap <= slack,
+            "=": abs(gap) <= slack,
+            "≥": gap >= -slack,
+            ">": gap > slack,
+        }[sign]
+    )
+
+
+def _pairs(text: str) -> Iterator[tuple[str, str, str]]:
+    """Relations one by one, as left side, sign and right side."""
+    for chain in re.split(r"&|, ", _WORDS.split(text)[0]):
+        parts = _SIGN.split(chain)
+        if len(parts) < 3:
+            raise UsageError(f"{chain!r} is no relation")
+        for place in range(0, len(parts) - 2, 2):
+            sign = parts[place + 1].replace("<=", "≤").replace(">=", "≥")
+            yield parts[place].strip(), sign, parts[place + 2].strip()
+
+
+def _formula(text: str, ours: Points) -> bool:
+    gaps = [
+        value_at(text.rpartition("=")[2], names) - value
+        for names, value in zip(ours.names, ours.values, strict=True)
+    ]
+    return all(_compared(gap, "=", ours.distance) for gap in gaps)
+
+
+def _holds(text: str, ours: Points) -> bool:
+    return all(is_true(text, names, ours.distance) for names in ours.names)
+
+
+def _follows(text: str, ours: Points) -> bool:
+    first = " ".join(next(_pairs(text)))
+    where = [names for names in ours.names if is_true(first, names, ours.distance)]
+    return bool(where) and all(is_true(text, names, ours.distance) for names in where)
+
+
+def _bounds(text: str, ours: Points) -> bool:
+    def tight(left: str, sign: str, right: str) -> bool:
+        gaps = [value_at(f"({left}) − ({right})", names) for names in ours.names]
+        return _compared(max(gaps) if sign == "≤" else min(gaps), "=", ours.distance)
+
+    return _holds(text, ours) and all(tight(*pair) for pair in _pairs(text) if pair[1] != "=")
+
+
+def _decides(text: str, ours: Points) -> bool:
+    decision = _DECISION.search(text)
+    if decision is None:
+        raise UsageError(f"{text!r} does not say what is decided, as in ': a = 1; reversed: 0'")
+    return all(
+        decision[1 if is_true(text, names) else 2] == str(int(value > 0))
+        for names, value in zip(ours.names, ours.values, strict=True)
+    )
+
+
+_RELATIONS: dict[str, Callable[[str, Points], bool]] = {
+    "formula": _formula,
+    "holds": _holds,
+    "follows": _follows,
+    "bounds": _bounds,
+    "decides": _decides,
+}
+WORDS = tuple(_RELATIONS)
