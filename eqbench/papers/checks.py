@@ -112,13 +112,13 @@ def passes(check: str, ours: Any, printed: str) -> bool | None:
 
 
 def _passes(term: str, ours: Any, printed: str) -> bool | None:
+    relation, _, rest = term.partition(" ")
+    if relation in WORDS:
+        return formula_passes(relation, rest or printed, ours)
     key, colon, about = term.partition(": ")
     if colon and not _RELATION.match(term):
         return passes(about, _entry(ours, key), printed)
-    relation, _, rest = term.partition(" ")
     rest, items = rest.strip(), _items(ours)
-    if relation in WORDS:
-        return formula_passes(relation, rest or printed, ours)
     if term in ("rises", "falls"):
         return _is_monotone(items, term)
     if relation == "=":

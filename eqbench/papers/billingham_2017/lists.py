@@ -15,7 +15,6 @@ from eqbench.equilibria.layout import Layout
 from eqbench.model.game import Game
 from eqbench.papers.checks import Finding, Missing, shown
 from eqbench.papers.formulas import Points, is_true, value_at
-from eqbench.papers.jobs import Workshop
 from eqbench.papers.paper import load_paper
 from eqbench.papers.stored import NotStoredError, Stored
 from eqbench.spec import parse_spec
@@ -63,7 +62,7 @@ class Found:
 
 def stored_in(jobs: Path, *, full: bool) -> Stored:
     """What the jobs of this paper have stored in their folder."""
-    return Stored(Workshop(jobs.name, jobs, full=full), PAPER.jobs)
+    return Stored(jobs, full=full)
 
 
 def printed_claims(title: str, column: str | None = None) -> Iterator[tuple[str, str]]:
