@@ -291,7 +291,8 @@ def module_of(folder: Path, name: str) -> ModuleType:
         raise UsageError(f"the paper {folder} has no file {name}.py")
     if folder.resolve().parent == Path(__file__).resolve().parent:
         return importlib.import_module(f"eqbench.papers.{folder.name}.{name}")
-    package = f"eqbench_paper_{folder.name}"
+    place = hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:16]
+    package = f"eqbench_paper_{place}"
     if package not in sys.modules:
         sys.modules[package] = ModuleType(package)
     sys.modules[package].__path__ = [str(folder.resolve())]

@@ -9,6 +9,7 @@ stored; ``compute.py`` what no command computes.
 from __future__ import annotations
 
 import csv
+import json
 import re
 import shlex
 import tomllib
@@ -19,7 +20,7 @@ from pathlib import Path
 from string import Template
 from typing import Any, NotRequired, TypedDict
 
-from eqbench.documents import convert, read_file
+from eqbench.documents import decode_closed, read_file
 from eqbench.errors import DocumentError, UsageError, nearest
 from eqbench.papers.jobs import Job, module_of
 
@@ -141,10 +142,11 @@ def load_paper(folder: Path) -> Paper:
     """
     file = folder / "paper.toml"
     try:
-        document = convert(tomllib.loads(read_file(file).decode()), _Document, str(file))
+        data = json.dumps(tomllib.loads(read_file(file).decode()))  # it holds no dates
+        document = decode_closed(data, _Document, str(file))
     except OSError as error:
         raise UsageError(f"cannot read the paper {file}: {error.strerror}") from None
-    except (ValueError, DocumentError) as error:
+    except (TypeError, ValueError, DocumentError) as error:
         raise UsageError(f"{file}: {error}") from None
     claims = _claims(folder / "claims.csv", [part["title"] for part in document["part"]])
     parts = tuple(

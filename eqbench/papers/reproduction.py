@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
 from eqbench.documents import convert
-from eqbench.errors import DocumentError, UsageError, nearest
+from eqbench.errors import DocumentError, EqbenchError, UsageError, nearest
 from eqbench.papers.jobs import Job, JobFolder, JobRecord, wanted_jobs
 from eqbench.papers.pages import claim_report, part_report, points_csv, short_report, texts
 from eqbench.papers.paper import Paper, find_paper, load_paper, shipped
@@ -174,7 +175,23 @@ class ReproductionFolder(StudyFolder):
                     part, record = running.pop(future), future.result()
                     self.keep(part, record)
                     session.say(_said(part, record, len(self.records), total))
-        return self.summarize(study)
+        try:
+            return self.summarize(study)
+        except (EqbenchError, OSError):
+            raise
+        except Exception as error:
+            raise _mistake(self.path, error) from error
+
+
+def _mistake(folder: Path, error: Exception) -> EqbenchError:
+    """What a user is told of a mistake in a paper; its traceback goes into the folder."""
+    log = folder / "error.log"
+    log.write_text("".join(traceback.format_exception(error)), encoding="utf-8")
+    return EqbenchError(
+        f"the verdicts cannot be read off, which is a mistake in a paper ({type(error).__name__}: "
+        f"{error}); its traceback is in {log}. What was computed is kept: once it is mended go on "
+        f"with --resume {folder}"
+    )
 
 
 def _said(part: str, record: Mapping[str, Any], done: int, total: int) -> str:

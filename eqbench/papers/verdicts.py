@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from eqbench.errors import UsageError
 from eqbench.papers.checks import Missing, difference, passes, shown
 from eqbench.papers.jobs import Job, JobFolder
 from eqbench.papers.paper import Claim, Figure, Paper, Part
@@ -100,7 +101,10 @@ def _part(part: Part, facts: Facts, stored: CheckedJobs) -> dict[str, Any]:
 
 def _claim(claim: Claim, facts: Facts) -> dict[str, Any]:
     value, jobs = facts.at(claim.fact) if claim.fact else (Missing(claim.note), [])
-    verdict, ours, detail = _verdict(claim, value, facts)
+    try:
+        verdict, ours, detail = _verdict(claim, value, facts)
+    except UsageError as error:
+        raise UsageError(f"the claim {claim.row} {claim.column}: {error}") from None
     return {
         "row": claim.row,
         "column": claim.column,
