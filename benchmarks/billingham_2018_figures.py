@@ -22,6 +22,8 @@ from measuring import use_one_thread
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from eqbench.model.game import Game
+    from eqbench.model.tree import FloatArray
     from eqbench.studies.branch import Branch
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "figures" / "billingham_2018"
@@ -155,8 +157,6 @@ def quantiles(name: str) -> None:
     """Payoffs and strategies of three players against the quantile of the card."""
     from large_n import THREE_PLAYERS, solve
 
-    from eqbench.plots.kuhn import quantile_figure
-
     profiles = {}
     for cards in THREE_PLAYERS:
         solved = solve(kuhn(cards, QUANTILE_POT), QUANTILE_POT)
@@ -164,11 +164,69 @@ def quantiles(name: str) -> None:
     save(quantile_figure(profiles), name)
 
 
+def quantile_figure(profiles: Mapping[str, tuple[Game, FloatArray]]) -> Figure:
+    """Payoffs by player and frequencies by node against the quantile of the card.
+
+    Parameters
+    ----------
+    profiles : a game and frequencies float64 (A,), by the name that the legend shows
+    """
+    from eqbench.equilibria.kuhn_ranges import NODES, KuhnNodes, node_title
+    from eqbench.plots.style import add_legend, label_axes, new_figure, ordered_colors
+
+    figure = new_figure(10.5, 10.0)
+    grid = figure.subplots(5, 3, sharex=True, sharey="row")
+    titles = [f"payoff of P{p + 1}" for p in range(3)] + [node_title(n) for n in range(len(NODES))]
+    for ax, title in zip(grid.flat, titles, strict=True):
+        label_axes(ax, title=title)
+    colors = ordered_colors(len(profiles))
+    for color, (name, (game, behavior)) in zip(colors, profiles.items(), strict=True):
+        nodes = KuhnNodes.of(game.tree)
+        curves = [*card_payoffs(game, behavior), *nodes.aggression(behavior)]
+        style = {"color": color, "marker": ".", "markersize": 3, "linewidth": 0.9, "label": name}
+        for ax, curve in zip(grid.flat, curves, strict=True):
+            ax.plot(places(nodes.cards), curve, **style)
+    for row in grid[1:]:
+        row[0].set_ylim(-0.04, 1.04)
+        label_axes(row[0], "", "frequency")
+    label_axes(grid[0, 0], "", "payoff")
+    figure.supxlabel("quantile of the card", fontsize=9)
+    add_legend(figure, grid[0, 0].get_legend_handles_labels()[0])
+    return figure
+
+
+def places(cards: int) -> FloatArray:
+    """Where the cards stand between 0 and 1, float64 (N,)."""
+    import numpy as np
+
+    return (np.arange(cards) + 0.5) / cards
+
+
+def card_payoffs(game: Game, behavior: FloatArray) -> FloatArray:
+    """Expected payoff of each player with each card, float64 (3, N).
+
+    A player's first decision comes in every hand, at one of their first information sets; so
+    these share out the payoff.
+    """
+    import numpy as np
+
+    from eqbench.equilibria.kuhn_ranges import KuhnNodes
+
+    tree = game.tree
+    cards = KuhnNodes.of(tree).cards
+    values = behavior * game.payoff_model().counterfactual_values(behavior)
+    payoffs = np.zeros((tree.n_players, cards))
+    for i in np.flatnonzero(tree.infoset_parent < 0).tolist():
+        card = int(tree.infoset_labels[i].partition(":")[0]) - 1
+        actions = slice(tree.action_start[i], tree.action_start[i + 1])
+        payoffs[tree.infoset_player[i], card] += cards * values[actions].sum()
+    return payoffs
+
+
 def half_street(name: str) -> None:
     """Two players on half a street: strategies with many cards, and the continuous solution."""
     from large_n import HALF_STREET, HALF_STREET_POTS, frequencies_after, limit, solve
 
-    from eqbench.plots.kuhn import quantiles as places
     from eqbench.plots.style import add_legend, label_axes, new_figure, ordered_colors
     from eqbench.report.svg import GRAY, INK
 

@@ -60,8 +60,8 @@ def measure(cards: int, epsilon: float, starts: int = STARTS) -> dict[str, Any]:
     import numpy as np
 
     from eqbench.studies.requests import TraceRequest
-    from eqbench.studies.trace.on_branch import Counts, in_the_middle_of_most
-    from eqbench.studies.trace.setting import Setting
+    from eqbench.studies.trace.follow import Setting
+    from eqbench.studies.trace.study import counts_of, in_the_middle_of_most
 
     first, last = Fraction(repr(first_pot(cards))), Fraction(LAST_POT)
     solver = f"arclength(epsilon={epsilon})"
@@ -69,7 +69,7 @@ def measure(cards: int, epsilon: float, starts: int = STARTS) -> dict[str, Any]:
     setting = Setting.of(request)
     followed = follow(setting.game, (float(first), float(last)), epsilon)
     values = np.array([point.value for point in followed.points])
-    counts = Counts.of(values, (), TOLERANCE)
+    counts = counts_of(values, (), TOLERANCE)
     fixed = [Fraction(pot) for deck, pot in POTS.items() if deck == cards]
     pots = dict.fromkeys([in_the_middle_of_most(counts), *fixed])
     row = {
@@ -79,7 +79,7 @@ def measure(cards: int, epsilon: float, starts: int = STARTS) -> dict[str, Any]:
         "reached": float(values[-1]),
         "stalled": followed.stalled,
         "most": counts.most,
-        "most_narrow": Counts.of(values, (), NARROW).most,
+        "most_narrow": counts_of(values, (), NARROW).most,
         "intervals": counts.intervals(counts.most),
         "at": [look_at(setting, followed, pot) for pot in pots if pot <= values.max()],
     }
@@ -91,12 +91,12 @@ def look_at(setting: Any, followed: Followed, pot: Fraction) -> dict[str, Any]:
     """What is found at one pot, on the branch and beside it."""
     from eqbench.equilibria.dimension import local_dimension
     from eqbench.studies.frame import Session
-    from eqbench.studies.trace.on_branch import EquilibriaAt
+    from eqbench.studies.trace.study import equilibria_at
 
     game = setting.game_at(pot)
     with tempfile.TemporaryDirectory() as folder:
         crossings = followed.crossings(float(pot))
-        entry = EquilibriaAt(setting, pot, Session(Path(folder))).entry(crossings, "at")
+        entry = equilibria_at(setting, pot, crossings, "at", Session(Path(folder)))
     equilibria = entry.pop("equilibria")
     polished = (followed.continuation.polish(point, float(pot))[0] for point in crossings)
     found = [local_dimension(game, behavior) for behavior in polished]

@@ -157,7 +157,7 @@ def agreement(small: Solved, large: Solved) -> list[dict[str, Any]]:
     """
     import numpy as np
 
-    from eqbench.plots.kuhn import NODES, KuhnNodes, held
+    from eqbench.equilibria.kuhn_ranges import NODES, KuhnNodes, held
 
     both = []
     for solved in (small, large):

@@ -6,9 +6,9 @@ prints the message of an :class:`EqbenchError` without a traceback.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
+INTERRUPTED = 130  # exit code of a command that Ctrl-C has ended
 MOST_LABELS = 60
 
 
@@ -77,6 +77,8 @@ def known_labels(word: str, known: Iterable[str]) -> str:
 
 def _close(word: str, known: Iterable[str]) -> tuple[list[str], list[str]]:
     """The known words closest to `word`, and all of them, sorted."""
+    import difflib  # not for every command
+
     known = sorted(known)
     by_lower = {name.lower(): name for name in known}
     found = difflib.get_close_matches(word.lower(), by_lower, n=3, cutoff=0.5)

@@ -53,6 +53,16 @@ class Option:
     choices: tuple[str, ...] = ()
     doc: str = ""
 
+    def as_listed(self) -> dict[str, Any]:
+        """JSON values, with the default as it stands in a spec."""
+        return {
+            "name": self.name,
+            "type": self.type,
+            "default": "required" if self.required else format_value(self.default),
+            "choices": self.choices,
+            "doc": self.doc,
+        }
+
 
 def list_options(cls: type, preset: Mapping[str, OptionValue]) -> list[Option]:
     """Options of a dataclass in field order; `preset` replaces defaults.

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ClassVar, TypeVar, get_args, get_origin, get_type_hints
 
 from eqbench.errors import UsageError, nearest
 from eqbench.text import shortened
@@ -26,9 +26,16 @@ YEAR_S = 365 * 24 * 3600.0
 LONGEST_NUMBER = 100  # characters
 SMALLEST_MEMORY, LARGEST_MEMORY = 64 * 2**20, 2**50
 
+MOST_OF_A_VALUE = 60  # characters of what was typed, in a message
+
 _EXACT = r"[+-]?(\d+/\d*[1-9]\d*|(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,2})?)"
 _UNITS = {"": 1, "b": 1, "kib": 2**10, "mib": 2**20, "gib": 2**30, "kb": 10**3, "mb": 10**6}
 _UNITS["gb"] = 10**9
+
+
+def quoted(value: Any) -> str:
+    """A rejected value for a message, which is not to be longer than its reader has time."""
+    return shortened(repr(value), MOST_OF_A_VALUE)
 
 
 @dataclass(frozen=True)
@@ -36,15 +43,18 @@ class Kind:
     """A kind of values: this one takes any text.
 
     `read` takes what was typed or stands in a file, and what it once returned itself; it raises
-    ValueError with a sentence. `write` makes a value that JSON and TOML know.
+    ValueError with a sentence. `write` makes a value that JSON and TOML know. `is_list` says that
+    a single one is a list already.
     """
+
+    is_list: ClassVar[bool] = False
 
     metavar: str = "TEXT"
 
     def read(self, value: Any) -> Any:
         if isinstance(value, str):
             return value
-        raise ValueError(f"{value!r} is no text")
+        raise ValueError(f"{quoted(value)} is no text")
 
     def write(self, value: Any) -> Any:
         return value
@@ -78,7 +88,7 @@ class Flag(Kind):
     def read(self, value: Any) -> bool:
         if isinstance(value, bool):
             return value
-        raise ValueError(f"{value!r} is neither true nor false")
+        raise ValueError(f"{quoted(value)} is neither true nor false")
 
     def schema(self) -> dict[str, Any]:
         return {"type": "boolean"}
@@ -86,17 +96,46 @@ class Flag(Kind):
 
 @dataclass(frozen=True)
 class Choice(Kind):
-    """One of a few words."""
+    """One of a few words, which stand in its help."""
 
+    metavar: str = ""
     words: tuple[str, ...] = ()
 
     def read(self, value: Any) -> str:
         if value in self.words:
             return str(value)
-        raise ValueError(f"{value!r} is not one of {', '.join(map(repr, self.words))}")
+        raise ValueError(f"{quoted(value)} is no choice here: {nearest(str(value), self.words)}")
 
     def schema(self) -> dict[str, Any]:
         return {"enum": list(self.words)}
+
+
+@dataclass(frozen=True)
+class Words(Kind):
+    """Some of a few words, with commas between them; `what` each of them is."""
+
+    is_list = True
+
+    metavar: str = "WORDS"
+    what: str = "word"
+    words: tuple[str, ...] = ()
+
+    def allowed(self) -> tuple[str, ...]:
+        """The words; a kind whose words take long to import says them here."""
+        return self.words
+
+    def read(self, value: Any) -> tuple[str, ...]:
+        parts = value.split(",") if isinstance(value, str) else value
+        words = tuple(dict.fromkeys(part.strip() for part in parts if part.strip()))
+        for word in words:
+            if word not in self.allowed():
+                raise ValueError(
+                    f"{quoted(word)} is no {self.what}: {nearest(word, self.allowed())}"
+                )
+        return words
+
+    def write(self, value: Any) -> str:
+        return ",".join(value)
 
 
 @dataclass(frozen=True)
@@ -113,9 +152,9 @@ class Integer(Kind):
         except ValueError:
             number = None
         if not isinstance(number, int) or isinstance(number, bool):
-            raise ValueError(f"{value!r} is no integer")
+            raise ValueError(f"{quoted(value)} is no integer")
         if not self.least <= number <= self.most:
-            raise ValueError(f"{number} is not in the range {self.least}<=x<={self.most}")
+            raise ValueError(f"{quoted(number)} is not in the range {self.least}<=x<={self.most}")
         return number
 
     def schema(self) -> dict[str, Any]:
@@ -137,9 +176,9 @@ class Number(Kind):
             number = math.nan
         if not math.isfinite(number) or number < 0 or (self.positive and number == 0):
             wanted = "positive" if self.positive else "not negative"
-            raise ValueError(f"{value!r} is no finite number that is {wanted}")
+            raise ValueError(f"{quoted(value)} is no finite number that is {wanted}")
         if number > self.most:
-            raise ValueError(f"{value!r} is too much; at most {self.most:g} is allowed")
+            raise ValueError(f"{quoted(value)} is too much; at most {self.most:g} is allowed")
         return number
 
     def schema(self) -> dict[str, Any]:
@@ -159,14 +198,14 @@ class Size(Kind):
         match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", text)
         unit = _UNITS.get(match[2].lower()) if match else None
         if match is None or unit is None:
-            raise ValueError(f"{value!r} is not a size; write for example 500MB or 2GiB")
+            raise ValueError(f"{quoted(value)} is not a size; write for example 500MB or 2GiB")
         size = float(match[1]) * unit
         if size > LARGEST_MEMORY:
-            raise ValueError(f"{shortened(text, 40)!r} is more than any machine has")
+            raise ValueError(f"{quoted(value)} is more than any machine has")
         if size < SMALLEST_MEMORY:
             raise ValueError(
-                f"{value!r} is less than the interpreter itself needs; give at least 64MiB, for "
-                "example 500MB or 2GiB"
+                f"{quoted(value)} is less than the interpreter itself needs; give at least 64MiB, "
+                "for example 500MB or 2GiB"
             )
         return int(size)
 
@@ -196,7 +235,7 @@ class Exact(Kind):
         if len(text) <= LONGEST_NUMBER and re.fullmatch(_EXACT, text):
             return Fraction(text)
         more = "".join(f", or the word {word}" for word in self.words)
-        raise ValueError(f"{value!r} is no number; write for example 3, 3.2 or 7/2{more}")
+        raise ValueError(f"{quoted(value)} is no number; write for example 3, 3.2 or 7/2{more}")
 
     def write(self, value: Any) -> str:
         return str(value)
@@ -217,7 +256,7 @@ class Interval(Kind):
         except (TypeError, ValueError):
             low = high = math.nan
         if not -math.inf < low < high < math.inf:
-            raise ValueError(f"{value!r} is no interval; write for example 3.1,3.3")
+            raise ValueError(f"{quoted(value)} is no interval; write for example 3.1,3.3")
         return low, high
 
     def write(self, value: Any) -> list[float]:
@@ -238,7 +277,7 @@ class Pair(Kind):
             return str(value[0]), str(value[1])
         first, _, second = str(value).partition(",")
         if not first or not second or "," in second:
-            raise ValueError(f"{value!r} is no pair of frequencies; write for example b3,d2")
+            raise ValueError(f"{quoted(value)} is no pair of frequencies; write for example b3,d2")
         return first.strip(), second.strip()
 
     def write(self, value: Any) -> list[str]:
@@ -248,7 +287,7 @@ class Pair(Kind):
         return {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2}
 
 
-TEXT, FLAG, FILE = Kind(), Flag(), File()
+TEXT, FLAG, FILE, FOLDER = Kind(), Flag(), File(), File("DIR")
 GAME, SOLVER = Spec(what="game"), Spec(what="solver")
 COUNT, NUMBER, NUMBER_OR_NONE = Integer(least=1), Integer("N", 1, MILLION), Integer("N", 0, MILLION)
 SEED, JOBS, THREADS = Integer("N", 0, 2**32 - 1), Integer("N", 1, 256), Integer("N", 1, 1024)
@@ -283,6 +322,20 @@ class Option:
     argument: bool = False
 
 
+MOST_NODES = 10_000_000  # that of eqbench.model.size_limit, which is not imported for a help text
+
+# Options of several commands.
+Json = Annotated[bool, Option("Print JSON.", FLAG, "json")]
+Quiet = Annotated[bool, Option("Nothing but errors on standard error.", FLAG, short="q")]
+Plugins = Annotated[
+    tuple[str, ...],
+    Option(
+        "Python file that registers games or solvers; may be given several times.", FILE, "plugin"
+    ),
+]
+MaxNodes = Annotated[int, Option("Refuse games with more nodes than this.", NODES, "max-nodes")]
+
+
 @dataclass(frozen=True)
 class Field:
     """A field of a request with its option; `several` if it is a tuple of such values."""
@@ -306,7 +359,7 @@ class Field:
         if not self.several:
             return kind.read(value)
         if isinstance(value, str) or not isinstance(value, Iterable):
-            raise ValueError(f"{value!r} is no list")
+            raise ValueError(f"{quoted(value)} is no list")
         return tuple(kind.read(item) for item in value)
 
     def write(self, value: Any) -> Any:
@@ -328,7 +381,8 @@ def fields_of(request: type) -> tuple[Field, ...]:
         options = [item for item in get_args(hint)[1:] if isinstance(item, Option)]
         if get_origin(hint) is not Annotated or not options:
             continue
-        several = get_origin(get_args(hint)[0]) in (tuple, Sequence)
+        is_tuple = get_origin(get_args(hint)[0]) in (tuple, Sequence)
+        several = is_tuple and not options[0].kind.is_list
         required = field.default is dataclasses.MISSING
         default = None if required else field.default
         found.append(Field(field.name, options[0], several, default, required))

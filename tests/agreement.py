@@ -66,7 +66,7 @@ def matched_moves(tree: GameTree, node: int, state: Any) -> Iterator[tuple[int, 
     """
     player, below = int(tree.player[node]), children(tree, node)
     if player == TERMINAL:
-        row = np.searchsorted(tree.terminals, node)
+        row = np.searchsorted(tree.terminals, tree.terminals.dtype.type(node))
         assert state.is_terminal()
         assert np.abs(tree.payoffs.table[row] - state.returns()).max() <= 1e-15
         return

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
 import importlib
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import solver_cases
+from solver_cases import Result
 
 import eqbench
 from eqbench.model.builder import TreeBuilder
 from eqbench.model.game import Game
-from eqbench.solver import Budget, Monitor, Report, Termination
 
 cfr = importlib.import_module("eqbench.solvers.cfr")
 PLUS = {"regrets": "clipped", "averaging": "linear"}
@@ -44,36 +44,8 @@ def lottery() -> Game:
     return Game("lottery", builder.tree())
 
 
-@dataclasses.dataclass
-class Result:
-    termination: Termination
-    monitor: Monitor
-    reports: list[Report]
-
-    @property
-    def average(self) -> np.ndarray:
-        return self._candidate("average")
-
-    @property
-    def last(self) -> np.ndarray:
-        return self._candidate("iterate")
-
-    def _candidate(self, claim: str) -> np.ndarray:
-        (found,) = (
-            report.candidate.profile.probabilities
-            for report in self.reports
-            if report.kind == "candidate" and report.candidate.claim == claim
-        )
-        return found
-
-
 def run(solver: Any, game: Game, iterations: int, seed: int = 0, target: float = 0.0) -> Result:
-    reports: list[Report] = []
-    monitor = Monitor(
-        game, Budget(time_s=600, iterations=iterations, target=target), reports.append
-    )
-    termination = solver.solve(game, monitor, np.random.default_rng(seed))
-    return Result(termination, monitor, reports)
+    return solver_cases.run(solver, game, seed, iterations=iterations, target=target)
 
 
 def max_regret(game: Game, frequencies: np.ndarray) -> float:

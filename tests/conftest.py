@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections.abc import Iterator
@@ -12,6 +13,12 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 pytest_plugins = ["skip_policy"]
+
+# Hundreds of processes are started, and each would compile the package anew. A mutant may have the
+# size and the second of the whole module, by which compiled files are known.
+if "EQBENCH_MUTANT" not in os.environ:
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
 
 # How fast a machine is decides nothing.
 settings.register_profile(

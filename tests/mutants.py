@@ -59,6 +59,11 @@ CELLS = (
     "unit/test_verdict.py unit/test_recorder.py unit/test_refutation.py unit/test_wide_games.py "
     f"unit/test_plan_and_record.py {WHOLE}"
 )
+# Which equilibria are compared when a run ends.
+CLUSTERS = (
+    "integration/test_identities.py::test_a_run_names_the_sub_family_and_verify_says_the_same "
+    "integration/test_identities.py::test_a_profile_that_was_deleted_costs_its_name_only"
+)
 CHILDREN = (
     "unit/test_deadlines.py unit/test_child_start.py unit/test_frames.py integration/test_child.py"
 )
@@ -79,7 +84,7 @@ GUARDED = {
     "eqbench/harness/frames.py": CHILDREN,
     "eqbench/harness/plan.py": f"unit/test_plan.py {CELLS}",
     "eqbench/harness/judge.py": f"{CELLS} unit/test_exact_certificates.py",
-    "eqbench/harness/record.py": CELLS,
+    "eqbench/harness/record.py": f"{CELLS} {CLUSTERS}",
     "eqbench/documents.py": "unit/test_documents.py unit/test_frames.py unit/test_damaged_runs.py",
     "eqbench/text.py": "unit/test_documents.py unit/test_terminal.py",
     "eqbench/model/assemble.py": TREES,

@@ -13,8 +13,7 @@ import numpy as np
 from stored_runs import cell, identified, identity, with_candidate, without_figures, write_run
 
 from eqbench.report.html.document import Figure
-from eqbench.report.html.facts import GameFacts
-from eqbench.report.html.tracks import GameTracks, Material, collect
+from eqbench.report.html.tracks import GameFacts, GameTracks, Material, collect
 from eqbench.report.html.views import common_trials, ecdf
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import read_run

@@ -38,18 +38,33 @@ class Result:
         return candidate.profile.probabilities
 
     @property
+    def average(self) -> np.ndarray:
+        """Frequencies (A,) of the candidate that is an average."""
+        return self.claimed("average")
+
+    @property
+    def last(self) -> np.ndarray:
+        """Frequencies (A,) of the candidate that is an iterate."""
+        return self.claimed("iterate")
+
+    def claimed(self, claim: str) -> np.ndarray:
+        """Frequencies (A,) of the only candidate with this claim."""
+        (found,) = [each for each in self.candidates if each.claim == claim]
+        return found.profile.probabilities
+
+    @property
     def max_regret(self) -> float:
         """Max regret of the only candidate, measured on the tree."""
         (candidate,) = self.candidates
         return float(verify(self.game.tree, candidate.profile).max_regret)
 
 
-def run(solver: str, game: str | Game, seed: int = 0, **budget: Any) -> Result:
-    """Run a solver, by default for at most ten minutes and whatever regret it reaches."""
+def run(solver: Any, game: str | Game, seed: int = 0, **budget: Any) -> Result:
+    """Run a solver or a spec, by default for ten minutes and whatever regret it reaches."""
     game = eqbench.load_game(game) if isinstance(game, str) else game
     reports: list[Report] = []
     monitor = Monitor(game, Budget(**{"time_s": 600, "target": 0.0} | budget), reports.append)
-    instance = eqbench.load_solver(solver)
+    instance = eqbench.load_solver(solver) if isinstance(solver, str) else solver
     termination = instance.solve(game, monitor, np.random.default_rng(seed))
     return Result(game, monitor, reports, termination)
 

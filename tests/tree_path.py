@@ -12,7 +12,9 @@ from eqbench.model.tree import GameTree
 
 def children(tree: GameTree, node: int) -> range:
     """Nodes below a node, in the order of the moves."""
-    first, last = np.searchsorted(tree.parent, [node, node + 1])
+    # of another type, the numbers would make NumPy convert all nodes
+    ends = np.array([node, node + 1], dtype=tree.parent.dtype)
+    first, last = np.searchsorted(tree.parent, ends)
     return range(int(first), int(last))
 
 

@@ -8,12 +8,13 @@ import os
 import signal
 import sys
 
+from eqbench.errors import INTERRUPTED
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
 USAGE_ERROR = 2
-INTERRUPTED = 130
 CLOSED_PIPE = 141
 
 

@@ -1,95 +1,114 @@
-"""`eqbench list` and `eqbench info`: what there is, and what one of them is."""
+"""`eqbench list`, `info` and `schema`: games, solvers, experiments, and the forms of documents."""
 
 from __future__ import annotations
 
-from typing import Any
+import json
+import pkgutil
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
-import click
+from eqbench.cli.options import command
+from eqbench.cli.output import put, put_json, put_names, say
+from eqbench.requests import MOST_NODES, Choice, Json, Kind, MaxNodes, Option, Plugins
 
-from eqbench.cli.options import json_option, max_nodes_option, plugin_option
-from eqbench.cli.output import put, put_json, say
+if TYPE_CHECKING:
+    from eqbench.model.tree import GameTree
+    from eqbench.plugins import Entry
 
 
-@click.command("list")
-@click.argument("what", type=click.Choice(["games", "solvers", "experiments"]))
-@plugin_option
-@json_option
-def list_(what: str, plugins: tuple[str, ...], as_json: bool) -> None:
+@dataclass(frozen=True)
+class ListRequest:
     """List the games or the solvers that can be named in specs, or the shipped experiments."""
-    if what == "experiments":
-        _list_experiments(as_json=as_json)
+
+    kind: Annotated[
+        str,
+        Option("What to list.", Choice(words=("games", "solvers", "experiments")), argument=True),
+    ]
+    plugins: Plugins = ()
+    as_json: Json = False
+
+
+@command(ListRequest, name="list")
+def list_(request: ListRequest) -> None:
+    if request.kind == "experiments":
+        _list_experiments(as_json=request.as_json)
         return
     from eqbench.builtin import FOREIGN_GAMES
     from eqbench.registry import GROUPS, default_registry
 
-    registry = default_registry().with_plugins(plugins)
+    registry = default_registry().with_plugins(request.plugins)
+    lists_solvers = request.kind == "solvers"
     games = [*registry.games(), *FOREIGN_GAMES.values()]
     rows = [
         {
             "name": entry.name,
             "summary": entry.summary,
             "source": entry.source,
-            **(_solver_facts(entry) if what == "solvers" else {}),
+            **(_solver_facts(entry) if lists_solvers else {}),
         }
-        for entry in (registry.solvers() if what == "solvers" else games)
+        for entry in (registry.solvers() if lists_solvers else games)
     ]
-    if as_json:
-        put_json({"schema": f"eqbench.{what}/1", what: rows})
+    if request.as_json:
+        put_json({"schema": f"eqbench.{request.kind}/1", request.kind: rows})
         return
-    width = max(len(row["name"]) for row in rows)
-    for row in rows:
-        line = f"{row['name']:<{width}}  {row['summary']}"
-        if row["source"] != "eqbench":
-            line += f"  [{row['source']}]"
-        if row.get("default_row") is False:
-            line += "  (not in all)"
-        if row.get("missing"):
-            line += f"  (unavailable: missing {', '.join(row['missing'])})"
-        put(line)
+    put_names({row["name"]: _summary(row) for row in rows})
     say(f"\nOptions of one of them: eqbench info {rows[0]['name']}")
-    if what == "solvers":
+    if lists_solvers:
         say(f"Several at once: {', '.join(('all', *GROUPS))}")
+
+
+def _summary(row: dict[str, Any]) -> str:
+    """Summary of a game or solver, with what has to be said about it."""
+    text: str = row["summary"]
+    if row["source"] != "eqbench":
+        text += f"  [{row['source']}]"
+    if row.get("default_row") is False:
+        text += "  (not in all)"
+    if row.get("missing"):
+        text += f"  (unavailable: missing {', '.join(row['missing'])})"
+    return text
 
 
 def _list_experiments(*, as_json: bool) -> None:
     from eqbench.errors import counted
     from eqbench.harness.experiment import read_experiment, shipped
 
-    found = {name: read_experiment(file) for name, file in shipped().items()}
+    rows, texts = [], {}
+    for name, file in shipped().items():
+        found = read_experiment(file)
+        rows.append({"name": name, "title": found.name, "file": str(file)})
+        games = sum(len(part.games) for part in found.parts)
+        texts[name] = f"{found.name} ({counted(games, 'game')})"
     if as_json:
-        rows = [
-            {"name": name, "title": each.name, "file": str(shipped()[name])}
-            for name, each in found.items()
-        ]
         put_json({"schema": "eqbench.experiments/1", "experiments": rows})
-        return
-    width = max(map(len, found))
-    for name, each in found.items():
-        games = sum(len(part.games) for part in each.parts)
-        put(f"{name:<{width}}  {each.name} ({counted(games, 'game')})")
-    say("\nRun one of them: eqbench run kuhn_games")
+    else:
+        put_names(texts)
+        say("\nRun one of them: eqbench run kuhn_games")
 
 
-@click.command()
-@click.argument("spec")
-@max_nodes_option
-@plugin_option
-@json_option
-def info(spec: str, max_nodes: int, plugins: tuple[str, ...], as_json: bool) -> None:
+@dataclass(frozen=True)
+class InfoRequest:
     """Say what a game or a solver is: its options, and of a game its sizes and equilibria."""
-    from dataclasses import asdict
 
+    spec: Annotated[str, Option("Game or solver.", Kind("SPEC"), argument=True)]
+    max_nodes: MaxNodes = MOST_NODES
+    plugins: Plugins = ()
+    as_json: Json = False
+
+
+@command(InfoRequest)
+def info(request: InfoRequest) -> None:
     from eqbench.equilibria import known_equilibria
     from eqbench.errors import SpecError, nearest
     from eqbench.options import option_texts
     from eqbench.registry import default_registry
     from eqbench.spec import FOREIGN_HINT, is_foreign, parse_spec
 
-    registry = default_registry().with_plugins(plugins)
-    name = parse_spec(spec).name
+    registry = default_registry().with_plugins(request.plugins)
+    name = parse_spec(request.spec).name
     games = {entry.name: entry for entry in registry.games()}
     if is_foreign(name):
-        games[name] = registry.game_entry(spec)
+        games[name] = registry.game_entry(request.spec)
     solvers = {entry.name: entry for entry in registry.solvers()}
     if name not in games | solvers:
         known = nearest(name, games | solvers)
@@ -98,41 +117,29 @@ def info(spec: str, max_nodes: int, plugins: tuple[str, ...], as_json: bool) -> 
     facts: dict[str, Any] = {"schema": "eqbench.info/1", "name": name, "kind": entry.kind}
     facts |= {"summary": entry.summary, "source": entry.source}
     if entry.kind == "game":
-        instance = registry.describe_game(spec)[0]
-        game = registry.load_game(spec, max_nodes=max_nodes)
+        instance = registry.describe_game(request.spec)[0]
+        game = registry.load_game(request.spec, max_nodes=request.max_nodes)
         facts |= {"spec": game.spec, "sizes": _sizes(game.tree)}
         facts["equilibria"] = [asdict(known) for known in known_equilibria(game)]
     else:
-        solver = registry.load_solver(spec)
+        solver = registry.load_solver(request.spec)
         instance = solver.instance
         facts |= {"spec": solver.spec, **_solver_facts(entry)}
     values = option_texts(instance)
     facts["options"] = [
-        _option(option) | {"value": values[option.name]} for option in registry.options(entry)
+        option.as_listed() | {"value": values[option.name]} for option in registry.options(entry)
     ]
-    if as_json:
+    if request.as_json:
         put_json(facts)
     else:
         _print(facts)
 
 
-def _solver_facts(entry: Any) -> dict[str, Any]:
+def _solver_facts(entry: Entry) -> dict[str, Any]:
     return {"missing": entry.missing(), "default_row": entry.default_row}
 
 
-def _option(option: Any) -> dict[str, Any]:
-    from eqbench.spec import format_value
-
-    return {
-        "name": option.name,
-        "type": option.type,
-        "default": "required" if option.required else format_value(option.default),
-        "choices": option.choices,
-        "doc": option.doc,
-    }
-
-
-def _sizes(tree: Any) -> dict[str, Any]:
+def _sizes(tree: GameTree) -> dict[str, Any]:
     from eqbench.model.tree import CHANCE
 
     return {
@@ -193,3 +200,52 @@ def _text(value: Any) -> str:
     if isinstance(value, str):
         return value
     return f"{value:,}" if isinstance(value, int) else f"{value:g}"
+
+
+# Documents as ``module:type``, and what they are.
+DOCUMENTS = {
+    "manifest": ("eqbench.store.schema:Manifest", "manifest.json and each line of resumed.jsonl"),
+    "record": ("eqbench.store.schema:CellRecord", "each line of runs.jsonl and interrupted.jsonl"),
+    "clusters": ("eqbench.store.schema:Clusters", "clusters.json"),
+    "profile": (
+        "eqbench.model.profile_json:ProfileDocument",
+        "profiles, also those given by --profile",
+    ),
+    "tree": ("eqbench.model.tree_files:TreeHeader", "labels.json beside a game's arrays"),
+    "experiment": ("eqbench.harness.experiment:experiment_schema", "files that eqbench run takes"),
+    "frame": ("eqbench.harness.frames:Message", "messages of a solver's process to a run"),
+}
+_CLOSED = ("record", "clusters")  # have no further keys
+
+
+@dataclass(frozen=True)
+class SchemaRequest:
+    """Print the JSON Schema of a document, or list the documents.
+
+    It is generated from the types that readers check against.
+    """
+
+    name: Annotated[
+        str | None, Option("Document.", Choice("NAME", tuple(DOCUMENTS)), argument=True)
+    ] = None
+
+
+@command(SchemaRequest)
+def schema(request: SchemaRequest) -> None:
+    if request.name is None:
+        put_names({name: summary for name, (_, summary) in DOCUMENTS.items()})
+    else:
+        put(schema_text(request.name), end="")
+
+
+def schema_text(name: str) -> str:
+    """JSON Schema of a document as text."""
+    from eqbench.documents import schema_of
+
+    target = pkgutil.resolve_name(DOCUMENTS[name][0])
+    # an experiment is read field by field, so that mistakes are named by their lines
+    if name == "experiment":
+        kind = target()
+    else:
+        kind = schema_of(target, closed=name in _CLOSED) | {"title": f"eqbench {name}"}
+    return json.dumps(kind, indent=2, ensure_ascii=False) + "\n"

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Annotated
 
 import click
 
-from eqbench.cli.options import json_option, plugin_option, spec_completion
+from eqbench.cli.options import command
 from eqbench.cli.output import put, put_json
+from eqbench.requests import GAME, SOLVER, Json, Option, Plugins
+
+if TYPE_CHECKING:
+    from eqbench.testing.promises import Result
 
 
 @click.group()
@@ -18,66 +24,73 @@ def check() -> None:
     """
 
 
-@check.command("solver")
-@click.argument("spec", shell_complete=spec_completion("solver"))
-@click.option(
-    "--game",
-    "games",
-    multiple=True,
-    metavar="SPEC",
-    shell_complete=spec_completion("game"),
-    help="Try it on this game instead of the usual five; may be given several times.",
-)
-@plugin_option
-@json_option
-@click.pass_context
-def check_solver(
-    ctx: click.Context,
-    /,
-    spec: str,
-    games: tuple[str, ...],
-    plugins: tuple[str, ...],
-    as_json: bool,
-) -> None:
+@dataclass(frozen=True)
+class CheckSolverRequest:
     """Check a solver: reproducible, within its budget, no false claims, and so on.
 
     Every attempt runs in a process of its own, so that a solver that crashes or hangs only
     breaks a promise. It takes about ten seconds.
     """
+
+    spec: Annotated[str, Option("Solver to check.", SOLVER, argument=True)]
+    games: Annotated[
+        tuple[str, ...],
+        Option(
+            "Try it on this game instead of the usual five; may be given several times.",
+            GAME,
+            "game",
+        ),
+    ] = ()
+    plugins: Plugins = ()
+    as_json: Json = False
+
+
+@command(CheckSolverRequest, name="solver")
+def check_solver(request: CheckSolverRequest) -> int:
     from eqbench.registry import default_registry
     from eqbench.testing import solver_suite
 
-    registry = default_registry().with_plugins(plugins)
-    registry.solver_entry(spec)
-    for game in games:
+    registry = default_registry().with_plugins(request.plugins)
+    registry.solver_entry(request.spec)
+    for game in request.games:
         registry.game_entry(game)
-    chosen = games or solver_suite.GAMES
-    results = solver_suite.check_solver(spec, games=chosen, plugins=plugins, isolated=True)
-    _report(ctx, "solver", spec, results, as_json=as_json)
+    results = solver_suite.check_solver(
+        request.spec,
+        games=request.games or solver_suite.GAMES,
+        plugins=request.plugins,
+        isolated=True,
+    )
+    return _report("solver", request.spec, results, as_json=request.as_json)
 
 
-@check.command("game")
-@click.argument("spec", shell_complete=spec_completion("game"))
-@plugin_option
-@json_option
-@click.pass_context
-def check_game(ctx: click.Context, /, spec: str, plugins: tuple[str, ...], as_json: bool) -> None:
+@dataclass(frozen=True)
+class CheckGameRequest:
     """Check a game: reproducible, tree and arrays agree, profiles survive, and so on.
 
     Choose small options: some checks take long on large games.
     """
+
+    spec: Annotated[str, Option("Game to check.", GAME, argument=True)]
+    plugins: Plugins = ()
+    as_json: Json = False
+
+
+@command(CheckGameRequest, name="game")
+def check_game(request: CheckGameRequest) -> int:
     from eqbench.registry import default_registry
     from eqbench.testing import game_suite
 
-    default_registry().with_plugins(plugins).game_entry(spec)
-    results = game_suite.check_game(spec, plugins=plugins, isolated=True)
-    _report(ctx, "game", spec, results, as_json=as_json)
+    default_registry().with_plugins(request.plugins).game_entry(request.spec)
+    results = game_suite.check_game(request.spec, plugins=request.plugins, isolated=True)
+    return _report("game", request.spec, results, as_json=request.as_json)
 
 
-def _report(ctx: click.Context, kind: str, spec: str, results: Any, *, as_json: bool) -> None:
-    """Print results as they come; exit with 1 if a promise is broken."""
-    from dataclasses import asdict
+check.add_command(check_solver)
+check.add_command(check_game)
 
+
+def _report(kind: str, spec: str, results: Iterable[Result], *, as_json: bool) -> int:
+    """Print results as they come; return 1 if a promise is broken."""
     from eqbench.errors import counted
 
     done = []
@@ -87,17 +100,11 @@ def _report(ctx: click.Context, kind: str, spec: str, results: Any, *, as_json: 
             put(str(result))
     broken = sum(result.passed is False for result in done)
     if as_json:
-        document = {
-            "schema": "eqbench.check/1",
-            "kind": kind,
-            "spec": spec,
-            "passed": not broken,
-            "promises": [asdict(result) for result in done],
-        }
-        put_json(document)
+        head = {"schema": "eqbench.check/1", "kind": kind, "spec": spec, "passed": not broken}
+        put_json(head | {"promises": [asdict(result) for result in done]})
     else:
         kept = sum(result.passed is True for result in done)
         rest = len(done) - kept - broken
         more = f", {rest} not applicable" if rest else ""
         put(f"\n{spec}: {counted(kept, 'promise')} kept, {broken} broken{more}")
-    ctx.exit(1 if broken else 0)
+    return int(broken > 0)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
+import pkgutil
+from typing import Any
 
 import click
+
+from eqbench.errors import UsageError, nearest
 
 _COMMANDS = {
     "run": "eqbench.cli.run:run",
@@ -17,17 +20,20 @@ _COMMANDS = {
     "qre": "eqbench.studies.requests:QuantalRequest",
     "stability": "eqbench.studies.requests:StabilityRequest",
     "simulate": "eqbench.studies.requests:SimulationRequest",
-    "ranges": "eqbench.cli.ranges:ranges",
-    "study": "eqbench.cli.own_studies:study",
-    "reproduce": "eqbench.cli.reproduce:reproduce",
+    "ranges": "eqbench.studies.requests:RangesRequest",
+    "study": "eqbench.cli.commands:study",
+    "reproduce": "eqbench.papers.request:ReproduceRequest",
     "draw": "eqbench.cli.draw:draw",
     "export": "eqbench.cli.export:export",
     "list": "eqbench.cli.catalog:list_",
     "info": "eqbench.cli.catalog:info",
     "check": "eqbench.cli.check:check",
     "doctor": "eqbench.cli.doctor:doctor",
-    "schema": "eqbench.cli.schema:schema",
+    "schema": "eqbench.cli.catalog:schema",
 }
+
+
+_ANYTHING = {"ignore_unknown_options": True, "allow_extra_args": True}
 
 
 class _Commands(click.Group):
@@ -39,9 +45,9 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         target = _COMMANDS.get(cmd_name)
         if target is None:
-            return _installed_command(cmd_name)
-        module, name = target.split(":")
-        found = getattr(importlib.import_module(module), name)
+            installed = _installed().get(cmd_name)
+            return None if installed is None else _installed_command(cmd_name, installed)
+        found = pkgutil.resolve_name(target)
         if isinstance(found, type):
             from eqbench.cli.study import study_command
 
@@ -52,8 +58,6 @@ class _Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        from eqbench.errors import nearest
-
         if args and args[0] not in _COMMANDS and args[0] not in (installed := _installed()):
             known = [*_COMMANDS, *installed]
             raise click.UsageError(f"unknown command {args[0]!r}: {nearest(args[0], known)}")
@@ -71,13 +75,26 @@ def _installed() -> dict[str, str]:
     return {point.name: point.value for point in sorted(points, key=lambda point: point.name)}
 
 
-def _installed_command(name: str) -> click.Command | None:
-    target = _installed().get(name)
-    if target is None:
-        return None
-    from eqbench.cli.own_studies import installed_command
+def _installed_command(name: str, target: str) -> click.Command:
+    """Return the command of a study of a distribution, or one that says why there is none."""
+    from eqbench.cli.study import study_command
+    from eqbench.plugins import describe
+    from eqbench.studies.own import check_request
+    from eqbench.text import printable
 
-    return installed_command(name, target)
+    try:
+        request = pkgutil.resolve_name(target)
+        check_request(request, target)
+        command = study_command(request)
+    except Exception as error:  # whatever others wrote must not take the other commands along
+        reason = printable(f"the study {name} cannot be loaded from {target}: {describe(error)}")
+
+        def refuse(**_: Any) -> None:
+            raise UsageError(reason)
+
+        return click.Command(name, callback=refuse, help=f"({reason})", context_settings=_ANYTHING)
+    command.name = name
+    return command
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -86,4 +103,24 @@ def app() -> None:
     """Which Nash equilibria does each method find, how good are they, what did they cost?
 
     The main job: eqbench run --game kuhn3 --solver all
+    """
+
+
+class _StudyFiles(click.Group):
+    """A file is a command: that of the study which it defines."""
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
+        from eqbench.cli.study import study_command
+        from eqbench.studies.own import study_of_file
+
+        kind = study_of_file(cmd_name)
+        return study_command(kind.request_type, kind)
+
+
+@click.group(cls=_StudyFiles, subcommand_metavar="FILE [OPTIONS]...")
+def study() -> None:
+    """Carry out a study of your own, which a Python file defines.
+
+    FILE has one class derived from eqbench.studies.frame.Study. `eqbench study FILE --help` shows
+    its options; it writes its folder, is resumed and prints JSON like every other study.
     """

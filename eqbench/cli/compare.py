@@ -2,69 +2,18 @@
 
 from __future__ import annotations
 
-import click
+from dataclasses import dataclass
+from typing import Annotated
 
-from eqbench.cli.options import json_option
-from eqbench.cli.output import put, put_json
+from eqbench.cli.options import command
+from eqbench.cli.output import put_result, say_notes
+from eqbench.requests import FLAG, GAME, SOLVER, Choice, File, Json, Kind, Option
 
 REGRESSION = 3
 
 
-@click.command()
-@click.argument("base")
-@click.argument("new")
-@click.option(
-    "--fail-if",
-    "conditions",
-    multiple=True,
-    metavar="CONDITION",
-    help='Exit with 3 if a cell meets this, for example "elapsed_s>1.2x"; may be given several '
-    "times.",
-)
-@click.option(
-    "--allow-worse-status", is_flag=True, help="Do not count a worse status as a regression."
-)
-@click.option(
-    "--allow-missing", is_flag=True, help="Do not count a cell that NEW lacks as a regression."
-)
-@click.option(
-    "--game",
-    "games",
-    multiple=True,
-    metavar="SPEC",
-    help="Only this game, or several separated by commas; may be given several times.",
-)
-@click.option(
-    "--solver",
-    "solvers",
-    multiple=True,
-    metavar="SPEC",
-    help="Only this solver, with its options or without, or several separated by commas.",
-)
-@click.option(
-    "--format",
-    "form",
-    default="terminal",
-    type=click.Choice(["terminal", "md"]),
-    show_default=True,
-    help="How to print the tables.",
-)
-@json_option
-@click.pass_context
-def compare(
-    ctx: click.Context,
-    /,
-    base: str,
-    new: str,
-    conditions: tuple[str, ...],
-    games: tuple[str, ...],
-    solvers: tuple[str, ...],
-    form: str,
-    *,
-    allow_worse_status: bool,
-    allow_missing: bool,
-    as_json: bool,
-) -> None:
+@dataclass(frozen=True)
+class CompareRequest:
     """Compare two runs cell by cell, for example before and after a change.
 
     BASE and NEW are folders of runs, or `latest`. Cells belong together if game, solver with its
@@ -84,7 +33,48 @@ def compare(
     Regrets around 1e-16 are rounding, so give them a margin too. Exit code: 0 no regression, 2
     usage, 3 regression.
     """
-    from eqbench.cli.output import print_formatted, say_notes
+
+    base: Annotated[str, Option("Run to compare with.", File("BASE"), argument=True)]
+    new: Annotated[str, Option("Run to compare.", File("NEW"), argument=True)]
+    conditions: Annotated[
+        tuple[str, ...],
+        Option(
+            'Exit with 3 if a cell meets this, for example "elapsed_s>1.2x"; may be given several '
+            "times.",
+            Kind("CONDITION"),
+            "fail-if",
+        ),
+    ] = ()
+    allow_worse_status: Annotated[
+        bool, Option("Do not count a worse status as a regression.", FLAG, "allow-worse-status")
+    ] = False
+    allow_missing: Annotated[
+        bool, Option("Do not count a cell that NEW lacks as a regression.", FLAG, "allow-missing")
+    ] = False
+    games: Annotated[
+        tuple[str, ...],
+        Option(
+            "Only this game, or several separated by commas; may be given several times.",
+            GAME,
+            "game",
+        ),
+    ] = ()
+    solvers: Annotated[
+        tuple[str, ...],
+        Option(
+            "Only this solver, with its options or without, or several separated by commas.",
+            SOLVER,
+            "solver",
+        ),
+    ] = ()
+    format: Annotated[str, Option("How to print the tables.", Choice(words=("terminal", "md")))] = (
+        "terminal"
+    )
+    as_json: Json = False
+
+
+@command(CompareRequest)
+def compare(request: CompareRequest) -> int:
     from eqbench.report.comparison import (
         Criteria,
         compare_runs,
@@ -96,25 +86,19 @@ def compare(
     from eqbench.store.stored_run import read_run, run_folder
 
     criteria = Criteria(
-        tuple(map(parse_rule, conditions)),
-        statuses=not allow_worse_status,
-        missing=not allow_missing,
+        tuple(map(parse_rule, request.conditions)),
+        statuses=not request.allow_worse_status,
+        missing=not request.allow_missing,
     )
-    before, after = (read_run(run_folder(name)) for name in (base, new))
-    comparison = compare_runs(before, after, games, solvers)
+    before, after = (read_run(run_folder(name)) for name in (request.base, request.new))
+    comparison = compare_runs(before, after, request.games, request.solvers)
     found = regressions(comparison, criteria)
-    if as_json:
+    if request.as_json:
         say_notes(before, after)
-        document = comparison_json(comparison, criteria, found)
-        put_json(document)
-    else:
-        from eqbench.report.markdown import markdown
-        from eqbench.report.terminal import print_report
-
-        report = comparison_report(comparison, criteria, found)
-        if form == "md":
-            put(markdown(report), end="")
-        else:
-            print_formatted(lambda console: print_report(report, console))
-    if found:
-        ctx.exit(REGRESSION)
+    put_result(
+        comparison_json(comparison, criteria, found),
+        lambda: comparison_report(comparison, criteria, found),
+        as_json=request.as_json,
+        form=request.format,
+    )
+    return REGRESSION if found else 0

@@ -10,11 +10,20 @@ import codecs
 import io
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from eqbench.errors import UsageError
 from eqbench.text import printable_lines, shortened
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from eqbench.report.rows import Report
+    from eqbench.store.run_folder import RunFolder
+    from eqbench.store.stored_run import StoredRun
 
 MOST_OF_A_MESSAGE = 2_000  # characters; messages may list what is known
 _NARROW = {
@@ -28,6 +37,13 @@ def put(text: str, *, end: str = "\n") -> None:
     """Print data to standard output."""
     sys.stdout.write(printable_lines(text) + end)
     sys.stdout.flush()
+
+
+def put_names(texts: Mapping[str, str]) -> None:
+    """Print names with what each of them is, below each other."""
+    width = max(map(len, texts), default=0)
+    for name, text in texts.items():
+        put(f"{name:<{width}}  {text}")
 
 
 def put_json(document: Any) -> None:
@@ -54,13 +70,39 @@ def say(text: str) -> None:
         sys.stderr.flush()
 
 
-def say_notes(*runs: Any) -> None:
+def say_notes(*runs: StoredRun | RunFolder) -> None:
     """Say on standard error what is damaged in the folders of runs."""
     for note in dict.fromkeys(note for run in runs for note in run.notes):
         say(f"note: {note}")
 
 
-def print_formatted(render: Callable[[Any], None]) -> None:
+def put_result(
+    document: Mapping[str, Any], report: Callable[[], Report], *, as_json: bool, form: str = ""
+) -> None:
+    """Print what a command found: its document as JSON, or the tables that are made of it.
+
+    Parameters
+    ----------
+    form : `md` for Markdown; a terminal's otherwise
+    """
+    if as_json:
+        put_json(document)
+    elif form == "md":
+        from eqbench.report.markdown import markdown
+
+        put(markdown(report()), end="")
+    else:
+        print_report(report())
+
+
+def print_report(report: Report) -> None:
+    """Print the tables of a report."""
+    from eqbench.report import terminal
+
+    print_formatted(lambda console: terminal.print_report(report, console))
+
+
+def print_formatted(render: Callable[[Console], None]) -> None:
     """Let `render` print to a console, as wide as the terminal.
 
     Elsewhere it is as wide as COLUMNS says, or 150 columns, and without colors.
@@ -74,6 +116,21 @@ def print_formatted(render: Callable[[Any], None]) -> None:
     else:
         width = console.width if "COLUMNS" in os.environ else TEXT_WIDTH
         put(plain_text(render, width), end="")
+
+
+def write_text(file: Path, text: str, *, new: bool = False) -> None:
+    """Write a file that was named on the command line.
+
+    Raises
+    ------
+    UsageError
+        If it cannot be written, or is there already and must be `new`.
+    """
+    try:
+        with file.open("x" if new else "w", encoding="utf-8", newline="") as place:
+            place.write(text)
+    except OSError as error:
+        raise UsageError(f"cannot write {file}: {error.strerror}; choose another file") from None
 
 
 def open_streams() -> None:

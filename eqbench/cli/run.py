@@ -2,69 +2,45 @@
 
 from __future__ import annotations
 
+import math
+import shlex
+import signal
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
-import click
-
-from eqbench.cli.options import Statuses, given_options, json_option, with_options_of
-from eqbench.cli.output import put_json, say
+from eqbench.cli.options import command, given, require
+from eqbench.cli.output import print_report, put_json, put_result, say, say_notes, write_text
+from eqbench.errors import INTERRUPTED
 from eqbench.harness.request import Request
+from eqbench.requests import FLAG, FOLDER, File, Json, Option, Words
 
 if TYPE_CHECKING:
     from eqbench.harness.experiment import Experiment
     from eqbench.harness.pipeline import Run
+    from eqbench.harness.plan import Cell
     from eqbench.store.run_folder import RunFolder
-    from eqbench.store.schema import CellRecord
-
+    from eqbench.store.schema import CellRecord, Status
 
 NOTHING_RAN = 4
-INTERRUPTED = 130
 _BAD = ("crashed", "refuted")
 _NEVER_RAN = ("unsupported", "unavailable")
 
 
-@click.command()
-@click.argument("file", required=False, type=click.Path(), metavar="[EXPERIMENT]")
-@with_options_of(Request)
-@click.option(
-    "--out",
-    default=None,
-    type=click.Path(),
-    metavar="DIR",
-    help="Folder for the results.  [default: results/<UTC time>-<games>]",
-)
-@click.option(
-    "--resume",
-    default=None,
-    type=click.Path(),
-    metavar="DIR",
-    help="Go on with the run in this folder: only what it does not have is run, and what "
-    "crashed, failed or was unavailable. Options that are given again replace those of the run.",
-)
-@click.option(
-    "--retry",
-    default=(),
-    type=Statuses(),
-    metavar="STATUS,…",
-    help="With --resume: run cells that ended like this once more, for example timeout,memory.",
-)
-@click.option(
-    "--save-as",
-    default=None,
-    type=click.Path(dir_okay=False),
-    metavar="FILE",
-    help="Write these options as an experiment into FILE and run nothing.",
-)
-@click.option(
-    "--dry-run", is_flag=True, help="Show what would be run and what is there already; run nothing."
-)
-@json_option
-@click.option("-q", "--quiet", is_flag=True, help="No progress on standard error.")
-@click.option("-v", "--verbose", is_flag=True, help="Say what each cell did as it ends.")
-@click.pass_context
-def run(ctx: click.Context, /, **_: Any) -> None:
+class Statuses(Words):
+    """Statuses that a cell may end with."""
+
+    def allowed(self) -> tuple[str, ...]:
+        from typing import get_args
+
+        from eqbench.store.schema import Status
+
+        return tuple(status for status in get_args(Status) if status != "interrupted")
+
+
+@dataclass(frozen=True)
+class RunOptions:
     """Run solvers on games and compare what they find.
 
     EXPERIMENT is a file that says what to run, such as manifest.toml in the folder of a run or
@@ -77,82 +53,123 @@ def run(ctx: click.Context, /, **_: Any) -> None:
     folder. Exit code: 0 ran, 1 some cell crashed or was refuted, 2 usage, 4 nothing could
     run, 130 interrupted.
     """
+
+    file: Annotated[str | None, Option("Experiment to run.", File("EXPERIMENT"), argument=True)] = (
+        None
+    )
+    out: Annotated[
+        str | None, Option("Folder for the results.", FOLDER, default="results/<UTC time>-<games>")
+    ] = None
+    resume: Annotated[
+        str | None,
+        Option(
+            "Go on with the run in this folder: only what it does not have is run, and what "
+            "crashed, failed or was unavailable. Options that are given again replace those of "
+            "the run.",
+            FOLDER,
+        ),
+    ] = None
+    retry: Annotated[
+        tuple[str, ...],
+        Option(
+            "With --resume: run cells that ended like this once more, for example timeout,memory.",
+            Statuses("STATUS,…", "status"),
+        ),
+    ] = ()
+    save_as: Annotated[
+        str | None,
+        Option(
+            "Write these options as an experiment into FILE and run nothing.", File(), "save-as"
+        ),
+    ] = None
+    dry_run: Annotated[
+        bool,
+        Option("Show what would be run and what is there already; run nothing.", FLAG, "dry-run"),
+    ] = False
+    as_json: Json = False
+    quiet: Annotated[bool, Option("No progress on standard error.", FLAG, short="q")] = False
+    verbose: Annotated[bool, Option("Say what each cell did as it ends.", FLAG, short="v")] = False
+
+
+@command(RunOptions, Request)
+def run(options: RunOptions) -> int:
     from eqbench.harness.pipeline import NEVER_CACHED, Run
 
-    typed = ctx.params
-    experiment, folder = _asked(ctx)
-    if typed["save_as"] is not None:
-        _save(experiment, Path(typed["save_as"]))
-        return
-    end_as_after_interrupt()
-    again = {*NEVER_CACHED, *typed["retry"]}
+    experiment, folder, out = _asked(options)
+    if options.save_as is not None:
+        _save(experiment, options.save_as)
+        return 0
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # end as after Ctrl-C
+    again = cast("set[Status]", {*NEVER_CACHED, *options.retry})
     with Run(experiment) as job:
-        if typed["dry_run"]:
-            _print_plan(job, folder, again, as_json=typed["as_json"])
-            return
-        folder = begin(job, folder, typed["out"], again)
-        failure = execute(job, folder, again, quiet=typed["quiet"], verbose=typed["verbose"])
-    _print(job.records, folder, as_json=typed["as_json"], quiet=typed["quiet"])
+        if options.dry_run:
+            _print_plan(job, folder, again, as_json=options.as_json)
+            return 0
+        folder = _begin(job, folder, out, again)
+        failure = _execute(job, folder, again, quiet=options.quiet, verbose=options.verbose)
+    _print(job.records, folder, options)
     if failure is not None:
-        retry = f" --retry {','.join(typed['retry'])}" if typed["retry"] else ""
-        say_how_to_go_on(job, folder, "eqbench run", retry)
+        done = sum(record.status != "interrupted" for record in job.records)
+        retry = f" --retry {','.join(options.retry)}" if options.retry else ""
+        say(
+            f"interrupted after {done} of {len(job.cells)} cells; go on with:\n"
+            f"  eqbench run --resume {shlex.quote(str(folder.path))}{retry}"
+        )
         if isinstance(failure, KeyboardInterrupt):
-            ctx.exit(INTERRUPTED)
+            return INTERRUPTED
         raise failure
-    _write_reports(experiment, folder, quiet=typed["quiet"])
-    ctx.exit(exit_code(job.records))
+    if experiment.report:
+        from eqbench.harness.reports import write_reports
+        from eqbench.store.stored_run import read_run
+
+        for file in write_reports(experiment.report, [read_run(folder.path)], folder.path):
+            if not options.quiet:
+                say(f"wrote {file}")
+    return _exit_code(job.records)
 
 
-def _asked(ctx: click.Context) -> tuple[Experiment, RunFolder | None]:
-    """What to run, and the folder to go on in, if there is one."""
+def _asked(options: RunOptions) -> tuple[Experiment, RunFolder | None, str | None]:
+    """Return what to run, the folder to go on in if there is one, and that for a new run."""
     from eqbench.errors import UsageError
     from eqbench.harness.experiment import Experiment, find_experiment, read_experiment
     from eqbench.harness.start import folder_begun, folder_of_experiment, stored_experiment
     from eqbench.store.run_folder import RunFolder
 
-    typed, given = ctx.params, changes(ctx)
-    if typed["file"] is not None and typed["resume"] is not None:
-        raise UsageError("give either an experiment or --resume")
-    if typed["resume"] is not None and typed["out"] is not None:
-        raise UsageError("give either --resume or --out: a resumed run stays in its folder")
-    if typed["resume"] is not None:
-        folder = RunFolder.open(Path(typed["resume"]))
-        return stored_experiment(folder).with_changes(given), folder
-    if typed["file"] is not None:
-        file = find_experiment(typed["file"])
-        typed["out"] = typed["out"] or folder_of_experiment(file)
-        experiment = read_experiment(file).with_changes(given)
-        place = typed["out"]
-        return experiment, folder_begun(Path(place), experiment) if place else None
-    if typed["retry"]:
+    typed, folder, out = given(Request), None, options.out
+    if "plugins" in typed:  # the folder may be gone on with elsewhere
+        typed["plugins"] = tuple(str(Path(file).absolute()) for file in typed["plugins"])
+    if options.save_as is not None and (options.out or options.retry or options.dry_run):
+        raise UsageError(
+            "--save-as runs nothing, so it takes none of --out, --retry and --dry-run; give these "
+            "when the experiment is run"
+        )
+    if options.resume is not None:
+        if options.file is not None:
+            raise UsageError("give either an experiment or --resume")
+        if options.out is not None:
+            raise UsageError("give either --resume or --out: a resumed run stays in its folder")
+        folder = RunFolder.open(Path(options.resume))
+        experiment = stored_experiment(folder).with_changes(typed)
+    elif options.file is not None:
+        file = find_experiment(options.file)
+        experiment = read_experiment(file).with_changes(typed)
+        out = out or folder_of_experiment(file)
+        folder = folder_begun(Path(out), experiment) if out else None
+    else:
+        require(Request, "For example: eqbench run --game kuhn3 --solver all")
+        experiment = Experiment((Request(**typed),))
+    if options.retry and folder is None:
         raise UsageError("--retry is about a run that is there; name its folder with --resume")
-    for name in ("game", "solver"):
-        if f"{name}s" not in given:
-            raise click.UsageError(
-                f"Missing option '--{name}'; a new run needs --game and --solver, for "
-                "example: eqbench run --game kuhn3 --solver all"
-            )
-    return Experiment((Request(**given),)), None
+    return experiment, folder, out
 
 
-def changes(ctx: click.Context, request: type = Request) -> dict[str, Any]:
-    """What was typed, by attributes of the request; files of plugins by their whole paths."""
-    given = {field.attribute: ctx.params[field.attribute] for field in given_options(ctx, request)}
-    if "plugins" in given:
-        given["plugins"] = tuple(str(Path(file).absolute()) for file in given["plugins"])
-    return given
-
-
-def begin(
-    job: Run, folder: RunFolder | None, out: str | None, again: set[Any], slug: str = ""
-) -> RunFolder:
-    """The folder of a run that is about to begin or to go on."""
-    from eqbench.cli.output import say_notes
+def _begin(job: Run, folder: RunFolder | None, out: str | None, again: set[Status]) -> RunFolder:
+    """Return the folder of a run that is about to begin or to go on."""
     from eqbench.harness import start
 
     if folder is None:
         anew = not job.experiment.name
-        folder, said = start.begin(job, Path(out) if out else None, again, slug, anew=anew)
+        folder, said = start.begin(job, Path(out) if out else None, again, anew=anew)
     else:
         said = start.go_on(job, folder, again)
     say_notes(folder)
@@ -161,12 +178,10 @@ def begin(
     return folder
 
 
-def execute(
-    job: Run, folder: RunFolder, again: set[Any], *, quiet: bool, verbose: bool
+def _execute(
+    job: Run, folder: RunFolder, again: set[Status], *, quiet: bool, verbose: bool
 ) -> BaseException | None:
-    """Run what is missing; what stopped it, if something did."""
-    import signal
-
+    """Run what is missing; return what stopped it, if something did."""
     from eqbench.errors import StoreError
 
     try:
@@ -180,25 +195,7 @@ def execute(
     return None
 
 
-def end_as_after_interrupt() -> None:
-    """Let a request to terminate end the run as Ctrl-C does."""
-    import signal
-
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-
-
-def say_how_to_go_on(job: Run, folder: RunFolder, command: str, more: str = "") -> None:
-    """Say how much was done, and by which command the run goes on."""
-    import shlex
-
-    done = sum(record.status != "interrupted" for record in job.records)
-    say(
-        f"interrupted after {done} of {len(job.cells)} cells; go on with:\n"
-        f"  {command} --resume {shlex.quote(str(folder.path))}{more}",
-    )
-
-
-def exit_code(records: list[CellRecord]) -> int:
+def _exit_code(records: list[CellRecord]) -> int:
     """Exit code of a finished run."""
     statuses = [record.status for record in records]
     if any(status in _BAD for status in statuses):
@@ -206,120 +203,118 @@ def exit_code(records: list[CellRecord]) -> int:
     return NOTHING_RAN if all(status in _NEVER_RAN for status in statuses) else 0
 
 
-def _save(experiment: Experiment, file: Path) -> None:
-    from eqbench.errors import UsageError
+def _save(experiment: Experiment, file: str) -> None:
+    """Write an experiment to a new file, unless it names what nobody has registered."""
     from eqbench.harness.experiment import experiment_text
+    from eqbench.registry import default_registry
+    from eqbench.spec import split_specs
 
-    try:
-        with file.open("x", encoding="utf-8") as place:
-            place.write(experiment_text(experiment))
-    except OSError as error:
-        raise UsageError(f"cannot write {file}: {error.strerror}; choose another file") from None
+    for part in experiment.parts:
+        registry = default_registry().with_plugins(part.plugins)
+        for spec in (spec for text in part.games for spec in split_specs(text)):
+            registry.game_entry(spec)
+        for solvers in part.solvers:
+            registry.resolve_solvers(solvers)
+    write_text(Path(file), experiment_text(experiment), new=True)
     say(f"wrote {file}")
 
 
-def _write_reports(experiment: Experiment, folder: RunFolder, *, quiet: bool) -> None:
-    """Write the reports that an experiment asks for into its folder."""
-    if not experiment.report:
-        return
-    from eqbench.cli.report import write_reports
-    from eqbench.store.stored_run import read_run
-
-    for file in write_reports(experiment.report, [read_run(folder.path)], folder.path):
-        if not quiet:
-            say(f"wrote {file}")
-
-
-def _print_plan(job: Run, folder: RunFolder | None, again: set[Any], *, as_json: bool) -> None:
-    from eqbench.cli.dry_run import print_plan
-    from eqbench.cli.output import say_notes
+def _print_plan(job: Run, folder: RunFolder | None, again: set[Status], *, as_json: bool) -> None:
+    """Print planned cells, which of them are there already, and how long the rest may take."""
+    from eqbench.errors import counted
+    from eqbench.harness.child import GRACE_S
+    from eqbench.report.rows import Column, Report, Row, Table
+    from eqbench.report.terminal import duration
 
     finished = job.finished_in(folder, again) if folder else set()
     if folder is not None:
         say_notes(folder)
-    print_plan(job.cells, finished, job.experiment.jobs, as_json=as_json)
-
-
-def _print(records: list[CellRecord], folder: RunFolder, *, as_json: bool, quiet: bool) -> None:
+    states = {True: "finished", False: "to run"}
+    rows = [cell.facts() | {"state": states[cell.key in finished]} for cell in job.cells]
     if as_json:
-        _print_json(records, folder)
+        put_json({"schema": "eqbench.plan/1", "cells": rows})
         return
-    from eqbench.cli.output import print_formatted
-    from eqbench.report.terminal import print_comparison
+    columns = tuple(map(Column, ("key", "game", "solver", "seed", "state")))
+    cells = Table("", columns, tuple(Row(row["key"], row) for row in rows))
+    missing = [cell for cell in job.cells if cell.key not in finished]
+    sums = f"{counted(len(rows), 'cell')}, {len(missing)} to run"
+    if missing:
+        jobs = job.experiment.jobs
+        # if every cell uses up its time, set-up not counted
+        longest = max(cell.budget.time_s for cell in missing) + GRACE_S
+        at_once = f", {jobs} at a time" if jobs > 1 else ""
+        in_all = duration(math.ceil(len(missing) / jobs) * longest)
+        sums += f"{at_once}: at most {in_all} of solving"
+    print_report(Report((cells, Table("", lines=(sums,)))))
 
-    print_formatted(lambda console: print_comparison(records, console))
-    if not quiet:
-        say(f"results in {folder.path}")
 
-
-def _print_json(records: list[CellRecord], folder: RunFolder) -> None:
+def _print(records: Sequence[CellRecord], folder: RunFolder, options: RunOptions) -> None:
+    from eqbench.report.entries import Entry
+    from eqbench.report.equilibria import with_matrices
+    from eqbench.report.rows import comparison
     from eqbench.store.schema import SCHEMA
 
-    finished = [record.to_json() for record in records if record.status != "interrupted"]
-    document: dict[str, Any] = {"schema": SCHEMA, "run": str(folder.path), "cells": finished}
-    if len(finished) < len(records):
-        stopped = [record.to_json() for record in records if record.status == "interrupted"]
-        document["interrupted"] = stopped
-    put_json(document)
+    document: dict[str, Any] = {"schema": SCHEMA, "run": str(folder.path), "cells": []}
+    for record in records:
+        where = "interrupted" if record.status == "interrupted" else "cells"
+        document.setdefault(where, []).append(record.to_json())
+    entries = [Entry("", record) for record in records]
+    put_result(
+        document, lambda: with_matrices(comparison(entries), entries), as_json=options.as_json
+    )
+    if not (options.as_json or options.quiet):
+        say(f"results in {folder.path}")
 
 
 class Progress:
     """Observer of a run; use it in a ``with``."""
 
     def __init__(self, *, quiet: bool, verbose: bool) -> None:
-        self.verbose = verbose and not quiet
-        self.display: Any = None
-        if not quiet:
-            from eqbench.report.screen import Screen
+        from rich import progress
 
-            console = Screen(stderr=True)
-            if console.is_terminal:
-                self.display = _display(console)
+        from eqbench.report.screen import Screen
+
+        console = Screen(stderr=True)
+        self.is_live = console.is_terminal and not quiet
+        self.is_verbose = verbose and not quiet
+        self.display = progress.Progress(
+            progress.TextColumn("cell"),
+            progress.MofNCompleteColumn(),
+            progress.TimeElapsedColumn(),
+            progress.TextColumn("{task.description}", markup=False),
+            console=console,
+            transient=True,
+            disable=not self.is_live,
+        )
 
     def __enter__(self) -> Progress:
-        if self.display is not None:
-            self.display.start()
+        self.display.start()
         return self
 
     def __exit__(self, *error: object) -> None:
-        if self.display is not None:
+        if self.is_live:  # else it ends with an empty line
             self.display.stop()
 
-    def planned(self, cells: Sequence[Any], finished: int) -> None:
-        if self.display is not None:
-            self.task = self.display.add_task("", total=len(cells), completed=finished)
+    def planned(self, cells: Sequence[Cell], finished: int) -> None:
+        self.task = self.display.add_task("", total=len(cells), completed=finished)
 
-    def started(self, cell: Any) -> None:
-        if self.display is not None:
-            seed = "" if cell.seed is None else f", seed {cell.seed}"
-            name = f"{cell.solver.typed} on {cell.game.typed}{seed}"
-            self.display.update(self.task, description=name)
+    def started(self, cell: Cell) -> None:
+        seed = "" if cell.seed is None else f", seed {cell.seed}"
+        name = f"{cell.solver.typed} on {cell.game.typed}{seed}"
+        self.display.update(self.task, description=name)
 
-    def finished(self, record: Any) -> None:
-        if self.display is not None:
-            self.display.advance(self.task)
-        if self.verbose:
-            from eqbench.report.terminal import seconds
+    def finished(self, record: CellRecord) -> None:
+        from eqbench.report.terminal import seconds
 
-            regret = "" if record.max_regret is None else f", max regret {record.max_regret:.1e}"
-            line = (
-                f"{record.solver} on {record.game}: {record.status}{regret}, "
-                f"set-up {seconds(record.setup_s)}, solving {seconds(record.elapsed_s)}"
-            )
-            if self.display is not None:
-                self.display.console.print(line)
-            else:
-                say(line)
-
-
-def _display(console: Any) -> Any:
-    from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    return Progress(
-        TextColumn("cell"),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.description}", markup=False),
-        console=console,
-        transient=True,
-    )
+        self.display.advance(self.task)
+        if not self.is_verbose:
+            return
+        regret = "" if record.max_regret is None else f", max regret {record.max_regret:.1e}"
+        line = (
+            f"{record.solver} on {record.game}: {record.status}{regret}, "
+            f"set-up {seconds(record.setup_s)}, solving {seconds(record.elapsed_s)}"
+        )
+        if self.is_live:
+            self.display.console.print(line)
+        else:
+            say(line)

@@ -2,169 +2,205 @@
 
 from __future__ import annotations
 
-import importlib
-import inspect
+import dataclasses
 import os
+import pkgutil
 import shlex
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
-from eqbench.cli.options import given_options, json_option, options_of, quiet_option
-from eqbench.cli.output import put_json, say
-from eqbench.requests import fields_of, from_data
+from eqbench.cli.options import command, given, require
+from eqbench.cli.output import print_report, put_result, say
+from eqbench.errors import INTERRUPTED, EqbenchError, UsageError
+from eqbench.requests import FLAG, FOLDER, Json, Option, Quiet, fields_of, from_data
 
 if TYPE_CHECKING:
     from eqbench.studies.frame import Study, StudyFolder
-    from eqbench.studies.requests import StudyRequest
+    from eqbench.studies.requests import StudyCommand
 
-INTERRUPTED = 130
 _SHOW_CURSOR = "\x1b[?25h"
 
 
+@dataclass(frozen=True)
+class StudyOptions:
+    """How a study is carried out; its request says which it is."""
+
+    out: Annotated[
+        str | None, Option("Folder for the results, which are only printed without it.", FOLDER)
+    ] = None
+    resume: Annotated[
+        str | None,
+        Option("Go on with the study in this folder: only what it does not have is done.", FOLDER),
+    ] = None
+    figures: Annotated[bool, Option("Draw figures, as SVG and PNG.", FLAG)] = False
+    quiet: Quiet = False
+    as_json: Json = False
+
+
 def study_command(
-    request: type[StudyRequest], study: type[Study[Any]] | None = None
+    request: type[StudyCommand], study: type[Study[Any]] | None = None
 ) -> click.Command:
-    """The command of a study; where its class is says the request, unless it is given."""
+    """The command of a study; where its class is says the request, unless it is given.
+
+    Raises
+    ------
+    UsageError
+        If fields of the request cannot be options.
+    """
+    _check_fields(request)
     name = request.command
 
-    @click.pass_context
-    def carry_out(ctx: click.Context, /, **_: Any) -> None:
-        ctx.exit(run_study(ctx, study or _class_of(request)))
+    def carry_out(options: StudyOptions) -> int:
+        return run_study(options, study or pkgutil.resolve_name(request.study))
 
-    command = click.Command(
-        name, callback=carry_out, params=[], help=inspect.cleandoc(request.__doc__ or "")
-    )
-    command.params += options_of(request)
-    command.params += [
-        click.Option(
-            ["--out"],
-            type=click.Path(file_okay=False),
-            metavar="DIR",
-            help=f"Folder for the results.  [default: results/<UTC time>-{name}-<game>]"
-            if request.writes_always
-            else "Folder for the results, which are only printed without it.",
-        ),
-    ]
-    if request.writes_always:
-        text = "Go on with the study in this folder: only what it does not have is done."
-        command.params.append(
-            click.Option(["--resume"], type=click.Path(), metavar="DIR", help=text)
-        )
-    if request.draws:
-        text = f"Draw {request.draws}, as SVG and PNG."
-        command.params.append(click.Option(["--figures"], is_flag=True, help=text))
-    return json_option(quiet_option(command))
+    made = command(StudyOptions, request, name=name, about=request.__doc__)(carry_out)
+    missing = {"resume": not request.writes_always, "figures": not request.draws}
+    made.params = [each for each in made.params if not missing.get(each.name or "")]
+    for each in made.params:
+        if isinstance(each, click.Option) and each.name == "figures":
+            each.help = f"Draw {request.draws}, as SVG and PNG."
+        if isinstance(each, click.Option) and each.name == "out" and request.writes_always:
+            each.help = f"Folder for the results.  [default: results/<UTC time>-{name}-<game>]"
+    return made
 
 
-def _class_of(request: type[StudyRequest]) -> type[Study[Any]]:
-    module, _, name = request.study.partition(":")
-    found: type[Study[Any]] = getattr(importlib.import_module(module), name)
-    return found
+def _check_fields(request: type[StudyCommand]) -> None:
+    """Refuse fields that nobody can give, and those that hide others or options of the frame."""
+    try:
+        asked = fields_of(request)
+    except (NameError, TypeError) as error:
+        raise UsageError(f"the fields of {request.__name__} cannot be read: {error}") from None
+    names = {"--help"}
+    for field in (*fields_of(StudyOptions), *asked):
+        short = {f"-{field.option.short}"} if field.option.short else set()
+        own = {field.attribute, f"--{field.name}"} | short
+        if taken := sorted(own & names):
+            raise UsageError(
+                f"the field {field.attribute} of {request.__name__} cannot be called {taken[0]}: "
+                "another option has this name; choose another one"
+            )
+        names |= own
+    known = {field.attribute for field in asked}
+    for item in dataclasses.fields(request):
+        missing = item.default is item.default_factory is dataclasses.MISSING
+        if missing and item.name not in known:
+            raise UsageError(
+                f"the field {item.name} of {request.__name__} has neither a default nor an Option "
+                "by which it can be given; annotate it as Annotated[type, Option(...)]"
+            )
 
 
-def run_study(ctx: click.Context, kind: type[Study[Any]]) -> int:
+def run_study(options: StudyOptions, kind: type[Study[Any]]) -> int:
     """Begin or go on with a study, print what it found; return the exit code."""
     # for matrices of this size more threads wait for each other: ten times slower where another
     # process uses the cores
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from eqbench.cli.output import print_formatted
-    from eqbench.report.terminal import print_report
 
-    typed, quiet = ctx.params, ctx.params["quiet"]
-    study, folder, document = _answered(ctx, kind)
-    if typed["as_json"]:
-        put_json(document)
-    else:
-        report = study.report(document)
-        print_formatted(lambda console: print_report(report, console))
+    study, folder = _study(options, kind)
+    if (preview := study.preview()) is not None:
+        print_report(preview)
+        return 0
+    folder, document = _answered(options, study, folder)
+    put_result(document, lambda: study.report(document), as_json=options.as_json)
     if folder is None:
         return 0
-    if typed.get("figures") or study.always_draws:
+    begun = folder.finished or folder.records  # otherwise there is nothing to draw yet
+    if begun and (options.figures or study.always_draws):
         for drawn in study.draw(folder.path, document):
             if isinstance(drawn, str):
                 say(drawn)
-            elif not quiet:
+            elif not options.quiet:
                 say(f"wrote {drawn}")
-    code, stopped = study.ending(document)
-    if stopped and not kind.request_type.writes_always:
-        say(stopped)
+    code, stopped = folder.ending(study, document)
+    if stopped and kind.request_type.writes_always:
+        figures = ["--figures"] if options.figures else []
+        words = _words(click.get_current_context())
+        again = shlex.join([*words, "--resume", str(folder.path), *figures])
+        say(f"{stopped}; go on with:\n  {again}")
     elif stopped:
-        again = f"{ctx.command_path} --resume {shlex.quote(str(folder.path))}"
-        figures = " --figures" if typed.get("figures") else ""
-        say(f"{stopped}; go on with:\n  {again}{figures}")
-    elif not quiet:
+        say(stopped)
+        if not folder.records:
+            folder.discard()
+    elif not options.quiet:
         say(f"results in {folder.path}")
     return code
 
 
-def _answered(
-    ctx: click.Context, kind: type[Study[Any]]
-) -> tuple[Study[Any], StudyFolder | None, dict[str, Any]]:
-    """The study, its folder if it has one, and its document, after what was missing is done."""
-    from eqbench.errors import EqbenchError
-    from eqbench.studies.frame import Session, StudyFolder, answer, carry_out
+def _words(ctx: click.Context) -> list[str]:
+    """The command as it was typed, without its options."""
+    return [*(_words(ctx.parent) if ctx.parent else []), ctx.info_name or ""]
 
-    typed, quiet = ctx.params, ctx.params["quiet"]
-    study, folder = _study(ctx, kind)
+
+def _answered(
+    options: StudyOptions, study: Study[Any], folder: StudyFolder | None
+) -> tuple[StudyFolder | None, dict[str, Any]]:
+    """The folder of a study if it has one, and its document, after what was missing is done."""
+    from eqbench.studies.frame import Session, answer
+    from eqbench.studies.study_files import held
+
+    kind, quiet = type(study), options.quiet
     for note in study.notes:
         say(f"note: {note}")
-    if folder is None and (typed["out"] or typed.get("figures") or kind.request_type.writes_always):
-        folder = StudyFolder.create(study, Path(typed["out"]) if typed["out"] else None)
+    if folder is None and (options.out or options.figures or kind.request_type.writes_always):
+        folder = study.folder_type().create(study, Path(options.out) if options.out else None)
+        click.get_current_context().with_resource(held(folder.path, kind.request_type.command))
     elif folder is not None and folder.version != study.version:
         say("the solver is another version than the one that began this study")
     if folder is None:
         with status_line(quiet=quiet) as tell:
-            return study, None, answer(study, tell)
+            return None, answer(study, tell)
     try:
         with (
             two_interrupts(f"interrupted; results in {folder.path}", quiet=quiet) as interrupted,
             status_line(quiet=quiet) as tell,
         ):
-            if folder.was_begun and given_options(ctx, kind.request_type):
+            if folder.was_begun and given(kind.request_type):
                 folder.note_request(study)
-            session = Session(folder.path, interrupted, tell)
-            return study, folder, carry_out(study, folder, session)
+            said = (lambda words: None) if quiet else say
+            session = Session(folder.path, interrupted, tell, said)
+            return folder, folder.carry_out(study, session)
     except EqbenchError:
-        if typed.get("resume") is None:
+        if options.resume is None:
             folder.discard()
         raise
 
 
-def _study(ctx: click.Context, kind: type[Study[Any]]) -> tuple[Study[Any], Any]:
+def _study(options: StudyOptions, kind: type[Study[Any]]) -> tuple[Study[Any], StudyFolder | None]:
     """The study that the options ask for, and the folder that it goes on in, if it does."""
-    from eqbench.errors import UsageError
-    from eqbench.studies.frame import StudyFolder, with_changes
+    from eqbench.studies.frame import with_changes
+    from eqbench.studies.study_files import held
 
-    typed = ctx.params
-    fields = given_options(ctx, kind.request_type)
-    given = {field.name: field.write(typed[field.attribute]) for field in fields}
-    figures = bool(typed.get("figures"))
-    if given.get("plugin"):
-        given["plugin"] = [str(Path(file).absolute()) for file in given["plugin"]]
-    if typed.get("resume") is None:
-        for field in fields_of(kind.request_type):
-            if field.required and field.name not in given:
-                option = field.option
-                name = option.kind.metavar if option.argument else f"--{field.name}"
-                what = "argument" if option.argument else "option"
-                raise click.UsageError(f"Missing {what} '{name}'.")
-        return kind(from_data(kind.request_type, given), figures=figures), None
-    if typed["out"] is not None:
+    request_type, typed = kind.request_type, given(kind.request_type)
+    changes = {
+        field.name: field.write(typed[field.attribute])
+        for field in fields_of(request_type)
+        if field.attribute in typed
+    }
+    for name in {"plugin", "paper"} & set(changes):  # found again from another folder
+        changes[name] = [str(Path(file).absolute()) for file in changes[name]]
+    if options.resume is None:
+        require(request_type)
+        return kind(from_data(request_type, changes), figures=options.figures), None
+    if options.out is not None:
         raise UsageError("give either --resume or --out: a resumed study stays in its folder")
-    folder, request = StudyFolder.open(kind, Path(typed["resume"]))
+    path = Path(options.resume)
+    if path.is_dir():  # before it is read, since another process may be writing
+        click.get_current_context().with_resource(held(path, request_type.command))
+    folder, request = kind.folder_type().open(kind, path)
     if folder.note:
         say(f"note: {folder.note}")
-    return kind(with_changes(request, given), figures=figures), folder
+    return kind(with_changes(request, changes), figures=options.figures), folder
 
 
 @contextmanager
 def two_interrupts(farewell: str, *, quiet: bool) -> Iterator[Callable[[], bool]]:
-    """Whether Ctrl-C was pressed; pressed once more, it ends the process with these last words.
+    """Tell whether Ctrl-C was pressed; a second one ends the process with these last words.
 
     No exception is raised, since compiled code may be running, which turns it into another one.
     """

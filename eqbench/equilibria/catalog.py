@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -44,6 +45,28 @@ def known_equilibria(game: Game) -> list[KnownEquilibria]:
     for known in known_sets(game):
         pieces.setdefault(known.name, []).append(known)
     return [_described(game, of) for of in pieces.values()]
+
+
+def meanings(known: KnownSet) -> dict[str, str]:
+    """Meanings of the symbols in the name of a set and in the names of its members."""
+    layout, texts = known.layout, known.texts
+    words = {
+        name: "how often {} plays {} at the information set {}".format(*_place(place))
+        for name, place in zip(layout.variables, layout.places, strict=True)
+    }
+    found = re.findall(r"[a-z]\w*", known.name.partition(":")[2])
+    symbols = {name: words[name] for name in found if name in words}
+    if (leading := known.leading) is not None:
+        text = texts.figures.get(leading, leading)
+        meaning = words.get(texts.readings.get(text, text), text)
+        symbols[leading] = meaning if text == leading else f"{text}: {meaning}"
+    return symbols
+
+
+def _place(place: str) -> tuple[str, str, str]:
+    """Player, action and information set of a place."""
+    player, infoset, action = place.split("|")
+    return player, action, infoset
 
 
 def _described(game: Game, pieces: Sequence[KnownSet]) -> KnownEquilibria:

@@ -8,19 +8,22 @@ Symbols in shapes: K parameters, C constraints.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, islice
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eqbench.equilibria.expressions import IrrationalError
 from eqbench.equilibria.known import known_sets
 from eqbench.equilibria.reference import KnownSet
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
+from eqbench.model.tree import FloatArray
 
-_FEASIBLE = 1e-9
+_FEASIBLE = _REGULAR = 1e-9
+_AT_ONCE = 4096
 
 
 def known_corners(game: Game) -> list[tuple[str, BehaviorProfile]]:
@@ -66,15 +69,32 @@ def corner_parameters(known: KnownSet) -> list[list[Fraction]]:
         right.append(Fraction(0))
     matrix, limit = np.array(rows, dtype=float), np.array(right, dtype=float)
     corners = {}
-    for chosen in combinations(range(len(rows)), count):
-        active = list(chosen)
-        if abs(np.linalg.det(matrix[active])) < _FEASIBLE:
-            continue
-        point = np.linalg.solve(matrix[active], limit[active])
+    for active, point in vertices(matrix, limit, _FEASIBLE):
         key = tuple(np.round(point, 9))
-        if np.all(matrix @ point <= limit + _FEASIBLE) and key not in corners:
+        if key not in corners:
             corners[key] = _solve([rows[i] for i in active], [right[i] for i in active])
     return sorted(corners.values())
+
+
+def vertices(
+    rows: FloatArray, limit: FloatArray, feasible: float
+) -> Iterator[tuple[NDArray[np.int64], FloatArray]]:
+    """Yield K independent constraints (K,) out of ``rows x <= limit`` and where they meet (K,).
+
+    Only points that violate no other constraint by more than `feasible`; several sets of
+    constraints may meet in one point.
+
+    Parameters
+    ----------
+    rows, limit : float64 (C, K) and (C,)
+    """
+    choices = combinations(range(len(rows)), rows.shape[1])
+    while batch := list(islice(choices, _AT_ONCE)):
+        active = np.array(batch)
+        active = active[np.abs(np.linalg.det(rows[active])) > _REGULAR]
+        points = np.linalg.solve(rows[active], limit[active][..., None])[..., 0]
+        inside = (points @ rows.T - limit).max(axis=1, initial=-np.inf) <= feasible
+        yield from zip(active[inside], points[inside], strict=True)
 
 
 def _linear_constraints(

@@ -6,6 +6,7 @@ Symbols in shapes: K parameters.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from eqbench.model.tree import FloatArray
 _ROUNDS = 10
 _SETTLED = 1e-11  # of a step of the parameters
 _ASIDE = 0.25  # of the way from a member to other parameters
+_SAME = 1e-9  # of payoffs
 _GOLDEN = (5**0.5 - 1) / 2  # its multiples without their integer part are all different
 
 
@@ -34,6 +36,22 @@ def extremes(known: KnownSet, figure: Callable[[FloatArray], float]) -> tuple[fl
     figure : function of parameters (K,)
     """
     return _extreme(known, figure, sign=-1), _extreme(known, figure, sign=1)
+
+
+def extremes_by_name(
+    sets: tuple[KnownSet, ...], figure: Callable[[KnownSet, FloatArray], float]
+) -> dict[str, tuple[float, float]]:
+    """Smallest and largest value of a figure by name of the set, whose pieces share its name.
+
+    Parameters
+    ----------
+    figure : function of a piece and its parameters (K,)
+    """
+    found: dict[str, tuple[float, float]] = {}
+    for piece in sets:
+        ends = (*extremes(piece, partial(figure, piece)), *found.get(piece.name, ()))
+        found[piece.name] = (min(ends), max(ends))
+    return found
 
 
 def is_linear(known: KnownSet, figure: Callable[[FloatArray], float]) -> bool:
@@ -55,6 +73,31 @@ def is_linear(known: KnownSet, figure: Callable[[FloatArray], float]) -> bool:
     step = _ASIDE * (_GOLDEN * np.arange(1, len(start) + 1) % 1.0 - start)
     base, slopes = linearized(values, start)
     return bool(np.abs(values(start + step) - base - slopes @ step).max() <= TOLERANCE)
+
+
+def payoff_ends(known: KnownSet) -> tuple[tuple[float, ...], ...] | None:
+    """Payoffs of all players at the two ends of a set, or at its only point.
+
+    None if they neither are a point nor pass between two players.
+    """
+    first = [float(payoff) for payoff in known.payoffs_near(some_member(known))]
+    low, high = list(first), list(first)
+    for p in range(len(first)):
+        low[p], high[p] = extremes(known, partial(_payoff, known, p))
+    moving = [p for p in range(len(first)) if high[p] - low[p] > _SAME]
+    if not moving:
+        return (tuple(first),)
+    if len(moving) != 2:
+        return None
+    gains, loses = moving
+    ends = ({gains: low[gains], loses: high[loses]}, {gains: high[gains], loses: low[loses]})
+    if abs(sum(ends[0].values()) - sum(ends[1].values())) > _SAME:
+        return None
+    return tuple(tuple(end.get(p, first[p]) for p in range(len(first))) for end in ends)
+
+
+def _payoff(known: KnownSet, player: int, parameters: FloatArray) -> float:
+    return float(known.payoffs_near(parameters)[player])
 
 
 def _extreme(known: KnownSet, figure: Callable[[FloatArray], float], *, sign: int) -> float:

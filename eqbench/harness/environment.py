@@ -7,8 +7,10 @@ import importlib.metadata
 import importlib.util
 import os
 import platform
+import tempfile
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from eqbench.documents import read_file
 from eqbench.errors import UsageError
@@ -117,6 +119,87 @@ def split_installation() -> str | None:
                 "of them again, for example with pip install -e ."
             )
     return None
+
+
+@dataclass(frozen=True)
+class Check:
+    """A thing that eqbench needs or can use, and how it is here."""
+
+    name: str
+    state: Literal["good", "absent", "broken"]
+    detail: str
+
+
+def checks() -> list[Check]:
+    """Check packages, optional solvers, caches and the place for results."""
+    facts, split = environment(), split_installation()
+    about = f"{facts['platform']}, {facts['cores']} cores, {facts['memory_bytes'] / 2**30:.0f} GiB"
+    found = [
+        Check("eqbench", "good", f"{facts['eqbench']} on Python {facts['python']}"),
+        Check("platform", "good", about),
+        Check("installation", "broken" if split else "good", split or str(installation())),
+    ]
+    for name, version in facts["packages"].items():
+        state: Literal["good", "broken"] = "good" if version else "broken"
+        found.append(Check(name, state, version or f"missing: pip install {name}"))
+    return [*found, *map(_extra, OPTIONAL), _kernel_cache(), _game_cache(), _results()]
+
+
+def _extra(extra: str) -> Check:
+    """The package of an extra for solvers."""
+    module, distribution = OPTIONAL[extra]
+    if importlib.util.find_spec(module) is None:
+        return Check(extra, "absent", f"optional: pip install 'eqbench[{extra}]'")
+    detail = f"{distribution} {version_of(distribution) or ''}".strip()
+    if extra == "gurobi":
+        detail += f", {_gurobi_license()}"
+    return Check(extra, "good", detail)
+
+
+def _gurobi_license() -> str:
+    """Which license of Gurobi is here, tried out on a model that the size-limited one refuses."""
+    import gurobipy as gp
+
+    try:
+        with gp.Env(params={"OutputFlag": 0}) as env, gp.Model(env=env) as model:
+            model.addVars(2001)
+            model.optimize()
+    except gp.GurobiError as error:
+        if error.errno == gp.GRB.Error.SIZE_LIMIT_EXCEEDED:
+            return "size-limited license: small models only"
+        return f"no license: {error}"
+    return "license without a limit on size"
+
+
+def _kernel_cache() -> Check:
+    from eqbench.model.compiled import cache_folder
+
+    folder = cache_folder()
+    if folder is None:
+        return Check("kernel cache", "absent", "not writable: every process compiles afresh")
+    return Check("kernel cache", "good", str(folder))
+
+
+def _game_cache() -> Check:
+    from eqbench.model.game_cache import game_cache_folder
+
+    folder = game_cache_folder()
+    if folder is None:
+        return Check("game cache", "absent", "not writable: large games are built every time")
+    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+    return Check("game cache", "good", f"{folder} ({size / 2**20:,.0f} MiB)")
+
+
+def _results() -> Check:
+    folder = Path("results")
+    place = folder if folder.is_dir() else Path.cwd()
+    try:
+        with tempfile.TemporaryFile(dir=place):
+            pass
+    except OSError as error:
+        detail = f"{place.resolve()} cannot be written ({error.strerror}): use run --out DIR"
+        return Check("results", "absent", detail)
+    return Check("results", "good", f"{folder.resolve()} can be written")
 
 
 def _processor() -> str:

@@ -95,8 +95,8 @@ def read_experiment(path: Path) -> Experiment:
         data = tomllib.loads(text)
     except OSError as error:
         raise UsageError(
-            f"cannot read the experiment {path}: {error.strerror}; eqbench list experiments has "
-            "those that are shipped"
+            f"cannot read the experiment {path}: {error.strerror}; of those that are shipped "
+            f"(eqbench list experiments), {nearest(str(path), shipped())}"
         ) from None
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{path}: {printable(shortened(str(error)))}") from None

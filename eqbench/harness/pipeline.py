@@ -47,8 +47,8 @@ class Pool:
         self._claims = folder.claims()
         self._lock = threading.Lock()
 
-    def work(self, do: Callable[[Cell], None], jobs: int) -> None:
-        """Call `do` for all cells, in `jobs` threads.
+    def work(self, do: Callable[[Cell], None], jobs: int, interrupted: Callable[[], bool]) -> None:
+        """Call `do` for all cells, in `jobs` threads, until `interrupted` says so.
 
         Raises
         ------
@@ -67,7 +67,8 @@ class Pool:
                         loops.append(threads.submit(self._loop, do))
                     # a signal just before the wait begins does not end it, so it must not be long
                     while wait(loops, timeout=LOOK_AGAIN_S).not_done:
-                        pass
+                        if interrupted():
+                            raise KeyboardInterrupt
                 except KeyboardInterrupt:
                     self.stop.set()
                     with interrupts_held():
@@ -179,7 +180,11 @@ class Run:
         return {cell.key for cell in self.cells if self._ended.get(cell.key) not in (None, *again)}
 
     def execute(
-        self, folder: RunFolder, observer: Observer, again: Collection[Status] = NEVER_CACHED
+        self,
+        folder: RunFolder,
+        observer: Observer,
+        again: Collection[Status] = NEVER_CACHED,
+        interrupted: Callable[[], bool] = lambda: False,
     ) -> None:
         """Run all cells that the folder does not have, each stored as soon as it is finished.
 
@@ -189,6 +194,7 @@ class Run:
         Parameters
         ----------
         again : statuses of stored cells that are run once more
+        interrupted : asked again and again whether to stop, as an interrupt does
 
         Raises
         ------
@@ -224,7 +230,7 @@ class Run:
                 observer.finished(record)
 
         try:
-            pool.work(do, self.experiment.jobs)
+            pool.work(do, self.experiment.jobs, interrupted)
         finally:
             recorder.conclude(self.cells, self.experiment.tolerance)
 

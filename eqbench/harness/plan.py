@@ -172,6 +172,18 @@ class Cell:
         """Max regret in payoff units at which an iterative solver may stop."""
         return self.budget.target_for(self.game.game.tree)
 
+    def facts(self) -> dict[str, Any]:
+        """Return what is planned, as JSON values."""
+        return {
+            "key": self.key,
+            "game": self.game.typed,
+            "game_spec": self.game.game.spec,
+            "nodes": self.game.game.tree.n_nodes,
+            "solver": self.solver.typed,
+            "solver_spec": self.solver.spec,
+            "seed": self.seed,
+        }
+
     def __post_init__(self) -> None:
         identity = {
             "game": self.game.content,

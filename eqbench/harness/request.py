@@ -9,16 +9,17 @@ from typing import Annotated
 from eqbench.requests import (
     COUNT,
     DURATION,
-    FILE,
     GAME,
     JOBS,
-    NODES,
+    MOST_NODES,
     NUMBER,
     SHARE,
     SOLVER,
     THREADS,
+    MaxNodes,
     Number,
     Option,
+    Plugins,
     Size,
 )
 
@@ -92,9 +93,7 @@ class Request:
         float,
         Option("Share of the payoff range above which a claimed equilibrium is refuted.", SHARE),
     ] = 1e-6
-    max_nodes: Annotated[
-        int, Option("Refuse games with more nodes than this.", NODES, "max-nodes")
-    ] = 10_000_000
+    max_nodes: MaxNodes = MOST_NODES
     jobs: Annotated[
         int,
         Option(
@@ -103,11 +102,4 @@ class Request:
             short="j",
         ),
     ] = 1
-    plugins: Annotated[
-        Sequence[str],
-        Option(
-            "Python file that registers games or solvers; may be given several times.",
-            FILE,
-            "plugin",
-        ),
-    ] = ()
+    plugins: Plugins = ()

@@ -1,9 +1,11 @@
 """The checks of claims: a small closed language that holds a value of ours against what is printed.
 
     check = term { "and" term }
-    term  = relation [ value ] | value-free word
+    term  = [ key ":" ] ( relation [ value ] | value-free word )
 
-Where a relation has no value of its own, it is held against the number that is printed.
+Where a relation has no value of its own, it is held against the number that is printed, which may
+follow a formula and ``=``. With a key, the term is about that entry of a table only; ``max``,
+``min`` and ``count`` are keys of all lists and tables.
 
 ==================  =====================================================================
 ``=`` *v*           equal: exactly for numbers, letter by letter for words and lists
@@ -16,13 +18,13 @@ Where a relation has no value of its own, it is held against the number that is 
 ``one of a, b``     one of these
 ``rises``, ``falls``   a list that goes strictly up or down
 ``numbers``         a list of all numbers that are printed, in their order
-``formula``, …      at points, as in `eqbench.papers.formulas`
-``[key]`` term      about one entry of a table, or a list of some: ``[b11, b21] = 0``
+``formula``, ``at_most``, ``sign``, ``holds``, ``follows``, ``bounds``, ``decides`` *text*
+                    formulas and relations at points: `eqbench.papers.formulas`
 ==================  =====================================================================
 
 Of several values, as a list or a table, all must pass (and there must be one), but for ``=``,
 ``has``, ``rises`` and ``falls``, which are about the whole list. A value may be ``printed``, or
-another entry of the table, as in ``[equilibria] = [members]``.
+another entry of the table, as in ``equilibria: = [members]``.
 """
 
 from __future__ import annotations
@@ -42,6 +44,7 @@ from eqbench.papers.formulas import WORDS, formula_passes
 NUMBER = re.compile(
     r"(?<![\w.])[+−-]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)(?:e[+−-]?\d+)?(?:/\d+)?"
 )
+_RELATION = re.compile(r"[=~<>]|(in|has|one of) ")
 MOST_SHOWN = 12  # numbers of a list
 LONGEST = 10_000  # denominator of a fraction that is written out
 _SLACK = 1 + Fraction(1, 10**9)  # a figure just between two roundings agrees with both
@@ -71,14 +74,14 @@ class Missing:
 
 
 def number_in(text: str) -> tuple[Fraction, Fraction]:
-    """The only number in a text, and half a unit of its last digit.
+    """The only number in a text or behind its last ``=``, and half a unit of its last digit.
 
     Raises
     ------
     UsageError
         If there is none, or are several.
     """
-    found = NUMBER.findall(text)
+    found = NUMBER.findall(text.rpartition("=")[2])
     if len(found) != 1:
         raise UsageError(f"{text!r} has {len(found)} numbers; give the check a value of its own")
     return parse_number(found[0]), half_unit(found[0])
@@ -106,22 +109,21 @@ def passes(check: str, ours: Any, printed: str) -> bool | None:
     UsageError
         If the check is not in the language, or has nothing to compare with.
     """
-    found = [_passes(term.strip(), ours, printed) for term in re.split(r"\band\b", check)]
+    value = ours.value if isinstance(ours, Finding) else ours
+    found = [_passes(term.strip(), value, printed) for term in re.split(r"\band\b", check)]
     return False if False in found else None if None in found else True
 
 
 def _passes(term: str, ours: Any, printed: str) -> bool | None:
-    ours = ours.value if isinstance(ours, Finding) else ours
-    if term.startswith("["):
-        key, _, term = term[1:].partition("] ")
-        term = re.sub(r"(?<=[=<>] )\[(.+)\]$", lambda match: str(ours[match[1]]), term)
-        entry = ours[key] if key in ours else [ours[one] for one in key.split(", ")]
-        return _passes(term.strip(), entry, printed)
     relation, _, rest = term.partition(" ")
-    rest = rest.strip()
     if relation in WORDS:
         return formula_passes(relation, rest or printed, ours)
-    items = _items(ours)
+    key, colon, about = term.partition(": ")
+    if colon and not _RELATION.match(term):
+        if _RELATION.match(about):
+            about = re.sub(r"\[(.+)\]$", lambda match: str(_entry(ours, match[1])), about)
+        return passes(about, _entry(ours, key), printed)
+    rest, items = rest.strip(), _items(ours)
     if term == "numbers":
         return list(items) == [parse_number(text) for text in NUMBER.findall(printed)]
     if term in ("rises", "falls"):
@@ -129,12 +131,23 @@ def _passes(term: str, ours: Any, printed: str) -> bool | None:
     if relation == "=":
         return _equal(ours, printed if rest in ("", "printed") else rest)
     if relation == "has":
-        return all(_contains(ours, part) for part in _parts(printed if rest == "printed" else rest))
+        return all(_contains(ours, part) for part in _parts(rest))
     if relation == "one" and rest.startswith("of "):
         return bool(items) and all(any(_equal(o, v) for v in _parts(rest[3:])) for o in items)
     low, high = _allowed(relation, rest, printed)
     inside = {_inside(item, low, high, strict=relation in ("<", ">")) for item in items}
     return None if inside == {True, None} or inside == {None} else inside == {True}
+
+
+def _entry(ours: Any, key: str) -> Any:
+    """What a key names in a list or table."""
+    by_text = {str(own): item for own, item in ours.items()} if isinstance(ours, Mapping) else {}
+    if key in by_text:
+        return by_text[key]
+    if key not in ("max", "min", "count"):
+        raise UsageError(f"the check has the key {key!r}, but there is only {', '.join(by_text)}")
+    items = _items(ours)
+    return len(items) if key == "count" else max(items) if key == "max" else min(items)
 
 
 def _allowed(relation: str, rest: str, printed: str) -> tuple[Any, Any]:

@@ -6,13 +6,14 @@
     holds       relations, all true at every point
     follows     relations; wherever the first is true, so are the others, and it is true somewhere
     bounds      a chain of ≤ or ≥, true at every point and an equality at some point for each sign
-    positive    a relation that is true at exactly the points where our value is positive
+    decides     ``relation: name = 1; reversed: 0``, or the other way round: our value, a slope,
+                is positive where the name is to be 1
 
-Formulas are read as they are printed: ``2P − 4 − (P+1) (c2 + d3)``, with names of one letter
-and digits, ``²``, ``^``, ``√`` and ``min{a, b}``; ``(a + b)/2c`` is divided by both. What stands
-before a sign or after a comma and a sign, as in ``≤ a + b, > 0``, is no part of a formula.
-Relations are joined by ``&`` or commas, and end at a colon or at ``where``, ``in every`` or
-``without``. Exact numbers are compared exactly.
+Formulas are read as they are printed: ``2P − 4 − (P+1) (c2 + d3)``, with names of one letter and
+digits, ``²``, ``^``, ``√`` and ``min{a, b}``; ``(a + b)/2c`` is divided by both. What stands before
+a sign, or after a comma and a sign, as in ``≤ a + b, > 0``, is no part of a formula. Relations are
+joined by ``&`` or commas; behind ``where`` stands a relation that says at which points, and words
+may follow a colon, ``in every`` or ``without``. Exact numbers are compared exactly.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ Names = Mapping[str, Any]
 _TOKEN = re.compile(r"\s*(\d+(?:\.\d+)?|√\d+|√|beta|[^\W\d]\d*|[-+*/()^])")
 _EXTREME = re.compile(r"(min|max)\{(.*?), (.*)\}")
 _SIGN = re.compile(r"(≤|≥|<=|>=|=|<|>)")
-_WORDS = re.compile(r":|,? (?:where|in every|without) ")
+_WORDS = re.compile(r":|,? (?:in every|without) ")
+_DECISION = re.compile(r" = (\d+); reversed: (\d+)")
 _ROUNDING = 1e-9
 
 
@@ -61,10 +63,16 @@ def formula_passes(relation: str, text: str, ours: Points | Sequence[Points]) ->
         If the text is no formula or relation.
     """
     groups = [ours] if isinstance(ours, Points) else ours
-    text = _WORDS.split(text)[0]
+    text, _, where = text.partition(" where ")
     return bool(groups) and all(
-        bool(group.names) and _RELATIONS[relation](text, group) for group in groups
+        bool(group.names) and _RELATIONS[relation](text, group)
+        for group in (_those(where, group) if where else group for group in groups)
     )
+
+
+def _those(where: str, ours: Points) -> Points:
+    """The points at which a relation is true, for relations alone."""
+    return Points([names for names in ours.names if is_true(where, names)], (), ours.distance)
 
 
 def arithmetic(printed: str) -> str:
@@ -118,11 +126,11 @@ def _compiled(formula: str, *, exact: bool) -> Expression:
         raise UsageError(f"{formula!r} is no formula: {error}") from None
 
 
-def is_true(relation: str, names: Names, distance: float = 0.0) -> bool:
+def is_true(relations: str, names: Names, distance: float = 0.0) -> bool:
     """Return whether printed relations are all true at a point."""
     return all(
         _compared(value_at(f"({left}) − ({right})", names), sign, distance)
-        for left, sign, right in _pairs(relation)
+        for left, sign, right in _pairs(relations)
     )
 
 
@@ -141,7 +149,7 @@ def _compared(gap: Any, sign: str, distance: float) -> bool:
 
 def _pairs(text: str) -> Iterator[tuple[str, str, str]]:
     """Relations one by one, as left side, sign and right side."""
-    for chain in re.split(r"&|, ", text):
+    for chain in re.split(r"&|, ", _WORDS.split(text)[0]):
         parts = _SIGN.split(chain)
         if len(parts) < 3:
             raise UsageError(f"{chain!r} is no relation")
@@ -193,9 +201,14 @@ def _bounds(text: str, ours: Points) -> bool:
     return _holds(text, ours) and all(tight(*pair) for pair in _pairs(text) if pair[1] != "=")
 
 
-def _positive(text: str, ours: Points) -> bool:
-    found = zip(ours.names, ours.values, strict=True)
-    return all(is_true(text, names) == (value > 0) for names, value in found)
+def _decides(text: str, ours: Points) -> bool:
+    decision = _DECISION.search(text)
+    if decision is None:
+        raise UsageError(f"{text!r} does not say what is decided, as in ': a = 1; reversed: 0'")
+    return all(
+        decision[1 if is_true(text, names) else 2] == str(int(value > 0))
+        for names, value in zip(ours.names, ours.values, strict=True)
+    )
 
 
 _RELATIONS: dict[str, Callable[[str, Points], bool]] = {
@@ -205,6 +218,6 @@ _RELATIONS: dict[str, Callable[[str, Points], bool]] = {
     "holds": _holds,
     "follows": _follows,
     "bounds": _bounds,
-    "positive": _positive,
+    "decides": _decides,
 }
 WORDS = tuple(_RELATIONS)

@@ -1,25 +1,29 @@
-"""Jobs: commands whose results a source is held against, run once and kept."""
+"""Jobs: commands and computations whose results a paper is held against, run once and kept."""
 
 from __future__ import annotations
 
+import ast
+import hashlib
+import importlib
 import json
 import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
-import threading
 import time
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import TypedDict
 
-from eqbench.documents import decode, read_file
-from eqbench.errors import DocumentError
-from eqbench.papers.sources import source_digest
+from eqbench.documents import read_file
+from eqbench.errors import UsageError
 
 # what goes on in its own folder after a break; the others are begun again
 _RESUMABLE = frozenset({"run", "ranges", "trace"})
@@ -28,7 +32,7 @@ _SLICE_S = 0.2
 
 @dataclass(frozen=True)
 class Job:
-    """A command of eqbench, or a computation that only a reproduction needs.
+    """A command of eqbench, or a computation that only a paper needs.
 
     Attributes
     ----------
@@ -68,124 +72,117 @@ class Job:
         return frozenset({*self.needs, *named})
 
 
-@dataclass(frozen=True)
-class JobRecord:
-    """How a job went; the file ``NAME.json`` beside its folder.
+class JobRecord(TypedDict):
+    """How a job went; times in seconds.
 
-    Attributes
-    ----------
-    command : for people, to be typed as it is
-    words : what was run, by which a stored job is known again
-    exit_code : of the process; negative for a signal
-    elapsed_s : wall time, with start-up
-    version : of eqbench
-    ended : when it ended, in UTC
-    inputs : when the jobs that it needs had ended, by name
+    `words` is what was run, by which a stored job is known again, `command` the same for people,
+    `inputs` when the jobs that it needs had ended. The exit code is that of the process, negative
+    for a signal.
     """
 
-    name: str
     command: str
     words: list[str]
-    full: bool
     exit_code: int
     accepted: bool
     elapsed_s: float
     version: str
     ended: str
-    inputs: dict[str, str | None]
+    inputs: dict[str, str]
 
 
-class Workshop:
-    """The folder in which the jobs of one source lie, and how they get there.
+def wanted_jobs(jobs: Sequence[Job], *, full: bool, only: Sequence[str] = ()) -> list[Job]:
+    """The jobs to run for this extent, each after those that it needs.
 
     Parameters
     ----------
-    source : name of the source, for the commands of computations
-    folder : holds one folder for each job
+    only : names to which it is restricted, with what these need; all if empty
+
+    Raises
+    ------
+    UsageError
+        If a job needs one that there is not, or needs itself: a mistake of the paper's author.
+    """
+    by_name = {job.name: job for job in jobs}
+    ordered: dict[str, Job] = {}
+
+    def add(name: str, above: tuple[str, ...]) -> None:
+        if name not in by_name or name in above:
+            what = "needs itself" if name in above else "is no job"
+            raise UsageError(f"the job {' → '.join((*above, name))}: {name} {what}")
+        for other in sorted(by_name[name].required(full=full)):
+            add(other, (*above, name))
+        ordered.setdefault(name, by_name[name])
+
+    for job in jobs:
+        if job.name in only or (not only and (full or not job.full)):
+            add(job.name, ())
+    return list(ordered.values())
+
+
+class JobFolder:
+    """The folder in which the jobs of one paper lie, and how they get there.
+
+    Parameters
+    ----------
+    paper : its name
+    path : holds one folder for each job
+    records : how jobs went, by name; it may grow
     full : whether jobs are run in full
     """
 
-    def __init__(self, source: str, folder: Path, *, full: bool) -> None:
-        self.source, self.folder, self.full = source, folder, full
-
-    def record(self, name: str) -> JobRecord | None:
-        """How a job went, None if it was not run to its end."""
-        try:
-            return decode(read_file(self.folder / f"{name}.json"), JobRecord)
-        except (OSError, DocumentError):
-            return None
+    def __init__(
+        self, paper: str, path: Path, record: Callable[[str], JobRecord | None], *, full: bool
+    ) -> None:
+        self.paper, self.path, self.record, self.full = paper, path, record, full
 
     def is_current(self, job: Job, record: JobRecord) -> bool:
         """Whether a record is of this very job, its program and what it needs as they are now."""
         return (
-            record.words == self._identity(job)
-            and record.version == version("eqbench")
-            and record.inputs == self._inputs(job)
+            record["words"] == self._identity(job)
+            and record["version"] == version("eqbench")
+            and record["inputs"] == self._inputs(job)
         )
 
-    def done(self, job: Job) -> bool:
-        """Whether this very job was run to its end before, with a result."""
-        record = self.record(job.name)
-        return record is not None and record.accepted and self.is_current(job, record)
-
-    def forget(self, job: Job) -> None:
-        """Take back that a job was run; what it left stays."""
-        (self.folder / f"{job.name}.json").unlink(missing_ok=True)
-
-    def run(self, job: Job, stop: threading.Event) -> JobRecord | None:
-        """Run a job to its end; None if `stop` was set meanwhile: its folder keeps what it has."""
-        self.forget(job)
-        place = self.folder / job.name
+    def run(self, job: Job, interrupted: Callable[[], bool]) -> JobRecord | None:
+        """Run a job to its end; None if it was interrupted: its folder keeps what it has."""
+        place = self.path / job.name
         goes_on = self._goes_on(job, place)
         if place.exists() and not goes_on:
             shutil.rmtree(place)
-        self.folder.mkdir(parents=True, exist_ok=True)
+        self.path.mkdir(parents=True, exist_ok=True)
         begin = time.monotonic()
-        code = self._wait(self._process(job, place, goes_on=goes_on), stop)
+        code = _wait(self._process(job, place, goes_on=goes_on), interrupted)
         if code is None:
             return None
-        record = self.new_record(job, code, time.monotonic() - begin)
-        self.keep(record)
-        return record
-
-    def new_record(self, job: Job, exit_code: int, elapsed_s: float) -> JobRecord:
-        """The record of a job that ends now."""
         return JobRecord(
-            job.name,
-            self.command(job),
-            self._identity(job),
-            self.full,
-            exit_code,
-            exit_code in job.accept,
-            round(elapsed_s, 2),
-            version("eqbench"),
-            datetime.now(UTC).isoformat(),
-            self._inputs(job),
+            command=self.command(job),
+            words=self._identity(job),
+            exit_code=code,
+            accepted=code in job.accept,
+            elapsed_s=round(time.monotonic() - begin, 2),
+            version=version("eqbench"),
+            ended=datetime.now(UTC).isoformat(),
+            inputs=self._inputs(job),
         )
-
-    def keep(self, record: JobRecord) -> None:
-        """Put a record in place."""
-        _write(self.folder / f"{record.name}.json", asdict(record))
 
     def command(self, job: Job) -> str:
         """What to type for this job, from the folder of the reproduction."""
         if job.compute:
             extent = " --full" if self.full else ""
-            return f"eqbench reproduce {self.source} --job {job.name}{extent}"
-        words = [*self._filled(job, Path("jobs") / self.source)]
-        out = ["--out", f"jobs/{self.source}/{job.name}"] if job.out else []
+            return f"eqbench reproduce {self.paper} --job {job.name}{extent}"
+        words = [*self._filled(job, Path("jobs") / self.paper)]
+        out = ["--out", f"jobs/{self.paper}/{job.name}"] if job.out else []
         return shlex.join(["eqbench", *words, *out])
 
     def _identity(self, job: Job) -> list[str]:
         if not job.compute:
             return list(job.words(full=self.full))
         extent = ["--full"] if self.full else []
-        return [job.compute, *extent, source_digest(job.compute.partition(":")[0])]
+        return [job.compute, *extent, source_digest(job.folder, job.compute.partition(":")[0])]
 
-    def _inputs(self, job: Job) -> dict[str, str | None]:
-        needed = sorted(job.required(full=self.full))
-        records = {name: self.record(name) for name in needed}
-        return {name: record.ended if record else None for name, record in records.items()}
+    def _inputs(self, job: Job) -> dict[str, str]:
+        needed = {name: self.record(name) for name in sorted(job.required(full=self.full))}
+        return {name: record["ended"] for name, record in needed.items() if record is not None}
 
     def _filled(self, job: Job, folder: Path) -> list[str]:
         def path(match: re.Match[str]) -> str:
@@ -196,53 +193,53 @@ class Workshop:
     def _goes_on(self, job: Job, place: Path) -> bool:
         """Whether a job that was broken off can go on in its folder, and it is the same job."""
         words = job.words(full=self.full)
-        begun = self.folder / f"{job.name}.begun"
         try:
-            same = read_file(begun) == shlex.join(self._identity(job)).encode()
-        except OSError:
-            same = False
+            begun = read_file(self.path / f"{job.name}.begun").decode()
+        except (OSError, UnicodeDecodeError):
+            return False
+        same = begun == shlex.join(self._identity(job))
         return bool(words) and words[0] in _RESUMABLE and same and place.exists()
 
     def _process(self, job: Job, place: Path, *, goes_on: bool) -> subprocess.Popen[bytes]:
-        (self.folder / f"{job.name}.begun").write_text(shlex.join(self._identity(job)), "utf-8")
+        begun = self.path / f"{job.name}.begun"
+        begun.write_text(shlex.join(self._identity(job)), encoding="utf-8")
         if job.compute:
             place.mkdir(parents=True, exist_ok=True)
-            module = "eqbench.papers.compute"
-            words = [module, job.compute, str(place), str(self.folder)]
+            words = [__name__, str(job.folder), job.compute, str(place), str(self.path)]
             words += ["full"] if self.full else []
         elif goes_on:
             words = ["eqbench", job.words(full=self.full)[0], "--resume", str(place)]
         else:
             out = ["--out", str(place)] if job.out else []
-            words = ["eqbench", *self._filled(job, self.folder), *out]
+            words = ["eqbench", *self._filled(job, self.path), *out]
         with (
-            (self.folder / f"{job.name}.out").open("wb") as out_file,
-            (self.folder / f"{job.name}.err").open("wb") as err_file,
+            (self.path / f"{job.name}.out").open("wb") as out_file,
+            (self.path / f"{job.name}.err").open("wb") as err_file,
         ):
             return subprocess.Popen(
                 [sys.executable, "-m", *words],
                 stdin=subprocess.DEVNULL,
                 stdout=out_file,
                 stderr=err_file,
-                # two threads of linear algebra on small matrices stand in each other's way
+                # one BLAS thread: two on small matrices wait for each other
                 env=os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
                 start_new_session=True,
             )
 
-    def _wait(self, process: subprocess.Popen[bytes], stop: threading.Event) -> int | None:
-        while True:
-            try:
-                return process.wait(_SLICE_S)
-            except subprocess.TimeoutExpired:
-                if stop.is_set():
-                    _end(process)
-                    return None
+
+def _wait(process: subprocess.Popen[bytes], interrupted: Callable[[], bool]) -> int | None:
+    """Exit code of a process; None after it was ended because of an interrupt."""
+    while True:
+        try:
+            return process.wait(_SLICE_S)
+        except subprocess.TimeoutExpired:
+            if interrupted():
+                _end(process)
+                return None
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     """Ask a job to stop as Ctrl-C would, and insist after a while."""
-    import signal
-
     for sign, patience_s in ((signal.SIGINT, 10.0), (signal.SIGKILL, None)):
         try:
             os.killpg(process.pid, sign)
@@ -252,8 +249,64 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         return
 
 
-def _write(file: Path, document: dict[str, Any]) -> None:
-    """Put a JSON file in place by renaming, so that it is there whole or not at all."""
-    fresh = file.with_suffix(".new")
-    fresh.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
-    fresh.replace(file)
+def source_digest(folder: Path, module: str) -> str:
+    """Hash of the sources of a paper's module and of all modules of the paper that it imports.
+
+    What it uses of eqbench beyond that changes with the version.
+    """
+    files: dict[str, bytes] = {}
+    left = [module]
+    while left:
+        name = left.pop()
+        file = folder / f"{name}.py"
+        if name not in files and file.is_file():
+            files[name] = read_file(file)
+            left += _neighbors(files[name], f"eqbench.papers.{folder.name}")
+    digest = hashlib.sha256()
+    for name in sorted(files):
+        digest.update(files[name])
+    return digest.hexdigest()[:16]
+
+
+def _neighbors(source: bytes, package: str) -> Iterator[str]:
+    """Modules of the same package that a source imports, wherever it does."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom):
+            module = node.module or ""
+            if node.level == 1 or module == package:
+                yield from [module] if node.level and module else [a.name for a in node.names]
+            elif module.startswith(f"{package}."):
+                yield module.removeprefix(f"{package}.")
+
+
+def module_of(folder: Path, name: str) -> ModuleType:
+    """A module of a paper, which may import its neighbors relatively.
+
+    Raises
+    ------
+    UsageError
+        If the paper has no such module.
+    """
+    if not (folder / f"{name}.py").is_file():
+        raise UsageError(f"the paper {folder} has no file {name}.py")
+    if folder.resolve().parent == Path(__file__).resolve().parent:
+        return importlib.import_module(f"eqbench.papers.{folder.name}.{name}")
+    place = hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:16]
+    package = f"eqbench_paper_{place}"
+    if package not in sys.modules:
+        sys.modules[package] = ModuleType(package)
+    sys.modules[package].__path__ = [str(folder.resolve())]
+    return importlib.import_module(f"{package}.{name}")
+
+
+def _compute(paper: str, target: str, folder: str, jobs: str, extent: str = "") -> None:
+    """Call a function of a paper and keep what it returns; this is the process of a job."""
+    module, _, name = target.partition(":")
+    function = getattr(module_of(Path(paper), module), name)
+    document = function(Path(folder), Path(jobs), full=extent == "full")
+    text = json.dumps(document, indent=1, allow_nan=False) + "\n"
+    (Path(folder) / "summary.json").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    _compute(*sys.argv[1:])

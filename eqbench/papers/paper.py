@@ -9,23 +9,22 @@ stored; ``compute.py`` what no command computes.
 from __future__ import annotations
 
 import csv
-import importlib
+import json
 import re
 import shlex
-import sys
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from string import Template
-from types import ModuleType
 from typing import Any, NotRequired, TypedDict
 
-from eqbench.documents import convert, read_file
+from eqbench.documents import decode_closed, read_file
 from eqbench.errors import DocumentError, UsageError, nearest
-from eqbench.papers.jobs import Job
+from eqbench.papers.jobs import Job, module_of
 
+ORDER = ("encyclopedia", "szafron", "ganzfried", "billingham_2017", "billingham_2018")
 COLUMNS = ("part", "row", "column", "printed", "fact", "check", "evidence", "note")
 
 
@@ -54,7 +53,7 @@ class Claim:
 
 
 class Figure(TypedDict):
-    """Ours beside a published figure: what draws it, or the file of a job."""
+    """Ours beside a published figure: what draws it, or ``job/file`` (``job`` if it prints it)."""
 
     title: str
     caption: str
@@ -144,10 +143,11 @@ def load_paper(folder: Path) -> Paper:
     """
     file = folder / "paper.toml"
     try:
-        document = convert(tomllib.loads(read_file(file).decode()), _Document, str(file))
+        data = json.dumps(tomllib.loads(read_file(file).decode()))  # it holds no dates
+        document = decode_closed(data, _Document, str(file))
     except OSError as error:
         raise UsageError(f"cannot read the paper {file}: {error.strerror}") from None
-    except (ValueError, DocumentError) as error:
+    except (TypeError, ValueError, DocumentError) as error:
         raise UsageError(f"{file}: {error}") from None
     claims = _claims(folder / "claims.csv", [part["title"] for part in document["part"]])
     parts = tuple(
@@ -180,7 +180,9 @@ def _claims(file: Path, titles: list[str]) -> dict[str, list[Claim]]:
         if None in row or None in row.values():
             raise UsageError(f"{where}: a line has {len(COLUMNS)} cells")
         if row["part"] not in titles:
-            raise UsageError(f"{where}: unknown part {row['part']!r}: {nearest(row['part'], titles)}")
+            raise UsageError(
+                f"{where}: unknown part {row['part']!r}: {nearest(row['part'], titles)}"
+            )
         if not (row["row"] and row["printed"]):
             raise UsageError(f"{where}: 'row' and 'printed' must not be empty")
         if bool(row["fact"]) != bool(row["check"]) or not (row["fact"] or row["note"]):
@@ -203,10 +205,11 @@ def _jobs(given: _Job, lists: Mapping[str, list[str]], folder: Path) -> Iterator
 
         def names(texts: Iterable[str]) -> tuple[str, ...]:
             # dots of values cannot stand in the name of a job
-            return tuple(name.replace(".", "_") for text in texts for name in words(text))  # noqa: B023
+            return tuple(name.replace(".", "_") for text in texts for name in words(text))
 
+        (name,) = names([given["name"]])
         yield Job(
-            *names([given["name"]]),
+            name,
             words(given.get("command", "")),
             given.get("compute", ""),
             names(given.get("needs", ())),
@@ -236,20 +239,23 @@ def _repeated(words: list[str], lists: Mapping[str, list[str]]) -> list[str]:
     return done
 
 
-def module_of(folder: Path, name: str) -> ModuleType:
-    """A module of a paper, which may import its neighbors relatively.
+def find_paper(text: str) -> Path:
+    """Folder of a paper that ships under this name.
 
     Raises
     ------
     UsageError
-        If the paper has no such module.
+        If there is none; the message lists them.
     """
-    if not (folder / f"{name}.py").is_file():
-        raise UsageError(f"the paper {folder} has no file {name}.py")
-    if folder.resolve().parent == Path(__file__).resolve().parent:
-        return importlib.import_module(f"eqbench.papers.{folder.name}.{name}")
-    package = f"eqbench_paper_{folder.name}"
-    if package not in sys.modules:
-        sys.modules[package] = ModuleType(package)
-    sys.modules[package].__path__ = [str(folder.resolve())]
-    return importlib.import_module(f"{package}.{name}")
+    papers = shipped()
+    if text not in papers:
+        raise UsageError(f"unknown paper {text!r}: {nearest(text, papers)}")
+    return papers[text]
+
+
+def shipped() -> dict[str, Path]:
+    """Folders of the papers that come with eqbench, by name."""
+    files = Path(__file__).parent.glob("*/paper.toml")
+    found = {file.parent.name: file.parent for file in files}
+    # from the tree to its equilibria to methods that find them, then what is new
+    return {name: found.pop(name) for name in ORDER if name in found} | found

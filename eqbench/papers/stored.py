@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from eqbench.documents import read_file
 from eqbench.errors import EqbenchError
-from eqbench.papers.jobs import Job, JobRecord, Workshop
+from eqbench.papers.jobs import Job, JobFolder
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,13 +33,14 @@ class StoredJob:
 
     Attributes
     ----------
-    record : how it went
+    name : of the job
     path : its folder
+    elapsed_s : wall time that it took
     """
 
-    def __init__(self, record: JobRecord, folder: Path) -> None:
-        self.record, self.path = record, folder / record.name
-        self._printed = folder / f"{record.name}.out"
+    def __init__(self, name: str, folder: Path, elapsed_s: float) -> None:
+        self.name, self.path, self.elapsed_s = name, folder / name, elapsed_s
+        self._printed = folder / f"{name}.out"
 
     @cached_property
     def summary(self) -> Any:
@@ -102,7 +103,7 @@ class StoredJob:
         try:
             return read_file(file, MOST_STORED_BYTES).decode()
         except FileNotFoundError:
-            raise NotStoredError(f"the job {self.record.name} left no {file.name}") from None
+            raise NotStoredError(f"the job {self.name} left no {file.name}") from None
         except (OSError, UnicodeDecodeError) as error:
             raise self._damaged(file.name, error) from None
 
@@ -113,10 +114,9 @@ class StoredJob:
             raise self._damaged(file, error) from None
 
     def _damaged(self, file: str, error: Exception) -> NotStoredError:
-        name = self.record.name
         return NotStoredError(
-            f"{file} of the job {name} cannot be read ({type(error).__name__}: {error}); delete "
-            f"{name}.json and go on with --resume"
+            f"{file} of the job {self.name} cannot be read ({type(error).__name__}: {error}); run "
+            f"it again with --resume DIR --again {self.name}"
         )
 
     def rows(self, file: str = "points.csv") -> list[dict[str, str]]:
@@ -125,22 +125,38 @@ class StoredJob:
 
 
 class Stored:
-    """The jobs of a source; it notes which of them are asked for.
+    """The jobs that were run for a paper, for reading.
+
+    Parameters
+    ----------
+    path : folder that holds one folder for each job
+    full : whether they were run in full
+    """
+
+    def __init__(self, path: Path, *, full: bool) -> None:
+        self.path, self.full = path, full
+        self._open: dict[str, StoredJob] = {}
+
+    def __getitem__(self, name: str) -> StoredJob:
+        """The job of this name."""
+        return self._open.setdefault(name, StoredJob(name, self.path, self._elapsed_s(name)))
+
+    def _elapsed_s(self, name: str) -> float:
+        return 0.0  # a computation asks for what the jobs found before it, not for their times
+
+
+class CheckedJobs(Stored):
+    """The jobs of a paper, which are read only if they are as they would be run now.
 
     Attributes
     ----------
     used : names of the jobs that were read since :meth:`listen`, in that order
     """
 
-    def __init__(self, workshop: Workshop, jobs: Sequence[Job]) -> None:
-        self._workshop, self._jobs = workshop, {job.name: job for job in jobs}
-        self._open: dict[str, StoredJob] = {}
+    def __init__(self, folder: JobFolder, jobs: Sequence[Job]) -> None:
+        super().__init__(folder.path, full=folder.full)
+        self._folder, self._jobs = folder, {job.name: job for job in jobs}
         self.used: list[str] = []
-
-    @property
-    def full(self) -> bool:
-        """Whether the jobs were run in full."""
-        return self._workshop.full
 
     def listen(self) -> None:
         """Begin to note which jobs are read."""
@@ -152,7 +168,7 @@ class Stored:
         Raises
         ------
         KeyError
-            If the source has no such job: a mistake of its author.
+            If the paper has no such job: a mistake of its author.
         NotStoredError
             If it was not run as it is now, or failed.
         """
@@ -160,37 +176,43 @@ class Stored:
         if name not in self.used:
             self.used.append(name)
         if name not in self._open:
-            record = self._workshop.record(name)
-            if record is None:
-                raise NotStoredError(self._why_missing(job))
-            if not record.accepted:
-                raise NotStoredError(
-                    f"the job {name} failed with exit code {record.exit_code}: {self._last(name)}"
-                )
-            if not self._workshop.is_current(job, record):
-                raise NotStoredError(
-                    f"what the job {name} stored is of another version of it, of eqbench or of "
-                    "what it needs; go on with --resume"
-                )
-            self._open[name] = StoredJob(record, self._workshop.folder)
-        return self._open[name]
+            self._check(job)
+        return super().__getitem__(name)
+
+    def _check(self, job: Job) -> None:
+        record = self._folder.record(job.name)
+        if record is None:
+            raise NotStoredError(self._why_missing(job))
+        if not record["accepted"]:
+            raise NotStoredError(
+                f"the job {job.name} failed with exit code {record['exit_code']}: "
+                f"{self._last(job.name)}"
+            )
+        if not self._folder.is_current(job, record):
+            raise NotStoredError(
+                f"what the job {job.name} stored is of another version of it, of eqbench or of "
+                "what it needs; go on with --resume"
+            )
+
+    def _elapsed_s(self, name: str) -> float:
+        record = self._folder.record(name)
+        return 0.0 if record is None else record["elapsed_s"]
 
     def _why_missing(self, job: Job) -> str:
         if job.full and not self.full:
             return f"the job {job.name} belongs to --full"
         for name in sorted(job.required(full=self.full)):
-            record = self._workshop.record(name)
-            if record is not None and not record.accepted:
+            record = self._folder.record(name)
+            if record is not None and not record["accepted"]:
                 return f"the job {job.name} needs the job {name}, which failed"
         return f"the job {job.name} was not run to its end; go on with --resume"
 
     def _last(self, name: str) -> str:
         """Last line that a job said."""
-        file = self._workshop.folder / f"{name}.err"
         try:
-            said = read_file(file, MOST_STORED_BYTES).decode(errors="replace")
+            said = read_file(self.path / f"{name}.err", MOST_STORED_BYTES).decode(errors="replace")
         except OSError as error:
             raise NotStoredError(
-                f"the job {name} failed, and {file.name} cannot be read: {error.strerror}"
+                f"the job {name} failed, and {name}.err cannot be read: {error.strerror}"
             ) from None
         return (said.strip().splitlines() or ["it said nothing"])[-1]

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from eqbench.errors import UsageError
 from eqbench.papers.checks import Missing, difference, passes, shown
-from eqbench.papers.jobs import Job, Workshop
+from eqbench.papers.jobs import Job, JobFolder
 from eqbench.papers.paper import Claim, Figure, Paper, Part
-from eqbench.papers.stored import NotStoredError, Stored
+from eqbench.papers.stored import CheckedJobs, NotStoredError
 
 SCHEMA = "eqbench.reproduce/2"
 VERDICTS = ("reproduced", "differs", "source_error", "not_attempted")
@@ -19,7 +20,7 @@ VERDICTS = ("reproduced", "differs", "source_error", "not_attempted")
 class Facts:
     """What a paper's functions read off its jobs, each called once."""
 
-    def __init__(self, paper: Paper, stored: Stored) -> None:
+    def __init__(self, paper: Paper, stored: CheckedJobs) -> None:
         self._paper, self._stored = paper, stored
         self._known: dict[str, tuple[Any, list[str]]] = {}
 
@@ -65,24 +66,26 @@ class Facts:
             return Missing(str(error)), [job]
 
 
-def judge(paper: Paper, workshop: Workshop) -> dict[str, Any]:
+def judge(paper: Paper, folder: JobFolder) -> dict[str, Any]:
     """A paper with a verdict on each claim, as JSON values."""
-    stored = Stored(workshop, paper.jobs)
+    stored = CheckedJobs(folder, paper.jobs)
     facts = Facts(paper, stored)
     parts = [_part(part, facts, stored) for part in paper.parts]
+    for place, claim in enumerate((c for part in parts for c in part["claims"]), start=1):
+        claim["id"] = f"{paper.name}-{place}"
     counts = Counter(claim["verdict"] for part in parts for claim in part["claims"])
     return {
         "name": paper.name,
         "citation": paper.citation,
-        "full": workshop.full,
+        "full": folder.full,
         "counts": {verdict: counts[verdict] for verdict in VERDICTS},
         "checks": sum(part["checks"] for part in parts),
         "parts": parts,
-        "jobs": [record for job in paper.jobs if (record := _job(job, workshop)) is not None],
+        "jobs": [record for job in paper.jobs if (record := _job(job, folder)) is not None],
     }
 
 
-def _part(part: Part, facts: Facts, stored: Stored) -> dict[str, Any]:
+def _part(part: Part, facts: Facts, stored: CheckedJobs) -> dict[str, Any]:
     functions = {claim.fact.partition("/")[0] for claim in part.claims if claim.fact}
     return {
         "title": part.title,
@@ -98,7 +101,10 @@ def _part(part: Part, facts: Facts, stored: Stored) -> dict[str, Any]:
 
 def _claim(claim: Claim, facts: Facts) -> dict[str, Any]:
     value, jobs = facts.at(claim.fact) if claim.fact else (Missing(claim.note), [])
-    verdict, ours, detail = _verdict(claim, value, facts)
+    try:
+        verdict, ours, detail = _verdict(claim, value, facts)
+    except UsageError as error:
+        raise UsageError(f"the claim {claim.row} {claim.column}: {error}") from None
     return {
         "row": claim.row,
         "column": claim.column,
@@ -150,22 +156,22 @@ def _figure(figure: Figure, facts: Facts) -> dict[str, Any]:
     }
 
 
-def _is_there(stored: Stored, job: str, file: str) -> bool:
+def _is_there(stored: CheckedJobs, job: str, file: str) -> bool:
     try:
         return bool((stored[job].path / file).exists())
     except NotStoredError:
         return False
 
 
-def _job(job: Job, workshop: Workshop) -> dict[str, Any] | None:
-    record = workshop.record(job.name)
+def _job(job: Job, folder: JobFolder) -> dict[str, Any] | None:
+    record = folder.record(job.name)
     if record is None:
         return None
     return {
         "name": job.name,
-        "command": record.command,
-        "run": str(Path("jobs") / workshop.source / (job.name if job.out else f"{job.name}.out")),
-        "exit_code": record.exit_code,
-        "failed": not record.accepted,
-        "elapsed_s": record.elapsed_s,
+        "command": record["command"],
+        "run": str(Path("jobs") / folder.paper / (job.name if job.out else f"{job.name}.out")),
+        "exit_code": record["exit_code"],
+        "failed": not record["accepted"],
+        "elapsed_s": record["elapsed_s"],
     }

@@ -15,23 +15,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from eqbench.documents import read_file
+from eqbench.equilibria.kuhn_ranges import NODES, KuhnNodes, node_title
 from eqbench.errors import UsageError
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
-from eqbench.model.profile_json import MOST_PROFILE_BYTES, parse_profile, profile_from_json
+from eqbench.model.profile_json import profile_from_json, read_profile
 from eqbench.model.tree import FloatArray, GameTree
-from eqbench.plots.kuhn import NODES, KuhnNodes, bar_figure, node_title, write_animation
+from eqbench.plots.kuhn import bar_figure, write_animation
 from eqbench.plots.style import (
     LABEL_SIZE,
-    SUFFIXES,
     Color,
     add_legend,
     label_axes,
     new_figure,
     ordered_colors,
     player_color,
-    save_figure,
+    sample,
+    save_both,
 )
 from eqbench.report.naming import identity_text
 from eqbench.report.svg import COLORS, GRAY, INK
@@ -45,7 +45,7 @@ from eqbench.studies.branch import (
     turning_points,
 )
 from eqbench.studies.qre import PARAMETER
-from eqbench.studies.trace.setting import Setting
+from eqbench.studies.trace.follow import Setting
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -99,7 +99,7 @@ def frequency_panels(tree: GameTree) -> tuple[Panel, ...]:
             f"the frequencies of this game need {len(found)} panels, one for each player and "
             f"public history; at most {MAX_PANELS} can be read, so choose a smaller game"
         )
-    if _is_three_player_kuhn(tree):
+    if _has_nodes(tree):
         return tuple(
             Panel(node_title(row), tuple(found.get((node.player, node.history), ())))
             for row, node in enumerate(NODES)
@@ -113,19 +113,8 @@ def frequency_panels(tree: GameTree) -> tuple[Panel, ...]:
     )
 
 
-def line_labels(panels: tuple[Panel, ...]) -> list[str]:
-    """All labels of lines; cards by their number, others in the order in which they occur."""
-    labels = list(dict.fromkeys(line.label for panel in panels for line in panel.lines))
-    return sorted(labels, key=int) if all(map(str.isdecimal, labels)) else labels
-
-
-def line_actions(panels: tuple[Panel, ...]) -> list[str]:
-    """Actions that tell lines of one label apart, in the order in which they occur."""
-    actions = dict.fromkeys(line.action for panel in panels for line in panel.lines)
-    return list(filter(None, actions))
-
-
-def _is_three_player_kuhn(tree: GameTree) -> bool:
+def _has_nodes(tree: GameTree) -> bool:
+    """Return whether a game has the twelve nodes of three-player Kuhn poker."""
     try:
         KuhnNodes.of(tree)
     except UsageError:
@@ -225,11 +214,11 @@ def payoff_figure(
         whose = "expectation" if len(branches) == 1 else f"expectation of {names[row[0]]}"
         label_axes(main, "", whose)
         for ax in close_ups:
-            label_axes(ax, "", "")
+            label_axes(ax)
     for ax in grid[-1]:
-        ax.set_xlabel(first.parameter, fontsize=LABEL_SIZE)
+        label_axes(ax, first.parameter)
     if len(branches) == 1:
-        grid[0, 0].set_title(next(iter(branches)), loc="left", fontsize=LABEL_SIZE)
+        label_axes(grid[0, 0], title=next(iter(branches)))
     add_legend(figure, grid[0, 0].get_legend_handles_labels()[0])
     return figure
 
@@ -317,19 +306,11 @@ def _close_up(main: Axes, ax: Axes, window: Window, name: str, lines: Sequence[_
         margin = 0.06 * float(np.ptp(seen)) or 1e-3
         bottom, top = float(seen.min()) - margin, float(seen.max()) + margin
     ax.set(xlim=(left, right), ylim=(bottom, top))
-    ax.set_title(name, loc="left", fontsize=LABEL_SIZE)
-    main.add_patch(
-        Rectangle((left, bottom), right - left, top - bottom, fill=False, edgecolor=GRAY, zorder=4)
-    )
-    main.annotate(
-        name,
-        (right, top),
-        (2, 1),
-        textcoords="offset points",
-        color=GRAY,
-        fontsize=LABEL_SIZE,
-        zorder=4,
-    )
+    label_axes(ax, title=name)
+    size = right - left, top - bottom
+    main.add_patch(Rectangle((left, bottom), *size, fill=False, edgecolor=GRAY, zorder=4))
+    style: dict[str, Any] = {"color": GRAY, "fontsize": LABEL_SIZE, "zorder": 4}
+    main.annotate(name, (right, top), (2, 1), textcoords="offset points", **style)
 
 
 def crossing_figure(branches: Mapping[str, Branch], *, tolerance: float = VERTICAL) -> Figure:
@@ -359,7 +340,6 @@ def crossing_figure(branches: Mapping[str, Branch], *, tolerance: float = VERTIC
         if not counts.size:  # it only stands still: one flat step
             breakpoints = np.array([branch.values.min(), branch.values.max()])
             counts = np.ones(1, dtype=np.int64)
-        label_axes(ax, "", "")
         ax.set_axisbelow(True)
         # the outline keeps narrow steps visible
         colors = {"facecolor": COLORS[0], "edgecolor": COLORS[0]}
@@ -367,9 +347,8 @@ def crossing_figure(branches: Mapping[str, Branch], *, tolerance: float = VERTIC
         most = int(counts.max(initial=0))
         ax.set_ylim(0, 1.1 * max(most, 1))
         ax.yaxis.set_major_locator(MaxNLocator(nbins=3, integer=True))
-        ax.set_title(f"{name}: up to {most}", loc="left", fontsize=LABEL_SIZE)
-    parameters = sorted({branch.parameter for branch in branches.values()})
-    grid[-1].set_xlabel(", ".join(parameters), fontsize=LABEL_SIZE)
+        label_axes(ax, title=f"{name}: up to {most}")
+    label_axes(grid[-1], ", ".join(sorted({branch.parameter for branch in branches.values()})))
     figure.supylabel("points of the branch", fontsize=LABEL_SIZE)
     return figure
 
@@ -400,22 +379,23 @@ def frequency_figure(
     UsageError
         If the window is empty, nothing is free or there would be more than 60 panels.
     """
-    from matplotlib.lines import Line2D
-
     if window is not None and not window[0] < window[1]:
         raise UsageError(f"a close-up from {window[0]} to {window[1]} shows nothing")
     panels = frequency_panels(branch.game.tree)
-    labels = line_labels(panels)
+    lines = [line for panel in panels for line in panel.lines]
+    labels = list(dict.fromkeys(line.label for line in lines))
+    are_cards = all(map(str.isdecimal, labels))
+    if are_cards:
+        labels.sort(key=int)
     color = dict(zip(labels, ordered_colors(len(labels)), strict=True))
-    actions = line_actions(panels)
+    actions = list(dict.fromkeys(line.action for line in lines if line.action))
     style = dict(zip(actions, itertools.cycle(LINE_STYLES), strict=False))
     columns = 3 if len(panels) == 12 else min(math.ceil(math.sqrt(len(panels))), MOST_COLUMNS)
     rows = math.ceil(len(panels) / columns)
     figure = new_figure(1.2 + 2.7 * columns, 0.6 + 1.8 * rows)
     grid = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
     for ax, panel in zip(grid.flat, panels, strict=False):
-        label_axes(ax, "", "")
-        ax.set_title(panel.title, loc="left", fontsize=LABEL_SIZE)
+        label_axes(ax, title=panel.title)
         for line in sorted(panel.lines, key=lambda line: labels.index(line.label)):
             (drawn,) = ax.plot(branch.values, branch.free[:, line.position], linewidth=1.1)
             drawn.set(color=color[line.label], linestyle=style.get(line.action, "-"))
@@ -426,22 +406,18 @@ def frequency_figure(
         ax.remove()
     for ax in grid.flat[len(panels) - columns : len(panels)]:
         ax.tick_params(labelbottom=True)
-    ends = window or _ends(branch)
+    ends = window or (float(branch.values.min()), float(branch.values.max()))
     if logarithmic:
         grid[0, 0].set_xscale("log")
         ends = max(ends[0], LEAST), ends[1]
     grid[0, 0].set(ylim=(-0.04, 1.04), xlim=ends)
     figure.supxlabel(branch.parameter, fontsize=LABEL_SIZE)
     figure.supylabel("frequency", fontsize=LABEL_SIZE)
-    handles = [Line2D([], [], color=color[label], label=label) for label in labels]
-    handles += [Line2D([], [], color=GRAY, linestyle=style[name], label=name) for name in actions]
-    title = "card" if all(map(str.isdecimal, labels)) else None
+    handles = [sample(label, color=color[label]) for label in labels]
+    handles += [sample(name, color=GRAY, linestyle=style[name]) for name in actions]
+    title = "card" if are_cards else None
     add_legend(figure, handles, title=title, columns=math.ceil(len(handles) / LEGEND_ROWS))
     return figure
-
-
-def _ends(branch: Branch) -> tuple[float, float]:
-    return float(branch.values.min()), float(branch.values.max())
 
 
 def draw_quantal(game: Game, folder: Path) -> list[Path]:
@@ -453,11 +429,7 @@ def draw_quantal(game: Game, folder: Path) -> list[Path]:
         If the points cannot be read or a file cannot be written.
     """
     branch = read_points(game, folder / POINTS, PARAMETER)
-    figure = frequency_figure(branch, logarithmic=True)
-    files = [folder / f"frequencies{suffix}" for suffix in SUFFIXES]
-    for file in files:
-        save_figure(figure, file)
-    return files
+    return save_both(frequency_figure(branch, logarithmic=True), folder, "frequencies")
 
 
 FIGURES, ANIMATION = "figures", "animation.gif"
@@ -477,15 +449,10 @@ def draw_trace(setting: Setting, folder: Path, document: Mapping[str, Any]) -> I
     branch = read_points(setting.game, folder / POINTS)
     target = _figure_folder(folder)
     for name, draw in _figures(setting, folder, document).items():
-        files = [target / f"{name}{suffix}" for suffix in SUFFIXES]
         try:
-            figure = draw(branch)
-            for file in files:
-                save_figure(figure, file)
+            yield from save_both(draw(branch), target, name)
         except UsageError as error:
             yield f"the figure {name} is missing: {error}"
-        else:
-            yield from files
 
 
 def check_figures(setting: Setting) -> None:
@@ -524,14 +491,6 @@ def check_animation(setting: Setting) -> None:
     KuhnNodes.of(setting.game.tree)
 
 
-def _has_bars(setting: Setting) -> bool:
-    try:
-        KuhnNodes.of(setting.game.tree)
-    except UsageError:
-        return False
-    return True
-
-
 def _figures(
     setting: Setting, folder: Path, document: Mapping[str, Any]
 ) -> dict[str, Callable[[Branch], Figure]]:
@@ -545,7 +504,7 @@ def _figures(
     }
     for number, ends in enumerate(close_ups, start=1):
         figures[f"frequencies-{number}"] = partial(frequency_figure, window=ends)
-    if _has_bars(setting):
+    if _has_nodes(setting.game.tree):
         for entry in document["at"]:
             for number, item in enumerate(entry["equilibria"], start=1):
                 name = f"bars-{Path(item['profile']).stem}"
@@ -557,12 +516,7 @@ def _bars(setting: Setting, folder: Path, shown: tuple[dict[str, Any], int], _: 
     """Bars of one equilibrium of an entry of the summary, by its number from 1."""
     tree, (entry, number) = setting.game.tree, shown
     item = entry["equilibria"][number - 1]
-    file = folder / item["profile"]
-    try:
-        data = parse_profile(read_file(file, MOST_PROFILE_BYTES))
-    except OSError as error:
-        raise UsageError(f"cannot read {file}: {error.strerror}; trace again") from None
-    behavior = profile_from_json(tree, data).probabilities
+    behavior = profile_from_json(tree, read_profile(str(folder / item["profile"]))).probabilities
     words = [
         f"{_name(setting)} at {setting.parameter}={entry['parameter']:.9g}",
         f"{number} of {len(entry['equilibria'])}",

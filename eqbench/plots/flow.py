@@ -26,7 +26,6 @@ from eqbench.plots.stability import regime_diagram
 from eqbench.plots.style import (
     LABEL_SIZE,
     SMALL_SIZE,
-    SUFFIXES,
     Color,
     add_legend,
     by_name,
@@ -34,18 +33,18 @@ from eqbench.plots.style import (
     label_axes,
     new_figure,
     ordered_colors,
-    save_figure,
+    sample,
+    save_both,
     title_figure,
 )
 from eqbench.report.svg import GRAY, INK
-from eqbench.studies.branch import action_labels
-from eqbench.studies.flow.points import POINTS, SimulatedRun, read_points
+from eqbench.studies.branch import POINTS, action_labels
+from eqbench.studies.flow.points import SimulatedRun, read_points
 from eqbench.studies.flow.profits import KnownPayoffs
 from eqbench.studies.flow.sets import members, verdicts
 from eqbench.studies.flow.simulate import SimulationStudy
 
 if TYPE_CHECKING:
-    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -138,18 +137,15 @@ def coupled_pairs(game: Game, runs: Sequence[SimulatedRun], most: int) -> list[t
     matters to it; at most `most` of them, the strongest first. The strength of a pair is its
     coupling, times the root of the area that the frequencies sweep.
     """
+    from scipy.sparse.csgraph import minimum_spanning_tree
+
     late = np.array([np.ptp(free_frequencies(game, run)[late_part(run)], axis=0) for run in runs])
     late[late <= MOVES] = 0.0
     swept = np.sqrt(late[:, :, None] * late[:, None, :]).max(axis=0)
     strength = np.triu(couplings(game, runs) * swept, 1)
-    order = np.argsort(-strength, axis=None, kind="stable")[: np.count_nonzero(strength)]
-    group = np.arange(len(strength))
-    chosen: list[tuple[int, int]] = []
-    for one, other in zip(*np.unravel_index(order, strength.shape), strict=True):
-        if group[one] != group[other] and len(chosen) < most:
-            chosen.append((int(one), int(other)))
-            group[group == group[other]] = group[one]
-    return chosen
+    forest = minimum_spanning_tree(-strength).tocoo()
+    order = np.argsort(forest.data, kind="stable")[:most]
+    return [(int(forest.row[k]), int(forest.col[k])) for k in order]
 
 
 MOST_ROWS = 24
@@ -191,16 +187,18 @@ def series_figure(game: Game, runs: Sequence[SimulatedRun], *, note: str = "") -
     for axes, position in zip(grid, rows, strict=True):
         for ax, run, free, color in zip(axes, shown, values, colors, strict=False):
             banded |= _draw_whole(ax, run.times, free[:, position], color)
-        _draw_end(axes[-1], shown[0], values[0][:, position], colors[0])
+        end = late_part(shown[0])  # points are drawn one by one there
+        times, late = shown[0].times[end][-CLOSE_UP:], values[0][end, position][-CLOSE_UP:]
+        axes[-1].plot(times, late, color=colors[0], linewidth=0.8)
         for ax in axes:
-            label_axes(ax, "", "")
+            label_axes(ax)
             ax.set(ylim=(-0.06, 1.06), yticks=(0, 1))
             ax.margins(x=0.01)
-        name, size = names[position], LABEL_SIZE
-        axes[0].set_ylabel(name, fontsize=size, rotation=0, ha="right", va="center")
+        style = {"fontsize": LABEL_SIZE, "rotation": 0, "ha": "right", "va": "center"}
+        axes[0].set_ylabel(names[position], **style)
     titles = [*(run.name for run in shown), f"the end of {shown[0].name}"]
     for ax, title in zip(grid[0], titles, strict=True):
-        ax.set_title(title, loc="left", fontsize=LABEL_SIZE)
+        label_axes(ax, title=title)
     figure.supxlabel("time", fontsize=LABEL_SIZE)
     words = [
         _at_rest(names, shown, values, set(positions)) if moving(game, shown) else _NOTHING_MOVES,
@@ -211,30 +209,16 @@ def series_figure(game: Game, runs: Sequence[SimulatedRun], *, note: str = "") -
     lines = [title_of(game), "; ".join(filter(None, words))]
     title_figure(figure, "\n".join(filter(None, lines)), SMALL_SIZE)
     if banded:
-        add_legend(figure, _band_and_mean())
+        from matplotlib.patches import Patch
+
+        mean = sample("running mean", color=INK, linewidth=1.0)
+        add_legend(figure, [mean, Patch(color=INK, label="range", **BAND)])
     return figure
 
 
 def _left_out(drawn: Sequence[Any], those: Sequence[Any], things: str) -> str:
     """That not all are drawn, in words; empty if all are."""
     return f"{len(drawn)} of {len(those)} {things} are drawn" if len(drawn) < len(those) else ""
-
-
-def _band_and_mean() -> list[Artist]:
-    """What a legend says about bands."""
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
-
-    return [
-        Line2D([], [], color=INK, linewidth=1.0, label="running mean"),
-        Patch(color=INK, label="range", **BAND),
-    ]
-
-
-def _draw_end(ax: Axes, run: SimulatedRun, values: FloatArray, color: Color) -> None:
-    """Draw the last points of a run one by one."""
-    part = late_part(run)
-    ax.plot(run.times[part][-CLOSE_UP:], values[part][-CLOSE_UP:], color=color, linewidth=0.8)
 
 
 def _widest(
@@ -325,24 +309,17 @@ def planes_of(
     """
     if not pairs:
         return coupled_pairs(game, runs, MOST_PANELS)
-    labels = action_labels(game.tree)
-    written = [labels[action] for action in Choices.of(game.tree).action.tolist()]
-    position = {name: place for place, name in enumerate(written)}
-    short = frequency_names(game, known_sets(game))
-    position |= {name: place for place, name in enumerate(short)}
-    return [_named_plane(pair, position) for pair in pairs]
-
-
-def _named_plane(pair: tuple[str, str], position: Mapping[str, int]) -> Plane:
-    for name in pair:
-        if name not in position:
-            raise UsageError(
-                f"{name!r} is no frequency of this game; {known_labels(name, list(position))}"
-            )
-    x, y = (position[name] for name in pair)
-    if x == y:
-        raise UsageError(f"{','.join(pair)} names one frequency twice; name two, such as b3,d2")
-    return x, y
+    position = {name: place for place, name in enumerate(frequency_names(game, ()))}
+    position |= {name: place for place, name in enumerate(frequency_names(game, known_sets(game)))}
+    for pair in pairs:
+        for name in pair:
+            if name not in position:
+                raise UsageError(
+                    f"{name!r} is no frequency of this game; {known_labels(name, list(position))}"
+                )
+        if position[pair[0]] == position[pair[1]]:
+            raise UsageError(f"{','.join(pair)} names one frequency twice; name two, such as b3,d2")
+    return [(position[x], position[y]) for x, y in pairs]
 
 
 def phase_figure(game: Game, runs: Sequence[SimulatedRun], planes: Sequence[Plane]) -> Figure:
@@ -352,8 +329,6 @@ def phase_figure(game: Game, runs: Sequence[SimulatedRun], planes: Sequence[Plan
     equilibria are red: circles, lines or areas, each with what its name ends in, or with a number
     where that is long.
     """
-    from matplotlib.lines import Line2D
-
     known = known_sets(game)
     names = frequency_names(game, known)
     rows = math.ceil(len(planes) / MOST_COLUMNS)
@@ -375,15 +350,12 @@ def phase_figure(game: Game, runs: Sequence[SimulatedRun], planes: Sequence[Plan
         _mark(ax, known, tags, Choices.of(game.tree).action[[x, y]])
     for ax in grid.flat[len(planes) :]:
         ax.remove()
-    handles = [
-        Line2D([], [], color=color, label=run.name) for run, color in zip(runs, colors, strict=True)
-    ]
-    handles.append(Line2D([], [], label="end of a run", color=GRAY, **_DOT))
+    handles = [sample(run.name, color=color) for run, color in zip(runs, colors, strict=True)]
+    handles.append(sample("end of a run", color=GRAY, **_DOT))
     if known:
-        handles.append(Line2D([], [], label="published equilibria", **_RING))
-    for name, tag in tags.items():
-        if not name.endswith(tag):
-            handles.append(Line2D([], [], linestyle="", label=f"{tag}: {name}"))
+        handles.append(sample("published equilibria", **_RING))
+    others = {name: tag for name, tag in tags.items() if not name.endswith(tag)}
+    handles += [sample(f"{tag}: {name}", linestyle="") for name, tag in others.items()]
     end = max(float(run.times[-1]) for run in runs)
     add_legend(figure, handles, title=f"at most {TURNS} turns,\nup to time {end:,.10g}")
     return figure
@@ -417,9 +389,8 @@ def _mark(ax: Axes, known: Sequence[KnownSet], tags: Mapping[str, str], actions:
             ax.plot(x, y, **_RING, clip_on=False, zorder=5)
             circles.add(spot)
         elif len(corners) == 2:
-            ax.plot(
-                x, y, color=MARK, linewidth=2.2, solid_capstyle="round", clip_on=False, zorder=5
-            )
+            ends: dict[str, Any] = {"solid_capstyle": "round", "clip_on": False}
+            ax.plot(x, y, color=MARK, linewidth=2.2, zorder=5, **ends)
         else:
             ax.fill(x, y, facecolor=MARK, alpha=0.12, edgecolor=MARK, linewidth=0.8)
         near = [other for other in named if np.abs(np.subtract(spot, other)).max() < TOGETHER]
@@ -484,8 +455,6 @@ def profit_figure(game: Game, runs: Sequence[SimulatedRun]) -> Figure:
     begins where points are dense, as they are not early in a long run. Published equilibria are
     dark: lines p = u t above and payoffs u below, areas where these vary within a set.
     """
-    from matplotlib.lines import Line2D
-
     players = game.tree.players
     figure = new_figure(2.2 + 2.9 * len(players), 5.2)
     title_figure(figure, title_of(game))
@@ -495,9 +464,8 @@ def profit_figure(game: Game, runs: Sequence[SimulatedRun]) -> Figure:
     styles = list(itertools.islice(itertools.cycle(LINE_STYLES[1:]), len(published)))
     end = max(float(run.times[-1] - run.times[0]) for run in runs)
     for player, (above, below) in enumerate(grid.T):
-        label_axes(above, "time", "" if player else "profit")
+        label_axes(above, "time", "" if player else "profit", players[player])
         label_axes(below, "time", "" if player else "profit / time")
-        above.set_title(players[player], loc="left", fontsize=LABEL_SIZE)
         below.set_xscale("log")
         for payoffs, style in zip(published.values(), styles, strict=True):
             low, high = payoffs[player]
@@ -511,13 +479,11 @@ def profit_figure(game: Game, runs: Sequence[SimulatedRun]) -> Figure:
             elapsed, profit = run.times - run.times[0], run.profits[:, player]
             rows = _spread(elapsed, np.linspace(0, end, MOST_PROFIT_POINTS))
             above.plot(elapsed[rows], profit[rows], color=color, linewidth=1.0)
-            rows = _spread(
-                elapsed, np.geomspace(_dense_from(elapsed), elapsed[-1], MOST_PROFIT_POINTS)
-            )
+            dense = np.geomspace(_dense_from(elapsed), elapsed[-1], MOST_PROFIT_POINTS)
+            rows = _spread(elapsed, dense)
             below.plot(elapsed[rows], _averages(elapsed, profit)[rows], color=color, linewidth=1.0)
-    handles = [Line2D([], [], color=c, label=r.name) for r, c in zip(runs, colors, strict=True)]
-    for name, style in zip(published, styles, strict=True):
-        handles.append(Line2D([], [], label=name, **_line(style)))
+    handles = [sample(run.name, color=color) for run, color in zip(runs, colors, strict=True)]
+    handles += [sample(k, **_line(style)) for k, style in zip(published, styles, strict=True)]
     add_legend(figure, handles)
     return figure
 
@@ -546,14 +512,11 @@ def _line(style: Any) -> dict[str, Any]:
 
 def _merged(known: KnownPayoffs) -> dict[str, FloatArray]:
     """Payoffs (N, 2) of the published sets, those with the same payoffs under one name."""
+    ranges = {name: np.round(known.ranges[name], _DIGITS) + 0.0 for name in by_name(known.ranges)}
     names: dict[bytes, list[str]] = {}
-    for name in by_name(known.ranges):
-        names.setdefault(_key(known.ranges[name]), []).append(name)
-    return {", ".join(same): np.round(known.ranges[same[0]], _DIGITS) for same in names.values()}
-
-
-def _key(payoffs: FloatArray) -> bytes:
-    return (np.round(payoffs, _DIGITS) + 0.0).tobytes()  # no negative zeros
+    for name, payoffs in ranges.items():
+        names.setdefault(payoffs.tobytes(), []).append(name)
+    return {", ".join(same): ranges[same[0]] for same in names.values()}
 
 
 def _spread(elapsed: FloatArray, wanted: FloatArray) -> NDArray[np.int64]:
@@ -586,20 +549,18 @@ def draw_simulation(
     files: list[Path] = []
     for value, game in zip(document["values"], study.games, strict=False):
         rows = [row for row in document["runs"] if row["parameter"] == value["parameter"]]
-        drawn = [
-            runs[row["name"]]._replace(name=row["start"])
-            for row in rows
-            if len(runs[row["name"]].times) > 1
-        ]
+        named = [runs[row["name"]]._replace(name=row["start"]) for row in rows]
+        drawn = [run for run in named if len(run.times) > 1]
         suffix = f"-{document['parameter']}-{value['parameter']:g}" if several else ""
         for name, figure in _figures(game, drawn, study.request.pairs) if drawn else ():
-            files += _saved(figure, folder, f"{name}{suffix}")
+            files += save_both(figure, folder, f"{name}{suffix}")
     if several:
         entries = _stability(study, [value["parameter"] for value in document["values"]])
-        figure = regime_diagram(
-            entries, _words(document), document["parameter"], title=study.request.game
-        )
-        files += _saved(figure, folder, "regimes")
+        words: dict[float, Counter[str]] = {}
+        for run in document["runs"]:
+            words.setdefault(run["parameter"], Counter())[run["regime"]] += 1
+        figure = regime_diagram(entries, words, document["parameter"], title=study.request.game)
+        files += save_both(figure, folder, "regimes")
     return files
 
 
@@ -611,21 +572,6 @@ def _figures(
         yield "phase", phase_figure(game, runs, planes)
     yield "series", series_figure(game, runs, note="" if planes else NO_PLANES)
     yield "profits", profit_figure(game, runs)
-
-
-def _words(document: Mapping[str, Any]) -> dict[float, Counter[str]]:
-    """How often each regime was found at each value of the parameter."""
-    found: dict[float, Counter[str]] = {}
-    for run in document["runs"]:
-        found.setdefault(run["parameter"], Counter())[run["regime"]] += 1
-    return found
-
-
-def _saved(figure: Figure, folder: Path, name: str) -> list[Path]:
-    files = [folder / f"{name}{suffix}" for suffix in SUFFIXES]
-    for file in files:
-        save_figure(figure, file)
-    return files
 
 
 def _stability(study: SimulationStudy, values: Sequence[float]) -> list[dict[str, Any]]:

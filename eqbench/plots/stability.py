@@ -13,14 +13,14 @@ import numpy as np
 from eqbench.plots.style import (
     LABEL_SIZE,
     MARKERS,
-    SUFFIXES,
     Color,
     add_legend,
     by_name,
     game_title,
     label_axes,
     new_figure,
-    save_figure,
+    sample,
+    save_both,
     title_figure,
     verdict_colors,
 )
@@ -89,11 +89,11 @@ def regime_diagram(
     if published:
         _draw_published(between[0], published)
     _draw_strip(below, words, values[-1] - values[0])
-    label_axes(below, parameter, "share of starts")
+    label_axes(below, parameter, "share of starts", "how trajectories move")
     below.grid(visible=False)
-    below.set_title("how trajectories move", loc="left", fontsize=LABEL_SIZE)
     seen = {word for counts in words.values() for word in counts}
-    _explain(below, {_spoken(word): REGIME_COLORS[word] for word in WORDS if word in seen})
+    spoken = {word: word.replace("quasi_", "quasi-").replace("_", " ") for word in WORDS}
+    _explain(below, {spoken[word]: REGIME_COLORS[word] for word in WORDS if word in seen})
     return figure
 
 
@@ -101,10 +101,9 @@ def _draw_sets(
     ax: Axes, entries: Sequence[Mapping[str, Any]], names: Sequence[str], values: Sequence[float]
 ) -> None:
     """Draw bars and diamonds of published sets, from the first one at the top."""
-    from matplotlib.lines import Line2D
-
     colors = verdict_colors(entry["verdict"] for entry in entries)
-    label_axes(ax, "", "")
+    title = "published equilibria, by stability" if names else "no equilibria were published"
+    label_axes(ax, title=title)
     ax.set_axisbelow(True)
     diamond: dict[str, Any] = {"marker": "D", "linestyle": "", "markeredgecolor": "white"}
     single = False
@@ -118,9 +117,7 @@ def _draw_sets(
             ax.plot(value, row, color=colors[word], markersize=6, **diamond)
     ax.set_yticks(range(len(names)), names)
     ax.set_ylim(len(names) - 0.4, -0.6)
-    title = "published equilibria, by stability" if names else "no equilibria were published"
-    ax.set_title(title, loc="left", fontsize=LABEL_SIZE)
-    mark = Line2D([], [], color=PALE, markersize=6, label="at one value only", **diamond)
+    mark = sample("at one value only", color=PALE, markersize=6, **diamond)
     _explain(ax, colors, [mark] if single else [])
 
 
@@ -145,10 +142,6 @@ def _explain(ax: Axes, colors: Mapping[str, Color], more: Sequence[Any] = ()) ->
     ax.legend(handles=[*handles, *more], loc="upper left", bbox_to_anchor=(1.02, 1.0), **style)
 
 
-def _spoken(word: str) -> str:
-    return word.replace("quasi_", "quasi-").replace("_", " ")
-
-
 def _pieces(
     verdict: Mapping[float, str], values: Sequence[float]
 ) -> tuple[list[Piece], dict[float, str]]:
@@ -159,7 +152,8 @@ def _pieces(
     """
     pieces: list[Piece] = []
     alone: dict[float, str] = {}
-    for stretch in _existing(verdict, values):
+    stretches = (list(group) for there, group in groupby(values, verdict.__contains__) if there)
+    for stretch in stretches:
         shown = [verdict[value] for value in stretch]
         for end, neighbor in ((0, 1), (-1, -2)):
             if len(stretch) == 1:
@@ -182,12 +176,6 @@ def _extend(pieces: list[Piece], piece: Piece) -> None:
         pieces.append(piece)
 
 
-def _existing(verdict: Mapping[float, str], values: Sequence[float]) -> list[list[float]]:
-    """Neighboring values at which a set exists, in one list each."""
-    groups = groupby(values, key=verdict.__contains__)
-    return [list(group) for exists, group in groups if exists]
-
-
 def _draw_strip(ax: Axes, words: Mapping[float, Counter[str]], length: float) -> None:
     """Draw a column of shares at each value."""
     values = np.array(sorted(words))
@@ -195,9 +183,8 @@ def _draw_strip(ax: Axes, words: Mapping[float, Counter[str]], length: float) ->
     bottom = np.zeros(len(values))
     for word in WORDS:
         shares = np.array([words[value][word] / words[value].total() for value in values.tolist()])
-        ax.bar(
-            values, shares, width, bottom, color=REGIME_COLORS[word], edgecolor=INK, linewidth=0.3
-        )
+        color = REGIME_COLORS[word]
+        ax.bar(values, shares, width, bottom, color=color, edgecolor=INK, linewidth=0.3)
         bottom += shares
     ax.set(ylim=(0, 1), yticks=(0, 1))
 
@@ -233,10 +220,7 @@ def draw_stability(document: Mapping[str, Any], folder: Path) -> list[Path]:
         name, figure = "eigenvalues", eigenvalue_figure(entries)
         title = game_title(document["game"], parameter, *values)
     title_figure(figure, title)
-    files = [folder / f"{name}{suffix}" for suffix in SUFFIXES]
-    for file in files:
-        save_figure(figure, file)
-    return files
+    return save_both(figure, folder, name)
 
 
 def eigenvalue_figure(entries: Sequence[Mapping[str, Any]]) -> Figure:
@@ -264,8 +248,6 @@ def verdict_figure(entries: Sequence[Mapping[str, Any]], parameter: str) -> Figu
     A thin line joins a set's marks at neighboring values with the same verdict; a ring marks
     values at which members of one set have different verdicts.
     """
-    from matplotlib.lines import Line2D
-
     colors = verdict_colors(entry["verdict"] for entry in entries)
     names = by_name(entry["name"] for entry in entries)
     values = sorted({entry["value"] for entry in entries})
@@ -288,9 +270,9 @@ def verdict_figure(entries: Sequence[Mapping[str, Any]], parameter: str) -> Figu
     ax.tick_params(axis="y", labelsize=LABEL_SIZE, color=PALE)
     ax.set_ylim(len(names) - 0.3, -0.7)
     dot: dict[str, Any] = {"marker": "o", "linestyle": "", "markersize": 4.5}
-    handles = [Line2D([], [], color=color, label=name, **dot) for name, color in colors.items()]
-    handles.append(Line2D([], [], color=INK, linewidth=1, label=_LINE))
+    handles = [sample(name, color=color, **dot) for name, color in colors.items()]
+    handles.append(sample(_LINE, color=INK, linewidth=1))
     if differing:
-        handles.append(Line2D([], [], label="members of the set differ", **_RING))
+        handles.append(sample("members of the set differ", **_RING))
     add_legend(figure, handles)
     return figure

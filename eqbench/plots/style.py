@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -49,8 +49,8 @@ def ordered_colors(count: int) -> Sequence[Color]:
     return [(red, green, blue, alpha) for red, green, blue, alpha in rows]
 
 
-def label_axes(ax: Axes, x_label: str, y_label: str) -> None:
-    """Name the axes of a panel and give them quiet ticks, grid and frame."""
+def label_axes(ax: Axes, x_label: str = "", y_label: str = "", title: str = "") -> None:
+    """Name a panel and its axes, and give them quiet ticks, grid and frame."""
     ax.tick_params(labelsize=SMALL_SIZE, color=PALE)
     ax.grid(color=PALE, alpha=0.3, linewidth=0.5)
     ax.spines[:].set_color(PALE)
@@ -58,6 +58,15 @@ def label_axes(ax: Axes, x_label: str, y_label: str) -> None:
         ax.set_xlabel(x_label, fontsize=LABEL_SIZE)
     if y_label:
         ax.set_ylabel(y_label, fontsize=LABEL_SIZE)
+    if title:
+        ax.set_title(title, loc="left", fontsize=LABEL_SIZE)
+
+
+def sample(label: str, **style: Any) -> Artist:
+    """Return an entry of a legend: what is drawn in that style."""
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], label=label, **style)
 
 
 def title_figure(figure: Figure, text: str, size: int = LABEL_SIZE) -> None:
@@ -100,6 +109,20 @@ def save_figure(figure: Figure, path: Path) -> None:
             figure.savefig(path, metadata=undated)
         except OSError as error:
             raise UsageError(f"cannot write {path}: {error}") from None
+
+
+def save_both(figure: Figure, folder: Path, name: str) -> list[Path]:
+    """Write a figure as SVG and as PNG; return the files.
+
+    Raises
+    ------
+    UsageError
+        If a file cannot be written.
+    """
+    files = [folder / f"{name}{suffix}" for suffix in SUFFIXES]
+    for file in files:
+        save_figure(figure, file)
+    return files
 
 
 # Centre manifolds of oscillatory dimension 0, 2, 4, ... are violet, light to dark; what comes after

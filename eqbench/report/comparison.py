@@ -7,12 +7,12 @@ import operator
 import re
 import statistics
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from eqbench.errors import UsageError, nearest
-from eqbench.report.entries import Entry, by_game, titles
+from eqbench.report.entries import Entry, titled
 from eqbench.report.equilibria import counts
 from eqbench.report.naming import listing
 from eqbench.report.rows import SOLVER, Column, Kind, Report, Row, Table
@@ -71,11 +71,6 @@ class Pair:
     new: tuple[CellRecord, ...]
 
     @property
-    def name(self) -> str:
-        """``game/solver`` as typed for the new run."""
-        return f"{self.new[0].game}/{self.new[0].solver}"
-
-    @property
     def worse(self) -> tuple[CellRecord, ...]:
         """Cells of the new run whose status is worse than before."""
         both = zip(self.base, self.new, strict=True)
@@ -83,26 +78,25 @@ class Pair:
 
     def figures(self, metric: str) -> Figures:
         """One of `METRICS` in both runs."""
-        values = [[_figure(cell, metric) for cell in side] for side in (self.base, self.new)]
-        both = list(zip(*values, strict=True))
+        both = [
+            (_figure(old, metric), _figure(new, metric))
+            for old, new in zip(self.base, self.new, strict=True)
+        ]
         common = [(old, new) for old, new in both if old is not None and new is not None]
-        if not common:
-            found = [new for new in values[1] if new is not None]
-            alone = statistics.median(found) if found else None
-            return Figures(None, alone, len(found), _lost(both))
-        base, new = (statistics.median(side) for side in zip(*common, strict=True))
-        return Figures(base, new, len(common), _lost(both))
+        lost = sum(old is not None and new is None for old, new in both)
+        if common:
+            base, new = (statistics.median(side) for side in zip(*common, strict=True))
+            return Figures(base, new, len(common), lost)
+        alone = [new for _, new in both if new is not None]
+        return Figures(None, statistics.median(alone) if alone else None, len(alone), lost)
 
-    def equilibria(self) -> tuple[dict[str, int], dict[str, int]]:
+    def equilibria(self) -> list[dict[str, int]]:
         """How many cells of either run found which equilibrium."""
-        base, new = (counts([Entry("", cell) for cell in side]) for side in (self.base, self.new))
-        return base, new
+        return [counts([Entry("", cell) for cell in side]) for side in (self.base, self.new)]
 
-    def statuses(self) -> tuple[dict[str, int], dict[str, int]]:
+    def statuses(self) -> list[dict[str, int]]:
         """How many cells of either run ended with which status."""
-        sides = ([str(cell.status) for cell in side] for side in (self.base, self.new))
-        base, new = (dict(Counter(side)) for side in sides)
-        return base, new
+        return [dict(Counter(cell.status for cell in side)) for side in (self.base, self.new)]
 
 
 @dataclass(frozen=True)
@@ -111,14 +105,10 @@ class Comparison:
 
     Attributes
     ----------
-    pairs : tuple of Pair
-        In the order of the new run.
-    missing : tuple of CellRecord
-        Finished cells of the base that the new run does not have.
-    only_new : tuple of str
-        Names of the finished cells that the base does not have.
-    warnings : tuple of str
-        Why figures of the two may not compare.
+    pairs : in the order of the new run
+    missing : finished cells of the base that the new run does not have
+    only_new : names of the finished cells that the base does not have
+    warnings : why figures of the two may not compare
     """
 
     base: StoredRun
@@ -135,10 +125,7 @@ class Comparison:
 
 
 def compare_runs(
-    base: StoredRun,
-    new: StoredRun,
-    games: Collection[str] = (),
-    solvers: Collection[str] = (),
+    base: StoredRun, new: StoredRun, games: Collection[str] = (), solvers: Collection[str] = ()
 ) -> Comparison:
     """The finished cells of two runs, matched by game, solver with options, seed and repeat.
 
@@ -157,12 +144,9 @@ def compare_runs(
         If the runs have no cell in common, or neither has a game or a solver that is named.
     """
     both = [*base.finished, *new.finished]
-    chosen = [_chosen(games, both, "game"), _chosen(solvers, both, "solver")]
+    keys = _chosen(games, both, "game") & _chosen(solvers, both, "solver")
     sides = _by_identity(
-        [
-            [cell for cell in run.finished if all(cell.key in keys for keys in chosen)]
-            for run in (base, new)
-        ]
+        [[cell for cell in run.finished if cell.key in keys] for run in (base, new)]
     )
     common = [identity for identity in sides[1] if identity in sides[0]]
     if not common:
@@ -174,16 +158,10 @@ def compare_runs(
     groups: dict[tuple[tuple[str, ...], str], list[_Identity]] = {}
     for identity in common:
         groups.setdefault(identity[:2], []).append(identity)
-    pairs = tuple(
-        Pair(*(tuple(side[identity] for identity in group) for side in sides))
-        for group in groups.values()
-    )
-    missing, added = (
-        tuple(cell for at, cell in side.items() if at not in other)
-        for side, other in (sides, reversed(sides))
-    )
-    warnings = (*_unlike(base, new), *_other_versions(pairs), *_unfinished(base, new))
-    warnings += tuple(dict.fromkeys(base.notes + new.notes))
+    pairs = tuple(Pair(*(tuple(side[k] for k in own) for side in sides)) for own in groups.values())
+    missing = tuple(cell for identity, cell in sides[0].items() if identity not in sides[1])
+    added = tuple(cell for identity, cell in sides[1].items() if identity not in sides[0])
+    warnings = (*_unlike(base, new, pairs), *dict.fromkeys(base.notes + new.notes))
     return Comparison(base, new, pairs, missing, tuple(map(cell_name, added)), warnings)
 
 
@@ -193,17 +171,12 @@ def _figure(cell: CellRecord, metric: str) -> float | None:
     return None if metric == "iterations" and value == 0 else value
 
 
-def _lost(both: Iterable[tuple[float | None, float | None]]) -> int:
-    return sum(old is not None and new is None for old, new in both)
-
-
 def _by_identity(sides: Sequence[Sequence[CellRecord]]) -> list[dict[_Identity, CellRecord]]:
     """Cells of each run by identity, which no two cells of a run share."""
-    counts = [
-        Counter((_game(cell), cell.solver_spec, cell.seed, cell.repeat) for cell in side)
-        for side in sides
+    keys = [
+        [(_game(cell), cell.solver_spec, cell.seed, cell.repeat) for cell in side] for side in sides
     ]
-    alike = {game for count in counts for (game, *_), times in count.items() if times > 1}
+    alike = {key[0] for own in keys for key, times in Counter(own).items() if times > 1}
 
     def identity(cell: CellRecord) -> _Identity:
         game = _game(cell)
@@ -221,7 +194,11 @@ def _game(cell: CellRecord) -> str:
 
 def _chosen(texts: Collection[str], cells: Sequence[CellRecord], kind: str) -> set[str]:
     """Keys of the cells with one of the games or solvers that are named."""
-    names = {cell.key: {"".join(name.split()) for name in _names(cell, kind)} for cell in cells}
+    names: dict[str, set[str]] = {}
+    for cell in cells:
+        typed, spec = getattr(cell, kind), getattr(cell, f"{kind}_spec")
+        known_as = (typed, spec, typed if is_foreign(typed) else typed.partition("(")[0])
+        names[cell.key] = {"".join(name.split()) for name in known_as}
     wanted = ["".join(part.split()) for text in texts for part in split_specs(text)]
     known = {name for each in names.values() for name in each}
     for text in wanted:
@@ -230,59 +207,41 @@ def _chosen(texts: Collection[str], cells: Sequence[CellRecord], kind: str) -> s
     return {key for key, each in names.items() if not wanted or each.intersection(wanted)}
 
 
-def _names(cell: CellRecord, kind: str) -> tuple[str, ...]:
-    typed, spec = getattr(cell, kind), getattr(cell, f"{kind}_spec")
-    return (typed, spec) if is_foreign(typed) else (typed, spec, typed.partition("(")[0])
-
-
 def _some(cells: Iterable[CellRecord]) -> str:
     return " ".join(listing([cell_name(cell) for cell in cells])) or "nothing"
 
 
-def _unlike(base: StoredRun, new: StoredRun) -> list[str]:
-    """What the runs were asked for, and where they ran, as far as it differs."""
-    limits = _differences(base.plan["request"], new.plan["request"], _LIMITS)
-    before, after = (run.plan.get("environment") or {} for run in (base, new))
-    machine = _differences(before, after, _MACHINE)
-    old, now = (each.get("packages") or {} for each in (before, after))
-    machine += _differences(old, now, sorted({*old, *now}))
-    named = (("limits differ", limits), ("machine or packages differ", machine))
-    return [f"{what}: {', '.join(found)}" for what, found in named if found]
-
-
-def _differences(before: dict[str, Any], after: dict[str, Any], names: Iterable[str]) -> list[str]:
-    pairs = [(name, before.get(name), after.get(name)) for name in names]
-    return [f"{name} {old} → {now}" for name, old, now in pairs if old != now]
-
-
-def _other_versions(pairs: Sequence[Pair]) -> list[str]:
-    """Solvers of another version, and games whose tree is another one."""
+def _unlike(base: StoredRun, new: StoredRun, pairs: Sequence[Pair]) -> Iterator[str]:
+    """What the runs were asked for, where they ran, and what they ran, as far as it differs."""
+    limits = _differences([run.plan["request"] for run in (base, new)], _LIMITS)
+    machines = [run.plan.get("environment") or {} for run in (base, new)]
+    packages = [machine.get("packages") or {} for machine in machines]
+    machine = _differences(machines, _MACHINE)
+    machine += _differences(packages, sorted({*packages[0], *packages[1]}))
     both = [(pair.base[0], pair.new[0]) for pair in pairs]
     solvers = [now.solver for old, now in both if old.solver_version != now.solver_version]
     games = [now.game for old, now in both if old.game_content != now.game_content]
-    named = (("solver or model of another version", solvers), ("the tree differs", games))
-    return [
-        f"{what}: {' '.join(listing(list(dict.fromkeys(found))))}" for what, found in named if found
-    ]
+    named = {
+        "limits differ": ", ".join(limits),
+        "machine or packages differ": ", ".join(machine),
+        "solver or model of another version": " ".join(listing(list(dict.fromkeys(solvers)))),
+        "the tree differs": " ".join(listing(list(dict.fromkeys(games)))),
+    }
+    yield from (f"{what}: {found}" for what, found in named.items() if found)
+    for run in (base, new):
+        if run.missing:
+            yield f"{run.missing} of {run.planned} cells of {run.path} have not finished"
 
 
-def _unfinished(*runs: StoredRun) -> list[str]:
-    return [
-        f"{run.missing} of {run.planned} cells of {run.path} have not finished"
-        for run in runs
-        if run.missing
-    ]
+def _differences(sides: Sequence[dict[str, Any]], names: Iterable[str]) -> list[str]:
+    pairs = [(name, *(side.get(name) for side in sides)) for name in names]
+    return [f"{name} {old} → {now}" for name, old, now in pairs if old != now]
 
 
 _NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _CONDITION = re.compile(r"(\w+)(>=|<=|>|<)(.+)")
 _LIMIT = re.compile(rf"(?P<absolute>{_NUMBER})|(?P<factor>{_NUMBER})?x(?:\+(?P<plus>{_NUMBER}))?")
-_COMPARE: dict[str, Callable[[float, float], bool]] = {
-    ">": operator.gt,
-    ">=": operator.ge,
-    "<": operator.lt,
-    "<=": operator.le,
-}
+_COMPARE = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
 _ALLOWED = (
     "write METRIC OP LIMIT with OP one of > >= < <= and LIMIT a number, a multiple of the base "
     "such as 1.2x, or one with a margin such as 1.2x+0.1 or x+1e-9; for example elapsed_s>1.2x"
@@ -307,12 +266,10 @@ class Rule:
 
         Against a multiple of the base, a figure must also be beyond the base itself.
         """
-        if figures.new is None:
+        if figures.new is None or (figures.base is None and self.factor is not None):
             return False
-        if self.factor is None:
+        if self.factor is None or figures.base is None:
             return _COMPARE[self.comparison](figures.new, self.plus)
-        if figures.base is None:
-            return False
         # a multiple of a negative base, as rounding leaves of a regret, is on its wrong side
         limit = self.factor * max(figures.base, 0.0) + self.plus
         beyond = _COMPARE[self.comparison[0]](figures.new, figures.base)
@@ -327,12 +284,6 @@ class Criteria:
     statuses: bool = True
     missing: bool = True
 
-    @property
-    def texts(self) -> list[str]:
-        """All of them in words."""
-        kinds = [*(["status"] * self.statuses), *(["missing cells"] * self.missing)]
-        return [*kinds, *(rule.text for rule in self.rules)]
-
 
 @dataclass(frozen=True)
 class Regression:
@@ -342,11 +293,6 @@ class Regression:
     solver: str
     rule: str
     text: str
-
-    @property
-    def name(self) -> str:
-        """``game/solver``."""
-        return f"{self.game}/{self.solver}"
 
 
 def parse_rule(text: str) -> Rule:
@@ -392,51 +338,36 @@ def regressions(comparison: Comparison, criteria: Criteria) -> list[Regression]:
         for pair in comparison.pairs
         for rule, text in _broken(pair, criteria)
     ]
-    if criteria.missing:
-        groups: dict[tuple[str, str], list[CellRecord]] = {}
-        for cell in comparison.missing:
-            groups.setdefault((cell.game, cell.solver), []).append(cell)
-        found += [Regression(*names, "missing", _missing(own)) for names, own in groups.items()]
+    groups: dict[tuple[str, str], list[str]] = {}
+    for cell in comparison.missing if criteria.missing else ():
+        seeds = groups.setdefault((cell.game, cell.solver), [])
+        seeds += [] if cell.seed is None else [str(cell.seed)]
+    for names, seeds in ((names, list(dict.fromkeys(own))) for names, own in groups.items()):
+        which = f" (seed{'s' if len(seeds) > 1 else ''} {', '.join(seeds)})" if seeds else ""
+        found.append(Regression(*names, "missing", f"missing from the new run{which}"))
     return found
 
 
 def _broken(pair: Pair, criteria: Criteria) -> Iterator[tuple[str, str]]:
     """Rules that a pair breaks, with the reason in words."""
-    if criteria.statuses and pair.worse:
-        yield "status", _worse_status(pair)
-    for rule in criteria.rules:
-        figures = pair.figures(rule.metric)
-        if figures.lost:
-            yield (
-                rule.text,
-                f"{figures.lost} of {len(pair.new)} cells have no {rule.metric} any more",
-            )
-        elif rule.broken_by(figures):
-            yield rule.text, _figures_text(rule.metric, figures)
-
-
-def _missing(group: Sequence[CellRecord]) -> str:
-    """What the new run lacks of a game and solver, in words."""
-    seeds = list(dict.fromkeys(str(cell.seed) for cell in group if cell.seed is not None))
-    which = f" (seed{'s' if len(seeds) > 1 else ''} {', '.join(seeds)})" if seeds else ""
-    return f"missing from the new run{which}"
-
-
-def _worse_status(pair: Pair) -> str:
     before = {cell.trial: cell.status for cell in pair.base}
     changes = []
-    for cell in pair.worse:
+    for cell in pair.worse if criteria.statuses else ():
         trial = f" ({cell.trial})" if cell.trial else ""
         reason = f": {cell.reason}" if cell.reason else ""
         changes.append(f"{before[cell.trial]} → {cell.status}{trial}{reason}")
-    return "; ".join(changes)
-
-
-def _figures_text(metric: str, figures: Figures) -> str:
-    base = "–" if figures.base is None else f"{figures.base:.4g}"
-    ratio = "" if figures.ratio is None else f", {figures.ratio:.3g}x"
-    median = f", medians of {figures.seeds} cells" if figures.seeds > 1 else ""
-    return f"{metric} {base} → {figures.new:.4g}{ratio}{median}"
+    if changes:
+        yield "status", "; ".join(changes)
+    for rule in criteria.rules:
+        figures = pair.figures(rule.metric)
+        if figures.lost:
+            lost = f"{figures.lost} of {len(pair.new)} cells have no {rule.metric} any more"
+            yield rule.text, lost
+        elif rule.broken_by(figures):
+            base = "–" if figures.base is None else f"{figures.base:.4g}"
+            ratio = "" if figures.ratio is None else f", {figures.ratio:.3g}x"
+            median = f", medians of {figures.seeds} cells" if figures.seeds > 1 else ""
+            yield rule.text, f"{rule.metric} {base} → {figures.new:.4g}{ratio}{median}"
 
 
 SCHEMA = "eqbench.compare/1"
@@ -473,10 +404,10 @@ def comparison_report(
     """
     tested = {rule.metric for rule in criteria.rules}
     by_key = {pair.new[0].key: pair for pair in comparison.pairs}
-    groups = by_game(Entry("", pair.new[0]) for pair in comparison.pairs)
+    games = titled(Entry("", pair.new[0]) for pair in comparison.pairs)
     tables = tuple(
         _table(title, [by_key[entry.record.key] for entry in group], tested)
-        for title, group in zip(titles(groups), groups, strict=True)
+        for title, group in games
     )
     return Report(tables, _LEGEND, tuple(_notes(comparison, criteria, found)))
 
@@ -500,26 +431,20 @@ def comparison_json(
 
 def _cell(pair: Pair) -> dict[str, Any]:
     new = pair.new[0]
-    names = ("game", "solver", "game_spec", "solver_spec")
-    metrics = {}
-    for metric in METRICS:
-        figures = pair.figures(metric)
-        metrics[metric] = {
-            "base": figures.base,
-            "new": figures.new,
-            "ratio": figures.ratio,
-            "seeds": figures.seeds,
-        }
+    figures = {metric: pair.figures(metric) for metric in METRICS}
     return {
-        **{name: getattr(new, name) for name in names},
+        **{name: getattr(new, name) for name in ("game", "solver", "game_spec", "solver_spec")},
         "seeds": [cell.seed for cell in pair.new],
         "status": _beside(pair.statuses()) | {"worse": [cell.seed for cell in pair.worse]},
         "equilibria": _beside(pair.equilibria()),
-        "metrics": metrics,
+        "metrics": {
+            metric: {"base": each.base, "new": each.new, "ratio": each.ratio, "seeds": each.seeds}
+            for metric, each in figures.items()
+        },
     }
 
 
-def _beside(sides: tuple[Any, Any]) -> dict[str, Any]:
+def _beside(sides: Sequence[Any]) -> dict[str, Any]:
     return {"base": sides[0], "new": sides[1], "changed": sides[0] != sides[1]}
 
 
@@ -542,24 +467,23 @@ def _table(title: str, pairs: Sequence[Pair], tested: Collection[str]) -> Table:
 
 
 def _values(pair: Pair) -> Mapping[str, Any]:
+    several = len(pair.new) > 1
     values: dict[str, Any] = {
         "solver": pair.new[0].solver,
         "seeds": len(pair.new),
-        "status": _change(pair.statuses(), several=len(pair.new) > 1),
-        "equilibrium": _change(pair.equilibria(), several=len(pair.new) > 1),
+        "status": _change(pair.statuses(), several=several),
+        "equilibrium": _change(pair.equilibria(), several=several),
     }
     for metric, (heading, kind, _) in _SHOWN.items():
         figures = pair.figures(metric)
         whole = kind in ("count", "bytes")
-        values[heading], values[f"new {heading}"] = (
-            round(value) if whole and value is not None else value
-            for value in (figures.base, figures.new)
-        )
+        for title, value in ((heading, figures.base), (f"new {heading}", figures.new)):
+            values[title] = round(value) if whole and value is not None else value
         values[f"{heading} ×"] = figures.ratio
     return values
 
 
-def _change(sides: tuple[dict[str, int], dict[str, int]], *, several: bool) -> str | None:
+def _change(sides: Sequence[dict[str, int]], *, several: bool) -> str | None:
     """What was counted, or what it was and what it is; None if nothing ever was."""
     texts = [
         ", ".join(f"{name} ×{count}" if several else name for name, count in side.items()) or "–"
@@ -576,7 +500,9 @@ def _notes(comparison: Comparison, criteria: Criteria, found: Sequence[Regressio
     for side, names in (("base", lost), ("new", comparison.only_new)):
         if names:
             notes.append(f"only in {side}: {', '.join(names)}")
-    notes += [f"regression: {each.name}: {each.text} [{each.rule}]" for each in found]
+    notes += [f"regression: {each.game}/{each.solver}: {each.text} [{each.rule}]" for each in found]
     if not found:
-        notes.append(f"no regression; looked at: {', '.join(criteria.texts) or 'nothing'}")
+        kinds = [*(["status"] * criteria.statuses), *(["missing cells"] * criteria.missing)]
+        tested = ", ".join([*kinds, *(rule.text for rule in criteria.rules)])
+        notes.append(f"no regression; looked at: {tested or 'nothing'}")
     return notes

@@ -6,20 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from eqbench.report.entries import Entry, by_game, by_solver, several_runs, several_seeds
-from eqbench.report.naming import (
-    NEAR,
-    Identity,
-    Member,
-    broken,
-    decimal,
-    found,
-    is_cluster,
-    leading,
-    listing,
-    nearest,
-    order,
-)
+from eqbench.report import naming
+from eqbench.report.entries import Entry, by_game, by_solver, several, several_runs
+from eqbench.report.naming import Identity, Member
 from eqbench.report.rows import RUN, SOLVER, Column, Report, Row, Table
 from eqbench.spec import is_foreign
 
@@ -50,7 +39,7 @@ class _Found:
 
     @property
     def stacked(self) -> str:
-        return broken(self.name) + (f"\n({self.run})" if self.run else "")
+        return naming.broken(self.name) + (f"\n({self.run})" if self.run else "")
 
     @property
     def members(self) -> list[Member]:
@@ -68,7 +57,8 @@ def with_matrices(report: Report, entries: Sequence[Entry], *, always: bool = Fa
     tables: list[Table] = []
     for table, group in zip(report.tables, by_game(entries), strict=True):
         tables.append(table)
-        if _has_identity(group) and (always or _says_more(group)):
+        lists = any(len(naming.found(entry.record)) > 1 for entry in group)
+        if _has_identity(group) and (always or several("seed", group) or lists):
             game = group[0].record
             title = table.title if is_foreign(game.game_spec) else game.game
             tables.append(_matrix(title, group))
@@ -79,8 +69,8 @@ def with_matrices(report: Report, entries: Sequence[Entry], *, always: bool = Fa
 
 def counts(entries: Iterable[Entry]) -> dict[str, int]:
     """Number of cells that found each equilibrium, in the order of the names."""
-    count = Counter(name for entry in entries for name in found(entry.record))
-    return {name: count[name] for name in sorted(count, key=order)}
+    count = Counter(name for entry in entries for name in naming.found(entry.record))
+    return {name: count[name] for name in sorted(count, key=naming.order)}
 
 
 def counted(entries: Sequence[Entry]) -> tuple[str, ...]:
@@ -89,10 +79,10 @@ def counted(entries: Sequence[Entry]) -> tuple[str, ...]:
     Those that cells only come close to stand last.
     """
     near = Counter(identity["name"] for identity in _near(entries))
-    return listing(
+    return naming.listing(
         [
             *(f"{name} ×{count}" for name, count in counts(entries).items()),
-            *(f"{NEAR} {name} ×{near[name]}" for name in sorted(near, key=order)),
+            *(f"{naming.NEAR} {name} ×{near[name]}" for name in sorted(near, key=naming.order)),
         ]
     )
 
@@ -101,15 +91,16 @@ def _has_identity(entries: Sequence[Entry]) -> bool:
     return any(item.identity for entry in entries for item in entry.record.equilibria)
 
 
-def _says_more(entries: Sequence[Entry]) -> bool:
-    return several_seeds(entries) or any(len(found(entry.record)) > 1 for entry in entries)
-
-
 def _matrix(title: str, entries: Sequence[Entry]) -> Table:
-    everything = _equilibria(entries)
-    clusters = sorted(
-        (item for item in everything if is_cluster(item.name)), key=lambda item: -len(item.cells)
-    )
+    known: dict[tuple[str, str], _Found] = {}
+    for entry in entries:
+        for name, members in naming.found(entry.record).items():
+            # clusters are numbered within a run; those of several runs are different ones
+            run = entry.run if several_runs(entries) and naming.is_cluster(name) else ""
+            known.setdefault((name, run), _Found(name, run, [])).cells.append(members)
+    everything = sorted(known.values(), key=lambda item: naming.order(item.name))
+    clusters = [item for item in everything if naming.is_cluster(item.name)]
+    clusters.sort(key=lambda item: -len(item.cells))
     others = clusters[MOST_CLUSTERS:]
     # of clusters the one that most cells found is the last to be left out for want of space
     ranks = {item.title: max(3, MOST_CLUSTERS - place) for place, item in enumerate(clusters)}
@@ -127,35 +118,20 @@ def _matrix(title: str, entries: Sequence[Entry]) -> Table:
     notes = [note for item in shown if (note := _note(item))]
     if others:
         notes.append(f"{_OTHERS}: {len(others)} that fewer cells found")
-    return Table(
-        title=title,
-        columns=columns,
-        rows=tuple(_row(group, shown, others) for group in by_solver(entries)),
-        notes=(*notes, *_near_notes(entries)),
-        legend=_LEGEND,
-        players=0,
-        topic="equilibria found",
-    )
-
-
-def _equilibria(entries: Sequence[Entry]) -> list[_Found]:
-    """Equilibria that the cells found, in the order of their names.
-
-    Clusters are numbered within a run; those of several runs are different ones.
-    """
-    several = several_runs(entries)
-    known: dict[tuple[str, str], _Found] = {}
-    for entry in entries:
-        for name, members in found(entry.record).items():
-            run = entry.run if several and is_cluster(name) else ""
-            known.setdefault((name, run), _Found(name, run, [])).cells.append(members)
-    return sorted(known.values(), key=lambda item: order(item.name))
+    near: dict[str, list[float]] = {}
+    for identity in _near(entries):
+        near.setdefault(identity["name"], []).append(identity["distance"])
+    for name in sorted(near, key=naming.order):
+        distance = _range(near[name], "{:.1e}".format, " ")
+        notes.append(f"near {name} ×{len(near[name])}: distance{distance}")
+    rows = tuple(_row(group, shown, others) for group in by_solver(entries))
+    return Table(title, columns, rows, tuple(notes), _LEGEND, topic="equilibria found")
 
 
 def _row(group: Sequence[Entry], shown: Sequence[_Found], others: Sequence[_Found]) -> Row:
     """Numbers of cells of a solver; None for those of equilibria if it has no profile."""
     run, solver = group[0].run, group[0].record.solver
-    names = [found(entry.record) for entry in group]
+    names = [naming.found(entry.record) for entry in group]
     with_profile = [entry for entry in group if entry.record.equilibria]
 
     def cells(equilibria: Sequence[_Found]) -> int:
@@ -176,43 +152,26 @@ def _row(group: Sequence[Entry], shown: Sequence[_Found], others: Sequence[_Foun
 
 def _near(entries: Iterable[Entry]) -> list[Identity]:
     """For each cell that only comes close to a known equilibrium, to which."""
-    return [identity for entry in entries if (identity := nearest(entry.record))]
+    return [identity for entry in entries if (identity := naming.nearest(entry.record))]
 
 
 def _note(item: _Found) -> str:
     """Where in its set the profiles of an equilibrium are; empty if there is but one place."""
-    if is_cluster(item.name):
+    if naming.is_cluster(item.name):
         best = min(item.members, key=lambda member: member.record.max_regret)
         payoffs = " ".join(f"{payoff:+z.5f}" for payoff in best.record.payoffs)
         dimension = best.identity["dimension"]
         more = "" if dimension is None else f", dimension {dimension}"
         return f"{item.title}: payoffs {payoffs}{more}"
-    parameters = [first for m in item.members if (first := leading(m.identity))]
-    parts = _payoff_ranges(item.members)
-    if parameters:
-        (symbol, _), *_ = parameters
-        parts.insert(0, f"{symbol}{_range([value for _, value in parameters], decimal, '=')}")
+    parts = []
+    if parameters := [first for m in item.members if (first := naming.leading(m.identity))]:
+        symbol = parameters[0][0]
+        parts.append(f"{symbol}{_range([value for _, value in parameters], naming.decimal, '=')}")
+    by_player = zip(*(member.record.payoffs for member in item.members), strict=True)
+    for player, own in enumerate(by_player, start=1):
+        if max(own) - min(own) > SAME_PAYOFF:
+            parts.append(f"payoff P{player}{_range(own, '{:+z.5f}'.format, ' ')}")
     return f"{item.title}: {', '.join(parts)}" if parts else ""
-
-
-def _payoff_ranges(members: Sequence[Member]) -> list[str]:
-    """Payoffs of the players who do not get the same in all members."""
-    payoffs = zip(*(member.record.payoffs for member in members), strict=True)
-    return [
-        f"payoff P{p}{_range(own, '{:+z.5f}'.format, ' ')}"
-        for p, own in enumerate(payoffs, start=1)
-        if max(own) - min(own) > SAME_PAYOFF
-    ]
-
-
-def _near_notes(entries: Sequence[Entry]) -> list[str]:
-    near: dict[str, list[float]] = {}
-    for identity in _near(entries):
-        near.setdefault(identity["name"], []).append(identity["distance"])
-    return [
-        f"near {name} ×{len(near[name])}: distance{_range(near[name], '{:.1e}'.format, ' ')}"
-        for name in sorted(near, key=order)
-    ]
 
 
 def _range(values: Sequence[float], text: Callable[[float], str], equals: str) -> str:

@@ -8,20 +8,17 @@ import json
 import shlex
 import statistics
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from eqbench.report.entries import Entry, by_game, by_solver, titles
+from eqbench.report.entries import Entry, by_game, by_solver, titled
 from eqbench.report.equilibria import counted, counts, with_matrices
 from eqbench.report.naming import marks
 from eqbench.report.rows import RUN, SOLVER, Column, Report, Row, Table, comparison
 from eqbench.store.results import result_columns, result_rows
-from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun
 from eqbench.text import cell_text
-
-_FACTS = ("on_path", "strict", "distance")
 
 
 def results_csv(runs: Sequence[StoredRun]) -> str:
@@ -30,29 +27,19 @@ def results_csv(runs: Sequence[StoredRun]) -> str:
     More on the equilibrium follows, with its parameters as JSON. Paths are as the runs were named,
     not absolute, so that a file may be passed on without telling where it was made.
     """
-    cells = [(run, cell) for run in runs for cell in run.cells]
-    rows = [
-        row | _paths(run, cell) | _identity(cell)
-        for row, (run, cell) in zip(result_rows(runs), cells, strict=True)
-    ]
-    more = [f"equilibrium_{name}" for name in (*_FACTS, "parameters")]
+    facts = ("on_path", "strict", "distance")
+    rows = list(result_rows(runs))
+    for row, (run, cell) in zip(rows, ((r, c) for r in runs for c in r.cells), strict=True):
+        row["run"] = str(run.path)
+        for name, file in (("trace", cell.trace), ("log", cell.log)):
+            row[name] = file and str(run.path / file)
+        best = cell.equilibria[0] if cell.equilibria else None
+        identity: Mapping[str, Any] | None = best.identity if best else None
+        if identity is not None:
+            row |= {f"equilibrium_{name}": identity[name] for name in facts}
+            row["equilibrium_parameters"] = json.dumps(identity["parameters"])
+    more = [f"equilibrium_{name}" for name in (*facts, "parameters")]
     return _csv([*result_columns(runs), *more], rows)
-
-
-def _paths(run: StoredRun, cell: CellRecord) -> dict[str, str | None]:
-    """The run and its files as the run was named."""
-    files = {"trace": cell.trace, "log": cell.log}
-    paths = {name: file and str(run.path / file) for name, file in files.items()}
-    return {"run": str(run.path), **paths}
-
-
-def _identity(cell: CellRecord) -> dict[str, Any]:
-    """What is known of the equilibrium of the best candidate beside its name."""
-    identity: Mapping[str, Any] | None = cell.equilibria[0].identity if cell.equilibria else None
-    if identity is None:
-        return {}
-    facts = {f"equilibrium_{name}": identity[name] for name in _FACTS}
-    return facts | {"equilibrium_parameters": json.dumps(identity["parameters"])}
 
 
 def summary_csv(runs: Sequence[StoredRun]) -> str:
@@ -104,7 +91,6 @@ CSV_COLUMNS = {
     "median_elapsed_s": "median time",
     "par2_elapsed_s": "PAR-2 time",
 }
-_NEVER_TRIED = ("unsupported", "unavailable")
 _LEGEND = (
     "Best, median and worst max regret are over the cells (seeds) that have a measured profile, "
     "in payoff units; median time is over the cells that solved at all. PAR-2 time (penalized "
@@ -113,26 +99,19 @@ _LEGEND = (
 )
 
 
-def summary(entries: Sequence[Entry], timeouts: Mapping[str, float]) -> Report:
-    """One table per game with one row per solver and run; interrupted cells are left out.
-
-    Parameters
-    ----------
-    timeouts : seconds of solving that a cell had, by run
-    """
-    finished = [entry for entry in entries if entry.record.status != "interrupted"]
-    groups = by_game(finished)
-    both = zip(titles(groups), groups, strict=True)
-    tables = tuple(_table(title, group, timeouts) for title, group in both)
-    return with_matrices(Report(tables, _LEGEND if tables else ""), finished, always=True)
-
-
 def statistics_of(group: Sequence[Entry], timeout_s: float) -> dict[str, Any]:
     """Statistics of the cells of one game and solver, by column; None where none has a figure."""
     records = [entry.record for entry in group]
+    never = ("unsupported", "unavailable")
+    penalized = [
+        record.elapsed_s
+        if record.status == "ok" and record.elapsed_s is not None
+        else 2 * timeout_s
+        for record in records
+        if record.status not in never
+    ]
     regrets = [record.max_regret for record in records if record.max_regret is not None]
     times = [record.elapsed_s for record in records if record.elapsed_s is not None]
-    tried = [record for record in records if record.status not in _NEVER_TRIED]
     return {
         "cells": len(records),
         "ok": sum(record.status == "ok" for record in records),
@@ -140,14 +119,7 @@ def statistics_of(group: Sequence[Entry], timeout_s: float) -> dict[str, Any]:
         "median max regret": statistics.median(regrets) if regrets else None,
         "worst max regret": max(regrets, default=None),
         "median time": statistics.median(times) if times else None,
-        "PAR-2 time": statistics.fmean(
-            record.elapsed_s
-            if record.status == "ok" and record.elapsed_s is not None
-            else 2 * timeout_s
-            for record in tried
-        )
-        if tried
-        else None,
+        "PAR-2 time": statistics.fmean(penalized) if penalized else None,
     }
 
 
@@ -180,20 +152,29 @@ def report_on(
     """
     entries = entries_of(runs)
     if summarize:
-        timeouts = {name: run.timeout_s for name, run in zip(run_names(runs), runs, strict=True)}
-        report = summary(entries, timeouts)
+        timeouts = {k: run.timeout_s for k, run in zip(run_names(runs), runs, strict=True)}
+        finished = [entry for entry in entries if entry.record.status != "interrupted"]
+        tables = tuple(_table(*game, timeouts) for game in titled(finished))
+        report = Report(tables, _LEGEND if tables else "")
+        report = with_matrices(report, finished, always=True)
     else:
         report = with_matrices(comparison(entries), entries, always=every_matrix)
-    return replace(report, notes=tuple(note for run in runs for note in _missing(run)))
+    notes: list[str] = []
+    for run in runs:
+        if run.missing:
+            again = f"eqbench run --resume {shlex.quote(str(run.path))} continues"
+            notes.append(f"{run.missing} of {run.planned} cells have not finished: {again}")
+        if run.outdated:
+            why = f"{run.path} was resumed with another plan"
+            notes.append(f"{run.outdated} stored cells are not shown: {why}")
+        notes += run.notes
+    return replace(report, notes=tuple(notes))
 
 
 def entries_of(runs: Sequence[StoredRun]) -> list[Entry]:
     """Cells of runs in their order, each with the name of its run."""
-    return [
-        Entry(name, cell)
-        for name, run in zip(run_names(runs), runs, strict=True)
-        for cell in run.cells
-    ]
+    named = zip(run_names(runs), runs, strict=True)
+    return [Entry(name, cell) for name, run in named for cell in run.cells]
 
 
 def run_names(runs: Sequence[StoredRun]) -> list[str]:
@@ -206,16 +187,3 @@ def run_names(runs: Sequence[StoredRun]) -> list[str]:
         folder if count[folder] == 1 else str(run.path)
         for folder, run in zip(folders, runs, strict=True)
     ]
-
-
-def _missing(run: StoredRun) -> Iterator[str]:
-    if run.missing:
-        yield (
-            f"{run.missing} of {run.planned} cells have not finished: "
-            f"eqbench run --resume {shlex.quote(str(run.path))} continues"
-        )
-    if run.outdated:
-        yield (
-            f"{run.outdated} stored cells are not shown: {run.path} was resumed with another plan"
-        )
-    yield from run.notes

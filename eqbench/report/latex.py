@@ -6,34 +6,18 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from eqbench.report.rows import Column, Kind, Report, Row, Table, three_digits
+from eqbench.report.rows import FORMATS, Column, Kind, Report, Row, Table, three_digits
 from eqbench.text import printable
 
+_NAMES = {"\\": "backslash", "^": "asciicircum", "~": "asciitilde", "`": "asciigrave"}
+_NAMES |= {"|": "bar", "<": "less", ">": "greater"}
+_SYMBOLS = {"×": "times", "≈": "approx", "α": "alpha", "β": "beta"}
 _ESCAPES = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "_": r"\_",
-    "%": r"\%",
-    "^": r"\textasciicircum{}",
-    "~": r"\textasciitilde{}",
-    "|": r"\textbar{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "`": r"\textasciigrave{}",
-    "-": r"-{}",
-    "–": "--",
-    "\u00a0": "~",
-    "×": r"$\times$",
-    "≈": r"$\approx$",
-    "α": r"$\alpha$",
-    "β": r"$\beta$",
+    **{char: f"\\{char}" for char in "{}$&#_%"},
+    **{char: rf"\text{name}{{}}" for char, name in _NAMES.items()},
+    **{char: rf"$\{name}$" for char, name in _SYMBOLS.items()},
+    **{"-": r"-{}", "–": "--", "\u00a0": "~"},
 }
-# Columns that a page has no space for: exploitability follows from NashConv.
-PAGE_RANK = 2
 # Two hyphens in a row would become a dash.
 _SPECIAL = re.compile(r"[\\{}$&#_%^~|<>`]|-(?=-)|[^\x20-\x7e]")
 
@@ -60,7 +44,8 @@ def escaped(text: str) -> str:
 
 
 def _environment(table: Table, notes: Sequence[str]) -> str:
-    table = table.without(PAGE_RANK).with_payoff_columns()
+    # a page has no space for more: exploitability follows from NashConv
+    table = table.without(2).with_payoff_columns()
     alignment = "".join("r" if column.numeric else "l" for column in table.columns)
     # a spec has no spaces where its line could be broken
     title = escaped(table.title).replace(",", r",\allowbreak{}")
@@ -114,11 +99,9 @@ def _power_of_ten(text: str) -> str:
 
 
 _FORMATS: dict[Kind, Callable[[Any], str]] = {
+    **FORMATS,
     "words": lambda words: escaped(" ".join(words)),
-    "count": "{:,}".format,
     "small": lambda value: _power_of_ten(f"{value:.1e}"),
     "payoff": lambda value: f"${value:+z.5f}$",
     "seconds": lambda value: _power_of_ten(three_digits(value)),
-    "bytes": lambda value: f"{value / 2**20:.0f}",
-    "ratio": "{:.2f}".format,
 }

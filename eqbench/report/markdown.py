@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Any
 
 from rich.cells import cell_len
 
-from eqbench.report.rows import Column, Kind, Report, Row, Table, three_digits
+from eqbench.report.rows import FORMATS, Column, Report, Row, Table
 from eqbench.text import printable
 
 # An underscore inside a word never means anything.
@@ -56,15 +54,6 @@ def _cell(row: Row, column: Column) -> str:
         return "" if column.identifies else "–"
     if column.kind == "number":
         return escaped(value) if isinstance(value, str) else format(value, column.layout)
-    return _FORMATS.get(column.kind, escaped)(value)
-
-
-_FORMATS: dict[Kind, Callable[[Any], str]] = {
-    "words": lambda words: escaped(" ".join(words)),
-    "count": "{:,}".format,
-    "small": "{:.1e}".format,
-    "payoff": "{:+z.5f}".format,
-    "seconds": three_digits,
-    "bytes": lambda value: f"{value / 2**20:.0f}",
-    "ratio": "{:.2f}".format,
-}
+    if column.kind == "words":
+        return escaped(" ".join(value))
+    return FORMATS.get(column.kind, escaped)(value)

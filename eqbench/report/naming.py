@@ -152,9 +152,7 @@ def identity_text(identity: Mapping[str, Any] | None) -> str:
     """Which published equilibrium it is, with its leading parameter; empty if none is known."""
     if identity is None:
         return ""
-    first = leading(identity)
-    parameter = "" if first is None else f"{first[0]}={decimal(first[1])}"
-    return " ".join(marked(identity, parameter))
+    return " ".join(marked(identity, _leading_text(identity, ())))
 
 
 def _leading_text(identity: Identity, members: Sequence[Member]) -> str:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict
 from typing import Any
+
+import numpy as np
 
 from eqbench.errors import UsageError, counted
 from eqbench.model.game import Game
 from eqbench.model.inspection import inspect_profile
 from eqbench.model.profile import BehaviorProfile
 from eqbench.spec import parse_spec
-from eqbench.store.schema import CellRecord, EquilibriumRecord
+from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun
 
 SCHEMA = "eqbench.show/1"
@@ -25,34 +26,28 @@ SITUATIONS = {
 CARDS = range(1, 5)
 
 
-def candidate_of(cell: CellRecord, rank: int) -> EquilibriumRecord | None:
-    """Candidate of a cell by its rank, 0 for the best; None if the cell has none at all.
+def cell_facts(run: StoredRun, cell: CellRecord, rank: int) -> dict[str, Any]:
+    """Facts on a cell and one of its candidates by rank, without what it plays.
 
     Raises
     ------
     UsageError
-        If the cell has candidates, but fewer.
+        If the cell has candidates, but not so many.
     """
-    if not cell.equilibria:
-        return None
-    if rank >= len(cell.equilibria):
+    count = len(cell.equilibria)
+    if 0 < count <= rank:
+        given = counted(count, "candidate")
         raise UsageError(
-            f"the cell has {counted(len(cell.equilibria), 'candidate')}, so --rank is 0 (the best) "
-            f"to {len(cell.equilibria) - 1}; got {rank}"
+            f"the cell has {given}, so --rank is 0 (the best) to {count - 1}; got {rank}"
         )
-    return cell.equilibria[rank]
-
-
-def cell_facts(run: StoredRun, cell: CellRecord, rank: int) -> dict[str, Any]:
-    """Facts on a cell and one of its candidates, without what it plays."""
-    candidate = candidate_of(cell, rank)
-    record = asdict(cell)
+    candidate = cell.equilibria[rank] if count else None
+    record = cell.to_json()
     del record["equilibria"]
     return {
         "schema": SCHEMA,
         "run": str(run.path),
         "cell": record,
-        "candidates": len(cell.equilibria),
+        "candidates": count,
         "rank": None if candidate is None else rank,
         "candidate": None if candidate is None else asdict(candidate),
         "players": [],
@@ -70,6 +65,7 @@ def play_facts(game: Game, profile: BehaviorProfile) -> dict[str, Any]:
     """
     tree, behavior = game.tree, profile.probabilities
     seen = inspect_profile(game, behavior)
+    gaps = [None if np.isnan(gap) else gap for gap in seen.gaps.tolist()]
     sets = []
     for i, (label, actions) in enumerate(
         zip(tree.infoset_labels, tree.infoset_actions, strict=True)
@@ -86,13 +82,16 @@ def play_facts(game: Game, profile: BehaviorProfile) -> dict[str, Any]:
                     {
                         "action": action,
                         "frequency": float(behavior[start + a]),
-                        "gap": _number(float(seen.gaps[start + a])),
+                        "gap": gaps[start + a],
                     }
                     for a, action in enumerate(actions)
                 ],
             }
         )
-    grid = _szafron_grid(sets) if _is_szafron_game(game.spec) else None
+    parsed = parse_spec(game.spec)
+    options = dict(parsed.options)
+    sizes = options.get("players"), options.get("cards"), options.get("raises", 0)
+    grid = _szafron_grid(sets) if (parsed.name, sizes) == ("kuhn", (3, 4, 0)) else None
     return {
         "players": list(tree.players),
         "payoff_range": tree.payoff_range,
@@ -102,20 +101,11 @@ def play_facts(game: Game, profile: BehaviorProfile) -> dict[str, Any]:
     }
 
 
-def _number(value: float) -> float | None:
-    return None if math.isnan(value) else value
-
-
-def _is_szafron_game(spec: str) -> bool:
-    """Whether it is three-player Kuhn poker with four cards and no raises."""
-    parsed = parse_spec(spec)
-    options = dict(parsed.options)
-    sizes = (options.get("players"), options.get("cards"), options.get("raises", 0))
-    return parsed.name == "kuhn" and sizes == (3, 4, 0)
-
-
 def _szafron_grid(sets: list[dict[str, Any]]) -> dict[str, list[list[float]]]:
-    """Probability of bet or call by letter, card (rows) and situation (columns)."""
+    """Probability of bet or call by letter, card (rows) and situation (columns).
+
+    The game is three-player Kuhn poker with four cards and no raises.
+    """
     aggressive = {
         (item["player"], item["label"]): sum(
             action["frequency"] for action in item["actions"] if action["action"] in ("bet", "call")

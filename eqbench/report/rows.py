@@ -7,20 +7,19 @@ line break where space is short.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from eqbench.report.cell_notes import cell_notes
 from eqbench.report.entries import (
+    TRIAL,
     Entry,
-    by_game,
+    cell_notes,
     is_proved,
     row_label,
-    several_repeats,
+    several,
     several_runs,
-    several_seeds,
-    titles,
+    titled,
 )
 from eqbench.report.naming import identity_text, label, marks
 
@@ -47,17 +46,12 @@ class Column:
 
     Attributes
     ----------
-    stacked : str
-        Heading in two lines, for where space is short; the title unless given.
-    identifies : bool
-        Whether it says which row this is.
-    dispensable : int
-        Where space is short the columns with 1 are left out first, then those with 2, and so
-        on; those with 0 never.
-    notes : tuple of str
-        What has to be said where it is shown.
-    layout : str
-        How numbers of the kind `number` or `payoff` are formatted.
+    stacked : heading in two lines, for where space is short; the title unless given
+    identifies : whether it says which row this is
+    dispensable : where space is short the columns with 1 are left out first, then those with 2,
+        and so on; those with 0 never
+    notes : what has to be said where it is shown
+    layout : how numbers of the kind `number` or `payoff` are formatted
     """
 
     title: str
@@ -78,6 +72,12 @@ class Column:
         """Unit for the heading, where the cells are bare numbers."""
         return {"seconds": " (s)", "bytes": " (MiB)"}.get(self.kind, "")
 
+    @property
+    def hint(self) -> str:
+        """Unit of the values themselves, in words."""
+        units = {"seconds": "in seconds", "bytes": "in bytes", "small": "in payoff units"}
+        return units.get(self.kind, "")
+
 
 @dataclass(frozen=True)
 class Row:
@@ -97,20 +97,13 @@ class Table:
 
     Attributes
     ----------
-    title : str
-        The heading; in comparisons the game as typed and in canonical form.
-    lines : tuple of str
-        What is said above the rows; there may be no rows at all.
-    narrow : Table or None
-        What to print instead where not even its narrowest form fits.
-    notes : tuple of str
-        What has to be said about single rows.
-    legend : str
-        What the figures are; empty if no row has any.
-    players : int
-        Number of players, 0 if no row has figures.
-    topic : str
-        What the table shows of the game; empty for its cells.
+    title : the heading; in comparisons the game as typed and in canonical form
+    lines : what is said above the rows; there may be no rows at all
+    narrow : what to print instead where not even its narrowest form fits
+    notes : what has to be said about single rows
+    legend : what the figures are; empty if no row has any
+    players : number of players, 0 if no row has figures
+    topic : what the table shows of the game; empty for its cells
     """
 
     title: str
@@ -133,22 +126,18 @@ class Table:
         kept = tuple(c for c in self.columns if not 0 < c.dispensable <= rank)
         return replace(self, columns=kept)
 
-    def with_payoff_columns(self) -> Table:
-        """Same table with one column per player in place of lists of payoffs."""
-        titles = [f"payoff P{p + 1}" for p in range(self.players)]
+    def with_payoff_columns(self, title: str = "payoff P") -> Table:
+        """Same table with one column per player, named so, in place of lists of payoffs."""
+        titles = [f"{title}{p + 1}" for p in range(self.players)]
         columns: list[Column] = []
         for column in self.columns:
             split = [Column(title, "payoff") for title in titles]
             columns += split if column.kind == "payoffs" else [column]
-        rows = tuple(
-            replace(
-                row, values={**row.values, **dict(zip(titles, row.values["payoffs"], strict=True))}
-            )
-            if row.values.get("payoffs")
-            else row
-            for row in self.rows
-        )
-        return replace(self, columns=tuple(columns), rows=rows)
+        rows = []
+        for row in self.rows:  # games of a table may have different numbers of players
+            payoffs = zip(titles, row.values.get("payoffs") or (), strict=False)
+            rows.append(replace(row, values={**row.values, **dict(payoffs)}))
+        return replace(self, columns=tuple(columns), rows=tuple(rows))
 
 
 @dataclass(frozen=True)
@@ -157,10 +146,8 @@ class Report:
 
     Attributes
     ----------
-    legend : str
-        What the figures of all tables are.
-    notes : tuple of str
-        What is missing.
+    legend : what the figures of all tables are
+    notes : what is missing
     """
 
     tables: tuple[Table, ...]
@@ -170,8 +157,7 @@ class Report:
 
 def comparison(entries: Sequence[Entry]) -> Report:
     """One table per game, in the order of the entries, with one row per cell."""
-    groups = by_game(entries)
-    tables = tuple(map(_table, titles(groups), groups))
+    tables = tuple(_table(title, group) for title, group in titled(entries))
     return Report(tables, _legend({table.players for table in tables}))
 
 
@@ -208,6 +194,15 @@ def three_digits(value: float) -> str:
     return f"{value:.0f}" if value >= 100 else f"{value:#.3g}"
 
 
+# Values as bare numbers, for where the unit stands in the heading.
+FORMATS: dict[Kind, Callable[[Any], str]] = {
+    "count": "{:,}".format,
+    "small": "{:.1e}".format,
+    "payoff": "{:+z.5f}".format,
+    "seconds": three_digits,
+    "bytes": lambda value: f"{value / 2**20:.0f}",
+    "ratio": "{:.2f}".format,
+}
 GAME = Column("game", identifies=True)
 RUN = Column("run", identifies=True)
 SOLVER = Column("solver", identifies=True)
@@ -219,8 +214,7 @@ def _columns(entries: Sequence[Entry]) -> tuple[Column, ...]:
     return (
         *([RUN] if several_runs(entries) else []),
         SOLVER,
-        *([Column("seed", "count", identifies=True)] if several_seeds(entries) else []),
-        *([Column("repeat", "count", identifies=True)] if several_repeats(entries) else []),
+        *(Column(name, "count", identifies=True) for name in TRIAL if several(name, entries)),
         Column("status", "status"),
         Column("max regret", "small", "max\nregret"),
         Column("NashConv", "small", dispensable=5),
@@ -236,22 +230,13 @@ def _columns(entries: Sequence[Entry]) -> tuple[Column, ...]:
 
 def _table(title: str, entries: Sequence[Entry]) -> Table:
     players = max(len(entry.record.regrets or ()) for entry in entries)
+    exact = (frozenset(["max regret"] if is_proved(entry) else []) for entry in entries)
     rows = tuple(
-        Row(
-            row_label(entry, entries),
-            _values(entry),
-            exact=frozenset(["max regret"] if is_proved(entry) else []),
-        )
-        for entry in entries
+        Row(row_label(entry, entries), _values(entry), zero)
+        for entry, zero in zip(entries, exact, strict=True)
     )
-    return Table(
-        title=title,
-        columns=_columns(entries),
-        rows=rows,
-        notes=tuple(cell_notes(entries)),
-        legend=_legend({players}),
-        players=players,
-    )
+    notes = tuple(cell_notes(entries))
+    return Table(title, _columns(entries), rows, notes, _legend({players}), players)
 
 
 def _values(entry: Entry) -> dict[str, Any]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 import xml.etree.ElementTree as ET
 
 from eqbench.model.tree import CHANCE
-from eqbench.report.tree_layout import FONT_SIZE, RADIUS, text_width
 from eqbench.text import printable_lines
 
+FONT_SIZE, RADIUS = 12.0, 10.0  # of marks
 INK, GRAY, PALE = "#1f2933", "#6b7280", "#9aa1ab"
 # A player's number stands in white on the color; shapes tell players apart without color.
 COLORS = ("#0072b2", "#c04f00", "#007a5a", "#a34d80", "#6b5500", "#4b4b9f")
@@ -21,6 +22,19 @@ SHAPES = (
     tuple((1.1 * math.cos(k * math.pi / 3), 1.1 * math.sin(k * math.pi / 3)) for k in range(6)),
     ((0.0, 1.35), (1.2, -0.8), (-1.2, -0.8)),
 )
+
+
+def text_width(text: str, size: float = FONT_SIZE) -> float:
+    """Width that a text may take in a common sans-serif font, in pixels; rather too large."""
+    return sum(_width_of(char) for char in text) * size
+
+
+def _width_of(char: str) -> float:
+    if char in " .,:;|'`!()[]{}/\\-ijlt1":
+        return 0.46
+    if unicodedata.east_asian_width(char) in "WF":
+        return 1.05
+    return 0.9 if char.isupper() or char in "mw%@–—" else 0.65
 
 
 def add(parent: ET.Element, tag: str, **attributes: str | float) -> ET.Element:

@@ -13,11 +13,10 @@ from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from eqbench.report.cell_notes import ALARMING
-from eqbench.report.entries import Entry
+from eqbench.report.entries import ALARMING, Entry
 from eqbench.report.equilibria import with_matrices
 from eqbench.report.naming import broken
-from eqbench.report.rows import Column, Kind, Report, Row, Table, comparison
+from eqbench.report.rows import FORMATS, Column, Kind, Report, Row, Table, comparison
 from eqbench.report.screen import Screen
 from eqbench.store.schema import CellRecord
 from eqbench.text import printable
@@ -31,8 +30,8 @@ FORMS = (
     *((rank, 2) for rank in (2, 3, 4, 5)),
     *((rank, 3) for rank in (5, 6)),
 )
-STACKED: tuple[Kind, ...] = ("payoffs", "words")  # kinds of which cells may have several lines
 _STYLES = {"ok": "green", "limit": "yellow", "timeout": "yellow", "memory": "yellow"}
+_STYLES |= {"good": "green", "absent": "yellow", "broken": "red"}  # of what is installed
 
 
 def print_comparison(records: Sequence[CellRecord], console: Console) -> None:
@@ -69,25 +68,28 @@ def plain_text(render: Callable[[Console], None], width: int = TEXT_WIDTH) -> st
     return "".join(f"{line.rstrip()}\n" for line in capture.get().splitlines())
 
 
-def fits(table: RichTable, console: Console) -> bool:
-    """Whether the console is wide enough for a table."""
-    unbounded = console.options.update(max_width=10_000)
-    return Measurement.get(console, unbounded, table).maximum <= console.width
-
-
 def _print_rows(table: Table, console: Console) -> Table:
     """Print the widest form that fits; return the table with the columns that it has.
 
     A number is never cut off.
     """
-    stacks = any(column.stacked or column.kind in STACKED for column in table.columns)
+    # cells of these kinds may have several lines
+    stacks = any(c.stacked or c.kind in ("payoffs", "words") for c in table.columns)
     forms = ((table.without(rank).columns, stacked * stacks) for rank, stacked in FORMS)
+    unbounded = console.options.update(max_width=10_000)
     for columns, stacked in dict.fromkeys(forms):
         kept = replace(table, columns=columns)
-        form = _table(kept, stacked)
-        if fits(form, console):
+        form = RichTable(box=None, padding=(0, 1, 0, 0))
+        for column in columns:
+            header = column.stacked if stacked and column.stacked else column.title
+            form.add_column(header, justify="right" if column.numeric else "left", no_wrap=True)
+        for row in table.rows:
+            form.add_row(*(_cell(row, column, stacked) for column in columns))
+        if Measurement.get(console, unbounded, form).maximum <= console.width:
             console.print(form)
-            _say_what_is_left_out(table, kept, console)
+            if missing := [column.title for column in table.columns if column not in columns]:
+                text = f"not shown at this width: {', '.join(missing)}"
+                console.print(Text(text, style="dim"))
             return kept
     if table.narrow is not None:
         return _print_rows(table.narrow, console)
@@ -102,28 +104,13 @@ def _print_rows(table: Table, console: Console) -> Table:
     return table
 
 
-def _say_what_is_left_out(table: Table, kept: Table, console: Console) -> None:
-    missing = [column.title for column in table.columns if column not in kept.columns]
-    if missing:
-        console.print(Text(f"not shown at this width: {', '.join(missing)}", style="dim"))
-
-
-def _table(table: Table, stacked: int) -> RichTable:
-    form = RichTable(box=None, padding=(0, 1, 0, 0))
-    for column in table.columns:
-        header = column.stacked if stacked and column.stacked else column.title
-        form.add_column(header, justify="right" if column.numeric else "left", no_wrap=True)
-    for row in table.rows:
-        form.add_row(*(_cell(row, column, stacked) for column in table.columns))
-    return form
-
-
 def _cell(row: Row, column: Column, stacked: int = 0) -> Text:
     value = row.values[column.title]
     if value is None:
         return Text("" if column.identifies else "–")
     if column.kind == "status":
-        return status_text(value)
+        style = "red" if value in ALARMING else _STYLES.get(value, "dim")
+        return Text(printable(value), style)
     between = "\n" if stacked > 1 else " "
     if column.kind == "payoffs":
         return Text(between.join(u if isinstance(u, str) else format(u, "+z.5f") for u in value))
@@ -137,13 +124,6 @@ def _cell(row: Row, column: Column, stacked: int = 0) -> Text:
     return Text(_FORMATS[column.kind](value))
 
 
-def status_text(status: str) -> Text:
-    """A status in its color."""
-    return Text(
-        printable(status), style="red" if status in ALARMING else _STYLES.get(status, "dim")
-    )
-
-
 def seconds(value: float | None) -> str:
     """A duration with its unit."""
     if value is None:
@@ -155,21 +135,24 @@ def seconds(value: float | None) -> str:
     return f"{value:.1f} s" if value < 100 else f"{value:.0f} s"
 
 
+def duration(seconds: float) -> str:
+    """A long duration with its unit."""
+    if 0 < seconds < 1:
+        return "less than 1 s"
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
 def mebibytes(value: int | None) -> str:
     """A size in MiB."""
     return "–" if value is None else f"{value / 2**20:.0f} MiB"
 
 
-def small(value: float) -> str:
-    """A regret with two digits; regrets reach from rounding errors to whole pots."""
-    return f"{value:.1e}"
-
-
+small = FORMATS["small"]  # regrets reach from rounding errors to whole pots
 _FORMATS: dict[Kind, Callable[[Any], str]] = {
+    **FORMATS,
     "text": lambda value: printable(str(value)),
-    "count": "{:,}".format,
-    "small": small,
     "seconds": seconds,
     "bytes": mebibytes,
-    "ratio": "{:.2f}".format,
 }

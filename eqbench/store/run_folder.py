@@ -9,7 +9,7 @@ import json
 import os
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -388,13 +388,13 @@ def _make_folders(path: Path) -> None:
             (path / part).mkdir(parents=True, exist_ok=True)
 
 
-def write_file(path: Path, data: bytes, *, new: bool = False) -> None:
+def write_file(path: Path, data: bytes | Iterable[bytes], *, new: bool = False) -> None:
     """Put a whole file in place, or nothing; FileExistsError if it must be new and is not."""
     # several runners may write the same file, and one of them may be killed at any moment
     draft = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}")
     try:
         with open(draft, "wb") as file:
-            file.write(data)
+            file.writelines([data] if isinstance(data, bytes) else data)
             file.flush()
             os.fsync(file.fileno())
         if new:

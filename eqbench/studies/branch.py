@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,16 +33,11 @@ class Branch:
 
     Attributes
     ----------
-    game : Game
-        At any value of its parameter.
-    parameter : str
-        Name of the parameter, for example ``pot``.
-    values : float64 (K,)
-        The parameter. Not monotone: the curve folds, and has vertical pieces.
-    arclength : float64 (K,)
-        Never decreasing; length in the space of free frequencies and parameter.
-    free : float64 (K, F)
-        Free frequencies in the order of :class:`eqbench.model.choices.Choices`.
+    game : at any value of its parameter
+    parameter : its name, for example ``pot``
+    values : float64 (K,), of the parameter; not monotone, since the curve folds
+    arclength : float64 (K,), never decreasing; in the space of free frequencies and parameter
+    free : float64 (K, F), frequencies in the order of :class:`eqbench.model.choices.Choices`
     payoffs : float64 (K, N)
     """
 
@@ -78,12 +74,8 @@ class Branch:
         """The branch at points equally far apart, both ends among them.
 
         They lie on the polyline through the given points, and as far apart as `step` or as
-        little less as it takes to arrive at the end (Billingham 2018, §5.2).
-
-        Raises
-        ------
-        UsageError
-            If the step is not positive, or the branch has no length.
+        little less as it takes to arrive at the end (Billingham 2018, §5.2). UsageError if the
+        step is not positive, or the branch has no length.
         """
         length = float(self.arclength[-1] - self.arclength[0])
         if not 0 < step < math.inf or length == 0:
@@ -93,26 +85,10 @@ class Branch:
             )
         count = max(math.ceil(length / step * (1 - 1e-12)), 1) + 1
         targets = np.linspace(self.arclength[0], self.arclength[-1], count)
-        after = np.searchsorted(self.arclength, targets, side="right")
-        after = np.clip(after, 1, len(self.arclength) - 1)
-        gap = self.arclength[after] - self.arclength[after - 1]
-        # beyond a piece without length the weight would be 0/0
-        weight = np.divide(
-            targets - self.arclength[after - 1], gap, out=np.ones(count), where=gap > 0
-        )
-
-        def at_targets(points: FloatArray) -> FloatArray:
-            share = weight.reshape(-1, *[1] * (points.ndim - 1))
-            return (1 - share) * points[after - 1] + share * points[after]
-
-        return Branch(
-            self.game,
-            self.parameter,
-            at_targets(self.values),
-            targets,
-            at_targets(self.free),
-            at_targets(self.payoffs),
-        )
+        points = np.column_stack((self.values, self.free, self.payoffs))
+        even = np.column_stack([np.interp(targets, self.arclength, own) for own in points.T])
+        values, free, payoffs = np.split(even, [1, 1 + self.choices.size], axis=1)
+        return Branch(self.game, self.parameter, values[:, 0], targets, free, payoffs)
 
 
 def turning_points(values: FloatArray) -> NDArray[np.int64]:
@@ -129,12 +105,17 @@ POINTS = "points.csv"  # file of a branch in the folder of a study
 LEADING = ("parameter", "arclength")
 
 
-def columns(tree: GameTree) -> list[str]:
-    """Names of all columns: parameter, arclength, ``u:P1``…, and frequencies ``P1|4:|bet``…"""
+def columns(tree: GameTree, leading: Sequence[str] = LEADING, of_players: str = "u") -> list[str]:
+    """Names of all columns: parameter, arclength, ``u:P1``…, and frequencies ``P1|4:|bet``…
+
+    Parameters
+    ----------
+    of_players : letters of what players have: u for payoffs, p for payoffs integrated over time
+    """
     labels = action_labels(tree)
     frequencies = [labels[action] for action in Choices.of(tree).action.tolist()]
-    names = [*LEADING, *(f"u:{player}" for player in tree.players), *frequencies]
-    return list(map(cell_text, names))
+    players = [f"{letter}:{player}" for letter in of_players for player in tree.players]
+    return list(map(cell_text, [*leading, *players, *frequencies]))
 
 
 def action_labels(tree: GameTree) -> list[str]:
@@ -230,21 +211,46 @@ def _check_frequencies(tree: GameTree, free: FloatArray, path: Path) -> None:
 VERTICAL = 1e-4
 
 
-def crossing_counts(
-    values: FloatArray, tolerance: float = VERTICAL
-) -> tuple[FloatArray, NDArray[np.int64]]:
-    """How often a polyline of values (K,) takes each value: a step function.
+class Counts(NamedTuple):
+    """Numbers of points of a branch by value of the parameter: a step function.
+
+    Attributes
+    ----------
+    breakpoints : float64 (B,), ascending
+        The ends of the range of values, and folds.
+    counts : int64 (B-1,)
+        Points of the branch at each value between neighboring breakpoints.
+    """
+
+    breakpoints: FloatArray
+    counts: NDArray[np.int64]
+
+    def intervals(self, count: int) -> list[tuple[float, float]]:
+        """Intervals in which the branch has that many points at each value, ascending."""
+        at = np.flatnonzero(self.counts == count).tolist()
+        return [(float(self.breakpoints[k]), float(self.breakpoints[k + 1])) for k in at]
+
+    def window(self, value: float, count: int) -> tuple[float, float]:
+        """The interval around a value in which the branch has `count` points at each value.
+
+        Within rounding of a fold the step function may have another count there; then it is the
+        value alone.
+        """
+        around = [ends for ends in self.intervals(count) if ends[0] <= value <= ends[1]]
+        return around[0] if around else (value, value)
+
+    @property
+    def most(self) -> int:
+        """The largest number of points at one value."""
+        return int(self.counts.max(initial=0))
+
+
+def crossing_counts(values: FloatArray, tolerance: float = VERTICAL) -> Counts:
+    """Count how often a polyline of values (K,) takes each value.
 
     Between two neighboring breakpoints every value is taken equally often. Ends and folds that
     are no further apart than `tolerance` become one breakpoint, so that a vertical piece counts
     neither as a piece of its own nor as folds, however it winds.
-
-    Returns
-    -------
-    breakpoints : float64 (B,), ascending
-        The first and the last one are the ends of the range of values.
-    counts : int64 (B-1,)
-        Number of crossings between them.
     """
     pieces = values[np.concatenate(([0], turning_points(values), [len(values) - 1]))]
     order = np.sort(pieces)
@@ -256,7 +262,7 @@ def crossing_counts(
     np.add.at(change, low, 1)
     np.add.at(change, high, -1)
     breakpoints, change = breakpoints[change != 0], change[change != 0]
-    return breakpoints, np.cumsum(change)[:-1]
+    return Counts(breakpoints, np.cumsum(change)[:-1])
 
 
 # A polished profile is an equilibrium up to this regret, as a share of the payoff range: some
@@ -269,19 +275,11 @@ SAME_PAYOFFS = 1e-8
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """A profile with its payoffs and regrets.
-
-    Attributes
-    ----------
-    profile : BehaviorProfile
-    figures : Verification
-    limit : float
-        Largest regret of an equilibrium, in payoff units.
-    """
+    """A profile with its payoffs and regrets."""
 
     profile: BehaviorProfile
     figures: Verification
-    limit: float
+    limit: float  # largest regret of an equilibrium, in payoff units
 
     @property
     def payoffs(self) -> list[float]:
@@ -295,7 +293,7 @@ class Measured:
 
     @property
     def is_equilibrium(self) -> bool:
-        """Whether the regret is no more than rounding."""
+        """True if the regret is no more than rounding."""
         return self.max_regret <= self.limit
 
 

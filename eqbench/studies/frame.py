@@ -10,39 +10,40 @@ from __future__ import annotations
 
 import importlib
 import json
+import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, ClassVar, Generic, NotRequired, TypedDict, TypeVar
+from typing import Any, ClassVar, Generic, Literal, NotRequired, TypedDict, TypeVar
 
 from eqbench.documents import decode, read_file
-from eqbench.errors import DocumentError, StoreError, UsageError
+from eqbench.errors import INTERRUPTED, DocumentError, StoreError, UsageError
 from eqbench.report.rows import Report
 from eqbench.requests import fields_of, from_data, to_data
 from eqbench.store.json_lines import LineReader, append_line
 from eqbench.store.run_folder import game_slug, new_run_path
-from eqbench.studies.requests import StudyRequest
+from eqbench.studies.requests import StudyCommand
 from eqbench.studies.study_files import new_folder, write_texts
 
 MANIFEST, RECORDS, SUMMARY = "manifest.json", "records.jsonl", "summary.json"
-SCHEMA = "eqbench.study/1"
-INTERRUPTED = 130  # exit code
+SCHEMA: Literal["eqbench.study/1"] = "eqbench.study/1"
 
 
-R = TypeVar("R", bound=StudyRequest)
+R = TypeVar("R", bound=StudyCommand)
 
 
 @dataclass(frozen=True)
 class Session:
-    """What a part may use while it works.
+    """The means of a part while it works.
 
     Attributes
     ----------
     folder : where files of its own may be written
     interrupted : whether to stop soon; to be asked again and again
     tell : say in a few words how far the work has come
+    say : say a sentence that stays
     again : whether the study goes on, so that a part may have left something here before
     keeps : whether the folder stays when the work is done
     """
@@ -50,6 +51,7 @@ class Session:
     folder: Path
     interrupted: Callable[[], bool] = lambda: False
     tell: Callable[[str], None] = lambda words: None
+    say: Callable[[str], None] = lambda words: None
     keeps: bool = True
     again: bool = False
 
@@ -86,6 +88,15 @@ class Study(Generic[R]):
         """
         self.request = request
 
+    @classmethod
+    def folder_type(cls) -> type[StudyFolder]:
+        """Return how its folder is written and read."""
+        return StudyFolder
+
+    def preview(self) -> Report | None:
+        """Return what is printed instead of carrying the study out, None if it is carried out."""
+        return None
+
     def parts(self) -> Sequence[str]:
         """Names of the parts, in the order in which they are done."""
         raise NotImplementedError
@@ -94,9 +105,13 @@ class Study(Generic[R]):
         """Return what a part finds, as JSON values.
 
         A record with ``"interrupted": true`` counts in the summary, and is done again when the
-        study goes on.
+        study goes on. If :meth:`Session.go_on` ends the part, nothing of it is kept.
         """
         raise NotImplementedError
+
+    def is_done(self, part: str, record: Mapping[str, Any], folder: Path) -> bool:
+        """Return whether a record from before answers the request; if not, it is made anew."""
+        return not record.get("interrupted")
 
     def summary(self, records: Sequence[dict[str, Any]], *, finished: bool) -> dict[str, Any]:
         """Return the document of the study from the records of its parts."""
@@ -121,7 +136,7 @@ class Study(Generic[R]):
 
 
 class _Manifest(TypedDict):
-    schema: str
+    schema: Literal["eqbench.study/1"]
     study: str
     created: str
     version: NotRequired[str]
@@ -131,17 +146,25 @@ class _Manifest(TypedDict):
 class _Line(TypedDict):
     part: str
     record: dict[str, Any]
+    checksum: int
 
 
 @dataclass
 class StudyFolder:
-    """The folder of a study: its request, what its parts found, its summary."""
+    """The folder of a study: its request, what its parts found, its summary.
+
+    Attributes
+    ----------
+    note : what is damaged and left out, if anything is
+    finished : whether all parts are there, and none was interrupted
+    """
 
     path: Path
     records: dict[str, dict[str, Any]] = field(default_factory=dict)
     version: str = ""
     created: str = ""
     note: str | None = None
+    finished: bool = True
 
     @classmethod
     def create(cls, study: Study[Any], path: Path | None) -> StudyFolder:
@@ -159,7 +182,7 @@ class StudyFolder:
 
     @property
     def was_begun(self) -> bool:
-        """Whether it is there from before, so that the study goes on."""
+        """True if it is there from before, so that the study goes on."""
         return bool(self.created or self.records)
 
     def note_request(self, study: Study[Any]) -> None:
@@ -172,6 +195,10 @@ class StudyFolder:
             request=to_data(study.request, kept=True),
         )
         write_texts(self.path, {MANIFEST: f"{json.dumps(manifest, indent=2)}\n"})
+
+    def carry_out(self, study: Study[Any], session: Session) -> dict[str, Any]:
+        """Do what is missing, and return the summary; see :func:`carry_out`."""
+        return carry_out(study, self, session)
 
     @classmethod
     def open(cls, kind: type[Study[R]], path: Path) -> tuple[StudyFolder, R]:
@@ -195,13 +222,20 @@ class StudyFolder:
             ) from None
         except (OSError, DocumentError) as error:
             raise UsageError(f"{file}: {error}; begin the study again") from None
-        reader = LineReader(path / RECORDS, lambda line: decode(line, _Line, "the record"))
+        reader = LineReader(path / RECORDS, _record)
         try:
-            records = {line["part"]: line["record"] for line in reader.new()}
+            records = dict(reader.new())
         except OSError as error:
             raise UsageError(f"cannot read {path / RECORDS}: {error.strerror}") from None
         created, version = manifest["created"], manifest.get("version", "")
         return cls(path, records, version, created, reader.note()), request
+
+    def ending(self, study: Study[Any], document: Mapping[str, Any]) -> tuple[int, str]:
+        """Return the exit code, and why the study has stopped: also if it does not say so."""
+        code, stopped = study.ending(document)
+        if not self.finished and not stopped:
+            return INTERRUPTED, "interrupted"
+        return code, stopped
 
     def discard(self) -> None:
         """Remove the folder if nothing was found yet, so that it can be used again."""
@@ -212,24 +246,36 @@ class StudyFolder:
             self.path.rmdir()
 
     def keep(self, part: str, record: dict[str, Any]) -> None:
-        """Append the record of a part; StoreError if it cannot be written."""
-        line = json.dumps({"part": part, "record": record}, allow_nan=False)
+        """Append the record of a part.
+
+        Raises
+        ------
+        UsageError
+            If it is no JSON object.
+        StoreError
+            If it cannot be written.
+        """
+        what = f"what the part {part!r} found"
+        text = _json(record, what)
+        if not isinstance(record, dict):
+            raise UsageError(f"{what} is {type(record).__name__}; it must be a dictionary")
+        line = json.dumps({"part": part, "record": record, "checksum": _checksum(part, text)})
         try:
             append_line(self.path / RECORDS, line.encode())
         except (OSError, DocumentError) as error:
             raise StoreError(
                 f"cannot write to {self.path}: {error}; make room and go on with --resume"
             ) from None
-        self.records[part] = record
+        self.records[part] = json.loads(text)  # as it is read when the study goes on
 
     def summarize(self, study: Study[Any]) -> dict[str, Any]:
         """Write the summary of what is there so far, and return it."""
         parts = study.parts()
         found = [self.records[part] for part in parts if part in self.records]
-        finished = len(found) == len(parts) and not any(map(_interrupted, found))
-        document = study.summary(found, finished=finished)
-        text = json.dumps(document, indent=2, allow_nan=False)
-        write_texts(self.path, {SUMMARY: f"{text}\n"})
+        whole = not any(record.get("interrupted") for record in found)
+        self.finished = len(found) == len(parts) and whole
+        document = study.summary(found, finished=self.finished)
+        write_texts(self.path, {SUMMARY: f"{_json(document, 'the summary', indent=2)}\n"})
         return document
 
 
@@ -240,18 +286,26 @@ def carry_out(study: Study[Any], folder: StudyFolder, session: Session) -> dict[
 
     Raises
     ------
+    UsageError
+        If a part finds what is no JSON.
     StoreError
         If the folder can no longer be written; and what the parts raise.
     """
     session = replace(session, again=folder.was_begun)
     document = folder.summarize(study)
     for part in study.parts():
-        if part in folder.records and not _interrupted(folder.records[part]):
+        record = folder.records.get(part)
+        if record is not None and study.is_done(part, record, folder.path):
             continue
-        if session.interrupted():
+        try:
+            session.go_on(part)
+            found = study.do(part, session)
+        except KeyboardInterrupt:
+            if not session.interrupted():
+                raise
+            folder.finished = False
             break
-        session.tell(part)
-        folder.keep(part, study.do(part, session))
+        folder.keep(part, found)
         document = folder.summarize(study)
     return document
 
@@ -265,8 +319,8 @@ def answer(study: Study[Any], tell: Callable[[str], None] = lambda words: None) 
 
 def study_in(path: Path, study: Study[Any]) -> dict[str, Any]:
     """Summary of a study that is carried out in a new folder."""
-    folder = StudyFolder.create(study, path)
-    return carry_out(study, folder, Session(path))
+    folder = study.folder_type().create(study, path)
+    return folder.carry_out(study, Session(path))
 
 
 def with_changes(request: R, changes: Mapping[str, Any]) -> R:
@@ -278,8 +332,10 @@ def with_changes(request: R, changes: Mapping[str, Any]) -> R:
         If something differs that must stay as it was begun.
     """
     before = to_data(request)
+    if any(name in request.together for name in changes):
+        before = {name: value for name, value in before.items() if name not in request.together}
     for each in fields_of(type(request)):
-        name, kept = each.name, before[each.name]
+        name, kept = each.name, before.get(each.name)
         fixed = not (each.option.extends or each.option.once)
         if fixed and name in changes and changes[name] != kept:
             raise UsageError(
@@ -302,5 +358,24 @@ def shown(value: Any) -> str:
     return "none" if value is None else str(value)
 
 
-def _interrupted(record: Mapping[str, Any]) -> bool:
-    return bool(record.get("interrupted"))
+def _json(value: Any, what: str, indent: int | None = None) -> str:
+    """JSON text of what a study has made; UsageError if there is none."""
+    try:
+        return json.dumps(value, indent=indent, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise UsageError(
+            f"{what} is no JSON: {error}; a study returns texts, finite numbers, lists and "
+            "dictionaries of them"
+        ) from None
+
+
+def _checksum(part: str, text: str) -> int:
+    return zlib.crc32(f"{part}\n{text}".encode())
+
+
+def _record(line: bytes) -> tuple[str, dict[str, Any]]:
+    """Part and record of a line; DocumentError if it is not as it was written."""
+    found = decode(line, _Line, "the record")
+    if found["checksum"] != _checksum(found["part"], json.dumps(found["record"])):
+        raise DocumentError("the record is not as it was written")
+    return found["part"], found["record"]

@@ -31,6 +31,7 @@ from eqbench.studies.branch import (
     Branch,
     distinct_payoffs,
     measured,
+    read_points,
     write_points,
 )
 from eqbench.studies.frame import Session, Study, call
@@ -105,7 +106,7 @@ class QuantalStudy(Study[QuantalRequest]):
         return Identifier(self.game)
 
     def _grid(self) -> list[float]:
-        """Where the principal branch has points for figures that nobody asked for by name."""
+        """Points of the principal branch for figures, besides those that were asked for."""
         if not self.figures:
             return []
         last = self.request.last
@@ -116,6 +117,15 @@ class QuantalStudy(Study[QuantalRequest]):
     def parts(self) -> list[str]:
         first, count = self.request.seed, self.request.branches
         return ["principal", *(f"seed{seed}" for seed in range(first, first + count))]
+
+    def is_done(self, part: str, record: Mapping[str, Any], folder: Path) -> bool:
+        """Return whether a branch is whole, and has the points that figures need if it is drawn."""
+        whole = super().is_done(part, record, folder)
+        if not whole or part != "principal" or not self.figures or record["points"] < 2:
+            return whole
+        stored = read_points(self.game, folder / POINTS, PARAMETER).values
+        passed = [value for value in self._grid() if value < record["lambda"]]
+        return bool(np.isin(passed, stored).all())
 
     def do(self, part: str, session: Session) -> dict[str, Any]:
         """Follow a branch; its profiles and the points of the principal one are written."""
@@ -205,13 +215,15 @@ class QuantalStudy(Study[QuantalRequest]):
         )
         return Report((first, _of_random(document, drawn)) if drawn else (first,))
 
-    def draw(self, folder: Path, document: Mapping[str, Any]) -> Iterable[Path]:
+    def draw(self, folder: Path, document: Mapping[str, Any]) -> Iterable[Path | str]:
+        if document["branches"][0]["points"] < 2:
+            return ["nothing is drawn: the branch has no two points yet"]
         files: Iterable[Path] = call("eqbench.plots.branches:draw_quantal", self.game, folder)
         return files
 
 
 def summary_of_random(entries: Sequence[dict[str, Any]], last: float) -> dict[str, Any]:
-    """What the branches from priors at random have in common, as JSON values."""
+    """Return what the branches from priors at random have in common, as JSON values."""
     ends = [entry["equilibrium"] for entry in entries if entry["equilibrium"]["is_equilibrium"]]
     names = Counter(end["identity"]["name"] for end in ends if end["identity"])
     return {

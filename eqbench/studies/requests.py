@@ -1,4 +1,4 @@
-"""What the studies are asked for; the docstring of a request is the help of its command."""
+"""Requests of the studies; the docstring of a request is the help of its command."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class StudyRequest:
-    """What all studies are asked for.
+class StudyCommand:
+    """The command of a study.
 
     Attributes
     ----------
@@ -48,12 +48,19 @@ class StudyRequest:
     study : where its class is, as ``module:class``
     draws : what ``--figures`` draws; empty if there are no figures
     writes_always : whether it writes a folder without ``--out`` too; if not, it cannot be resumed
+    together : options of which none is kept if a study goes on and one of them is given again
     """
 
     command: ClassVar[str]
     study: ClassVar[str] = ""
     draws: ClassVar[str] = ""
     writes_always: ClassVar[bool] = True
+    together: ClassVar[tuple[str, ...]] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyRequest(StudyCommand):
+    """The base of the requests of studies of games."""
 
     max_nodes: Annotated[
         int, Option("Refuse games with more nodes than this.", NODES, "max-nodes")
@@ -81,8 +88,9 @@ class QuantalRequest(StudyRequest):
 
     At every information set log(p_a / p_b) = log(prior_a / prior_b) + lambda (v_a - v_b), where
     v are values of actions conditional on reaching it (Turocy 2010). The principal branch begins
-    at uniform behavior. Writes points.csv, summary.json and profiles. Exit code: 0 done, also
-    where a branch was lost on its way, which the summary says; 2 usage, 130 interrupted.
+    at uniform behavior. Writes points.csv, summary.json and profiles; with --figures points.csv
+    has at least 20 points for each decade of lambda from 0.1 on. Exit code: 0 done, also where a
+    branch was lost on its way, which the summary says; 2 usage, 130 interrupted.
     """
 
     command = "qre"
@@ -115,7 +123,13 @@ class QuantalRequest(StudyRequest):
 
 
 MOST = "most"
-_OF_SOLVER = "that of the solver"
+_BARRIERS = Choice(words=("log", "arctan", "rational"))
+_DERIVATIVES = Choice(words=("counterfactual", "raw"))
+
+
+def _of_solver(text: str, kind: Kind) -> Option:
+    """An option of the solver, which has a default of its own."""
+    return Option(text, kind, default="that of the solver")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,24 +165,13 @@ class TraceRequest(StudyRequest):
         ),
     ]
     epsilon: Annotated[
-        float | None,
-        Option("Strength of the regularization in payoff units.", POSITIVE, default=_OF_SOLVER),
+        float | None, _of_solver("Strength of the regularization in payoff units.", POSITIVE)
     ] = None
     regularization: Annotated[
-        str | None,
-        Option(
-            "How frequencies are kept inside their bounds.",
-            Choice(words=("log", "arctan", "rational")),
-            default=_OF_SOLVER,
-        ),
+        str | None, _of_solver("How frequencies are kept inside their bounds.", _BARRIERS)
     ] = None
     derivative: Annotated[
-        str | None,
-        Option(
-            "Action values, without or with the own reach.",
-            Choice(words=("counterfactual", "raw")),
-            default=_OF_SOLVER,
-        ),
+        str | None, _of_solver("Action values, without or with the own reach.", _DERIVATIVES)
     ] = None
     solver: Annotated[str, Option("Solver that follows branches.", SOLVER)] = "arclength"
     at: Annotated[
@@ -229,25 +232,33 @@ class TraceRequest(StudyRequest):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RangesRequest:
+class RangesRequest(StudyRequest):
     """Find the smallest and largest payoffs and frequencies over all equilibria of a game.
 
     Each end of a range is a cell of an ordinary run, verified as any other, with a bound proved
     to the solver's tolerance; beside it stands the range over the published equilibria. Into
-    the folder go summary.json, ranges.md, ranges.csv and ranges.tex. Exit codes as those of
-    `eqbench run`.
+    the folder go summary.json, ranges.md, ranges.csv and ranges.tex. With --resume options that
+    are given again replace those of the run, and a new selection replaces the old one. Exit codes
+    as those of `eqbench run`.
     """
 
-    game: Annotated[str, Option("The game; needed unless a run goes on.", GAME)] = ""
+    command = "ranges"
+    study = "eqbench.studies.ranges:RangesStudy"
+    together = ("of", "payoffs", "first-actions", "all-actions")
+
+    game: Annotated[str, Option("The game; needed unless a run goes on.", GAME)]
     of: Annotated[
         tuple[str, ...],
         Option(
             'A payoff, such as P1, or a frequency, such as "P3|3:KB|call"; may be given several '
             "times.",
             Kind("NAME"),
+            extends=True,
         ),
     ] = ()
-    payoffs: Annotated[bool, Option("All payoffs; so it is without any selection.", FLAG)] = False
+    payoffs: Annotated[
+        bool, Option("All payoffs; so it is without any selection.", FLAG, extends=True)
+    ] = False
     first_actions: Annotated[
         bool,
         Option(
@@ -255,6 +266,7 @@ class RangesRequest:
             "only the last one, such as bet or call.",
             FLAG,
             "first-actions",
+            extends=True,
         ),
     ] = False
     all_actions: Annotated[
@@ -264,17 +276,23 @@ class RangesRequest:
             "leads, any frequency counts.",
             FLAG,
             "all-actions",
+            extends=True,
         ),
     ] = False
     solver: Annotated[
         str,
-        Option("Solver that looks for optima; its options sense and of are set here.", SOLVER),
+        Option(
+            "Solver that looks for optima; its options sense and of are set here.",
+            SOLVER,
+            extends=True,
+        ),
     ] = "ncp"
     backend: Annotated[
         str | None,
         Option(
             "Program behind the solver, where it has such an option.",
             Choice(words=("auto", "gurobi", "scip")),
+            extends=True,
         ),
     ] = None
     timeout_s: Annotated[
@@ -283,25 +301,22 @@ class RangesRequest:
             "Seconds of solving per optimum; what was found and proved until then is shown.",
             DURATION,
             "timeout",
+            extends=True,
         ),
     ] = 60.0
-    threads: Annotated[int, Option("Threads per optimum.", THREADS)] = 1
+    threads: Annotated[int, Option("Threads per optimum.", THREADS, extends=True)] = 1
     jobs: Annotated[
         int,
         Option(
             "Cells that are solved at the same time; more than there are cores spoils the times.",
             JOBS,
             short="j",
+            extends=True,
         ),
     ] = 1
-    plugins: Annotated[
-        tuple[str, ...],
-        Option(
-            "Python file that registers games or solvers; may be given several times.",
-            FILE,
-            "plugin",
-        ),
-    ] = ()
+    verbose: Annotated[
+        bool, Option("Say what each cell did as it ends.", FLAG, short="v", once=True)
+    ] = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,11 +1,16 @@
-"""Files that a study leaves in the folder of its run."""
+"""Files that a study leaves in its folder, and the lock on that folder."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import errno
+import fcntl
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from eqbench.errors import StoreError, UsageError
+from eqbench.store.json_lines import NO_LOCKS
 from eqbench.store.run_folder import reported, write_file
 
 
@@ -60,3 +65,33 @@ def new_folder(path: Path) -> None:
         raise UsageError(
             f"cannot write to {path}: {error.strerror}; choose another folder with --out"
         ) from None
+
+
+@contextmanager
+def held(folder: Path, command: str) -> Iterator[None]:
+    """Keep other processes out of a folder while the block goes on.
+
+    Raises
+    ------
+    UsageError
+        If one is at work in it, or it cannot be opened.
+    """
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError as error:
+        raise UsageError(f"cannot open {folder}: {error.strerror}; give another folder") from None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        raise UsageError(
+            f"another eqbench {command} runs in {folder}; wait for it, or end it first"
+        ) from None
+    except OSError as error:
+        if error.errno not in (*NO_LOCKS, errno.EBADF):  # NFS locks no folder
+            os.close(descriptor)
+            raise
+    try:
+        yield
+    finally:
+        os.close(descriptor)  # the system does so too, however the process ends

@@ -15,9 +15,10 @@ from typing import Any, NoReturn
 import pytest
 from report_pages import CLOSING, HOSTILE, page_run
 
-from eqbench.report.html.document import Beside, Cell, Figure, Heading, Picture, Section, Table
+from eqbench.report.html.document import Beside, Cell, Figure, Picture, Section, Table
 from eqbench.report.html.document import document as make_document
 from eqbench.report.html.page import report_page
+from eqbench.report.rows import Column
 from eqbench.store.stored_run import read_run
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -160,7 +161,7 @@ def test_texts_sort_as_texts_and_only_one_column_is_marked(watched: Watched) -> 
 
 
 def test_filters_hide_rows(browser: Any, tmp_path: Path) -> None:
-    columns = (Heading("name"), Heading("value", numeric=True))
+    columns = (Column("name"), Column("value", "count"))
     rows = [(Cell(f"row {k % 2}"), Cell(f"{k}", k)) for k in range(20)]
     table = Table("long", columns, rows, filters=("name",))
     opened = opened_with(browser, tmp_path, table)

@@ -37,16 +37,16 @@ def form_arrays(game: Game) -> list[np.ndarray]:
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("game", GAMES)
-def test_solver_leaves_the_game_untouched(solver: str, game: str) -> None:
-    loaded = eqbench.load_game(game)
-    before, arrays = content_hash(loaded.tree), form_arrays(loaded)
-    refused = refusal_of(default_registry().load_solver(solver).instance, loaded) is not None
-    if not refused and ends_on(solver, game):
-        solve(solver, loaded, Budget(iterations=20))
-    assert content_hash(loaded.tree) == before
-    for old, new in zip(arrays, form_arrays(loaded), strict=True):
-        assert np.array_equal(old, new)
+def test_solver_leaves_every_game_untouched(solver: str) -> None:
+    for game in GAMES:
+        loaded = eqbench.load_game(game)
+        before, arrays = content_hash(loaded.tree), form_arrays(loaded)
+        refused = refusal_of(default_registry().load_solver(solver).instance, loaded) is not None
+        if not refused and ends_on(solver, game):
+            solve(solver, loaded, Budget(iterations=20))
+        assert content_hash(loaded.tree) == before, game
+        for old, new in zip(arrays, form_arrays(loaded), strict=True):
+            assert np.array_equal(old, new), game
 
 
 @pytest.mark.parametrize("solver", ITERATIVE)

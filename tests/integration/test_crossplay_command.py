@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from command import Ended, eqbench
+from command import Ended, eqbench_here
 
 GAME = "matrix(name=battle_of_sexes)"
 MIXED = {
@@ -24,7 +24,7 @@ MIXED = {
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folder with a run of two games in ``results/first``, and ``mixed.json``."""
     cwd = tmp_path_factory.mktemp("place")
-    done = eqbench(
+    done = eqbench_here(
         *("run", "--game", "battle_of_sexes", "--game", "kuhn2", "--seeds", "4"),
         *("--solver", "pcfr_plus(start=random)", "--out", "results/first"),
         *("--iterations", "3000"),
@@ -36,7 +36,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def study(cwd: Path, *arguments: str) -> Ended:
-    done = eqbench("crossplay", *arguments, cwd=cwd)
+    done = eqbench_here("crossplay", *arguments, cwd=cwd)
     assert done.code == 0, done.err
     return done
 
@@ -118,7 +118,7 @@ def test_several_runs_are_told_apart_by_their_folders(place: Path) -> None:
 def test_what_cannot_be_studied_is_refused_in_one_line(
     place: Path, arguments: tuple[str, ...], complaint: str
 ) -> None:
-    done = eqbench("crossplay", *arguments, cwd=place)
+    done = eqbench_here("crossplay", *arguments, cwd=place)
     assert (done.code, done.out) == (2, "")
     assert complaint in done.err
     assert done.err.count("\n") == 1
@@ -128,7 +128,7 @@ def test_profile_that_is_no_equilibrium_is_refused_unless_allowed(place: Path) -
     off = json.loads(json.dumps(MIXED))
     off["behavior"]["P1"][""] = {"opera": 1, "football": 0}
     (place / "off.json").write_text(json.dumps(off))
-    done = eqbench("crossplay", "--profile", "off.json", cwd=place)
+    done = eqbench_here("crossplay", "--profile", "off.json", cwd=place)
     assert done.code == 2
     assert "off.json is no equilibrium: a player gains" in done.err
     study(place, "--profile", "off.json", "--tolerance", "1")
@@ -153,4 +153,4 @@ def test_without_a_folder_nothing_is_left_behind(place: Path) -> None:
     done = study(place, "--game", "kuhn2", "--known")
     assert "results in" not in done.err
     assert sorted(place.rglob("*")) == before
-    assert eqbench("crossplay", "--resume", "deep/study", cwd=place).code == 2
+    assert eqbench_here("crossplay", "--resume", "deep/study", cwd=place).code == 2

@@ -67,7 +67,7 @@ def test_game_of_a_plugin_is_drawn_with_a_profile_from_standard_input(tmp_path: 
         (("kuhn22",), "unknown game 'kuhn22'"),
         (("kuhn2", "--profile", "none.json"), "cannot read the profile none.json: No such file"),
         (("kuhn2", "--profile", "other.json"), "unknown player 'nobody'"),
-        (("kuhn2", "--out", "no/such/folder.svg"), "cannot write the drawing to no/such"),
+        (("kuhn2", "--out", "no/such/folder.svg"), "cannot write no/such"),
     ],
 )
 def test_what_cannot_be_drawn_is_a_usage_error(

@@ -8,12 +8,13 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import psutil
 import pytest
-from command import PATIENCE_S, PLUGINS, Ended, eqbench, wait_for
+from command import PATIENCE_S, PLUGINS, Ended, eqbench, eqbench_here, wait_for
 
 FAULTS = PLUGINS / "faults.py"
 EXPECTED = {
@@ -64,17 +65,31 @@ def _run(folder: Path, solvers: Iterable[str], *options: str) -> Ended:
 
 
 @pytest.fixture(scope="module")
-def ended(tmp_path_factory: pytest.TempPathFactory) -> Ended:
-    """One run of all faulty solvers that end by themselves; the well-behaved ones come last."""
-    folder = tmp_path_factory.mktemp("faults")
-    return _run(folder, EXPECTED, "--timeout", "300", "--memory", "600MiB")
+def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[Ended, Ended]:
+    """Two runs at a time, since one of them mostly waits for limits."""
+    folders = [tmp_path_factory.mktemp(name) for name in ("faults", "late")]
+    solvers = (EXPECTED, LATE)
+    options = (
+        ("--timeout", "300", "--memory", "600MiB"),
+        ("--timeout", "2", "--setup-timeout", "15", "-j", "4"),
+    )
+    with ThreadPoolExecutor(2) as pool:
+        first, second = pool.map(
+            lambda *asked: _run(*asked[:2], *asked[2]), folders, solvers, options
+        )
+    return first, second
 
 
 @pytest.fixture(scope="module")
-def late(tmp_path_factory: pytest.TempPathFactory) -> Ended:
+def ended(both: tuple[Ended, Ended]) -> Ended:
+    """One run of all faulty solvers that end by themselves; the well-behaved ones come last."""
+    return both[0]
+
+
+@pytest.fixture(scope="module")
+def late(both: tuple[Ended, Ended]) -> Ended:
     """One run of those that have to be ended."""
-    folder = tmp_path_factory.mktemp("late")
-    return _run(folder, LATE, "--timeout", "2", "--setup-timeout", "15", "-j", "3")
+    return both[1]
 
 
 @pytest.mark.parametrize("solver", EXPECTED)
@@ -138,7 +153,7 @@ def test_memory_peak_of_the_killed_cell_is_recorded(ended: Ended) -> None:
 
 
 def test_run_in_which_nothing_could_run_ends_with_code_4(tmp_path: Path) -> None:
-    done = eqbench(
+    done = eqbench_here(
         *("run", "--game", "kuhn3", "--solver", "needs_a_licence,two_players_only", "--json"),
         *("--plugin", FAULTS),
         cwd=tmp_path,

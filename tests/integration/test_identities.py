@@ -51,6 +51,7 @@ def test_a_run_names_the_sub_family_and_verify_says_the_same(tmp_path: Path) -> 
     identity = cell["equilibria"][0]["identity"]
     assert identity["name"].startswith("szafron:")
     assert identity["on_path"]
+    assert "cluster" not in (tmp_path / "run/clusters.json").read_text(), "it has a name already"
     assert list(identity["parameters"]) == [
         *("beta", "b11", "b21", "b23", "b32", "c11", "c33", "c34")
     ]

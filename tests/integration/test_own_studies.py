@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from command import Ended, eqbench
+from command import Ended, eqbench, eqbench_here
 from documentation import ROOT, blocks
 
 PAGE = ROOT / "docs/how_to/write_a_study.md"
@@ -23,7 +23,7 @@ def place(tmp_path: Path) -> Path:
 
 
 def study(cwd: Path, *arguments: str) -> Ended:
-    done = eqbench("study", "pots.py", *arguments, cwd=cwd)
+    done = eqbench_here("study", "pots.py", *arguments, cwd=cwd)
     assert done.code == 0, done.err
     return done
 
@@ -41,7 +41,7 @@ def test_study_of_the_page_runs_and_goes_on_after_a_break(place: Path) -> None:
     assert study(place, "--resume", "out", "--json").json == begun
     more = study(place, "--resume", "out", "--pot", "2", "--pot", "7/2")
     assert [line.split()[0] for line in more.out.splitlines()[2:4]] == ["2", "7/2"]
-    other = eqbench("study", "pots.py", "--resume", "out", "--iterations", "5", cwd=place)
+    other = eqbench_here("study", "pots.py", "--resume", "out", "--iterations", "5", cwd=place)
     assert other.code == 2
     assert "--iterations 1000" in other.err
 
@@ -72,7 +72,7 @@ def test_file_without_a_study_is_refused_in_one_line(
 ) -> None:
     if text is not None:
         (tmp_path / "own.py").write_text(text)
-    done = eqbench("study", "own.py", "--help", cwd=tmp_path)
+    done = eqbench_here("study", "own.py", "--help", cwd=tmp_path)
     assert (done.code, done.out) == (2, "")
     assert words in done.err
     assert done.err.count("\n") == 1

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from command import eqbench
+from command import eqbench_here
 
 import eqbench as package
 
@@ -16,7 +16,7 @@ import eqbench as package
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folder with branches of three-player Kuhn poker in ``kuhn``."""
     cwd = tmp_path_factory.mktemp("place")
-    done = eqbench(
+    done = eqbench_here(
         *("qre", "--game", "kuhn3", "--at", "10", "--at", "1000", "--branches", "2"),
         *("--figures", "--out", "kuhn", "--json"),
         cwd=cwd,
@@ -44,7 +44,7 @@ def test_principal_branch_is_verified_where_it_was_asked_for(place: Path) -> Non
 def test_profiles_verify_to_the_figures_of_the_summary(place: Path) -> None:
     document = json.loads((place / "kuhn/summary.json").read_text())
     for item in (document["branches"][0]["at"][0], document["branches"][2]["equilibrium"]):
-        done = eqbench("verify", "--profile", f"kuhn/{item['profile']}", "--json", cwd=place)
+        done = eqbench_here("verify", "--profile", f"kuhn/{item['profile']}", "--json", cwd=place)
         assert done.json["max_regret"] == pytest.approx(item["max_regret"], abs=1e-15)
         assert done.json["payoffs"] == pytest.approx(item["payoffs"], abs=1e-15)
 
@@ -73,7 +73,7 @@ def test_points_are_dense_enough_to_draw_and_have_all_columns(place: Path) -> No
 
 
 def test_table_says_where_the_branch_ends(tmp_path: Path) -> None:
-    done = eqbench("qre", "--game", "kuhn2", "--to", "100", "--branches", "1", cwd=tmp_path)
+    done = eqbench_here("qre", "--game", "kuhn2", "--to", "100", "--branches", "1", cwd=tmp_path)
     assert done.code == 0, done.err
     assert "lambda reached 100" in done.out
     assert "kuhn2 α=0.2" in done.out
@@ -95,7 +95,7 @@ def test_what_cannot_be_done_is_refused_with_advice(
     tmp_path: Path, options: tuple[str, ...], words: str
 ) -> None:
     (tmp_path / "file").touch()
-    done = eqbench("qre", *options, cwd=tmp_path)
+    done = eqbench_here("qre", *options, cwd=tmp_path)
     assert done.code == 2
     assert words in done.err
     assert "Traceback" not in done.err

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command import PATIENCE_S, Ended, eqbench, wait_for
+from command import PATIENCE_S, Ended, eqbench_here, wait_for
+
+from eqbench.solver import Availability
 
 ALPHA = "P1|1:|bet"
 
@@ -18,7 +20,7 @@ ALPHA = "P1|1:|bet"
 @pytest.fixture(scope="module")
 def first(tmp_path_factory: pytest.TempPathFactory) -> Ended:
     """Player 1's payoff and bluffs, in the folder ``run``."""
-    return eqbench(
+    return eqbench_here(
         *("ranges", "--game", "kuhn2", "--of", "P1", "--of", ALPHA, "-j", "2"),
         *("--timeout", "20", "--out", "run"),
         cwd=tmp_path_factory.mktemp("place"),
@@ -51,19 +53,32 @@ def test_ranges_are_those_of_the_published_family(first: Ended) -> None:
 def test_resumed_ranges_run_only_what_is_new(first: Ended) -> None:
     lines = first.folder / "run" / "runs.jsonl"
     before = lines.read_text()
-    again = eqbench("ranges", "--resume", "run", "--json", cwd=first.folder)
+    again = eqbench_here("ranges", "--resume", "run", "--json", cwd=first.folder)
     assert again.code == 0, again.err
     assert "all 4 cells are there already" in again.err
     assert again.json == json.loads((first.folder / "run" / "summary.json").read_text())
     assert lines.read_text() == before
-    more = eqbench(
-        *("ranges", "--resume", "run", "--of", ALPHA, "--of", "P2", "--json", "-q"),
+    more = eqbench_here(
+        *("ranges", "--resume", "run", "--payoffs", "--json", "-q"),
         cwd=first.folder,
     )
     assert more.code == 0, more.err
-    assert list(rows(more.json)) == [ALPHA, "P2"]
+    assert list(rows(more.json)) == ["P1", "P2"], "a new selection replaces the old one"
     assert rows(more.json)["P2"]["max"]["found"] == pytest.approx(1 / 18)
     assert len(lines.read_text().splitlines()) == 6
+
+
+def test_built_in_solver_that_is_unavailable_is_asked_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    missing = Availability("missing", "no backend")
+    monkeypatch.setattr("eqbench.studies.ranges.availability_of", lambda solver: missing)
+    done = eqbench_here("ranges", "--game", "kuhn2", "--all-actions", "--json", cwd=tmp_path)
+    assert done.code == 4, done.err
+    ends = [row[sense] for row in done.json["quantities"] for sense in ("min", "max")]
+    assert {(end["status"], end["reason"]) for end in ends} == {
+        ("unavailable", "missing: no backend")
+    }
 
 
 def test_solver_that_is_unavailable_leaves_the_reason_in_the_table(tmp_path: Path) -> None:
@@ -81,7 +96,7 @@ def test_solver_that_is_unavailable_leaves_the_reason_in_the_table(tmp_path: Pat
         "    def solve(self, game, monitor, rng):\n"
         "        raise NotImplementedError\n"
     )
-    done = eqbench(
+    done = eqbench_here(
         *("ranges", "--game", "kuhn2", "--of", "P1", "--plugin", "none.py"),
         *("--solver", "none", "--out", "run"),
         cwd=tmp_path,
@@ -114,7 +129,7 @@ def test_interrupted_ranges_keep_what_they_have_and_say_how_to_go_on(tmp_path: P
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ((), ("Missing option '--game'", "eqbench ranges --game kuhn2")),
+        ((), ("Missing option '--game'",)),
         (("--game", "kuhn7"), ("'kuhn7'", "did you mean")),
         (("--game", "kuhn2,kuhn3"), ("give one game",)),
         (("--game", "kuhn2", "--of", "P3"), ("--of P3", "no such player or action")),
@@ -128,7 +143,7 @@ def test_interrupted_ranges_keep_what_they_have_and_say_how_to_go_on(tmp_path: P
 def test_ranges_refuses_in_one_line(
     tmp_path: Path, arguments: tuple[str, ...], words: tuple[str, ...]
 ) -> None:
-    done = eqbench("ranges", *arguments, cwd=tmp_path)
+    done = eqbench_here("ranges", *arguments, cwd=tmp_path)
     assert (done.code, done.out) == (2, "")
     message = done.err.splitlines()[-1]
     assert message.startswith("Error: ")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from command import PLUGINS, eqbench
+from command import PLUGINS
+from command import eqbench_here as eqbench
 
 from eqbench.store.stored_run import read_run
 

@@ -13,12 +13,13 @@ import time
 from pathlib import Path
 
 import pytest
-from command import PATIENCE_S, PLUGINS, Ended, eqbench, wait_for
+from command import PATIENCE_S, PLUGINS, Ended, wait_for
+from command import eqbench_here as eqbench
 
-CELLS = 3
+CELLS = 2
 REQUEST = [
     *("--game", "kuhn2", "--solver", "cfr_plus,mccfr"),
-    *("--seeds", "2", "--iterations", "50", "--target", "0"),
+    *("--seeds", "1", "--iterations", "50", "--target", "0"),
 ]
 KILLS = 6
 LATEST_KILL_S = 2.5
@@ -59,11 +60,8 @@ def check_whole(ended: Ended, run: Path, planned: int = CELLS) -> None:
             assert json.loads((run / found["profile"]).read_text())["behavior"]
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_run_that_is_killed_again_and_again_loses_and_repeats_nothing(
-    tmp_path: Path, seed: int
-) -> None:
-    run, moments, finished = tmp_path / "run", random.Random(seed), []
+def test_run_that_is_killed_again_and_again_loses_and_repeats_nothing(tmp_path: Path) -> None:
+    run, moments, finished = tmp_path / "run", random.Random(0), []
     for kill in range(KILLS):
         new = ("--out", str(run), "--game", "matching_pennies", *REQUEST)
         begun = new if kill == 0 else ("--resume", str(run))
@@ -124,7 +122,7 @@ def test_cells_of_a_runner_that_dies_are_taken_over(tmp_path: Path) -> None:
 def test_failures_are_run_again_and_results_only_when_asked_for(tmp_path: Path) -> None:
     run = tmp_path / "run"
     eqbench(
-        *("run", "--game", "kuhn2", "--solver", "raises,says_converged,cfr", "--out", run),
+        *("run", "--game", "kuhn2", "--solver", "raises,says_converged", "--out", run),
         *("--iterations", "20", "--plugin", PLUGINS / "faults.py"),
         cwd=tmp_path,
     )
@@ -135,7 +133,7 @@ def test_failures_are_run_again_and_results_only_when_asked_for(tmp_path: Path) 
         return sorted(json.loads(line)["solver"] for line in lines(run)[before:])
 
     assert run_again() == ["raises"]
-    assert run_again("--retry", "limit") == ["cfr", "raises", "says_converged"]
+    assert run_again("--retry", "limit") == ["raises", "says_converged"]
     assert run_again("--retry", "timeout,memory") == ["raises"]
 
 
@@ -225,7 +223,7 @@ def test_damaged_line_does_not_keep_a_run_from_going_on_and_a_damaged_manifest_d
 def test_options_that_are_given_again_add_what_is_missing(tmp_path: Path) -> None:
     run = tmp_path / "run"
     eqbench("run", *REQUEST, "--out", run, "-j", "2", cwd=tmp_path)
-    ended = eqbench("run", "--resume", run, "--seeds", "3", "--json", cwd=tmp_path)
+    ended = eqbench("run", "--resume", run, "--seeds", "2", "--json", cwd=tmp_path)
     assert len(ended.json["cells"]) == CELLS + 1
     assert len(lines(run)) == CELLS + 1
     plan = eqbench("run", "--resume", run, "--dry-run", "--json", cwd=tmp_path).json
@@ -236,7 +234,7 @@ def test_options_that_are_given_again_add_what_is_missing(tmp_path: Path) -> Non
 def test_dry_run_writes_nothing(tmp_path: Path) -> None:
     ended = eqbench("run", *REQUEST, "--dry-run", "-j", "2", cwd=tmp_path)
     assert ended.code == 0
-    assert f"{CELLS} cells, {CELLS} to run, 2 at a time: at most 22 s" in ended.out
+    assert f"{CELLS} cells, {CELLS} to run, 2 at a time: at most 11 s" in ended.out
     assert list(tmp_path.iterdir()) == []
 
 

@@ -6,29 +6,29 @@ import csv
 import json
 from pathlib import Path
 
-from command import eqbench
+from command import eqbench_here
 
 QRE = ("qre", "--game", "matching_pennies", "--to", "10", "-q", "--json")
 
 
 def test_extension_of_a_study_is_kept_by_the_next_resume(tmp_path: Path) -> None:
-    assert eqbench(*QRE, "--out", "q", cwd=tmp_path).code == 0
-    longer = eqbench("qre", "--resume", "q", "--branches", "2", "-q", "--json", cwd=tmp_path)
+    assert eqbench_here(*QRE, "--out", "q", cwd=tmp_path).code == 0
+    longer = eqbench_here("qre", "--resume", "q", "--branches", "2", "-q", "--json", cwd=tmp_path)
     assert [entry["seed"] for entry in longer.json["branches"]] == [None, 0, 1]
-    again = eqbench("qre", "--resume", "q", "-q", "--json", cwd=tmp_path)
+    again = eqbench_here("qre", "--resume", "q", "-q", "--json", cwd=tmp_path)
     assert again.json == longer.json
-    refused = eqbench("qre", "--resume", "q", "--to", "20", cwd=tmp_path)
+    refused = eqbench_here("qre", "--resume", "q", "--to", "20", cwd=tmp_path)
     assert refused.code == 2
     assert "--to 10" in refused.err
 
 
 def test_damaged_record_is_named_and_only_its_part_is_done_again(tmp_path: Path) -> None:
     options = ("--game", "matching_pennies", "--time", "20", "--starts", "3", "--out", "s")
-    assert eqbench("simulate", *options, "-q", cwd=tmp_path).code == 0
+    assert eqbench_here("simulate", *options, "-q", cwd=tmp_path).code == 0
     records = tmp_path / "s" / "records.jsonl"
     lines = records.read_text().splitlines()
     records.write_text("\n".join(["garbage", *lines[1:]]) + "\n")
-    gone_on = eqbench("simulate", "--resume", "s", "-q", "--json", cwd=tmp_path)
+    gone_on = eqbench_here("simulate", "--resume", "s", "-q", "--json", cwd=tmp_path)
     assert gone_on.code == 0
     assert "1 line of s/records.jsonl" in gone_on.err
     names = {run["name"] for run in gone_on.json["runs"]}
@@ -41,9 +41,9 @@ def test_damaged_record_is_named_and_only_its_part_is_done_again(tmp_path: Path)
 def test_report_of_an_experiment_is_written_when_its_run_goes_on(tmp_path: Path) -> None:
     text = 'game = "kuhn2"\nsolver = "lcp"\nreport = ["csv"]\n'
     (tmp_path / "mine.toml").write_text(text)
-    assert eqbench("run", "mine.toml", "--out", "r", "-q", cwd=tmp_path).code == 0
+    assert eqbench_here("run", "mine.toml", "--out", "r", "-q", cwd=tmp_path).code == 0
     (tmp_path / "r" / "report.csv").unlink()
-    assert eqbench("run", "--resume", "r", "-q", cwd=tmp_path).code == 0
+    assert eqbench_here("run", "--resume", "r", "-q", cwd=tmp_path).code == 0
     assert (tmp_path / "r" / "report.csv").exists()
     assert 'report = [\n    "csv",\n]' in (tmp_path / "r" / "manifest.toml").read_text()
     assert json.loads((tmp_path / "r" / "manifest.json").read_text())["name"] == "mine"
@@ -51,9 +51,9 @@ def test_report_of_an_experiment_is_written_when_its_run_goes_on(tmp_path: Path)
 
 def test_folder_of_another_run_is_not_gone_on_with(tmp_path: Path) -> None:
     options = ("run", "--game", "kuhn2", "--solver", "lcp", "-q", "--out", "other")
-    assert eqbench(*options, cwd=tmp_path).code == 0
+    assert eqbench_here(*options, cwd=tmp_path).code == 0
     (tmp_path / "mine.toml").write_text('game = "kuhn2"\nsolver = "sequence_lp"\n')
-    refused = eqbench("run", "mine.toml", "--out", "other", cwd=tmp_path)
+    refused = eqbench_here("run", "mine.toml", "--out", "other", cwd=tmp_path)
     assert refused.code == 2
     assert "another folder with --out" in refused.err
     assert len((tmp_path / "other" / "runs.jsonl").read_text().splitlines()) == 1

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from command import PATIENCE_S, eqbench, wait_for
+from command import PATIENCE_S, eqbench_here, wait_for
 from trace_cases import WINDING
 
 SKP = ("--game", "skp", "--from", "5/2", "--to", "6")
@@ -21,7 +21,7 @@ MADE_UP = ("--game", "skp", "--from", "3", "--to", "8", "--plugin", str(WINDING)
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folder with a finished trace of SKP in ``skp``."""
     cwd = tmp_path_factory.mktemp("place")
-    done = eqbench("trace", *SKP, "--at", "10/3", "--out", "skp", "--json", cwd=cwd)
+    done = eqbench_here("trace", *SKP, "--at", "10/3", "--out", "skp", "--json", cwd=cwd)
     assert done.code == 0, done.err
     assert done.json == json.loads((cwd / "skp/summary.json").read_text())
     return cwd
@@ -35,7 +35,7 @@ def test_summary_has_all_keys_and_profiles_verify(place: Path) -> None:
     keys = "parameter vertical crossings lost polished distinct_payoffs window equilibria"
     assert entry.keys() == set(keys.split())
     for item in entry["equilibria"]:
-        done = eqbench("verify", "--profile", f"skp/{item['profile']}", "--json", cwd=place)
+        done = eqbench_here("verify", "--profile", f"skp/{item['profile']}", "--json", cwd=place)
         assert done.json["payoffs"] == pytest.approx(item["payoffs"], abs=1e-15)
         assert max(done.json["max_regret"], item["max_regret"]) <= 5e-13
         assert done.json["identity"]["name"] == item["identity"]["name"]
@@ -44,14 +44,14 @@ def test_summary_has_all_keys_and_profiles_verify(place: Path) -> None:
 def test_finished_trace_is_shown_again_and_left_alone(place: Path) -> None:
     files = [file for file in (place / "skp").iterdir() if file.is_file()]
     before = {file: file.read_bytes() for file in files}
-    done = eqbench("trace", "--resume", "skp", *SKP, cwd=place)
+    done = eqbench_here("trace", "--resume", "skp", *SKP, cwd=place)
     assert done.code == 0, done.err
     assert "Equilibria on this branch at pot=3.33333333" in done.out
     assert {file: file.read_bytes() for file in files} == before
 
 
 def test_finished_trace_is_drawn(place: Path) -> None:
-    done = eqbench(
+    done = eqbench_here(
         *("trace", "--resume", "skp", "--figures", "--close-up", "3.1,3.6", "--animate", "3"),
         cwd=place,
     )
@@ -66,7 +66,7 @@ def test_finished_trace_is_drawn(place: Path) -> None:
 def test_figure_that_cannot_be_drawn_is_missing_alone(tmp_path: Path) -> None:
     """Two points do not come as far as the close-up."""
     short = ("--most-points", "2", "--figures", "--close-up", "5,5.5")
-    done = eqbench("trace", *SKP, *short, "--out", "t", cwd=tmp_path)
+    done = eqbench_here("trace", *SKP, *short, "--out", "t", cwd=tmp_path)
     assert done.code == 0, done.err
     assert done.err.count("the figure payoffs is missing: there is nothing in the close-up") == 1
     names = ("counts", "frequencies", "frequencies-1")
@@ -90,7 +90,7 @@ def test_interrupted_random_starts_are_made_up_for(tmp_path: Path) -> None:
 
 
 def test_interrupted_trace_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None:
-    whole = eqbench(
+    whole = eqbench_here(
         *("trace", *MADE_UP, "--solver", "winding", "--out", "whole", "--json"), cwd=tmp_path
     )
     command = [sys.executable, "-m", "eqbench", "trace", *MADE_UP, "--out", "broken"]
@@ -104,7 +104,7 @@ def test_interrupted_trace_goes_on_as_if_nothing_had_happened(tmp_path: Path) ->
     assert running.returncode == 130
     assert error.endswith("interrupted; go on with:\n  eqbench trace --resume broken\n")
     assert 0 < len(points.read_text().splitlines()) - 1 < whole.json["points"]
-    done = eqbench("trace", "--resume", "broken", "--json", cwd=tmp_path)
+    done = eqbench_here("trace", "--resume", "broken", "--json", cwd=tmp_path)
     assert done.code == 0, done.err
     assert points.read_bytes() == (tmp_path / "whole/points.csv").read_bytes()
     differing = {"elapsed_s": 0, "cpu_s": 0, "solver": ""}

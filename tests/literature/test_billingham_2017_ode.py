@@ -8,7 +8,6 @@ and agree with a Runge-Kutta method of order eight at 1e-13.
 from __future__ import annotations
 
 import json
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -103,16 +102,3 @@ def test_rate_is_that_of_the_paper_for_skp_only() -> None:
         velocity = [solver.flow(game).velocity(state) for solver in (usual, slow)]
         assert np.abs(velocity[0] - ratio * velocity[1]).max() <= 1e-15
         assert np.abs(velocity[1]).max() > 0.01
-
-
-def test_equilibria_of_every_solution_are_rest_points() -> None:
-    """Billingham 2017, §4: all equilibria of the game are those of (23)."""
-    for pot in (Fraction(5, 2), Fraction(19, 5), Fraction(9, 2)):
-        flow, index = flow_at(float(pot))
-        for solution in load_solutions():
-            for values in solution.choices(float(pot), exact=False):
-                if not solution.end(0) <= pot <= solution.end(1):
-                    continue
-                free = np.array([values[name] for name in sorted(index, key=index.__getitem__)])
-                behavior = flow.choices.behavior(np.clip(free, 0, 1))
-                assert np.abs(flow.frequency_velocity(behavior)).max() <= 1e-13

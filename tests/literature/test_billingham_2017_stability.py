@@ -2,9 +2,8 @@
 
 Billingham 2017, "Full street simplified three player Kuhn poker" (arXiv:1707.01392), §4.1:
 Solutions 2, 3, 6, 7 and 8 are unstable; 1, 4, 5, 9 and 10 have center manifolds whose oscillatory
-part has two, four, four, six and six dimensions. This holds inside the range of each solution, at
-every choice of what is free. `corrected_by`: at some ends of the ranges, where a solution meets
-another or eigenvalues vanish, it does not; ``AT_ENDS`` says where and what holds instead.
+part has two, four, four, six and six dimensions. That this holds inside the range of each solution
+is a claim of ``eqbench reproduce billingham_2017``; here is what tells that the counts are right.
 """
 
 from __future__ import annotations
@@ -24,7 +23,6 @@ from three_player_kuhn import SKP_VARIABLES, skp_profile
 import eqbench
 from eqbench.model.game import Game
 from eqbench.model.profile_json import profile_from_json
-from eqbench.studies.flow.sets import verdicts
 from eqbench.studies.flow.spectrum import UNSTABLE, Spectrum, center_manifold, spectrum
 from eqbench.studies.flow.stability import rest_points
 from eqbench.verification import verify_exactly
@@ -34,19 +32,8 @@ PAPER = dict.fromkeys(("2", "3", "6", "7", "8"), UNSTABLE) | {
     name: center_manifold(dimension)
     for name, dimension in {"1": 2, "4": 4, "5": 4, "9": 6, "10": 6}.items()
 }
-# Ends of ranges, lower (0) or upper (1), with another verdict than inside.
-AT_ENDS = {
-    ("1", 0): center_manifold(0),  # d2 = 0, so the only pair that swings stands still
-    ("2", 0): center_manifold(4),  # it is the last member of 2a
-    ("3", 0): center_manifold(4),  # it meets 4
-    ("6", 1): center_manifold(4),  # it meets 5
-    ("8", 0): center_manifold(6),  # it meets 9
-    ("9", 1): center_manifold(4),  # it meets 10a
-    ("10", 0): center_manifold(4),  # it meets 10a
-}
 SHARES = (0.003, 0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95, 0.997)
 FAR = 20.0
-every_solution = pytest.mark.parametrize("name", PAPER)
 
 
 @cache
@@ -79,31 +66,6 @@ def inside(solution: Solution) -> list[float]:
     return [low + share * (high - low) for share in SHARES]
 
 
-@every_solution
-def test_verdict_is_the_published_one_inside_the_range(name: str) -> None:
-    for pot in inside(BY_NAME[name]):
-        for seen in spectra(BY_NAME[name], pot):
-            assert seen.verdict == PAPER[name], (pot, seen.eigenvalues)
-
-
-@every_solution
-def test_verdict_is_the_published_one_close_to_the_ends(name: str) -> None:
-    solution = BY_NAME[name]
-    for which, sign in ((0, 1), (1, -1)):
-        if math.isfinite(solution.end(which)):
-            for seen in spectra(solution, solution.end(which) + sign * 1e-5):
-                assert seen.verdict == PAPER[name], (which, seen.eigenvalues)
-
-
-@every_solution
-def test_verdict_at_the_ends_is_another_one_where_solutions_meet(name: str) -> None:
-    solution = BY_NAME[name]
-    for which in (0, 1):
-        if math.isfinite(solution.end(which)):
-            for seen in spectra(solution, solution.end(which)):
-                assert seen.verdict == AT_ENDS.get((name, which), PAPER[name]), seen.eigenvalues
-
-
 @pytest.mark.parametrize(
     ("name", "dimension", "exception"),
     [
@@ -125,18 +87,6 @@ def test_solutions_at_one_pot_have_center_manifolds(
         assert verdict == center_manifold(dimension if expected is None else expected), values
         found.add(verdict)
     assert len(found) == (2 if name == "2a" else 1)
-
-
-def test_center_manifold_of_solution_9_has_seven_dimensions() -> None:
-    """§4.7: six purely imaginary eigenvalues and a zero, as c1 and d2 are not determined."""
-    for pot in inside(BY_NAME["9"]):
-        for seen in spectra(BY_NAME["9"], pot):
-            assert seen.counts == {
-                "unstable": 0,
-                "centre_oscillatory": 6,
-                "zero": 1,
-                "stable": 4,
-            }
 
 
 def test_zeros_are_the_dimensions_of_what_is_free() -> None:
@@ -206,24 +156,6 @@ def exact_jacobian(values: dict[str, Any]) -> list[list[Fraction]]:
         ]
         for i, f in enumerate(names)
     ]
-
-
-@pytest.mark.parametrize("pot", [3.001, 3.1, 3.2, 4.001, 4.15, 4.3])
-def test_all_equilibria_are_unstable_between_three_and_p3_and_between_four_and_p8(
-    pot: float,
-) -> None:
-    """§4.1: there the paper observes long chaotic transients."""
-    found = verdicts(skp().at(pot=pot), flow(pot))
-    assert found
-    assert {verdict.verdict for verdict in found} == {UNSTABLE}
-    assert all(verdict.is_same_everywhere for verdict in found)
-
-
-@pytest.mark.parametrize("pot", [2.5, 3.25, 3.75, 3.98, 4.35, 4.65, 5.5])
-def test_some_equilibrium_has_no_unstable_eigenvalue_elsewhere(pot: float) -> None:
-    """§4.1 and Figure 7."""
-    found = verdicts(skp().at(pot=pot), flow(pot))
-    assert sum(verdict.verdict != UNSTABLE for verdict in found) == 1
 
 
 @pytest.mark.parametrize("pot", [3.1, 4.65])

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from arclength_cases import EXACT, Trace, reduced_kuhn, trace
 
+from eqbench.equilibria.kuhn_ranges import KuhnNodes, Range, strategy_ranges
 from eqbench.model.profile import BehaviorProfile
-from eqbench.plots.kuhn import KuhnNodes, Range, strategy_ranges
 from eqbench.verification import Verifier
 
 
@@ -38,7 +38,7 @@ def test_as_many_solutions_coexist_as_published(
     assert len(np.unique(np.round(payoffs, 8), axis=0)) >= count
 
 
-@pytest.mark.parametrize("cards", [4, 5, 6, 8, 10, 13])
+@pytest.mark.parametrize("cards", [4, 6, 13])
 def test_profits_begin_at_a_pot_of_two_over_cards_less_three(cards: int) -> None:
     """Section 2: below P_min all expectations are zero, above it they are not.
 

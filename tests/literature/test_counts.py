@@ -9,7 +9,6 @@ import pytest
 from three_player_kuhn import SITUATIONS, SKP_VARIABLES
 
 import eqbench
-from eqbench.errors import SpecError
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_from_json
 from eqbench.model.tree import CHANCE, TERMINAL, GameTree
@@ -111,24 +110,6 @@ def test_skp_has_eleven_free_frequencies() -> None:
     assert free == set(SKP_VARIABLES.values())
     assert free_frequencies(tree) == 11
     assert tree.n_infosets == 48, "single-action information sets stay"
-
-
-def test_skp_begins_at_pot_two() -> None:
-    """Billingham 2017, §2: P >= 2; below that nobody bets."""
-    with pytest.raises(SpecError, match="choose a pot >= 2"):
-        eqbench.load_game("skp(pot=1.99)")
-
-
-@pytest.mark.parametrize("reduce", ["dominated21", "dominated22", "dominated25"])
-def test_reductions_of_four_cards_are_refused_for_five(reduce: str) -> None:
-    with pytest.raises(SpecError, match="defined for 4 cards"):
-        eqbench.load_game(f"kuhn(players=3, cards=5, reduce={reduce})")
-
-
-@pytest.mark.parametrize("players", [2, 4])
-def test_reductions_of_three_players_are_refused_for_others(players: int) -> None:
-    with pytest.raises(SpecError, match="defined for 3 players"):
-        eqbench.load_game(f"kuhn(players={players}, reduce=billingham)")
 
 
 # -- labels -------------------------------------------------------------------------------

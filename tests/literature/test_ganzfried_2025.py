@@ -85,7 +85,7 @@ def test_reduced_game_is_solved_with_complementarity_too(name: str) -> None:
     assert result.max_regret <= 1e-12
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("name", BACKENDS)
 def test_full_game_is_solved_to_rounding(name: str, seed: int) -> None:
     """The paper left it unsolved after 24 hours."""
@@ -184,14 +184,13 @@ def test_two_players_with_constant_sum_are_a_linear_program(game: str) -> None:
     assert result.max_regret <= 1e-9
 
 
-@pytest.mark.parametrize("name", BACKENDS)
 @pytest.mark.parametrize(
-    "game",
+    ("game", "name"),
     [
-        "random(players=4,actions=2,seed=1)",
-        "random(players=5,actions=2,seed=1)",
-        "random_tree(players=3,depth=4,actions=2,seed=1)",
-        "random_tree(players=4,depth=5,actions=2,seed=2)",
+        ("random(players=4,actions=2,seed=1)", "scip"),
+        ("random(players=5,actions=2,seed=1)", "gurobi"),
+        ("random_tree(players=3,depth=4,actions=2,seed=1)", "gurobi"),
+        ("random_tree(players=4,depth=5,actions=2,seed=2)", "scip"),
     ],
 )
 def test_general_sum_games_of_more_players_are_solved(game: str, name: str) -> None:

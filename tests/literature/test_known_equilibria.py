@@ -95,13 +95,16 @@ def test_what_is_unreached_still_matters_to_the_verifier() -> None:
 
 
 def test_every_constraint_of_the_family_counts() -> None:
-    """Every frequency that Tables 2 and 3 fix makes `strict` false when it moves by 1e-6."""
+    """Every frequency that Tables 2 and 3 fix makes `strict` false when it moves by 1e-6.
+
+    Each frequency moves in one sub-family, and in each some of every player.
+    """
     rng = np.random.default_rng(8)
-    for sub_family in SUB_FAMILIES:
+    for k, sub_family in enumerate(SUB_FAMILIES):
         values = random_member(sub_family, rng)
         free = {"b32", "c33", "c34"}
         assert identify(szafron(values)).strict
-        for name, value in values.items():
+        for name, value in [*values.items()][k :: len(SUB_FAMILIES)]:
             moved = value + Fraction(1 if value < Fraction(1, 2) else -1, 10**6)
             assert identify(szafron(values | {name: moved})).strict is (name in free), name
 

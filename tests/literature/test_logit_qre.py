@@ -115,7 +115,7 @@ def test_principal_branch_of_kuhn3_ends_in_the_equilibrium_that_gambit_comes_nea
 
 def test_principal_branch_of_leduc_is_followed_where_tangents_are_lost_in_rounding() -> None:
     """Hands that differ by a suit may mix in any shares in the limit: a continuum."""
-    result = run("logit", "leduc")
+    result = run("logit", "leduc(raises=1)")
     assert result.monitor.statistics["lambda_reached"] == 1e6
     assert result.monitor.statistics["path_regret"] <= 5e-7
     _, equilibrium = result.candidates

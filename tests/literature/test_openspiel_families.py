@@ -1,8 +1,10 @@
-"""Leduc poker, Goofspiel and liar's dice are OpenSpiel's (Lanctot et al. 2019, arXiv:1908.09453).
+"""Kuhn and Leduc poker, Goofspiel and liar's dice are OpenSpiel's.
+
+Lanctot et al. 2019, arXiv:1908.09453.
 
 OpenSpiel's Goofspiel is taken with hidden bids, prizes in descending order and its turn-based
-form. Liar's dice rolls one die after another there, hence its information sets are matched by
-label and not move by move.
+form. Liar's dice rolls one die after another there, and Kuhn poker deals one card after another,
+hence their information sets are matched by label and not move by move.
 """
 
 from __future__ import annotations
@@ -35,8 +37,10 @@ DICE = {
     "liars_dice(sides=4)": "liars_dice(dice_sides=4)",
     "liars_dice(dice=2, sides=2)": "liars_dice(numdice=2,dice_sides=2)",
 }
+KUHN = {f"kuhn{players}": f"kuhn_poker(players={players})" for players in (2, 3, 4)}
+BY_LABEL = KUHN | DICE
 FULL_DICE = {"liars_dice": "liars_dice"}
-THEIRS = PLAYED_THROUGH | DICE | FULL_DICE
+THEIRS = PLAYED_THROUGH | BY_LABEL | FULL_DICE
 
 
 @cache
@@ -56,7 +60,14 @@ def decisions(spec: str) -> list[tuple[str, list[int]]]:
     tree = ours(spec).tree
     if spec in PLAYED_THROUGH:
         return openspiel_decisions(tree, theirs(spec).new_initial_state())
-    return dice_decisions(tree)
+    return kuhn_decisions(tree) if spec in KUHN else dice_decisions(tree)
+
+
+def kuhn_decisions(tree: GameTree) -> list[tuple[str, list[int]]]:
+    """As :func:`decisions`, by labels: ``"2:KB"`` is OpenSpiel's ``"1pb"``; 0 passes, 1 bets."""
+    labels = [label.split(":") for label in tree.infoset_labels]
+    told = str.maketrans("KFBC", "ppbb")
+    return [(f"{int(card) - 1}{history.translate(told)}", [0, 1]) for card, history in labels]
 
 
 def dice_decisions(tree: GameTree) -> list[tuple[str, list[int]]]:
@@ -93,7 +104,7 @@ def test_game_is_openspiels_node_by_node(spec: str) -> None:
     assert len(decisions(spec)) == ours(spec).tree.n_infosets
 
 
-@pytest.mark.parametrize("spec", DICE)
+@pytest.mark.parametrize("spec", BY_LABEL)
 def test_both_have_the_same_decisions(spec: str) -> None:
     found, stack = set(), [theirs(spec).new_initial_state()]
     while stack:
@@ -105,7 +116,7 @@ def test_both_have_the_same_decisions(spec: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("spec", [*PLAYED_THROUGH, *DICE])
+@pytest.mark.parametrize("spec", [*PLAYED_THROUGH, *BY_LABEL])
 def test_payoffs_and_nash_conv_agree(spec: str, kind: str) -> None:
     """Lanctot et al. 2019, §3.2: NashConv is the sum of all best-response gains."""
     rng = np.random.default_rng(len(spec))

@@ -11,7 +11,6 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
-import numpy as np
 import pytest
 from skp_solutions import Solution, load_solutions
 from three_player_kuhn import SKP_VARIABLES, skp_profile
@@ -112,47 +111,3 @@ def test_every_kind_of_choice_is_measured() -> None:
     assert len(by_name["10a"].choices(Fraction(5))) == 6
     assert len(by_name["10"].choices(Fraction(6))) == 1
     assert len(by_name["3"].choices(Fraction(107, 33))) > 3
-
-
-def test_expected_profits_follow_equations_one_to_three() -> None:
-    """Billingham 2017, §3, equations (1)-(3): the expected profits at any frequencies."""
-    rng = np.random.default_rng(7)
-    for _ in range(20):
-        draws = (Fraction(int(x), 97) for x in rng.integers(0, 98, len(SKP_VARIABLES)))
-        values = dict(zip(SKP_VARIABLES, draws, strict=True))
-        values["P"] = Fraction(int(rng.integers(20, 90)), 10)
-        profits = [profit / 24 for profit in expected_profits_24(**values)]
-        assert list(measure_exactly(values).payoffs) == profits
-
-
-def expected_profits_24(
-    *, P: Any, a1: Any, a2: Any, b1: Any, b2: Any, b3: Any, c1: Any, c2: Any, c3: Any,
-    d1: Any, d2: Any, d3: Any,
-) -> tuple[Any, Any, Any]:  # fmt: skip
-    """Equations (1)-(3) as printed, 24 E_1, 24 E_2 and 24 E_3."""
-    first = (
-        (-2 * b2 + 2 * c2 - 2 * b3 + 2 * d3 - b2 * c3) * a1
-        + (2 * P - 4 - (P + 1) * (c2 + d3)) * b1
-        + (b2 - 2 + (P + a2) * b3) * c1
-        + ((P + 1) * b2 - 2 * a2) * d1
-        + (2 - P) * b3
-        + (2 + c3 - P) * b2
-    )
-    second = (
-        (2 * d1 + 2 * c3 - 2 * b3 - c1 * b3 - b1 * c3) * a2
-        + (2 * P - 4 + 2 * a1 - (P + 1) * (c3 + d1)) * b2
-        + (P * b1 - 2 * a1) * c2
-        + ((P + 1) * b3 - 2 + b1) * d2
-        + (2 - P + c1) * b3
-        + (2 - P) * b1
-    )
-    third = (
-        (2 * P - 4 + 2 * a1 + 2 * a2 - (P + 1) * (c1 + d2)) * b3
-        + ((P + a1) * b2 - (2 - b1) * a2) * c3
-        + ((P + 1) * b1 - 2 * a1) * d3
-        + (2 - P - c1) * b2
-        + 2 * c1
-        + (2 - P + c2 - d2) * b1
-        + 2 * d2
-    )
-    return first, second, third

@@ -45,55 +45,31 @@ def fractions(texts: list[str]) -> tuple[Fraction, ...]:
 
 @pytest.mark.parametrize("row", CASES, ids=IDS)
 def test_payoffs_and_regrets_are_exactly_the_published_ones(row: dict[str, Any]) -> None:
-    """Szafron et al. 2013, §5, equations (3)-(5) and Table 3; near misses recomputed exactly."""
-    measured = verify_exactly(kuhn3(), profile_of(row))
-    assert measured.payoffs == fractions(row["payoff"])
-    assert measured.regrets == fractions(row["regret"])
+    """Szafron et al. 2013, §5, equations (3)-(5) and Table 3; near misses recomputed exactly.
 
-
-@pytest.mark.parametrize("row", CASES, ids=IDS)
-def test_floating_point_agrees_to_fourteen_digits(row: dict[str, Any]) -> None:
-    measured = verify(kuhn3(), profile_of(row))
-    assert measured.payoffs == pytest.approx(
-        [float(x) for x in fractions(row["payoff"])], abs=1e-14
-    )
-    assert measured.regrets == pytest.approx(
-        [float(x) for x in fractions(row["regret"])], abs=1e-14
-    )
-
-
-@pytest.mark.parametrize("row", CASES, ids=IDS)
-def test_plain_walk_over_the_tree_finds_the_same_regrets(row: dict[str, Any]) -> None:
-    exact = profile_of(row).exact
-    assert exact is not None
-    walk = TreeWalk(kuhn3(), exact)
-    assert tuple(walk.payoffs()) == fractions(row["payoff"])
-    assert tuple(walk.regrets()) == fractions(row["regret"])
-
-
-@pytest.mark.parametrize("row", MEMBERS, ids=IDS[: len(MEMBERS)])
-def test_members_are_equilibria_with_the_payoffs_of_beta(row: dict[str, Any]) -> None:
-    """Szafron et al. 2013, §5: u1 = -(1/48)(1 + 2 beta), u2 = -1/48, u3 = (1 + beta)/24."""
-    beta = Fraction(row["beta"])
-    measured = verify_exactly(kuhn3(), profile_of(row))
-    assert measured.max_regret == 0
-    assert measured.payoffs == (-(1 + 2 * beta) / 48, Fraction(-1, 48), (1 + beta) / 24)
-
-
-@pytest.mark.parametrize("row", NEAR, ids=IDS[len(MEMBERS) :])
-def test_near_misses_are_told_from_equilibria(row: dict[str, Any]) -> None:
-    """Szafron et al. 2013, §5 and Table 4: outside the family somebody gains.
-
-    Except for one row: beta = 0 with a33 + c32 = 1/2 is an equilibrium whose behavior differs
-    from the family only off the path of play.
+    By the verifier in fractions and in floats, and by a plain walk over the tree.
     """
-    measured = verify_exactly(kuhn3(), profile_of(row))
-    assert (measured.max_regret == 0) is row["is_equilibrium"]
-    assert min(measured.regrets) >= 0
+    profile, payoffs, regrets = profile_of(row), fractions(row["payoff"]), fractions(row["regret"])
+    exact = verify_exactly(kuhn3(), profile)
+    assert (exact.payoffs, exact.regrets) == (payoffs, regrets)
+    rounded = verify(kuhn3(), profile)
+    assert rounded.payoffs == pytest.approx([float(x) for x in payoffs], abs=1e-14)
+    assert rounded.regrets == pytest.approx([float(x) for x in regrets], abs=1e-14)
+    assert profile.exact is not None
+    walk = TreeWalk(kuhn3(), profile.exact)
+    assert (tuple(walk.payoffs()), tuple(walk.regrets())) == (payoffs, regrets)
+    if row in MEMBERS:
+        beta = Fraction(row["beta"])
+        assert regrets == (0, 0, 0)
+        assert payoffs == (-(1 + 2 * beta) / 48, Fraction(-1, 48), (1 + beta) / 24)
+    else:
+        # one of them differs from the family only off the path of play, and is an equilibrium
+        assert (exact.max_regret == 0) is row["is_equilibrium"]
+        assert min(regrets) >= 0
 
 
 def test_both_sorts_of_near_misses_are_there() -> None:
-    """Guards the tests above against an empty or one-sided table."""
+    """Guards the test above against an empty or one-sided table."""
     assert {row["sub"] for row in MEMBERS} == {"c11=0", "0<c11<1/2", "c11=1/2"}
     assert {row["is_equilibrium"] for row in NEAR} == {False, True}
     assert len(CASES) == 26

@@ -27,7 +27,7 @@ from hypothesis import strategies as st
 from stored_runs import cell, write_run
 
 import eqbench
-from eqbench.cli.schema import schema_text
+from eqbench.cli.catalog import schema_text
 from eqbench.errors import DocumentError, UsageError
 from eqbench.store.json_lines import MOST_LINE_BYTES
 from eqbench.store.run_folder import RunFolder

@@ -12,6 +12,7 @@ import pytest
 from branch_cases import curves, dots, made_up_branch, texts
 
 import eqbench
+from eqbench.equilibria.kuhn_ranges import NODES
 from eqbench.errors import UsageError
 from eqbench.plots.branches import (
     Curve,
@@ -21,7 +22,6 @@ from eqbench.plots.branches import (
     frequency_panels,
     payoff_figure,
 )
-from eqbench.plots.kuhn import NODES
 from eqbench.plots.style import log_log_figure, power_law, save_figure
 from eqbench.studies.branch import Branch
 
@@ -45,12 +45,6 @@ def test_one_branch_has_a_line_for_each_player_and_dots_at_its_folds() -> None:
     assert {"SKP", "pot", "P1", "P2", "P3", "fold"} <= set(texts(figure))
 
 
-def test_dots_at_folds_can_be_left_out() -> None:
-    figure = payoff_figure({"SKP": branch()}, windows=[Window(2.4, 3.2)], folds=False)
-    assert [dots(ax) for ax in figure.axes] == [[], []]
-    assert "fold" not in texts(figure)
-
-
 def test_several_branches_have_a_panel_for_each_player() -> None:
     other = branch("kuhn3", (2.0, 4.0))
     figure = payoff_figure({"SKP": branch(), "Kuhn": other})
@@ -58,12 +52,6 @@ def test_several_branches_have_a_panel_for_each_player() -> None:
     for p, ax in enumerate(figure.axes):
         assert curves(ax) == [(list(b.values), b.payoffs[:, p].tolist()) for b in (branch(), other)]
     assert {"SKP", "Kuhn", "expectation of P2"} <= set(texts(figure))
-
-
-def test_chosen_player_is_alone() -> None:
-    figure = payoff_figure({"SKP": branch(), "again": branch()}, players=[2])
-    (ax,) = figure.axes
-    assert ax.get_ylabel() == "expectation of P3"
 
 
 def test_reference_curves_are_dashed_with_one_label() -> None:
@@ -114,6 +102,13 @@ def test_what_does_not_fit_one_figure_is_refused() -> None:
         payoff_figure({"three": branch(), "two": branch("kuhn2")})
     with pytest.raises(UsageError, match="choose some of 0 to 2"):
         payoff_figure({"SKP": branch()}, players=[3])
+    with pytest.raises(UsageError, match="shows nothing"):
+        frequency_figure(branch(), (3, 2.5))
+    for count in (0, 7):
+        with pytest.raises(UsageError, match="choose 1 to 6"):
+            log_log_figure(
+                dict.fromkeys("abcdefg"[:count], ([1, 2], [1, 2])), x_label="", y_label=""
+            )
     with pytest.raises(UsageError, match="choose one player"):
         payoff_figure({"a": branch(), "b": branch()}, windows=[Window(2, 3, 0, 1)])
 
@@ -136,41 +131,12 @@ def test_three_player_kuhn_has_its_nodes_in_order_with_a_line_for_each_card() ->
         assert len(curves(ax)) == 4
 
 
-def test_node_without_free_frequencies_says_so() -> None:
-    figure = frequency_figure(branch())
-    assert [len(curves(ax)) for ax in figure.axes] == [2, 2, 1, 1, 1, 0, 1, 1, 0, 1, 1, 0]
-    assert texts(figure).count("nothing is free") == 3
-
-
 def test_other_games_have_a_panel_for_each_public_history() -> None:
     panels = frequency_panels(eqbench.load_game("kuhn2").tree)
     assert [panel.title for panel in panels] == ["P1", "P1 after KB", "P2 after K", "P2 after B"]
     assert [[line.label for line in panel.lines] for panel in panels] == [["1", "2", "3"]] * 4
     assert sorted(line.position for panel in panels for line in panel.lines) == [*range(12)]
     assert len(frequency_figure(branch("kuhn2")).axes) == 4
-
-
-def test_lines_of_several_actions_are_told_apart() -> None:
-    panels = frequency_panels(eqbench.load_game("rock_paper_scissors").tree)
-    labels = [[line.label for line in panel.lines] for panel in panels]
-    assert labels == [["paper", "scissors"]] * 2
-
-
-def test_cards_have_colors_and_actions_have_styles() -> None:
-    figure = frequency_figure(branch("kuhn(players=2,raises=1)"))
-    (after_bet,) = [ax for ax in figure.axes if ax.get_title(loc="left") == "P2 after B"]
-    lines = [(line.get_color(), line.get_linestyle()) for line in after_bet.get_lines()]
-    assert [style for _, style in lines] == ["-", "--"] * 3
-    assert len({color for color, _ in lines}) == 3
-    (legend,) = figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == ["1", "2", "3", "call", "raise"]
-
-
-def test_close_up_limits_every_panel() -> None:
-    figure = frequency_figure(branch(), (2.5, 3))
-    assert {ax.get_xlim() for ax in figure.axes} == {(2.5, 3)}
-    with pytest.raises(UsageError, match="shows nothing"):
-        frequency_figure(branch(), (3, 2.5))
 
 
 def test_game_with_too_many_panels_is_refused() -> None:
@@ -222,13 +188,6 @@ def test_power_law_is_recovered() -> None:
 def test_what_has_no_power_law_is_refused(x: list[float], y: list[float], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         log_log_figure({"series": (x, y)}, x_label="x", y_label="y")
-
-
-def test_number_of_series_is_limited() -> None:
-    for count in (0, 7):
-        series = {str(k): ([1, 2], [1, 2]) for k in range(count)}
-        with pytest.raises(UsageError, match="choose 1 to 6"):
-            log_log_figure(series, x_label="x", y_label="y")
 
 
 # -- files ----------------------------------------------------------------------------------------

@@ -66,7 +66,8 @@ def test_cells_match_by_canonical_specs_and_not_by_what_was_typed(folder) -> Non
     base = folder("base", cell("01", solver="cfr_plus"))
     new = folder("new", cell("02", game="kuhn(players=2)", solver="cfr_plus()"))
     comparison = compare_runs(base, new)
-    assert [pair.name for pair in comparison.pairs] == ["kuhn(players=2)/cfr_plus()"]
+    ((new_cell,),) = [pair.new for pair in comparison.pairs]
+    assert (new_cell.game, new_cell.solver) == ("kuhn(players=2)", "cfr_plus()")
     assert comparison.only_base == comparison.only_new == ()
 
 
@@ -324,6 +325,31 @@ def test_unfinished_cells_of_the_new_run_are_missing(folder) -> None:
     both = cell("02", solver="dcfr", solver_spec="dcfr")
     base, new = folder("base", cell("01"), both), folder("new", stopped, both)
     assert broken(compare_runs(base, new)) == ["missing"]
+
+
+# -- Conditions --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("elapsed>1.2x", "did you mean elapsed_s"),
+        ("payoffs>1", r"all: elapsed_s, .*exploitability"),
+        ("elapsed_s>1.2y", "'1.2y' in 'elapsed_s>1.2y' is no limit"),
+        ("elapsed_s>+1", r"margin such as 1\.2x\+0\.1 or x\+1e-9"),
+        ("elapsed_s>-1x", "no limit"),
+        ("elapsed_s>1e999", "too large"),
+        ("elapsed_s==2", "no condition"),
+        ("elapsed_s>1x if 1 else 2", "no limit"),
+        ("1.2x", "no condition"),
+        ("", "no condition"),
+        ("status", "a worse one counts without being asked for; --allow-worse-status"),
+        ("status>1x", "a status is no number: a worse one counts without being asked for"),
+    ],
+)
+def test_what_is_no_condition_is_refused(text: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        parse_rule(text)
 
 
 # -- The command --------------------------------------------------------------------------------

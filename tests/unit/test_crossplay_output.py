@@ -19,10 +19,8 @@ from eqbench.studies.crossplay.measure import (
     Crossplay,
     combinations_csv,
     crossplay,
-    crossplay_exactly,
 )
-from eqbench.studies.crossplay.study import summary
-from eqbench.studies.crossplay.tables import report_on
+from eqbench.studies.crossplay.study import report_on, summary
 
 
 def test_copies_are_told_by_plans_not_by_behavior_that_never_shows() -> None:
@@ -61,10 +59,10 @@ def test_shares_count_strategies_that_are_rounded_differently_once() -> None:
     document = summary(crossplay(game, entries), found_of(entries), [], nothing_left_out())
     combinations = {"strategies": [2, 1], "count": 2, "equilibria": 2, "share": 1.0}
     assert document["combinations"] == combinations
-    assert "Different strategies (by more than 1e-6) in the entries: 2 of P1 and 1 of P2." in (
-        printed(crossplay(game, entries), entries, 200)
-    )
-    exactly = crossplay_exactly(game, entries)
+    text = printed(crossplay(game, entries), entries, 200)
+    assert "2 of P1 and 1 of P2" in text
+    assert "follows the row" not in text, "P2 is the same in all, so there is nothing to exchange"
+    exactly = crossplay(game, entries, exact=True)
     assert (exactly.n_strategies, exactly.n_equilibria) == ((3, 1), 2)
 
 
@@ -76,14 +74,14 @@ def test_many_entries_with_few_strategies_are_counted_all_the_same(
     again = moved(first, Fraction(1, 10**7))
     result = crossplay(game, [("A", first), ("B", again), ("C", kuhn2_member(Fraction(1, 3)))])
     assert result.regrets is None
-    assert (result.n_combinations, result.n_equilibria) == (2, 2)
+    assert (result.n_strategies, result.n_equilibria) == ((2, 1), 2)
 
 
 def test_summary_holds_floats_and_the_same_as_fractions() -> None:
     game, entries = battle()
     found = found_of(entries)
     copies = [(Found("copy", found[0].profile), found[1])]
-    document = summary(crossplay_exactly(game, entries), found, copies, nothing_left_out())
+    document = summary(crossplay(game, entries, exact=True), found, copies, nothing_left_out())
     assert json.loads(json.dumps(document, allow_nan=False)) == document
     assert document["schema"] == "eqbench.crossplay/1"
     assert document["copies"] == [{"source": "copy", "same_as": "second"}]
@@ -109,7 +107,7 @@ def test_summary_holds_floats_and_the_same_as_fractions() -> None:
 
 def test_csv_has_every_combination() -> None:
     game, entries = battle()
-    result = crossplay_exactly(game, entries)
+    result = crossplay(game, entries, exact=True)
     rows = list(csv.DictReader(io.StringIO(combinations_csv(result))))
     assert len(rows) == 9
     (mixed,) = [r for r in rows if (r["entry_P1"], r["entry_P2"]) == ("first", "mixed")]
@@ -144,39 +142,12 @@ def test_tables_show_gains_where_they_fit_and_signs_elsewhere(width: int, gains:
 
 def test_tables_of_two_players_show_one_matrix_and_mark_the_best() -> None:
     game, entries = battle()
-    text = printed(crossplay_exactly(game, entries), entries, 140)
+    text = printed(crossplay(game, entries, exact=True), entries, 140)
     assert text.count("follows the row") == 1
     assert "3 of 9 combinations of different strategies are equilibria (33.3%)." in text
     assert "Different strategies in the entries: 3 of P1 and 3 of P2." in text
     assert "1/3*" in text
     assert "(first second)" in text
-
-
-def test_player_who_always_does_the_same_gets_a_line_instead_of_a_matrix() -> None:
-    """Of kuhn2, player 2; the matrix of player 1 would say no more than the entries themselves."""
-    game = eqbench.load_game("kuhn2")
-    entries = [(str(a), kuhn2_member(Fraction(a))) for a in ("0", "1/3")]
-    text = printed(crossplay_exactly(game, entries), entries, 100)
-    assert "P2 follows the same strategy in all entries." in text
-    assert "follows the row" not in text
-    twice = [entries[0], ("again", entries[0][1])]
-    text = printed(crossplay_exactly(game, twice), twice, 100)
-    assert "P1 and P2 each follow the same strategy in all entries." in text
-    text = printed(crossplay_exactly(game, entries[:1]), entries[:1], 100)
-    assert "in all entries" not in text
-    assert "combinations" not in text
-
-
-def test_note_on_what_is_no_equilibrium_is_a_sentence_and_explains_exactness() -> None:
-    game, entries = battle()
-    off = BehaviorProfile.of(game.tree, [0.75, 0.25, 1, 0])
-    one, two = [entries[0], ("off", off)], [("off", off), ("mixed", off), entries[0]]
-    text = " ".join(printed(crossplay_exactly(game, one), one, 100).split())
-    assert "off is no equilibrium itself (allowed regret: exactly 0)" in text
-    assert "Without --exact, --tolerance says how much" in text
-    text = " ".join(printed(crossplay(game, two), two, 100).split())
-    assert "off and mixed are no equilibria themselves (allowed regret: " in text
-    assert "--exact" not in text
 
 
 def test_parameters_of_identities_stand_where_they_fit_and_else_the_leading_one() -> None:

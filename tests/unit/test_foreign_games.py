@@ -12,9 +12,10 @@ from stored_runs import cell, identified, identity, write_run
 
 import eqbench
 from eqbench.cli import app
-from eqbench.cli.options import spec_completion
+from eqbench.cli.options import KindType
 from eqbench.report.exports import report_on
 from eqbench.report.rows import Report
+from eqbench.requests import GAME, Spec
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import read_run
 
@@ -75,12 +76,12 @@ def test_a_foreign_game_has_no_options() -> None:
     ],
 )
 def test_completion(kind: str, begun: str, found: list[str]) -> None:
-    items = spec_completion(kind)(None, None, begun)
+    items = KindType(Spec(what=kind)).shell_complete(None, None, begun)
     assert [(item.value, item.type) for item in items] == [(name, "plain") for name in found]
 
 
 def test_other_paths_are_left_to_the_shell() -> None:
-    (item,) = spec_completion("game")(None, None, "sub/")
+    (item,) = KindType(GAME).shell_complete(None, None, "sub/")
     assert (item.value, item.type) == ("sub/", "file")
 
 

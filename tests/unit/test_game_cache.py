@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 import eqbench
-from eqbench.cli.options import max_nodes_option
 from eqbench.errors import GameTooLargeError
 from eqbench.model import game_cache
 from eqbench.model.game import Game
@@ -21,6 +20,7 @@ from eqbench.model.size_limit import DEFAULT_MAX_NODES
 from eqbench.model.tree import GameTree
 from eqbench.model.tree_files import content_hash, load_form, load_tree, save_form, save_tree
 from eqbench.registry import Registry, default_registry
+from eqbench.requests import MOST_NODES
 
 KUHN = "kuhn(players=3,cards=5)"
 
@@ -227,7 +227,7 @@ def test_limit_holds_for_games_that_come_from_no_builder(tmp_path: Path) -> None
 
 
 def test_commands_allow_as_many_nodes_as_the_library() -> None:
-    assert max_nodes_option(lambda: None).__click_params__[0].default == DEFAULT_MAX_NODES
+    assert MOST_NODES == DEFAULT_MAX_NODES
 
 
 def test_game_that_announces_nothing_is_refused_while_it_is_built(

@@ -23,9 +23,10 @@ from report_pages import (
 )
 from stored_runs import cell, without_figures, write_run
 
-from eqbench.report.html.document import Cell, Heading, Section, Table, document
+from eqbench.report.html.document import Cell, Section, Table, document
 from eqbench.report.html.page import report_page
 from eqbench.report.html.tracks import collect
+from eqbench.report.rows import Column
 from eqbench.store.stored_run import read_run
 from eqbench.text import printable
 
@@ -176,7 +177,7 @@ def test_run_with_an_unknown_environment_makes_a_page(tmp_path: Path) -> None:
     ],
 )
 def test_links_lead_to_anchors_and_files(link: str, address: str) -> None:
-    table = Table("table", [Heading("file")], [[Cell("a file", link=link)]])
+    table = Table("table", [Column("file")], [[Cell("a file", link=link)]])
     page = read_page(document("A page", [Section("Part", [table])]))
     assert [a.attributes["href"] for a in page.all("table")[0].all("a")] == [address]
 

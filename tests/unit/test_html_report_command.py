@@ -11,10 +11,14 @@ from report_pages import KUHN3, page_run, read_page
 from stored_runs import cell, write_run
 
 from eqbench.cli import app
-from eqbench.cli.report import game_facts, page_file
+from eqbench.cli.report import page_file
 from eqbench.errors import UsageError
-from eqbench.report.html.page import command_of
-from eqbench.store.stored_run import StoredRun, read_run
+from eqbench.harness.experiment import Experiment, experiment_text, read_experiment
+from eqbench.harness.reports import game_facts
+from eqbench.harness.request import Request
+from eqbench.report.html.document import Command
+from eqbench.report.html.page import repetition
+from eqbench.store.stored_run import read_run
 
 
 def report(*arguments: str | Path) -> Result:
@@ -38,9 +42,9 @@ def test_page_goes_to_the_folder_of_the_run_on_a_terminal(
     run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
-    assert page_file(["html"], None, (str(run),)) == run / "report.html"
-    assert page_file(["terminal"], None, (str(run),)) is None
-    assert page_file(["html"], "folder", (str(run),)) is None
+    assert page_file(("html",), None, (str(run),)) == run / "report.html"
+    assert page_file(("terminal",), None, (str(run),)) is None
+    assert page_file(("html",), "folder", (str(run),)) is None
 
 
 def test_page_about_several_runs_needs_a_name_on_a_terminal(
@@ -48,7 +52,7 @@ def test_page_about_several_runs_needs_a_name_on_a_terminal(
 ) -> None:
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     with pytest.raises(UsageError, match="name it with --out"):
-        page_file(["html"], None, (str(run), "other"))
+        page_file(("html",), None, (str(run), "other"))
 
 
 def test_page_goes_to_the_file_that_is_named(run: Path, tmp_path: Path) -> None:
@@ -97,34 +101,19 @@ def test_fixed_payoffs_are_one_point() -> None:
     assert known.ends == (pytest.approx((-1 / 18, 1 / 18)),)
 
 
-def asked(run: Path, **request: object) -> StoredRun:
-    stored = read_run(run)
-    stored.plan["request"].update(request)
-    return stored
-
-
-def test_command_names_what_differs_from_the_usual(run: Path) -> None:
-    stored = asked(
-        run,
-        games=["kuhn3", "kuhn(players=3, pot=3.2)"],
-        solvers=["all"],
-        seeds=5,
-        timeout_s=2.5,
-        target=0.0,
-        iterations=None,
-        memory_bytes=4 * 2**30,
-        jobs=2,
-        plugins=["my plugin.py"],
-    )
-    assert command_of(stored) == (
-        "eqbench run --game kuhn3 --game 'kuhn(players=3, pot=3.2)' --solver all "
-        "--plugin 'my plugin.py' --seeds 5 --timeout 2.5 --target 0 --jobs 2"
-    )
-
-
-def test_command_keeps_an_unusual_limit_exactly(run: Path) -> None:
-    stored = asked(run, games=["kuhn2"], solvers=["cfr"], timeout_s=1234567.25, max_nodes=5)
-    assert command_of(stored).endswith("--timeout 1234567.25 --max-nodes 5")
+def test_page_has_the_experiment_that_repeats_a_run(run: Path) -> None:
+    assert repetition(read_run(run)) == []  # it is older than experiments
+    parts = (Request(("kuhn2",), ("cfr",)), Request(("kuhn3",), ("all",), timeout_s=2.5))
+    file = run / "manifest.toml"
+    file.write_text(experiment_text(Experiment(parts)), encoding="utf-8")
+    command, text = repetition(read_run(run))
+    assert isinstance(command, Command)
+    assert isinstance(text, Command)
+    assert command.text == f"eqbench run {file}"
+    file.write_text(text.text, encoding="utf-8")
+    assert read_experiment(file).parts == parts
+    file.write_bytes(b"\xff")
+    assert repetition(read_run(run)) == []
 
 
 def test_hostile_run_makes_a_page_by_the_command(tmp_path: Path) -> None:

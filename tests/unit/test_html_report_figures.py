@@ -23,8 +23,7 @@ from stored_runs import cell, without_figures, write_run
 
 from eqbench.report.html.charts import linear_scale, log_scale
 from eqbench.report.html.document import Beside, Block, Figure, Prose
-from eqbench.report.html.facts import GameFacts, PublishedPayoffs
-from eqbench.report.html.tracks import collect
+from eqbench.report.html.tracks import GameFacts, PublishedPayoffs, collect
 from eqbench.report.html.views import payoff_scatters
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import read_run
@@ -77,9 +76,6 @@ def test_payoff_scale_is_unknown_where_the_target_was_given(tmp_path: Path) -> N
     figure = shares_of_targets([game])
     assert figure is not None
     assert "one unit of payoff on kuhn2" in figure.caption
-
-
-# -- curves ---------------------------------------------------------------------------------------
 
 
 # -- payoffs --------------------------------------------------------------------------------------

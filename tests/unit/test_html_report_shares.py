@@ -12,8 +12,7 @@ from report_pages import material_of, shares_of_targets, titles_of, write_trace
 from stored_runs import cell, with_candidate, without_figures, write_run
 
 from eqbench.report.html.document import Figure
-from eqbench.report.html.facts import GameFacts
-from eqbench.report.html.tracks import GameTracks, collect
+from eqbench.report.html.tracks import GameFacts, GameTracks, collect
 from eqbench.report.html.views import (
     TARGETS,
     common_trials,

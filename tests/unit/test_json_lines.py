@@ -59,6 +59,9 @@ def test_torn_tail_of_any_length_is_cut_off(
     (tmp_path / "torn").write_bytes(b"3" * size)
     append_line(tmp_path / "torn", b"4")
     assert (tmp_path / "torn").read_bytes() == b"4\n"
+    (tmp_path / "empty line").write_bytes(b"\n" + b"3" * size)
+    append_line(tmp_path / "empty line", b"4")
+    assert (tmp_path / "empty line").read_bytes() == b"\n4\n"
 
 
 def test_line_is_as_long_as_readers_take_and_no_longer(

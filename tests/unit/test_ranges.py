@@ -14,6 +14,7 @@ import pytest
 from stored_runs import cell, without_figures, write_lines
 
 import eqbench
+from eqbench.errors import UsageError
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_text
@@ -21,9 +22,17 @@ from eqbench.registry import default_registry
 from eqbench.store.run_folder import RunFolder
 from eqbench.store.schema import SCHEMA, CellRecord
 from eqbench.store.stored_run import StoredRun, read_run
-from eqbench.studies.ranges.figures import ranges_summary, verdict
-from eqbench.studies.ranges.request import RangeSelection, quantities
-from eqbench.studies.ranges.table import ranges_csv, ranges_report, write_ranges
+from eqbench.studies.ranges import (
+    RangeSelection,
+    quantities,
+    ranges_csv,
+    ranges_report,
+    ranges_summary,
+    solver_for_ranges,
+    verdict,
+    write_ranges,
+)
+from eqbench.studies.requests import RangesRequest
 
 ALPHA = "P1|1:|bet"
 
@@ -221,21 +230,6 @@ def test_refuted_profile_is_not_what_was_found(kuhn2: Game, tmp_path: Path) -> N
     assert any("refuted: max P1 – it is none" in note for note in notes(document))
 
 
-def test_bound_that_excludes_a_published_equilibrium_is_a_contradiction(
-    kuhn2: Game, tmp_path: Path
-) -> None:
-    low, high = optimum(LOW, 0.0, 0.0), optimum(HIGH, 0.3, 0.3)
-    assert of_alpha(tmp_path, kuhn2, low, high, at=0.3)["verdict"] == "contradiction"
-
-
-def test_proof_counts_for_nothing_where_polishing_moved_the_profile_away(
-    kuhn2: Game, tmp_path: Path
-) -> None:
-    low, high = optimum(LOW, 0.0, 0.0), optimum(HIGH, 1 / 3 + 5e-6, 1 / 3 + 6e-6)
-    row = of_alpha(tmp_path, kuhn2, low, high, at=0.0)
-    assert (row["max"]["found"], row["max"]["closed"], row["verdict"]) == (0, False, "open")
-
-
 def test_any_frequency_counts_where_the_own_plan_never_leads(kuhn2: Game, tmp_path: Path) -> None:
     # with alpha 1/3 player 1 always bets the king, so what follows a check is never played
     names = ("P1|3:KB|call",)
@@ -271,20 +265,19 @@ def test_optimum_at_its_limit_keeps_what_was_found_and_its_bound(
     assert any(note.startswith("limit: min P1 – what was found") for note in notes(document))
 
 
-def test_optima_that_were_not_run_yet_are_counted_on_one_line(kuhn2: Game, tmp_path: Path) -> None:
-    names = quantities(kuhn2.tree, [], payoffs=True, first=True, every=True)
-    document = ranges_summary(kuhn2, stored(tmp_path, names))
-    assert notes(document) == ("missing: 28 of 28 optima – not run yet, --resume goes on",)
-
-
-def test_unavailable_solver_is_shown_with_its_reason(kuhn2: Game, tmp_path: Path) -> None:
-    fields = {"status": "unavailable", "reason": "missing: no backend"}
-    solver = "ncp(sense=min,of=P1)"
-    run = stored(tmp_path, ("P1",), without_figures(solver, solver=solver, **fields))
-    document = ranges_summary(kuhn2, run)
-    assert any("unavailable: min P1 – missing: no backend" in note for note in notes(document))
-    assert ranges_report(document).tables[0].rows[0].values["closed below"] == "unavailable"
-    assert document["quantities"][0]["verdict"] == "open", "the largest value is yet to be run"
+@pytest.mark.parametrize(
+    ("high", "at", "closed", "expected"),
+    [
+        pytest.param((0.3, 0.3), 0.3, True, "contradiction", id="excludes a published equilibrium"),
+        pytest.param((1 / 3 + 5e-6, 1 / 3 + 6e-6), 0.0, False, "open", id="polished far away"),
+    ],
+)
+def test_bound_is_held_against_the_verified_profile_and_the_published_end(
+    kuhn2: Game, tmp_path: Path, high: tuple[float, float], at: float, closed: bool, expected: str
+) -> None:
+    row = of_alpha(tmp_path, kuhn2, optimum(LOW, 0.0, 0.0), optimum(HIGH, *high), at=at)
+    assert row["max"]["found"] == pytest.approx(at)
+    assert (row["max"]["closed"], row["verdict"]) == (closed, expected)
 
 
 @pytest.mark.parametrize("status", ["unavailable", "unsupported"])
@@ -292,10 +285,14 @@ def test_range_that_no_solver_could_look_for_is_not_open(
     kuhn2: Game, tmp_path: Path, status: str
 ) -> None:
     both = RangeSelection("kuhn2", "ncp", ("P1",)).solvers
-    run = stored(tmp_path, ("P1",), *(without_figures(s, solver=s, status=status) for s in both))
-    document = ranges_summary(kuhn2, run)
-    assert document["quantities"][0]["verdict"] == status
-    assert ranges_report(document).tables[0].rows[0].values["verdict"] == status
+    for count, expected in ((1, "open"), (2, status)):  # the other end is yet to be run
+        records = [without_figures(s, solver=s, status=status, reason="none") for s in both[:count]]
+        run = stored(tmp_path / str(count), ("P1",), *records)
+        document = ranges_summary(kuhn2, run)
+        assert document["quantities"][0]["verdict"] == expected
+        (row,) = ranges_report(document).tables[0].rows
+        assert (row.values["closed below"], row.values["verdict"]) == (status, expected)
+        assert any(note.startswith(f"{status}: min P1") for note in notes(document))
 
 
 def notes(document: dict[str, Any]) -> tuple[str, ...]:
@@ -330,3 +327,85 @@ def test_files_hold_what_the_summary_says(kuhn2: Game, tmp_path: Path) -> None:
         assert "differ by at most 1e-5 of the payoff range, whatever gap" in text
         assert "from the published ends by at most 1e-5 of the payoff range" in text
         assert "0.0555556" in text
+
+
+# -- what is asked for
+
+
+def selected(game: str, **asked: Any) -> tuple[str, ...]:
+    """Quantities that a request selects."""
+    return quantities(eqbench.load_game(game).tree, RangesRequest(game=game, **asked))
+
+
+def test_selectors_combine_and_each_quantity_is_asked_for_once() -> None:
+    assert selected("kuhn2") == ("P1", "P2")
+    assert selected("kuhn2", of=(ALPHA,)) == (ALPHA,)
+    first = selected("kuhn2", first_actions=True)
+    assert len(selected("rock_paper_scissors", first_actions=True)) == 6
+    histories = {"P1": [":|bet"], "P2": [":K|bet", ":B|call"]}
+    assert set(first) == {
+        f"{player}|{card}{history}"
+        for player, those in histories.items()
+        for history in those
+        for card in "123"
+    }
+    every = selected("kuhn2", of=("P2", ALPHA), payoffs=True, first_actions=True, all_actions=True)
+    assert every[:3] == ("P2", ALPHA, "P1")
+    assert len(every) == len(set(every)) == 2 + 12
+    assert set(first) < set(every)
+
+
+@pytest.mark.parametrize(
+    ("game", "name", "words"),
+    [
+        ("kuhn2", "P7", "no such player or action"),
+        ("kuhn2", "P1|1:|raise", r"did you mean .*P1\|1:\|bet"),
+        ("kuhn3_reduced", "P1|1:KKB|fold", "the only action there, so its frequency is 1"),
+    ],
+)
+def test_names_of_nothing_are_refused(game: str, name: str, words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        selected(game, of=(name,))
+
+
+@pytest.mark.parametrize(
+    ("solver", "words"),
+    [
+        ("cfr_plus", "cfr_plus has no option of and sense, .*use --solver ncp"),
+        ("ncp(sense=max,of=P1)", "leave sense and of out"),
+        ("ncp,mip", "give one solver"),
+        ("all", "give one solver"),
+        ("npc", "did you mean ncp"),
+    ],
+)
+def test_solvers_without_an_objective_to_set_are_refused(solver: str, words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        solver_for_ranges(solver, None, default_registry())
+
+
+def test_request_of_a_run_is_read_back_as_the_selection() -> None:
+    solver = solver_for_ranges("ncp(gap=1e-3)", "scip", default_registry())
+    selection = RangeSelection("kuhn2", solver, ("P1", ALPHA))
+    assert len(selection.solvers) == 4
+    for spec, sense in zip(selection.solvers, ["min", "max"] * 2, strict=True):
+        loaded = default_registry().load_solver(spec).spec
+        assert f"sense={sense}" in loaded
+        assert "backend=scip" in loaded
+    request = {"games": ["kuhn2"], "solvers": selection.solvers}
+    assert RangeSelection.of_request(request) == selection
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        {"games": ["kuhn2"], "solvers": ["cfr_plus"]},
+        {"games": ["kuhn2"], "solvers": ["ncp(sense=min,of=P1)"]},
+        {"games": ["kuhn2"], "solvers": ["ncp(sense=max,of=P1)", "ncp(sense=min,of=P1)"]},
+        {"games": ["kuhn2", "kuhn3"], "solvers": ["ncp(sense=min,of=P1)", "ncp(sense=max,of=P1)"]},
+        {"games": ["kuhn2"], "solvers": []},
+        {"games": ["kuhn2"]},
+    ],
+)
+def test_requests_of_other_runs_are_refused(request_: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match="no run of ranges"):
+        RangeSelection.of_request(request_)

@@ -308,13 +308,13 @@ def _bare(regime: Regime) -> Regime:
     )
 
 
-def test_uneven_and_short_grids_are_refused() -> None:
+def test_uneven_grids_are_refused_and_short_ones_leave_it_undecided() -> None:
     good = trajectory(*circle(SLOW))
     with pytest.raises(UsageError, match=r"evenly spaced times; got spacings from 0\.375 to"):
         classify(flow(PAIR), good._replace(times=good.times**1.5 + good.times))
     few = LEAST_TIMES - 1
-    with pytest.raises(UsageError, match=f"at least {LEAST_TIMES} times; got {few}"):
-        classify(flow(PAIR), trajectory(*(row[:few] for row in circle(SLOW))))
+    regime = classify(flow(PAIR), trajectory(*(row[:few] for row in circle(SLOW))))
+    assert (regime.word, regime.near_face_fraction) == ("undecided", None)
 
 
 def test_an_early_end_is_said() -> None:

@@ -1,212 +1,252 @@
-"""What is read for Billingham 2017 (arXiv:1707.01392) from small stores made by hand."""
+"""Claims on Billingham 2017 (arXiv:1707.01392), held against stores made by hand.
+
+Complete lists are made of members of the published sets, at the pots of the paper's own job.
+"""
 
 from __future__ import annotations
 
 import json
-import shutil
-from collections import Counter
+import random
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from reproduction_store import mark_run
-from stored_runs import cell, identified, identity, write_run
 
 import eqbench
-from eqbench.equilibria.expressions import evaluate
+from eqbench.equilibria import known_sets
 from eqbench.model.profile_json import profile_from_json
-from eqbench.papers.billingham_2017 import SOURCE, compute_motion, compute_profiles, compute_rules
-from eqbench.papers.billingham_2017.found import NAMES, PLACES
-from eqbench.papers.billingham_2017.polynomials import derivative, printed, read, text
-from eqbench.papers.billingham_2017.printed_solutions import SOLUTIONS, Value
-from eqbench.papers.claims import Part, Reading
-from eqbench.papers.jobs import Workshop
-from eqbench.papers.stored import NotStoredError, Stored
+from eqbench.papers.billingham_2017 import compute, lists, motion
+from eqbench.papers.billingham_2017.lists import NAMES, PAPER, PLACES, Found
+from eqbench.papers.checks import Missing, passes
+from eqbench.papers.paper import Claim
+from eqbench.papers.verdicts import Facts
+from eqbench.studies.flow.sets import members
 from eqbench.verification import verify_exactly
 
-
-class Store:
-    """Jobs as they would be stored, made one by one."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def put(self, job: str, *, summary: Any = None) -> None:
-        """Store what a job left."""
-        place = self.folder / job
-        place.mkdir(parents=True, exist_ok=True)
-        if summary is not None:
-            (place / "summary.json").write_text(json.dumps(summary), "utf-8")
-        mark_run(SOURCE, self.folder, {path.parent.name for path in self.folder.glob("*/*.json")})
-
-    def read(self, title: str, row: str, column: str = "") -> Reading:
-        """What is read for a claim."""
-        workshop = Workshop(SOURCE.name, self.folder, full=False)
-        stored = Stored(workshop, SOURCE.jobs)
-        (claim,) = [
-            each
-            for each in part(title).claims
-            if each.row == row and each.column.startswith(column)
-        ]
-        return claim.read(stored)
+MISPRINTS = ("1", "2", "10a_b1", "10a_b2", "10a_d1")
+CORRECTED = ("1_corrected", "2_corrected", "10a_corrected")
 
 
-def part(title: str) -> Part:
-    """The part whose title begins like this."""
-    (found,) = [each for each in SOURCE.parts if each.title.startswith(title)]
+class Jobs(dict[str, Any]):
+    """Jobs as they would be stored."""
+
+    full = False
+    used: tuple[str, ...] = ()
+
+    def listen(self) -> None:
+        """Nothing is noted."""
+
+
+def claim_at(title: str, row: str, column: str = "") -> Claim:
+    """The claim at a place, in the part whose title begins like this."""
+    (part,) = [part for part in PAPER.parts if part.title.startswith(title)]
+    (found,) = [c for c in part.claims if (c.row, c.column) == (row, column)]
     return found
 
 
+def verdict(claim: Claim, facts: Facts) -> str:
+    """What comes of a claim."""
+    value, _ = facts.at(claim.fact)
+    if isinstance(value, Missing):
+        return "not_attempted"
+    if passes(claim.check, value, claim.printed):
+        return "reproduced"
+    is_wrong = bool(claim.evidence) and facts.at(claim.evidence)[0] is True
+    return "source_error" if is_wrong else "differs"
+
+
+def facts_of(jobs: Jobs) -> Facts:
+    """Facts as they are read off these jobs."""
+    return Facts(PAPER, jobs)  # type: ignore[arg-type]
+
+
+def regret(value: str) -> SimpleNamespace:
+    """What a job ``verify --exact`` has printed."""
+    return SimpleNamespace(printed_json={"exact": {"regrets": ["0", value, "0"]}})
+
+
+def stored() -> Jobs:
+    """An enumeration that closed all its cases, and the misprinted profiles."""
+    cell = SimpleNamespace(game_spec="skp(pot=3)", status="ok", equilibria=[])
+    cell.statistics = {"unresolved": 0, "cases": 3**11}
+    jobs = Jobs(enumeration=SimpleNamespace(cells=[cell]))
+    jobs |= {f"printed_{name}": regret("1/100") for name in MISPRINTS}
+    jobs |= {f"printed_{name}": regret("0") for name in CORRECTED}
+    return jobs
+
+
+def published() -> Iterator[Found]:
+    """Members of the published sets at all pots of the job ``enumeration``."""
+    (job,) = [job for job in PAPER.jobs if job.name == "enumeration"]
+    for spec in (word for word in job.command if word.startswith("skp(")):
+        pot = Fraction(spec[len("skp(pot=") : -1])
+        game = eqbench.load_game("skp").at(pot=pot)
+        for known in known_sets(game):
+            for member in members(known, 1, np.random.default_rng(0)):
+                own = known.frequencies(member.parameters).tolist()
+                values = dict(zip(known.layout.variables, map(_exact, own), strict=True))
+                payoffs = tuple(24 * known.payoffs_near(member.parameters))
+                yield Found(pot, (known.name.removeprefix("skp:"),), values, payoffs, 0.0)
+
+
+def _exact(value: float) -> Fraction | float:
+    near = Fraction(value).limit_denominator(10**5)
+    return near if abs(near - value) < 1e-12 else value
+
+
+@pytest.fixture(scope="module")
+def complete() -> list[Found]:
+    return list(published())
+
+
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return Store(tmp_path)
+def judged(complete: list[Found], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """Verdict of a claim after changes to members of a solution; Facts if no claim is given."""
+
+    def judge(
+        place: tuple[str, ...] = (), solution: str = "", jobs: Jobs | None = None, **changes: Any
+    ) -> Any:
+        regrets = {key: changes.pop(key) for key in ("max_regret",) if key in changes}
+        found = [
+            replace(each, values=each.values | changes, **regrets)
+            if each.solutions == (solution,)
+            else each
+            for each in complete
+        ]
+        monkeypatch.setattr(lists, "equilibria", lambda _: found)
+        facts = facts_of(jobs or stored())
+        return verdict(claim_at(*place), facts) if place else facts
+
+    return judge
 
 
 def test_parts_have_as_many_cells_as_the_paper() -> None:
-    """14 brackets of (1) to (3) and their shape; 11 conditions; Table 1 with 24 cells."""
-    assert len(part("Equations (1) to (3)").claims) == 14 + 1
-    assert _numbered(part("Section 3: the eleven conditions")) == 11
-    assert _numbered(part("Table 1")) == 24
-    rows = Counter(claim.row for claim in part("Equations (5) to (18)").claims)
-    assert set(rows) == {f"Solution {solution.name}" for solution in SOLUTIONS}
-    assert all(rows[f"Solution {each.name}"] >= len(each.entries) + 1 for each in SOLUTIONS)
-    assert len(SOLUTIONS) == 14
+    parts = {part.title: part.claims for part in PAPER.parts}
+    assert sum(map(len, parts.values())) == 454
+    assert len(lists.printed_cells()) == 24
+    named: dict[str, str] = {}
+    for claim in parts["Equations (5) to (18): the solutions"]:
+        named[claim.row] = named.get(claim.row, "") + claim.column
+    assert set(named) == {f"Solution {name}" for name in (*lists.ISOLATED, *lists.CONTINUA)}
+    assert all(name in columns for columns in named.values() for name in NAMES)
 
 
-def _numbered(of: Part) -> int:
-    return sum(claim.row[:-1].isdigit() for claim in of.claims)
+def test_published_sets_are_as_the_paper_says_but_for_its_errors(judged: Any) -> None:
+    """Every claim on complete lists; the errors are those of the reference run."""
+    facts = judged()
+    verdicts = {
+        f"{claim.row} {claim.column}": verdict(claim, facts)
+        for part in PAPER.parts
+        for claim in part.claims
+        if claim.fact.startswith("lists:")
+    }
+    errors = {place for place, found in verdicts.items() if found == "source_error"}
+    assert errors == {
+        "0 < b3 the aside, from c1 + d2 = 0 < (2P−4+2a1+2a2)/(P+1)",
+        "(4) P = 5",
+        *("1. (b)", "1. (c)", "All necessary"),
+        *("Solution 1 d2", "Solution 8 range", "P4 decimals"),
+        *("P > 5 callers", "P9 < P < 5 c1 and d1"),
+    }
+    assert set(verdicts.values()) == {"source_error", "reproduced"}
 
 
-def test_every_frequency_of_a_solution_is_a_claim() -> None:
-    for solution in SOLUTIONS:
-        named = " ".join(entry.of for entry in solution.entries)
-        missing = [name for name in NAMES if name not in named]
-        # equation (17) says what c1 and d2 are in sentences of its own
-        assert missing == (["c1", "d2"] if solution.name == "10a" else []), solution.name
+def test_a_changed_frequency_turns_what_is_said_of_it(judged: Any) -> None:
+    for of in ("b1", "c2", "d1"):
+        assert judged(("Equations (5)", "Solution 10", of), solution="10", **{of: 0.9}) == "differs"
+        assert (
+            judged(("Equations (5)", "Solution 9", of), solution="10", **{of: 0.9}) == "reproduced"
+        )
+    place = ("Table 1", "3.", "(a)")
+    assert judged(place) == "reproduced"
+    assert judged(place, solution="10", c3=0.5) == "differs"
+    place = ("Equations (5)", "Solution 9", "c1 + d2")
+    assert judged(place, solution="9", c1=0.5) == "differs"
 
 
-def test_polynomials_are_read_from_text_and_from_payoffs(tmp_path: Path) -> None:
-    found = compute_rules.profits(tmp_path, tmp_path, full=False)
-    second = read(found["polynomials"]["E2"])
-    assert derivative(second, "c2") == printed("P*b1 - 2*a1")
-    assert text(derivative(second, "c2")) == "−2·a1 + P·b1"
-    assert derivative(second, "c2") != printed("P*b1 - a1")
-    assert printed("(P + a1)*((2 - b1)*a2/(P + a1))") == printed("2*a2 - b1*a2")
+def test_changed_last_digits_turn_printed_formulas(judged: Any) -> None:
+    facts = judged()
+    checked = [
+        claim
+        for part in PAPER.parts
+        for claim in part.claims
+        if claim.fact.startswith("lists:") and claim.check in ("formula", "bounds", "~ digits")
+        if verdict(claim, facts) == "reproduced" and claim.column != "range"
+    ]
+    for claim in random.Random(0).sample(checked, 50):
+        digit = list(re.finditer(r"(?<![a-zA-Z\d])\d+", claim.printed))[-1].end() - 1
+        other = str((int(claim.printed[digit]) + 1) % 10)
+        changed = claim.printed[:digit] + other + claim.printed[digit + 1 :]
+        assert verdict(replace(claim, printed=changed), facts) != "reproduced", claim
 
 
-def enumeration(
-    store: Store, *, pot: str = "6", solution: str = "10", cases: int = 3**11, **changes: str
-) -> None:
-    """A run that found the equilibrium of Solution 10 at pot 6, perhaps with other values."""
-    values = {
-        **{"a1": "1", "b1": "1/3", "a2": "1", "b2": "2/7", "b3": "12/49", "c1": "5/7"},
-        **{"d2": "1", "c3": "1", "d1": "3/7", "c2": "1/7", "d3": "1"},
-    } | changes
-    behavior: dict[str, Any] = {"P1": {}, "P2": {}, "P3": {}}
-    for name, (player, infoset, action) in PLACES.items():
-        behavior[player][infoset] = {action: values[name]}
-    spec = f"skp(pot={pot})"
-    record = cell("0f", game=spec, game_spec=spec, solver="case_enumeration")
-    found = replace(
-        identified(record, identity(f"skp:{solution}")).equilibria[0],
-        **({"profile": "one.json"} | dict.fromkeys(("payoffs", "regrets"), [0.0] * 3)),
-        exact=dict.fromkeys(("payoffs", "regrets"), ["0"] * 3),
-    )
-    place = store.folder / "enumeration"
-    shutil.rmtree(place, ignore_errors=True)
-    record = replace(record, payoffs=[0.0] * 3, regrets=[0.0] * 3, equilibria=[found])
-    write_run(place, replace(record, statistics={"unresolved": 0, "cases": cases}, cpu_s=1.5))
-    (place / "one.json").write_text(json.dumps({"behavior": behavior}), "utf-8")
-    store.put("enumeration")
-
-
-def test_a_printed_formula_is_held_against_what_was_found(store: Store) -> None:
-    """Equation (18): b1 = 2/P."""
-    enumeration(store)
-    reading = store.read("Equations (5) to (18)", "Solution 10", "b1")
-    assert (reading.verdict, reading.ours) == ("reproduced", "1/3 at P = 6")
-    enumeration(store, b1="1/4")
-    reading = store.read("Equations (5) to (18)", "Solution 10", "b1")
-    assert (reading.verdict, reading.detail) == ("differs", "by up to 0.0833")
-
-
-def test_a_solution_that_was_not_found_is_not_attempted(store: Store) -> None:
-    enumeration(store)
-    with pytest.raises(NotStoredError, match="no member of Solution 9"):
-        store.read("Equations (5) to (18)", "Solution 9", "a1")
-
-
-def test_who_calls_always_is_an_error_of_the_source_only_if_it_is_player_3(store: Store) -> None:
-    enumeration(store)
-    reading = store.read("Figure 3", "P > 5", "callers")
-    assert reading.verdict == "source_error"
-    assert "d3 is a frequency of player 3" in reading.detail
-    enumeration(store, c1="1")
-    assert store.read("Figure 3", "P > 5", "callers").verdict == "reproduced"
-
-
-def test_an_equilibrium_that_was_ruled_out_is_evidence(store: Store) -> None:
-    """With b3 = 0, condition 11(b) holds beyond the bound of c1 + d2 only, 12/7 here."""
+def test_evidence_has_no_regret(judged: Any) -> None:
+    """An equilibrium that was ruled out is evidence; a profile with regret is not."""
     title = "Section 3: what is ruled out"
-    verdicts = []
-    for changes in ({}, {"b3": "0"}, {"b3": "0", "c1": "1"}):
-        enumeration(store, **changes)
-        rows = ("0 < b3", "11(b) cannot hold")
-        verdicts.append([store.read(title, row).verdict for row in rows])
-    error = "source_error"
-    assert verdicts == [["reproduced", "reproduced"], [error, "reproduced"], [error, error]]
+    place = (title, "11(b) cannot hold")
+    assert judged(place, solution="10", b3=0.0) == "reproduced"
+    assert judged(place, solution="10", b3=0.0, c1=1.0) == "source_error"
+    assert judged(place, solution="10", b3=0.0, c1=1.0, max_regret=0.1) == "differs"
+    assert judged((title, "(4)", "P = 5"), solution="10a", max_regret=0.1) == "reproduced"
 
 
-def test_entries_that_the_paper_has_right_elsewhere_are_so_in_its_neighbors() -> None:
-    """Solution 10a exists at pot 5, where equations (16) and (18) meet; (16) has b1 = 1/3."""
-    at = {each.name: each for each in SOLUTIONS}
-    corrected = {e.of: e for e in at["10a"].entries if e.elsewhere}
-    assert set(corrected) == {"b1", "b2", "d1"}
-    for name in ("9", "10"):
-        own = {e.of: e.printed for e in at[name].entries if isinstance(e, Value)}
-        for of in ("b2", "d1"):
-            assert evaluate(own[of], {"P": Fraction(5)}) == evaluate(
-                str(corrected[of].corrected), {}
-            )
-        assert str(evaluate(own["b1"], {"P": Fraction(5)})) in corrected["b1"].corrected
+def test_who_calls_always_is_an_error_only_if_it_is_player_3(judged: Any) -> None:
+    place = ("Figure 3", "P > 5", "callers")
+    assert judged(place) == "source_error"
+    assert judged(place, solution="10", c1=1.0) == "reproduced"
+    assert judged(place, solution="10", d3=0.9) == "differs"
 
 
-def test_a_garbled_entry_is_reproduced_if_regret_confirms_the_right_one(store: Store) -> None:
-    """Equation (17): b2 is 1/3, garbled as 1/2."""
-    values = {"b1": "2/5", "b2": "1/3", "b3": "5/18", "c1": "2/3", "d1": "1/3", "c2": "0"}
-    enumeration(store, pot="5", solution="10a", **values)
-    for regret, verdict in (("7/216", "reproduced"), ("0", "differs")):
-        for job, own in (("printed_10a_b2", regret), ("printed_10a_corrected", "0")):
-            (store.folder / f"{job}.out").write_text(json.dumps({"exact": {"regrets": [own]}}))
-            mark_run(SOURCE, store.folder, {"enumeration", "printed", job})
-        reading = store.read("Equations (5) to (18)", "Solution 10a", "b2")
-        assert reading.verdict == verdict
-        assert ("garbled in our text" in reading.detail) == (verdict == "reproduced")
+def test_misprints_need_regret_as_printed_and_none_corrected(judged: Any) -> None:
+    """Equations (6), (8) and (17)."""
+    claims = {
+        ("Solution 1", "d2"): ("1", "source_error"),
+        ("Solution 2", "b3"): ("2", "reproduced"),
+        ("Solution 10a", "b1"): ("10a_b1", "reproduced"),
+        ("Solution 10a", "b2"): ("10a_b2", "reproduced"),
+        ("Solution 10a", "d1"): ("10a_d1", "reproduced"),
+    }
+    for (row, column), (name, expected) in claims.items():
+        place = ("Equations (5)", row, column)
+        assert judged(place) == expected
+        for job, value in ((name, "0"), (f"{name.partition('_')[0]}_corrected", "1/9")):
+            jobs = stored() | {f"printed_{job}": regret(value)}
+            assert judged(place, jobs=Jobs(jobs)) == "differs"
 
 
-def test_a_cell_that_no_equilibrium_shows_is_tried_on_others(store: Store) -> None:
-    """Table 1, 4(a) and 1(b)."""
-    counts: dict[str, Any] = {"first": 0, "printed": 0, "corrected": 0, "added": []}
-    for without, verdict in (([5, 5], "reproduced"), ([5, 4], "differs"), ([0, 0], "differs")):
-        cells = {"4a": counts | {"without": without}}
-        store.put("table_1", summary={"equilibria": 3, "cells": cells})
-        assert store.read("Table 1", "4.", "(a)").verdict == verdict
-    added = [{"a1": "1", "regret": 0.0, "solutions": ["10"]}]
-    cells = {"1b": counts | {"corrected": 1, "added": added, "without": [0, 0]}}
-    store.put("table_1", summary={"equilibria": 3, "cells": cells})
-    reading = store.read("Table 1", "1.", "(b)")
-    assert reading.verdict == "source_error"
-    assert reading.detail.endswith("exclude the paper's own equilibria, in Solutions 10")
+def test_a_cell_that_no_equilibrium_shows_is_tried_on_others() -> None:
+    """Table 1, 4(a)."""
+    for without, expected in (([5, 5], "reproduced"), ([5, 4], "differs"), ([0, 0], "differs")):
+        summary = {"cells": {"4a": {"without": without}}, "changed": {}, "changed_table": {}}
+        jobs = Jobs(table_1=SimpleNamespace(summary=summary))
+        assert verdict(claim_at("Table 1", "4.", "(a)"), facts_of(jobs)) == expected
+
+
+def test_polynomials_come_from_payoffs(tmp_path: Path) -> None:
+    summary = compute.profits(tmp_path, tmp_path, full=False)
+    facts = facts_of(Jobs(polynomials=SimpleNamespace(summary=summary)))
+    claim = claim_at("Equations (1)", "24 E2", "times c2")
+    assert claim.printed == "P b1 − 2a1"
+    assert verdict(claim, facts) == "reproduced"
+    assert verdict(replace(claim, printed="P b1 − a1"), facts) == "differs"
+    condition = claim_at("Section 3: the eleven", "1.")
+    assert verdict(condition, facts) == "reproduced"
+    assert (
+        verdict(replace(condition, printed="b1 > 2a1/(P+1): c2 = 1; reversed: 0"), facts)
+        == "differs"
+    )
 
 
 def test_printed_profiles_have_regret_and_corrected_ones_have_none(tmp_path: Path) -> None:
-    """Equations (6), (8) and (17), each with the printed entry that is wrong."""
-    compute_profiles.printed(tmp_path, tmp_path, full=False)
-    for job in (job for job in SOURCE.jobs if job.name.startswith("printed_")):
+    compute.printed(tmp_path, tmp_path, full=False)
+    for job in (job for job in PAPER.jobs if job.name.startswith("printed_")):
         game = eqbench.load_game(job.command[job.command.index("--game") + 1])
         data = json.loads((tmp_path / f"{job.name.removeprefix('printed_')}.json").read_text())
         regret = verify_exactly(game.tree, profile_from_json(game.tree, data)).max_regret
@@ -222,12 +262,45 @@ def orbit(drift: float) -> dict[str, np.ndarray]:
     return run
 
 
-def test_closed_orbits_are_told_from_others(store: Store, tmp_path: Path) -> None:
-    for drift, verdict in ((0.0, "reproduced"), (0.5, "differs")):
-        points = tmp_path / "points.csv"
+def test_closed_orbits_are_told_from_others(tmp_path: Path) -> None:
+    for drift, expected in ((0.0, "reproduced"), (0.5, "differs")):
         run = orbit(drift)
         columns = {"|".join(place): run[name] for name, place in PLACES.items()}
-        table = pd.DataFrame({"run": "seed 0", "time": run["time"], **columns})
-        table.to_csv(points, index=False)
-        store.put("motion", summary={"orbits": {"2.5": compute_motion.late_motion(points, "2.5")}})
-        assert store.read("Section 4.2.1", "P = 2.5", "orbits").verdict == verdict
+        points = tmp_path / "points.csv"
+        pd.DataFrame({"run": "seed 0", "time": run["time"], **columns}).to_csv(points, index=False)
+        summary = {"orbits": {"2.5": motion.late_motion(points, "2.5")}, "regimes": {}}
+        polynomials = {"polynomials": {"E3": {"b3": ["1", "0"]}}}
+        jobs = Jobs(motion=SimpleNamespace(summary=summary), starts=SimpleNamespace(summary={}))
+        jobs["polynomials"] = SimpleNamespace(summary=polynomials)
+        claim = claim_at("Section 4.2.1", "P = 2.5", "orbits of b3 and d2")
+        assert verdict(claim, facts_of(jobs)) == expected
+
+
+def run_of(regime: str, **places: list[str]) -> dict[str, Any]:
+    """A trajectory at pot 3.1, with the frequencies that have a limit."""
+    lists_of = {key: places.get(key, []) for key in ("to_zero", "to_one", "at_zero", "at_one")}
+    window = {"start": 5000.0, "end": 10000.0, "mean": 0.01}
+    rest = {"transient": 2000.0, "time": 10000.0, "lyapunov_windows": [window], "components": []}
+    profiles = {"final": {"max_regret": 0.01}}
+    return {"parameter": 3.1, "regime": regime, "profiles": profiles} | rest | lists_of
+
+
+def test_statements_on_trajectories_are_on_all_of_them() -> None:
+    names = {"|".join(place): name for name, place in PLACES.items()}
+    a1 = "|".join(PLACES["a1"])
+    absorbed = run_of("boundary_absorption", to_zero=[a1])
+    cases = {
+        "a1": (
+            [absorbed, run_of("chaotic_transient", at_zero=[a1])],
+            [absorbed, run_of("periodic", to_one=[a1])],
+        ),
+        "length of it": ([absorbed], [absorbed, run_of("chaotic_transient")]),
+        "at first": ([absorbed, run_of("chaotic_transient")], [absorbed, run_of("quasi_periodic")]),
+        "eventually": ([absorbed], [absorbed, run_of("chaotic_transient")]),
+    }
+    for column, (right, wrong) in cases.items():
+        claim = claim_at("Section 4.3", "P = 3.1", column)
+        for runs, expected in ((right, "reproduced"), (wrong, "differs")):
+            summary = {"names": names, "runs": runs}
+            facts = facts_of(Jobs(regimes=SimpleNamespace(summary=summary)))
+            assert verdict(claim, facts) == expected, column

@@ -1,29 +1,47 @@
-"""What is computed for Billingham 2018, on small inputs whose answer is known."""
+"""Billingham 2018: computations on small inputs, and verdicts on changed stored results."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from eqbench.papers.billingham_2018.compute_branches import (
+import eqbench.papers
+from eqbench.errors import UsageError
+from eqbench.papers.billingham_2018.branches import (
     _counts,
     _figure_10,
     _two_way_at_node_3,
     at_pot,
 )
-from eqbench.papers.billingham_2018.compute_rules import _deals, _fixed, _second_best
-from eqbench.papers.billingham_2018.drawings_skp import exact_curves
-from eqbench.papers.billingham_2018.jobs import JOBS
-from eqbench.papers.schedule import wanted_jobs
+from eqbench.papers.billingham_2018.compute import _deals, _fixed, _second_best, _threatens, kuhn
+from eqbench.papers.billingham_2018.facts import _film, _losers
+from eqbench.papers.billingham_2018.skp import exact_curves
+from eqbench.papers.checks import Missing, passes
+from eqbench.papers.paper import load_paper
+from eqbench.registry import load_game
+
+PAPER = load_paper(Path(eqbench.papers.__file__).parent / "billingham_2018")
 
 
 def test_jobs_for_everyone_need_none_of_those_that_take_long() -> None:
-    names = {job.name for job in wanted_jobs(JOBS, full=False)}
-    assert {"n13", "figures"} <= names
-    assert not {"n26", "n52", "large_figures"} & names
-    assert {job.name for job in wanted_jobs(JOBS, full=True)} == {job.name for job in JOBS}
+    by_name = {job.name: job for job in PAPER.jobs}
+    for job in PAPER.jobs:
+        needed = {by_name[name] for name in job.required(full=False)}
+        assert job.full or not any(other.full for other in needed)
+    assert len(by_name["figures"].needs) == 16
+
+
+def test_every_claim_has_a_fact_or_says_why_not() -> None:
+    claims = [claim for part in PAPER.parts for claim in part.claims]
+    assert (len(claims), sum(not claim.fact for claim in claims)) == (169, 9)
+    for claim in claims:
+        if claim.fact:
+            PAPER.function(claim.fact.partition("/")[0])
 
 
 def test_a_bet_of_card_3_gains_from_callers_with_card_2_only() -> None:
@@ -38,23 +56,35 @@ def test_deleted_actions_are_dominated_node_by_node() -> None:
 
 
 def test_deals_with_the_lowest_card_are_counted() -> None:
-    assert _deals(6) == {"lowest": 20, "without_highest": 12, "even_pot": pytest.approx(2 / 3)}
+    assert _deals(6) == {"cards": 6, "lowest": 20, "without_highest": 12}
 
 
-def test_narrow_windings_are_counted_apart() -> None:
+def test_a_threat_is_a_loss_where_only_the_others_lead() -> None:
+    game = load_game("kuhn(players=3,cards=4)")
+    tree = game.tree
+    behavior = np.zeros(tree.n_actions)
+
+    def play(player: int, infoset: str, *frequencies: float) -> None:
+        start = tree.action_start[tree.infoset_of(player, infoset)]
+        behavior[start : start + 2] = frequencies
+
+    for player, infoset in zip(tree.infoset_player.tolist(), tree.infoset_labels, strict=True):
+        play(player, infoset, *((0, 1) if infoset.endswith(":KK") else (1, 0)))
+    assert not _threatens(game, behavior)
+    # now player 1 would fold the best card where only players 2 and 3 lead
+    play(0, "4:", 0, 1)
+    assert _threatens(game, behavior)
+
+
+def test_folds_of_a_vertical_piece_are_counted_as_one() -> None:
     values = np.array([0.0, 2.0, 1.0, 1.5, 1.49999, 4.0])
-    found = _counts(values)
-    assert (found["most"], found["most_narrow"]) == (3, 5)
-    assert found["most_at"] == [[1.0, 2.0]]
-    assert found["ranges_with_several"] == 1
+    assert _counts(values) == {"most": 3, "ranges_with_several": 1}
 
 
 def test_payoffs_at_a_pot_are_those_of_all_crossings() -> None:
-    class Folded:
-        values = np.array([0.0, 2.0, 1.0, 3.0])
-        payoffs = np.array([[0.0], [2.0], [4.0], [6.0]])
-
-    branch: Any = Folded()
+    branch: Any = SimpleNamespace(
+        values=np.array([0.0, 2.0, 1.0, 3.0]), payoffs=np.array([[0.0], [2.0], [4.0], [6.0]])
+    )
     assert at_pot(branch, 1.5).ravel().tolist() == [1.5, 3.0, 4.5]
 
 
@@ -75,20 +105,6 @@ def test_features_of_the_published_bars_are_told_apart() -> None:
     assert joined["node 3 bets 5 and 6 apart from other ranges"]["points"] == 0
 
 
-def test_expectations_range_along_a_vertical_piece_and_single_curves_stay_single() -> None:
-    piece = {"variables": ["u1"], "pots": [3.0], "low": [[0.1]], "high": [[0.3]]}
-    single = {
-        "variables": ["u1"],
-        "pots": [3.0, 4.0],
-        "low": [[0.1], [0.2]],
-        "high": [[0.1], [0.2]],
-    }
-    curves = list(exact_curves([piece, single], "u1"))
-    assert len(curves) == 2
-    assert curves[0][0].tolist() == [3.0, 3.0]
-    assert curves[0][1].tolist() == [0.1, 0.3]
-
-
 def test_a_two_way_bet_is_for_value_against_the_player_who_calls_with_worse() -> None:
     played = np.zeros((1, 12, 13))
     played[0, 2, [0, 4, 5, 12]] = 0.5
@@ -100,3 +116,154 @@ def test_a_two_way_bet_is_for_value_against_the_player_who_calls_with_worse() ->
     two_way, pays = _two_way_at_node_3(played)
     assert two_way.all()
     assert not pays.any()
+
+
+def test_expectations_range_along_a_vertical_piece_and_single_curves_stay_single() -> None:
+    low, high = [[0.1], [0.2]], [[0.3], [0.2]]
+    piece = {"variables": ["u1"], "pots": [3.0], "low": low[:1], "high": high[:1]}
+    single = {"variables": ["u1"], "pots": [3.0, 4.0], "low": low, "high": low}
+    curves = list(exact_curves([piece, single], "u1"))
+    assert len(curves) == 2
+    assert curves[0][0].tolist() == [3.0, 3.0]
+    assert curves[0][1].tolist() == [0.1, 0.3]
+
+
+def test_who_loses_most_is_told_with_the_pot_from_which_on() -> None:
+    pots, first = np.array([10.0, 20.0, 30.0]), np.array([-3.0, -1.0, 1.0])
+    found = _losers(np.array([pots, first, [-2.0, -2.0, -2.0], [5.0, 3.0, 1.0]]))
+    assert found["at the last pot"] == [3.0, 1.0, 1.0]
+    assert found["player 2 loses most from"] == 20
+    assert (found["always above"], found["both others profit above"]) == (10, 20)
+
+
+def test_a_video_that_is_missing_or_damaged_is_not_attempted(tmp_path: Path) -> None:
+    assert isinstance(_film(tmp_path / "none.gif"), Missing)
+    (tmp_path / "damaged.gif").write_bytes(b"GIF89a")
+    damaged = _film(tmp_path / "damaged.gif")
+    assert isinstance(damaged, Missing)
+    assert "cannot be read" in damaged.why
+
+
+def trace(cards: int) -> dict[str, Any]:
+    """What a trace of a small branch stores."""
+
+    def at(pot: float, payoff: float) -> dict[str, Any]:
+        item = {"payoffs": [0.0, payoff, -payoff], "max_regret": 1e-16}
+        return {"parameter": pot, "equilibria": [item], "distinct_payoffs": cards, "polished": 1}
+
+    border = 2 / (cards - 3)
+    return {
+        "at": [at(0.9 * border, 0.0), at(1.1 * border, 0.01)],
+        "vertical": [{"parameter": 9.0}, {"parameter": border}],
+        "outcome": "arrived",
+    }
+
+
+def threat_cases() -> list[dict[str, Any]]:
+    full, dominated = "kuhn(players=3,cards=4)", "kuhn(players=3,cards=4,reduce=dominated25)"
+    kinds = [
+        (g, p, d) for g in (full, kuhn(4)) for p in (3, 5, 8) for d in ("raw", "counterfactual")
+    ]
+    kinds += [(kuhn(4), 20, "raw"), (dominated, 20, "raw")]
+    return [
+        {
+            "game": game,
+            "pot": pot,
+            "derivative": derivative,
+            "starts": 12,
+            "found": 12,
+            "with_threats": 12 * (game == full and derivative == "raw"),
+            "equilibria": 12,
+            "payoffs": [[0.1, 0.2, -0.3]] * 12,
+        }
+        for game, pot, derivative in kinds
+    ]
+
+
+def stored() -> dict[str, Any]:
+    """Summaries of some jobs on which all claims of `CHANGES` are reproduced."""
+    widths = {"n9": 5e-3, "n13": 9e-4, "n13_1e_6": 8e-4, "n26": 1e-4, "n13_1e_4": 6e-5, "n52": 0.0}
+    jobs: dict[str, Any] = {f"n{cards}": trace(cards) for cards in (*range(4, 14), 26, 52)}
+    jobs["n52"]["outcome"] = "lost"
+    decks = [{"cards": 26, "folds": 276, "most": 17}]
+    jobs["large_branches"] = {"mean_range": widths, "decks": decks}
+    counted = [
+        {"cards": n, "most": {10: 15, 5: 5}.get(n, 3), "folds": 20 * n} for n in range(4, 14)
+    ]
+    jobs["branches"] = {"decks": counted}
+    for deck in counted:
+        for entry in jobs[f"n{deck['cards']}"]["at"]:
+            entry["distinct_payoffs"] = deck["most"]
+    jobs["threats"] = {"cases": threat_cases()}
+    return jobs
+
+
+def verdict(row: str, column: str, jobs: dict[str, Any]) -> bool | None:
+    claims = [claim for part in PAPER.parts for claim in part.claims]
+    (claim,) = [claim for claim in claims if (claim.row, claim.column) == (row, column)]
+    name, *keys = claim.fact.split("/")
+    stored: Any = {job: SimpleNamespace(summary=summary) for job, summary in jobs.items()}
+    value = PAPER.function(name)(stored)
+    for key in keys:
+        value = {str(own): item for own, item in value.items()}[key]
+    return passes(claim.check, value, claim.printed)
+
+
+Change = Callable[[dict[str, Any]], object]
+REMOVED = "dominated actions removed only"
+CHANGES: list[tuple[str, str, Change]] = [
+    ("N = 6", "P_min", lambda j: j["n6"]["vertical"].pop()),
+    ("N = 6", "P_min", lambda j: j["n6"]["vertical"][1].update(parameter=2 / 3 + 1e-9)),
+    ("N = 4", "largest payoff below it", lambda j: item(j["n4"], 0)["payoffs"].append(1e-9)),
+    ("N = 4", "largest payoff below it", lambda j: item(j["n4"], 0).update(max_regret=1e-9)),
+    ("N = 26", "largest payoff above it", lambda j: item(j["n26"], 1).update(payoffs=[0.0])),
+    ("N = 26", "largest payoff above it", lambda j: item(j["n26"], 1).update(max_regret=1e-9)),
+    ("Figure 13", "", lambda j: j["large_branches"]["mean_range"].update(n26=1e-3)),
+    ("Figure 14, N = 26", "", lambda j: j["large_branches"]["decks"][0].update(folds=4)),
+    ("Figure 14, N = 26", "", lambda j: j["large_branches"]["decks"][0].update(most=1)),
+    ("N = 26, limit", "", lambda j: j["n52"].update(outcome="arrived")),
+    ("N = 10", "", lambda j: j["branches"]["decks"][6].update(most=14)),
+    ("N = 10", "", lambda j: j["n10"]["at"][0].update(distinct_payoffs=16)),
+    ("parameter continuation", "", lambda j: j["threats"]["cases"][1].update(found=11)),
+    (REMOVED, "", lambda j: j["threats"]["cases"][8].update(with_threats=1)),
+    (f"{REMOVED}, pot 20", "", lambda j: j["threats"]["cases"][12].update(with_threats=1)),
+    ("extra differentiation only", "", lambda j: j["threats"]["cases"][3].update(with_threats=1)),
+    ("both", "", lambda j: j["threats"]["cases"][11].update(with_threats=1)),
+    ("either alone", "", lambda j: j["threats"]["cases"][6]["payoffs"].append([0.1, 0.3, -0.4])),
+    ("either alone", "", lambda j: j["threats"]["cases"][5].update(equilibria=11)),
+]
+
+
+def item(summary: dict[str, Any], place: int) -> dict[str, Any]:
+    found: dict[str, Any] = summary["at"][place]["equilibria"][0]
+    return found
+
+
+@pytest.mark.parametrize(("row", "column", "change"), CHANGES)
+def test_a_changed_result_turns_the_verdict(row: str, column: str, change: Change) -> None:
+    jobs = stored()
+    assert verdict(row, column, jobs) is True
+    change(jobs)
+    assert verdict(row, column, jobs) is False
+
+
+@pytest.mark.parametrize(
+    ("check", "value", "printed", "expected"),
+    [
+        ("off: < 0.1 and count: = 2", {"off": 0.05, "points": 7}, "close", True),
+        ("off: < 0.1 and points: > 9", {"off": 0.05, "points": 7}, "close", False),
+        ("widths: min: < 1", {"widths": [3, 0.5]}, "narrow", True),
+        ("max: <= printed", [3, 25], "not more than 24", False),
+        ("~ digits", 3.2122144504, "pot (3+√97)/4 = 3.212214450", True),
+        ("~ digits", 3.2122144516, "pot (3+√97)/4 = 3.212214450", False),
+    ],
+)
+def test_terms_with_keys_and_numbers_behind_formulas(
+    check: str, value: Any, printed: str, expected: bool
+) -> None:
+    assert passes(check, value, printed) is expected
+
+
+def test_a_key_that_there_is_not_is_refused() -> None:
+    with pytest.raises(UsageError, match="gap"):
+        passes("gap: < 1", {"off": 0.05}, "close")

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from eqbench.cli import app
-from eqbench.cli.schema import DOCUMENTS, schema_text
+from eqbench.cli.catalog import DOCUMENTS, schema_text
 from eqbench.equilibria import Identity
 from eqbench.harness.request import Request
 from eqbench.solver import CLAIMS

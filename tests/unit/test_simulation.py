@@ -16,8 +16,7 @@ from eqbench.model.profile_json import parse_profile, profile_from_json
 from eqbench.model.realization import RealizationPlan
 from eqbench.report.terminal import plain_text, print_report
 from eqbench.studies.flow.points import read_points
-from eqbench.studies.flow.simulate import SimulationStudy
-from eqbench.studies.flow.tables import simulation_report
+from eqbench.studies.flow.simulate import SimulationStudy, simulation_report
 from eqbench.studies.frame import Session, StudyFolder, carry_out
 from eqbench.studies.requests import GivenProfile, SimulationRequest
 from eqbench.verification import verify
@@ -239,39 +238,26 @@ def test_agreement_over_windows_that_follow_on_each_other_is_one_stretch(tmp_pat
     assert "of skp:3: never" in text
 
 
-def regime(document: dict[str, Any], **changed: Any) -> str:
-    """What is printed if the first run of a simulation is otherwise."""
-    other = document | {"runs": [document["runs"][0] | changed]}
-    return printed(other, 300)
-
-
-def test_frequencies_that_may_return_are_told_from_those_that_go_away(tmp_path: Path) -> None:
-    document = simulated(tmp_path, setting(time=200.0, starts=1))
-    ends = {"to_zero": ["P1|2:|bet"], "to_one": [], "at_zero": [], "at_one": []}
-    assert "seed 0: b1 → 0\n" in regime(document, **ends)
-    text = regime(document, **ends | {"at_one": ["P1|2:|bet"], "to_zero": []})
-    assert "seed 0: b1 at 1, may return\n" in text
-    text = regime(document, **ends | {"at_zero": ["x", "a"]})
-    assert "seed 0: b1 → 0; a, x at 0, may return\n" in text
-
-
-def test_play_that_switches_and_play_that_rests_are_both_said(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"to_zero": ["P1|2:|bet"]}, "b1 → 0"),
+        ({"at_one": ["P1|2:|bet"]}, "b1 at 1, may return"),
+        ({"to_one": ["x"], "at_zero": ["x", "a"]}, "x → 1; a, x at 0, may return"),
+        (
+            {"regime": "boundary_absorption", "components": [{}]},
+            "no frequency goes to 0 or 1; play keeps switching between faces",
+        ),
+        ({"near_face_fraction": None}, "limits not determined"),
+    ],
+)
+def test_frequencies_that_may_return_are_told_from_those_that_go_away(
+    tmp_path: Path, changes: dict[str, Any], said: str
+) -> None:
     document = simulated(tmp_path, setting(time=200.0, starts=1))
     none: dict[str, Any] = {end: [] for end in ("to_zero", "to_one", "at_zero", "at_one")}
-    row = next(line for line in regime(document).splitlines() if line.startswith("seed 0"))
-    assert row.split()[5] == "–"  # near a face: nothing moves
-    switching = {"regime": "boundary_absorption", "components": [{}], "near_face_fraction": 0.99}
-    text = regime(document, **none | switching)
-    assert "no frequency goes to 0 or 1; play keeps switching between faces\n" in text
-    row = next(line for line in text.splitlines() if line.startswith("seed 0"))
-    assert row.split()[5] == "0.990"
-
-
-def test_limits_of_what_was_not_classified_are_not_stated(tmp_path: Path) -> None:
-    document = simulated(tmp_path, setting(starts=1))
-    text = printed(document)
-    assert "seed 0: limits not determined" in text
-    assert "no frequency" not in text
+    runs = [document["runs"][0] | none | changes]
+    assert f"seed 0: {said}\n" in printed(document | {"runs": runs}, 300)
 
 
 def test_interrupt_before_any_trajectory_says_so(tmp_path: Path) -> None:

@@ -15,9 +15,9 @@ from eqbench.studies.flow.points import (
     MOST_ROWS,
     SimulatedRun,
     append_points,
-    columns,
     kept_rows,
     read_points,
+    run_columns,
 )
 
 GAME = eqbench.load_game("kuhn2")
@@ -68,7 +68,7 @@ def test_value_of_another_parameter_is_refused(tmp_path: Path) -> None:
 
 
 def test_columns_name_players_and_places() -> None:
-    names = columns(GAME.tree)
+    names = run_columns(GAME.tree)
     assert names[:6] == ["run", "time", "u:P1", "u:P2", "p:P1", "p:P2"]
     assert names[6:8] == ["P1|1:|bet", "P1|2:|bet"]
 
@@ -92,7 +92,7 @@ def test_short_runs_are_kept_whole(count: int) -> None:
 def test_large_games_have_fewer_rows() -> None:
     tree = eqbench.load_game("leduc").tree
     rows = kept_rows(tree, 10_000)
-    assert 0.99e6 <= len(rows) * len(columns(tree)) <= 1e6
+    assert 0.99e6 <= len(rows) * len(run_columns(tree)) <= 1e6
     assert set(np.diff(rows)[-len(rows) // 2 + 1 :].tolist()) == {1}
 
 

@@ -8,10 +8,6 @@ import pytest
 import eqbench
 from eqbench.studies.flow.profits import (
     KnownPayoffs,
-    beside_known,
-    nearest_known,
-    tolerances,
-    window_payoffs,
     windows_of,
 )
 
@@ -41,7 +37,7 @@ def test_payoffs_over_a_window_are_the_slope_of_profits() -> None:
     profits = np.column_stack((times**2, -3 * times))
     last = windows_of(times)[-2]
     # the mean of 2 t over [5, 10]
-    assert window_payoffs(times, profits, last) == pytest.approx([15, -3])
+    assert last.payoffs(times, profits) == pytest.approx([15, -3])
 
 
 def test_payoffs_of_a_solution_agree_with_it_and_with_no_other_one() -> None:
@@ -52,10 +48,10 @@ def test_payoffs_of_a_solution_agree_with_it_and_with_no_other_one() -> None:
         tolerance = known.tolerances[name]
         assert 0 < tolerance <= 0.01 * np.abs(payoffs).max()
         rows = [payoffs[:, 0] + shift * tolerance for shift in (0, 0.99, 1.01)]
-        beside = {item["name"]: item["agrees"] for item in beside_known(known, rows)}
+        beside = {item["name"]: item["agrees"] for item in known.beside(rows)}
         assert beside.pop(name) == [0, 1]
         assert set(map(tuple, beside.values())) == {()}
-        nearest = nearest_known(known, rows[2])
+        nearest = known.nearest(rows[2])
         assert nearest["nearest"] == [name]
         assert nearest["gap"] == pytest.approx(1.01 * tolerance)
         assert nearest["gap_share"] == pytest.approx(nearest["gap"] / np.abs(payoffs).max())
@@ -79,7 +75,9 @@ def test_tolerances_separate_sets_but_not_by_rounding() -> None:
     payoffs = np.array([[0.1, 0.1], [-2.0, 1.0]])
 
     def found(*sets: np.ndarray) -> list[float]:
-        return list(tolerances({str(i): each for i, each in enumerate(sets)}, 1e-9).values())
+        return list(
+            KnownPayoffs({str(i): each for i, each in enumerate(sets)}, 1e-9).tolerances.values()
+        )
 
     assert found(payoffs) == pytest.approx([0.02])
     assert found(payoffs, 10 * payoffs + 9) == pytest.approx([0.02, 0.19])
@@ -92,20 +90,20 @@ def test_tolerances_separate_sets_but_not_by_rounding() -> None:
 
 def test_sets_with_the_same_payoffs_are_equally_near() -> None:
     payoffs = {"one": np.ones((2, 2)), "other": np.ones((2, 2)) + 1e-15, "far": np.zeros((2, 2))}
-    known = KnownPayoffs(payoffs, tolerances(payoffs, 1e-9), 1e-9)
-    nearest = nearest_known(known, np.array([1.0, 1.5]))
+    known = KnownPayoffs(payoffs, 1e-9)
+    nearest = known.nearest(np.array([1.0, 1.5]))
     assert nearest["nearest"] == ["one", "other"]
     assert nearest["gap"] == pytest.approx(0.5)
 
 
 def test_gap_has_no_share_where_all_payoffs_are_zero() -> None:
     known = KnownPayoffs.of(eqbench.load_game("rock_paper_scissors"))
-    nearest = nearest_known(known, np.array([0.25, -0.25]))
+    nearest = known.nearest(np.array([0.25, -0.25]))
     assert nearest["gap"] == pytest.approx(0.25)
     assert nearest["gap_share"] is None
 
 
 def test_without_published_equilibria_nothing_is_nearest() -> None:
     known = KnownPayoffs.of(eqbench.load_game("leduc"))
-    assert set(nearest_known(known, np.zeros(2)).values()) == {None}
-    assert beside_known(known, [np.zeros(2)]) == []
+    assert set(known.nearest(np.zeros(2)).values()) == {None}
+    assert known.beside([np.zeros(2)]) == []

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from stability_cases import printed, study
+from stability_cases import study
 
 import eqbench
 from eqbench.model.choices import Choices
@@ -20,16 +20,6 @@ from eqbench.studies.flow.stability import StabilityStudy
 from eqbench.studies.frame import Session, StudyFolder, carry_out, study_in
 from eqbench.studies.requests import StabilityRequest
 from eqbench.verification import verify
-
-
-def test_names_are_never_broken_and_columns_give_way() -> None:
-    found = study("rock_paper_scissors")
-    assert "not shown" not in printed(found, 100)
-    narrow = printed(found, 70)
-    assert "not shown at this width: max re, max regret, members" in narrow
-    for text in (printed(found, 100), narrow):
-        (row,) = [line for line in text.splitlines() if "matrix:rock_paper_scissors " in line]
-        assert row.rstrip().endswith("centre")
 
 
 def test_points_are_the_profiles_of_the_entries(tmp_path: Path) -> None:
@@ -84,31 +74,6 @@ def test_points_of_a_game_without_parameter_have_none(tmp_path: Path) -> None:
     _, row = (tmp_path / "points.csv").read_text(encoding="utf-8").splitlines()
     assert row.startswith(",matrix:matching_pennies,")
     assert row.endswith(",0.5,0.5")
-
-
-@pytest.mark.parametrize(
-    ("figures", "words"),
-    [
-        ((1, 0, 0, None), "1 face searched; found no rest point that is no equilibrium"),
-        (
-            (20, 1, 1, 4.7),
-            "20 faces searched; found 1 rest point that is no equilibrium, unstable (largest real "
-            "part 4.7)",
-        ),
-        (
-            (20, 3, 2, -0.5),
-            "20 faces searched; found 3 rest points that are no equilibria, 2 of them unstable "
-            "(largest real parts -0.5 or more)",
-        ),
-    ],
-)
-def test_what_a_search_found_is_said_in_one_sentence(
-    figures: tuple[int, int, int, float | None], words: str
-) -> None:
-    names = ("draws", "distinct", "unstable", "least_growth")
-    search = dict(zip(names, figures, strict=True)) | {"value": 3.0}
-    found = {"game": "skp", "solver": "s", "at": [3.0], "equilibria": [], "rest_points": [search]}
-    assert f"Rest points at 3: {words}\n" in printed(found)
 
 
 # -- figures ------------------------------------------------------------------------------------

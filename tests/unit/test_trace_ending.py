@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
-from command import Ended
+from command import Ended, eqbench_here
 from trace_cases import WINDING, study
 
-from eqbench.cli import main
+from eqbench.errors import SolverUnavailableError
+from eqbench.solver import Availability
 from eqbench.studies.frame import StudyFolder
 
 Trace = Callable[..., Ended]
@@ -19,22 +21,9 @@ MADE_UP = ("--game", "skp", "--from", "3", "--to", "8", "--plugin", str(WINDING)
 
 
 @pytest.fixture
-def trace(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Trace:
+def trace(tmp_path: Path) -> Trace:
     """The command with some arguments, in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: str) -> Ended:
-        monkeypatch.setattr(sys, "argv", ["eqbench", "trace", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        printed = capsys.readouterr()
-        code = ended.value.code
-        assert isinstance(code, int)
-        return Ended(code, printed.out, printed.err, tmp_path)
-
-    return run
+    return partial(eqbench_here, "trace", cwd=tmp_path)
 
 
 def test_results_go_to_a_folder_of_their_own(trace: Trace, tmp_path: Path) -> None:
@@ -48,8 +37,8 @@ def test_results_go_to_a_folder_of_their_own(trace: Trace, tmp_path: Path) -> No
 
 
 def test_trace_that_stops_at_a_limit_says_how_to_go_on(trace: Trace, tmp_path: Path) -> None:
-    arguments = ("--solver", "winding", "--most-points", "7", "--out", "t", "--json")
-    done = trace(*MADE_UP, *arguments)
+    limit = ("--most-points", "7", "--out", "t", "--json")
+    done = trace(*MADE_UP, "--solver", "winding", *limit)
     assert done.code == 0
     assert (done.json["finished"], done.json["points"]) == (False, 7)
     assert "stopped after 7 points; go on with:\n  eqbench trace --resume t" in done.err
@@ -58,8 +47,7 @@ def test_trace_that_stops_at_a_limit_says_how_to_go_on(trace: Trace, tmp_path: P
 
 
 def test_lost_branch_ends_with_1_and_keeps_its_points(trace: Trace, tmp_path: Path) -> None:
-    arguments = ("--solver", "winding(lost=2)", "--out", "t")
-    done = trace(*MADE_UP, *arguments)
+    done = trace(*MADE_UP, "--solver", "winding(lost=2)", "--out", "t")
     assert done.code == 1
     assert "the road is closed" in done.out
     assert json.loads((tmp_path / "t/summary.json").read_text())["points"] > 5
@@ -68,22 +56,10 @@ def test_lost_branch_ends_with_1_and_keeps_its_points(trace: Trace, tmp_path: Pa
 def test_branch_without_a_start_ends_with_1_and_leaves_nothing(
     trace: Trace, tmp_path: Path
 ) -> None:
-    arguments = ("--solver", "winding(start=false)", "--out", "t")
-    done = trace(*MADE_UP, *arguments)
+    done = trace(*MADE_UP, "--solver", "winding(start=false)", "--out", "t")
     assert done.code == 1
     assert done.err == "Error: no branch begins at pot=3: there is none\n"
     assert not (tmp_path / "t").exists()
-
-
-@pytest.mark.parametrize("name", ["checkpoint.npz", "manifest.json"])
-def test_damaged_files_are_refused(trace: Trace, tmp_path: Path, name: str) -> None:
-    arguments = ("--solver", "winding", "--most-points", "7", "--out", "t")
-    trace(*MADE_UP, *arguments)
-    (tmp_path / "t" / name).write_bytes(b"?")
-    done = trace("--resume", "t")
-    assert (done.code, done.out) == (2, "")
-    assert f"the {name.partition('.')[0]}" in done.err
-    assert "Traceback" not in done.err
 
 
 def test_other_version_of_the_solver_is_announced(trace: Trace, tmp_path: Path) -> None:
@@ -116,6 +92,10 @@ SKP = ("--game", "skp", "--from", "2", "--to", "6")
         ([*SKP, "--parameter", "ante"], "its parameter is 'pot'"),
         ([*SKP, "--epsilon", "1e-6", "--solver", "arclength(epsilon=1e-7)"], "give it once"),
         (["--game", "leduc", "--from", "2", "--to", "3"], "has no payoff parameter"),
+        (["--game", "skp", "--from", "3", "--to", "3"], "the range from 3 to 3 is empty"),
+        (["--game", "skp", "--from", "1", "--to", "3"], "pot=1 is below 2"),
+        (["--game", "skp", "--from", "3", "--to", "1" + "0" * 40], "too large"),
+        ([*SKP, "--solver", "cfr"], "cfr does not follow branches"),
         (["--game", "kuhn2", "--from", "2", "--to", "3", "--animate", "9"], "three-player Kuhn"),
         (["--resume", "."], "holds no study"),
         (["--resume", "skp", "--out", "other"], "either --resume or --out"),
@@ -133,3 +113,15 @@ def test_command_refuses_with_a_message_and_leaves_nothing(
     assert (done.code, done.out) == (2, "")
     assert message in done.err
     assert [file.name for file in tmp_path.iterdir()] == ["skp"]
+
+
+def test_solver_whose_licence_is_too_small_for_the_game_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def too_small(solver: Any, game: Any) -> Availability:
+        return Availability("licence_size", f"{game.tree.n_actions} columns, 10 allowed")
+
+    solver = study().setting.solver.instance
+    monkeypatch.setattr(type(solver), "availability_for", too_small, raising=False)
+    with pytest.raises(SolverUnavailableError, match=r"\d+ columns, 10 allowed"):
+        study()

@@ -19,7 +19,7 @@ from eqbench.model.profile_json import parse_profile, profile_from_json
 from eqbench.report.terminal import plain_text, print_report
 from eqbench.studies.branch import distinct_payoffs, read_points
 from eqbench.studies.trace.follow import stretches
-from eqbench.studies.trace.tables import trace_report
+from eqbench.studies.trace.study import trace_report
 from eqbench.verification import verify
 
 Traced = tuple[Path, dict[str, Any]]
@@ -110,33 +110,20 @@ def test_stretches_beside_folds_are_no_vertical_pieces(tmp_path: Path) -> None:
     assert [value for value in found if value < 4.9] == pytest.approx(exact, rel=1e-10)
 
 
-def test_summary_is_json_and_names_what_counts_depend_on(skp: Traced) -> None:
-    folder, document = skp
-    stored = json.loads((folder / "summary.json").read_text())
-    assert stored == document
-    assert stored["schema"] == "eqbench.branch/1"
-    assert (stored["epsilon"], stored["regularization"]) == (1e-7, "log")
-    assert (stored["from"], stored["to"], stored["parameter"]) == (2.5, 6.0, "pot")
-    assert stored["points"] == stored["steps"] + 1
-    assert stored["factorizations"] > stored["points"]
-
-
 def printed(document: dict[str, Any], width: int = 140) -> str:
     return plain_text(lambda console: print_report(trace_report(document), console), width)
 
 
 def test_report_has_every_count_with_what_it_depends_on(skp: Traced) -> None:
-    text = printed(skp[1])
+    folder, document = skp
+    assert json.loads((folder / "summary.json").read_text()) == document
+    assert (document["epsilon"], document["regularization"]) == (1e-7, "log")
+    text = printed(document)
     assert text.count("epsilon 1e-07, regularization log") == 1 + len(skp[1]["at"])
     assert "Equilibria on this branch at pot=3.5" in text
     assert "3 crossings, 3 polished equilibria with 3 distinct payoff vectors" in text
-    assert "1 crossing, 1 polished equilibrium with 1 distinct payoff vector" in text
-    assert f"{len(skp[1]['corners'])} corners, where actions enter or leave the support" in text
-    assert "at most 1e-13 of the payoff range" in " ".join(text.split())
-    assert text.count("Equilibria form a continuum at this value") == 1
+    assert f"{len(skp[1]['corners'])} corners" in text
     assert text.count("not on this branch") == len(skp[1]["at"]) - 1
-    assert "could not be computed" not in text
-    assert "Found beside it from 8 random starts" in text
     assert "skp:5a" in text
     assert max(map(len, printed(skp[1], 60).splitlines())) <= 60
 

@@ -17,8 +17,8 @@ from eqbench.model.builder import TreeBuilder
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_from_json
 from eqbench.model.tree import GameTree
+from eqbench.report.svg import text_width
 from eqbench.report.tree_drawing import draw_tree, number_text
-from eqbench.report.tree_layout import text_width
 
 SVG = "{http://www.w3.org/2000/svg}"
 GAMES = [

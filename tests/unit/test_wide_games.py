@@ -14,12 +14,12 @@ from tree_walk import TreeWalk
 from wide_games import wide_game
 
 import eqbench
-from eqbench.cli.report import game_facts
 from eqbench.cli.verify import verify as verify_command
 from eqbench.equilibria import Identifier, cluster_identities, known_sets
 from eqbench.equilibria.known import some_member
 from eqbench.errors import UsageError
 from eqbench.harness.judge import ending, first_refutation, measure
+from eqbench.harness.reports import game_facts
 from eqbench.model.builder import TreeBuilder
 from eqbench.model.gambit_text import efg_text
 from eqbench.model.game import Game

@@ -68,7 +68,8 @@ def listed(stored: Stored) -> dict[str, Any]:
         "3α with K": follows("3:", 3),
         "α + a third with Q": follows("2:KB", 1, Fraction(1, 3)),
         "player 1": {
-            infoset: {play["P1"][infoset] for play in profiles} for infoset in ("1:KB", "2:", "3:KB")
+            infoset: {play["P1"][infoset] for play in profiles}
+            for infoset in ("1:KB", "2:", "3:KB")
         },
         "player 2": second,
         "strategies of player 2": len({tuple(play["P2"].items()) for play in profiles}),
@@ -167,8 +168,12 @@ def members(stored: Stored) -> dict[str, Any]:
     beyond = Fraction(stored["three_player_family"].summary["beyond"]["max_regret"])
 
     def formula(player: int, start: Fraction, slope: Fraction) -> Finding:
-        agree = all(u[player] == start + slope * beta for u, beta in zip(payoffs, betas, strict=True))
-        return Finding(agree, Interval(min(u[player] for u in payoffs), max(u[player] for u in payoffs)))
+        agree = all(
+            u[player] == start + slope * beta for u, beta in zip(payoffs, betas, strict=True)
+        )
+        return Finding(
+            agree, Interval(min(u[player] for u in payoffs), max(u[player] for u in payoffs))
+        )
 
     return {
         # actions stand in pairs, check before bet; the four openings come first

@@ -37,14 +37,13 @@ _NEAR = 10  # times nearer to the family than any random profile: near
 
 
 def plain(stored: Any) -> Any:
-    """What a job stored, with numbers for their texts and the largest of the regrets.
+    """What a job stored, with numbers for their texts.
 
     Fractions in keys become decimals, since a slash cannot stand there.
     """
     match stored:
         case Mapping():
-            found = {_key(key): plain(value) for key, value in stored.items()}
-            return found | ({"most": max(found["regrets"])} if "regrets" in found else {})
+            return {_key(key): plain(value) for key, value in stored.items()}
         case list():
             return [plain(value) for value in stored]
         case str():
@@ -128,7 +127,7 @@ def polynomials(stored: Stored) -> dict[str, Any]:
         "Table 2 set": dict(zip(("u1", "u2", "u3"), found["terms necessary"], strict=True)),
         "equations": {
             "1": found["reach c43"] | {"products": products},
-            "2": found["derivative c43"] | {"products": products, "times (1)": factor},
+            "2": found["derivative c43"] | {"products, factor": [products, factor]},
             **found["equations"],
         },
     }
@@ -299,7 +298,7 @@ def domains(stored: Stored) -> Any:
     largest, quarters = found["4"]["largest"], {"b11": QUARTER, "b21": QUARTER}
     c33 = family.ends(LOW, quarters | {"b32": Fraction(7, 8)}, "c33")
     single = family.ends(LOW, quarters | {"b32": largest["b32"]}, "c33")[1]
-    special: dict[str, dict[str, Any]] = {
+    special: dict[str, Any] = {
         "b32": {"largest": [largest["b32"], largest["b11"]]},
         "c33": {"from, to": [*c33, c33[1]]},
         "one point": {"b11, c33": [largest["b11"], single]},
@@ -308,6 +307,7 @@ def domains(stored: Stored) -> Any:
     for name, places in family.PROFILES["special"].items():
         for where, corners in places.items():
             special[name][f"gain {where}"] = [found["corners"][one] / KAPPA for one in corners]
+    special["b11, b23"] = [found["7"]["largest"][name] for name in ("b11", "b23")]
     special["bluffs"] = {}
     for short, number in (("low", "3"), ("between", "6"), ("high", "7")):
         b11, b21 = (found[number]["largest"].get(name) for name in ("b11", "b21"))
@@ -323,7 +323,7 @@ def table_4(stored: Stored) -> dict[str, Any]:
     return {
         name: {
             "measured": printed[player][label]["call" if "B" in label else "bet"],
-            "in a member": found[player]["own"][name],
+            "of a member": found[player]["own"][name],
             "gains there": found[player]["regrets"],
         }
         for name, (player, label) in family.places().items()

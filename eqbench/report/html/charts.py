@@ -1,18 +1,118 @@
-"""Charts as SVG: axes, grids and curves."""
+"""Parts of the charts of a page, as SVG: how solvers look, legends, scales and axes."""
 
 from __future__ import annotations
 
 import math
 import xml.etree.ElementTree as ET
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from eqbench.report.html.document import Beside, Block, Figure, Title, anchor_of
-from eqbench.report.html.looks import Look, add_legend, add_look_mark, legend_height, part_of
-from eqbench.report.html.tracks import GameTracks, Point, Track
-from eqbench.report.svg import GRAY, INK, add, add_text, svg_text
-from eqbench.report.terminal import seconds, small
-from eqbench.report.tree_layout import text_width
+from eqbench.report.svg import GRAY, INK, add, add_text, text_width
+
+_COLORS = (
+    *("#0b5cad", "#d1495b", "#1f8a4c", "#d98200", "#7b4fa3"),
+    *("#0f8fa3", "#8c5a2b", "#cf5fa6", "#5f6b7a", "#8a8a00"),
+)
+_DASHES = ("", "6 3", "2 2.5", "8 3 2 3")
+# Paths around the origin; those without a z are lines and not filled.
+CIRCLE, CROSS = "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z", "M-3.6-3.6l7.2 7.2m0-7.2l-7.2 7.2"
+_MARKS = (
+    CIRCLE,
+    "M-3.6-3.6h7.2v7.2h-7.2z",
+    "M0-5.2l5.2 5.2l-5.2 5.2l-5.2-5.2z",
+    "M0-5l4.8 8.4h-9.6z",
+    "M0 5l4.8-8.4h-9.6z",
+    CROSS,
+    "M-4.8 0h9.6m-4.8-4.8v9.6",
+)
+_SWATCH, _GAP, _LEGEND_ROW = 32.0, 14.0, 19.0
+_LONGEST = 40
+
+
+@dataclass(frozen=True)
+class Look:
+    """Color, dashes and mark of one solver; `key` ties its parts together in all figures.
+
+    `lined` says whether a legend shows a line.
+    """
+
+    key: str
+    label: str
+    color: str
+    dash: str
+    mark: str
+    lined: bool = True
+
+    @property
+    def line(self) -> dict[str, str]:
+        """Attributes of a line."""
+        dashes = {"stroke_dasharray": self.dash} if self.dash else {}
+        return {"fill": "none", "stroke": self.color} | dashes
+
+
+def looks(labels: list[str]) -> list[Look]:
+    """A look for each solver; beyond ten dashes tell them apart, and marks have their own turn."""
+    return [
+        Look(
+            key=str(place),
+            label=label,
+            color=_COLORS[place % len(_COLORS)],
+            dash=_DASHES[place // len(_COLORS) % len(_DASHES)],
+            mark=_MARKS[place % len(_MARKS)],
+        )
+        for place, label in enumerate(labels)
+    ]
+
+
+def part_of(parent: ET.Element, look: Look, text: str = "") -> ET.Element:
+    """New group of what belongs to a solver, and what is shown when it is pointed at."""
+    group = add(parent, "g", data_key=look.key)
+    if text:
+        add(group, "title").text = text
+    return group
+
+
+def add_look_mark(
+    parent: ET.Element, look: Look, x: float, y: float, *, hollow: bool = False
+) -> ET.Element:
+    """New mark of a solver at a point."""
+    place = {"d": look.mark, "transform": f"translate({x:.1f} {y:.1f})"}
+    if "z" not in look.mark:
+        return add(parent, "path", **place, fill="none", stroke=look.color, stroke_width=2)
+    fill, stroke = ("#fff", look.color) if hollow else (look.color, "#fff")
+    return add(parent, "path", **place, fill=fill, stroke=stroke, stroke_width=1.2)
+
+
+def short(text: str, longest: int = _LONGEST) -> str:
+    """Text that has room beside others."""
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def _legend_grid(shown: Sequence[Look], width: float) -> tuple[int, float]:
+    """How many entries a row of a legend has, and how wide each is."""
+    widest = max((0.9 * text_width(short(look.label)) for look in shown), default=0.0)
+    entry = _SWATCH + widest + _GAP
+    return max(1, int(width // entry)), entry
+
+
+def add_legend(
+    parent: ET.Element, shown: Sequence[Look], corner: tuple[float, float], width: float
+) -> None:
+    """New legend whose entries can be pointed at, in as many rows as it needs."""
+    columns, entry_width = _legend_grid(shown, width)
+    for place, look in enumerate(shown):
+        row, column = divmod(place, columns)
+        left, middle = corner[0] + column * entry_width, corner[1] + _LEGEND_ROW * (row + 0.5)
+        entry = add(parent, "g", data_key=look.key)
+        entry.attrib |= {"class": "key", "aria-label": look.label}
+        size = {"width": entry_width, "height": _LEGEND_ROW}
+        top = middle - _LEGEND_ROW / 2
+        add(entry, "rect", x=left, y=top, **size, fill="#fff", fill_opacity=0)
+        if look.lined:
+            add(entry, "path", d=f"M{left:.1f} {middle:.1f}h26", stroke_width=2, **look.line)
+        add_look_mark(entry, look, left + 13, middle)
+        add_text(entry, short(look.label), left + _SWATCH, middle + 4, fill=INK)
+
 
 GRID, FRAME = "#e6e9ee", "#9aa1ab"
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif"
@@ -56,7 +156,11 @@ def log_scale(values: Iterable[float], *, negligible: float = 0.0) -> Scale:
     low = math.floor(min(exponents, default=0.0) + 1e-9)
     high = max(math.ceil(max(exponents, default=0.0) - 1e-9), low + 1)
     step = -(-(high - low) // _MOST_TICKS)
-    ticks = [(10.0**k, power_of_ten(k)) for k in range(high, low - 1, -step)]
+    plain = {-2: "0.01", -1: "0.1", 0: "1", 1: "10", 2: "100"}
+    ticks = [
+        (10.0**k, plain.get(k, f"10{str(k).translate(_RAISED)}"))
+        for k in range(high, low - 1, -step)
+    ]
     if not any(value <= negligible for value in known):
         return Scale(10.0**low, 10.0**high, tuple(ticks), log=True)
     floor = 10.0 ** (low - max(step, (high - low) / _MOST_TICKS))
@@ -70,22 +174,13 @@ def linear_scale(values: Iterable[float], *, margin: float = 0.0) -> Scale:
     width = high - low if high > low else max(abs(high), 1.0) * 0.1
     room = margin * width if high > low else width
     low, high = low - room, high + room
-    step = _round_step((high - low) / 5)
+    fifth = (high - low) / 5
+    power = 10.0 ** math.floor(math.log10(fifth))
+    step = next(k * power for k in (1, 2, 5, 10) if k * power >= fifth * (1 - 1e-9))
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     digits = max(0, -math.floor(math.log10(step) + 1e-9))
     ticks = tuple((k * step, f"{k * step:z.{digits}f}") for k in range(first, last + 1))
     return Scale(low, high, ticks)
-
-
-def share_scale() -> Scale:
-    """Scale of shares of a whole."""
-    return Scale(0.0, 1.0, tuple((k / 5, f"{20 * k} %") for k in range(6)))
-
-
-def power_of_ten(exponent: int) -> str:
-    """A power of ten in letters that need no markup; small ones as they are."""
-    plain = {-2: "0.01", -1: "0.1", 0: "1", 1: "10", 2: "100"}
-    return plain.get(exponent, "10" + str(exponent).translate(_RAISED))
 
 
 @dataclass(frozen=True)
@@ -152,16 +247,6 @@ def picture(width: float, height: float, label: str) -> ET.Element:
     return root
 
 
-def tick_room(scale: Scale) -> float:
-    """Width that the texts at a vertical axis take."""
-    return max((0.85 * text_width(text) for _, text in scale.ticks), default=0.0) + 16
-
-
-def _round_step(width: float) -> float:
-    power = 10.0 ** math.floor(math.log10(width))
-    return next(step * power for step in (1, 2, 5, 10) if step * power >= width * (1 - 1e-9))
-
-
 WIDTH, HEIGHT = 580.0, 290.0
 _TOP, _BELOW, _RIGHT = 34.0, 50.0, 16.0
 
@@ -177,105 +262,12 @@ def chart(
     scales, names : of the horizontal and the vertical axis
     """
     x, y = scales
-    left = tick_room(y)
+    left = max((0.85 * text_width(text) for _, text in y.ticks), default=0.0) + 16
     bottom = _TOP + HEIGHT
-    height = bottom + _BELOW + legend_height(shown, WIDTH - 8)
+    rows = math.ceil(len(shown) / _legend_grid(shown, WIDTH - 8)[0])
+    height = bottom + _BELOW + _LEGEND_ROW * rows
     root = picture(WIDTH, height + 4, label)
     axes = Axes(left, bottom, WIDTH - left - _RIGHT, HEIGHT, x, y)
     axes.frame(root, *names)
     add_legend(root, shown, (4, bottom + _BELOW), WIDTH - 8)
     return root, axes
-
-
-SHORTEST_S = 1e-5  # where clocks stop telling moments apart
-NEGLIGIBLE = 1e-13  # of the payoff range: what sums of rounded products leave behind
-
-
-@dataclass(frozen=True)
-class _Against:
-    """What NashConv is drawn against; None leaves a point out."""
-
-    name: str
-    axis: str
-    where: Callable[[Point], float | None]
-    more: str
-
-
-_AGAINST = (
-    _Against(
-        "time",
-        "seconds of solving",
-        lambda point: max(point.elapsed_s, SHORTEST_S),
-        "Time is that of the machine under Provenance, without set-up and monitoring.",
-    ),
-    _Against(
-        "iterations",
-        "iterations",
-        lambda point: float(point.work) if point.work > 0 else None,
-        "An iteration costs as much as its method makes it cost, so compare shapes rather than "
-        "solvers; methods that count none are not here.",
-    ),
-)
-
-
-def curves(games: Sequence[GameTracks]) -> list[Block]:
-    """Figures of all games that have a measured profile."""
-    blocks: list[Block] = []
-    for place, game in enumerate(games, 1):
-        pair = [
-            _figure(game, against, f"nashconv-{against.name}-{place}")
-            for against in _AGAINST
-            if any(against.where(point) for track in game.tracks for point in track.points)
-        ]
-        if pair:
-            blocks += [Title(game.short, f"{anchor_of(game.short)}-curves-{place}"), Beside(pair)]
-    return blocks
-
-
-def looks_of(tracks: Iterable[Track]) -> list[Look]:
-    """Looks of the solvers of some cells, each once and in the same order on the whole page."""
-    found = {track.look.key: track.look for track in tracks}
-    return sorted(found.values(), key=lambda look: int(look.key))
-
-
-def _figure(game: GameTracks, against: _Against, name: str) -> Figure:
-    lines = []
-    for track in game.tracks:
-        points = [(at, point) for point in track.points if (at := against.where(point))]
-        if points:
-            lines.append((track, points))
-    negligible = NEGLIGIBLE * game.unit
-    x = log_scale(moment for _, points in lines for moment, _ in points)
-    y = log_scale((p.nash_conv for _, ps in lines for _, p in ps), negligible=negligible)
-    shown = looks_of(track for track, _ in lines)
-    label = f"NashConv against {against.name} on {game.short}"
-    root, axes = chart(label, (x, y), (against.axis, "NashConv (payoff units)"), shown)
-    for track, points in lines:
-        group = part_of(root, track.look)
-        add(group, "title").text = _said(track)
-        path = axes.path([(x, p.nash_conv) for x, p in points])
-        add(group, "path", d=path, stroke_width=1.6, stroke_linejoin="round", **track.look.line)
-    for track, points in lines:  # above all lines
-        x_end, last = points[-1]
-        group = part_of(root, track.look)
-        add_look_mark(group, track.look, *axes.place(x_end, last.nash_conv))
-        add(group, "title").text = _said(track)
-    floor = f"; ≈ 0 is at most {small(negligible)}, zero and less included" if y.negligible else ""
-    return Figure(
-        name,
-        svg_text(root),
-        "Lower and further left is better; both axes are logarithmic. A line joins the measured "
-        f"snapshots of one cell, its mark is the profile that counts{floor}. {against.more}",
-        f"NashConv against {against.name}",
-        least_width=420,
-    )
-
-
-def _said(track: Track) -> str:
-    record, last = track.entry.record, track.points[-1]
-    seed = "" if record.seed is None else f", seed {record.seed}"
-    work = f", {last.work:,} iterations" if last.work else ""
-    return (
-        f"{track.look.label}{seed}: NashConv {small(last.nash_conv)} after "
-        f"{seconds(last.elapsed_s)}{work} ({record.status})"
-    )

@@ -15,6 +15,7 @@ from urllib.parse import quote
 import jinja2
 from markupsafe import Markup
 
+from eqbench.report.rows import Column
 from eqbench.text import printable_lines
 
 
@@ -100,12 +101,7 @@ class Figure:
     svg: str
     caption: str
     title: str = ""
-    least_width: int = 620
-
-    @property
-    def markup(self) -> Markup:
-        """The SVG as it is."""
-        return Markup(self.svg)
+    least_width: int = 420
 
 
 @dataclass(frozen=True)
@@ -134,20 +130,6 @@ class Picture:
 
 
 @dataclass(frozen=True)
-class Heading:
-    """Head of a column; what is sorted by number is `numeric` and stands at the right.
-
-    `lines` is the text as it is shown where it has to be narrow, and `hint` what is shown when it
-    is pointed at.
-    """
-
-    text: str
-    numeric: bool = False
-    hint: str = ""
-    lines: str = ""
-
-
-@dataclass(frozen=True)
 class Cell:
     """A cell of a table.
 
@@ -161,6 +143,7 @@ class Cell:
         which are never the only sign, so the text must say it too; ``faint``
     link : what :func:`~eqbench.report.html.document.address_of` takes, else a `ValueError` is
         raised; empty for none
+    anchor : by which it can be linked to; unique on the page, empty for none
     """
 
     text: str
@@ -168,14 +151,10 @@ class Cell:
     hint: str = ""
     kind: str = ""
     link: str = ""
+    anchor: str = ""
 
     def __post_init__(self) -> None:
         address_of(self.link)
-
-    @property
-    def address(self) -> str:
-        """The link as an address."""
-        return address_of(self.link)
 
     @property
     def sort_key(self) -> str | None:
@@ -192,17 +171,17 @@ class Table:
     Attributes
     ----------
     name : anchor, and file name of downloads without suffix; unique on the page
-    columns : heads of the columns
+    columns : sorted by number and at the right if they are numeric
     rows : cells, as many as columns
     caption : below the table; may be empty and have line breaks
     title : above the table; may be empty
-    filters : texts of columns for which a list of their values is offered
+    filters : titles of columns for which a list of their values is offered
     plain : without fields and buttons; neither sorts nor downloads
     wrapped : with texts that break into lines, for sentences in cells
     """
 
     name: str
-    columns: Sequence[Heading]
+    columns: Sequence[Column]
     rows: Sequence[Sequence[Cell]]
     caption: str = ""
     title: str = ""
@@ -213,9 +192,9 @@ class Table:
     def choices(self, column: str) -> list[tuple[int, str, list[str]]]:
         """Position, head and different texts of the columns with that head."""
         return [
-            (place, head.text, list(dict.fromkeys(row[place].text for row in self.rows)))
+            (place, head.title, list(dict.fromkeys(row[place].text for row in self.rows)))
             for place, head in enumerate(self.columns)
-            if head.text == column
+            if head.title == column
         ]
 
 
@@ -231,24 +210,14 @@ Block = Prose | Title | Facts | Command | Figure | Picture | Table | Beside
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page, which the table of contents names; `anchor` is made of the title."""
+    """A part of the page, which the table of contents names; links lead to its title."""
 
     title: str
     blocks: Sequence[Block]
-    anchor: str = ""
-
-    @property
-    def name(self) -> str:
-        """What links lead to."""
-        return self.anchor or anchor_of(self.title)
 
 
 def document(
-    title: str,
-    sections: Sequence[Section],
-    *,
-    lead: Sequence[str] = (),
-    data: Any = None,
+    title: str, sections: Sequence[Section], *, lead: Sequence[str] = (), data: Any = None
 ) -> str:
     """A page as text, to be written as UTF-8.
 
@@ -261,19 +230,18 @@ def document(
         JSON has no NaN and no infinity, so they become null.
     """
     style, script = _file("page.css"), _file("page.js")
-    policy = _POLICY.format(style=_digest(style), script=_digest(script))
-    return (
-        _environment()
-        .get_template("page.html")
-        .render(
-            title=title,
-            sections=sections,
-            lead=lead,
-            policy=policy,
-            style=Markup(style),
-            script=Markup(script),
-            data=None if data is None else Markup(_harmless_json(data)),
-        )
+    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
+    for char in "<>&":  # so that nothing ends or begins an element
+        text = text.replace(char, f"\\u{ord(char):04x}")
+    template = _environment().get_template("page.html")
+    return template.render(
+        title=title,
+        sections=sections,
+        lead=lead,
+        policy=_POLICY.format(style=_digest(style), script=_digest(script)),
+        style=Markup(style),
+        script=Markup(script),
+        data=None if data is None else Markup(text),
     )
 
 
@@ -282,23 +250,8 @@ def anchor_of(text: str) -> str:
     return re.sub(r"[^\w]+", "-", text.lower()).strip("-") or "part"
 
 
-def _harmless_json(data: Any) -> str:
-    """JSON in which nothing ends or begins an element."""
-    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
-    for char in "<>&":
-        text = text.replace(char, f"\\u{ord(char):04x}")
-    return text
-
-
 def _digest(text: str) -> str:
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-
-
-def _readable(value: Any) -> Any:
-    """What is put into the page: of texts only what is printable."""
-    if isinstance(value, str) and not isinstance(value, Markup):
-        return printable_lines(value)
-    return value
 
 
 @cache
@@ -309,9 +262,14 @@ def _environment() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=_readable,
+        # of texts only what is printable gets into the page
+        finalize=lambda value: (
+            value
+            if isinstance(value, Markup) or not isinstance(value, str)
+            else printable_lines(value)
+        ),
     )
-    environment.filters["anchor"] = anchor_of
+    environment.filters |= {"anchor": anchor_of, "address": address_of}
     environment.tests["kind"] = lambda block, name: type(block).__name__ == name
     return environment
 

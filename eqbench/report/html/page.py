@@ -4,46 +4,34 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from eqbench.model.size_limit import DEFAULT_MAX_NODES
+from eqbench.documents import read_file
 from eqbench.report.exports import report_on
-from eqbench.report.html.charts import curves
+from eqbench.report.html import views
 from eqbench.report.html.document import (
     Beside,
     Block,
     Cell,
     Command,
     Facts,
-    Heading,
     Prose,
     Section,
     Table,
     Title,
     document,
 )
-from eqbench.report.html.facts import GameFacts, PublishedSet
-from eqbench.report.html.tracks import GameTracks, Material, collect
-from eqbench.report.html.views import (
-    common_trials,
-    ecdf,
-    heatmap,
-    memory,
-    payoff_scatters,
-    performance_profiles,
-    times,
-    tone,
-    why_not_all,
-)
+from eqbench.report.html.tracks import GameFacts, GameTracks, Material, PublishedSet, collect
 from eqbench.report.naming import is_cluster, label, listing, marks, order
-from eqbench.report.rows import SOLVER, Column, Report, Row, all_cells
+from eqbench.report.rows import FORMATS, SOLVER, Column, Kind, Report, Row, all_cells
 from eqbench.report.rows import Table as Rows
-from eqbench.report.terminal import mebibytes, seconds, small
+from eqbench.report.terminal import mebibytes, seconds
+from eqbench.store.run_folder import EXPERIMENT
 from eqbench.store.schema import Status
 from eqbench.store.stored_run import StoredRun, cell_name
-from eqbench.text import printable
+from eqbench.text import printable, printable_lines
 
 MEANINGS: dict[Status, str] = {
     "ok": "converged or complete, and the measured regret bears it out",
@@ -60,13 +48,6 @@ MEANINGS: dict[Status, str] = {
 }
 
 
-def status_note(statuses: Iterable[Status]) -> Prose:
-    """The meanings of the statuses that occur, in small print."""
-    found = set(statuses)
-    said = "; ".join(f"{name}: {text}" for name, text in MEANINGS.items() if name in found)
-    return Prose((f"Statuses – {said}.",), small=True)
-
-
 _KINDS = (
     "A name says in which published set a profile is, and what stands behind it is the figure by "
     "which members of the set are told apart. Strict: every published constraint holds within "
@@ -81,35 +62,22 @@ _CLUSTERS = (
 
 def naming_notes(games: Sequence[GameTracks]) -> list[Block]:
     """Where the sets that occur were published, and what the marks mean; empty without names."""
-    names = {game.title: _names(game) for game in games}
-    everything = {name for own in names.values() for name in own}
+    records = [track.entry.record for game in games for track in game.tracks]
+    everything: set[str] = set()
+    pairs = []
+    for game in games:
+        items = (item for track in game.tracks for item in track.entry.record.equilibria)
+        names = {item.identity["name"] for item in items if item.identity}
+        everything |= names
+        if lines := _published_lines([known for known in game.sets if known.name in names]):
+            pairs.append((game.short, lines))
     if not everything:
         return []
-    pairs = [
-        (game.short, lines)
-        for game in games
-        if (
-            lines := _published_lines(
-                [known for known in game.sets if known.name in names[game.title]]
-            )
-        )
-    ]
-    records = [track.entry.record for game in games for track in game.tracks]
     notes = [text for text in marks(map(label, records)) if not text.startswith("cluster")]
     kinds = [_KINDS] if any(not is_cluster(name) for name in everything) else []
     clusters = [_CLUSTERS] if any(map(is_cluster, everything)) else []
     blocks: list[Block] = [Facts(pairs)] if pairs else []
     return [*blocks, Prose((*kinds, *clusters, *notes), small=True)]
-
-
-def _names(game: GameTracks) -> list[str]:
-    found = {
-        item.identity["name"]
-        for track in game.tracks
-        for item in track.entry.record.equilibria
-        if item.identity
-    }
-    return sorted(found, key=order)
 
 
 def _published_lines(known: Sequence[PublishedSet]) -> list[str]:
@@ -120,72 +88,55 @@ def _published_lines(known: Sequence[PublishedSet]) -> list[str]:
         by_source.setdefault(each.source, []).append(each.name)
         for symbol in each.symbols.items():
             by_symbol.setdefault(symbol, []).append(each.name)
-    sources = [f"{', '.join(names)}: {source}" for source, names in by_source.items()]
-    return [*sources, *_symbols(by_symbol)]
+    found = [symbol for symbol, _ in by_symbol]
+    lines = [f"{', '.join(names)}: {source}" for source, names in by_source.items()]
+    for (letter, meaning), names in by_symbol.items():
+        where = f", in {', '.join(names)}" if found.count(letter) > 1 else ""
+        lines.append(f"{letter} is {meaning}{where}")
+    return lines
 
 
-def _symbols(by_symbol: Mapping[tuple[str, str], Sequence[str]]) -> list[str]:
-    symbols = [symbol for symbol, _ in by_symbol]
+_UNKNOWN = "–"
+
+
+def repetition(run: StoredRun) -> list[Block]:
+    """What a run was asked for as an experiment, and the command that repeats it."""
+    file = run.path / EXPERIMENT
+    try:
+        text = read_file(file).decode()
+    except (OSError, UnicodeDecodeError):
+        return []  # a version before experiments wrote it
     return [
-        f"{symbol} is {meaning}" + (f", in {', '.join(names)}" if symbols.count(symbol) > 1 else "")
-        for (symbol, meaning), names in by_symbol.items()
+        Command("the same run again", f"eqbench run {printable(shlex.quote(str(file)))}"),
+        Command("which is this experiment", printable_lines(text)),
     ]
 
 
-Pairs = list[tuple[str, str | Sequence[str]]]
-
-# Options of `eqbench run` by entries of a stored request, with what is the case unless given.
-_OPTIONS: dict[str, tuple[str, Any]] = {
-    "seeds": ("--seeds", 1),
-    "timeout_s": ("--timeout", 10.0),
-    "setup_timeout_s": ("--setup-timeout", 120.0),
-    "iterations": ("--iterations", None),
-    "target": ("--target", None),
-    "tolerance": ("--tolerance", 1e-6),
-    "memory_bytes": ("--memory", 4 * 2**30),
-    "threads": ("--threads", 1),
-    "max_nodes": ("--max-nodes", DEFAULT_MAX_NODES),
-    "jobs": ("--jobs", 1),
-}
-_UNKNOWN = "–"
-_LISTS = {"games": "--game", "solvers": "--solver", "plugins": "--plugin"}
-
-
-def command_of(run: StoredRun) -> str:
-    """The command that asks for the same run, as far as the run says what it was asked for."""
-    request, words = run.plan["request"], ["eqbench", "run"]
-    for name, option in _LISTS.items():
-        for value in request.get(name) or ():
-            words += [option, str(value)]
-    for name, (option, usual) in _OPTIONS.items():
-        value = request.get(name)
-        if value not in (None, usual):
-            words += [option, str(value).removesuffix(".0")]
-    return printable(shlex.join(words))
-
-
-def overview(run: StoredRun) -> list[Block]:
+def overview(run: StoredRun, _: int) -> list[Block]:
     """What a run was asked for, what came of it, and the commands for it."""
     request, cells = run.plan["request"], run.cells
     statuses = Counter(cell.status for cell in cells)
     came = ", ".join(f"{count} {status}" for status, count in statuses.most_common())
     spent = sum(cell.elapsed_s or 0.0 for cell in cells)
     setup = sum(cell.setup_s or 0.0 for cell in cells)
-    pairs: Pairs = [
+    target = "max regret 1e-10 of the payoff range"
+    if (given := request.get("target")) is not None:
+        target = f"max regret {given:g}" if given else "none: the whole budget is used"
+    pairs = [
         ("run", str(run.path)),
         ("started", _text(run.plan.get("created")).replace("T", " ").replace("+00:00", " UTC")),
         ("games", _text(_asked(run, "games", [cell.game for cell in cells]))),
         ("solvers", _text(_asked(run, "solvers", [cell.solver for cell in cells]))),
         ("seeds", _text(request.get("seeds"))),
         ("limits per cell", _limits(request)),
-        ("target", _target(request)),
+        ("target", target),
         ("cells", f"{len(run.finished)} of {run.planned} finished" + (f": {came}" if came else "")),
         ("time", f"{seconds(spent)} of solving, {seconds(setup)} of set-up, all cells together"),
     ]
     folder = shlex.quote(str(run.path))
     return [
         Facts([(name, value) for name, value in pairs if value not in ("", _UNKNOWN)]),
-        Command("the same run again", command_of(run)),
+        *repetition(run),
         Command("go on where it stopped", f"eqbench run --resume {folder}"),
     ]
 
@@ -196,32 +147,27 @@ def _asked(run: StoredRun, name: str, found: Sequence[str]) -> Any:
     return asked if run.missing and asked else [*dict.fromkeys(found)] or asked
 
 
-def provenance(runs: Sequence[StoredRun]) -> list[Block]:
-    """Machine, packages, thread settings and keys of each run."""
-    blocks: list[Block] = []
-    for place, run in enumerate(runs, 1):
-        if len(runs) > 1:
-            blocks.append(Title(str(run.path), f"provenance-{place}"))
-        plan = {k: v for k, v in run.plan.items() if k not in ("cells", "environment", "request")}
-        asked = {"request": run.plan["request"]}
-        blocks.append(Facts(list(_lines(plan | (run.plan.get("environment") or {}) | asked))))
-        blocks.append(_keys(run, f"keys-{place}"))
-    return blocks
+def provenance(run: StoredRun, place: int) -> list[Block]:
+    """Machine, packages, thread settings and keys of a run."""
+    plan = {k: v for k, v in run.plan.items() if k not in ("cells", "environment", "request")}
+    machine, asked = run.plan.get("environment") or {}, {"request": run.plan["request"]}
+    pairs = []
+    for name, value in (plan | machine | asked).items():
+        text = mebibytes(value) if name.endswith("_bytes") else _text(value)
+        if isinstance(value, Mapping):
+            text = ", ".join(f"{key} {_text(item)}" for key, item in value.items())
+        pairs.append((name.removesuffix("_bytes").replace("_", " "), text))
+    return [Facts(pairs), _keys(run, f"keys-{place}")]
 
 
 def _keys(run: StoredRun, name: str) -> Table:
-    columns = [Heading(text) for text in ("key", "game", "solver", "seed", "version of solver")]
-    columns[3] = Heading("seed", numeric=True)
-    rows = [
-        [
-            Cell(cell.key),
-            Cell(printable(cell.game_spec)),
-            Cell(printable(cell.solver_spec)),
-            Cell("" if cell.seed is None else str(cell.seed), cell.seed),
-            Cell(printable(cell.solver_version)),
-        ]
-        for cell in run.cells
-    ]
+    titles = ("key", "game", "solver", "seed", "version of solver")
+    columns = [Column(title, "count" if title == "seed" else "text") for title in titles]
+    rows = []
+    for cell in run.cells:
+        seed = Cell("" if cell.seed is None else str(cell.seed), cell.seed)
+        specs = (Cell(printable(spec)) for spec in (cell.game_spec, cell.solver_spec))
+        rows.append([Cell(cell.key), *specs, seed, Cell(printable(cell.solver_version))])
     caption = (
         "A key is a hash of everything a result may depend on: the content of the game, the solver "
         "with its options, version and source, seed and limits. Cells of equal keys are the same "
@@ -230,34 +176,17 @@ def _keys(run: StoredRun, name: str) -> Table:
     return Table(name, columns, rows, caption, "Keys of cells")
 
 
-def _lines(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for name, value in data.items():
-        label = name.removesuffix("_bytes").replace("_", " ")
-        if isinstance(value, Mapping):
-            yield label, ", ".join(f"{key} {_text(item)}" for key, item in value.items())
-        else:
-            yield label, mebibytes(value) if name.endswith("_bytes") else _text(value)
-
-
 def _limits(request: Mapping[str, Any]) -> str:
-    parts = [f"{float(request['timeout_s']):g} s of solving"]
-    if (setup := request.get("setup_timeout_s")) is not None:
-        parts.append(f"{setup:g} s of set-up")
-    if (memory := request.get("memory_bytes")) is not None:
-        parts.append(mebibytes(memory))
-    if (iterations := request.get("iterations")) is not None:
-        parts.append(f"{iterations:,} iterations")
-    if (threads := request.get("threads")) is not None:
-        parts.append("1 thread" if threads == 1 else f"{threads} threads")
-    if (jobs := request.get("jobs")) is not None:
-        parts.append(f"{jobs} at a time")
-    return ", ".join(parts)
-
-
-def _target(request: Mapping[str, Any]) -> str:
-    if (target := request.get("target")) is None:
-        return "max regret 1e-10 of the payoff range"
-    return "none: the whole budget is used" if target == 0 else f"max regret {target:g}"
+    formats: dict[str, Callable[[Any], str]] = {
+        "timeout_s": "{:g} s of solving".format,
+        "setup_timeout_s": "{:g} s of set-up".format,
+        "memory_bytes": mebibytes,
+        "iterations": "{:,} iterations".format,
+        "threads": lambda count: "1 thread" if count == 1 else f"{count} threads",
+        "jobs": "{} at a time".format,
+    }
+    given = ((request.get(name), text) for name, text in formats.items())
+    return ", ".join(text(value) for value, text in given if value is not None)
 
 
 def _text(value: Any) -> str:
@@ -266,14 +195,7 @@ def _text(value: Any) -> str:
     return _UNKNOWN if value is None else printable(str(value))
 
 
-_FORMATS = {
-    "count": "{:,}".format,
-    "small": small,
-    "seconds": seconds,
-    "bytes": mebibytes,
-    "payoff": "{:+z.5f}".format,
-}
-_UNITS = {"seconds": "in seconds", "bytes": "in bytes", "small": "in payoff units"}
+_FORMATS: dict[Kind, Callable[[Any], str]] = {**FORMATS, "seconds": seconds, "bytes": mebibytes}
 
 
 def page_table(
@@ -293,17 +215,14 @@ def page_table(
     name, title, caption, filters : as in :class:`~eqbench.report.html.document.Table`
     hints : what is shown when the status of a row is pointed at
     """
-    columns = list(_columns(table))
-    hints = hints or [""] * len(table.rows)
+    split = table.with_payoff_columns("P")
+    columns = sorted(split.columns, key=lambda column: column.title != SOLVER.title)
     return Table(
         name=name,
-        columns=[
-            Heading(column.title, column.numeric, _UNITS.get(column.kind, ""), column.stacked)
-            for column, _ in columns
-        ],
+        columns=columns,
         rows=[
-            [_cell(row, column, player, hint) for column, player in columns]
-            for row, hint in zip(table.rows, hints, strict=True)
+            [_cell(row, column, hint) for column in columns]
+            for row, hint in zip(split.rows, hints or [""] * len(split.rows), strict=True)
         ],
         caption=caption,
         title=title,
@@ -311,44 +230,23 @@ def page_table(
     )
 
 
-def _columns(table: Rows) -> Iterable[tuple[Column, int]]:
-    """Columns with the player whose payoff they hold; those of payoffs become one per player."""
-    for column in sorted(table.columns, key=lambda column: column.title != SOLVER.title):
-        if column.kind == "payoffs":
-            for player in range(table.players):
-                yield Column(f"P{player + 1}", "payoff"), player
-        else:
-            yield column, -1
-
-
-def _cell(row: Row, column: Column, player: int, hint: str) -> Cell:
-    value = _value(row, column, player)
+def _cell(row: Row, column: Column, hint: str) -> Cell:
+    value = row.values.get(column.title)
     if value is None:
         return Cell("" if column.identifies else "–", None)
     if column.kind == "status":
-        return Cell(value, hint=hint, kind=tone(value))
-    if column.kind == "words":
-        return Cell(printable(" ".join(value)))
+        return Cell(value, hint=hint, kind=views.tone(value))
     if not column.numeric:
-        return Cell(printable(str(value)))
+        return Cell(printable(" ".join(value) if column.kind == "words" else str(value)))
     if value == 0 and column.title in row.exact:
         return Cell("0 exactly", value)
     if value == 0 and column.kind == "small":
         return Cell("0", value)
-    if value == 0 and not column.identifies:
-        return Cell(_FORMATS.get(column.kind, str)(value), value, kind="faint")
-    return Cell(_FORMATS.get(column.kind, str)(value), value)
-
-
-def _value(row: Row, column: Column, player: int) -> Any:
-    if player < 0:
-        return row.values.get(column.title)
-    payoffs = row.values.get("payoffs") or ()
-    return payoffs[player] if player < len(payoffs) else None
+    is_faint = value == 0 and not column.identifies
+    return Cell(_FORMATS.get(column.kind, str)(value), value, kind="faint" if is_faint else "")
 
 
 _MOST_LISTED = 12  # candidates of a cell, of which there may be a thousand
-_EMPTY = Prose(("No cell has finished yet.",))
 
 
 def report_page(
@@ -369,87 +267,66 @@ def report_page(
     material = collect(runs, facts, groups)
     report = report_on(runs, every_matrix=True)
     games = material.games
-    parts: list[tuple[str, Sequence[Block | None]]] = [
-        ("What was run", _what(runs, report)),
+    trials = views.common_trials(games)
+    notes = [Prose(report.notes, small=True)] if report.notes else []
+    shares = [views.ecdf(games, trials), *views.performance_profiles(games, trials)]
+    over_seeds = report_on(runs, summarize=True) if summarize else Report(())
+    matrices = [table for table in report.tables if table.topic]
+    found = _tables(matrices, "matrix", matrices[0].legend) if matrices else []
+    parts: list[tuple[str, Iterable[Block]]] = [
+        ("What was run", [*_headed(runs, "run", overview), *notes]),
         ("Comparison", _comparison(material, report)),
-        ("Over seeds", _summaries(report_on(runs, summarize=True)) if summarize else []),
-        ("Status and verification", [heatmap(games)] if games else []),
-        ("Convergence", [*curves(games), *_unread(games)]),
-        ("Targets reached", _attainment(games)),
-        ("Equilibria", [*naming_notes(games), *_matrices(report), *payoff_scatters(games)]),
-        ("Cost", _beside([memory(games), times(games)])),
-        ("Provenance", provenance(runs)),
+        ("Over seeds", _tables(over_seeds.tables, "summary", over_seeds.legend)),
+        ("Status and verification", [views.heatmap(games)] if games else []),
+        ("Convergence", [*views.curves(games), *_unread(games)]),
+        ("Targets reached", [*_beside(shares), *views.why_not_all(games, trials)]),
+        (
+            "Equilibria",
+            [*naming_notes(games), *found[:1], *_beside(found[1:]), *views.payoff_scatters(games)],
+        ),
+        ("Cost", _beside([views.memory(games), views.times(games)])),
+        ("Provenance", _headed(runs, "provenance", provenance)),
     ]
-    sections = [
-        Section(title, blocks)
-        for title, given in parts
-        if (blocks := [block for block in given if block is not None])
-    ]
-    return document(
-        _title(material), sections, lead=[_lead(runs, material)], data=_data(runs, material)
-    )
-
-
-def _title(material: Material) -> str:
-    names = list(dict.fromkeys(game.short for game in material.games))
-    if not names:
-        return "eqbench report"
-    more = f" and {len(names) - 4} more" if len(names) > 5 else ""
-    return f"eqbench on {', '.join(names[:4] if more else names)}{more}"
+    sections = [Section(title, blocks) for title, given in parts if (blocks := list(given))]
+    names = list(dict.fromkeys(game.short for game in games))
+    more = [f"{', '.join(names[:4])} and {len(names) - 4} more"] if len(names) > 5 else names
+    title = f"eqbench on {', '.join(more)}" if names else "eqbench report"
+    return document(title, sections, lead=[_lead(runs, material)], data=_data(runs, material))
 
 
 def _lead(runs: Sequence[StoredRun], material: Material) -> str:
     planned, missing = sum(run.planned for run in runs), sum(run.missing for run in runs)
     counts = {"game": len(material.games), "solver": len(material.looks), "cell": planned}
-    parts = [f"{n} {name}{'' if n == 1 else 's'}" for name, n in counts.items()]
-    said = ", ".join(parts) + (f", {planned - missing} of them finished" if missing else "")
+    said = ", ".join(f"{n} {name}{'' if n == 1 else 's'}" for name, n in counts.items())
+    finished = f", {planned - missing} of them finished" if missing else ""
     return (
-        f"{said}. Regrets are measured on the game tree by a verifier that shares no arithmetic "
-        "with the solvers. Point at or choose a solver in a legend to see it alone in all figures."
+        f"{said}{finished}. Regrets are measured on the game tree by a verifier that shares no "
+        "arithmetic with the solvers. Point at or choose a solver in a legend to see it alone in "
+        "all figures."
     )
-
-
-def _what(runs: Sequence[StoredRun], report: Report) -> list[Block]:
-    blocks: list[Block] = []
-    for place, run in enumerate(runs, 1):
-        if len(runs) > 1:
-            blocks.append(Title(str(run.path), f"run-{place}"))
-        blocks += overview(run)
-    return blocks + ([Prose(report.notes, small=True)] if report.notes else [])
 
 
 def _comparison(material: Material, report: Report) -> list[Block]:
     if not material.entries:
-        return [_EMPTY]
+        return [Prose(("No cell has finished yet.",))]
     cells = all_cells(material.entries)
+    payoffs = "P1, P2, … are payoffs." if cells.players else ""
     table = page_table(
         cells,
         "results",
-        caption=" ".join(_how_to_read(cells)),
+        caption=" ".join(filter(None, (cells.legend, payoffs, "Choose a heading to sort by it."))),
         filters=("game", "status", "solver"),
         hints=[entry.record.reason for entry in material.entries],
     )
-    statuses = status_note(entry.record.status for entry in material.entries)
-    blocks: list[Block] = [table, statuses]
-    reasons: list[tuple[str, Sequence[str]]] = []
-    for own in (table for table in report.tables if not table.topic):
-        if own.remarks:
-            reasons.append((own.title.partition(" = ")[0], [own.title, *own.remarks]))
-    return [*blocks, Title("Reasons and notes"), Facts(reasons)] if reasons else blocks
-
-
-def _how_to_read(cells: Rows) -> Iterator[str]:
-    if cells.legend:
-        yield cells.legend
-    if cells.players:
-        yield "P1, P2, … are payoffs."
-    yield "Choose a heading to sort by it."
-
-
-def _attainment(games: Sequence[GameTracks]) -> list[Block]:
-    trials = common_trials(games)
-    figures = [ecdf(games, trials), *performance_profiles(games, trials)]
-    return [*_beside(figures), *why_not_all(games, trials)]
+    occurring = {entry.record.status for entry in material.entries}
+    said = "; ".join(f"{name}: {text}" for name, text in MEANINGS.items() if name in occurring)
+    reasons: list[tuple[str, Sequence[str]]] = [
+        (own.title.partition(" = ")[0], [own.title, *own.remarks])
+        for own in report.tables
+        if own.remarks and not own.topic
+    ]
+    more: list[Block] = [Title("Reasons and notes"), Facts(reasons)] if reasons else []
+    return [table, Prose((f"Statuses – {said}.",), small=True), *more]
 
 
 def _unread(games: Sequence[GameTracks]) -> list[Block]:
@@ -458,33 +335,17 @@ def _unread(games: Sequence[GameTracks]) -> list[Block]:
     if not cells:
         return []
     names = " ".join(listing([cell_name(cell) for cell in cells]))
-    return [
-        Prose(
-            (
-                f"Snapshots cannot be read of {names}: their files are missing from the folder "
-                "traces of the run, or damaged. Only what these cells ended with is drawn, and "
-                "counts among the targets reached.",
-            ),
-            small=True,
-        )
-    ]
+    text = (
+        f"Snapshots cannot be read of {names}: their files are missing from the folder traces of "
+        "the run, or damaged. Only what these cells ended with is drawn, and counts among the "
+        "targets reached."
+    )
+    return [Prose((text,), small=True)]
 
 
-def _matrices(report: Report) -> list[Block]:
-    """Which solver found which equilibrium; empty if nothing was identified."""
-    tables = [table for table in report.tables if table.topic]
-    return [Prose((tables[0].legend,)), Beside(_page_tables(tables, "matrix"))] if tables else []
-
-
-def _summaries(report: Report) -> list[Block]:
-    """One table per game over seeds, each with its matrix of equilibria; empty without cells."""
-    if not report.tables:
-        return []
-    return [Prose((report.legend,)), *_page_tables(report.tables, "summary")]
-
-
-def _page_tables(tables: Sequence[Rows], name: str) -> list[Block]:
-    return [
+def _tables(tables: Sequence[Rows], name: str, legend: str) -> list[Block]:
+    """Tables below their legend; empty without any."""
+    shown = (
         page_table(
             table,
             f"{name}-{place}",
@@ -492,7 +353,18 @@ def _page_tables(tables: Sequence[Rows], name: str) -> list[Block]:
             caption="\n".join(table.remarks),
         )
         for place, table in enumerate(tables, 1)
-    ]
+    )
+    return [Prose((legend,)), *shown] if tables else []
+
+
+def _headed(
+    runs: Sequence[StoredRun], name: str, blocks: Callable[[StoredRun, int], list[Block]]
+) -> Iterator[Block]:
+    """Blocks about each run, with its path where there are several."""
+    for place, run in enumerate(runs, 1):
+        if len(runs) > 1:
+            yield Title(str(run.path), f"{name}-{place}")
+        yield from blocks(run, place)
 
 
 def _beside(blocks: Sequence[Any]) -> list[Block]:

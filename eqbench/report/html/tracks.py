@@ -4,31 +4,45 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
-from pathlib import Path
 
 from eqbench.errors import UsageError
-from eqbench.report.entries import Entry, by_game, titles
+from eqbench.report.entries import Entry, titled
 from eqbench.report.exports import entries_of, run_names
-from eqbench.report.html.facts import GameFacts, PublishedPayoffs, PublishedSet
-from eqbench.report.html.looks import Look, looks
+from eqbench.report.html.charts import Look, looks
 from eqbench.spec import split_specs
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun
-from eqbench.store.traces import read_trace
+from eqbench.store.traces import Snapshot, read_trace
 
 _DEFAULT_TARGET = 1e-10  # of the payoff range, where a run was given none
 
 
 @dataclass(frozen=True)
-class Point:
-    """A measured profile: when, after how many iterations (0: not counted), and how good."""
+class PublishedPayoffs:
+    """Payoffs of a published set of equilibria: those of its two ends, or of its only point."""
 
-    elapsed_s: float
-    work: int
-    nash_conv: float
-    max_regret: float
+    name: str
+    ends: tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True)
+class PublishedSet:
+    """Where a set of equilibria was published, and what the symbols in its members' names are."""
+
+    name: str
+    source: str
+    symbols: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class GameFacts:
+    """What is known of a game: payoffs of published sets where these can be drawn, and sources."""
+
+    payoff_scale: float
+    published: tuple[PublishedPayoffs, ...] = ()
+    sets: tuple[PublishedSet, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -41,7 +55,7 @@ class Track:
 
     entry: Entry
     look: Look
-    points: tuple[Point, ...]
+    points: tuple[Snapshot, ...]
     usual_range: float | None = None
     unread: bool = False
 
@@ -94,14 +108,28 @@ def collect(
     groups : solvers that a word such as ``all`` stands for, by that word
     """
     entries, asked = entries_of(runs), [_asked(run, groups or {}) for run in runs]
-    look_of = _looks(runs, asked)
-    tracks = _tracks(runs, entries, look_of)
-    awaited = _awaited(runs, asked, look_of)
-    of_game = by_game(entries)
-    names = [group[0].record.game for group in of_game]
+    named = list(zip(run_names(runs), runs, asked, strict=True))
+    labels = {
+        (name, solver): f"{solver} ({name})" if name else solver
+        for name, run, (_, solvers) in named
+        for solver in (*solvers, *(cell.solver for cell in run.cells))
+    }
+    look_of = dict(zip(labels, looks(list(labels.values())), strict=True))
+    awaited: dict[str, list[Look]] = {}
+    for name, run, wanted in named:
+        there = {(cell.game, cell.solver) for cell in run.cells}
+        for game, solver in product(*wanted):
+            if (game, solver) not in there:
+                awaited.setdefault(game, []).append(look_of[name, solver])
+    run_of = dict(zip(run_names(runs), runs, strict=True))
+    of_game = titled(entries)
+    names = [group[0].record.game for _, group in of_game]
     games = []
-    for group, title in zip(of_game, titles(of_game), strict=True):
-        own = tuple(tracks[id(entry)] for entry in group)
+    for title, group in of_game:
+        own = tuple(
+            _track(entry, run_of[entry.run], look_of[entry.run, entry.record.solver])
+            for entry in group
+        )
         short, known = group[0].record.game, facts.get(group[0].record.game_spec)
         usual = next((track.usual_range for track in own if track.usual_range), None)
         typed = dict.fromkeys(entry.record.game for entry in group)
@@ -116,9 +144,8 @@ def collect(
                 awaited=tuple(look for name in typed for look in awaited.pop(name, ())),
             )
         )
-    games += [
-        GameTracks(name, name, (), None, (), awaited=tuple(own)) for name, own in awaited.items()
-    ]
+    for name, shown in awaited.items():
+        games.append(GameTracks(name, name, (), None, (), awaited=tuple(shown)))
     return Material(entries, tuple(games), tuple(look_of.values()))
 
 
@@ -133,69 +160,25 @@ def _asked(run: StoredRun, groups: Mapping[str, Sequence[str]]) -> tuple[list[st
     return games, [name for part in solvers for name in groups.get(part, [part])]
 
 
-def _looks(
-    runs: Sequence[StoredRun], asked: Sequence[tuple[list[str], list[str]]]
-) -> dict[tuple[str, str], Look]:
-    """A look for each solver of each run, by the names of both."""
-    keys = {
-        (name, solver): f"{solver} ({name})" if name else solver
-        for name, run, (_, solvers) in zip(run_names(runs), runs, asked, strict=True)
-        for solver in (*solvers, *(cell.solver for cell in run.cells))
-    }
-    return dict(zip(keys, looks(list(keys.values())), strict=True))
+def _track(entry: Entry, run: StoredRun, look: Look) -> Track:
+    record, asked = entry.record, run.plan["request"].get("target")
+    curve: Sequence[Snapshot] | None = ()
+    if record.trace:
+        try:
+            curve = read_trace(run.path / record.trace)
+        except UsageError:  # a page can do without
+            curve = None
+    usual = record.target / _DEFAULT_TARGET if record.target and asked is None else None
+    return Track(entry, look, _points(record, curve or ()), usual, unread=curve is None)
 
 
-def _awaited(
-    runs: Sequence[StoredRun],
-    asked: Sequence[tuple[list[str], list[str]]],
-    look_of: Mapping[tuple[str, str], Look],
-) -> dict[str, list[Look]]:
-    """Solvers of unfinished runs that have no cell of a game yet, by the game as typed."""
-    awaited: dict[str, list[Look]] = {}
-    for name, run, (games, solvers) in zip(run_names(runs), runs, asked, strict=True):
-        there = {(cell.game, cell.solver) for cell in run.cells}
-        for game, solver in product(games, solvers):
-            if (game, solver) not in there:
-                awaited.setdefault(game, []).append(look_of[name, solver])
-    return awaited
-
-
-def _tracks(
-    runs: Sequence[StoredRun], entries: Sequence[Entry], look_of: Mapping[tuple[str, str], Look]
-) -> dict[int, Track]:
-    """Track of each entry by its identity, since entries cannot be keys themselves."""
-    run_of = [run for run in runs for _ in run.cells]
-    tracks = {}
-    for entry, run in zip(entries, run_of, strict=True):
-        record, asked = entry.record, run.plan["request"].get("target")
-        curve = _curve(run.path / record.trace) if record.trace else ()
-        points = _points(record, curve or ())
-        usual = record.target / _DEFAULT_TARGET if record.target and asked is None else None
-        look = look_of[entry.run, record.solver]
-        tracks[id(entry)] = Track(entry, look, points, usual, unread=curve is None)
-    return tracks
-
-
-def _curve(file: Path) -> list[Point] | None:
-    """Snapshots of a cell; None if they cannot be read, since a page can do without."""
-    try:
-        return [
-            Point(each.elapsed_s, each.work, each.nash_conv, each.max_regret)
-            for each in read_trace(file)
-        ]
-    except UsageError:
-        return None
-
-
-def _points(record: CellRecord, curve: Sequence[Point]) -> tuple[Point, ...]:
+def _points(record: CellRecord, curve: Sequence[Snapshot]) -> tuple[Snapshot, ...]:
     """The best snapshot at each moment in order of time, and the profile that counts at the end."""
-    best: dict[float, Point] = {}
-    for point in curve:
-        before = best.setdefault(point.elapsed_s, point)
-        if point.max_regret < before.max_regret:
-            best[point.elapsed_s] = point
-    points = [best[time] for time in sorted(best)]
-    final = (record.elapsed_s, record.iterations or 0, record.nash_conv, record.max_regret)
-    if None not in final:
-        points.append(Point(*final))  # type: ignore[arg-type]
+    best: dict[float, Snapshot] = {}
+    for point in sorted(curve, key=lambda point: (point.elapsed_s, point.max_regret)):
+        best.setdefault(point.elapsed_s, point)
+    points = [*best.values()]
+    if None not in (record.elapsed_s, record.nash_conv, record.max_regret):
+        final = (record.iterations or 0, record.elapsed_s, "", record.nash_conv, record.max_regret)
+        points.append(Snapshot(*final))  # type: ignore[arg-type]
     return tuple(points)

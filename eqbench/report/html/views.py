@@ -1,4 +1,4 @@
-"""What the page draws: progress, attainment, costs, payoffs, and who found what."""
+"""The figures of a page: progress, shares of targets, costs, payoffs, and what became of cells."""
 
 from __future__ import annotations
 
@@ -6,38 +6,119 @@ import math
 import statistics
 import xml.etree.ElementTree as ET
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
-from eqbench.report.cell_notes import ALARMING
+import numpy as np
+
+from eqbench.report.entries import ALARMING
 from eqbench.report.html.charts import (
-    SHORTEST_S,
+    CIRCLE,
+    CROSS,
     Axes,
+    Look,
     Scale,
+    add_look_mark,
     chart,
     linear_scale,
     log_scale,
-    looks_of,
+    part_of,
     picture,
-    share_scale,
+    short,
 )
 from eqbench.report.html.document import Beside, Block, Figure, Prose, Title, anchor_of
-from eqbench.report.html.facts import PublishedPayoffs
-from eqbench.report.html.looks import CIRCLE, CROSS, Look, add_look_mark, part_of, short
 from eqbench.report.html.tracks import GameTracks, Track
 from eqbench.report.naming import kind_of_match, marked
-from eqbench.report.svg import GRAY, INK, add, add_text, svg_text
+from eqbench.report.svg import GRAY, INK, add, add_text, svg_text, text_width
 from eqbench.report.terminal import seconds, small
-from eqbench.report.tree_layout import text_width
 from eqbench.store.schema import CellRecord, EquilibriumRecord, Status
+from eqbench.store.traces import Snapshot
+
+SHORTEST_S = 1e-5  # where clocks stop telling moments apart
+NEGLIGIBLE = 1e-13  # of the payoff range: what sums of rounded products leave behind
+Where = Callable[[Snapshot], float | None]
+# What NashConv is drawn against: name, axis, where a point is (None leaves it out), what to add.
+_AGAINST: tuple[tuple[str, str, Where, str], ...] = (
+    (
+        "time",
+        "seconds of solving",
+        lambda point: max(point.elapsed_s, SHORTEST_S),
+        "Time is that of the machine under Provenance, without set-up and monitoring.",
+    ),
+    (
+        "iterations",
+        "iterations",
+        lambda point: float(point.work) if point.work > 0 else None,
+        "An iteration costs as much as its method makes it cost, so compare shapes rather than "
+        "solvers; methods that count none are not here.",
+    ),
+)
 
 
-@dataclass(frozen=True)
-class Trial:
-    """A game and a seed, with the cell of each solver by the key of its look."""
+def curves(games: Sequence[GameTracks]) -> list[Block]:
+    """Figures of all games that have a measured profile."""
+    blocks: list[Block] = []
+    for place, game in enumerate(games, 1):
+        figures = (_curve_figure(game, place, *against) for against in _AGAINST)
+        if pair := [figure for figure in figures if figure is not None]:
+            blocks += [Title(game.short, f"{anchor_of(game.short)}-curves-{place}"), Beside(pair)]
+    return blocks
+
+
+def looks_of(tracks: Iterable[Track]) -> list[Look]:
+    """Looks of the solvers of some cells, each once and in the same order on the whole page."""
+    found = {track.look.key: track.look for track in tracks}
+    return sorted(found.values(), key=lambda look: int(look.key))
+
+
+def _curve_figure(
+    game: GameTracks, place: int, name: str, axis: str, where: Where, more: str
+) -> Figure | None:
+    lines = []
+    for track in game.tracks:
+        if points := [(at, point) for point in track.points if (at := where(point))]:
+            lines.append((track, points))
+    if not lines:
+        return None
+    negligible = NEGLIGIBLE * game.unit
+    x = log_scale(moment for _, points in lines for moment, _ in points)
+    y = log_scale((p.nash_conv for _, ps in lines for _, p in ps), negligible=negligible)
+    shown = looks_of(track for track, _ in lines)
+    label = f"NashConv against {name} on {game.short}"
+    root, axes = chart(label, (x, y), (axis, "NashConv (payoff units)"), shown)
+    below, above = add(root, "g"), add(root, "g")
+    for track, points in lines:
+        group = part_of(below, track.look, _said(track))
+        path = axes.path([(x, p.nash_conv) for x, p in points])
+        add(group, "path", d=path, stroke_width=1.6, stroke_linejoin="round", **track.look.line)
+        end = axes.place(points[-1][0], points[-1][1].nash_conv)
+        add_look_mark(part_of(above, track.look, _said(track)), track.look, *end)
+    floor = f"; ≈ 0 is at most {small(negligible)}, zero and less included" if y.negligible else ""
+    return Figure(
+        f"nashconv-{name}-{place}",
+        svg_text(root),
+        "Lower and further left is better; both axes are logarithmic. A line joins the measured "
+        f"snapshots of one cell, its mark is the profile that counts{floor}. {more}",
+        f"NashConv against {name}",
+    )
+
+
+def _said(track: Track) -> str:
+    record, last = track.entry.record, track.points[-1]
+    trial = f", {record.trial}" if record.trial else ""
+    work = f", {last.work:,} iterations" if last.work else ""
+    return (
+        f"{track.look.label}{trial}: NashConv {small(last.nash_conv)} after "
+        f"{seconds(last.elapsed_s)}{work} ({record.status})"
+    )
+
+
+class Trial(NamedTuple):
+    """A game, a seed and a repeat, with the cell of each solver by its look."""
 
     game: GameTracks
-    cells: Mapping[str, Track]
+    cells: Mapping[Look, Track]
 
 
 def shown_looks(games: Sequence[GameTracks]) -> list[Look]:
@@ -46,20 +127,24 @@ def shown_looks(games: Sequence[GameTracks]) -> list[Look]:
 
 
 def common_trials(games: Sequence[GameTracks]) -> list[Trial]:
-    """Games and seeds of which every solver has a cell, whatever became of it.
+    """Games, seeds and repeats of which every solver has a cell, whatever became of it.
 
     A solver that uses no chance has one cell, which stands for all seeds.
     """
-    keys = [look.key for look in shown_looks(games)]
+    shown = shown_looks(games)
     trials = []
     for game in games:
-        own = {(track.look.key, track.entry.record.seed): track for track in game.tracks}
-        seeds: list[int | None] = [*sorted({seed for _, seed in own if seed is not None})]
-        for seed in seeds or [None]:
-            found = {key: own.get((key, seed), own.get((key, None))) for key in keys}
-            cells = {key: track for key, track in found.items() if track is not None}
-            if cells and len(cells) == len(keys):
-                trials.append(Trial(game, cells))
+        records = [(track.look, track.entry.record, track) for track in game.tracks]
+        own = {(look, record.seed, record.repeat): track for look, record, track in records}
+        drawn: set[tuple[int | None, int]] = {key[1:] for key in own if key[1] is not None}
+        for seed, repeat in sorted(drawn or {key[1:] for key in own}, key=str):
+            cells = {
+                look: own.get((look, seed, repeat)) or own.get((look, None, repeat))
+                for look in shown
+            }
+            known = {look: track for look, track in cells.items() if track}
+            if known and len(known) == len(shown):
+                trials.append(Trial(game, known))
     return trials
 
 
@@ -83,17 +168,13 @@ def why_not_all(games: Sequence[GameTracks], trials: Sequence[Trial]) -> list[Pr
     counted = common_games(trials)
     if not solved or (counted and (len(solved) < 2 or len(counted) > 1)):
         return []
-    if not counted:
-        text = (
-            "Shares of targets and performance profiles need games and seeds that all solvers on "
-            "this page were asked to solve, and there are none: a page with fewer runs may have "
-            "them."
-        )
-    else:
-        text = (
-            "A performance profile needs two games that all solvers on this page were asked to "
-            f"solve; there is only {counted[0].short}."
-        )
+    text = (
+        "A performance profile needs two games that all solvers on this page were asked to solve; "
+        f"there is only {counted[0].short}."
+        if counted
+        else "Shares of targets and performance profiles need games and seeds that all solvers on "
+        "this page were asked to solve, and there are none: a page with fewer runs may have them."
+    )
     return [Prose((text,), small=True)]
 
 
@@ -105,8 +186,6 @@ _MARK = (
     "thin, to the right edge."
 )
 
-Steps = list[tuple[float, float]]
-
 
 def ecdf(games: Sequence[GameTracks], trials: Sequence[Trial]) -> Figure | None:
     """Share of all games, seeds and targets that each solver reached over time.
@@ -114,14 +193,13 @@ def ecdf(games: Sequence[GameTracks], trials: Sequence[Trial]) -> Figure | None:
     The run-length distributions of Hansen et al. (2021, COCO), over time instead of evaluations.
     None if nothing was reached.
     """
-    shown = shown_looks(games)
     times = {
-        look.key: [
-            max(trial.cells[look.key].time_to(target * trial.game.unit), SHORTEST_S)
+        look: [
+            max(trial.cells[look].time_to(target * trial.game.unit), SHORTEST_S)
             for trial in trials
             for target in TARGETS
         ]
-        for look in shown
+        for look in shown_looks(games)
     }
     reached = [time for own in times.values() for time in own if time < math.inf]
     if not reached:
@@ -130,7 +208,7 @@ def ecdf(games: Sequence[GameTracks], trials: Sequence[Trial]) -> Figure | None:
     exceptions = f" (one unit of payoff on {', '.join(unknown)})" if unknown else ""
     title = "Targets reached over time"
     names = ("seconds of solving", "share of (game, seed, target) reached")
-    svg, without = _drawn(title, (log_scale(reached), share_scale()), names, (shown, times))
+    svg, without = _drawn(title, log_scale(reached), names, times)
     return Figure(
         "ecdf",
         svg,
@@ -141,7 +219,6 @@ def ecdf(games: Sequence[GameTracks], trials: Sequence[Trial]) -> Figure | None:
         f"that uses no chance counts for every seed. {_MARK} How high that is says what the time "
         f"limit allowed, not what the method can do.{without}",
         title,
-        least_width=420,
     )
 
 
@@ -155,11 +232,15 @@ def performance_profiles(games: Sequence[GameTracks], trials: Sequence[Trial]) -
     counted = common_games(trials)
     if len(counted) < 2:
         return []
-    full = {game.title: _target(game) for game in counted}
+    full = {}
+    for game in counted:  # the smallest max regret at which any cell may stop, 0 if one may not
+        targets = (track.entry.record.target for track in game.tracks)
+        full[game.title] = min((target for target in targets if target is not None), default=0.0)
     rough = {game.title: COARSE * game.unit for game in counted}
-    figures = [_profile(games, trials, rough, coarse=True)]
+    goal = "the target of the run, the strictest one of a game where cells had several"
+    figures = [_profile(games, trials, rough, "coarse", f"{COARSE:g} of the payoff range")]
     if all(full.values()):
-        figures.append(_profile(games, trials, full, coarse=False))
+        figures.append(_profile(games, trials, full, "target", goal))
     return [figure for figure in figures if figure is not None]
 
 
@@ -167,36 +248,27 @@ def _profile(
     games: Sequence[GameTracks],
     trials: Sequence[Trial],
     targets: Mapping[str, float],
-    *,
-    coarse: bool,
+    name: str,
+    goal: str,
 ) -> Figure | None:
-    shown = shown_looks(games)
-    ratios: dict[str, list[float]] = {look.key: [] for look in shown}
+    ratios: dict[Look, list[float]] = {look: [] for look in shown_looks(games)}
     for title, target in targets.items():
         own = [trial.cells for trial in trials if trial.game.title == title]
         times = {
-            key: statistics.median_high(
-                max(cells[key].time_to(target), SHORTEST_S) for cells in own
-            )
-            for key in ratios
+            look: statistics.median_high(max(c[look].time_to(target), SHORTEST_S) for c in own)
+            for look in ratios
         }
         best = min(times.values())
-        for key, time in times.items():
-            ratios[key].append(time / best if best < math.inf else math.inf)
+        for look, time in times.items():
+            ratios[look].append(time / best if best < math.inf else math.inf)
     known = [ratio for own in ratios.values() for ratio in own if ratio < math.inf]
     if not known:
         return None
-    goal = (
-        f"{COARSE:g} of the payoff range"
-        if coarse
-        else "the target of the run, the strictest one of a game where cells had several"
-    )
-    title = f"Performance profile: {'coarse' if coarse else 'full'} target"
-    scales = (log_scale([1.0, *known]), share_scale())
+    title = f"Performance profile: {'full target' if name == 'target' else 'coarse target'}"
     names = ("time relative to the fastest solver", "share of games")
-    svg, without = _drawn(title, scales, names, (shown, ratios))
+    svg, without = _drawn(title, log_scale([1.0, *known]), names, ratios)
     return Figure(
-        "profile-coarse" if coarse else "profile-target",
+        f"profile-{name}",
         svg,
         f"The goal is a max regret within {goal}. At the left end a line says on how many games a "
         "solver is the fastest, further right on how many it needs at most that many times the "
@@ -204,68 +276,37 @@ def _profile(
         f"{what_counts(games, trials)} Ratios hide absolute times and depend on which solvers take "
         f"part, so order two solvers only by a profile of these two.{without}",
         title,
-        least_width=420,
     )
 
 
-def _target(game: GameTracks) -> float:
-    """Smallest max regret at which any cell of a game may stop, 0 if one may not."""
-    targets = (track.entry.record.target for track in game.tracks)
-    return min((target for target in targets if target is not None), default=0.0)
-
-
-def _shares(values: Iterable[float]) -> Steps:
-    """Points at which the share of values that are at most x rises."""
-    known = sorted(values)
-    rises = {x: (k + 1) / len(known) for k, x in enumerate(known) if x < math.inf}
-    return list(rises.items())
-
-
 def _drawn(
-    label: str,
-    scales: tuple[Scale, Scale],
-    names: tuple[str, str],
-    given: tuple[Sequence[Look], Mapping[str, Iterable[float]]],
+    label: str, scale: Scale, names: tuple[str, str], values: Mapping[Look, Iterable[float]]
 ) -> tuple[str, str]:
     """Picture of the shares of given values, and a sentence on the solvers that have no line."""
-    looks, values = given
-    points = {look.key: _shares(values[look.key]) for look in looks}
-    shown = [look for look in looks if points[look.key]]
-    without = [look.label for look in looks if not points[look.key]]
-    root, axes = chart(label, scales, names, shown)
+    points: dict[Look, list[tuple[float, float]]] = {}
+    for look, own in values.items():  # where the share of values that are at most x rises
+        known = sorted(own)
+        rises = {x: (k + 1) / len(known) for k, x in enumerate(known) if x < math.inf}
+        points[look] = list(rises.items())
+    shares = Scale(0.0, 1.0, tuple((k / 5, f"{20 * k} %") for k in range(6)))
+    root, axes = chart(label, (scale, shares), names, [k for k in points if points[k]])
     # the thin ends of lines below, then lines, then marks, so that none is hidden where many end
-    for draw in (_draw_rest, _draw_line, _draw_end):
-        for look in shown:
-            draw(root, axes, look, points[look.key])
-    said = f" No line, since they reached nothing: {', '.join(without)}." if without else ""
-    return svg_text(root), said
-
-
-def _draw_rest(root: ET.Element, axes: Axes, look: Look, points: Steps) -> None:
-    x, y = axes.place(*points[-1])
-    line = {"d": f"M{x:.1f} {y:.1f}H{axes.left + axes.width:.1f}", **look.line}
-    add(part_of(root, look), "path", **line, stroke_width=0.8, stroke_opacity=0.55)
-
-
-def _draw_line(root: ET.Element, axes: Axes, look: Look, points: Steps) -> None:
-    group = part_of(root, look)
-    add(group, "title").text = _said(look, points)
-    path = axes.steps([(points[0][0], 0.0), *points], points[-1][0])
-    add(group, "path", d=path, stroke_width=1.5, **look.line)
-
-
-def _draw_end(root: ET.Element, axes: Axes, look: Look, points: Steps) -> None:
-    group = part_of(root, look)
-    add(group, "title").text = _said(look, points)
-    add_look_mark(group, look, *axes.place(*points[-1]))
-
-
-def _said(look: Look, points: Steps) -> str:
-    return f"{look.label}: {points[-1][1]:.0%} in the end"
+    thin, lines, marks = (add(root, "g") for _ in range(3))
+    for look, steps in points.items():
+        if not steps:
+            continue
+        said = f"{look.label}: {steps[-1][1]:.0%} in the end"
+        x, y = axes.place(*steps[-1])
+        rest = {"d": f"M{x:.1f} {y:.1f}H{axes.left + axes.width:.1f}", **look.line}
+        add(part_of(thin, look), "path", **rest, stroke_width=0.8, stroke_opacity=0.55)
+        path = axes.steps([(steps[0][0], 0.0), *steps], steps[-1][0])
+        add(part_of(lines, look, said), "path", d=path, stroke_width=1.5, **look.line)
+        add_look_mark(part_of(marks, look, said), look, x, y)
+    without = ", ".join(look.label for look, steps in points.items() if not steps)
+    return svg_text(root), f" No line, since they reached nothing: {without}." if without else ""
 
 
 _WIDTH, _COST_ROW, _TOP, _BELOW, _RIGHT = 560.0, 24.0, 40.0, 48.0, 24.0
-_MIB = 2**20
 # What time went into: field of a record, what it is called, color.
 _PARTS = (
     ("setup_s", "set-up", "#9fb0c3"),
@@ -276,31 +317,30 @@ _PARTS = (
 
 def memory(games: Sequence[GameTracks]) -> Figure | None:
     """Peak memory of each solver; None if nothing is known."""
-    tracks = [t for game in games for t in game.tracks if _solved(t.entry.record)]
+    everything = (track for game in games for track in game.tracks)
+    solved = ((track, track.entry.record) for track in everything)
+    tracks = [t for t, r in solved if None not in (r.elapsed_s, r.peak_memory_bytes)]
     if not tracks:
         return None
-    peaks = {look.key: _peaks(tracks, look) for look in looks_of(tracks)}
+    peaks: dict[Look, list[float]] = {look: [] for look in looks_of(tracks)}
+    for track in tracks:
+        peaks[track.look].append((track.entry.record.peak_memory_bytes or 0) / 2**20)
     least = min(map(min, peaks.values()))
     scale = linear_scale([0.0, *(1.04 * max(own) for own in peaks.values())])
     label, axis = "Peak memory of each solver", "peak of resident memory (MiB)"
-    root, axes = _bars(label, axis, looks_of(tracks), scale)
-    for row, look in enumerate(looks_of(tracks)):
+    root, axes = _bars(label, axis, list(peaks), scale)
+    for row, (look, own) in enumerate(peaks.items()):
         y = _TOP + (row + 0.5) * _COST_ROW
-        group = part_of(root, look)
-        own = peaks[look.key]
-        end = axes.place(max(own), 0)[0]
-        size = {"width": end - axes.left, "height": _COST_ROW - 9}
-        add(group, "rect", x=axes.left, y=y - (_COST_ROW - 9) / 2, **size, fill="#c3d6ea", rx=2)
+        group = part_of(root, look, f"{look.label}: {max(own):.0f} MiB at most")
+        _bar(group, axes, row, (0.0, max(own)), fill="#c3d6ea", rx=2)
         for peak in own:
             place = {"cx": axes.place(peak, 0)[0], "cy": y, "r": 3}
             add(group, "circle", **place, fill="#0b5cad", fill_opacity=0.6)
-        add(group, "title").text = f"{look.label}: {max(own):.0f} MiB at most"
     x = axes.place(least, 0)[0]
     line = f"M{x:.1f} {axes.bottom:.1f}V{_TOP - 6:.1f}"
     add(root, "path", d=line, stroke=INK, stroke_dasharray="3 3")
     anchor = "start" if x < _WIDTH / 2 else "end"
-    text = f"smallest peak: {least:.0f} MiB"
-    add_text(root, text, x, _TOP - 12, text_anchor=anchor, fill=INK)
+    add_text(root, f"smallest peak: {least:.0f} MiB", x, _TOP - 12, text_anchor=anchor, fill=INK)
     return Figure(
         "memory",
         svg_text(root),
@@ -311,7 +351,6 @@ def memory(games: Sequence[GameTracks]) -> Figure | None:
         "takes memory that later cells do not need. Peaks are sampled, so that short ones may be "
         "missed.",
         "Memory",
-        least_width=420,
     )
 
 
@@ -320,17 +359,16 @@ def times(games: Sequence[GameTracks]) -> Figure | None:
     tracks = [t for game in games for t in game.tracks if t.entry.record.setup_s is not None]
     if not tracks:
         return None
-    shown = looks_of(tracks)
-    totals = {look.key: [_total(tracks, look, name) for name, _, _ in _PARTS] for look in shown}
+    totals = {look: [0.0] * len(_PARTS) for look in looks_of(tracks)}
+    for track in tracks:
+        for place, (name, _, _) in enumerate(_PARTS):
+            totals[track.look][place] += getattr(track.entry.record, name) or 0.0
     scale = linear_scale([0.0, *(1.04 * sum(parts) for parts in totals.values())])
-    root, axes = _bars("Time of each solver", "seconds, all cells together", shown, scale)
-    for row, look in enumerate(shown):
-        y, group = _TOP + (row + 0.5) * _COST_ROW, part_of(root, look)
-        start = 0.0
-        for (_, name, color), spent in zip(_PARTS, totals[look.key], strict=True):
-            left, right = axes.place(start, 0)[0], axes.place(start + spent, 0)[0]
-            size = {"width": max(right - left, 0.0), "height": _COST_ROW - 9}
-            bar = add(group, "rect", x=left, y=y - (_COST_ROW - 9) / 2, **size, fill=color)
+    root, axes = _bars("Time of each solver", "seconds, all cells together", list(totals), scale)
+    for row, (look, own) in enumerate(totals.items()):
+        group, start = part_of(root, look), 0.0
+        for (_, name, color), spent in zip(_PARTS, own, strict=True):
+            bar = _bar(group, axes, row, (start, start + spent), fill=color)
             add(bar, "title").text = f"{look.label}: {seconds(spent)} of {name}"
             start += spent
     left = axes.left
@@ -345,7 +383,6 @@ def times(games: Sequence[GameTracks]) -> Figure | None:
         "compilation, monitoring is what reporting snapshots cost and is not charged to the "
         "solver. A short bar may mean few supported games; the table has each cell.",
         "Time",
-        least_width=420,
     )
 
 
@@ -363,23 +400,17 @@ def _bars(label: str, axis: str, shown: Sequence[Look], scale: Scale) -> tuple[E
     return root, axes
 
 
-def _solved(record: CellRecord) -> bool:
-    return record.elapsed_s is not None and record.peak_memory_bytes is not None
-
-
-def _peaks(tracks: Sequence[Track], look: Look) -> list[float]:
-    records = [track.entry.record for track in tracks if track.look is look]
-    return [(record.peak_memory_bytes or 0) / _MIB for record in records]
-
-
-def _total(tracks: Sequence[Track], look: Look, name: str) -> float:
-    return sum(getattr(t.entry.record, name) or 0.0 for t in tracks if t.look is look)
+def _bar(
+    group: ET.Element, axes: Axes, row: int, ends: tuple[float, float], **style: str | float
+) -> ET.Element:
+    left, right = (axes.place(end, 0)[0] for end in ends)
+    y, height = _TOP + (row + 0.5) * _COST_ROW, _COST_ROW - 9
+    return add(group, "rect", x=left, y=y - height / 2, width=right - left, height=height, **style)
 
 
 # Of the payoff range: up to which regret a profile counts as an equilibrium here, and below
 # which payoffs are the same.
 EQUILIBRIUM, SAME = 1e-6, 1e-5
-_SEGMENT = "#ccd6e2"
 
 
 @dataclass(frozen=True)
@@ -431,29 +462,19 @@ def _distinct(game: GameTracks, found: Sequence[_Found]) -> list[list[float]]:
 
 
 def _note(game: GameTracks, found: Sequence[_Found]) -> str:
-    """What there is to say where a figure would be a dot or two."""
-    texts = _either(_distinct(game, found))
+    """Say what a figure of a dot or two would show, and how many payoffs are as published."""
     count = f"{len(found)} equilibria have" if len(found) > 1 else "one equilibrium has"
-    return f"{game.short}: {count} payoffs {texts}{_held_against_published(game, found)}."
-
-
-def _held_against_published(game: GameTracks, found: Sequence[_Found]) -> str:
-    """How many equilibria have published payoffs, and those if not all do; empty without any."""
+    said = f"{game.short}: {count} payoffs {_either(_distinct(game, found))}"
     points = [end for known in game.published for end in known.ends]
     if not points:
-        return ""
-    alike = sum(
-        any(_differ(item.record.payoffs, point) <= SAME * game.unit for point in points)
-        for item in found
-    )
+        return f"{said}."
+    ours = np.array([item.record.payoffs for item in found])[:, None]
+    distances = np.abs(ours - np.array(points)).max(axis=2)
+    alike = int((distances <= SAME * game.unit).any(axis=1).sum())
     if alike == len(found):
-        return ", as published"
+        return f"{said}, as published."
     share = f"; {alike} of them as published, which is" if alike else "; published is"
-    return f"{share} {_either(points)}"
-
-
-def _differ(payoffs: Sequence[float], others: Sequence[float]) -> float:
-    return max(abs(u - v) for u, v in zip(payoffs, others, strict=True))
+    return f"{said}{share} {_either(points)}."
 
 
 def _either(vectors: Iterable[Sequence[float]]) -> str:
@@ -475,19 +496,27 @@ def _figure(game: GameTracks, found: Sequence[_Found], player: int, place: int) 
     shown = [replace(k, mark=CIRCLE, lined=False) for k in looks_of(game.tracks) if k in own]
     names = ("payoff of P1", f"payoff of P{player + 1}")
     root, axes = chart(f"Payoffs of equilibria on {game.short}", (x, y), names, shown)
-    right = axes.left + axes.width
     key = "● strict   ○ on path   × elsewhere"
-    add_text(root, key, right, axes.bottom - axes.height - 12, text_anchor="end", fill=INK)
-    for known in _merged(game.published):
-        _published(root, axes, known, player)
-    for group in _heaps(axes, found, player):
-        _mark(root, axes, group, player)
+    corner = axes.left + axes.width, axes.bottom - axes.height - 12
+    add_text(root, key, *corner, text_anchor="end", fill=INK)
+    # sets with the same ends are one line, since theirs would cover each other
+    sets: dict[tuple[tuple[float, ...], ...], list[str]] = {}
+    for known in game.published:
+        rounded = tuple(tuple(round(u, 9) + 0.0 for u in end) for end in known.ends)
+        sets.setdefault(rounded, []).append(known.name)
+    for own_ends, own_names in sets.items():
+        (x1, y1), *_, (x2, y2) = [axes.place(end[0], end[player]) for end in own_ends * 2]
+        # a line of no length with round ends is a dot
+        line = {"d": f"M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}", "stroke_linecap": "round"}
+        segment = add(root, "path", **line, stroke="#ccd6e2", stroke_width=11)
+        add(segment, "title").text = ", ".join(own_names)
+    _draw_marks(root, axes, found, player)
     published = (
         "The gray line is the published family, or a gray dot where it has but one payoff vector. "
         if ends
         else "No family of payoffs is known here. "
     )
-    rounded = (
+    missed = (
         " or miss a published constraint by a trace only (up to rounding)"
         if any(item.place == "up to rounding" for item in found)
         else ""
@@ -496,55 +525,29 @@ def _figure(game: GameTracks, found: Sequence[_Found], player: int, place: int) 
         f"payoffs-{place}-p{player + 1}",
         svg_text(root),
         f"Each mark is an equilibrium that a solver found (max regret up to {EQUILIBRIUM:g} of the "
-        f"payoff range). {published}Filled marks are strict, as published everywhere{rounded}; "
+        f"payoff range). {published}Filled marks are strict, as published everywhere{missed}; "
         "hollow ones are on path: as published where play leads, different elsewhere; crosses are "
         "in no published set, or only near one. How often a place was found says nothing about how "
         "likely it is.",
         f"P1 against P{player + 1}",
-        least_width=420,
     )
 
 
-def _merged(published: Sequence[PublishedPayoffs]) -> list[PublishedPayoffs]:
-    """Sets with the same ends as one, since their lines would cover each other."""
-    names: dict[tuple[tuple[float, ...], ...], list[str]] = {}
-    for known in published:
-        ends = tuple(tuple(round(u, 9) + 0.0 for u in end) for end in known.ends)
-        names.setdefault(ends, []).append(known.name)
-    return [PublishedPayoffs(", ".join(own), ends) for ends, own in names.items()]
-
-
-def _published(root: ET.Element, axes: Axes, known: PublishedPayoffs, player: int) -> None:
-    group = add(root, "g")
-    add(group, "title").text = known.name
-    places = [axes.place(end[0], end[player]) for end in known.ends]
-    (x, y), (to_x, to_y) = places[0], places[-1]
-    # a line of no length with round ends is a dot
-    line = {"d": f"M{x:.1f} {y:.1f}L{to_x:.1f} {to_y:.1f}", "stroke_linecap": "round"}
-    add(group, "path", **line, stroke=_SEGMENT, stroke_width=11)
-
-
-def _heaps(axes: Axes, found: Sequence[_Found], player: int) -> list[list[_Found]]:
-    """Equilibria of one solver that fall on the same pixel; the strict ones last, hence on top."""
+def _draw_marks(root: ET.Element, axes: Axes, found: Sequence[_Found], player: int) -> None:
+    """Draw equilibria, those of one solver on the same pixel as one mark; strict ones on top."""
     heaps: dict[tuple[int, str, int, int], list[_Found]] = {}
     for item in sorted(found, key=lambda item: item.rank):
         x, y = axes.place(item.record.payoffs[0], item.record.payoffs[player])
         heaps.setdefault((item.rank, item.look.key, round(x), round(y)), []).append(item)
-    return list(heaps.values())
-
-
-def _mark(root: ET.Element, axes: Axes, heap: Sequence[_Found], player: int) -> None:
-    item = heap[0]
-    payoffs, identity = item.record.payoffs, item.record.identity
-    look = replace(item.look, mark=CIRCLE if item.rank else CROSS)
-    group = part_of(root, look)
-    at = axes.place(payoffs[0], payoffs[player])
-    add_look_mark(group, look, *at, hollow=item.rank == 1)
-    name = " ".join(marked(identity)) if identity else "no name"
-    texts = ", ".join(f"{payoff:+z.6f}" for payoff in payoffs)
-    more = f", and {len(heap) - 1} more here" if len(heap) > 1 else ""
-    said = f"{look.label}: {name} ({item.place}), payoffs {texts}{more}"
-    add(group, "title").text = said
+    for item, *others in heaps.values():
+        payoffs, identity = item.record.payoffs, item.record.identity
+        name = " ".join(marked(identity)) if identity else "no name"
+        texts = ", ".join(f"{payoff:+z.6f}" for payoff in payoffs)
+        more = f", and {len(others)} more here" if others else ""
+        said = f"{item.look.label}: {name} ({item.place}), payoffs {texts}{more}"
+        look = replace(item.look, mark=CIRCLE if item.rank else CROSS)
+        at = axes.place(payoffs[0], payoffs[player])
+        add_look_mark(part_of(root, look, said), look, *at, hollow=item.rank == 1)
 
 
 _FILLS = {"good": "#d5ecda", "fair": "#fbeecb", "bad": "#f8d3cf", "idle": "#eceff2"}
@@ -562,12 +565,8 @@ def tone(status: str) -> str:
 
 def heatmap(games: Sequence[GameTracks]) -> Figure:
     """Status of every solver on every game, with the mark of the verifier."""
-    asked = [
-        *(track.look for game in games for track in game.tracks),
-        *(look for game in games for look in game.awaited),
-    ]
-    shown = sorted(dict.fromkeys(asked), key=lambda look: int(look.key))
-    awaited = any(game.awaited for game in games)
+    awaited = {look for game in games for look in game.awaited}
+    shown = sorted({*shown_looks(games), *awaited}, key=lambda look: int(look.key))
     names = [short(game.short, _LONGEST) for game in games]
     width = max(_LEAST, *(0.9 * text_width(name) + 12 for name in names))
     left = max(0.9 * text_width(short(look.label)) for look in shown) + 14
@@ -575,8 +574,8 @@ def heatmap(games: Sequence[GameTracks]) -> Figure:
     root = picture(*size, "Status of every solver on every game")
     for column, (game, name) in enumerate(zip(games, names, strict=True)):
         middle = left + column * (width + _GAP) + width / 2
-        head = add_text(root, name, middle, _HEAD - 14, text_anchor="middle", fill=INK)
-        head.set("font-weight", "600")
+        style = {"text_anchor": "middle", "fill": INK, "font_weight": "600"}
+        head = add_text(root, name, middle, _HEAD - 14, **style)
         add(head, "title").text = game.title
     for row, look in enumerate(shown):
         y = _HEAD + row * (_ROW + _GAP)
@@ -604,47 +603,38 @@ def _cell(
     """Draw what became of a solver on a game; `otherwise` stands where it has no cell."""
     x, y, width = box
     records = [track.entry.record for track in own]
-    statuses = Counter(record.status for record in records)
+    word, fill = _word(Counter(r.status for r in records)) if own else (otherwise, "idle")
     group = add(root, "g")
-    word, fill = _word(statuses) if records else (otherwise, "idle")
+    reasons = []
+    for record in records:
+        trial = f" ({record.trial})" if record.trial else ""
+        reason = f", {record.reason}" if record.reason else ""
+        reasons.append(f"{record.solver} on {record.game}{trial}: {record.status}{reason}")
+    add(group, "title").text = "; ".join(reasons) or word
     add(group, "rect", x=x, y=y, width=width, height=_ROW, rx=4, fill=_FILLS[fill])
-    if not records:
-        add(group, "title").text = word
-        add_text(group, word, x + width / 2, y + 24, text_anchor="middle", fill=GRAY)
-        return
-    add(group, "title").text = "; ".join(map(_reason, own))
     regrets = [record.max_regret for record in records if record.max_regret is not None]
-    text = f"{word} {_MARKS[_verification(own)]}"
-    line = y + (17 if regrets else 24)
-    add_text(group, text, x + width / 2, line, text_anchor="middle", fill=INK)
+    text = f"{word} {_MARKS[_verification(records)]}" if own else word
+    middle, ink = x + width / 2, INK if own else GRAY
+    add_text(group, text, middle, y + (17 if regrets else 24), text_anchor="middle", fill=ink)
     if regrets:
         best = small(min(regrets)) if min(regrets) else "0"
-        below = add_text(group, best, x + width / 2, y + 32, text_anchor="middle")
-        below.attrib |= {"fill": GRAY, "font-size": "11"}
+        small_print = {"text_anchor": "middle", "fill": GRAY, "font_size": "11"}
+        add_text(group, best, middle, y + 32, **small_print)
 
 
 def _word(statuses: Counter[Status]) -> tuple[str, str]:
     """What stands for the cells of all seeds, and the color: alarms first, then what is ok."""
-    rank = {"bad": 2, "good": 1}
-    shown = max(statuses, key=lambda status: (rank.get(tone(status), 0), statuses[status]))
+    alarms_first = {"bad": 2, "good": 1}
+    shown = max(statuses, key=lambda word: (alarms_first.get(tone(word), 0), statuses[word]))
     if len(statuses) == 1:
         return shown, tone(shown)
     fill = "bad" if tone(shown) == "bad" else "fair"
     return f"{shown} {statuses[shown]}/{statuses.total()}", fill
 
 
-def _verification(own: Sequence[Track]) -> str:
-    records = [track.entry.record for track in own]
+def _verification(records: Sequence[CellRecord]) -> str:
     if any(record.status == "refuted" for record in records):
         return "refuted"
     if all(record.equilibria and record.equilibria[0].exact for record in records):
         return "exactly"
     return "verified" if any(record.equilibria for record in records) else "nothing"
-
-
-def _reason(track: Track) -> str:
-    record = track.entry.record
-    seed = "" if record.seed is None else f" (seed {record.seed})"
-    return f"{record.solver} on {record.game}{seed}: {record.status}" + (
-        f", {record.reason}" if record.reason else ""
-    )

@@ -19,7 +19,7 @@ from eqbench.model.realization import RealizationPlan
 from eqbench.report.terminal import small
 from eqbench.store.schema import CellRecord, EquilibriumRecord
 from eqbench.store.stored_run import StoredRun
-from eqbench.studies.crossplay.payoffs import exact_plan, rationals, same_plans
+from eqbench.studies.crossplay.measure import exact_plan, rationals, same_plans
 from eqbench.verification import UNRESOLVED, verify
 
 NO_CORNERS = "its constraints are not linear, or it is irrational"
@@ -27,43 +27,22 @@ ONE_RUN = ("iterate", "average")  # claims of which a run has one each
 
 
 class AboveTolerance(TypedDict):
-    """Candidates of runs that are no equilibria, by the better one of iterate and average.
-
-    They are from so many cells of these solvers, as typed; regrets are in payoff units.
-    """
+    """Candidates of runs that are no equilibria, by the better one of iterate and average."""
 
     candidates: int
     cells: int
-    solvers: list[str]
-    smallest_max_regret: float
+    solvers: list[str]  # as typed
+    smallest_max_regret: float  # in payoff units, as what is allowed
     allowed: float
 
 
-class Dropped(TypedDict):
-    """How many equilibria of a name, None for those without one."""
-
-    name: str | None
-    count: int
-
-
-class WithoutCorners(TypedDict):
-    """A published set that --known cannot bring."""
-
-    name: str
-    reason: str
-
-
 class LeftOut(TypedDict):
-    """What is left out besides copies of entries, as the summary says it.
-
-    `same_run` counts iterates and averages that are of the same cell as a better one, `most` what
-    --most drops.
-    """
+    """Candidates and sets left out besides copies of entries, as the summary says it."""
 
     above_tolerance: AboveTolerance | None
-    same_run: int
-    most: list[Dropped]
-    without_corners: list[WithoutCorners]
+    same_run: int  # iterates and averages that are of the same cell as a better one
+    most: list[dict[str, Any]]  # the `name`, or None, and `count` of what --most drops
+    without_corners: list[dict[str, str]]  # `name` of a published set, and the `reason`
 
 
 def left_out_notes(left_out: LeftOut) -> list[str]:
@@ -83,37 +62,27 @@ def left_out_notes(left_out: LeftOut) -> list[str]:
             "of the last iterate and the average of a run only the better one counts"
         )
     if dropped := left_out["most"]:
-        names = (f"{item['count']} {_of(item['name'])}" for item in dropped)
+        names = [
+            f"{item['count']} {'of ' + item['name'] if item['name'] else 'without a name'}"
+            for item in dropped
+        ]
         total = sum(item["count"] for item in dropped)
         notes.append(f"{total} by --most: {', '.join(names)}")
     return [f"left out: {note}" for note in notes]
 
 
-def counted_by_name(names: Iterable[str | None]) -> list[Dropped]:
-    """How often each name occurs, in the order of their first occurrence."""
-    return [Dropped(name=name, count=count) for name, count in Counter(names).items()]
-
-
-def _of(name: str | None) -> str:
-    return f"of {name}" if name else "without a name"
+def counted_by_name(names: Iterable[str | None]) -> list[dict[str, Any]]:
+    """Count how often each name occurs, in the order of their first occurrence."""
+    return [{"name": name, "count": count} for name, count in Counter(names).items()]
 
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """An equilibrium and where it was found.
+    """An equilibrium and where it was found."""
 
-    Attributes
-    ----------
-    source : str
-        A solver with its seed, a file, or a corner of a known family.
-    profile : BehaviorProfile
-    identity : dict or None
-        Which known equilibrium it is, as the record of a run says it.
-    """
-
-    source: str
+    source: str  # a solver with its seed, a file, or a corner of a known family
     profile: BehaviorProfile
-    identity: Mapping[str, Any] | None = None
+    identity: Mapping[str, Any] | None = None  # as the record of a run says it
 
     @property
     def name(self) -> str | None:
@@ -141,24 +110,36 @@ def equilibria_of_runs(
         for rank, item in enumerate(cell.equilibria)
         if item.profile is not None
     ]
-    kept = _best_of_each_run(candidates)
+    best: dict[tuple[Path, str], _Candidate] = {}
+    for found in candidates:
+        if found.item.claim in ONE_RUN:
+            other = best.setdefault(found.of, found)
+            if found.item.max_regret < other.item.max_regret:
+                best[found.of] = found
+    kept = [f for f in candidates if f.item.claim not in ONE_RUN or best[f.of] is f]
     good = [found for found in kept if found.item.max_regret <= tolerance]
-    above = _above([found for found in kept if found.item.max_regret > tolerance], tolerance)
+    above: AboveTolerance | None = None
+    if worse := [found for found in kept if found.item.max_regret > tolerance]:
+        above = AboveTolerance(
+            candidates=len(worse),
+            cells=len({found.of for found in worse}),
+            solvers=list(dict.fromkeys(found.cell.solver for found in worse)),
+            smallest_max_regret=min(found.item.max_regret for found in worse),
+            allowed=tolerance,
+        )
     if not good:
-        best = f"; the smallest max regret is {above['smallest_max_regret']:.2g}" if above else ""
+        least = f"; the smallest max regret is {above['smallest_max_regret']:.2g}" if above else ""
         raise UsageError(
             f"no equilibria of {game.spec} in {', '.join(str(run.path) for run in runs)}: "
-            f"{len(candidates)} candidates in {len(cells)} cells{best} (allowed: {tolerance:.2g}); "
-            "run solvers for longer, or raise --tolerance"
+            f"{len(candidates)} candidates in {len(cells)} cells{least} "
+            f"(allowed: {tolerance:.2g}); run solvers for longer, or raise --tolerance"
         )
-    equilibria = [
-        Found(
-            found.source(with_folder=len(runs) > 1),
-            profile_from_json(game.tree, read_profile(found.file)),
-            found.item.identity,
-        )
-        for found in good
-    ]
+    equilibria = []
+    for found in good:
+        file = found.run.path / str(found.item.profile)
+        profile = profile_from_json(game.tree, read_profile(str(file)))
+        source = found.source(with_folder=len(runs) > 1)
+        equilibria.append(Found(source, profile, found.item.identity))
     return equilibria, above, len(candidates) - len(kept)
 
 
@@ -175,42 +156,12 @@ class _Candidate(NamedTuple):
         """The cell among those of all runs."""
         return self.run.path, self.cell.key
 
-    @property
-    def file(self) -> str:
-        """Path of its profile."""
-        return str(self.run.path / str(self.item.profile))
-
     def source(self, *, with_folder: bool) -> str:
         """Short name; with the folder if there are several."""
         folder = f"{self.run.path.name}: " if with_folder else ""
         seed = "" if self.cell.seed is None else f"/{self.cell.seed}"
         further = f" #{self.rank}" if self.rank else ""
         return f"{folder}{self.cell.solver}{seed}{further}"
-
-
-def _best_of_each_run(candidates: Sequence[_Candidate]) -> list[_Candidate]:
-    """Candidates with at most one iterate or average of each cell, in their order."""
-    best: dict[tuple[Path, str], _Candidate] = {}
-    for found in candidates:
-        if found.item.claim in ONE_RUN:
-            other = best.setdefault(found.of, found)
-            if found.item.max_regret < other.item.max_regret:
-                best[found.of] = found
-    return [
-        found for found in candidates if found.item.claim not in ONE_RUN or best[found.of] is found
-    ]
-
-
-def _above(candidates: Sequence[_Candidate], tolerance: float) -> AboveTolerance | None:
-    if not candidates:
-        return None
-    return AboveTolerance(
-        candidates=len(candidates),
-        cells=len({found.of for found in candidates}),
-        solvers=list(dict.fromkeys(found.cell.solver for found in candidates)),
-        smallest_max_regret=min(found.item.max_regret for found in candidates),
-        allowed=tolerance,
-    )
 
 
 def recognized(
@@ -239,7 +190,7 @@ def recognized(
     return found
 
 
-def corners(game: Game) -> tuple[list[tuple[str, BehaviorProfile]], list[WithoutCorners]]:
+def corners(game: Game) -> tuple[list[tuple[str, BehaviorProfile]], list[dict[str, str]]]:
     """Corners of the published sets of a game by name, and the sets without corners.
 
     Raises
@@ -250,7 +201,7 @@ def corners(game: Game) -> tuple[list[tuple[str, BehaviorProfile]], list[Without
     found = known_corners(game)
     names = dict.fromkeys(known.name for known in known_sets(game))
     missing = [
-        WithoutCorners(name=name, reason=NO_CORNERS)
+        {"name": name, "reason": NO_CORNERS}
         for name in names
         if not any(label == name or label.startswith(f"{name} corner ") for label, _ in found)
     ]
@@ -296,10 +247,11 @@ def selection(found: Sequence[Found], most: int) -> list[Found]:
 
     So what has been found once is kept beside what has been found often.
     """
-    turns: dict[str, int] = {}
-    ranked = []
-    for place, item in enumerate(found):
+    count: Counter[str] = Counter()
+    turns = []
+    for item in found:
         name = item.name or item.source
-        turns[name] = turns.get(name, 0) + 1
-        ranked.append((turns[name], place))
-    return [found[place] for _, place in sorted(sorted(ranked)[:most], key=lambda pair: pair[1])]
+        count[name] += 1
+        turns.append(count[name])
+    chosen = np.argsort(turns, kind="stable")[:most]
+    return [found[place] for place in sorted(chosen.tolist())]

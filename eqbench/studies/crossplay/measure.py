@@ -1,15 +1,15 @@
-"""Measure all combinations of equilibria that players prepare for.
+"""Measure all combinations of equilibria that players prepare for, in floats or in fractions.
 
-Symbols in shapes: N players, n entries, A actions.
+Symbols in shapes: N players, n entries, A actions, S sequences, Z terminals, C columns (terminals
+with the same last sequences of all players), D_p different realization plans of player p.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -18,68 +18,253 @@ from numpy.typing import NDArray
 
 from eqbench.errors import UsageError
 from eqbench.model.game import Game
+from eqbench.model.joint_player import joint_player
 from eqbench.model.profile import BehaviorProfile
-from eqbench.studies.crossplay.payoffs import Combinations, first_of_each, rationals
+from eqbench.model.realization import RealizationPlan
+from eqbench.model.sequence_form import SequenceForm
+from eqbench.model.tree import INT64_SAFE, GameTree
 from eqbench.verification import DEFAULT_TOLERANCE, Verification, Verifier, verify_exactly
 
+SAME_PLAN = 1e-6  # solvers that end in one equilibrium round it differently by about 1e-8
 # The verifier takes 0.1 ms for three-player Kuhn poker, and five times as long in fractions.
 MOST_VERIFIED = 20_000
+DEFAULT_LIMIT = 1_000_000
+
+Entry = tuple[str, BehaviorProfile]
+GoOn = Callable[[], None]  # raises an exception if nothing more shall be done
 
 
-@dataclass(eq=False)
-class Measure:
-    """The verifier on combinations; equal plans are measured once.
+@dataclass(frozen=True, eq=False)
+class Combinations:
+    """The plans that each player may bring, and the game in the same arithmetic.
 
-    `frequencies` is (n, A); `verify` takes one row of such values.
+    Players often have fewer plans than there are entries, and payoffs depend on plans only.
+    So everything is computed by plan; :meth:`by_entry` spreads it out.
+
+    Attributes
+    ----------
+    plan : int64 (N, n)
+        Which of their plans a player takes from each entry.
+    strategy : int64 (N, n)
+        The same, where plans that agree within `SAME_PLAN` count as one; with integers, `plan`.
+    weights : tuple of N arrays (D_p, Z)
+        Weight that each plan of player p gives to each terminal.
+    terminals : (Z, N)
+        Payoffs times chance.
+    last : int64 (Z, N)
+        Last sequence of every player at each terminal.
+    units : tuple of N + 1 int, or None
+        With integers, what the weights of each player and the payoffs are multiples of, as
+        denominators; None with floats.
     """
 
-    combinations: Combinations
-    frequencies: NDArray
-    verify: Callable[[NDArray], Verification]
-    dtype: np.dtype[Any]
+    tree: GameTree
+    plan: NDArray[np.int64]
+    strategy: NDArray[np.int64]
+    weights: tuple[NDArray, ...]
+    terminals: NDArray
+    last: NDArray[np.int64]
+    units: tuple[int, ...] | None
 
-    def __post_init__(self) -> None:
-        tree = self.combinations.tree
-        self._owner = np.repeat(tree.infoset_player, np.diff(tree.action_start))
-        self._known: dict[tuple[int, ...], Verification] = {}
+    @classmethod
+    def of(
+        cls, game: Game, profiles: Sequence[BehaviorProfile], *, exact: bool = False
+    ) -> Combinations:
+        """In floating point or, for an exact game, in integers."""
+        form, tree = game.sequence_form, game.tree
+        owner, units = _owners(form), None
+        own_columns = [owner == p for p in range(tree.n_players)]
+        if exact:
+            plans = np.array([exact_plan(form, rationals(p)) for p in profiles], dtype=object)
+            terminals, payoff_unit = _exact_terminals(tree)
+            scales = [math.lcm(*(w.denominator for w in plans[:, own].flat)) for own in own_columns]
+            # the product is an integer, but Fraction keeps its own type
+            plans = np.frompyfunc(int, 1, 1)(plans * np.array(scales, dtype=object)[owner])
+            largest = math.prod(scales) * int(abs(terminals).max()) * tree.n_terminals
+            if largest < INT64_SAFE:
+                plans, terminals = plans.astype(np.int64), terminals.astype(np.int64)
+            units = (*scales, payoff_unit)
+        else:
+            plans = np.stack([RealizationPlan.of(form, p.probabilities).weights for p in profiles])
+            chance = tree.chance_probability.copy()
+            for level in tree.levels[1:]:
+                chance[level] *= chance[tree.parent[level]]
+            terminals = chance[tree.terminals, None] * tree.payoffs.table
+        last = _last_sequences(tree)
+        which, weights = [], []
+        for p, own in enumerate(own_columns):
+            numbers: dict[tuple, int] = {}
+            which.append([numbers.setdefault(tuple(row), len(numbers)) for row in plans[:, own]])
+            first = np.unique(which[-1], return_index=True)[1]
+            weights.append(plans[first][:, last[:, p]])
+        plan = np.array(which)
+        strategy = plan if exact else np.array([same_plans(plans[:, own]) for own in own_columns])
+        return cls(tree, plan, strategy, tuple(weights), terminals, last, units)
+
+    def payoffs(self, go_on: GoOn) -> NDArray:
+        """Expected payoffs (N, D_1, …, D_N): float64, or Fractions as objects.
+
+        Entry [i, d_1, …, d_N] is the payoff of player i where each player p follows plan d_p.
+        """
+        columns, first, group = np.unique(self.last, axis=0, return_index=True, return_inverse=True)
+        table = np.zeros((len(columns), self.tree.n_players), dtype=self.terminals.dtype)
+        np.add.at(table, group, self.terminals)
+        values = _expected([weights[:, first] for weights in self.weights], table, go_on)
+        return values if self.units is None else _fractions(values, math.prod(self.units))
+
+    def guaranteed(self, go_on: GoOn) -> NDArray:
+        """Least payoff (N, n) of the player with each entry if all others act as one.
+
+        The others share what they know, as :class:`eqbench.model.joint_player.JointPlayer`
+        says, and answer the plan so that its player gets as little as possible.
+        """
+        result = []
+        for p, weights in enumerate(self.weights):
+            others = joint_player(self.tree, [q for q in range(self.tree.n_players) if q != p])
+            values = []
+            for row in weights:
+                go_on()
+                values.append(others.least_value(row * self.terminals[:, p]))
+            least = np.array(values)
+            if self.units is not None:
+                least = _fractions(least, self.units[p] * self.units[-1])
+            result.append(least[self.plan[p]])
+        return np.stack(result)
+
+    def by_entry(self, values: NDArray) -> NDArray:
+        """Spread (…, D_1, …, D_N) out to (…, n, …, n): one axis of entries per player."""
+        index: tuple[Any, ...] = (..., *np.ix_(*self.plan))
+        return values[index]
+
+
+def same_plans(plans: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Numbers 0, 1, … of n plans (n, S), int64 (n,): the first one is 0.
+
+    A plan has the number of the first numbered one from which no weight differs by more than
+    `SAME_PLAN`, and a new number if there is none.
+    """
+    numbers = np.empty(len(plans), dtype=np.int64)
+    first: list[int] = []
+    for k, plan in enumerate(plans):
+        distances = np.abs(plans[first] - plan).max(axis=1, initial=0.0)
+        near = np.flatnonzero(distances <= SAME_PLAN)
+        numbers[k] = near[0] if len(near) else len(first)
+        if not len(near):
+            first.append(k)
+    return numbers
+
+
+def rationals(profile: BehaviorProfile) -> tuple[Fraction, ...]:
+    """Frequencies (A,) of a profile; those in floating point as the rationals that they are."""
+    return profile.exact or tuple(map(Fraction, profile.probabilities.tolist()))
+
+
+def exact_plan(form: SequenceForm, frequencies: Sequence[Fraction]) -> list[Fraction]:
+    """Realization plans of all players as S rationals."""
+    weights = [Fraction(1)] * form.n_players
+    parents = form.parent[form.sequence_infoset[form.n_players :]]
+    # a parent is an earlier sequence, so its weight is there already
+    for parent, frequency in zip(parents.tolist(), frequencies, strict=True):
+        weights.append(weights[parent] * frequency)
+    return weights
+
+
+def _last_sequences(tree: GameTree) -> NDArray[np.int64]:
+    """Last sequence of every player at each terminal (Z, N), as the sequence form numbers them."""
+    columns = []
+    for p in range(tree.n_players):
+        own = joint_player(tree, [p])
+        columns.append(np.where(own.action < 0, p, own.action + tree.n_players)[own.last])
+    return np.stack(columns, axis=1)
+
+
+def _owners(form: SequenceForm) -> NDArray[np.int64]:
+    """Player of each sequence, int64 (S,)."""
+    inside = form.infoset_player[form.sequence_infoset[form.n_players :]]
+    return np.concatenate((np.arange(form.n_players), inside))
+
+
+def _exact_terminals(tree: GameTree) -> tuple[NDArray, int]:
+    """Payoffs times chance as integers (Z, N), and their common denominator."""
+    by_chance = tree.incoming < 0
+    by_chance[0] = False
+    chance = np.where(by_chance, tree.chance, 1).astype(object)
+    moves = by_chance.astype(np.int64)
+    for level in tree.levels[1:]:
+        chance[level] *= chance[tree.parent[level]]
+        moves[level] += moves[tree.parent[level]]
+    most = int(moves.max())
+    missing = [tree.chance_denominator ** (most - m) for m in moves[tree.terminals].tolist()]
+    payoffs, denominator = tree.payoffs.rational()
+    reach = chance[tree.terminals] * np.array(missing, dtype=object)
+    return reach[:, None] * payoffs.astype(object), tree.chance_denominator**most * denominator
+
+
+def _expected(weights: Sequence[NDArray], table: NDArray, go_on: GoOn) -> NDArray:
+    """Sums over columns (N, D_1, …, D_N), player by player, so that memory stays small."""
+    go_on()
+    first, *rest = weights
+    if not rest:
+        return table.T @ first.T
+    return np.stack([_expected(rest, table * row[:, None], go_on) for row in first], axis=1)
+
+
+def _fractions(values: NDArray, denominator: int) -> NDArray:
+    return np.frompyfunc(lambda value: Fraction(int(value), denominator), 1, 1)(values)
+
+
+class _Verifications:
+    """The verifier on combinations; equal plans are measured once."""
+
+    def __init__(
+        self, combinations: Combinations, profiles: Sequence[BehaviorProfile], go_on: GoOn
+    ) -> None:
+        tree = combinations.tree
+        self.plan, self.tree, self.go_on = combinations.plan, tree, go_on
+        self.exact = combinations.units is not None
+        self.owner = np.repeat(tree.infoset_player, np.diff(tree.action_start))
+        rows = [
+            rationals(p) if self.exact else BehaviorProfile.of(tree, p.probabilities).probabilities
+            for p in profiles
+        ]
+        self.dtype = np.dtype(object if self.exact else np.float64)
+        self.frequencies = np.array(rows, dtype=self.dtype).reshape(len(rows), tree.n_actions)
+        self.verifier = Verifier(tree)
+        self.known: dict[tuple[int, ...], Verification] = {}
 
     def of(self, entries: Sequence[int]) -> Verification:
         """Figures of the combination in which player p follows entry `entries[p]`."""
-        plans = tuple(self.combinations.plan[range(len(entries)), entries].tolist())
-        if plans not in self._known:
-            rows = np.asarray(entries)[self._owner]
-            mixed = self.frequencies[rows, np.arange(len(rows))]
-            self._known[plans] = self.verify(mixed)
-        return self._known[plans]
+        plans = tuple(self.plan[range(len(entries)), entries].tolist())
+        if plans not in self.known:
+            self.go_on()
+            self.known[plans] = self._measured(np.asarray(entries)[self.owner])
+        return self.known[plans]
 
-    def regrets(self, choices: Sequence[Sequence[int]]) -> NDArray | None:
-        """Regrets (c_1, …, c_N, N) of all combinations of the entries that players choose from.
+    def _measured(self, rows: NDArray[np.int64]) -> Verification:
+        tree, mixed = self.tree, self.frequencies[rows, np.arange(len(rows))]
+        if self.exact:
+            return verify_exactly(tree, BehaviorProfile.of_exact(tree, mixed.tolist()))
+        return self.verifier.verify(BehaviorProfile.of(tree, mixed))
+
+    def regrets(self, numbers: NDArray[np.int64]) -> NDArray | None:
+        """Regrets (D_1, …, D_N, N) of all combinations of what entries are numbered for, (N, n).
 
         None if they are too many to verify.
         """
-        sizes = tuple(map(len, choices))
+        first = [np.unique(own, return_index=True)[1].tolist() for own in numbers]
+        sizes = tuple(map(len, first))
         if math.prod(sizes) > MOST_VERIFIED:
             return None
         regrets = np.empty((*sizes, len(sizes)), dtype=self.dtype)
         for place in np.ndindex(*sizes):
-            entries = [own[k] for own, k in zip(choices, place, strict=True)]
+            entries = [own[k] for own, k in zip(first, place, strict=True)]
             regrets[place] = self.of(entries).regrets
         return regrets
-
-    def all_regrets(self) -> NDArray | None:
-        """Regrets of all combinations of entries (n, …, n, N), None if they are too many."""
-        regrets = self.regrets(first_of_each(self.combinations.plan))
-        return None if regrets is None else regrets[np.ix_(*self.combinations.plan)]
-
-
-Entry = tuple[str, BehaviorProfile]
-
-DEFAULT_LIMIT = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class WorstCases:
-    """What the entries are worth to each player under one assumption about the others.
+    """The worth of the entries to each player under one assumption about the others.
 
     Attributes
     ----------
@@ -105,7 +290,7 @@ class WorstCases:
 
 @dataclass(frozen=True, eq=False)
 class Crossplay:
-    """What comes of it when players follow different entries.
+    """Payoffs and regrets of players who follow different entries.
 
     Numbers are in payoff units: float64, or Fractions (dtype object) from exact arithmetic.
     The arrays are read-only.
@@ -144,14 +329,13 @@ class Crossplay:
     tolerance: float
 
     def __post_init__(self) -> None:
-        measured = (self.payoffs, self.swap_payoffs, self.swap_regrets, self.regrets)
-        for array in (*measured, self.strategies, self.strategy_regrets):
-            if array is not None:
-                array.setflags(write=False)
+        for value in vars(self).values():
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
 
     @property
     def exact(self) -> bool:
-        """Whether the numbers are Fractions."""
+        """True if the numbers are Fractions."""
         return bool(self.payoffs.dtype == object)
 
     @cached_property
@@ -159,26 +343,20 @@ class Crossplay:
         """Number of different strategies of each player in the entries."""
         return tuple((self.strategies.max(axis=1) + 1).tolist())
 
-    @property
-    def n_combinations(self) -> int:
-        """Number of combinations of different strategies."""
-        return math.prod(self.n_strategies)
-
     @cached_property
     def own_payoffs(self) -> NDArray:
         """Payoffs (N, n) where all follow the same entry."""
-        together = [np.arange(len(self.labels))] * self.game.tree.n_players
-        index: tuple[Any, ...] = (slice(None), *together)
+        index: tuple[Any, ...] = (..., *[np.arange(len(self.labels))] * len(self.payoffs))
         return self.payoffs[index]
 
     @cached_property
     def interchangeable(self) -> NDArray[np.bool_]:
-        """Whether it is an equilibrium if player i follows A and the others B, (N, n, n)."""
+        """True where player i may follow A and the others B in equilibrium, bool (N, n, n)."""
         return self._is_equilibrium(self.swap_regrets)
 
     @cached_property
     def n_equilibria(self) -> int | None:
-        """How many of these combinations are equilibria, None if not all were verified."""
+        """Number of equilibria among combinations of strategies, None if not all were verified."""
         if self.strategy_regrets is None:
             return None
         return int(self._is_equilibrium(self.strategy_regrets).sum())
@@ -186,15 +364,14 @@ class Crossplay:
     @cached_property
     def others_agree(self) -> WorstCases:
         """Worst cases where all others follow one and the same entry."""
-        rivals = self.game.tree.n_players - 1
+        rivals = len(self.payoffs) - 1
         followed = np.arange(len(self.labels) if rivals else 1)
-        others = np.repeat(followed[:, None], rivals, axis=1)
-        return self._worst(others)
+        return self._worst(np.repeat(followed[:, None], rivals, axis=1))
 
     @cached_property
     def others_differ(self) -> WorstCases:
         """Worst cases where each of the others may follow another entry."""
-        n, rivals = len(self.labels), self.game.tree.n_players - 1
+        n, rivals = len(self.labels), len(self.payoffs) - 1
         return self._worst(np.indices((n,) * rivals).reshape(rivals, n**rivals).T)
 
     def _is_equilibrium(self, regrets: NDArray) -> NDArray[np.bool_]:
@@ -202,7 +379,7 @@ class Crossplay:
 
     def _worst(self, others: NDArray[np.int64]) -> WorstCases:
         """Worst cases over the entries of the others, int64 (cases, N-1), in player order."""
-        n_players, n = self.game.tree.n_players, len(self.labels)
+        n_players, n = len(self.payoffs), len(self.labels)
         worst = np.empty((n_players, n), dtype=self.payoffs.dtype)
         entries = np.empty((n_players, n, n_players), dtype=np.int64)
         for p in range(n_players):
@@ -218,83 +395,52 @@ def crossplay(
     game: Game,
     entries: Sequence[Entry],
     *,
+    exact: bool = False,
     tolerance: float = DEFAULT_TOLERANCE,
     limit: int = DEFAULT_LIMIT,
+    go_on: GoOn = lambda: None,
 ) -> Crossplay:
-    """Cross-play of equilibria in floating point.
+    """Let players follow different equilibria of a game.
 
     Parameters
     ----------
-    game : what they are equilibria of
     entries : label and profile of each
-    tolerance : share of the payoff range that players may gain in an equilibrium
+    exact : whether to compute in Fractions; equilibria are then combinations with regrets of
+        exactly 0, and floating-point frequencies count as the rationals that they are
+    tolerance : share of the payoff range that players may gain in an equilibrium, unless `exact`
     limit : most combinations n^N that may be computed
+    go_on : called again and again; an exception that it raises ends the computation
 
     Raises
     ------
     UsageError
-        If there is no entry, a label comes twice, or there are too many combinations.
+        If there is no entry, a label comes twice, there are too many combinations, or the game
+        is not known exactly and must be.
     ProfileError
-        If a profile does not fit the game.
+        If a profile does not fit the game, or frequencies must sum to exactly 1 and do not.
     """
-    check_entries(game, entries, limit)
-    tree = game.tree
-    frequencies = np.stack(
-        [BehaviorProfile.of(tree, profile.probabilities).probabilities for _, profile in entries]
-    )
-    combinations = Combinations.of(game, [profile for _, profile in entries])
-    verifier = Verifier(tree)
-    measure = Measure(
-        combinations,
-        frequencies,
-        lambda values: verifier.verify(BehaviorProfile.of(tree, values)),
-        np.dtype(np.float64),
-    )
-    return _study(game, entries, measure, tolerance * tree.payoff_scale)
-
-
-def crossplay_exactly(
-    game: Game, entries: Sequence[Entry], *, limit: int = DEFAULT_LIMIT
-) -> Crossplay:
-    """Cross-play in Fractions; equilibria are then combinations with regrets of exactly 0.
-
-    Floating-point frequencies count as the rationals that they are. Parameters and errors as
-    in :func:`crossplay`; a UsageError also if the game itself is not known exactly, and a
-    ProfileError if frequencies do not sum to exactly 1.
-    """
-    check_entries(game, entries, limit, exact=True)
-    tree = game.tree
-    frequencies = [rationals(profile) for _, profile in entries]
-    measure = Measure(
-        Combinations.exactly(game, frequencies),
-        np.array(frequencies, dtype=object).reshape(len(entries), tree.n_actions),
-        lambda values: verify_exactly(tree, BehaviorProfile.of_exact(tree, values.tolist())),
-        np.dtype(object),
-    )
-    return _study(game, entries, measure, 0)
-
-
-def _study(game: Game, entries: Sequence[Entry], measure: Measure, tolerance: float) -> Crossplay:
+    check_entries(game, entries, limit, exact=exact)
     n_players, n = game.tree.n_players, len(entries)
-    swaps = np.empty((2, n_players, n, n, n_players), dtype=measure.dtype)
+    profiles = [profile for _, profile in entries]
+    combinations = Combinations.of(game, profiles, exact=exact)
+    measured = _Verifications(combinations, profiles, go_on)
+    swaps = np.empty((2, n_players, n, n, n_players), dtype=measured.dtype)
     for i, a, b in np.ndindex(n_players, n, n):
-        measured = measure.of([a if p == i else b for p in range(n_players)])
-        swaps[:, i, a, b] = measured.payoffs, measured.regrets
-    combinations = measure.combinations
-    guaranteed = np.stack(
-        [own[plan] for own, plan in zip(combinations.guaranteed(), combinations.plan, strict=True)]
-    )
+        seen = measured.of([a if p == i else b for p in range(n_players)])
+        swaps[:, i, a, b] = seen.payoffs, seen.regrets
+    regrets = measured.regrets(combinations.plan)
+    allowed = 0 if exact else tolerance * game.tree.payoff_scale
     return Crossplay(
         game=game,
         labels=tuple(label for label, _ in entries),
-        payoffs=combinations.by_profile(combinations.payoffs()),
+        payoffs=combinations.by_entry(combinations.payoffs(go_on)),
         swap_payoffs=swaps[0],
         swap_regrets=swaps[1],
-        regrets=measure.all_regrets(),
+        regrets=None if regrets is None else regrets[np.ix_(*combinations.plan)],
         strategies=combinations.strategy,
-        strategy_regrets=measure.regrets(first_of_each(combinations.strategy)),
-        guaranteed=WorstCases(guaranteed, None, tolerance),
-        tolerance=tolerance,
+        strategy_regrets=measured.regrets(combinations.strategy),
+        guaranteed=WorstCases(combinations.guaranteed(go_on), None, allowed),
+        tolerance=allowed,
     )
 
 
@@ -311,9 +457,11 @@ def check_entries(game: Game, entries: Sequence[Entry], limit: int, *, exact: bo
             f"{len(labels)} entries of {n_players} players have {len(labels) ** n_players:,} "
             f"combinations, above the limit of {limit:,}; keep fewer with --most, or raise --limit"
         )
-    if exact:
-        for _, profile in entries:
-            verify_exactly(game.tree, profile)  # refuses what is not exact
+    for _, profile in entries:  # refuses what does not fit, or is not exact
+        if exact:
+            verify_exactly(game.tree, profile)
+        else:
+            BehaviorProfile.of(game.tree, profile.probabilities)
 
 
 def combinations_csv(result: Crossplay) -> str:
@@ -321,19 +469,20 @@ def combinations_csv(result: Crossplay) -> str:
 
     Numbers are decimals, or fractions ``p/q`` from exact arithmetic.
     """
-    n_players, regrets = result.game.tree.n_players, result.regrets
-    suffixes = [f"P{p + 1}" for p in range(n_players)]
-    header = [f"{what}_{p}" for what in ("entry", "payoff") for p in suffixes]
-    if regrets is not None:
-        header += [*(f"regret_{p}" for p in suffixes), "max_regret", "equilibrium"]
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(header)
-    for entries in np.ndindex(result.payoffs.shape[1:]):
-        row = [result.labels[e] for e in entries]
-        row += map(str, result.payoffs[(slice(None), *entries)])
-        if regrets is not None:
-            here = regrets[entries]
-            row += [*map(str, here), str(here.max()), str(bool(here.max() <= result.tolerance))]
-        writer.writerow(row)
-    return buffer.getvalue()
+    import pandas as pd
+
+    n_players = len(result.payoffs)
+    columns: dict[str, Any] = {}
+    entries = np.indices(result.payoffs.shape[1:]).reshape(n_players, -1)
+    for what, values in (
+        ("entry", np.array(result.labels, dtype=object)[entries]),
+        ("payoff", result.payoffs.reshape(n_players, -1)),
+        ("regret", None if result.regrets is None else result.regrets.reshape(-1, n_players).T),
+    ):
+        if values is not None:
+            columns |= {f"{what}_P{p}": own for p, own in enumerate(values, start=1)}
+    if result.regrets is not None:
+        columns["max_regret"] = result.regrets.max(axis=-1).ravel()
+        columns["equilibrium"] = columns["max_regret"] <= result.tolerance
+    text: str = pd.DataFrame(columns).to_csv(index=False, lineterminator="\n")
+    return text

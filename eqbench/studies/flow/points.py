@@ -21,10 +21,9 @@ from eqbench.model.choices import Choices
 from eqbench.model.game import Game
 from eqbench.model.tree import FloatArray, GameTree
 from eqbench.store.run_folder import reported, write_file
-from eqbench.studies.branch import action_labels
+from eqbench.studies.branch import columns
 from eqbench.text import cell_text
 
-POINTS = "points.csv"
 MOST_ROWS = 4000
 MOST_NUMBERS = 1_000_000
 LEAST_ROWS = 100  # where even these are more
@@ -55,19 +54,10 @@ class SimulatedRun(NamedTuple):
     value: float | None = None
 
 
-def columns(
-    tree: GameTree, leading: Sequence[str] = ("run", "time"), figures: str = "up"
-) -> list[str]:
-    """Return the names of all columns: leading ones, ``u:P1``… and frequencies ``P1|4:|bet``…
-
-    Parameters
-    ----------
-    figures : letters of what players have: u for payoffs, p for payoffs integrated over time
-    """
-    labels = action_labels(tree)
-    of_players = [f"{letter}:{player}" for letter in figures for player in tree.players]
-    names = [*leading, *of_players, *(labels[a] for a in Choices.of(tree).action.tolist())]
-    return list(map(cell_text, names))
+def run_columns(tree: GameTree, *, valued: bool = False) -> list[str]:
+    """Return the columns of simulated runs; `valued` if the parameter is one of them."""
+    leading = ["run", *([str(tree.payoffs.parameter)] if valued else []), "time"]
+    return columns(tree, leading, "up")
 
 
 def kept_rows(tree: GameTree, count: int) -> NDArray[np.int64]:
@@ -77,7 +67,7 @@ def kept_rows(tree: GameTree, count: int) -> NDArray[np.int64]:
     points, half of those written are equally spread over the whole, and the others are the last
     ones one by one, so that orbits can still be drawn at the end.
     """
-    most = max(min(MOST_ROWS, MOST_NUMBERS // len(columns(tree))), LEAST_ROWS)
+    most = max(min(MOST_ROWS, MOST_NUMBERS // len(run_columns(tree))), LEAST_ROWS)
     if count <= most:
         return np.arange(count)
     half = most // 2
@@ -99,7 +89,7 @@ def append_points(path: Path, tree: GameTree, run: SimulatedRun) -> None:
     table = np.column_stack((run.times, run.payoffs, run.profits, free))
     first = [cell_text(run.name), *([] if run.value is None else [repr(run.value)])]
     rows = ([*first, *map(repr, row)] for row in table.tolist())
-    append_rows(path, columns(tree, _leading(tree, valued=run.value is not None)), rows)
+    append_rows(path, run_columns(tree, valued=run.value is not None), rows)
 
 
 def append_rows(path: Path, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
@@ -151,42 +141,32 @@ def read_points(game: Game, path: Path) -> list[SimulatedRun]:
         are not finite numbers.
     """
     tree, parameter = game.tree, game.tree.payoffs.parameter
+    choices, n = Choices.of(tree), tree.n_players
     try:
         with open_text(path) as file:
             lines = csv.reader(file, strict=True)
             header = next(lines, [])
             valued = parameter is not None and header[1:2] == [parameter]
-            expected = columns(tree, _leading(tree, valued=valued))
-            _check_header(header, expected, path)
+            expected = run_columns(tree, valued=valued)
+            if header != expected:
+                pairs = zip(header, expected, strict=False)
+                found = next((a for a, b in pairs if a != b), f"{len(header)} columns")
+                raise UsageError(
+                    f"{path} does not fit this game at {found!r}; name the game that was "
+                    f"simulated. Columns: {known_labels(found, expected)}"
+                )
             rows = [(row[:1], _numbers(row[1:], len(expected), path)) for row in lines]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise UsageError(f"cannot read {path}: {error}; give that of a simulation") from None
-    return [
-        _run(tree, name, np.array([numbers for _, numbers in group]), valued=valued)
-        for (name,), group in groupby(rows, key=lambda row: row[0])
-    ]
-
-
-def _leading(tree: GameTree, *, valued: bool) -> list[str]:
-    return ["run", *([str(tree.payoffs.parameter)] if valued else []), "time"]
-
-
-def _run(tree: GameTree, name: str, table: FloatArray, *, valued: bool) -> SimulatedRun:
-    n, choices = tree.n_players, Choices.of(tree)
-    value = float(table[0, 0]) if valued else None
-    times, payoffs, profits, free = np.split(table[:, int(valued) :], np.cumsum([1, n, n]), axis=1)
-    behavior = np.array([choices.behavior(row) for row in free])
-    return SimulatedRun(name, times[:, 0], behavior, payoffs, profits, value)
-
-
-def _check_header(header: list[str], expected: list[str], path: Path) -> None:
-    if header != expected:
-        pairs = zip(header, expected, strict=False)
-        found = next((one for one, other in pairs if one != other), f"{len(header)} columns")
-        raise UsageError(
-            f"{path} does not fit this game at {found!r}; name the game that was simulated. "
-            f"Columns: {known_labels(found, expected)}"
-        )
+    runs = []
+    for (name,), group in groupby(rows, key=lambda row: row[0]):
+        table = np.array([numbers for _, numbers in group])
+        value = float(table[0, 0]) if valued else None
+        parts = np.split(table[:, int(valued) :], np.cumsum([1, n, n]), axis=1)
+        times, payoffs, profits, free = parts
+        behavior = np.array([choices.behavior(row) for row in free])
+        runs.append(SimulatedRun(name, times[:, 0], behavior, payoffs, profits, value))
+    return runs
 
 
 def _numbers(row: list[str], width: int, path: Path) -> list[float]:

@@ -12,13 +12,14 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations, islice
+from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from eqbench.dynamics import Flow
 from eqbench.equilibria import KnownSet, known_sets
+from eqbench.equilibria.corners import vertices
 from eqbench.equilibria.nearest import nearest_member
 from eqbench.errors import UsageError
 from eqbench.model.game import Game
@@ -33,8 +34,7 @@ Place = Literal["inside", "corner", "sample"]
 _FEASIBLE = 1e-10
 _STEP = 0.25
 _GOLDEN = (5**0.5 - 1) / 2
-_LINEAR = 1e-9  # what rounding may make of zero slopes and determinants
-_AT_ONCE = 4096
+_LINEAR = 1e-9  # what rounding may make of zero slopes
 _DIRECTIONS = 24  # in which a set with curved borders is searched for its ends
 _TRIES = 20  # per sample, of mixtures that may leave a set with curved borders
 
@@ -63,7 +63,7 @@ def members(known: KnownSet, samples: int, rng: np.random.Generator) -> list[Mem
         return []
     mixtures = list(islice(_mixtures(known, ends, rng), max(samples, 1)))
     middle = ends.mean(axis=0)
-    if known.violations(middle).max(initial=0.0) > _FEASIBLE:
+    if not _is_member(known, middle):
         middle = max(mixtures or ends, key=lambda point: _room(known, ends, point))
     found = [Member("inside", middle)]
     if len(ends) > 1:
@@ -90,29 +90,27 @@ def corners(known: KnownSet) -> FloatArray | None:
         return None
     moving = np.abs(rows).max(axis=1) > _LINEAR
     rows, limit = rows[moving], (rows @ base - start)[moving]
-    found: list[FloatArray] = []
-    choices = combinations(range(len(rows)), count)
-    while batch := list(islice(choices, _AT_ONCE)):
-        active = np.array(batch)
-        systems = rows[active]
-        regular = np.abs(np.linalg.det(systems)) > _LINEAR
-        points = np.linalg.solve(systems[regular], limit[active[regular]][..., None])[..., 0]
-        inside = (points @ rows.T - limit).max(axis=1, initial=-np.inf) <= _FEASIBLE
-        found.append(points[inside])
-    points = np.concatenate(found)
-    points = points[[known.violations(point).max() <= _FEASIBLE for point in points]]
-    _, first = np.unique(np.round(points, 9), axis=0, return_index=True)
-    return points[first] + 0.0  # no negative zeros
+    points = [point for _, point in vertices(rows, limit, _FEASIBLE)]
+    return _distinct(known, np.array(points).reshape(-1, count)) + 0.0  # no negative zeros
 
 
 def _ends(known: KnownSet, rng: np.random.Generator) -> FloatArray:
     """Members nearest to profiles drawn at random, float64 (n, K)."""
     size = len(known.layout.variables)
     draws = rng.integers(0, 2, (_DIRECTIONS, size)).astype(float)
-    points = np.array([nearest_member(known, draw, rng.random(size)) for draw in draws])
-    points = points[[known.violations(point).max(initial=0.0) <= _FEASIBLE for point in points]]
+    points = [nearest_member(known, draw, rng.random(size)) for draw in draws]
+    return _distinct(known, np.array(points))
+
+
+def _distinct(known: KnownSet, points: FloatArray) -> FloatArray:
+    """Those of some points (n, K) that belong to the set, each once."""
+    points = points[[_is_member(known, point) for point in points]]
     _, first = np.unique(np.round(points, 9), axis=0, return_index=True)
     return points[first]
+
+
+def _is_member(known: KnownSet, point: FloatArray) -> bool:
+    return bool(known.violations(point).max(initial=0.0) <= _FEASIBLE)
 
 
 def _mixtures(known: KnownSet, ends: FloatArray, rng: np.random.Generator) -> Iterator[FloatArray]:
@@ -120,10 +118,11 @@ def _mixtures(known: KnownSet, ends: FloatArray, rng: np.random.Generator) -> It
     misses = 0
     while len(ends) > 1 and misses < _TRIES:
         mixture = rng.dirichlet(np.full(len(ends), 0.5)) @ ends
-        inside = known.violations(mixture).max(initial=0.0) <= _FEASIBLE
-        misses = 0 if inside else misses + 1
-        if inside:
+        if _is_member(known, mixture):
+            misses = 0
             yield mixture
+        else:
+            misses += 1
 
 
 def _room(known: KnownSet, ends: FloatArray, point: FloatArray) -> float:
@@ -146,10 +145,9 @@ class Looked:
     place : where in its set it lies; None if it is of no set
     figures : by which people name it
     behavior : float64 (A,)
-    payoffs : expected ones by the verifier
-    max_regret : the largest one of any player by the verifier, in payoff units
+    payoffs, max_regret : by the verifier, in payoff units
     is_equilibrium : whether that regret is rounding
-    spectrum : Spectrum
+    spectrum : what the flow does near it
     """
 
     place: Place | None
@@ -195,29 +193,15 @@ class SetVerdict:
         """The member inside the set."""
         return self.looked[0]
 
-    @property
-    def verdict(self) -> str:
-        """The verdict inside the set."""
-        return self.representative.spectrum.verdict
-
-    @property
-    def is_same_everywhere(self) -> bool:
-        """Whether all members that were looked at have this verdict."""
-        return not self.deviating
-
-    @property
-    def deviating(self) -> list[Looked]:
-        """Members that have another verdict."""
-        return [each for each in self.looked if each.spectrum.verdict != self.verdict]
-
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values: the representative, and what the others have in common with it."""
         counts = [each.spectrum.counts for each in self.looked]
         verdicts = Counter(each.spectrum.verdict for each in self.looked)
-        value = None if self.value is None else float(self.value)
+        inside = self.representative.spectrum.verdict
+        deviating = [each for each in self.looked if each.spectrum.verdict != inside]
         return {
             "name": self.name,
-            "value": value,
+            "value": None if self.value is None else float(self.value),
             **self.representative.to_json(),
             "members": {
                 "examined": len(self.looked),
@@ -228,12 +212,12 @@ class SetVerdict:
                     for key in COUNTS
                 },
                 "verdicts": dict(verdicts),
-                "same_everywhere": self.is_same_everywhere,
+                "same_everywhere": not deviating,
                 "deviating": [
                     {"place": each.place, "parameters": each.figures}
                     | each.spectrum.counts
                     | {"verdict": each.spectrum.verdict}
-                    for each in self.deviating
+                    for each in deviating
                 ],
             },
         }

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,26 +24,22 @@ from eqbench.model.profile_json import profile_from_json, profile_text
 from eqbench.model.realization import RealizationPlan
 from eqbench.model.sequence_form import SequenceForm
 from eqbench.model.tree import FloatArray, GameTree
-from eqbench.report.rows import Report
-from eqbench.studies.branch import action_labels
+from eqbench.report.rows import Column, Report, Row, Table
+from eqbench.studies.branch import POINTS, action_labels
 from eqbench.studies.flow.points import (
-    POINTS,
     SimulatedRun,
     append_points,
     drop_rows,
     kept_rows,
 )
 from eqbench.studies.flow.profits import (
+    AGREE,
     KnownPayoffs,
-    Window,
-    beside_known,
-    nearest_known,
-    window_payoffs,
+    Stretch,
     windows_of,
 )
-from eqbench.studies.flow.regimes import LEAST_TIMES, classify
+from eqbench.studies.flow.regimes import NEAR_FACE, classify
 from eqbench.studies.flow.resolve import by_name, solver_and_games, value_of
-from eqbench.studies.flow.tables import simulation_report
 from eqbench.studies.frame import Session, Study, call
 from eqbench.studies.requests import (
     HORIZON,
@@ -59,10 +55,37 @@ from eqbench.verification import Verifier
 SCHEMA = "eqbench.simulation/1"
 MOST_TIMES = 1_000_000  # of a trajectory; states of a hundred frequencies are then 0.8 GB
 MOST_AVERAGED = 4000  # points of a window
+MOST_PLACES = 12
+MOST_NEAREST = 3
+_ENDS = (
+    ("to_zero", "{} → 0"),
+    ("to_one", "{} → 1"),
+    ("at_zero", "{} at 0, may return"),
+    ("at_one", "{} at 1, may return"),
+)
+_OF_RUN = {
+    **{"start": "start", "regime": "regime", "time": "time"},
+    **{"Lyapunov": "lyapunov", "settled at": "transient"},
+}
+_REGIMES = (
+    "Lyapunov: growth rate of a small displacement over the last half of the time. Near a face: "
+    f"how often frequencies that move or may return are then within {NEAR_FACE:g} of 0 or 1. "
+    "Settled at: the time from which on the motion is what the regime says. Regret: the largest "
+    "one of average play over the longest window, by the verifier, in payoff units. → 0, → 1: "
+    "so near for the whole last half of the time, while log-odds go on growing or are constant; "
+    "may return: as near for as long, but log-odds come back, show no trend, or are so large that "
+    "rounding hides it. What a regime rests on is in summary.json."
+)
+_PROFITS = "Payoffs of a run are averages over its longest window."
+_PUBLISHED = (
+    "Gap: the largest distance of any player's from those of the nearest published solution. "
+    "Share: the gap over the largest payoff of that solution in size. Whole: the same share of "
+    f"averages from time 0 on. Payoffs agree with a solution within {AGREE:.0%} of its largest "
+    "payoff in size, or within half the distance of the closest two solutions whose payoffs "
+    "differ, if that is less."
+)
 # what generators of a start are for
 _TANGENT, _HANDS = 1, 2
-# lists of places that a regime has
-_PLACES = ("to_zero", "to_one", "at_zero", "at_one", "frozen")
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,7 +201,7 @@ class Place:
         tangent /= np.linalg.norm(tangent)
         return self.flow.integrate(state, times, tangent=tangent, interrupted=interrupted)
 
-    def average(self, path: Trajectory, window: Window) -> FloatArray:
+    def average(self, path: Trajectory, window: Stretch) -> FloatArray:
         """Return frequencies (A,) that play like the average realization plan over a window.
 
         Of at most 4,000 of its points, equally far apart.
@@ -285,7 +308,8 @@ class SimulationStudy(Study[SimulationRequest]):
         if session.again:  # its points that were written before give way
             drop_rows(session.folder / POINTS, cell_text(name))
         self._write_points(place, name, path, session.folder)
-        windows = _windows(path)
+        last = len(path.times) - 1  # 0 if it never moved
+        windows = windows_of(path.times) or ([Stretch(0, last)] if last else [])
         after = place.flow.statistics
         run = {
             "name": name,
@@ -294,8 +318,8 @@ class SimulationStudy(Study[SimulationRequest]):
             "time": float(path.times[-1]),
             "interrupted": session.interrupted() and len(path.times) < len(self.times),
             "ending": path.ending,
-            **_regime_json(place, path),
-            **_profits(place, path, windows),
+            **classify(place.flow, path).to_json(action_labels(place.game.tree)),
+            **_earnings(place, path, windows),
             "profiles": _profiles(place, path, windows, session.folder, part),
             "statistics": {key: after[key] - statistics.get(key, 0) for key in after},
             "elapsed_s": elapsed_s,
@@ -359,34 +383,35 @@ class SimulationStudy(Study[SimulationRequest]):
         return files
 
 
-def _profits(place: Place, path: Trajectory, windows: Sequence[Window]) -> dict[str, Any]:
+def _earnings(place: Place, path: Trajectory, windows: Sequence[Stretch]) -> dict[str, Any]:
     """Return average payoffs over windows, beside those of published equilibria, as JSON values."""
-    payoffs = [window_payoffs(path.times, path.profits, window) for window in windows]
+    known, times, last = place.known, path.times, len(path.times) - 1
+    payoffs = [window.payoffs(times, path.profits) for window in windows]
     longest = max(range(len(windows)), key=lambda w: np.ptp(windows[w]), default=None)
-    whole, last = None, len(path.times) - 1
+    whole = None
     if last:
-        average = window_payoffs(path.times, path.profits, Window(0, last))
-        whole = {"payoffs": average.tolist(), **nearest_known(place.known, average)}
+        average = Stretch(0, last).payoffs(times, path.profits)
+        whole = {"payoffs": average.tolist(), **known.nearest(average)}
     return {
         "payoffs": None if longest is None else payoffs[longest].tolist(),
         "windows": [
             {
-                "from": float(path.times[window.first]),
-                "to": float(path.times[window.last]),
+                "from": float(times[window.first]),
+                "to": float(times[window.last]),
                 "payoffs": row.tolist(),
-                **nearest_known(place.known, row),
+                **known.nearest(row),
                 "average_max_regret": place.measured(place.average(path, window))["max_regret"],
             }
             for window, row in zip(windows, payoffs, strict=True)
         ],
         "longest_window": longest,
         "whole": whole,
-        "solutions": beside_known(place.known, payoffs),
+        "solutions": known.beside(payoffs),
     }
 
 
 def _profiles(
-    place: Place, path: Trajectory, windows: Sequence[Window], folder: Path, run: str
+    place: Place, path: Trajectory, windows: Sequence[Stretch], folder: Path, run: str
 ) -> dict[str, Any]:
     """Return the profiles of a trajectory as the verifier sees them; they are written as JSON."""
     profiles = {
@@ -419,45 +444,6 @@ def published_names(game: Game) -> dict[str, str]:
     }
 
 
-def _windows(path: Trajectory) -> list[Window]:
-    """Return windows of a trajectory; the whole of a short one, and none if it never moved."""
-    last = len(path.times) - 1
-    return windows_of(path.times) or ([Window(0, last)] if last else [])
-
-
-def _regime_json(place: Place, path: Trajectory) -> dict[str, Any]:
-    """Return the regime of a trajectory as JSON values, with names of places, not actions."""
-    if len(path.times) < LEAST_TIMES:
-        ended = f"; the trajectory ended early: {path.ending}" if path.ending else ""
-        lists = (*_PLACES, "components", "lyapunov_windows", "near_face_windows")
-        return {
-            "regime": "undecided",
-            "reason": f"states at {len(path.times):,} times; a regime takes at least "
-            f"{LEAST_TIMES:,}, so follow it for longer or with a smaller --every{ended}",
-            **{name: [] for name in lists},
-            **dict.fromkeys(("lyapunov", "near_face_fraction", "transient")),
-        }
-    regime, labels = classify(place.flow, path), action_labels(place.game.tree)
-
-    def places(actions: Sequence[int]) -> list[str]:
-        return [labels[action] for action in actions]
-
-    return {
-        "regime": regime.word,
-        "reason": regime.reason,
-        **{name: places(getattr(regime, name)) for name in _PLACES},
-        "components": [
-            asdict(fact) | {"actions": places(fact.actions), "section": labels[fact.section]}
-            for fact in regime.facts
-        ],
-        "lyapunov": regime.lyapunov,
-        "lyapunov_windows": [asdict(window) for window in regime.lyapunov_windows],
-        "near_face_fraction": regime.near_face_fraction,
-        "near_face_windows": [asdict(window) for window in regime.near_face_windows],
-        "transient": regime.transient,
-    }
-
-
 def _finite(value: Any) -> Any:
     """Return JSON values with null in place of numbers that are not finite."""
     if isinstance(value, dict):
@@ -467,3 +453,147 @@ def _finite(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
+
+
+# -- tables ---------------------------------------------------------------------------------------
+
+
+def simulation_report(document: Mapping[str, Any]) -> Report:
+    """Tables of a simulation: for each value of the parameter, regimes and then profits."""
+    if not document["runs"]:
+        return Report((Table("", lines=("no trajectory was completed",)),))
+    tables: list[Table] = []
+    for value in document["values"]:
+        runs = [run for run in document["runs"] if run["parameter"] == value["parameter"]]
+        tables += [_regimes(document, value, runs), _profits(document["players"], value, runs)]
+    published = any(value["solutions"] for value in document["values"])
+    profits = f"{_PROFITS} {_PUBLISHED}" if published else _PROFITS
+    return Report(tuple(tables), notes=(_REGIMES, profits))
+
+
+def _regimes(document: Mapping[str, Any], value: Mapping[str, Any], runs: Sequence[Any]) -> Table:
+    how = f"integrator {value['integrator']}"
+    if document["model"] == "hands":
+        how = f"hand by hand, players remember {document['memory']:,} hands"
+    rows = []
+    for run in runs:
+        average = run["profiles"].get("average")
+        moves = run["components"] or run["at_zero"] or run["at_one"]
+        cells = {
+            **{title: run[key] for title, key in _OF_RUN.items()},
+            "near a face": run["near_face_fraction"] if moves else None,
+            "regret": average and average["max_regret"],
+        }
+        rows.append(Row(run["start"], cells))
+    columns = (
+        Column("start", identifies=True),
+        Column("regime"),
+        Column("time", "number", layout=",g"),
+        Column("Lyapunov", "number", layout="+.4f"),
+        Column("near a face", "number", layout=".3f"),
+        Column("settled at", "number", layout=",.0f"),
+        Column("regret", "small"),
+    )
+    said = [(run["start"], _destination(run, document["names"])) for run in runs]
+    said += [(run["start"], _remark(run)) for run in runs]
+    title = f"Trajectories of {value['game']}: {how}, rate {value['rate']:g}"
+    return Table(title, columns, tuple(rows), notes=tuple(_said_once(said, len(runs))))
+
+
+def _destination(run: Mapping[str, Any], names: Mapping[str, str]) -> str:
+    """Say which frequencies go to 0 and to 1, or stay there."""
+    if run["near_face_fraction"] is None:
+        return "limits not determined"
+    parts = [
+        form.format(_listed(sorted(names.get(place, place) for place in run[end])))
+        for end, form in _ENDS
+        if run[end]
+    ]
+    parts = parts or ["no frequency goes to 0 or 1"]
+    if run["regime"] == "boundary_absorption" and run["components"]:
+        parts.append("play keeps switching between faces")
+    return "; ".join(parts)
+
+
+def _remark(run: Mapping[str, Any]) -> str:
+    """Say why a run is undecided or absorbed, which has several reasons, or ended early."""
+    if run["regime"] in ("undecided", "boundary_absorption"):
+        return f"{run['regime']}, {run['reason']}"
+    return f"ended early, {run['ending']}" if run["ending"] else ""
+
+
+def _said_once(said: Sequence[tuple[str, str]], runs: int) -> Iterator[str]:
+    """Return what is to be said, with the starts of all runs of which it is the same."""
+    starts: dict[str, list[str]] = {}
+    for start, text in said:
+        starts.setdefault(text, []).append(start)
+    for text, those in starts.items():
+        if text:
+            yield f"{'all starts' if 1 < runs == len(those) else ', '.join(those)}: {text}"
+
+
+def _listed(words: Sequence[str], most: int = MOST_PLACES) -> str:
+    more = len(words) - most
+    return ", ".join(words[:most]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _profits(players: Sequence[str], value: Mapping[str, Any], runs: Sequence[Any]) -> Table:
+    """Return the payoffs of published solutions, then of runs."""
+    payoffs, solutions = [f"u:{player}" for player in players], value["solutions"]
+    beside = (
+        Column("gap", "number", layout=".1e"),
+        Column("share", "number", layout=".1%"),
+        Column("whole", "number", layout=".1%"),
+        Column("nearest"),
+    )
+    blank = {column.title: "" for column in beside}
+    rows = []
+    for known in solutions:
+        ranges = (_range(low, high) for low, high in known["payoffs"])
+        cells = {"": known["name"], **blank, **dict(zip(payoffs, ranges, strict=True))}
+        rows.append(Row(known["name"], cells))
+    for run in runs:
+        average = run["payoffs"] or [None] * len(players)
+        cells = {"": run["start"], **blank, **dict(zip(payoffs, average, strict=True))}
+        if run["windows"]:
+            window = run["windows"][run["longest_window"]]
+            cells |= {
+                "gap": window["gap"],
+                "share": window["gap_share"],
+                "whole": run["whole"]["gap_share"],
+                "nearest": _listed(window["nearest"] or (), MOST_NEAREST),
+            }
+        rows.append(Row(run["start"], cells))
+    columns = [Column("", identifies=True)]
+    columns += [Column(title, "payoff", layout="+z.5f") for title in payoffs]
+    columns += beside if solutions else ()
+    # those whose payoffs are all 0 have no share
+    notes = [_agreement(runs, k, known) for k, known in enumerate(solutions) if known["agree"]]
+    return Table("Profits per unit of time", tuple(columns), tuple(rows), notes=tuple(notes))
+
+
+def _agreement(runs: Sequence[Any], position: int, known: Mapping[str, Any]) -> str:
+    """Say over which times payoffs of runs are those of a published solution."""
+    chosen = [(run, run["solutions"][position]["agrees"]) for run in runs]
+    times = [
+        f"{run['start']} over times {_stretches(run['windows'], agrees)}"
+        for run, agrees in chosen
+        if agrees
+    ]
+    share = 100 * known["agree"] / np.abs(known["payoffs"]).max()
+    return f"within {share:.2g}% of {known['name']}: {'; '.join(times) or 'never'}"
+
+
+def _stretches(windows: Sequence[Mapping[str, Any]], chosen: Sequence[int]) -> str:
+    """Return windows as stretches of time, those that follow on each other as one."""
+    stretches: list[list[float]] = []
+    for window in (windows[w] for w in chosen):
+        if stretches and window["from"] <= stretches[-1][1]:
+            stretches[-1][1] = max(window["to"], stretches[-1][1])
+        else:
+            stretches.append([window["from"], window["to"]])
+    return ", ".join(f"{first:,.5g}–{last:,.5g}" for first, last in stretches)
+
+
+def _range(low: float, high: float) -> str:
+    return f"{low:+z.5f}" if high - low < 1e-9 else f"{low:+z.5f} … {high:+z.5f}"

@@ -125,15 +125,24 @@ def spectrum(flow: Flow, behavior: FloatArray) -> Spectrum:
     size = choices.size
     if not size:
         return Spectrum(np.zeros(0, dtype=np.complex128), -np.inf, 0.0, 0.0)
-    matrix, action = _about_the_largest(choices, behavior, jacobian)
+    # of each set the largest frequency gives way, so an action that is not played has its own row
+    base, other = [], []
+    for block in blocks(choices):
+        largest = int(np.argmax(behavior[block]))
+        other.append(np.delete(block, largest))
+        base.append(np.full(len(block) - 1, block[largest]))
+    action, first = np.concatenate(other), np.concatenate(base)
+    there = spread(choices.action, choices.first, choices.n_actions)[action]
+    back = spread(action, first, choices.n_actions)[choices.action]
+    matrix = there @ jacobian @ back
     scale = float(np.linalg.norm(matrix, 2))
     played = behavior[action] > 0
     across = matrix.diagonal()[~played]
     within = eigenvalues(matrix[np.ix_(played, played)], TOLERANCE * scale)
     values = np.concatenate((across.astype(np.complex128), within))
     order = np.lexsort((values.imag, -values.real))
-    largest, speed = float(across.max(initial=-np.inf)), float(np.abs(velocity).max())
-    return Spectrum(values[order], largest, scale, speed)
+    most, speed = float(across.max(initial=-np.inf)), float(np.abs(velocity).max())
+    return Spectrum(values[order], most, scale, speed)
 
 
 def eigenvalues(matrix: FloatArray, rounding: float) -> NDArray[np.complex128]:
@@ -159,24 +168,6 @@ def blocks(choices: Choices) -> list[NDArray[np.int64]]:
     """The actions of each information set with a choice."""
     bounds = zip(choices.start[:-1].tolist(), choices.start[1:].tolist(), strict=True)
     return [np.append(choices.first[a], choices.action[a:b]).astype(np.int64) for a, b in bounds]
-
-
-def _about_the_largest(
-    choices: Choices, behavior: FloatArray, jacobian: FloatArray
-) -> tuple[FloatArray, NDArray[np.int64]]:
-    """The Jacobian (F, F) in frequencies of which the largest of each set gives way; their actions.
-
-    So an action that is not played is never the one that gives way, and has its own row.
-    """
-    base, other = [], []
-    for block in blocks(choices):
-        largest = int(np.argmax(behavior[block]))
-        other.append(np.delete(block, largest))
-        base.append(np.full(len(block) - 1, block[largest]))
-    action, first = np.concatenate(other), np.concatenate(base)
-    there = spread(choices.action, choices.first, choices.n_actions)[action]
-    back = spread(action, first, choices.n_actions)[choices.action]
-    return there @ jacobian @ back, action
 
 
 def spread(action: NDArray, first: NDArray, n_actions: int) -> FloatArray:

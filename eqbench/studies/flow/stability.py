@@ -11,25 +11,34 @@ from numpy.typing import NDArray
 
 from eqbench.dynamics import Dynamics, Flow
 from eqbench.equilibria import Identifier, known_sets
-from eqbench.errors import UsageError
+from eqbench.errors import UsageError, counted
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_from_json
 from eqbench.model.tree import FloatArray
-from eqbench.report.rows import Report
-from eqbench.studies.branch import action_labels
-from eqbench.studies.flow.points import POINTS, append_rows, columns, drop_rows
+from eqbench.report.naming import identity_text
+from eqbench.report.rows import Column, Report, Row, Table
+from eqbench.studies.branch import POINTS, action_labels, columns
+from eqbench.studies.flow.points import append_rows, drop_rows
 from eqbench.studies.flow.resolve import by_name, solver_and_games, value_of
 from eqbench.studies.flow.sets import Examiner, Looked, verdicts
-from eqbench.studies.flow.spectrum import TOLERANCE, blocks, spread
-from eqbench.studies.flow.tables import stability_report
+from eqbench.studies.flow.spectrum import COUNTS, STABLE, TOLERANCE, UNSTABLE, blocks, spread
 from eqbench.studies.frame import Session, Study, call
 from eqbench.studies.requests import StabilityRequest
 from eqbench.text import cell_text
 
 SCHEMA = "eqbench.stability/1"
 LEADING = ("parameter", "name")
+_EIGENVALUES = (
+    "Eigenvalues in frequency coordinates, counted, not in pairs; real parts up to {tolerance:g} "
+    "of the spectral norm are zero. They are those of a member inside a set. Centre: a centre "
+    "manifold with as many oscillating dimensions; there linearization does not decide whether a "
+    "rest point is stable."
+)
+_NO_EQUILIBRIUM = "! is no equilibrium."
+_VERDICTS = {UNSTABLE: "unstable", STABLE: "stable"}
+_COUNTED = dict(zip(("unstable", "oscillating", "zero", "stable"), COUNTS, strict=True))
 _STEPS = 40
 _SINGULAR = 1e-12
 _HOPELESS = 0.9  # share of the differences in growth that no step removes
@@ -118,7 +127,7 @@ class StabilityStudy(Study[StabilityRequest]):
             (_cell(game), cell_text(name), *map(repr, (*p.payoffs, *p.behavior[free].tolist())))
             for name, p in profiles
         ]
-        append_rows(session.folder / POINTS, columns(game.tree, LEADING, "u"), rows)
+        append_rows(session.folder / POINTS, columns(game.tree, LEADING), rows)
         return {
             "equilibria": equilibria,
             "rest_points": resting,
@@ -304,3 +313,93 @@ def _pairs(choices: Choices, behavior: FloatArray) -> tuple[NDArray[np.int64], N
 
 def _is_new(looked: Looked, found: list[Looked]) -> bool:
     return all(np.abs(looked.behavior - each.behavior).max() > _SAME for each in found)
+
+
+# -- tables ---------------------------------------------------------------------------------------
+
+
+def stability_report(document: Mapping[str, Any]) -> Report:
+    """Tables of a study of stability: equilibria with verdicts, then what searches found."""
+    title = f"Stability in {document['game']} under {document['solver']}"
+    equilibria, several = document["equilibria"], bool(document["at"])
+    searches = tuple(_searched(search, several=several) for search in document["rest_points"])
+    if not equilibria:
+        return Report((Table(title, lines=searches),))
+    at = (Column(document["parameter"], "number", identifies=True, layout="g"),) if several else ()
+    notes = [line for entry in equilibria for line in _deviations(entry, several=several)]
+    notes.append(_EIGENVALUES.format(tolerance=document["tolerance"]))
+    if not all(entry["is_equilibrium"] for entry in equilibria):
+        notes.append(_NO_EQUILIBRIUM)
+    table = Table(
+        title,
+        (
+            *at,
+            Column("equilibrium", "words", identifies=True),
+            *(Column(title, "count") for title in _COUNTED),
+            Column("max re", "number", dispensable=3, layout=".3g"),
+            Column("max regret", "small", dispensable=1),
+            Column("members", "number", dispensable=2),
+            Column("verdict"),
+        ),
+        tuple(_equilibrium(document, entry) for entry in equilibria),
+        notes=tuple(notes),
+    )
+    return Report((table, Table("", lines=searches)) if searches else (table,))
+
+
+def _equilibrium(document: Mapping[str, Any], entry: Mapping[str, Any]) -> Row:
+    growth = max((pair[0] for pair in entry["eigenvalues"]), default=0.0)
+    identity, members = entry.get("identity"), entry.get("members")
+    cells = {
+        document["parameter"]: entry["value"],
+        "equilibrium": [
+            entry["name"],
+            *([f"= {identity_text(identity)}"] if identity else []),
+            *([] if entry["is_equilibrium"] else ["!"]),
+        ],
+        **{title: entry[key] for title, key in _COUNTED.items()},
+        "max re": growth if abs(growth) > document["tolerance"] * entry["scale"] else 0,
+        "max regret": entry["max_regret"],
+        "members": members and f"{members['examined']}{'' if members['same_everywhere'] else ' *'}",
+        "verdict": _VERDICTS.get(entry["verdict"], "centre"),
+    }
+    return Row(entry["name"], cells)
+
+
+def _deviations(entry: Mapping[str, Any], *, several: bool) -> list[str]:
+    """Say which members have another verdict than the one inside the set."""
+    members = entry.get("members")
+    if members is None:
+        return []
+    name = f"{entry['name']} at {entry['value']:g}" if several else entry["name"]
+    lines = []
+    for verdict, count in members["verdicts"].items():
+        if verdict == entry["verdict"]:
+            continue
+        where = next(each for each in members["deviating"] if each["verdict"] == verdict)
+        figures = ", ".join(f"{name}={value:.4g}" for name, value in where["parameters"].items())
+        lines.append(
+            f"* {name}: {count} of {members['examined']} members: {verdict}, for "
+            f"example the {where['place']} {figures}"
+        )
+    if members["refuted"]:
+        lines.append(f"* {name}: {members['refuted']} members left out, being no equilibria here")
+    return lines
+
+
+def _searched(search: Mapping[str, Any], *, several: bool) -> str:
+    """Say which rest points that are no equilibria a search found."""
+    at = f" at {search['value']:g}" if several else ""
+    distinct, unstable, least = (search[key] for key in ("distinct", "unstable", "least_growth"))
+    if not distinct:
+        found = "no rest point that is no equilibrium"
+    elif distinct == 1:
+        word = "unstable" if unstable else "not unstable"
+        found = f"1 rest point that is no equilibrium, {word} (largest real part {least:.3g})"
+    else:
+        how_many = "all" if unstable == distinct else f"{unstable} of them"
+        found = (
+            f"{distinct} rest points that are no equilibria, {how_many} unstable (largest real "
+            f"parts {least:.3g} or more)"
+        )
+    return f"Rest points{at}: {counted(search['draws'], 'face')} searched; found {found}"

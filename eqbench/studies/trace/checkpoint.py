@@ -1,4 +1,4 @@
-"""How far a trace has come, on disk: its points, and a checkpoint from which it goes on exactly."""
+"""A trace on disk: its points, and a checkpoint from which it goes on exactly."""
 
 from __future__ import annotations
 
@@ -62,32 +62,18 @@ class _Scalars(TypedDict):
 
 @dataclass(eq=False, kw_only=True)
 class Noted:
-    """What is noted along a branch in plain numbers, for JSON.
+    """Notes along a branch in plain numbers, for JSON.
 
     Attributes
     ----------
-    lost : list of int
-        By value that is looked at, how many crossings could not be computed.
-    still_at : list of [int, float]
-        Rows of the points in `Progress.still`, and the arclength up to them.
-    arclength : float
-        Up to the last point.
-    points : int
-        Number of points in the file.
-    size, checksum : int
-        Of the file of points, in bytes and as CRC-32.
-    folds : list of Fold
-    turns : list of [int, float]
-        Row of the first point after each fold, and where the regularized branch turns; the fold
-        of the equilibria lies a little to the side of it.
-    branch_points : list of Crossed
-    corners : list of Corner
-    statistics : dict
-        Of the continuation, summed over all processes that traced.
-    elapsed_s, cpu_s : float
-    outcome : Outcome
-    reason : str
-        Why the trace ended early, else empty.
+    lost : by value that is looked at, how many crossings could not be computed
+    still_at : rows of the points in `Progress.still`, and the arclength up to them
+    arclength : up to the last point
+    points, size, checksum : of the file of points: their number, its bytes and its CRC-32
+    turns : row of the first point after each fold, and where the regularized branch turns; the
+        fold of the equilibria lies a little to the side of it
+    statistics : of the continuation; these and clocks are sums over all processes that traced
+    reason : why the trace ended early, else empty
     """
 
     lost: list[Count] = field(default_factory=list)
@@ -108,22 +94,19 @@ class Noted:
 
     @property
     def over(self) -> bool:
-        """Whether the branch cannot go on: it has left the range, or was lost."""
+        """True if the branch cannot go on: it has left the range, or was lost."""
         return self.outcome in ("arrived", "stalled")
 
 
 @dataclass(eq=False, kw_only=True)
 class Progress(Noted):
-    """What a trace has found so far; changes as it goes on.
+    """The findings of a trace so far; they change as it goes on.
 
     Attributes
     ----------
-    last : BranchPoint
-        The last point that is in the file of points.
-    crossings : list of lists of BranchPoint
-        By value that is looked at, in their order along the branch.
-    still : list of BranchPoint
-        Some of those between which the parameter hardly changes.
+    last : the last point that is in the file of points
+    crossings : by value that is looked at, in their order along the branch
+    still : some of the points between which the parameter hardly changes
     """
 
     last: BranchPoint
@@ -169,7 +152,7 @@ class Progress(Noted):
 
     @classmethod
     def from_bytes(cls, data: bytes, values: int) -> Progress:
-        """What `to_bytes` wrote, of a trace that looks at so many values.
+        """Read what `to_bytes` wrote, of a trace that looks at so many values.
 
         Raises
         ------
@@ -228,10 +211,10 @@ def _point(record: NDArray) -> BranchPoint:
 
 
 class PointsWriter:
-    """Appends rows to a file of points and keeps its size and checksum; use it in a ``with``."""
+    """Appends rows to a file of points, new or cut to what a checkpoint says."""
 
     def __init__(self, path: Path, tree: GameTree, progress: Progress) -> None:
-        """Open a file, new or cut to what a checkpoint says.
+        """Begin the file, or cut it.
 
         Raises
         ------
@@ -239,40 +222,30 @@ class PointsWriter:
             If the file is not the one that the checkpoint speaks of.
         """
         self._path, self._progress = path, progress
+        self._lines: list[str] = []
         if progress.points:
             _cut(path, progress)
+            return
+        header = io.StringIO()
+        csv.writer(header, lineterminator="\n").writerow(columns(tree))
+        self._lines.append(header.getvalue())
         with reported(path):
-            if not progress.points:
-                path.unlink(missing_ok=True)  # opening a pipe would wait for a reader
-            self._file = path.open("ab" if progress.points else "xb")
-        if not progress.points:
-            header = io.StringIO()
-            csv.writer(header, lineterminator="\n").writerow(columns(tree))
-            self._write(header.getvalue())
-
-    def __enter__(self) -> PointsWriter:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        with reported(self._path):
-            self._file.close()
+            path.unlink(missing_ok=True)  # opening a pipe would wait for a reader
 
     def append(self, row: list[float]) -> None:
         """Add a point; it is in the file after the next `flush`."""
-        self._write(",".join(map(repr, row)) + "\n")
+        self._lines.append(",".join(map(repr, row)) + "\n")
         self._progress.points += 1
 
     def flush(self, *, to_disk: bool = False) -> None:
         """Hand all rows to the system, or wait until the disk has them; StoreError if it fails."""
-        with reported(self._path):
-            self._file.flush()
+        data = "".join(self._lines).encode()
+        self._lines.clear()
+        with reported(self._path), self._path.open("ab") as file:
+            file.write(data)
             if to_disk:
-                os.fsync(self._file.fileno())
-
-    def _write(self, line: str) -> None:
-        data = line.encode()
-        with reported(self._path):
-            self._file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
         self._progress.size += len(data)
         self._progress.checksum = zlib.crc32(data, self._progress.checksum)
 

@@ -1,4 +1,4 @@
-"""Follow a branch point by point: stretches that stand still, pieces that stand upright, limits."""
+"""Follow a branch point by point: its setting, stretches that stand still, pieces, limits."""
 
 from __future__ import annotations
 
@@ -6,22 +6,111 @@ import itertools
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.continuation import BranchPoint, Continuation, ContinuationError, Turn
-from eqbench.errors import EqbenchError
+from eqbench.errors import EqbenchError, SolverUnavailableError, UsageError
 from eqbench.model.choices import Choices
-from eqbench.model.payoff_model import PayoffModel
+from eqbench.model.game import Game
 from eqbench.model.tree import FloatArray
+from eqbench.registry import LoadedSolver
+from eqbench.solver import obstacle_of
+from eqbench.spec import Spec, parse_spec
 from eqbench.studies.branch import POINTS, Branch, action_labels
 from eqbench.studies.frame import Session
+from eqbench.studies.requests import MOST, TraceRequest
 from eqbench.studies.trace.checkpoint import Crossed, Outcome, PointsWriter, Progress
-from eqbench.studies.trace.setting import Setting
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """A request with what it names."""
+
+    request: TraceRequest
+    game: Game
+    parameter: str  # of the game
+    solver: LoadedSolver
+    continuation: Continuation  # of the game, made by the solver
+    at: tuple[Fraction, ...]  # values at which the crossings of the branch become equilibria
+
+    @classmethod
+    def of(cls, request: TraceRequest) -> Setting:
+        """The game and the continuation that a request asks for.
+
+        Raises
+        ------
+        UsageError
+            If the range is empty, a value lies outside it or is refused by the game, the game
+            has no such parameter, or the solver follows no branches or does not take the game.
+        SolverUnavailableError
+            If the solver cannot run here.
+        """
+        at = tuple(dict.fromkeys(Fraction(value) for value in request.at if value != MOST))
+        low, high = sorted((request.first, request.last))
+        if low == high:
+            raise UsageError(f"the range from {low} to {high} is empty; give two values")
+        for value in at:
+            if not low <= value <= high:
+                raise UsageError(f"--at {value} lies outside the range from {low} to {high}")
+        registry = request.registry()
+        game = registry.load_game(request.game, max_nodes=request.max_nodes)
+        name = _parameter(game, request.parameter)
+        for value in (request.first, request.last):
+            registry.describe_game(game.at(**{name: value}).spec)  # the game checks its options
+        solver = registry.load_solver(_solver_spec(request))
+        return cls(request, game, name, solver, _continuation(solver, game), at)
+
+    def game_at(self, value: Fraction) -> Game:
+        """The game at an exact value of the parameter."""
+        return self.game.at(**{self.parameter: value})
+
+
+def _parameter(game: Game, asked: str) -> str:
+    """Name of the game's parameter, if it is the one that is asked for."""
+    name = game.tree.payoffs.parameter
+    if name is None:
+        raise UsageError(
+            f"{game.spec} has no payoff parameter to follow a branch along; choose a game with "
+            "one, for example skp or kuhn3 with their pot"
+        )
+    if asked and asked != name:
+        raise UsageError(f"{game.spec} has no parameter {asked!r}; its parameter is {name!r}")
+    return name
+
+
+def _solver_spec(request: TraceRequest) -> Spec:
+    """Spec of the solver with the options that stand for some of its own."""
+    spec, epsilon = parse_spec(request.solver), request.epsilon
+    options = {
+        "epsilon": None if epsilon is None else Fraction(repr(epsilon)),
+        "regularization": request.regularization,
+        "derivative": request.derivative,
+    }
+    chosen = {name: value for name, value in options.items() if value is not None}
+    for name in chosen.keys() & dict(spec.options).keys():
+        raise UsageError(f"{name} is given by --{name} and in --solver {spec}; give it once")
+    return spec.replace(**chosen)
+
+
+def _continuation(solver: LoadedSolver, game: Game) -> Continuation:
+    offer = getattr(solver.instance, "continuation", None)
+    if offer is None:
+        raise UsageError(
+            f"{solver.entry.name} does not follow branches: it offers no `continuation`; "
+            "arclength does"
+        )
+    obstacle = obstacle_of(solver.instance, game)
+    if obstacle is not None:
+        status, reason = obstacle
+        raise (SolverUnavailableError if status == "unavailable" else UsageError)(reason)
+    return offer(game)
+
 
 # Half the width, as a share of the parameter, of what counts as standing still.
 TOLERANCE = 1e-3
@@ -38,7 +127,7 @@ SPACING = LEAST_LENGTH / 10
 
 
 def stands_still(change: float, length: float, value: float) -> bool:
-    """Whether the parameter hardly changes over a length of the branch."""
+    """Return whether the parameter hardly changes over a length of the branch."""
     return abs(change) <= SLOPE * max(abs(value), 1.0) * length
 
 
@@ -61,18 +150,11 @@ def stretches(branch: Branch) -> list[tuple[int, int]]:
         if length[i] <= 0 or any(i <= b and a <= j for a, b in found):
             continue
         inner = arclength[np.minimum(narrow[i : j + 1], j)] - arclength[i : j + 1]
-        if inner.max() >= KEPT * length[i] and _moves(branch, i, j):
+        change = np.ptp(branch.payoffs[i : j + 1], axis=0).max()
+        moves = length[i] > LEAST_LENGTH or change > LEAST_SHARE * branch.game.tree.payoff_range
+        if moves and inner.max() >= KEPT * length[i]:
             found.append((i, j))
     return sorted(found)
-
-
-def _moves(branch: Branch, i: int, j: int) -> bool:
-    """Whether enough changes between two points."""
-    changes = np.ptp(branch.payoffs[i : j + 1], axis=0)
-    return bool(
-        branch.arclength[j] - branch.arclength[i] > LEAST_LENGTH
-        or changes.max() > LEAST_SHARE * branch.game.tree.payoff_range
-    )
 
 
 def _last_within(values: FloatArray, width: float) -> NDArray[np.int64]:
@@ -117,7 +199,7 @@ class Piece(NamedTuple):
     leaves: bool
 
     def passes(self, value: float) -> int:
-        """How often the regularized branch takes a value strictly between the two points."""
+        """Count how often the regularized branch takes a value strictly between the two points."""
         turns = [] if self.fold is None else [self.fold.regularized]
         course = (self.before.value, *turns, self.after.value)
         return sum(min(ends) < value < max(ends) for ends in itertools.pairwise(course))
@@ -131,13 +213,7 @@ class Crossings(NamedTuple):
 
 
 def start_of(setting: Setting) -> BranchPoint:
-    """The point at which a branch begins, heading for the other end of its range.
-
-    Raises
-    ------
-    ContinuationError
-        If there is none.
-    """
+    """The point at which a branch begins, heading for the other end; ContinuationError if none."""
     request = setting.request
     value, ahead = float(request.first), float(request.last - request.first)
     point = setting.continuation.start(value)
@@ -148,10 +224,7 @@ def start_of(setting: Setting) -> BranchPoint:
 def pieces(setting: Setting, point: BranchPoint) -> Iterator[Piece]:
     """Pieces of the branch after `point`, up to where it leaves the range of the request.
 
-    Raises
-    ------
-    ContinuationError
-        If the branch cannot be followed so far, or the point where it leaves cannot be computed.
+    ContinuationError if it cannot be followed so far, or that point cannot be computed.
     """
     request, continuation = setting.request, setting.continuation
     first, last = float(request.first), float(request.last)
@@ -181,7 +254,7 @@ def crossings_of(continuation: Continuation, piece: Piece, value: float) -> Cros
 def _border(
     continuation: Continuation, piece: Piece, bounds: tuple[float, float]
 ) -> BranchPoint | None:
-    """Where the branch leaves its range within a piece, None if it does not."""
+    """The point at which the branch leaves its range within a piece, None if it does not."""
     for border in bounds:
         if piece.passes(border):
             try:
@@ -217,15 +290,14 @@ def begin(setting: Setting) -> Progress:
     EqbenchError
         If the continuation finds no start.
     """
-    first = setting.request.first
-    clock = _Clock(setting.continuation, None)
+    first, clock = setting.request.first, _Clock(setting.continuation)
     try:
         point = start_of(setting)
     except ContinuationError as error:
         raise EqbenchError(f"no branch begins at {setting.parameter}={first}: {error}") from None
     crossings = [[point] if value == first else [] for value in setting.at]
     progress = Progress(last=point, crossings=crossings, lost=[0] * len(crossings))
-    clock.read(progress)
+    clock.add_to(progress)
     return progress
 
 
@@ -242,45 +314,42 @@ def follow(setting: Setting, progress: Progress, session: Session) -> None:
     StoreError
         If a file cannot be written.
     """
-    with PointsWriter(session.folder / POINTS, setting.game.tree, progress) as file:
-        collector = _Collector(setting, progress, file)
-        clock = _Clock(setting.continuation, progress)
-        if not progress.points:
-            collector.write(progress.last)
-        progress.outcome, progress.reason = "interrupted", ""
+    file = PointsWriter(session.folder / POINTS, setting.game.tree, progress)
+    collector, clock = _Collector(setting, progress, file), _Clock(setting.continuation)
+    if not progress.points:
+        collector.write(progress.last)
+    progress.outcome, progress.reason = "interrupted", ""
 
-        def save() -> None:
-            clock.read(progress)
-            file.flush(to_disk=True)
-            progress.write(session.folder)
+    def save() -> None:
+        clock.add_to(progress)
+        file.flush(to_disk=True)
+        progress.write(session.folder)
 
-        def report() -> None:
-            place = f"{setting.parameter} {progress.last.value:.6f}"
-            session.tell(f"{place}, {progress.points:,} points")
+    def report() -> None:
+        session.tell(f"{setting.parameter} {progress.last.value:.6f}, {progress.points:,} points")
 
-        regularly = (
-            _Every(REPORT_S, report),
-            _Every(FLUSH_S, file.flush),
-            _Every(CHECKPOINT_S, save),
-        )
-        try:
-            for piece in pieces(setting, progress.last):
-                collector.take(piece)
-                if piece.leaves:
-                    progress.outcome = "arrived"
-                    break
-                now = time.perf_counter()
-                for task in regularly:
-                    task.do_if_due(now)
-                stopped = _stopped(setting, progress, now - clock.begin, session)
-                if stopped:
-                    progress.outcome, progress.reason = stopped
-                    break
-        except ContinuationError as error:
-            name, value = setting.parameter, progress.last.value
-            progress.outcome = "stalled"
-            progress.reason = f"stalled at {name}={value:.9g}: {error}"
-        save()
+    begun = time.perf_counter()
+    periods = {report: REPORT_S, file.flush: FLUSH_S, save: CHECKPOINT_S}
+    done = dict.fromkeys(periods, begun)
+    try:
+        for piece in pieces(setting, progress.last):
+            collector.take(piece)
+            if piece.leaves:
+                progress.outcome = "arrived"
+                break
+            now = time.perf_counter()
+            for task, period_s in periods.items():
+                if now - done[task] > period_s:
+                    task()
+                    done[task] = now
+            stopped = _stopped(setting, progress, now - begun, session)
+            if stopped:
+                progress.outcome, progress.reason = stopped
+                break
+    except ContinuationError as error:
+        place = f"{setting.parameter}={progress.last.value:.9g}"
+        progress.outcome, progress.reason = "stalled", f"stalled at {place}: {error}"
+    save()
 
 
 def _stopped(
@@ -302,99 +371,69 @@ class _Collector:
 
     def __init__(self, setting: Setting, progress: Progress, file: PointsWriter) -> None:
         self.setting, self.progress, self.file = setting, progress, file
-        self.model: PayoffModel = setting.game.payoff_model()
+        self.model = setting.game.payoff_model()
         self.actions = Choices.of(setting.game.tree).action
-        self.labels = action_labels(setting.game.tree)
-        self.at = [float(value) for value in setting.at]
+        self.labels = np.array(action_labels(setting.game.tree))
 
     def take(self, piece: Piece) -> None:
-        progress = self.progress
-        if piece.fold is not None:
-            self._note_fold(piece.fold)
-        self._note_corner(piece)
-        for k, value in enumerate(self.at):
-            crossings = crossings_of(self.setting.continuation, piece, value)
-            progress.crossings[k] += crossings.found
-            progress.lost[k] += crossings.lost
-        moved = self._free(piece.after) - self._free(piece.before)
-        along = piece.after.value - piece.before.value
-        length = float(np.sqrt(moved @ moved + along * along))
-        progress.arclength += length
-        self.write(piece.after)
-        if stands_still(along, length, piece.after.value):
-            self._keep(piece.after)
-
-    def write(self, point: BranchPoint) -> None:
-        payoffs = self._payoffs(point.value, point.behavior)
-        free = self._free(point).tolist()
-        self.file.append([float(point.value), self.progress.arclength, *payoffs, *free])
-        if point.event:
-            crossed: Crossed = {"parameter": float(point.value), "payoffs": payoffs}
-            self.progress.branch_points.append(crossed)
-        self.progress.last = point
-
-    def _keep(self, point: BranchPoint) -> None:
-        """Keep a point of what may be a vertical piece, if the last one is far enough."""
-        kept, length = self.progress.still_at, self.progress.arclength
-        if not kept or length - kept[-1][1] >= SPACING:
-            kept.append((self.progress.points - 1, length))
-            self.progress.still.append(point)
-
-    def _note_fold(self, fold: Turn) -> None:
-        self.progress.turns.append((self.progress.points, float(fold.regularized)))
-        self.progress.folds.append(
-            {
-                "parameter": float(fold.value),
-                "payoffs": self._payoffs(fold.value, fold.behavior),
-                "exact": bool(fold.exact),
-            }
-        )
-
-    def _note_corner(self, piece: Piece) -> None:
-        before, after = piece.before.played, piece.after.played
-        if (before != after).any():
-            self.progress.corners.append(
+        progress, before, after = self.progress, piece.before, piece.after
+        if (fold := piece.fold) is not None:
+            progress.turns.append((progress.points, float(fold.regularized)))
+            place = self._crossed(fold.value, fold.behavior)
+            progress.folds.append({**place, "exact": bool(fold.exact)})
+        if (before.played != after.played).any():
+            progress.corners.append(
                 {
-                    "parameter": float(piece.before.value + piece.after.value) / 2,
-                    "enter": [self.labels[a] for a in np.flatnonzero(after & ~before)],
-                    "leave": [self.labels[a] for a in np.flatnonzero(before & ~after)],
+                    "parameter": float(before.value + after.value) / 2,
+                    "enter": self.labels[after.played & ~before.played].tolist(),
+                    "leave": self.labels[before.played & ~after.played].tolist(),
                 }
             )
+        for k, value in enumerate(self.setting.at):
+            crossings = crossings_of(self.setting.continuation, piece, float(value))
+            progress.crossings[k] += crossings.found
+            progress.lost[k] += crossings.lost
+        moved = (after.behavior - before.behavior)[self.actions]
+        along = after.value - before.value
+        length = float(np.sqrt(moved @ moved + along * along))
+        progress.arclength += length
+        self.write(after)
+        kept = progress.still_at
+        far = not kept or progress.arclength - kept[-1][1] >= SPACING
+        if far and stands_still(along, length, after.value):
+            kept.append((progress.points - 1, progress.arclength))
+            progress.still.append(after)
 
-    def _payoffs(self, value: float, behavior: FloatArray) -> list[float]:
-        return self.model.at(value).expected_payoffs(behavior).tolist()
+    def write(self, point: BranchPoint) -> None:
+        progress, crossed = self.progress, self._crossed(point.value, point.behavior)
+        free = point.behavior[self.actions].tolist()
+        place = [crossed["parameter"], progress.arclength]
+        self.file.append([*place, *crossed["payoffs"], *free])
+        if point.event:
+            progress.branch_points.append(crossed)
+        progress.last = point
 
-    def _free(self, point: BranchPoint) -> FloatArray:
-        return point.behavior[self.actions]
-
-
-class _Every:
-    """Does something again and again, with so many seconds between."""
-
-    def __init__(self, period_s: float, task: Callable[[], None]) -> None:
-        self.period_s, self.task, self.last = period_s, task, time.perf_counter()
-
-    def do_if_due(self, now: float) -> None:
-        if now - self.last > self.period_s:
-            self.task()
-            self.last = now
+    def _crossed(self, value: float, behavior: FloatArray) -> Crossed:
+        payoffs = self.model.at(value).expected_payoffs(behavior).tolist()
+        return {"parameter": float(value), "payoffs": payoffs}
 
 
 class _Clock:
-    """Adds the time and the work since it was made to those of earlier processes."""
+    """Adds the time and the work since the last look to those of a trace."""
 
-    def __init__(self, continuation: Continuation, progress: Progress | None) -> None:
+    def __init__(self, continuation: Continuation) -> None:
         self.continuation = continuation
-        self.before = (progress.elapsed_s, progress.cpu_s) if progress else (0.0, 0.0)
-        self.counts = dict(progress.statistics) if progress else {}
-        self.at_first = dict(continuation.statistics)
-        self.begin, self.begin_cpu = time.perf_counter(), time.process_time()
+        self.last = self._look()
 
-    def read(self, progress: Progress) -> None:
-        """Write the sums into a progress."""
-        progress.elapsed_s = self.before[0] + time.perf_counter() - self.begin
-        progress.cpu_s = self.before[1] + time.process_time() - self.begin_cpu
+    def _look(self) -> tuple[float, float, dict[str, int]]:
+        return time.perf_counter(), time.process_time(), dict(self.continuation.statistics)
+
+    def add_to(self, progress: Progress) -> None:
+        """Add what was spent since then."""
+        (wall, cpu, counts), self.last = self.last, self._look()
+        progress.elapsed_s += self.last[0] - wall
+        progress.cpu_s += self.last[1] - cpu
         progress.statistics = {
-            name: self.counts.get(name, 0) + count - self.at_first.get(name, 0)
-            for name, count in self.continuation.statistics.items()
+            name: progress.statistics.get(name, 0) + count - counts.get(name, 0)
+            for name, count in self.last[2].items()
         }

@@ -7,29 +7,72 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from eqbench.errors import UsageError
+import numpy as np
+
+from eqbench.continuation import BranchPoint, Continuation, ContinuationError
+from eqbench.equilibria import Identifier
+from eqbench.errors import INTERRUPTED, EqbenchError, UsageError, counted
 from eqbench.harness.environment import solver_version
-from eqbench.report.rows import Report
+from eqbench.model.profile_json import profile_text
+from eqbench.model.tree import FloatArray
+from eqbench.report.naming import identity_text, marks
+from eqbench.report.rows import Column, Report, Row, Table, profile_columns, profile_values
+from eqbench.report.terminal import seconds
 from eqbench.solver import warm_up
-from eqbench.studies.branch import POINTS, read_points
-from eqbench.studies.frame import INTERRUPTED, Session, Study, call
-from eqbench.studies.requests import MOST, TraceRequest
-from eqbench.studies.trace.checkpoint import Progress
-from eqbench.studies.trace.follow import Crossings, begin, follow
-from eqbench.studies.trace.on_branch import (
-    NARROWEST,
+from eqbench.spec import parse_spec
+from eqbench.studies.branch import (
+    POINTS,
+    POLISHED,
+    SAME_PAYOFFS,
+    Branch,
     Counts,
-    EquilibriaAt,
-    crossings_again,
-    in_the_middle_of_most,
-    same_value,
-    vertical_pieces,
+    Payoffs,
+    crossing_counts,
+    distinct_payoffs,
+    measured,
+    read_points,
 )
-from eqbench.studies.trace.setting import Setting
-from eqbench.studies.trace.tables import trace_report
+from eqbench.studies.frame import Session, Study, call
+from eqbench.studies.requests import MOST, TraceRequest
+from eqbench.studies.study_files import write_profile
+from eqbench.studies.trace.checkpoint import Progress
+from eqbench.studies.trace.follow import (
+    Crossings,
+    Setting,
+    begin,
+    crossings_of,
+    follow,
+    pieces,
+    start_of,
+    stretches,
+)
 
 SCHEMA = "eqbench.branch/1"
+COUNTS_OF_WORK = ("factorizations", "steps", "refused_steps")
 _STOPPED = {"outcome": "interrupted", "reason": "interrupted"}
+# Where points of a piece are polished, as shares of its length.
+SHARES = (0.15, 0.325, 0.5, 0.675, 0.85)
+# Values of the parameter, relative to their size, that differ by no more are the same.
+SAME_VALUE = 1e-8
+# Where a regularized branch is nearly vertical it may wind; narrower intervals are not looked at.
+NARROWEST = 1e-6
+MOST_ROWS = 20
+
+_FOLDS = (
+    "exact: determined by the support; otherwise the fold is that of the regularized branch and "
+    "depends on epsilon"
+)
+_INSIDE = "payoffs: range over a few polished points inside; the piece goes further"
+_VERTICAL = (
+    "Equilibria form a continuum at this value. The crossing is the one of them that epsilon and "
+    "the regularization select."
+)
+_COUNTS = (
+    "Counts are of this branch and depend on epsilon and the regularization; other equilibria may "
+    f"exist beside it. Payoffs count as distinct if they differ by more than {SAME_PAYOFFS:g}, and "
+    f"a crossing as polished if the verifier measures a max regret of at most {POLISHED:g} of the "
+    "payoff range."
+)
 
 
 class TraceStudy(Study[TraceRequest]):
@@ -64,8 +107,9 @@ class TraceStudy(Study[TraceRequest]):
         branch = counts = coarse = None
         if progress.points > 1:
             branch = read_points(self.setting.game, session.folder / POINTS)
-            counts = Counts.of(branch.values, progress.turns)
-            coarse = Counts.of(branch.values, progress.turns, NARROWEST)
+            counts = counts_of(branch.values, progress.turns)
+            coarse = counts_of(branch.values, progress.turns, NARROWEST)
+        most = coarse.most if coarse else 1
         record: dict[str, Any] = {
             "outcome": progress.outcome,
             "reason": progress.reason,
@@ -73,16 +117,14 @@ class TraceStudy(Study[TraceRequest]):
             "last": progress.last.value,
             "elapsed_s": progress.elapsed_s,
             "cpu_s": progress.cpu_s,
-            "factorizations": progress.statistics.get("factorizations"),
-            "steps": progress.statistics.get("steps"),
-            "refused_steps": progress.statistics.get("refused_steps"),
+            **{name: progress.statistics.get(name) for name in COUNTS_OF_WORK},
             "folds": progress.folds,
             "branch_points": progress.branch_points,
             "corners": progress.corners,
             "vertical": [],
             "coexisting": {
-                "most": coarse.most if coarse else 1,
-                "intervals": list(map(list, coarse.intervals(coarse.most))) if coarse else [],
+                "most": most,
+                "intervals": list(map(list, coarse.intervals(most))) if coarse else [],
             },
             "at": [],
         }
@@ -96,8 +138,9 @@ class TraceStudy(Study[TraceRequest]):
                 places = [piece["parameter"] for piece in record["vertical"]]
                 vertical = any(same_value(place, float(value)) for place in places)
                 name = f"at{len(record['at']) + 1}"
-                equilibria = EquilibriaAt(self.setting, value, session)
-                entry = equilibria.entry(crossings.found, name, vertical=vertical)
+                entry = equilibria_at(
+                    self.setting, value, crossings.found, name, session, vertical=vertical
+                )
                 window = (float(value), float(value))
                 if counts:
                     window = counts.window(window[0], len(crossings.found) + crossings.lost)
@@ -177,3 +220,336 @@ class TraceStudy(Study[TraceRequest]):
         if outcome in ("arrived", "stalled"):
             return int(outcome == "stalled"), ""
         return INTERRUPTED if outcome == "interrupted" else 0, reason
+
+
+def same_value(one: float, other: float) -> bool:
+    """Return whether two values of the parameter differ by no more than 1e-8 of their size."""
+    return abs(one - other) <= SAME_VALUE * max(abs(one), 1.0)
+
+
+def vertical_pieces(
+    continuation: Continuation,
+    branch: Branch,
+    still: Sequence[tuple[int, BranchPoint]],
+    session: Session,
+) -> list[dict[str, Any]]:
+    """The :func:`stretches` that are vertical without regularization too, for JSON.
+
+    Up to five points of each are polished while the parameter is free, and all of them must
+    come out as equilibria at one value. That is the `parameter` of the piece; its `payoffs` are
+    the smallest and the largest ones that the polished points have.
+
+    Parameters
+    ----------
+    still : points of the branch at which the parameter hardly changes, by their row
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If the session is interrupted.
+    """
+    found = []
+    for i, j in stretches(branch):
+        session.go_on("polishing vertical pieces")
+        values, seen = [], []
+        for point in _inside(branch, still, i, j):
+            behavior, value = continuation.polish(point)
+            values.append(value)
+            seen.append(measured(continuation.game_at(value).tree, behavior))
+        equilibria = all(item.is_equilibrium for item in seen)
+        if len(seen) > 1 and equilibria and same_value(max(values), min(values)):
+            payoffs = np.array([item.payoffs for item in seen])
+            ends = [payoffs.min(axis=0).tolist(), payoffs.max(axis=0).tolist()]
+            found.append({"parameter": float(np.median(values)), "payoffs": ends})
+    return found
+
+
+def _inside(
+    branch: Branch, still: Sequence[tuple[int, BranchPoint]], i: int, j: int
+) -> list[BranchPoint]:
+    """Up to five points that are spread over the inside of a stretch."""
+    among = [(row, point) for row, point in still if i < row < j]
+    if not among:
+        return []
+    places = branch.arclength[[row for row, _ in among]]
+    first, last = branch.arclength[[i, j]]
+    nearest = [int(np.abs(places - first - share * (last - first)).argmin()) for share in SHARES]
+    return [among[k][1] for k in dict.fromkeys(nearest)]
+
+
+def counts_of(
+    values: FloatArray, turns: Sequence[tuple[int, float]], tolerance: float = 0.0
+) -> Counts:
+    """Count the points of a branch with these values of the parameter, float64 (K,).
+
+    Parameters
+    ----------
+    turns : before which point the parameter turns, and at which value
+    tolerance : breakpoints that are no further apart become one
+    """
+    rows = [row for row, _ in turns]
+    return crossing_counts(np.insert(values, rows, [value for _, value in turns]), tolerance)
+
+
+def in_the_middle_of_most(counts: Counts) -> Fraction:
+    """A value in the middle of the widest interval with most points, with few decimals."""
+    low, high = max(counts.intervals(counts.most), key=lambda ends: ends[1] - ends[0])
+    middle, digits = (low + high) / 2, 0
+    while abs(round(middle, digits) - middle) > 0.1 * (high - low):
+        digits += 1
+    return Fraction(repr(round(middle, digits)))
+
+
+def equilibria_at(
+    setting: Setting,
+    value: Fraction,
+    crossings: Sequence[BranchPoint],
+    name: str,
+    session: Session,
+    *,
+    vertical: bool = False,
+) -> dict[str, Any]:
+    """Polish, measure and name the equilibria at one value of the parameter, for JSON.
+
+    Parameters
+    ----------
+    crossings : points of the branch there
+    name : of the profiles, which are written as `name`-1, …
+    vertical : whether the branch is vertical there, so that it has more than the crossings
+
+    Raises
+    ------
+    StoreError
+        If a profile cannot be written.
+    KeyboardInterrupt
+        If the session is interrupted.
+    """
+    game, continuation = setting.game_at(value), setting.continuation
+    place = f"{setting.parameter}={float(value):.9g}"
+    found = []
+    for number, point in enumerate(crossings, start=1):
+        session.go_on(f"polishing {number} of {len(crossings)} at {place}")
+        found.append(measured(game.tree, continuation.polish(point, float(value))[0]))
+    equilibria = [item for item in found if item.is_equilibrium]
+    distinct = distinct_payoffs(item.payoffs for item in equilibria)
+    identifier, described = Identifier(game), []
+    for number, item in enumerate(found, start=1):
+        session.go_on()
+        identity = identifier.identify(item.profile, item.max_regret)
+        text = profile_text(game.tree, item.profile, game.spec)
+        described.append(
+            {
+                "payoffs": item.payoffs,
+                "max_regret": item.max_regret,
+                "polished": item.is_equilibrium,
+                "profile": write_profile(session.folder, f"{name}-{number}", text),
+                "identity": None if identity is None else identity.to_json(),
+            }
+        )
+    entry: dict[str, Any] = {
+        "parameter": float(value),
+        "vertical": vertical,
+        "crossings": len(found),
+        "polished": len(equilibria),
+        "distinct_payoffs": len(distinct),
+        "equilibria": described,
+    }
+    if setting.request.starts:
+        on_branch = None if vertical else distinct
+        entry["beside"] = _beside(setting, value, on_branch, session)
+    return entry
+
+
+def _beside(
+    setting: Setting, value: Fraction, on_branch: Sequence[Payoffs] | None, session: Session
+) -> dict[str, Any]:
+    """Equilibria from random starts, compared with the payoffs on the branch if these are known."""
+    starts, rng = setting.request.starts, np.random.default_rng(setting.request.seed)
+    tree, continuation = setting.game_at(value).tree, setting.continuation
+    place, found = f"{setting.parameter}={float(value):.9g}", []
+    for number in range(1, starts + 1):
+        session.go_on(f"random start {number} of {starts} at {place}")
+        try:
+            start = continuation.start(float(value), rng)
+            item = measured(tree, continuation.polish(start, float(value))[0])
+        except ContinuationError:
+            continue
+        if item.is_equilibrium:
+            found.append(item.payoffs)
+    distinct, others = distinct_payoffs(found), None
+    if on_branch is not None:
+        others = len(distinct_payoffs([*on_branch, *distinct])) - len(on_branch)
+    return {
+        "starts": starts,
+        "polished": len(found),
+        "distinct_payoffs": len(distinct),
+        "payoff_ranges": [[min(own), max(own)] for own in zip(*found, strict=True)],
+        "not_on_branch": others,
+    }
+
+
+def crossings_again(setting: Setting, value: Fraction, points: int, session: Session) -> Crossings:
+    """Crossings of one value, by following the branch once more up to so many points.
+
+    Raises
+    ------
+    EqbenchError
+        If that fails, which another version of the solver may cause.
+    KeyboardInterrupt
+        If the session is interrupted.
+    """
+    found, lost = [], 0
+    session.tell(f"following the branch once more for {float(value):.9g}")
+    try:
+        start = start_of(setting)
+        found += [start] if setting.request.first == value else []
+        for _, piece in zip(range(points - 1), pieces(setting, start), strict=False):
+            session.go_on()
+            more = crossings_of(setting.continuation, piece, float(value))
+            found += more.found
+            lost += more.lost
+    except ContinuationError as error:
+        raise EqbenchError(
+            f"the branch cannot be followed once more: {error}; trace it again"
+        ) from None
+    return Crossings(found, lost)
+
+
+def trace_report(document: Mapping[str, Any]) -> Report:
+    """Return the tables of a summary."""
+    game = parse_spec(document["game"]).without(document["parameter"])
+    title, name = f"Branch of {game}", document["parameter"]
+    if not document["points"]:
+        return Report((Table(title, lines=("no point of it yet",)),))
+    payoffs = tuple(
+        Column(f"u:{player}", "payoff", layout="+z.6f") for player in document["players"]
+    )
+    titles = [column.title for column in payoffs]
+    place = Column(name, "number", identifies=True, layout=".9f")
+    tables = [Table(title, lines=tuple(_course(document)))]
+    if document["folds"]:
+        folds = [
+            {name: fold["parameter"], "exact": "yes" if fold["exact"] else "no"}
+            | dict(zip(titles, fold["payoffs"], strict=True))
+            for fold in document["folds"]
+        ]
+        columns = (place, *payoffs, Column("exact"))
+        tables.append(_listed(f"Folds: {len(folds):,}", columns, folds, _FOLDS))
+    if document["vertical"]:
+        pieces = [
+            {name: piece["parameter"]}
+            | dict(zip(titles, map(_range, *piece["payoffs"]), strict=True))
+            for piece in document["vertical"]
+        ]
+        title = f"Vertical pieces: {len(pieces):,}"
+        tables.append(_listed(title, (place, *payoffs), pieces, _INSIDE))
+    tables += [_equilibria(entry, document) for entry in document["at"]]
+    return Report(tuple(tables), notes=(_COUNTS,) if document["at"] else ())
+
+
+def _course(document: Mapping[str, Any]) -> Iterator[str]:
+    """Sentences about the whole branch."""
+    name, work = document["parameter"], document["factorizations"]
+    first, end, last = (f"{name}={document[key]:.9g}" for key in ("from", "to", "last"))
+    yield f"from {first} towards {end}, {_method(document)}"
+    yield (
+        f"{counted(document['points'], 'point')} up to {last}"
+        + (f", {counted(work, 'factorization')}" if work is not None else "")
+        + f", {seconds(document['elapsed_s'])}"
+    )
+    if not document["finished"]:
+        yield document["reason"]
+    elif last == first:
+        yield f"The branch came back to {first}."
+    if not document["folds"]:
+        yield "No folds."
+    if document["corners"]:
+        corners = counted(len(document["corners"]), "corner")
+        yield f"{corners}, where actions enter or leave the support"
+    most, intervals = document["coexisting"]["most"], document["coexisting"]["intervals"]
+    if most > 1:
+        shown = ", ".join(f"{low:.6f} to {high:.6f}" for low, high in intervals[:MOST_ROWS])
+        more = "" if len(intervals) <= MOST_ROWS else f" and {len(intervals) - MOST_ROWS:,} more"
+        yield f"Up to {most} points of this branch at one value of {name}: {shown}{more}"
+
+
+def _method(document: Mapping[str, Any]) -> str:
+    """The regularization, as far as the solver says."""
+    words = [
+        f"{name} {document[name]}"
+        for name in ("epsilon", "regularization", "derivative")
+        if document[name] is not None
+    ]
+    return ", ".join(words) or document["solver"]
+
+
+def _listed(
+    title: str, columns: tuple[Column, ...], values: list[dict[str, Any]], note: str
+) -> Table:
+    """A table of the first values, with how many more there are."""
+    rows = tuple(Row(f"{item[columns[0].title]:.9f}", item) for item in values[:MOST_ROWS])
+    more = len(values) - MOST_ROWS
+    notes = (f"{more:,} more in summary.json", note) if more > 0 else (note,)
+    return Table(title, columns, rows, notes=notes)
+
+
+def _equilibria(entry: Mapping[str, Any], document: Mapping[str, Any]) -> Table:
+    players, found = document["players"], entry["equilibria"]
+    rows = tuple(
+        Row(
+            str(number),
+            {"#": number, "profile": item["profile"]}
+            | profile_values({**item, "is_equilibrium": item["polished"]}, players),
+        )
+        for number, item in enumerate(found, start=1)
+    )
+    names = [(identity_text(item["identity"]),) for item in found]
+    notes = [
+        *marks(names),
+        *(["! not polished to an equilibrium"] if entry["polished"] < len(found) else []),
+        *([_VERTICAL] if entry["vertical"] else []),
+        f"{_method(document)}.",
+    ]
+    return Table(
+        f"Equilibria on this branch at {document['parameter']}={entry['parameter']:.9g}",
+        (
+            Column("#", "count", identifies=True),
+            *profile_columns(players),
+            Column("profile", dispensable=1),
+        ),
+        rows,
+        notes=tuple(notes),
+        lines=tuple(_counted(entry, players)),
+    )
+
+
+def _counted(entry: Mapping[str, Any], players: list[str]) -> Iterator[str]:
+    """Sentences about the equilibria at one value, on the branch and beside it."""
+    low, high = entry["window"]
+    yield (
+        f"{counted(entry['crossings'], 'crossing')}, "
+        f"{counted(entry['polished'], 'polished equilibrium', 'polished equilibria')} with "
+        f"{counted(entry['distinct_payoffs'], 'distinct payoff vector')}"
+        + (f"; as many crossings from {low:.6f} to {high:.6f}" if low < high else "")
+    )
+    if entry["lost"]:
+        yield f"{counted(entry['lost'], 'more crossing')} could not be computed"
+    if "beside" not in entry:
+        return
+    beside = entry["beside"]
+    words = [
+        f"Found beside it from {counted(beside['starts'], 'random start')}: "
+        f"{counted(beside['polished'], 'equilibrium', 'equilibria')} with "
+        f"{counted(beside['distinct_payoffs'], 'distinct payoff vector')}"
+    ]
+    if beside["not_on_branch"] is not None:
+        words.append(f", of which {beside['not_on_branch']} not on this branch")
+    ranges = [
+        f"u:{player} {_range(*ends)}"
+        for player, ends in zip(players, beside["payoff_ranges"], strict=False)
+    ]
+    yield "".join(words) + (f"; {', '.join(ranges)}" if ranges else "")
+
+
+def _range(low: float, high: float) -> str:
+    return f"{low:+z.6f} … {high:+z.6f}"

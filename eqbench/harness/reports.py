@@ -1,0 +1,88 @@
+"""Reports on runs as texts and files, in every format."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from eqbench.equilibria import known_sets
+from eqbench.equilibria.catalog import meanings
+from eqbench.equilibria.extremes import payoff_ends
+from eqbench.errors import EqbenchError, UsageError
+from eqbench.registry import GROUPS, default_registry
+from eqbench.report.exports import report_on, results_csv, summary_csv
+from eqbench.report.html.page import report_page
+from eqbench.report.html.tracks import GameFacts, PublishedPayoffs, PublishedSet
+from eqbench.report.latex import latex
+from eqbench.report.markdown import markdown
+from eqbench.report.naming import symbol
+from eqbench.report.terminal import plain_text, print_report
+from eqbench.spec import is_foreign
+from eqbench.store.stored_run import StoredRun
+
+SUFFIXES = {"terminal": "txt", "md": "md", "csv": "csv", "tex": "tex", "html": "html"}
+
+
+def write_reports(
+    formats: Sequence[str], stored: Sequence[StoredRun], place: Path, *, summarize: bool = False
+) -> Iterator[Path]:
+    """Write reports on runs in several formats into a folder and yield the files."""
+    for name in formats:
+        file = place / f"report.{SUFFIXES[name]}"
+        write_report(file, report_text(name, stored, summarize=summarize))
+        yield file
+
+
+def write_report(file: Path, text: str) -> None:
+    """Write a report into a file, whose folder may be new; UsageError if it cannot be written."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8", newline="")
+    except OSError as error:
+        raise UsageError(
+            f"cannot write {file}: {error.strerror}; choose another place with --out"
+        ) from None
+
+
+def report_text(name: str, stored: Sequence[StoredRun], *, summarize: bool) -> str:
+    """Report on runs as text in a format."""
+    if name == "csv":
+        return summary_csv(stored) if summarize else results_csv(stored)
+    if name == "html":
+        return page_of(stored, summarize=summarize)
+    tables = report_on(stored, summarize=summarize)
+    if name == "terminal":
+        return plain_text(lambda console: print_report(tables, console))
+    return markdown(tables) if name == "md" else latex(tables)
+
+
+def page_of(runs: Sequence[StoredRun], *, summarize: bool) -> str:
+    """Page about stored runs."""
+    registry = default_registry()
+    groups = {word: registry.resolve_solvers(word) for word in ("all", *GROUPS)}
+    specs = dict.fromkeys(cell.game_spec for run in runs for cell in run.cells)
+    return report_page(runs, dict(game_facts(specs)), groups, summarize=summarize)
+
+
+def game_facts(specs: Iterable[str]) -> Iterator[tuple[str, GameFacts]]:
+    """Canonical specs with payoff scale and published payoffs, of games that eqbench ships.
+
+    Files may have changed since, and what a plugin does is not known, so neither is loaded.
+    """
+    registry = default_registry()
+    for spec in specs:
+        try:
+            if is_foreign(spec) or not registry.game_entry(spec).builtin:
+                continue
+            game = registry.load_game(spec)
+        except EqbenchError:  # another version ran it
+            continue
+        sets = known_sets(game)
+        payoffs = [
+            PublishedPayoffs(known.name, ends) for known in sets if (ends := payoff_ends(known))
+        ]
+        sources = {}  # several pieces may be one set
+        for known in sets:
+            symbols = {symbol(name): meaning for name, meaning in meanings(known).items()}
+            sources[known.name] = PublishedSet(known.name, known.source, symbols)
+        yield spec, GameFacts(game.tree.payoff_scale, tuple(payoffs), tuple(sources.values()))

@@ -1,0 +1,761 @@
+"""Ranges of payoffs and frequencies over all equilibria of a game, beside the published ones."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from eqbench.equilibria import KnownSet, known_sets
+from eqbench.equilibria.dimension import is_exact_enough
+from eqbench.equilibria.extremes import extremes_by_name, is_linear
+from eqbench.equilibria.formulas import TOLERANCE
+from eqbench.errors import INTERRUPTED, SpecError, UsageError, counted, nearest
+from eqbench.harness.pipeline import NEVER_CACHED, Run
+from eqbench.harness.plan import Cell
+from eqbench.harness.request import Request
+from eqbench.harness.start import go_on, new_folder, stored_experiment
+from eqbench.model.game import Game
+from eqbench.model.inspection import infoset_reach
+from eqbench.model.profile_json import profile_from_json, read_profile
+from eqbench.model.realization import RealizationPlan
+from eqbench.model.tree import FloatArray, GameTree
+from eqbench.registry import Registry
+from eqbench.report.latex import latex
+from eqbench.report.markdown import markdown
+from eqbench.report.rows import Column, Report, Row, Table
+from eqbench.report.terminal import seconds
+from eqbench.solver import availability_of
+from eqbench.spec import format_value, parse_spec, split_specs
+from eqbench.store.run_folder import RunFolder, new_run_path
+from eqbench.store.schema import CellRecord, EquilibriumRecord, Status
+from eqbench.store.stored_run import StoredRun, read_run
+from eqbench.studies.branch import action_labels
+from eqbench.studies.frame import SUMMARY, Session, Study, StudyFolder
+from eqbench.studies.requests import RangesRequest
+from eqbench.studies.study_files import new_folder as make_folder
+from eqbench.studies.study_files import write_texts
+from eqbench.text import cell_text
+
+SCHEMA = "eqbench.ranges/1"
+Sense = Literal["min", "max"]
+SENSES: tuple[Sense, Sense] = ("min", "max")
+# All these are shares of the payoff range for payoffs, and absolute for frequencies.
+AGREE = 1e-5  # up to which a verified value is that of a published end
+# Up to which a bound meets what was found. Constraints that hold to 1e-6 let frequencies be off
+# by the square root of that where equilibria meet in a curve.
+CLOSED = {"payoff": 1e-5, "frequency": 1e-3}
+MOVED = 1e-6  # difference of the verified profile's value to the solver's that is worth saying
+# Statuses of a cell that was stopped; its best point and its bound count nevertheless.
+ENDED_EARLY = ("limit", "timeout", "memory")
+NEVER_RAN = ("unavailable", "unsupported")  # nobody has looked then
+NOTHING_RAN = 4  # exit code
+_NEVER = 1e-12  # weight of own sequences up to which a plan never leads to an information set
+_FIGURES = ("formulation", "backend", "nodes")
+
+
+# -- what is asked for ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class RangeSelection:
+    """The quantities of one game whose ranges are looked for.
+
+    Attributes
+    ----------
+    game : spec as typed
+    solver : spec as typed, without the options `sense` and `of`
+    quantities : payoffs, such as ``P1``, and frequencies, such as ``P3|3:KB|call``
+    """
+
+    game: str
+    solver: str
+    quantities: tuple[str, ...]
+
+    def optimum(self, quantity: str, sense: Sense) -> str:
+        """Spec of the solver for one end of the range of a quantity."""
+        return str(parse_spec(self.solver).replace(sense=sense, of=quantity))
+
+    @property
+    def solvers(self) -> list[str]:
+        """Specs of all cells: of each quantity the smallest value, then the largest."""
+        return [self.optimum(name, sense) for name in self.quantities for sense in SENSES]
+
+    @classmethod
+    def of_request(cls, request: Mapping[str, Any]) -> RangeSelection:
+        """Return what the request of a run selects; UsageError if it is not one of ranges."""
+        games, solvers = request.get("games"), request.get("solvers")
+        if isinstance(games, list) and isinstance(solvers, list) and len(games) == 1 and solvers:
+            with suppress(SpecError):  # this command never planned such a run
+                specs = [parse_spec(str(solver)) for solver in solvers]
+                names = dict.fromkeys(str(dict(spec.options).get("of", "")) for spec in specs)
+                solver = str(specs[0].without("sense").without("of"))
+                selection = cls(games[0], solver, tuple(names))
+                if selection.solvers == [str(spec) for spec in specs]:
+                    return selection
+        raise UsageError(
+            "this is no run of ranges: it has several games, or cells that are not the smallest "
+            "and the largest value of something; go on with it by eqbench run --resume DIR, or "
+            "leave --resume out for a new run"
+        )
+
+
+def solver_for_ranges(text: str, backend: str | None, registry: Registry) -> str:
+    """Spec of a solver that can look for optima, on a backend if one is given.
+
+    Solvers of plugins are not asked for their options, since their code runs in children only.
+
+    Raises
+    ------
+    UsageError
+        If it is not one solver, lacks the options `sense` and `of`, or these are given.
+    """
+    typed = split_specs(text)
+    if len(typed) != 1 or typed[0] == "all":
+        raise UsageError(f"--solver {text}: give one solver, for example --solver ncp")
+    spec, entry = parse_spec(typed[0]), registry.solver_entry(typed[0])
+    if {"sense", "of"} & set(dict(spec.options)):
+        raise UsageError(
+            f"--solver {text}: leave sense and of out, the command sets them; choose by "
+            "--of, --payoffs, --first-actions or --all-actions"
+        )
+    wanted = {"sense", "of"} | ({"backend"} if backend is not None else set())
+    if entry.builtin:
+        missing = wanted - {option.name for option in registry.options(entry)}
+        if missing:
+            raise UsageError(
+                f"{spec.name} has no option {' and '.join(sorted(missing))}, so it gives no "
+                "range over all equilibria; use --solver ncp"
+            )
+    return str(spec if backend is None else spec.replace(backend=backend))
+
+
+def quantities(tree: GameTree, request: RangesRequest) -> tuple[str, ...]:
+    """Names of the payoffs and frequencies that are selected, each once; else all payoffs.
+
+    Raises
+    ------
+    UsageError
+        If a name is that of nothing, or of the only action there, or nothing is left.
+    """
+    for name in request.of:
+        _check(tree, name)
+    chosen, of_actions = list(request.of), request.first_actions or request.all_actions
+    if request.payoffs or not (chosen or of_actions):
+        chosen += tree.players
+    if of_actions:
+        chosen += _frequencies(tree, first_only=not request.all_actions)
+    if not chosen:
+        raise UsageError("no information set has a choice; ask for --payoffs")
+    return tuple(dict.fromkeys(chosen))
+
+
+def _check(tree: GameTree, name: str) -> None:
+    labels = action_labels(tree)
+    if name not in labels and name not in tree.players:
+        raise UsageError(
+            f"--of {name}: there is no such player or action; "
+            f"{nearest(name, [*tree.players, *labels])} Write a player, such as P1, or player, "
+            'information set and action, such as "P3|3:KB|call"'
+        )
+    if name in labels and len(tree.infoset_actions[_infoset_of(tree, labels.index(name))]) == 1:
+        raise UsageError(f"--of {name}: this is the only action there, so its frequency is 1")
+
+
+def _infoset_of(tree: GameTree, action: int) -> int:
+    return int(np.searchsorted(tree.action_start, action, side="right")) - 1
+
+
+def _frequencies(tree: GameTree, *, first_only: bool) -> list[str]:
+    """Names of actions at information sets with a choice; of two only the last, as in Kuhn poker.
+
+    The other one is its complement.
+    """
+    labels, names, start = action_labels(tree), [], tree.action_start.tolist()
+    for infoset, actions in enumerate(tree.infoset_actions):
+        if len(actions) == 1 or (first_only and tree.infoset_parent[infoset] >= 0):
+            continue
+        skipped = 1 if len(actions) == 2 else 0
+        names += labels[start[infoset] + skipped : start[infoset + 1]]
+    return names
+
+
+# -- the study ------------------------------------------------------------------------------------
+
+
+class RangesStudy(Study[RangesRequest]):
+    """Find both ends of the ranges of a request, each as a cell of one run.
+
+    Attributes
+    ----------
+    game : Game
+    selection : what is looked for
+    asked : by name of the field what the request of the run says
+    problem : status and reason of all cells if a built-in solver is not here; no child is started
+    """
+
+    request_type = RangesRequest
+
+    def __init__(self, request: RangesRequest, *, figures: bool = False) -> None:
+        """Build the game, and make sure that it has what is asked for, and the solver as well."""
+        self.request, registry = request, request.registry()
+        if len(split_specs(request.game)) != 1:
+            raise UsageError(f"--game {request.game}: give one game; each has a table of its own")
+        solver = solver_for_ranges(request.solver, request.backend, registry)
+        limits = ("timeout_s", "threads", "jobs", "plugins", "max_nodes")
+        self.asked: dict[str, Any] = {name: getattr(request, name) for name in limits}
+        self.asked |= {"games": [request.game], "solvers": [solver]}
+        # games of plugins are built in a child, so the game comes from a plan, too
+        with Run(Request(**self.asked), registry) as probe:
+            self.game = probe.cells[0].game.game
+        self.selection = RangeSelection(request.game, solver, quantities(self.game.tree, request))
+        self.asked["solvers"] = self.selection.solvers
+        # asked once, and before interrupts are handled: Gurobi installs Python's handler anew
+        self.problem: tuple[Status, str] | None = None
+        if registry.solver_entry(solver).builtin:
+            answer = availability_of(registry.load_solver(self.parts()[0]).instance)
+            if answer.state != "available":
+                self.problem = "unavailable", f"{answer.state}: {answer.reason}"
+
+    @classmethod
+    def folder_type(cls) -> type[StudyFolder]:
+        return RangesFolder
+
+    def parts(self) -> list[str]:
+        return self.selection.solvers
+
+    def report(self, document: Mapping[str, Any]) -> Report:
+        return ranges_report(document)
+
+    def ending(self, document: Mapping[str, Any]) -> tuple[int, str]:
+        statuses = [end["status"] for _, end in _ends(document)]
+        done = len(statuses) - statuses.count("missing")
+        if done < len(statuses):
+            return INTERRUPTED, f"interrupted after {done} of {len(statuses)} cells"
+        if {"crashed", "refuted"} & set(statuses):
+            return 1, ""
+        return NOTHING_RAN if set(statuses) <= set(NEVER_RAN) else 0, ""
+
+
+class RangesFolder(StudyFolder):
+    """The folder of a run whose cells are the ends; the run keeps what it was asked for."""
+
+    @classmethod
+    def create(cls, study: Study[Any], path: Path | None) -> StudyFolder:
+        """Make the folder, which is that of a run as soon as this is planned."""
+        folder = cls(path or new_run_path(Path("results"), study.slug()))
+        make_folder(folder.path)
+        return folder
+
+    @classmethod
+    def open(cls, kind: type[Study[Any]], path: Path) -> tuple[StudyFolder, Any]:
+        """Return the folder of a run of ranges, with the request that it is."""
+        run = read_run(path)
+        (stored,) = stored_experiment(RunFolder.open(path)).parts
+        selection = RangeSelection.of_request(run.plan["request"])
+        request = RangesRequest(
+            game=selection.game,
+            solver=selection.solver,
+            of=selection.quantities,
+            timeout_s=stored.timeout_s,
+            threads=stored.threads,
+            jobs=stored.jobs,
+            max_nodes=stored.max_nodes,
+            plugins=tuple(stored.plugins),
+        )
+        note = "; ".join(run.notes) or None
+        return cls(path, created=run.plan["created"], note=note), request
+
+    def note_request(self, study: Study[Any]) -> None:
+        """Leave that to the run, which notes when it goes on and with what."""
+
+    def discard(self) -> None:
+        """Remove the folder if the run has not begun."""
+        with suppress(OSError):
+            self.path.rmdir()
+
+    def carry_out(self, study: Study[Any], session: Session) -> dict[str, Any]:
+        """Run the cells that are missing; write the tables of all that there are."""
+        assert isinstance(study, RangesStudy)
+        folder = RunFolder.open(self.path) if self.was_begun else None
+        before = Request([], []) if folder is None else stored_experiment(folder).parts[0]
+        session.tell(f"planning {counted(len(study.parts()), 'cell')}")
+        with Run(replace(before, **study.asked)) as job:
+            if folder is None:
+                folder = new_folder(job, self.path)
+            else:
+                for words in go_on(job, folder, NEVER_CACHED):
+                    session.say(words)
+            rest = len(job.cells) - len(job.finished_in(folder))
+            if study.problem is not None:
+                job.cells = [
+                    replace(cell, solver=replace(cell.solver, problem=study.problem))
+                    for cell in job.cells
+                ]
+            elif rest:
+                most_s = study.request.timeout_s * rest / min(study.request.jobs, rest)
+                session.say(f"{rest:,} optima to find: at most {seconds(most_s)} of solving")
+            with suppress(KeyboardInterrupt):  # what there is makes a table
+                job.execute(folder, _Watch(study, session), interrupted=session.interrupted)
+            left = len(job.cells) - sum(cell.status != "interrupted" for cell in job.records)
+            self.finished = left == 0
+        document = ranges_summary(study.game, read_run(self.path))
+        files = write_ranges(document, self.path)
+        session.say(f"wrote {', '.join(file.name for file in files)} in {self.path}")
+        return document
+
+
+@dataclass
+class _Watch:
+    """Observer of a run that says how far it has come."""
+
+    study: RangesStudy
+    session: Session
+    total: int = 0
+    done: int = 0
+
+    def planned(self, cells: Sequence[Cell], finished: int) -> None:
+        self.total, self.done = len(cells), finished
+
+    def started(self, cell: Cell) -> None:
+        self.session.tell(f"{cell.solver.typed}, {self.done} of {self.total} cells done")
+
+    def finished(self, record: CellRecord) -> None:
+        self.done += 1
+        if self.study.request.verbose:
+            regret = "" if record.max_regret is None else f", max regret {record.max_regret:.1e}"
+            took = f"set-up {seconds(record.setup_s)}, solving {seconds(record.elapsed_s)}"
+            self.session.say(f"{record.solver}: {record.status}{regret}, {took}")
+
+
+# -- what a run says ------------------------------------------------------------------------------
+
+
+def ranges_summary(game: Game, run: StoredRun) -> dict[str, Any]:
+    """Ranges of all quantities of a stored run, as JSON values; times in seconds.
+
+    What was found is recomputed from the stored profile that the verifier measured, where its
+    max regret is within the run's tolerance. An end is closed where the bound is within
+    `closed_within` of that, times the row's `unit`, whatever gap the solver itself took for
+    proved.
+
+    Raises
+    ------
+    UsageError
+        If the run is not one of ranges, or a profile of it cannot be read.
+    """
+    request = run.plan["request"]
+    selection = RangeSelection.of_request(request)
+    cells = {cell.solver: cell for cell in run.finished}
+    known = known_sets(game)
+    rows = []
+    for name in selection.quantities:
+        kind = _kind(name)
+        # what tolerances are shares of
+        unit = (game.tree.payoff_range or 1.0) if kind == "payoff" else 1.0
+        row: dict[str, Any] = {"quantity": name, "kind": kind, "unit": unit}
+        for sense in SENSES:
+            row[sense] = _end(game, run, cells.get(selection.optimum(name, sense)), row, sense)
+        row["published"] = _published(game, known, name)
+        rows.append(row | {"verdict": verdict(row)})
+    return {
+        "schema": SCHEMA,
+        "run": str(run.path),
+        "game": selection.game,
+        "game_spec": game.spec,
+        "solver": selection.solver,
+        "solver_specs": sorted({cell.solver_spec for cell in run.finished}),
+        "timeout_s": run.timeout_s,
+        "threads": request.get("threads"),
+        "jobs": request.get("jobs"),
+        "environment": run.plan.get("environment", {}),
+        "agree_within": AGREE,
+        "closed_within": CLOSED,
+        "quantities": rows,
+    }
+
+
+def _kind(quantity: str) -> str:
+    return "frequency" if "|" in quantity else "payoff"
+
+
+def verdict(row: Mapping[str, Any]) -> str | None:
+    """How the range over all equilibria compares with the published one; None without one.
+
+    `wider`: a verified profile with a max regret of rounding lies beyond the published range.
+    `contradiction`: a published equilibrium lies beyond a bound, which is wrong then. `equal`:
+    both ends are closed, and what was found is at the published ends. `open`: none of these.
+    `unavailable` and `unsupported`: so the solver is for both ends, and nobody has looked.
+    """
+    if row["published"] is None:
+        return None
+    low, high = (row[sense]["status"] for sense in SENSES)
+    if low == high and low in NEVER_RAN:
+        return str(low)
+    if _beyond_published(row):
+        return "wider"
+    agree = AGREE * row["unit"]
+    if any(_excess(row, sense, "bound") < -agree for sense in SENSES):
+        return "contradiction"
+    near = all(abs(_excess(row, sense, "found")) <= agree for sense in SENSES)
+    return "equal" if near and all(row[sense]["closed"] for sense in SENSES) else "open"
+
+
+def _beyond_published(row: Mapping[str, Any]) -> list[Sense]:
+    """The ends of a range at which a verified equilibrium lies beyond the published range."""
+    agree = AGREE * row["unit"]
+    exact = [sense for sense in SENSES if row[sense]["exact_enough"]]
+    return [sense for sense in exact if _excess(row, sense, "found") > agree]
+
+
+def _excess(row: Mapping[str, Any], sense: Sense, name: str) -> float:
+    """By how much a value of an end lies beyond the published one; NaN if there is none."""
+    value, published = row[sense][name], row["published"]
+    if value is None:
+        return math.nan
+    return float(value - published["high"] if sense == "max" else published["low"] - value)
+
+
+def _end(
+    game: Game, run: StoredRun, cell: CellRecord | None, row: Mapping[str, Any], sense: Sense
+) -> dict[str, Any]:
+    """One end of a range; all of it None, but for the status, if the cell has not finished."""
+    figures = {} if cell is None else cell.statistics
+    status = "missing" if cell is None else cell.status
+    allowed = run.plan["request"].get("tolerance", Request.tolerance) * game.tree.payoff_scale
+    item = next(  # the candidate with the smallest regret
+        (
+            item
+            for item in (() if cell is None else cell.equilibria)
+            if item.refuted is None and item.profile and item.max_regret <= allowed
+        ),
+        None,
+    )
+    found, reach, any_share = (
+        (None, None, False) if item is None else _value(game, run, item, row["quantity"], sense)
+    )
+    objective, bound = figures.get("objective"), figures.get("bound")
+    stands = status == "ok" or status in ENDED_EARLY
+    distance = _apart(bound, found) if stands else None
+    return {
+        "status": status,
+        "reason": "not run yet, --resume goes on" if cell is None else cell.reason,
+        "found": found,
+        "any_share": any_share,
+        "reach": reach,
+        "max_regret": None if item is None else item.max_regret,
+        "exact_enough": item is not None and is_exact_enough(game, item.max_regret),
+        "profile": None if item is None else item.profile,
+        "objective": objective,
+        "difference": None if found is None or objective is None else found - objective,
+        "bound": bound,
+        "gap": _apart(bound, objective),
+        "distance": distance,
+        "closed": distance is not None and distance <= CLOSED[row["kind"]] * row["unit"],
+        "elapsed_s": None if cell is None else cell.elapsed_s,
+        **{name: figures.get(name) for name in _FIGURES},
+    }
+
+
+def _value(
+    game: Game, run: StoredRun, item: EquilibriumRecord, quantity: str, sense: Sense
+) -> tuple[float, float | None, bool]:
+    """A quantity in a measured profile, the probability that play gets there, and if any will do.
+
+    That is so where the player's own plan never leads to the information set.
+    """
+    tree, form = game.tree, game.sequence_form
+    if _kind(quantity) == "payoff":
+        return float(item.payoffs[tree.players.index(quantity)]), None, False
+    data = read_profile(str(run.path / str(item.profile)))
+    behavior = profile_from_json(tree, data).probabilities
+    action = action_labels(tree).index(quantity)
+    infoset = _infoset_of(tree, action)
+    reach = float(infoset_reach(tree, behavior)[infoset])
+    weights = RealizationPlan.of(form, behavior).weights
+    if weights[form.parent[infoset]] <= _NEVER:
+        return float(sense == "max"), reach, True
+    return float(behavior[action]), reach, False
+
+
+def _apart(one: float | None, other: float | None) -> float | None:
+    """Distance of two values; None if one is missing."""
+    return None if one is None or other is None else abs(one - other)
+
+
+def _published(game: Game, known: tuple[KnownSet, ...], quantity: str) -> dict[str, Any] | None:
+    """Smallest and largest value over the published sets, over each of them and all together.
+
+    `linear` says whether these are the ends; otherwise they are the outermost values found.
+    """
+    if not known:
+        return None
+
+    def figure(piece: KnownSet, parameters: FloatArray) -> float:
+        if _kind(quantity) == "payoff":
+            return float(piece.payoffs_near(parameters)[game.tree.players.index(quantity)])
+        behavior = piece.layout.behavior(piece.frequencies(parameters))
+        return float(behavior[action_labels(game.tree).index(quantity)])
+
+    sets = extremes_by_name(known, figure)
+    lows, highs = zip(*sets.values(), strict=True)
+    return {
+        "low": min(lows),
+        "high": max(highs),
+        "linear": all(is_linear(piece, partial(figure, piece)) for piece in known),
+        "sets": {name: list(ends) for name, ends in sets.items()},
+    }
+
+
+# -- tables ---------------------------------------------------------------------------------------
+
+_COLUMNS = (
+    Column("quantity", identifies=True),
+    Column("smallest"),
+    Column("at least"),
+    Column("closed below", stacked="closed\nbelow"),
+    Column("largest"),
+    Column("at most"),
+    Column("closed above", stacked="closed\nabove"),
+    Column("time", "seconds", dispensable=1),
+)
+_PUBLISHED = (
+    Column("published from", stacked="published\nfrom"),
+    Column("published to", stacked="published\nto"),
+    Column("verdict"),
+)
+_CSV_END = (
+    *("status", "found", "any_share", "max_regret", "objective", "difference", "bound", "gap"),
+    *("distance", "closed", "reach", "elapsed_s", "backend", "nodes", "profile"),
+)
+_ENDS = (
+    "Smallest and largest are recomputed from a profile that the verifier measured; at least and "
+    "at most are the solver's bounds for all equilibria, proved to its tolerance{tolerances}, not "
+    "a theorem. closed: bound and found value differ by at most {closed}, whatever gap the solver "
+    "takes for proved; otherwise their distance is shown. Since constraints hold to that "
+    "tolerance only, bounds can be off by more than it."
+)
+_VERDICTS = (
+    "equal: both ends are closed, and the values found there differ from the published ends by at "
+    "most {agree}; wider: a verified equilibrium lies beyond the published range by more than "
+    "that; contradiction: a published equilibrium lies beyond a bound by more than that; open: "
+    "none of these is settled; unavailable or unsupported: the solver was not run."
+)
+_FREQUENCIES = (
+    "A frequency is the share of an action in the weight with which the player's own plan leads "
+    "to the information set. Where the plan of the profile that was found never leads there, any "
+    "share counts, and 0 or 1 is shown, marked (any)."
+)
+_PER_UNIT = {"payoff": "of the payoff range", "frequency": "for frequencies"}
+_NOISE = 1e-9  # in units of the quantity; less is shown as 0
+_MOST_NAMES = 6  # that a note lists
+
+
+def ranges_report(document: Mapping[str, Any]) -> Report:
+    """Return the table of what `ranges_summary` gave."""
+    rows, game, spec = document["quantities"], document["game"], document["game_spec"]
+    published = any(row["published"] for row in rows)
+    table = Table(
+        game if game == spec else f"{game} = {spec}",
+        (*_COLUMNS, *(_PUBLISHED if published else ())),
+        tuple(map(_row, rows)),
+        tuple(_notes(document)),
+        _legend(document, published=published),
+        topic="ranges over all equilibria",
+    )
+    return Report((table,), table.legend, tuple(_conditions(document)))
+
+
+def _row(row: Mapping[str, Any]) -> Row:
+    low, high, unit = row["min"], row["max"], row["unit"]
+    published = row["published"] or {"low": None, "high": None}
+    times = [end["elapsed_s"] for end in (low, high) if end["elapsed_s"] is not None]
+    values = {
+        "quantity": cell_text(row["quantity"]),
+        "smallest": _found(low, unit),
+        "at least": _number(low["bound"], unit),
+        "closed below": _closed(low),
+        "largest": _found(high, unit),
+        "at most": _number(high["bound"], unit),
+        "closed above": _closed(high),
+        "time": sum(times) if times else None,
+        "published from": _number(published["low"], unit),
+        "published to": _number(published["high"], unit),
+        "verdict": row["verdict"],
+    }
+    return Row(row["quantity"], values)
+
+
+def _number(value: float | None, unit: float) -> str | None:
+    if value is None:
+        return None
+    return f"{value:.6g}" if abs(value) > _NOISE * unit else "0"
+
+
+def _found(end: Mapping[str, Any], unit: float) -> str | None:
+    value = _number(end["found"], unit)
+    return f"{value} (any)" if end["any_share"] else value
+
+
+def _closed(end: Mapping[str, Any]) -> str:
+    """Whether an end is closed, otherwise the distance to its bound, or its status."""
+    if end["closed"]:
+        return "yes"
+    if end["distance"] is not None:
+        return f"no ({end['distance']:.1e})"
+    return "no" if end["status"] == "ok" else str(end["status"])
+
+
+def _legend(document: Mapping[str, Any], *, published: bool) -> str:
+    kinds = {row["kind"] for row in document["quantities"]}
+    # of the solver, as far as its options say them
+    options = [dict(parse_spec(spec).options) for spec in document["solver_specs"][:1]]
+    texts = [
+        f"{name} {_plain(given[name])}"
+        for given in options
+        for name in ("feasibility", "gap")
+        if name in given
+    ]
+    tolerances = f" ({', '.join(texts)})" if texts else ""
+    within = _within(document["closed_within"], kinds)
+    parts = [_ENDS.format(tolerances=tolerances, closed=within)]
+    if "frequency" in kinds:
+        parts.append(_FREQUENCIES)
+    if published:
+        agree = dict.fromkeys(kinds, document["agree_within"])
+        parts.append(_VERDICTS.format(agree=_within(agree, kinds)))
+    return " ".join(parts)
+
+
+def _within(shares: Mapping[str, float], kinds: set[str]) -> str:
+    """A tolerance of each kind of quantity that is there."""
+    there = [kind for kind in _PER_UNIT if kind in kinds]
+    return " or ".join(f"{_power(shares[kind])} {_PER_UNIT[kind]}" for kind in there)
+
+
+def _power(value: Any) -> str:
+    return f"{float(value):.0e}".replace("e-0", "e-")
+
+
+def _plain(value: Any) -> str:
+    text = format_value(value)
+    return _power(value) if "/" in text or "e" in text else text
+
+
+def _ends(document: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Name and figures of each optimum, with the unit of its quantity."""
+    for row in document["quantities"]:
+        for sense in SENSES:
+            yield f"{sense} {row['quantity']}", row[sense] | {"unit": row["unit"]}
+
+
+def _notes(document: Mapping[str, Any]) -> Iterator[str]:
+    """Why optima are not there or not proved, and where profile and solver differ."""
+    rows, ends = document["quantities"], list(_ends(document))
+    shared: dict[tuple[str, str], list[str]] = {}
+    for name, end in ends:
+        if end["status"] != "ok":
+            early = end["status"] in ENDED_EARLY and end["bound"] is not None
+            reason = "what was found until then and the bound stand" if early else end["reason"]
+            shared.setdefault((end["status"], reason), []).append(name)
+    for (status, reason), names in shared.items():
+        yield f"{status}: {_listed(names, len(ends), 'optima')}" + (reason and f" – {reason}")
+    moved = [
+        f"{name} {end['difference']:+.1e}"
+        for name, end in ends
+        if abs(end["difference"] or 0.0) > MOVED * end["unit"]
+    ]
+    if moved:
+        yield (
+            "difference of the verified profile to the solver's own point, whose constraints hold "
+            f"to its tolerance only: {_listed(moved, len(ends), 'optima')}"
+        )
+    unreached = [row["quantity"] for row in rows if _is_off_path(row)]
+    if unreached:
+        yield (
+            "wider, and in the profile that was found play never reaches the information set: "
+            f"{_listed(unreached, len(rows), 'quantities')}"
+        )
+    curved = [
+        row["quantity"] for row in rows if row["published"] and not row["published"]["linear"]
+    ]
+    if curved:
+        yield (
+            "published from and to are the outermost values found in the published sets, which "
+            "are not linear here, so that their range may be larger: "
+            f"{_listed(curved, len(rows), 'quantities')}"
+        )
+
+
+def _listed(names: Sequence[str], count: int, things: str) -> str:
+    """Some names, or how many there are of the whole."""
+    return ", ".join(names) if len(names) <= _MOST_NAMES else f"{len(names)} of {count} {things}"
+
+
+def _is_off_path(row: Mapping[str, Any]) -> bool:
+    """Whether the profiles beyond the published range never play to the information set."""
+    if row["verdict"] != "wider" or row["kind"] != "frequency":
+        return False
+    return all(row[sense]["reach"] <= TOLERANCE for sense in _beyond_published(row))
+
+
+def _conditions(document: Mapping[str, Any]) -> Iterator[str]:
+    ends = [end for _, end in _ends(document)]
+    parts = [f"limit {document['timeout_s']:g} s per optimum"]
+    if document["threads"]:
+        parts.append(f"{counted(document['threads'], 'thread')} each")
+    if (document["jobs"] or 1) > 1:
+        parts.append(f"{document['jobs']} at a time")
+    backends = sorted({end["backend"] for end in ends if end["backend"]})
+    parts.append(document["solver"] + (f" on {' and '.join(backends)}" if backends else ""))
+    facts = document["environment"]
+    if facts.get("processor"):
+        parts.append(f"{facts['processor']} with {facts['cores']} cores")
+    yield f"here: {', '.join(parts)}"
+    yield f"closed: {sum(end['closed'] for end in ends)} of {len(ends)} optima"
+
+
+def ranges_csv(document: Mapping[str, Any]) -> str:
+    """Return a row for each quantity; empty where nothing is known."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    columns = [f"{sense}_{name}" for sense in SENSES for name in _CSV_END]
+    writer.writerow(["quantity", *columns, "published_low", "published_high", "verdict"])
+    for row in document["quantities"]:
+        published = row["published"] or {}
+        writer.writerow(
+            [
+                cell_text(row["quantity"]),
+                *(row[sense][name] for sense in SENSES for name in _CSV_END),
+                *(published.get(side) for side in ("low", "high")),
+                row["verdict"],
+            ]
+        )
+    return text.getvalue()
+
+
+def write_ranges(document: Mapping[str, Any], folder: Path) -> list[Path]:
+    """Write the ranges into the folder of a run, as JSON, Markdown, CSV and LaTeX.
+
+    Raises
+    ------
+    StoreError
+        If they cannot be written.
+    """
+    report = ranges_report(document)
+    texts = {
+        SUMMARY: json.dumps(document, indent=2, allow_nan=False) + "\n",
+        "ranges.md": markdown(report),
+        "ranges.csv": ranges_csv(document),
+        "ranges.tex": latex(report),
+    }
+    return write_texts(folder, texts)

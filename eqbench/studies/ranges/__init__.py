@@ -1,1 +1,0 @@
-"""Payoffs and frequencies over all equilibria of a game; begin with `request`."""
