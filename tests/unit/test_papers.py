@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from command import eqbench, eqbench_here
+from documentation import ROOT, blocks
 from paper_cases import PAPER, VALUE, folder_of, made, ran, stored
 
 from eqbench.errors import UsageError
@@ -241,20 +242,20 @@ def test_without_any_run_nothing_is_reproduced(name: str, tmp_path: Path) -> Non
     assert counts["not_attempted"] == sum(counts.values()) > 0
 
 
-def test_paper_of_ones_own_is_held_against_what_it_runs(tmp_path: Path) -> None:
-    toml = PAPER.partition("[[part.figure]]")[0] + PAPER[PAPER.index("[[job]]") :]
-    toml += '\n[[job]]\nname = "sum"\ncompute = "compute:add"\nneeds = ["games"]\n'
-    facts = "def value(stored):\n    return {'one': stored['sum'].summary['value']}\n"
-    made(tmp_path / "mine", paper=toml, facts=facts)
-    code = "from .more import ONE\n\n\ndef add(folder, jobs, *, full):\n    return {'value': ONE}\n"
-    (tmp_path / "mine" / "compute.py").write_text(code)
-    (tmp_path / "mine" / "more.py").write_text("ONE = 1.0\n")
-    done = eqbench_here("reproduce", "--paper", "mine", "--out", "page", "--json", cwd=tmp_path)
+def test_paper_of_the_documentation_is_held_against_what_it_runs(tmp_path: Path) -> None:
+    folder = tmp_path / "nobody_1900"
+    folder.mkdir()
+    for block in blocks((ROOT / "docs/how_to/add_a_paper.md").read_text(encoding="utf-8")):
+        if block.saved_as:
+            (folder / block.saved_as).write_text(block.text, encoding="utf-8")
+    options = ("reproduce", "--paper", "nobody_1900", "--out", "page", "--json")
+    done = eqbench_here(*options, cwd=tmp_path)
     assert done.code == 0, done.err
-    assert done.json["sources"][0]["counts"]["reproduced"] == 1
-    shown = eqbench_here("reproduce", "--resume", "page", "--claim", "mine-1", cwd=tmp_path)
-    assert "eqbench reproduce mine --job sum" in shown.out
-    (tmp_path / "mine" / "facts.py").write_text("def value(stored):\n    return {'one': 1 / 0}\n")
+    counts = done.json["sources"][0]["counts"]
+    assert (counts["reproduced"], counts["source_error"], sum(counts.values())) == (1, 1, 2)
+    shown = eqbench_here("reproduce", "--resume", "page", "--claim", "nobody_1900-1", cwd=tmp_path)
+    assert "eqbench run --game kuhn2 --solver case_enumeration" in shown.out
+    (folder / "facts.py").write_text("def value(stored):\n    return 1 / 0\n")
     broken = eqbench("reproduce", "--resume", "page", cwd=tmp_path)
     assert broken.code not in (0, 2)
     assert "ZeroDivisionError" in broken.err
