@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+from eqbench.documents import read_file
 from eqbench.equilibria import KnownSet, known_sets
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
@@ -46,7 +47,7 @@ _CORNERS = {
 
 
 PRINTED, PROFILES = (
-    tomllib.loads(Path(__file__).with_name(name).read_text(encoding="utf-8"))
+    tomllib.loads(read_file(Path(__file__).with_name(name)).decode())
     for name in ("printed.toml", "profiles.toml")
 )
 
