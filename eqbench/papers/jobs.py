@@ -252,7 +252,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 def source_digest(folder: Path, module: str) -> str:
     """Hash of the sources of a paper's module and of all modules of the paper that it imports.
 
-    What it uses of eqbench beyond that changes with the version.
+    Tables of data (``.toml``) whose names stand in these sources belong to them. What it uses of eqbench beyond that changes with the version.
     """
     files: dict[str, bytes] = {}
     left = [module]
@@ -262,6 +262,9 @@ def source_digest(folder: Path, module: str) -> str:
         if name not in files and file.is_file():
             files[name] = read_file(file)
             left += _neighbors(files[name], f"eqbench.papers.{folder.name}")
+    for table in folder.glob("*.toml"):
+        if any(table.name.encode() in source for source in files.values()):
+            files[table.name] = read_file(table)
     digest = hashlib.sha256()
     for name in sorted(files):
         digest.update(files[name])

@@ -164,8 +164,10 @@ def test_a_computation_is_known_by_its_sources(tmp_path: Path) -> None:
     before = source_digest(tmp_path / "toy", "compute")
     (tmp_path / "toy" / "other.py").write_text("x = 2")
     assert source_digest(tmp_path / "toy", "compute") == before
-    (tmp_path / "toy" / "more.py").write_text("x = 2")
-    assert source_digest(tmp_path / "toy", "compute") != before
+    (tmp_path / "toy" / "more.py").write_text("x = 'table.toml'")
+    more = source_digest(tmp_path / "toy", "compute")
+    (tmp_path / "toy" / "table.toml").write_text("y = 1")
+    assert len({before, more, source_digest(tmp_path / "toy", "compute")}) == 3
 
 
 def test_a_broken_run_goes_on_and_another_command_begins_anew(
