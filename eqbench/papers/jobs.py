@@ -252,7 +252,8 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 def source_digest(folder: Path, module: str) -> str:
     """Hash of the sources of a paper's module and of all modules of the paper that it imports.
 
-    Tables of data (``.toml``) whose names stand in these sources belong to them. What it uses of eqbench beyond that changes with the version.
+    Tables of data (``.toml``) whose names stand in these sources belong to them. What it uses of
+    eqbench beyond that changes with the version.
     """
     files: dict[str, bytes] = {}
     left = [module]
