@@ -102,7 +102,7 @@ def _part(part: Part, facts: Facts, stored: CheckedJobs) -> dict[str, Any]:
 def _claim(claim: Claim, facts: Facts) -> dict[str, Any]:
     value, jobs = facts.at(claim.fact) if claim.fact else (Missing(claim.note), [])
     try:
-        verdict, ours, detail = _verdict(claim, value, facts)
+        verdict, ours, detail = verdict_of(claim, value, facts)
     except UsageError as error:
         raise UsageError(f"the claim {claim.row} {claim.column}: {error}") from None
     return {
@@ -118,7 +118,7 @@ def _claim(claim: Claim, facts: Facts) -> dict[str, Any]:
     }
 
 
-def _verdict(claim: Claim, value: Any, facts: Facts) -> tuple[str, str, str]:
+def verdict_of(claim: Claim, value: Any, facts: Facts) -> tuple[str, str, str]:
     """Verdict, our value as text, and what there is to say."""
     if isinstance(value, Missing):
         return "not_attempted", "not attempted", value.why
