@@ -25,6 +25,7 @@ from eqbench.store.run_folder import (
     new_run_path,
 )
 from eqbench.store.schema import CellRecord, Status
+from eqbench.store.stored_run import read_run
 
 
 def stored_experiment(folder: RunFolder) -> Experiment:
@@ -187,4 +188,8 @@ def run(
     with Run(experiment) as job:
         folder, _ = begin(job, None if out is None else Path(out), NEVER_CACHED)
         job.execute(folder, _Silent())
+        if formats := job.experiment.report:
+            from eqbench.harness.reports import write_reports  # which takes long to import
+
+            list(write_reports(formats, [read_run(folder.path)], folder.path))
         return job.records

@@ -200,8 +200,9 @@ def experiment_of_lcp() -> Experiment:
 
 
 def test_experiment_is_run_from_python_in_children(tmp_path: Path) -> None:
-    experiment = experiment_of_lcp()
+    experiment = replace(experiment_of_lcp(), report=("csv",))
     records = package.run(experiment, out=tmp_path / "run")
+    assert (tmp_path / "run" / "report.csv").read_text().count("\n") == 3
     assert [(record.solver, record.status) for record in records] == [
         ("lcp", "ok"),
         ("sequence_lp", "ok"),
