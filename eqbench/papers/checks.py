@@ -1,9 +1,11 @@
 """The checks of claims: a small closed language that holds a value of ours against what is printed.
 
     check = term { "and" term }
-    term  = relation [ value ] | value-free word
+    term  = [ key ":" ] ( relation [ value ] | value-free word )
 
-Where a relation has no value of its own, it is held against the number that is printed.
+Where a relation has no value of its own, it is held against the number that is printed, which may
+follow a formula and ``=``. With a key, the term is about that entry of a table only; ``max``,
+``min`` and ``count`` are keys of all lists and tables.
 
 ==================  =====================================================================
 ``=`` *v*           equal: exactly for numbers, letter by letter for words and lists
@@ -37,6 +39,7 @@ from eqbench.errors import UsageError
 NUMBER = re.compile(
     r"(?<![\w.])[+−-]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)(?:e[+−-]?\d+)?(?:/\d+)?"
 )
+_RELATION = re.compile(r"[=~<>]|(in|has|one of) ")
 MOST_SHOWN = 12  # numbers of a list
 _SLACK = 1 + Fraction(1, 10**9)  # a figure just between two roundings agrees with both
 
@@ -65,14 +68,14 @@ class Missing:
 
 
 def number_in(text: str) -> tuple[Fraction, Fraction]:
-    """The only number in a text, and half a unit of its last digit.
+    """The only number in a text or behind its last ``=``, and half a unit of its last digit.
 
     Raises
     ------
     UsageError
         If there is none, or are several.
     """
-    found = NUMBER.findall(text)
+    found = NUMBER.findall(text.rpartition("=")[2])
     if len(found) != 1:
         raise UsageError(f"{text!r} has {len(found)} numbers; give the check a value of its own")
     return parse_number(found[0]), half_unit(found[0])
@@ -106,6 +109,9 @@ def passes(check: str, ours: Any, printed: str) -> bool | None:
 
 
 def _passes(term: str, ours: Any, printed: str) -> bool | None:
+    key, colon, about = term.partition(": ")
+    if colon and not _RELATION.match(term):
+        return passes(about, _entry(ours, key), printed)
     relation, _, rest = term.partition(" ")
     rest, items = rest.strip(), _items(ours)
     if term in ("rises", "falls"):
@@ -119,6 +125,17 @@ def _passes(term: str, ours: Any, printed: str) -> bool | None:
     low, high = _allowed(relation, rest, printed)
     inside = {_inside(item, low, high, strict=relation in ("<", ">")) for item in items}
     return None if inside == {True, None} or inside == {None} else inside == {True}
+
+
+def _entry(ours: Any, key: str) -> Any:
+    """What a key names in a list or table."""
+    by_text = {str(own): item for own, item in ours.items()} if isinstance(ours, Mapping) else {}
+    if key in by_text:
+        return by_text[key]
+    if key not in ("max", "min", "count"):
+        raise UsageError(f"the check has the key {key!r}, but there is only {', '.join(by_text)}")
+    items = _items(ours)
+    return len(items) if key == "count" else max(items) if key == "max" else min(items)
 
 
 def _allowed(relation: str, rest: str, printed: str) -> tuple[Any, Any]:

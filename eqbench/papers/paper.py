@@ -53,7 +53,7 @@ class Claim:
 
 
 class Figure(TypedDict):
-    """Ours beside a published figure: what draws it, or the file of a job."""
+    """Ours beside a published figure: the function that draws it, or ``job/file``."""
 
     title: str
     caption: str

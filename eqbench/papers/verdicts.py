@@ -56,6 +56,14 @@ class Facts:
             self._known[target] = value, list(self._stored.used)
         return self._known[target]
 
+    def file(self, place: str) -> tuple[Any, list[str]]:
+        """The text of a file, given as ``job/file``; `Missing` if it is not there."""
+        job, _, name = place.partition("/")
+        try:
+            return self._stored[job].text(name), [job]
+        except NotStoredError as error:
+            return Missing(str(error)), [job]
+
 
 def judge(paper: Paper, workshop: Workshop) -> dict[str, Any]:
     """A paper with a verdict on each claim, as JSON values."""
@@ -123,7 +131,7 @@ def _verdict(claim: Claim, value: Any, facts: Facts) -> tuple[str, str, str]:
 
 def _figure(figure: Figure, facts: Facts) -> dict[str, Any]:
     """A figure with its picture as SVG, or why it is missing."""
-    svg, jobs = facts.of(figure["draw"])
+    svg, jobs = facts.file(figure["file"]) if "file" in figure else facts.of(figure["draw"])
     missing = svg.why if isinstance(svg, Missing) else ""
     return {
         "title": figure["title"],
