@@ -1,23 +1,49 @@
-"""The sizes of the paper's program, and what Gurobi makes of it: a computation of its own.
+"""The paper's program for three-player Kuhn poker, less what needs no search, and on Gurobi.
 
-No command has this: `ncp(formulation=paper)` is the program before any presolve, which is beyond
-Gurobi's size-limited license.
+The program of Ganzfried 2025, section 2, has as columns a weight x_s and a slack r_s of each
+sequence s, and a multiplier of each information set and of each player's root. Its rows say
+E x = e, and one more fixes x_s = 0 for each removed action. Three rules need no search: a row that
+fixes a weight goes with it; a row that leaves one sequence to an information set makes it the same
+column as the sequence above; and x_s r_s = 0 fixes the slack of a weight that is always 1. That is
+exactly what the paper says that Gurobi's first presolve took off. What is left of the reduced game
+has fewer than 200 columns, which Gurobi's size-limited license admits.
+
+Symbols: N players, I information sets, S sequences, A actions.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from eqbench.documents import read_file
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
-from eqbench.papers.ganzfried.gurobi import Limits, solve
-from eqbench.papers.ganzfried.presolve import PaperModel, missing_actions
+from eqbench.model.sequence_form import SequenceForm
+from eqbench.model.tree import FloatArray, GameTree
 from eqbench.registry import load_game
 from eqbench.verification import verify
 
-REDUCED = "kuhn(players=3,cards=4,reduce=dominated{})"
+FREE, NEVER, ALWAYS = -1, 0, 1
 TIME_S = 100.0
+_TOO_LARGE = 10010
+_PATTERNS = {
+    "added": r"Presolve added (\d+) rows and (\d+) columns",
+    "taken": r"Presolve removed (\d+) rows and (\d+) columns",
+    "presolved": r"Presolved: (\d+) rows, (\d+) columns, (\d+) nonzeros",
+    "time": r"Presolve time: ([\d.]+)s",
+    "sos": r"Presolved model has (\d+) SOS",
+    "bilinear": r"Presolved model has (\d+) bilinear",
+    "kinds": r"Variable types: (\d+) continuous, (\d+) integer",
+}
+_CUT = re.compile(r"^  ([A-Z][A-Za-z \-]+): (\d+)$", re.MULTILINE)
 
 
 def program(folder: Path, _jobs: Path, *, full: bool) -> dict[str, Any]:
@@ -27,37 +53,222 @@ def program(folder: Path, _jobs: Path, *, full: bool) -> dict[str, Any]:
     22 takes Gurobi a minute, so it belongs to the full extent.
     """
     game = load_game("kuhn3")
-    form = game.sequence_form
-    missing = {
-        count: missing_actions(game.tree, load_game(REDUCED.format(count)).tree)
-        for count in (21, 22)
-    }
+    missing = {count: missing_actions(game.tree, count) for count in (21, 22)}
     models = {
-        "full": PaperModel.of(form, ()),
-        **{str(count): PaperModel.of(form, [*names.values()]) for count, names in missing.items()},
+        "full": PaperModel.of(game.sequence_form, ()),
+        **{str(n): PaperModel.of(game.sequence_form, [*a.values()]) for n, a in missing.items()},
     }
-    kept = {
-        name: PaperModel.of(form, [a for other, a in missing[22].items() if other != name]).sizes()
-        for name in missing[22]
-    }
+    kept = {name: [a for other, a in missing[22].items() if other != name] for name in missing[22]}
     return {
         "models": {name: model.sizes() for name, model in models.items()},
         "removed": list(missing[22]),
-        "kept": kept,
+        "kept": {n: PaperModel.of(game.sequence_form, a).sizes() for n, a in kept.items()},
         "limit_s": TIME_S,
         "gurobi": {
-            name: _measured(game, model, Limits(TIME_S, folder / f"{name}.log"))
+            name: _solve(game, model, folder / f"{name}.log")
             for name, model in models.items()
             if full or name != "22"
         },
     }
 
 
-def _measured(game: Game, model: PaperModel, limits: Limits) -> dict[str, Any]:
-    """What Gurobi says, with the regrets of what it found, measured on the full game's tree."""
-    answer = solve(model, limits)
-    behavior = answer.pop("behavior", None)
-    if behavior is not None:
-        found = verify(game.tree, BehaviorProfile.of(game.tree, behavior))
+def missing_actions(full: GameTree, count: int) -> dict[str, int]:
+    """Actions that the game with so many less lacks, by ``player|information set|action``."""
+    reduced, found = load_game(f"kuhn(players=3,cards=4,reduce=dominated{count})").tree, {}
+    for i, (label, actions) in enumerate(
+        zip(full.infoset_labels, full.infoset_actions, strict=True)
+    ):
+        player = int(full.infoset_player[i])
+        kept = reduced.infoset_actions[reduced.infoset_of(player, label)]
+        for action in set(actions) - set(kept):
+            name = f"{full.players[player]}|{label}|{action}"
+            found[name] = int(full.action_start[i]) + actions.index(action)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class PaperModel:
+    """The program after these rules.
+
+    Attributes
+    ----------
+    form : of the full game
+    removed : actions whose weights are fixed to 0
+    weight : int64 (S,)
+        `NEVER` or `ALWAYS` where the rules fix the weight, else `FREE`.
+    column : int64 (S,)
+        Sequence whose column stands for each free weight.
+    """
+
+    form: SequenceForm
+    removed: tuple[int, ...]
+    weight: NDArray[np.int64]
+    column: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, form: SequenceForm, removed: Sequence[int]) -> PaperModel:
+        """The program less `removed`, actions of the tree."""
+        n = form.n_players
+        weight, column = np.full(form.n_sequences, FREE), np.arange(form.n_sequences)
+        weight[:n] = ALWAYS
+        weight[[n + action for action in removed]] = NEVER
+        model = cls(form, tuple(removed), weight, column)
+        for infoset in range(form.n_infosets):  # parents stand before their children
+            left = [s for s in model.block(infoset) if weight[s] != NEVER]
+            if len(left) == 1:
+                above = form.parent[infoset]
+                weight[left], column[left] = weight[above], column[above]
+        return model
+
+    def block(self, infoset: int) -> range:
+        """The sequences that end at an information set."""
+        return range(*self.form.block_start[infoset : infoset + 2].tolist())
+
+    @property
+    def own(self) -> list[int]:
+        """Sequences that have a column of their own for their weight."""
+        at = np.arange(len(self.weight))
+        own: list[int] = at[(self.weight == FREE) & (self.column == at)].tolist()
+        return own
+
+    @property
+    def branching(self) -> list[int]:
+        """Information sets with two free weights or more, whose rows are left."""
+        free = [[s for s in self.block(i) if self.weight[s] != NEVER] for i in self._infosets]
+        return [infoset for infoset, left in zip(self._infosets, free, strict=True) if left[1:]]
+
+    @property
+    def _infosets(self) -> range:
+        return range(self.form.n_infosets)
+
+    def sizes(self) -> dict[str, int]:
+        """Sizes of the input, what the rules take off, and the products that are left."""
+        form, n_removed = self.form, len(self.removed)
+        multipliers, always = form.n_players + form.n_infosets, int((self.weight == ALWAYS).sum())
+        rows = multipliers + n_removed
+        return {
+            "removed_actions": n_removed,
+            "rows": rows,
+            "columns": 2 * form.n_sequences + multipliers,
+            "nonzeros": form.n_sequences + form.n_infosets + n_removed,
+            "quadratic_constraints": 2 * form.n_sequences,
+            "presolve_rows": rows - len(self.branching),
+            "presolve_columns": form.n_sequences - len(self.own) + always,
+            "complementarities": int((self.weight == FREE).sum()),
+            "products": len(self._products()),
+        }
+
+    def _products(self) -> set[tuple[int, int]]:
+        """Pairs of columns whose product stands in the payoffs of somebody's sequences."""
+        found = set()
+        for played in self.form.columns.tolist():
+            for others in combinations(played, self.form.n_players - 1):
+                free = sorted(int(self.column[s]) for s in others if self.weight[s] == FREE)
+                if len(free) == 2:
+                    found.add((free[0], free[1]))
+        return found
+
+
+def _solve(game: Game, model: PaperModel, log: Path) -> dict[str, Any]:
+    """What Gurobi says about a program, with regrets of what it found on the full game's tree.
+
+    One thread, default tolerances, no objective; `unavailable` says why it said nothing.
+    """
+    try:
+        import gurobipy as gp
+    except ImportError:
+        return {"unavailable": "gurobipy is not installed; pip install 'eqbench[gurobi]'"}
+    limits = {"Threads": 1, "TimeLimit": TIME_S, "NonConvex": 2}
+    quiet = {"LogToConsole": 0, "LogFile": str(log)}
+    try:
+        with gp.Env(params=quiet | limits) as env, gp.Model(env=env) as filled:
+            weights = _fill(filled, model)
+            filled.optimize()
+            answer = _figures(filled) | read_log(read_file(log).decode())
+            values = {s: weights[s].X for s in weights} if filled.SolCount else {}
+    except gp.GurobiError as error:
+        if error.errno != _TOO_LARGE:
+            return {"unavailable": f"Gurobi: {error}"}
+        left = model.sizes()["columns"] - model.sizes()["presolve_columns"]
+        why = f"{left} columns are left, more than Gurobi's size-limited license admits"
+        return {"unavailable": why}
+    if values:
+        found = verify(game.tree, BehaviorProfile.of(game.tree, _behavior(model, values)))
         answer |= {"payoffs": list(found.payoffs), "regrets": list(found.regrets)}
     return answer
+
+
+def _fill(filled: Any, model: PaperModel) -> dict[int, Any]:
+    """Put the program into a Gurobi model; returns the variables of weights by sequence."""
+    from gurobipy import QuadExpr
+
+    form = model.form
+    weights = {s: filled.addVar() for s in model.own}
+    multipliers = filled.addVars(form.n_players + form.n_infosets, lb=-float("inf"))
+    slacks = [0.0 if kind == ALWAYS else filled.addVar() for kind in model.weight]
+
+    def weight(s: int) -> Any:
+        return weights[int(model.column[s])] if model.weight[s] == FREE else float(model.weight[s])
+
+    payoffs: list[Any] = [0.0] * form.n_sequences  # of each sequence, in the others' weights
+    for played, paid in zip(form.columns.tolist(), form.payoffs.tolist(), strict=True):
+        for player, s in enumerate(played):
+            others = [other for k, other in enumerate(played) if k != player]
+            if paid[player] and all(model.weight[other] != NEVER for other in others):
+                payoffs[s] = payoffs[s] + paid[player] * weight(others[0]) * weight(others[1])
+    for infoset in model.branching:
+        total = sum(weight(s) for s in model.block(infoset))
+        filled.addConstr(total == weight(int(form.parent[infoset])))
+    for s, payoff in enumerate(payoffs):
+        above = multipliers[
+            s if s < form.n_players else form.n_players + int(form.sequence_infoset[s])
+        ]
+        below = sum(multipliers[form.n_players + int(i)] for i in np.flatnonzero(form.parent == s))
+        # those without products too, as in the paper's count of quadratic constraints
+        filled.addQConstr(QuadExpr(above - below - slacks[s]) - payoff, "=", 0.0)
+        if model.weight[s] == FREE:
+            filled.addQConstr(weight(s) * slacks[s], "=", 0.0)
+    return weights
+
+
+def _figures(filled: Any) -> dict[str, Any]:
+    from gurobipy import GRB
+
+    names = {getattr(GRB, name): name for name in dir(GRB.Status) if name.isupper()}
+    return {
+        "status": names[filled.Status].lower(),
+        "input": [filled.NumConstrs, filled.NumVars, filled.NumNZs, filled.NumQConstrs],
+        "time_s": float(filled.Runtime),
+        "work": float(filled.Work),
+        "nodes": int(filled.NodeCount),
+        "iterations": int(filled.IterCount),
+    }
+
+
+def read_log(text: str) -> dict[str, Any]:
+    """Sizes that Gurobi's log gives, as lists of counts, and its cutting planes by name."""
+    found = {
+        name: [float(value) if "." in value else int(value) for value in match.groups()]
+        for name, pattern in _PATTERNS.items()
+        if (match := re.search(pattern, text)) is not None
+    }
+    version = re.search(r"Gurobi Optimizer version (\S+)", text)
+    return found | {
+        "cuts": {name: int(count) for name, count in _CUT.findall(text)},
+        "version": version[1] if version else "unknown",
+    }
+
+
+def _behavior(model: PaperModel, values: dict[int, float]) -> FloatArray:
+    """Frequencies float64 (A,) from weights; unreached, what is left shares evenly."""
+    form = model.form
+    plan: NDArray[np.float64] = np.where(model.weight == ALWAYS, 1.0, 0.0)
+    for s in np.flatnonzero(model.weight == FREE):
+        plan[s] = max(values[int(model.column[s])], 0.0)
+    behavior = np.zeros(form.n_sequences - form.n_players)
+    for infoset in range(form.n_infosets):
+        own = np.array(model.block(infoset))
+        allowed = (model.weight[own] != NEVER).astype(float)
+        shares = plan[own] if plan[own].sum() > 0 else allowed
+        behavior[own - form.n_players] = shares / shares.sum()
+    return behavior
