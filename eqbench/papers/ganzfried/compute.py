@@ -37,8 +37,6 @@ FULL, STRATEGIC = "kuhn3", "random(players=3,actions=3,seed=0)"
 Summary = dict[str, Any]  # JSON values
 _RANDOM_PROFILES = 20
 
-# -- section 2: the conditions ---------------------------------------------------------------------
-
 
 def conditions(_folder: Path, jobs: Path, *, full: bool) -> Summary:
     """Least complementarity beside regrets, slacks in strategic form, and the last line of the LCP.
@@ -100,8 +98,7 @@ def _constraint_matrix(form: SequenceForm, player: int) -> FloatArray:
     matrix[0, 0] = 1
     for row, infoset in enumerate(own, start=1):
         matrix[row, sequences == form.parent[infoset]] = -1
-        ends = range(form.block_start[infoset], form.block_start[infoset + 1])
-        matrix[row, np.isin(sequences, ends)] = 1
+        matrix[row, 1:][form.sequence_infoset[sequences[1:]] == infoset] = 1
     return matrix
 
 
@@ -136,8 +133,6 @@ def _best_profiles(folder: Path) -> list[tuple[CellRecord, Any]]:
     ]
 
 
-# -- section 3: the hand that is played as an example ----------------------------------------------
-
 # Queen, King and Ace; player 3 bets, player 1 folds, player 2 calls.
 _MOVES = (("2:", "check"), ("3:K", "check"), ("4:KK", "bet"), ("2:KKB", "fold"), ("3:KKBF", "call"))
 _STAKE = 2  # ante and bet of player 3, taken back with the pot
@@ -166,8 +161,6 @@ def _profits(tree: GameTree, node: int) -> list[float] | None:
     payoffs: list[float] = tree.payoffs.table[tree.terminals == node][0].tolist()
     return payoffs
 
-
-# -- section 4: the equilibrium that the paper describes -------------------------------------------
 
 _HALF, _NOTHING = Fraction(1, 2), Fraction(0)
 # The paper says that its solution is in the family but for a33 = 0, and for a half that it names
@@ -223,9 +216,6 @@ def _measured(b32: Fraction, c11: Fraction, changed: dict[str, Fraction]) -> Sum
         "regrets": [str(regret) for regret in found.regrets],
         "payoffs": [str(payoff) for payoff in found.payoffs],
     }
-
-
-# -- section 4: Gambit -----------------------------------------------------------------------------
 
 
 def gambit_says(_folder: Path, _jobs: Path, *, full: bool) -> Summary:
@@ -287,9 +277,6 @@ def _rounded_row(row: dict[str, Any]) -> dict[str, str]:
     values = {action: Fraction(str(round(float(row[action]), 4))) for action in first}
     values[last] = 1 - sum(values.values(), Fraction(0))
     return {action: str(value) for action, value in values.items()}
-
-
-# -- Table 1 ---------------------------------------------------------------------------------------
 
 
 def table_1(_folder: Path, jobs: Path, *, full: bool) -> Summary:

@@ -26,7 +26,8 @@ PAPER, GUROBI = (f"ncp(formulation=paper,backend={name})" for name in ("scip", "
 EXACT, LOGIT = "ncp(exact=true)", "gambit_logit_path"
 _FOUND = 6e-4  # max regret of a result of Gambit: a share of 1e-4 of the payoff range, 6
 _ROUNDING = 1e-9
-_SIZES = ("3x3", "3x4", "3x5", "3x6", "4x3", "5x2")
+# sizes of Table 1 by the number of payoffs
+_SIZES = ("3x3", "5x2", "3x4", "4x3", "3x5", "3x6")
 # kinds of removed actions; the first three are the Table 2 of Szafron et al. (2013)
 _KINDS = {
     "jack calls": r"\|1:.*\|call",
@@ -40,10 +41,9 @@ _LOG = {
     **{"rows added": ("added", 0), "columns added": ("added", 1)},
     **{"rows": ("presolved", 0), "columns": ("presolved", 1), "nonzeros": ("presolved", 2)},
     **{"SOS": ("sos", 0), "bilinear": ("bilinear", 0)},
-    **{"continuous": ("kinds", 0), "integer": ("kinds", 1), "time": ("time", 0)},
+    **{"continuous": ("kinds", 0), "integer": ("kinds", 1)},
 }
-_BEFORE = {"SOS": "complementarities", "bilinear": "products"}  # what the model has of their like
-# sizes of a model whose actions are fixed, and where the paper prints them
+# sizes of a model that tell how many actions are fixed, and where the paper prints them
 _FIXED = {
     "presolve_rows": "first presolve: rows removed",
     "presolve_columns": "first presolve: columns removed",
@@ -62,16 +62,11 @@ def _tried(entries: dict[str, Callable[[], Any]]) -> Nested:
     return found
 
 
-def _printed(row: str, column: str = "") -> Fraction:
+def _printed(row: str, column: str) -> Fraction:
     """A number that the paper prints."""
     lines = read_file(Path(__file__).with_name("claims.csv")).decode().splitlines()
-    printed = (
-        c["printed"] for c in csv.DictReader(lines) if (c["row"], c["column"]) == (row, column)
-    )
-    return number_in(next(printed))[0]
-
-
-# -- what runs found -------------------------------------------------------------------------------
+    claims = {(claim["row"], claim["column"]): claim for claim in csv.DictReader(lines)}
+    return number_in(claims[row, column]["printed"])[0]
 
 
 def _cells(stored: Stored, job: str, game: str, solver: str) -> list[CellRecord]:
@@ -83,45 +78,37 @@ def _cells(stored: Stored, job: str, game: str, solver: str) -> list[CellRecord]
     return found
 
 
-def _cell(stored: Stored, job: str, game: str, solver: str) -> CellRecord:
-    return _cells(stored, job, game, solver)[0]
-
-
 def _regret(cell: CellRecord) -> float:
     return inf if cell.max_regret is None else cell.max_regret
 
 
-def _statistic(cell: CellRecord, name: str) -> Any:
-    if name not in cell.statistics:
-        raise NotStoredError(f"{cell.solver} on {cell.game} ended {cell.status}: {cell.reason}")
-    return cell.statistics[name]
-
-
-def _table(stored: Stored, job: str, summary: Callable[[Cells], Any]) -> Nested:
-    """Cells of a run, summarized by solver and game."""
-    games: dict[str, set[str]] = {}
-    for cell in stored[job].cells:
-        games.setdefault(cell.solver, set()).add(cell.game)
-
-    def of(game: str, solver: str) -> Any:
-        return summary(_cells(stored, job, game, solver))
-
-    found = {s: _tried({game: partial(of, game, s) for game in games[s]}) for s in games}
-    # no solver that is unavailable has a table
-    return {
-        s: next((m for m in own.values() if isinstance(m, Missing)), own)
-        for s, own in found.items()
-    }
+def _statistics(cells: Cells, name: str) -> list[Any]:
+    """A figure of the solver's own, of all seeds."""
+    for cell in cells:
+        if name not in cell.statistics:
+            raise NotStoredError(f"{cell.solver} on {cell.game} ended {cell.status}: {cell.reason}")
+    return [cell.statistics[name] for cell in cells]
 
 
 def _outcome(cells: Cells) -> Nested:
     """Max regrets of all seeds, and how the cells ended."""
     times = [cell.elapsed_s for cell in cells if cell.elapsed_s is not None]
-    raw = [cell.statistics.get("raw_max_regret") for cell in cells]
-    polished = {} if None in raw else {"before polishing": raw}
-    why = {"why": cells[0].reason} if cells[0].reason else {}
-    ended = {"median s": median(times) if times else inf, "ended": cells[0].status}
-    return {"max regret": [*map(_regret, cells)], **polished, **ended, **why}
+    raw = [cell.statistics.get("raw_max_regret", inf) for cell in cells]
+    return {
+        "max regret": [*map(_regret, cells)],
+        **({"before polishing": raw} if cells[0].solver.startswith("ncp") else {}),
+        "median s": median(times) if times else inf,
+        "ended": cells[0].status,
+        **({"why": cells[0].reason} if cells[0].reason else {}),
+    }
+
+
+def _exact(cells: Cells) -> list[Fraction]:
+    """Regrets of the best result in fractions."""
+    exact = cells[0].equilibria[0].exact if cells[0].equilibria else None
+    if exact is None:
+        raise NotStoredError("no equilibrium in fractions was found")
+    return [*map(Fraction, exact["regrets"])]
 
 
 def _payoffs(cells: Cells) -> dict[int, list[float]]:
@@ -149,47 +136,21 @@ def _family(cells: Cells) -> Nested:
     }
 
 
-def race(stored: Stored) -> Nested:
-    """How the programs and the logit path ended on both games."""
-    return _table(stored, "race", _outcome)
+def _table(stored: Stored, job: str, summary: Callable[[Cells], Any] = _outcome) -> Nested:
+    """Cells of a run, summarized by solver and game."""
+    found: dict[str, dict[str, Callable[[], Any]]] = {}
+    for cell in stored[job].cells:
+        own = partial(_cells, stored, job, cell.game, cell.solver)
+        found.setdefault(cell.solver, {})[cell.game] = lambda own=own: summary(own())  # type: ignore[misc]
+    return {solver: _tried(games) for solver, games in found.items()}
 
 
-def payoffs(stored: Stored) -> Nested:
-    """Payoffs that they found."""
-    return _table(stored, "race", _payoffs)
-
-
-def family(stored: Stored) -> Nested:
-    """Where what they found stands in the family."""
-    return _table(stored, "race", _family)
-
-
-def equilibria(stored: Stored) -> Nested:
-    """How our own forms of the program ended."""
-    return _table(stored, "equilibria", _outcome)
-
-
-def two_players(stored: Stored) -> Nested:
-    """How the methods for two players ended."""
-    return _table(stored, "two_players", _outcome)
-
-
-def gambit_two_players(stored: Stored) -> Nested:
-    """How Gambit's methods for two players ended."""
-    return _table(stored, "gambit_two_players", _outcome)
-
-
-def gambit(stored: Stored) -> Nested:
-    """How Gambit's methods ended."""
-    return _table(stored, "gambit", _outcome)
-
-
-def self_play(stored: Stored) -> Nested:
-    """How CFR and fictitious play ended."""
-    return _table(stored, "self_play", _outcome)
-
-
-# -- sections 2 and 3 ------------------------------------------------------------------------------
+race, equilibria, two_players, gambit_two_players, gambit, self_play = (
+    partial(_table, job=job)
+    for job in ("race", "equilibria", "two_players", "gambit_two_players", "gambit", "self_play")
+)
+payoffs, family = (partial(_table, job="race", summary=what) for what in (_payoffs, _family))
+exact = partial(_table, job="equilibria", summary=_exact)
 
 
 def conditions(stored: Stored) -> Nested:
@@ -198,20 +159,16 @@ def conditions(stored: Stored) -> Nested:
     at = [one["gaps"] for one in found["profiles"] if max(one["regrets"]) <= _ROUNDING]
     others = [one for one in found["profiles"] if max(one["regrets"]) > _ROUNDING]
     off = [abs(g - r) for o in others for g, r in zip(o["gaps"], o["regrets"], strict=True)]
-    two = found["two_players"]
-    entries, columns = two["shape"]
+    least = min((max(one["gaps"]) for one in others), default=0.0)
+    entries, columns = found["two_players"]["shape"]
     slacks = max(found["slacks"], key=lambda own: max(own) - min(own))
     spread = max(slacks) - min(slacks)
     return {
         "E": found["matrix"],
         "equilibria": {"number": len(at), "least x·r": max(map(max, at), default=inf)},
-        "other profiles": {
-            "number": len(others),
-            "least x·r": min((max(one["gaps"]) for one in others), default=0.0),
-            "off the regret by": max(off, default=inf),
-        },
+        "other profiles": {"least x·r": least, "off the regret by": max(off, default=inf)},
         "Bx": Finding(columns == entries, {"B": f"{entries} × {columns}", "entries of x": entries}),
-        "Bᵀx": columns != entries and abs(two["with_transpose"]) <= 1e-6,
+        "Bᵀx": columns != entries and abs(found["two_players"]["with_transpose"]) <= 1e-6,
         "slacks": Finding(spread, {"slacks of a player": slacks}),
         "slacks of an equilibrium differ": len(at) > 1 and spread > _ROUNDING,
     }
@@ -227,85 +184,65 @@ def quadratic_constraints(stored: Stored) -> Finding:
 def strategic(stored: Stored) -> Nested:
     """The program on random games in strategic form."""
     run, solver = stored["table_1_run"].cells, "ncp(formulation=paper,polish=false)"
+    four = (stored, "table_1_run", "random(players=4,actions=3,seed=0)", solver)
     own = [cell for cell in run if cell.solver == solver]
     specs = {c.solver.partition("(")[0]: c.solver_spec for c in run if c.status == "ok"}
     tolerances = {n: re.search(r"feasibility=([^,)]+)", specs.get(n, "")) for n in ("ncp", "mip")}
-
-    def products() -> int:
-        cell = _cell(stored, "table_1_run", "random(players=4,actions=3,seed=0)", solver)
-        return int(_statistic(cell, "columns")) - 28  # 12 weights, 4 multipliers, 12 slacks
-
-    return _tried({"products": products}) | {
+    return {
         "games": {
             "not solved": sum(cell.status != "ok" for cell in own),
             "max regret": [_regret(cell) for cell in own if cell.status == "ok"],
         },
         "feasibility": {n: float(found[1]) if found else inf for n, found in tolerances.items()},
+        # beside 12 weights, 4 multipliers and 12 slacks
+        **_tried({"products": lambda: int(_statistics(_cells(*four), "columns")[0]) - 28}),
     }
 
 
 def hand(stored: Stored) -> Nested:
     """The example, and information sets by player."""
-    found = stored["hand"].summary
-    profits = dict(enumerate(found[FULL]["profits"], start=1))
-    return {"profits": profits, "pot": found[FULL]["pot"], "sets": found[FULL]["infosets"]}
+    found = stored["hand"].summary[FULL]
+    return found | {"profits": dict(enumerate(found["profits"], start=1))}
 
 
 def dominated(stored: Stored) -> Nested:
     """Dominated actions by kind, and beside those that `kuhn3_reduced` lacks."""
-    cell = _cell(stored, "equilibria", FULL, "ncp(dominated=remove,backend=scip)")
-    found = set(_statistic(cell, "dominated_actions"))
+    cells = _cells(stored, "equilibria", FULL, "ncp(dominated=remove,backend=scip)")
+    found, built = set(_statistics(cells, "dominated_actions")[0]), stored["program"].summary
     counts = {k: sum(bool(re.search(p, name)) for name in found) for k, p in _KINDS.items()}
     *known, last = counts.values()
-
-    def removed() -> Nested:
-        built = set(stored["program"].summary["removed"])
-        return {
-            "both": len(found & built),
-            "only dominated": len(found - built),
-            "only removed": len(built - found),
-        }
-
-    return (
-        counts
-        | _tried({"removed": removed})
-        | {
-            "in Table 2": {"in it": sum(known), "not in it": len(found) - sum(known)},
-            "all but c41": (sum(known), last, len(found)) == (21, 1, 22),
-        }
-    )
+    beside = {"dominated": found, "removed": set(built["removed"])}
+    only = {
+        f"only {k}": len(beside[k] - beside[o])
+        for k, o in zip(beside, [*beside][::-1], strict=True)
+    }
+    return counts | {
+        "removed": {"both": len(set.intersection(*beside.values()))} | only,
+        "in Table 2": {"in it": sum(known), "not in it": len(found) - sum(known)},
+        "all but c41": (sum(known), last, len(found)) == (21, 1, 22),
+    }
 
 
 def frequencies(stored: Stored) -> Nested:
     """Bluffs and traps of an equilibrium in fractions of the reduced game."""
-    best = _cell(stored, "equilibria", REDUCED, EXACT).equilibria
+    best = _cells(stored, "equilibria", REDUCED, EXACT)[0].equilibria
     if not best or best[0].profile is None:
         raise NotStoredError("no equilibrium in fractions was found")
     behavior = stored["equilibria"].json(best[0].profile)["behavior"]
-    rows = {f"{player}, {at}": row for player, own in behavior.items() for at, row in own.items()}
+    rows = {f"{player}|{at}": row for player, own in behavior.items() for at, row in own.items()}
     bets = {at: Fraction(row["bet"]) for at, row in rows.items() if "bet" in row}
-    checks = {
-        f"{at}, 4:{past}": Fraction(rows[f"{at}, 4:{past}"]["check"])
-        for at, past in (("P1", ""), ("P2", "K"))
-    }
     return {
-        "bluffs": {at: bet for at, bet in bets.items() if at[4] in "12" and bet},
-        "aces checked": checks,
+        "bluffs": {at: bet for at, bet in bets.items() if at[3] in "12" and bet},
+        "aces checked": {at: Fraction(rows[at]["check"]) for at in ("P1|4:", "P2|4:K")},
     }
-
-
-# -- Table 1 ---------------------------------------------------------------------------------------
-
-
-def _by_size(stored: Stored) -> dict[str, Nested]:
-    return {item["size"]: item for item in stored["table_1"].summary["sizes"]}
 
 
 def table_1(stored: Stored) -> Nested:
-    """Mean times by size and method."""
+    """Mean times by size and method, and their ratios."""
     return {
-        size: dict(zip(("ncp", "mip"), map(_mean, item["solvers"]), strict=True))
-        for size, item in _by_size(stored).items()
+        item["size"]: {"ncp": _mean(item["solvers"][0]), "mip": _mean(item["solvers"][1])}
+        | {"ratio": _ratio(item["ratio"]["of_means"])}
+        for item in stored["table_1"].summary["sizes"]
     }
 
 
@@ -320,40 +257,30 @@ def _mean(own: Nested) -> Finding | Missing:
     return Finding(mean if 2 * solved > games else bound, figures | counts)
 
 
-def ratios(stored: Stored) -> Nested:
-    """MIP over NCP: medians and means by size, and whether the printed means grow with the size."""
-    sizes = _by_size(stored)
-    grown = sorted(_SIZES, key=lambda size: int(size[0]) * int(size[2]) ** int(size[0]))
+def _ratio(found: Nested | None) -> Any:
+    """A ratio of means, or what time-outs leave of it."""
+    if found is None:
+        return Missing("no game has times of both methods")
+    value, bound = found["value"], found["bound"]
+    low, high = value if bound == "lower" else 0.0, value if bound == "upper" else inf
+    return value if bound == "exact" else Interval(low, high)
 
-    def of(name: str) -> Nested:
-        pairs = {size: [own[name] for own in sizes[size]["solvers"]] for size in grown}
+
+def advantage(stored: Stored) -> Nested:
+    """MIP over NCP by size: medians and means, and whether the printed means grow with the size."""
+    solvers = {item["size"]: item["solvers"] for item in stored["table_1"].summary["sizes"]}
+    means, found = ("n = {}, m = {}", " avg. runtime"), {}
+    for name in ("median_s", "mean_with_timeouts_s"):
+        pairs = {size: [own[name] for own in solvers[size]] for size in _SIZES}
         if not all(all(pair) for pair in pairs.values()):
             raise NotStoredError("a size has no times of both methods")
-        return {size: mip / ncp for size, (ncp, mip) in pairs.items()}
-
-    def medians() -> Finding:
-        return Finding(of("median_s"), {n: of(f"{n}_s") for n in ("median", "mean_with_timeouts")})
-
-    def printed(size: str) -> Fraction:
-        row = f"n = {size[0]}, m = {size[2]}"
-        return _printed(row, "MIP avg. runtime") / _printed(row, "NCP avg. runtime")
-
-    falls = any(later <= former for former, later in pairwise(map(printed, grown)))
-    quoted = {size: _bounded(sizes[size]["ratio"]["of_means"]) for size in _SIZES}
-    return quoted | _tried({"medians": medians}) | {"printed means do not grow": falls}
-
-
-def _bounded(ratio: Nested | None) -> Any:
-    """A ratio of means, or what time-outs leave of it."""
-    if ratio is None:
-        return Missing("no game has times of both methods")
-    value, bound = ratio["value"], ratio["bound"]
-    if bound == "exact":
-        return value
-    return Interval(value if bound == "lower" else 0, value if bound == "upper" else inf)
-
-
-# -- section 4: sizes, and Gurobi ------------------------------------------------------------------
+        found[name] = {size: mip / ncp for size, (ncp, mip) in pairs.items()}
+    rows = [means[0].format(*size.split("x")) for size in _SIZES]
+    printed = [_printed(row, f"MIP{means[1]}") / _printed(row, f"NCP{means[1]}") for row in rows]
+    return {
+        "medians": Finding(found["median_s"], found),
+        "printed means do not grow": any(later <= former for former, later in pairwise(printed)),
+    }
 
 
 def sizes(stored: Stored) -> Nested:
@@ -364,78 +291,61 @@ def sizes(stored: Stored) -> Nested:
 
 
 def models(stored: Stored) -> Nested:
-    """Sizes of the paper's program with 0, 21 and 22 actions fixed."""
-    found = stored["program"].summary
-    whole, less = found["models"]["22"], found["models"]["21"]
-    both = {key: Finding(less[key], {"21 fixed": less[key], "22": whole[key]}) for key in less}
-    fitting = [name for name, kept in found["kept"].items() if _fits(kept, _FIXED)]
-    fixed = Finding(
-        [whole[key] for key in _FIXED],
-        {"all 22 fixed": [whole[key] for key in _FIXED], "all but one of": fitting},
-    )
-    return found["models"] | {"reduced": both, "fixed": fixed, "all but one fit": bool(fitting)}
+    """Sizes of the paper's program with 0, 21 and 22 actions fixed, and which the prints fit."""
+    summary = stored["program"].summary
+    found, fixed = summary["models"], [_printed(row, "reduced game") for row in _FIXED.values()]
+    fitting = [n for n, kept in summary["kept"].items() if [kept[k] for k in _FIXED] == fixed]
+    whole = [found["22"][key] for key in _FIXED]
 
+    def another_tree() -> bool:
+        jobs = ("info_21", "info_reduced")
+        return len({stored[job].printed_json["sizes"]["nodes"] for job in jobs}) > 1
 
-def _fits(model: Nested, rows: dict[str, str]) -> bool:
-    return all(model[key] == _printed(row, "reduced game") for key, row in rows.items())
+    def fit(key: str) -> bool:
+        return bool(found["21"][key] == _printed(f"{key} of the input", "reduced game"))
 
+    def counted() -> bool:
+        (nonzeros, *_) = _statistics(_cells(stored, "race", FULL, PAPER), "nonzeros")
+        return bool(nonzeros == found["full"]["nonzeros"])
 
-def fits_21(stored: Stored) -> dict[str, bool]:
-    """Whether printed sizes are those with 21 fixed actions, which another tree lacks."""
-    trees = [stored[job].printed_json["sizes"]["nodes"] for job in ("info_21", "info_reduced")]
-    model = stored["program"].summary["models"]["21"]
     return {
-        key: trees[0] != trees[1] and _fits(model, {key: f"{key} of the input"})
-        for key in ("rows", "nonzeros")
+        **found,
+        "fixed": Finding(whole, {"all 22 fixed": whole, "the printed fit all but one of": fitting}),
+        "all but one fit": bool(fitting),
+        **_tried(
+            {
+                "rows fit 21": lambda: another_tree() and fit("rows"),
+                "nonzeros fit 21": lambda: another_tree() and fit("nonzeros"),
+                "counted by SCIP, and fit 21": lambda: counted() and fit("nonzeros"),
+            }
+        ),
     }
-
-
-def nonzeros_agree(stored: Stored) -> bool:
-    """Whether SCIP counts those of the full model as we do, and the reduced has the printed."""
-    models = stored["program"].summary["models"]
-    counted = _statistic(_cell(stored, "race", FULL, PAPER), "nonzeros")
-    own = counted == models["full"]["nonzeros"]
-    return bool(own and _fits(models["21"], {"nonzeros": "nonzeros of the input"}))
 
 
 def gurobi(stored: Stored) -> Nested:
-    """What Gurobi's log says of both models."""
-    found = {game: _log(stored, name) for game, name in (("reduced", "21"), ("full", "full"))}
-    nonzeros = [log["nonzeros"] for log in found.values()]
-    missing = next((value for value in nonzeros if isinstance(value, Missing)), None)
-    return found | {"nonzeros": missing or nonzeros[1] / nonzeros[0]}
-
-
-def _log(stored: Stored, name: str) -> Nested:
-    """Figures of a log, which leaves out what there is none of."""
-    said, model = (stored["program"].summary[key][name] for key in ("gurobi", "models"))
-    before = {key: model[size] for key, size in _BEFORE.items()}
-    if "unavailable" in said:
-        why = said["unavailable"]
-        counted = {key: Missing(f"{why}; {n} in the model before") for key, n in before.items()}
-        return dict.fromkeys(_LOG, Missing(why)) | counted
-    found = {key: said[line][place] if line in said else 0 for key, (line, place) in _LOG.items()}
-    if "time" not in said:
-        found["time"] = Missing("Gurobi's log says nothing of it")
-    shown = {"before": before} | {key: {"in the log": found[key]} for key in before}
-    return found | {
-        k: Finding(found[k], shown[k] | {"in the model before": n}) for k, n in before.items()
-    }
+    """What Gurobi's log says of both models; it leaves out what there is none of."""
+    found: Nested = {}
+    for game, name in (("reduced", "21"), ("full", "full")):
+        said = stored["program"].summary["gurobi"][name]
+        if "unavailable" in said:
+            found[game] = Missing(said["unavailable"])
+        else:
+            found[game] = {k: said[line][i] if line in said else 0 for k, (line, i) in _LOG.items()}
+            found[game]["time"] = said["time"][0] if "time" in said else Missing("it is not logged")
+    missing = next((log for log in found.values() if isinstance(log, Missing)), None)
+    return found | {"nonzeros": missing or found["full"]["nonzeros"] / found["reduced"]["nonzeros"]}
 
 
 def search(stored: Stored) -> Nested | Missing:
-    """Gurobi's search on the reduced model, and with 22 actions fixed where that was run."""
-    said, more = (stored["program"].summary["gurobi"].get(name, {}) for name in ("21", "22"))
+    """Gurobi's search on the reduced model."""
+    said = stored["program"].summary["gurobi"]["21"]
     if "unavailable" in said:
         return Missing(said["unavailable"])
-    kinds = ("Gomory", "Flow cover", "RLT")
-    found = {key: said[key] for key in ("time_s", "work", "nodes", "iterations")}
-    shown = {
-        k: Finding(v, {"21 actions fixed": v, "22": more[k]}) for k, v in found.items() if k in more
+    return said | {
+        "solved": {"s": said["time_s"], "max regret": max(said.get("regrets", [inf]))},
+        "cuts": {"Gomory": 0, "Flow cover": 0, "RLT": 0} | said["cuts"],
+        "all cuts": sum(said["cuts"].values()),
     }
-    solved = {"s": said["time_s"], "max regret": max(said.get("regrets", [inf]))}
-    cuts = {"all": sum(said["cuts"].values())} | {kind: said["cuts"].get(kind, 0) for kind in kinds}
-    return found | shown | {"solved": solved, "cuts": cuts}
 
 
 def full_game(stored: Stored) -> Nested:
@@ -443,9 +353,6 @@ def full_game(stored: Stored) -> Nested:
     own = next(c for c in stored["race"].cells if (c.game, c.solver) == (FULL, GUROBI))
     solver = PAPER if own.status == "unavailable" else GUROBI
     return {"solver": solver} | _outcome(_cells(stored, "race", FULL, solver))
-
-
-# -- section 4: the solution -----------------------------------------------------------------------
 
 
 def off_path(stored: Stored) -> Nested:
@@ -457,44 +364,40 @@ def off_path(stored: Stored) -> Nested:
 def described(stored: Stored) -> Nested:
     """The profile that the paper describes, as named and as described, in integers."""
     readings, pairs = (stored["grid"].summary[key] for key in ("readings", "pairs"))
-    names = ("family", "as_named", "as_described", "a33_alone")
-    documents = {name: stored[f"verify_{name}"].printed_json for name in names}
-    exact = {
-        name: {key: [*map(Fraction, found["exact"][key])] for key in ("payoffs", "regrets")}
-        for name, found in documents.items()
-    }
-    known = {name: documents[name]["identity"] for name in ("family", "as_named")}
-    gains = {Fraction(item["regrets"][1]) for item in readings["as_described"]}
-    good = [item for item in pairs if set(item["regrets"]) == {"0"}]
+    family, named = (stored[f"verify_{n}"].printed_json for n in ("family", "as_named"))
+    theirs, ours = ([*map(Fraction, one["exact"]["payoffs"])] for one in (family, named))
     beside = {i["a33"]: Fraction(i["regrets"][1]) for i in pairs if i["c32"] == "1/2"}
-    kept = [item["a33"] for item in good if item["c32"] == "1/2"]
+    kept = [i["a33"] for i in pairs if i["c32"] == "1/2" and set(i["regrets"]) == {"0"}]
     vectors = {", ".join(item["payoffs"]) for item in (*pairs, *readings["as_described"])}
     row = stored["profiles"].json("family.json")["behavior"]["P3"]["3:KB"]
-    payoffs = [exact[name]["payoffs"] for name in ("family", "as_named")]
+
+    def gains(name: str) -> set[Fraction]:
+        """What player 2 gains over the grid and at its middle."""
+        verified = stored[f"verify_{name}"].printed_json["exact"]["regrets"][1]
+        return {Fraction(verified), *(Fraction(item["regrets"][1]) for item in readings[name])}
+
+    no_gain = all(set(item["regrets"]) == {"0"} for item in readings["as_named"])
     return {
-        "as named": exact["as_named"] | {"strict member": known["as_named"]["strict"]},
-        "as described": Finding(gains, {"player 2 gains": gains}),
-        "an equilibrium only as named": min(gains) > 0
-        and exact["as_described"]["regrets"][1] > 0
-        and all(set(item["regrets"]) == {"0"} for item in readings["as_named"]),
+        "as named": {
+            "payoffs": ours,
+            "regrets": [*map(Fraction, named["exact"]["regrets"])],
+            "strict member": named["identity"]["strict"],
+        },
+        "as described": gains("as_described"),
+        "an equilibrium only as named": no_gain and min(gains("as_described")) > 0,
         "family": {
             "c32": Fraction(row["call"]),
-            "c33": known["family"]["parameters"]["c33"],
-            "strict member": known["family"]["strict"] and not known["family"]["off_path"],
+            "c33": family["identity"]["parameters"]["c33"],
+            "strict member": family["identity"]["strict"] and not family["identity"]["off_path"],
         },
         "agree": {
-            "β": known["as_named"]["parameters"]["beta"],
-            "differences of payoffs": [a - b for a, b in zip(*payoffs, strict=True)],
+            "β": named["identity"]["parameters"]["beta"],
+            "differences of payoffs": [a - b for a, b in zip(theirs, ours, strict=True)],
         },
         "payoffs": Finding(len(vectors), {"payoffs": vectors}),
         "a33": Finding(kept, {"a33": kept, "player 2 gains by a33": beside}),
-        "a range needs player 3 too": len(kept) == 1
-        and len(good) > 1
-        and exact["a33_alone"]["regrets"][1] > 0,
+        "a33 cannot move alone": len(kept) == 1 and min(gains("a33_alone")) > 0,
     }
-
-
-# -- section 4: Gambit -----------------------------------------------------------------------------
 
 
 def gambit_says(stored: Stored) -> Nested:
@@ -511,84 +414,62 @@ def gambit_results(stored: Stored) -> Nested:
     """What each method found on the reduced game, and which methods found an equilibrium."""
     cells = [cell for cell in stored["gambit"].cells if cell.game == REDUCED]
     near = sorted(cell.solver for cell in cells if _regret(cell) <= _FOUND)
-    ended = [c for c in cells if c.status == "timeout" and "logit" not in c.solver]
-    left = [c.solver for c in ended if c.solver not in near]
-    early = {name: Missing("ten minutes are too long here; until then nothing") for name in left}
-    only = all("logit" in solver for solver in near)
-    all_ = Missing(f"{len(left)} methods were ended early; until then {', '.join(near)}")
-    return (
-        _table(stored, "gambit", _outcome)
-        | early
-        | {"found": all_ if near and only and left else near}
-    )
+    others = [c.solver for c in cells if c.solver not in near and "logit" not in c.solver]
+    ended = [cell.solver for cell in cells if cell.status == "timeout" and cell.solver in others]
+    missing = Missing("ten minutes for each method are too long here; until then nothing")
+    only_logit = near and all("logit" in solver for solver in near)
+    found = {"found": missing if only_logit and ended else near}
+    return gambit(stored) | dict.fromkeys(ended, missing) | found
 
 
-def logit(stored: Stored) -> Nested:
-    """Gambit's logit path on the reduced game and its rounded end, beside the paper's program."""
-    path = partial(_cell, stored, "race", REDUCED, LOGIT)
-    program = partial(_cells, stored, "race", REDUCED, PAPER)
+def rounded(stored: Stored) -> Nested:
+    """The rounded end of the path on the reduced game."""
+    found = stored["rounded"].summary.get(REDUCED)
+    if found is None:
+        raise NotStoredError("Gambit's path left no profile on the reduced game")
+    gain = float(max(map(Fraction, found["regrets"])))
+    (before,) = map(_regret, _cells(stored, "race", REDUCED, LOGIT)[:1])
+    cause = {"before": before, "rounding adds": gain - before}
+    return {"gain": gain, "a33": float(Fraction(found["a33"])), "cause": cause}
 
-    def end() -> Nested:
-        found = stored["rounded"].summary.get(REDUCED)
-        if found is None:
-            raise NotStoredError("Gambit's path left no profile on the reduced game")
-        return {
-            "gain": float(max(map(Fraction, found["regrets"]))),
-            "a33": float(Fraction(found["a33"])),
-        }
+
+def beside_program(stored: Stored) -> Nested:
+    """Gambit's logit path beside the paper's program."""
+    logit, program = (_cells(stored, "race", REDUCED, solver) for solver in (LOGIT, PAPER))
+    solvers = {"logit": LOGIT, "program": PAPER}
+    times = [_outcome(cells)["median s"] for cells in (logit, program)]
 
     def larger() -> Finding:
-        gain, raw = end()["gain"], max(_statistic(c, "raw_max_regret") for c in program())
+        gain, raw = rounded(stored)["gain"], max(_statistics(program, "raw_max_regret"))
         return Finding(gain / raw if raw else inf, {"logit": gain, "program": raw})
 
-    def cause() -> Nested:
-        return {"before": _regret(path()), "rounding adds": end()["gain"] - _regret(path())}
-
     def apart() -> Finding:
-        own, others = _payoffs([path()])[1][0], _payoffs(program())[1]
-        return Finding(
-            [abs(own - u) for u in others], {"payoff of player 1": own, "program": others}
-        )
-
-    def ratio() -> Finding:
-        times = [_outcome(cells)["median s"] for cells in ([path()], program())]
-        return Finding(times[0] / times[1], {"path s": times[0], "program s": times[1]})
+        own, others = _payoffs(logit)[1], _payoffs(program)[1]
+        return Finding([abs(own[0] - u) for u in others], {"logit": own, "program": others})
 
     def full() -> Nested:
-        solvers = {"logit": LOGIT, "program": PAPER}
-        return {n: _regret(_cell(stored, "race", FULL, s)) for n, s in solvers.items()}
+        return {n: _regret(_cells(stored, "race", FULL, s)[0]) for n, s in solvers.items()}
 
-    def superior() -> Nested:
-        best = _cell(stored, "equilibria", REDUCED, EXACT).equilibria
-        return {"program exact": any(e.is_proved for e in best), "logit": _regret(path())}
-
-    entries = (end, larger, cause, apart, ratio, full, superior)
-    return _tried({entry.__name__: entry for entry in entries})
+    entries = {"larger": larger, "apart": apart, "full game": full}
+    return _tried(entries) | {"times": Finding(times[0] / times[1], {"s": times})}
 
 
 def qre(stored: Stored) -> Nested:
     """Max regrets along the principal branch, and at the ends of all."""
     branches = stored["qre"].summary["branches"]
-    return {
-        "principal": [point["max_regret"] for point in branches[0]["at"]],
-        "ends": [branch["max_regret"] for branch in branches],
-    }
-
-
-# -- sections 1 and 5 ------------------------------------------------------------------------------
+    principal = [point["max_regret"] for point in branches[0]["at"]]
+    return {"principal": principal, "ends": [branch["max_regret"] for branch in branches]}
 
 
 def small_games(stored: Stored) -> Finding:
     """How many random starts stay off the equilibrium of a small game, by method."""
-    found = {
-        n: o["jordan"]["max regret"] for n, o in _table(stored, "small_games", _outcome).items()
-    }
+    found = {n: own["jordan"]["max regret"] for n, own in _table(stored, "small_games").items()}
     far = {name: sum(regret > 0.1 for regret in regrets) for name, regrets in found.items()}
     return Finding(far, {"stay off": far, "max regrets": found})
 
 
 def starts(stored: Stored) -> Nested:
-    """Median regret over that of the best start, by game."""
+    """Median regret over that of the best start, in the middle of the games."""
     return _tried({name: partial(_ahead, stored, name) for name in ("strategic", "kuhn")})
 
 
@@ -602,7 +483,7 @@ def strategic_form(stored: Stored) -> Finding:
     """How much faster contingencies grow than nodes, from the reduced to the full game."""
     found = {}
     for game, job in ((REDUCED, "info_reduced"), (FULL, "info_full")):
-        contingencies = prod(map(int, _statistic(_cell(stored, "race", game, LOGIT), "strategies")))
+        (counts, *_) = _statistics(_cells(stored, "race", game, LOGIT), "strategies")
         nodes = stored[job].printed_json["sizes"]["nodes"]
-        found[game] = {"contingencies": float(contingencies), "nodes": nodes}
+        found[game] = {"contingencies": float(prod(map(int, counts))), "nodes": nodes}
     return Finding(found[FULL]["contingencies"] / found[REDUCED]["contingencies"], found)

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from eqbench.documents import read_file
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
+from eqbench.model.realization import shares
 from eqbench.model.sequence_form import SequenceForm
 from eqbench.model.tree import FloatArray, GameTree
 from eqbench.registry import load_game
@@ -113,7 +114,7 @@ class PaperModel:
         weight[:n] = ALWAYS
         weight[[n + action for action in removed]] = NEVER
         model = cls(form, tuple(removed), weight, column)
-        for infoset in range(form.n_infosets):  # parents stand before their children
+        for infoset in model.infosets:  # parents stand before their children
             left = [s for s in model.block(infoset) if weight[s] != NEVER]
             if len(left) == 1:
                 above = form.parent[infoset]
@@ -127,18 +128,17 @@ class PaperModel:
     @property
     def own(self) -> list[int]:
         """Sequences that have a column of their own for their weight."""
-        at = np.arange(len(self.weight))
-        own: list[int] = at[(self.weight == FREE) & (self.column == at)].tolist()
-        return own
+        return [s for s, k in enumerate(self.column) if self.weight[s] == FREE and k == s]
 
     @property
     def branching(self) -> list[int]:
         """Information sets with two free weights or more, whose rows are left."""
-        free = [[s for s in self.block(i) if self.weight[s] != NEVER] for i in self._infosets]
-        return [infoset for infoset, left in zip(self._infosets, free, strict=True) if left[1:]]
+        left = [sum(self.weight[s] != NEVER for s in self.block(i)) for i in self.infosets]
+        return [i for i in self.infosets if left[i] > 1]
 
     @property
-    def _infosets(self) -> range:
+    def infosets(self) -> range:
+        """All information sets."""
         return range(self.form.n_infosets)
 
     def sizes(self) -> dict[str, int]:
@@ -184,7 +184,13 @@ def _solve(game: Game, model: PaperModel, log: Path) -> dict[str, Any]:
         with gp.Env(params=quiet | limits) as env, gp.Model(env=env) as filled:
             weights = _fill(filled, model)
             filled.optimize()
-            answer = _figures(filled) | read_log(read_file(log).decode())
+            answer = read_log(read_file(log).decode()) | {
+                "status": "optimal" if filled.Status == gp.GRB.OPTIMAL else str(filled.Status),
+                "time_s": float(filled.Runtime),
+                "work": float(filled.Work),
+                "nodes": int(filled.NodeCount),
+                "iterations": int(filled.IterCount),
+            }
             values = {s: weights[s].X for s in weights} if filled.SolCount else {}
     except gp.GurobiError as error:
         if error.errno != _TOO_LARGE:
@@ -231,20 +237,6 @@ def _fill(filled: Any, model: PaperModel) -> dict[int, Any]:
     return weights
 
 
-def _figures(filled: Any) -> dict[str, Any]:
-    from gurobipy import GRB
-
-    names = {getattr(GRB, name): name for name in dir(GRB.Status) if name.isupper()}
-    return {
-        "status": names[filled.Status].lower(),
-        "input": [filled.NumConstrs, filled.NumVars, filled.NumNZs, filled.NumQConstrs],
-        "time_s": float(filled.Runtime),
-        "work": float(filled.Work),
-        "nodes": int(filled.NodeCount),
-        "iterations": int(filled.IterCount),
-    }
-
-
 def read_log(text: str) -> dict[str, Any]:
     """Sizes that Gurobi's log gives, as lists of counts, and its cutting planes by name."""
     found = {
@@ -260,15 +252,6 @@ def read_log(text: str) -> dict[str, Any]:
 
 
 def _behavior(model: PaperModel, values: dict[int, float]) -> FloatArray:
-    """Frequencies float64 (A,) from weights; unreached, what is left shares evenly."""
-    form = model.form
-    plan: NDArray[np.float64] = np.where(model.weight == ALWAYS, 1.0, 0.0)
-    for s in np.flatnonzero(model.weight == FREE):
-        plan[s] = max(values[int(model.column[s])], 0.0)
-    behavior = np.zeros(form.n_sequences - form.n_players)
-    for infoset in range(form.n_infosets):
-        own = np.array(model.block(infoset))
-        allowed = (model.weight[own] != NEVER).astype(float)
-        shares = plan[own] if plan[own].sum() > 0 else allowed
-        behavior[own - form.n_players] = shares / shares.sum()
-    return behavior
+    """Frequencies float64 (A,) from weights by sequence."""
+    free = [max(values.get(int(s), 0.0), 0.0) for s in model.column]
+    return shares(model.form, np.where(model.weight == FREE, free, model.weight == ALWAYS))
