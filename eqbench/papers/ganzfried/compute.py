@@ -140,14 +140,10 @@ _STAKE = 2  # ante and bet of player 3, taken back with the pot
 
 def hand(_folder: Path, _jobs: Path, *, full: bool) -> Summary:
     """Profits and pot of the hand, and how many information sets each player has."""
-    found = {}
-    for spec in (FULL, "kuhn3_reduced"):
-        tree = load_game(spec).tree
-        sets = np.bincount(tree.infoset_player, minlength=tree.n_players)
-        ends = (_profits(tree, int(deal)) for deal in np.flatnonzero(tree.parent == 0))
-        earned = next(filter(None, ends))
-        found[spec] = {"profits": earned, "pot": earned[2] + _STAKE, "infosets": sets.tolist()}
-    return found
+    tree = load_game(FULL).tree
+    ends = (_profits(tree, int(deal)) for deal in np.flatnonzero(tree.parent == 0))
+    earned, infosets = next(filter(None, ends)), np.bincount(tree.infoset_player).tolist()
+    return {FULL: {"profits": earned, "pot": earned[2] + _STAKE, "infosets": infosets}}
 
 
 def _profits(tree: GameTree, node: int) -> list[float] | None:

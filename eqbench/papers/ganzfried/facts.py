@@ -174,13 +174,6 @@ def conditions(stored: Stored) -> Nested:
     }
 
 
-def quadratic_constraints(stored: Stored) -> Finding:
-    """Quadratic constraints for each sequence."""
-    found = stored["program"].summary["models"]["full"]["quadratic_constraints"]
-    sequences = 3 * stored["conditions"].summary["matrix"][1]
-    return Finding(Fraction(found, sequences), {"constraints": found, "sequences": sequences})
-
-
 def strategic(stored: Stored) -> Nested:
     """The program on random games in strategic form."""
     run, solver = stored["table_1_run"].cells, "ncp(formulation=paper,polish=false)"
@@ -211,13 +204,10 @@ def dominated(stored: Stored) -> Nested:
     found, built = set(_statistics(cells, "dominated_actions")[0]), stored["program"].summary
     counts = {k: sum(bool(re.search(p, name)) for name in found) for k, p in _KINDS.items()}
     *known, last = counts.values()
-    beside = {"dominated": found, "removed": set(built["removed"])}
-    only = {
-        f"only {k}": len(beside[k] - beside[o])
-        for k, o in zip(beside, [*beside][::-1], strict=True)
-    }
+    both = found & set(built["removed"])
+    only = {"only dominated": len(found - both), "only removed": len(built["removed"]) - len(both)}
     return counts | {
-        "removed": {"both": len(set.intersection(*beside.values()))} | only,
+        "removed": {"both": len(both)} | only,
         "in Table 2": {"in it": sum(known), "not in it": len(found) - sum(known)},
         "all but c41": (sum(known), last, len(found)) == (21, 1, 22),
     }
@@ -269,17 +259,18 @@ def _ratio(found: Nested | None) -> Any:
 def advantage(stored: Stored) -> Nested:
     """MIP over NCP by size: medians and means, and whether the printed means grow with the size."""
     solvers = {item["size"]: item["solvers"] for item in stored["table_1"].summary["sizes"]}
-    means, found = ("n = {}, m = {}", " avg. runtime"), {}
+    found = {}
     for name in ("median_s", "mean_with_timeouts_s"):
         pairs = {size: [own[name] for own in solvers[size]] for size in _SIZES}
         if not all(all(pair) for pair in pairs.values()):
             raise NotStoredError("a size has no times of both methods")
-        found[name] = {size: mip / ncp for size, (ncp, mip) in pairs.items()}
-    rows = [means[0].format(*size.split("x")) for size in _SIZES]
-    printed = [_printed(row, f"MIP{means[1]}") / _printed(row, f"NCP{means[1]}") for row in rows]
+        found[name] = {size: second / first for size, (first, second) in pairs.items()}
+    rows = ["n = {}, m = {}".format(*size.split("x")) for size in _SIZES]
+    ncp, mip = ([_printed(row, f"{n} avg. runtime") for row in rows] for n in ("NCP", "MIP"))
+    printed = [b / a for a, b in zip(ncp, mip, strict=True)]
     return {
         "medians": Finding(found["median_s"], found),
-        "printed means do not grow": any(later <= former for former, later in pairwise(printed)),
+        "printed means do not grow": any(b <= a for a, b in pairwise(printed)),
     }
 
 
@@ -293,8 +284,8 @@ def sizes(stored: Stored) -> Nested:
 def models(stored: Stored) -> Nested:
     """Sizes of the paper's program with 0, 21 and 22 actions fixed, and which the prints fit."""
     summary = stored["program"].summary
-    found, fixed = summary["models"], [_printed(row, "reduced game") for row in _FIXED.values()]
-    fitting = [n for n, kept in summary["kept"].items() if [kept[k] for k in _FIXED] == fixed]
+    found, printed = summary["models"], [_printed(row, "reduced game") for row in _FIXED.values()]
+    fitting = [n for n, kept in summary["kept"].items() if [kept[k] for k in _FIXED] == printed]
     whole = [found["22"][key] for key in _FIXED]
 
     def another_tree() -> bool:
@@ -308,18 +299,13 @@ def models(stored: Stored) -> Nested:
         (nonzeros, *_) = _statistics(_cells(stored, "race", FULL, PAPER), "nonzeros")
         return bool(nonzeros == found["full"]["nonzeros"])
 
-    return {
-        **found,
-        "fixed": Finding(whole, {"all 22 fixed": whole, "the printed fit all but one of": fitting}),
-        "all but one fit": bool(fitting),
-        **_tried(
-            {
-                "rows fit 21": lambda: another_tree() and fit("rows"),
-                "nonzeros fit 21": lambda: another_tree() and fit("nonzeros"),
-                "counted by SCIP, and fit 21": lambda: counted() and fit("nonzeros"),
-            }
-        ),
+    evidence = {
+        "rows fit 21": lambda: another_tree() and fit("rows"),
+        "nonzeros fit 21": lambda: another_tree() and fit("nonzeros"),
+        "counted by SCIP, and fit 21": lambda: counted() and fit("nonzeros"),
     }
+    fixed = Finding(whole, {"all 22 fixed": whole, "the printed fit all but one of": fitting})
+    return found | {"fixed": fixed, "all but one fit": bool(fitting)} | _tried(evidence)
 
 
 def gurobi(stored: Stored) -> Nested:
@@ -405,9 +391,10 @@ def gambit_says(stored: Stored) -> Nested:
     said = stored["gambit_says"].summary
     if "unavailable" in said:
         raise NotStoredError(said["unavailable"])
-    two, agents = said["refusals"], said["agents"]
-    refused = {name: Finding("two-player" in two[name], two[name] or "it runs") for name in two}
-    return refused | {name: Finding(not agents[name], agents[name] or "it runs") for name in agents}
+    kinds = {"refusals": lambda text: "two-player" in text, "agents": lambda text: not text}
+    return {
+        n: Finding(ok(t), t or "it runs") for k, ok in kinds.items() for n, t in said[k].items()
+    }
 
 
 def gambit_results(stored: Stored) -> Nested:
@@ -428,7 +415,7 @@ def rounded(stored: Stored) -> Nested:
     if found is None:
         raise NotStoredError("Gambit's path left no profile on the reduced game")
     gain = float(max(map(Fraction, found["regrets"])))
-    (before,) = map(_regret, _cells(stored, "race", REDUCED, LOGIT)[:1])
+    before = _regret(_cells(stored, "race", REDUCED, LOGIT)[0])
     cause = {"before": before, "rounding adds": gain - before}
     return {"gain": gain, "a33": float(Fraction(found["a33"])), "cause": cause}
 
@@ -436,7 +423,6 @@ def rounded(stored: Stored) -> Nested:
 def beside_program(stored: Stored) -> Nested:
     """Gambit's logit path beside the paper's program."""
     logit, program = (_cells(stored, "race", REDUCED, solver) for solver in (LOGIT, PAPER))
-    solvers = {"logit": LOGIT, "program": PAPER}
     times = [_outcome(cells)["median s"] for cells in (logit, program)]
 
     def larger() -> Finding:
@@ -448,7 +434,8 @@ def beside_program(stored: Stored) -> Nested:
         return Finding([abs(own[0] - u) for u in others], {"logit": own, "program": others})
 
     def full() -> Nested:
-        return {n: _regret(_cells(stored, "race", FULL, s)[0]) for n, s in solvers.items()}
+        both = [_cells(stored, "race", FULL, solver)[0] for solver in (LOGIT, PAPER)]
+        return dict(zip(("logit", "program"), map(_regret, both), strict=True))
 
     entries = {"larger": larger, "apart": apart, "full game": full}
     return _tried(entries) | {"times": Finding(times[0] / times[1], {"s": times})}
@@ -468,15 +455,15 @@ def small_games(stored: Stored) -> Finding:
     return Finding(far, {"stay off": far, "max regrets": found})
 
 
-def starts(stored: Stored) -> Nested:
+def _ahead(stored: Stored, job: str) -> Finding:
     """Median regret over that of the best start, in the middle of the games."""
-    return _tried({name: partial(_ahead, stored, name) for name in ("strategic", "kuhn")})
-
-
-def _ahead(stored: Stored, name: str) -> Finding:
-    found = _table(stored, f"starts_{name}", lambda cells: [*map(_regret, cells)])
+    found = _table(stored, job, lambda cells: [*map(_regret, cells)])
     gains = [median(regrets) / min(regrets) for own in found.values() for regrets in own.values()]
     return Finding(median(gains), {"in the middle": median(gains), "by game": gains})
+
+
+starts_strategic = partial(_ahead, job="starts_strategic")
+starts_kuhn = partial(_ahead, job="starts_kuhn")
 
 
 def strategic_form(stored: Stored) -> Finding:
