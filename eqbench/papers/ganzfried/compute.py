@@ -13,17 +13,11 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linprog
 
-from eqbench.documents import read_file
 from eqbench.equilibria.reference import published_sets
 from eqbench.model.gambit_text import efg_text
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
-from eqbench.model.profile_json import (
-    MOST_PROFILE_BYTES,
-    parse_profile,
-    profile_from_json,
-    profile_text,
-)
+from eqbench.model.profile_json import profile_from_json, profile_text, read_profile
 from eqbench.model.realization import RealizationPlan
 from eqbench.model.sequence_form import SequenceForm
 from eqbench.model.tree import FloatArray, GameTree
@@ -35,7 +29,6 @@ from eqbench.verification import verify, verify_exactly
 
 FULL, STRATEGIC = "kuhn3", "random(players=3,actions=3,seed=0)"
 Summary = dict[str, Any]  # JSON values
-_RANDOM_PROFILES = 20
 
 
 def conditions(_folder: Path, jobs: Path, *, full: bool) -> Summary:
@@ -52,9 +45,8 @@ def conditions(_folder: Path, jobs: Path, *, full: bool) -> Summary:
     for spec in (FULL, STRATEGIC):
         game = load_game(spec)
         sizes = [len(actions) for actions in game.tree.infoset_actions]
-        for count in range(_RANDOM_PROFILES + 1):
-            drawn = [rng.dirichlet(np.ones(size)) for size in sizes] if count else []
-            behavior = np.concatenate(drawn) if drawn else found[spec]
+        drawn = [[rng.dirichlet(np.ones(size)) for size in sizes] for _ in range(20)]
+        for behavior in (found[spec], *map(np.concatenate, drawn)):
             profiles.append({"game": spec} | least_gaps(game, behavior))
     form = load_game(STRATEGIC).sequence_form
     plans = RealizationPlan.of(form, found[STRATEGIC]).weights
@@ -127,7 +119,7 @@ def _equilibria(folder: Path) -> dict[str, FloatArray]:
 def _best_profiles(folder: Path) -> list[tuple[CellRecord, Any]]:
     """Cells of a run that found something, with their best profiles as documents."""
     return [
-        (cell, parse_profile(read_file(folder / cell.equilibria[0].profile, MOST_PROFILE_BYTES)))
+        (cell, read_profile(str(folder / cell.equilibria[0].profile)))
         for cell in read_run(folder).cells
         if cell.equilibria and cell.equilibria[0].profile
     ]
@@ -312,9 +304,9 @@ def of_size(size: str, cells: Sequence[CellRecord], timeout_s: float) -> Summary
         )
     common = [game for game in times[0] if game in times[1]]
     means = [fmean(own[game] for game in common) if common else 0.0 for own in times]
-    bounded = tuple(any(own[game] >= timeout_s for game in common) for own in times)
-    kinds = {(False, False): "exact", (False, True): "lower", (True, False): "upper"}
-    bound = kinds.get(bounded, "unbounded")
+    bounded = [any(own[game] >= timeout_s for game in common) for own in times]
+    one = "lower" if bounded[1] else "upper"
+    bound = "unbounded" if all(bounded) else one if any(bounded) else "exact"
     ratio = {"value": means[1] / means[0], "bound": bound} if means[0] else None
     return {"size": size, "solvers": solvers, "ratio": {"games": len(common), "of_means": ratio}}
 

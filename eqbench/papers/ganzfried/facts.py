@@ -23,7 +23,7 @@ Cells = Sequence[CellRecord]
 
 FULL, REDUCED = "kuhn3", "kuhn3_reduced"
 PAPER, GUROBI = (f"ncp(formulation=paper,backend={name})" for name in ("scip", "gurobi"))
-EXACT, LOGIT = "ncp(exact=true)", "gambit_logit_path"
+LOGIT = "gambit_logit_path"
 _FOUND = 6e-4  # max regret of a result of Gambit: a share of 1e-4 of the payoff range, 6
 _ROUNDING = 1e-9
 # sizes of Table 1 by the number of payoffs
@@ -103,14 +103,6 @@ def _outcome(cells: Cells) -> Nested:
     }
 
 
-def _exact(cells: Cells) -> list[Fraction]:
-    """Regrets of the best result in fractions."""
-    exact = cells[0].equilibria[0].exact if cells[0].equilibria else None
-    if exact is None:
-        raise NotStoredError("no equilibrium in fractions was found")
-    return [*map(Fraction, exact["regrets"])]
-
-
 def _payoffs(cells: Cells) -> dict[int, list[float]]:
     """Payoffs in the best results of all seeds, by player."""
     if any(cell.payoffs is None for cell in cells):
@@ -150,7 +142,6 @@ race, equilibria, two_players, gambit_two_players, gambit, self_play = (
     for job in ("race", "equilibria", "two_players", "gambit_two_players", "gambit", "self_play")
 )
 payoffs, family = (partial(_table, job="race", summary=what) for what in (_payoffs, _family))
-exact = partial(_table, job="equilibria", summary=_exact)
 
 
 def conditions(stored: Stored) -> Nested:
@@ -213,15 +204,16 @@ def dominated(stored: Stored) -> Nested:
     }
 
 
-def frequencies(stored: Stored) -> Nested:
-    """Bluffs and traps of an equilibrium in fractions of the reduced game."""
-    best = _cells(stored, "equilibria", REDUCED, EXACT)[0].equilibria
-    if not best or best[0].profile is None:
+def fractions(stored: Stored) -> Nested:
+    """Regrets, bluffs and traps of an equilibrium of the reduced game, in fractions."""
+    best = _cells(stored, "equilibria", REDUCED, "ncp(exact=true)")[0].equilibria
+    if not best or best[0].profile is None or best[0].exact is None:
         raise NotStoredError("no equilibrium in fractions was found")
     behavior = stored["equilibria"].json(best[0].profile)["behavior"]
     rows = {f"{player}|{at}": row for player, own in behavior.items() for at, row in own.items()}
     bets = {at: Fraction(row["bet"]) for at, row in rows.items() if "bet" in row}
     return {
+        "regrets": [*map(Fraction, best[0].exact["regrets"])],
         "bluffs": {at: bet for at, bet in bets.items() if at[3] in "12" and bet},
         "aces checked": {at: Fraction(rows[at]["check"]) for at in ("P1|4:", "P2|4:K")},
     }
@@ -315,23 +307,18 @@ def gurobi(stored: Stored) -> Nested:
         said = stored["program"].summary["gurobi"][name]
         if "unavailable" in said:
             found[game] = Missing(said["unavailable"])
-        else:
-            found[game] = {k: said[line][i] if line in said else 0 for k, (line, i) in _LOG.items()}
-            found[game]["time"] = said["time"][0] if "time" in said else Missing("it is not logged")
-    missing = next((log for log in found.values() if isinstance(log, Missing)), None)
-    return found | {"nonzeros": missing or found["full"]["nonzeros"] / found["reduced"]["nonzeros"]}
-
-
-def search(stored: Stored) -> Nested | Missing:
-    """Gurobi's search on the reduced model."""
-    said = stored["program"].summary["gurobi"]["21"]
-    if "unavailable" in said:
-        return Missing(said["unavailable"])
-    return said | {
-        "solved": {"s": said["time_s"], "max regret": max(said.get("regrets", [inf]))},
-        "cuts": {"Gomory": 0, "Flow cover": 0, "RLT": 0} | said["cuts"],
-        "all cuts": sum(said["cuts"].values()),
-    }
+            continue
+        log = {k: said[line][i] if line in said else 0 for k, (line, i) in _LOG.items()}
+        found[game] = log | {
+            "time": said["time"][0] if "time" in said else Missing("it is not logged"),
+            "cuts": {"Gomory": 0, "Flow cover": 0, "RLT": 0} | said["cuts"],
+            "all cuts": sum(said["cuts"].values()),
+            "search": {"s": said["time_s"], "max regret": max(said.get("regrets", [inf]))},
+            **{key: said[key] for key in ("work", "nodes", "iterations")},
+        }
+    missing = [log for log in found.values() if isinstance(log, Missing)]
+    ratio = missing[0] if missing else found["full"]["nonzeros"] / found["reduced"]["nonzeros"]
+    return found | {"nonzeros": ratio}
 
 
 def full_game(stored: Stored) -> Nested:
@@ -391,22 +378,20 @@ def gambit_says(stored: Stored) -> Nested:
     said = stored["gambit_says"].summary
     if "unavailable" in said:
         raise NotStoredError(said["unavailable"])
-    kinds = {"refusals": lambda text: "two-player" in text, "agents": lambda text: not text}
-    return {
-        n: Finding(ok(t), t or "it runs") for k, ok in kinds.items() for n, t in said[k].items()
-    }
+    refused = {n: Finding("two-player" in t, t or "it runs") for n, t in said["refusals"].items()}
+    return refused | {n: Finding(not t, t or "it runs") for n, t in said["agents"].items()}
 
 
 def gambit_results(stored: Stored) -> Nested:
     """What each method found on the reduced game, and which methods found an equilibrium."""
     cells = [cell for cell in stored["gambit"].cells if cell.game == REDUCED]
     near = sorted(cell.solver for cell in cells if _regret(cell) <= _FOUND)
-    others = [c.solver for c in cells if c.solver not in near and "logit" not in c.solver]
-    ended = [cell.solver for cell in cells if cell.status == "timeout" and cell.solver in others]
+    others = [cell for cell in cells if cell.solver not in near and "logit" not in cell.solver]
+    ended = [cell.solver for cell in others if cell.status == "timeout"]
     missing = Missing("ten minutes for each method are too long here; until then nothing")
-    only_logit = near and all("logit" in solver for solver in near)
-    found = {"found": missing if only_logit and ended else near}
-    return gambit(stored) | dict.fromkeys(ended, missing) | found
+    only_logit = ended and near and all("logit" in solver for solver in near)
+    found = gambit(stored) | dict.fromkeys(ended, missing)
+    return found | {"found": missing if only_logit else near}
 
 
 def rounded(stored: Stored) -> Nested:

@@ -20,8 +20,8 @@ def gains(stored: Stored) -> str:
         gain = item["regrets"][1]
         none = gain == "0"
         box = {"boxstyle": "round", "facecolor": "#cfe8d5" if none else "white", "lw": 0.4}
-        style = {"ha": "center", "va": "center", "weight": "bold" if none else "normal"}
-        ax.text(*place, gain, fontsize=9, bbox=box, **style)
+        weight = "bold" if none else "normal"
+        ax.text(*place, gain, ha="center", va="center", fontsize=9, weight=weight, bbox=box)
     quarters = [0, 0.25, 0.5, 0.75, 1]
     ax.set(xlim=(-0.12, 1.12), ylim=(-0.12, 1.12), xticks=quarters, yticks=quarters)
     call = "player 1 calls with the king after check, bet, fold"

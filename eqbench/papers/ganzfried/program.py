@@ -30,6 +30,7 @@ from eqbench.model.realization import shares
 from eqbench.model.sequence_form import SequenceForm
 from eqbench.model.tree import FloatArray, GameTree
 from eqbench.registry import load_game
+from eqbench.studies.branch import action_labels
 from eqbench.verification import verify
 
 FREE, NEVER, ALWAYS = -1, 0, 1
@@ -55,36 +56,23 @@ def program(folder: Path, _jobs: Path, *, full: bool) -> dict[str, Any]:
     """
     game = load_game("kuhn3")
     missing = {count: missing_actions(game.tree, count) for count in (21, 22)}
-    models = {
-        "full": PaperModel.of(game.sequence_form, ()),
-        **{str(n): PaperModel.of(game.sequence_form, [*a.values()]) for n, a in missing.items()},
-    }
-    kept = {name: [a for other, a in missing[22].items() if other != name] for name in missing[22]}
+    fixed = {"full": [], "21": [*missing[21].values()], "22": [*missing[22].values()]}
+    models = {name: PaperModel.of(game.sequence_form, actions) for name, actions in fixed.items()}
+    kept = {name: [a for a in fixed["22"] if a != action] for name, action in missing[22].items()}
+    asked = models if full else ["full", "21"]
     return {
         "models": {name: model.sizes() for name, model in models.items()},
         "removed": list(missing[22]),
         "kept": {n: PaperModel.of(game.sequence_form, a).sizes() for n, a in kept.items()},
-        "limit_s": TIME_S,
-        "gurobi": {
-            name: _solve(game, model, folder / f"{name}.log")
-            for name, model in models.items()
-            if full or name != "22"
-        },
+        "gurobi": {name: _solve(game, models[name], folder / f"{name}.log") for name in asked},
     }
 
 
 def missing_actions(full: GameTree, count: int) -> dict[str, int]:
     """Actions that the game with so many less lacks, by ``player|information set|action``."""
-    reduced, found = load_game(f"kuhn(players=3,cards=4,reduce=dominated{count})").tree, {}
-    for i, (label, actions) in enumerate(
-        zip(full.infoset_labels, full.infoset_actions, strict=True)
-    ):
-        player = int(full.infoset_player[i])
-        kept = reduced.infoset_actions[reduced.infoset_of(player, label)]
-        for action in set(actions) - set(kept):
-            name = f"{full.players[player]}|{label}|{action}"
-            found[name] = int(full.action_start[i]) + actions.index(action)
-    return found
+    reduced = load_game(f"kuhn(players=3,cards=4,reduce=dominated{count})").tree
+    left = set(action_labels(reduced))
+    return {name: action for action, name in enumerate(action_labels(full)) if name not in left}
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +102,7 @@ class PaperModel:
         weight[:n] = ALWAYS
         weight[[n + action for action in removed]] = NEVER
         model = cls(form, tuple(removed), weight, column)
-        for infoset in model.infosets:  # parents stand before their children
+        for infoset in range(form.n_infosets):  # parents stand before their children
             left = [s for s in model.block(infoset) if weight[s] != NEVER]
             if len(left) == 1:
                 above = form.parent[infoset]
@@ -133,13 +121,8 @@ class PaperModel:
     @property
     def branching(self) -> list[int]:
         """Information sets with two free weights or more, whose rows are left."""
-        left = [sum(self.weight[s] != NEVER for s in self.block(i)) for i in self.infosets]
-        return [i for i in self.infosets if left[i] > 1]
-
-    @property
-    def infosets(self) -> range:
-        """All information sets."""
-        return range(self.form.n_infosets)
+        left = (self.weight[self.block(i)] != NEVER for i in range(self.form.n_infosets))
+        return [infoset for infoset, allowed in enumerate(left) if allowed.sum() > 1]
 
     def sizes(self) -> dict[str, int]:
         """Sizes of the input, what the rules take off, and the products that are left."""
@@ -178,10 +161,9 @@ def _solve(game: Game, model: PaperModel, log: Path) -> dict[str, Any]:
         import gurobipy as gp
     except ImportError:
         return {"unavailable": "gurobipy is not installed; pip install 'eqbench[gurobi]'"}
-    limits = {"Threads": 1, "TimeLimit": TIME_S, "NonConvex": 2}
-    quiet = {"LogToConsole": 0, "LogFile": str(log)}
+    limits = {"Threads": 1, "TimeLimit": TIME_S, "NonConvex": 2, "LogToConsole": 0}
     try:
-        with gp.Env(params=quiet | limits) as env, gp.Model(env=env) as filled:
+        with gp.Env(params=limits | {"LogFile": str(log)}) as env, gp.Model(env=env) as filled:
             weights = _fill(filled, model)
             filled.optimize()
             answer = read_log(read_file(log).decode()) | {
@@ -196,8 +178,8 @@ def _solve(game: Game, model: PaperModel, log: Path) -> dict[str, Any]:
         if error.errno != _TOO_LARGE:
             return {"unavailable": f"Gurobi: {error}"}
         left = model.sizes()["columns"] - model.sizes()["presolve_columns"]
-        why = f"{left} columns are left, more than Gurobi's size-limited license admits"
-        return {"unavailable": why}
+        why = "columns are left, more than Gurobi's size-limited license admits"
+        return {"unavailable": f"{left} {why}"}
     if values:
         found = verify(game.tree, BehaviorProfile.of(game.tree, _behavior(model, values)))
         answer |= {"payoffs": list(found.payoffs), "regrets": list(found.regrets)}
@@ -226,9 +208,8 @@ def _fill(filled: Any, model: PaperModel) -> dict[int, Any]:
         total = sum(weight(s) for s in model.block(infoset))
         filled.addConstr(total == weight(int(form.parent[infoset])))
     for s, payoff in enumerate(payoffs):
-        above = multipliers[
-            s if s < form.n_players else form.n_players + int(form.sequence_infoset[s])
-        ]
+        infoset = int(form.sequence_infoset[s])
+        above = multipliers[s if infoset < 0 else form.n_players + infoset]
         below = sum(multipliers[form.n_players + int(i)] for i in np.flatnonzero(form.parent == s))
         # those without products too, as in the paper's count of quadratic constraints
         filled.addQConstr(QuadExpr(above - below - slacks[s]) - payoff, "=", 0.0)
