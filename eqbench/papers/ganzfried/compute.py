@@ -127,7 +127,6 @@ def _best_profiles(folder: Path) -> list[tuple[CellRecord, Any]]:
 
 # Queen, King and Ace; player 3 bets, player 1 folds, player 2 calls.
 _MOVES = (("2:", "check"), ("3:K", "check"), ("4:KK", "bet"), ("2:KKB", "fold"), ("3:KKBF", "call"))
-_STAKE = 2  # ante and bet of player 3, taken back with the pot
 
 
 def hand(_folder: Path, _jobs: Path, *, full: bool) -> Summary:
@@ -135,7 +134,8 @@ def hand(_folder: Path, _jobs: Path, *, full: bool) -> Summary:
     tree = load_game(FULL).tree
     ends = (_profits(tree, int(deal)) for deal in np.flatnonzero(tree.parent == 0))
     earned, infosets = next(filter(None, ends)), np.bincount(tree.infoset_player).tolist()
-    return {FULL: {"profits": earned, "pot": earned[2] + _STAKE, "infosets": infosets}}
+    stake = 2  # ante and bet of player 3, taken back with the pot
+    return {FULL: {"profits": earned, "pot": earned[2] + stake, "infosets": infosets}}
 
 
 def _profits(tree: GameTree, node: int) -> list[float] | None:
@@ -248,11 +248,10 @@ def rounded(folder: Path, jobs: Path, *, full: bool) -> Summary:
             for player, sets in stored["behavior"].items()
         }
         document, tree = {"game": cell.game, "behavior": behavior}, load_game(cell.game).tree
-        file = f"{cell.game}.json"
-        (folder / file).write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+        (folder / f"{cell.game}.json").write_text(json.dumps(document, indent=1) + "\n", "utf-8")
         measured = verify_exactly(tree, profile_from_json(tree, document))
         found[cell.game] = {
-            "profile": file,
+            "profile": f"{cell.game}.json",
             "regrets": [str(regret) for regret in measured.regrets],
             "a33": behavior["P1"]["3:KBF"]["call"],
         }

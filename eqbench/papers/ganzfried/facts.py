@@ -26,8 +26,7 @@ PAPER, GUROBI = (f"ncp(formulation=paper,backend={name})" for name in ("scip", "
 LOGIT = "gambit_logit_path"
 _FOUND = 6e-4  # max regret of a result of Gambit: a share of 1e-4 of the payoff range, 6
 _ROUNDING = 1e-9
-# sizes of Table 1 by the number of payoffs
-_SIZES = ("3x3", "5x2", "3x4", "4x3", "3x5", "3x6")
+_SIZES = ("3x3", "5x2", "3x4", "4x3", "3x5", "3x6")  # of Table 1, by the number of payoffs
 # kinds of removed actions; the first three are the Table 2 of Szafron et al. (2013)
 _KINDS = {
     "jack calls": r"\|1:.*\|call",
@@ -147,21 +146,21 @@ payoffs, family = (partial(_table, job="race", summary=what) for what in (_payof
 def conditions(stored: Stored) -> Nested:
     """The least x·r that multipliers leave beside regrets, slacks, and the last line of the LCP."""
     found = stored["conditions"].summary
-    at = [one["gaps"] for one in found["profiles"] if max(one["regrets"]) <= _ROUNDING]
+    at = [one for one in found["profiles"] if max(one["regrets"]) <= _ROUNDING]
     others = [one for one in found["profiles"] if max(one["regrets"]) > _ROUNDING]
     off = [abs(g - r) for o in others for g, r in zip(o["gaps"], o["regrets"], strict=True)]
     least = min((max(one["gaps"]) for one in others), default=0.0)
     entries, columns = found["two_players"]["shape"]
     slacks = max(found["slacks"], key=lambda own: max(own) - min(own))
-    spread = max(slacks) - min(slacks)
+    spread, games = max(slacks) - min(slacks), {one["game"] for one in at}
     return {
         "E": found["matrix"],
-        "equilibria": {"number": len(at), "least x·r": max(map(max, at), default=inf)},
+        "equilibria": {"number": len(at), "least x·r": [max(one["gaps"]) for one in at]},
         "other profiles": {"least x·r": least, "off the regret by": max(off, default=inf)},
         "Bx": Finding(columns == entries, {"B": f"{entries} × {columns}", "entries of x": entries}),
         "Bᵀx": columns != entries and abs(found["two_players"]["with_transpose"]) <= 1e-6,
         "slacks": Finding(spread, {"slacks of a player": slacks}),
-        "slacks of an equilibrium differ": len(at) > 1 and spread > _ROUNDING,
+        "slacks of an equilibrium differ": games > {FULL} and spread > _ROUNDING,
     }
 
 
@@ -281,8 +280,8 @@ def models(stored: Stored) -> Nested:
     whole = [found["22"][key] for key in _FIXED]
 
     def another_tree() -> bool:
-        jobs = ("info_21", "info_reduced")
-        return len({stored[job].printed_json["sizes"]["nodes"] for job in jobs}) > 1
+        trees = [stored[f"info_{name}"].printed_json["sizes"] for name in ("21", "reduced")]
+        return bool(trees[0]["nodes"] != trees[1]["nodes"])
 
     def fit(key: str) -> bool:
         return bool(found["21"][key] == _printed(f"{key} of the input", "reduced game"))
@@ -447,8 +446,7 @@ def _ahead(stored: Stored, job: str) -> Finding:
     return Finding(median(gains), {"in the middle": median(gains), "by game": gains})
 
 
-starts_strategic = partial(_ahead, job="starts_strategic")
-starts_kuhn = partial(_ahead, job="starts_kuhn")
+starts_strategic, starts_kuhn = (partial(_ahead, job=f"starts_{n}") for n in ("strategic", "kuhn"))
 
 
 def strategic_form(stored: Stored) -> Finding:
