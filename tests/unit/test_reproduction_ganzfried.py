@@ -6,7 +6,7 @@ import json
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
-from types import SimpleNamespace
+from types import SimpleNamespace as Job
 from typing import Any
 
 import numpy as np
@@ -59,14 +59,6 @@ def cell(game: str, solver: str, **changes: Any) -> CellRecord:
     return CellRecord("k", game, solver, game, solver, 0, **changes)
 
 
-def summary(value: Any) -> SimpleNamespace:
-    return SimpleNamespace(summary=value)
-
-
-def printed(value: Any) -> SimpleNamespace:
-    return SimpleNamespace(printed_json=value)
-
-
 def test_every_claim_has_a_fact_or_says_why_not() -> None:
     assert (len(CLAIMS), sum(not claim.fact for claim in CLAIMS)) == (164, 2)
     for claim in CLAIMS:
@@ -78,7 +70,6 @@ def test_table_1_has_every_printed_runtime_and_the_experiments_all_its_sizes() -
     cells = {claim.fact: claim.printed for claim in CLAIMS if claim.column.endswith("runtime")}
     assert len(cells) == 6 * 2
     assert cells["table_1/3x6/mip"] == "18.8500"
-    assert cells["table_1/5x2/ncp"] == "0.1858"
     for name in ("ganzfried_table_1", "ganzfried_table_1_quick"):
         parts = read_experiment(shipped()[name]).parts
         options = [dict(parse_spec(spec).options) for part in parts for spec in part.games]
@@ -123,16 +114,12 @@ def test_first_presolves_of_the_paper_fit_21_fixed_actions() -> None:
 
 def test_log_of_gurobi_is_read() -> None:
     text = (
-        "Gurobi Optimizer version 13.0.3 build v13\nPresolve added 12 rows and 0 columns\n"
-        "Presolve removed 0 rows and 9 columns\nPresolve time: 0.02s\n"
-        "Presolved: 17 rows, 6 columns, 43 nonzeros\n"
-        "Presolved model has 4 SOS constraint(s)\n"
-        "Presolved model has 252 bilinear constraint(s)\nVariable types: 6 continuous, 0 integer\n"
+        "Gurobi Optimizer version 13.0.3 build v13\nPresolve removed 0 rows and 9 columns\n"
+        "Presolve time: 0.02s\nPresolved: 17 rows, 6 columns, 43 nonzeros\n"
         "Cutting planes:\n  Gomory: 7\n  Flow cover: 3\n\nExplored 9 nodes\n"
     )
-    counts = {"added": [12, 0], "taken": [0, 9], "presolved": [17, 6, 43], "kinds": [6, 0]}
-    others = {"time": [0.02], "sos": [4], "bilinear": [252], "version": "13.0.3"}
-    assert read_log(text) == counts | others | {"cuts": {"Gomory": 7, "Flow cover": 3}}
+    counts = {"taken": [0, 9], "presolved": [17, 6, 43], "cuts": {"Gomory": 7, "Flow cover": 3}}
+    assert read_log(text) == counts | {"time": [0.02], "version": "13.0.3"}
 
 
 @cache
@@ -158,7 +145,7 @@ def test_rounded_profile_still_sums_to_one(tmp_path: Path, monkeypatch: pytest.M
     (tmp_path / "race").mkdir()
     (tmp_path / "race" / "profile.json").write_text(json.dumps({"behavior": rows}))
     best = EquilibriumRecord("iterate", [], [], 0.0, 0.0, profile="profile.json")
-    run = SimpleNamespace(cells=[cell(FULL, LOGIT, status="ok", equilibria=[best])])
+    run = Job(cells=[cell(FULL, LOGIT, status="ok", equilibria=[best])])
     monkeypatch.setattr("eqbench.papers.ganzfried.compute.read_run", lambda _: run)
     assert rounded(tmp_path, tmp_path, full=False)[FULL]["a33"] == "6667/10000"
 
@@ -183,10 +170,9 @@ def of_times(ncp: list[Any], mip: list[Any]) -> dict[str, Any]:
     ("ncp", "mip", "value", "bound"),
     [
         ([1.0, 2.0, 6.0], [3.0, 4.0, 20.0], 3.0, "exact"),
-        ([1.0, 1.0, 1.0], [2.0, "timeout", "limit"], 122 / 3, "lower"),
         ([1.0, 1.0, 1.0], [2.0, 60.0, 60.5], 122 / 3, "lower"),
         ([1.0, "timeout", "limit"], [2.0, 2.0, 2.0], 6 / 121, "upper"),
-        ([1.0, 1.0, "timeout"], [2.0, 2.0, "timeout"], 64 / 62, "unbounded"),
+        ([1.0, "timeout"], [2.0, "timeout"], 62 / 61, "unbounded"),
         # the games without a time of one of the two are left out
         ([1.0, 2.0, "refuted", 8.0], [2.0, "crashed", 5.0, 16.0], 2.0, "exact"),
     ],
@@ -198,75 +184,55 @@ def test_time_outs_count_as_the_limit_and_make_ratios_bounds(
     assert (ratio["value"], ratio["bound"]) == (pytest.approx(value), bound)
 
 
-def test_games_are_counted_by_how_they_ended() -> None:
-    ncp, mip = of_times([1.0, 2.0, "refuted", "limit"], ["unavailable"] * 4)["solvers"]
-    assert (ncp["games"], ncp["solved"], ncp["median_s"], ncp["precise"]) == (4, 2, 2.0, 2)
-    assert ncp["reasons"] == {"refuted": "it was refuted"}
-    assert (mip["solved"], mip["median_s"]) == (0, None)
-    assert of_times([1.0], ["unavailable"])["ratio"]["of_means"] is None
-
-
 @pytest.mark.parametrize(
-    ("mip", "expected"),
+    ("actions", "mip", "expected"),
     [
-        ([0.1, 0.1, 0.1], "reproduced"),
-        ([1.1, 1.1, 1.1], "differs"),
-        (["limit", 0.1, 0.1], "differs"),  # a bound beyond ten times theirs
-        (["unavailable"], "not_attempted"),
+        (3, [1.0, 1.0, 1.0], "reproduced"),
+        (3, [1.1, 1.1, 1.1], "differs"),
+        (3, ["limit", 0.1, 0.1], "differs"),  # a bound beyond ten times theirs
+        (6, [1.0, 2.0, "limit"], "reproduced"),
+        (6, [1.0, "limit"], "not_attempted"),
     ],
 )
-def test_a_mean_time_is_held_against_theirs(mip: list[Any], expected: str) -> None:
-    size = of_times([0.1], mip) | {"size": "3x3"}
-    jobs = {"table_1": summary({"sizes": [size]})}
-    assert verdict("n = 3, m = 3", "MIP avg. runtime", jobs) == expected
-
-
-def test_a_bound_says_nothing_unless_most_games_were_solved() -> None:
-    for mip, expected in (([1.0, 2.0, "limit"], "reproduced"), ([1.0, "limit"], "not_attempted")):
-        jobs = {"table_1": summary({"sizes": [of_times([0.1], mip) | {"size": "3x6"}]})}
-        assert verdict("n = 3, m = 6", "MIP avg. runtime", jobs) == expected
+def test_a_bound_says_nothing_unless_most_games_were_solved(
+    actions: int, mip: list[Any], expected: str
+) -> None:
+    jobs = {"table_1": Job(summary={"sizes": [of_times([0.1], mip) | {"size": f"3x{actions}"}]})}
+    assert verdict(f"n = 3, m = {actions}", "MIP avg. runtime", jobs) == expected
 
 
 def test_advantage_is_held_against_all_sizes_and_the_printed_means() -> None:
     growing = {"3x3": 2.0, "5x2": 3.0, "3x4": 4.0, "4x3": 5.0, "3x5": 6.0, "3x6": 7.0}
     for changed, expected in (({}, "reproduced"), ({"4x3": 1.5}, "source_error")):
         sizes = [of_times([1.0], [r]) | {"size": s} for s, r in (growing | changed).items()]
-        assert verdict("advantage", "", {"table_1": summary({"sizes": sizes})}) == expected
+        assert verdict("advantage", "", {"table_1": Job(summary={"sizes": sizes})}) == expected
 
 
 def stored() -> Jobs:
     """Some jobs as they come out."""
     names = {"family": "0", "as_named": "0", "as_described": "1/6", "a33_alone": "1/6"}
     identity = {"strict": True, "off_path": {}, "parameters": {"c33": 0.25, "beta": 0.0}}
-    exact = {"payoffs": ["-1/48", "-1/48", "1/24"]}
     row = {"behavior": {"P3": {"3:KB": {"call": "0"}}}}
-    logit = {"max_regret": 1.9e-5, "elapsed_s": 5.0, "status": "ok"}
-    program = {"max_regret": 1e-16, "elapsed_s": 0.3, "status": "ok"}
-    raw = {"raw_max_regret": 1e-10}
-    timeout = {"status": "timeout", "reason": "still running"}
+    logit: Any = {"max_regret": 1.9e-5, "elapsed_s": 5.0, "status": "ok"}
+    program: Any = {"elapsed_s": 0.3, "status": "ok", "statistics": {"raw_max_regret": 1e-10}}
+    race = [cell(REDUCED, LOGIT, **logit)]
+    race += [cell(game, PAPER, max_regret=1e-16, **program) for game in (REDUCED, FULL)]
+
+    def verified(gain: str) -> Job:
+        exact = {"payoffs": ["-1/48", "-1/48", "1/24"], "regrets": ["0", gain, "0"]}
+        return Job(printed_json={"exact": exact, "identity": identity})
+
+    timeout = cell(REDUCED, "gambit_gnm", status="timeout", reason="still running")
     return {
-        "grid": summary(json.loads(json.dumps(measured()))),
-        "profiles": SimpleNamespace(json=lambda _: row, row=row),
-        "program": summary({"models": json.loads(json.dumps(models())), "kept": {}}),
-        "info_21": printed({"sizes": {"nodes": 421}}),
-        "info_reduced": printed({"sizes": {"nodes": 415}}),
-        "rounded": summary({REDUCED: {"regrets": ["0", "1/59994", "0"], "a33": "2501/5000"}}),
-        "race": SimpleNamespace(
-            cells=[
-                cell(REDUCED, LOGIT, **logit),
-                cell(REDUCED, PAPER, **program, statistics=raw),
-                cell(FULL, PAPER, **program, statistics=raw),
-            ]
-        ),
-        "gambit": SimpleNamespace(
-            cells=[cell(REDUCED, "gambit_gnm", **timeout), cell(REDUCED, LOGIT, **logit)]
-        ),
-        **{
-            f"verify_{name}": printed(
-                {"exact": exact | {"regrets": ["0", gain, "0"]}, "identity": identity}
-            )
-            for name, gain in names.items()
-        },
+        "grid": Job(summary=json.loads(json.dumps(measured()))),
+        "profiles": Job(json=lambda _: row, row=row),
+        "program": Job(summary={"models": json.loads(json.dumps(models())), "kept": {}}),
+        "info_21": Job(printed_json={"sizes": {"nodes": 421}}),
+        "info_reduced": Job(printed_json={"sizes": {"nodes": 415}}),
+        "rounded": Job(summary={REDUCED: {"regrets": ["0", "1/59994"], "a33": "2501/5000"}}),
+        "race": Job(cells=race),
+        "gambit": Job(cells=[timeout, cell(REDUCED, LOGIT, **logit)]),
+        **{f"verify_{name}": verified(gain) for name, gain in names.items()},
     }
 
 
@@ -275,10 +241,8 @@ def change(jobs: Jobs, path: str, value: Any) -> None:
     *keys, last = path.split("/")
     place: Any = jobs
     for key in keys:
-        if isinstance(place, SimpleNamespace | CellRecord):
-            place = getattr(place, key)
-        else:
-            place = place[int(key) if isinstance(place, list) else key]
+        index: Any = int(key) if isinstance(place, list) else key
+        place = place[index] if isinstance(place, dict | list) else getattr(place, key)
     if isinstance(place, dict):
         place[last] = value
     else:
@@ -297,9 +261,7 @@ READINGS, MODELS = "grid/summary/readings", "program/summary/models"
         (HALF, "", f"{READINGS}/as_named", [{"regrets": ["0", "1/6", "0"]}], "differs"),
         (RANGE, "", "", None, "source_error"),
         (RANGE, "", f"{READINGS}/a33_alone", [{"regrets": ["0", "0", "0"]}], "differs"),
-        (RANGE, "", "grid/summary/pairs/2/regrets", ["0"] * 3, "source_error"),
         (RANGE, "", "grid/summary/pairs/7/regrets", ["0"] * 3, "reproduced"),
-        ("c32 in the family", "", "", None, "reproduced"),
         ("c32 in the family", "", "profiles/row/behavior/P3/3:KB/call", "1/2", "differs"),
         ("payoffs", "", "", None, "reproduced"),
         ("payoffs", "", "verify_as_named/printed_json/exact/payoffs", ["0"] * 3, "differs"),
@@ -307,10 +269,9 @@ READINGS, MODELS = "grid/summary/readings", "program/summary/models"
         (ROWS, "reduced game", f"{MODELS}/22/rows", 72, "reproduced"),
         (ROWS, "reduced game", f"{MODELS}/21/rows", 71, "differs"),
         (ROWS, "reduced game", "info_21/printed_json/sizes/nodes", 415, "differs"),
-        ("introduction: gain", "", "", None, "reproduced"),
         ("introduction: gain", "", f"rounded/summary/{REDUCED}/regrets", ["1/50000"], "differs"),
-        ("reduced game, on SCIP", "", "", None, "reproduced"),
         ("reduced game, on SCIP", "", "race/cells/1/max_regret", 1e-9, "differs"),
+        ("reduced game, on SCIP", "", "race/cells/1/elapsed_s", 24.0, "reproduced"),
         ("reduced game, on SCIP", "", "race/cells/1/elapsed_s", 25.0, "differs"),
         ("removal of dominated actions", "", "", None, "differs"),
         ("removal of dominated actions", "", "race/cells/2/max_regret", 0.1, "reproduced"),
@@ -319,7 +280,6 @@ READINGS, MODELS = "grid/summary/readings", "program/summary/models"
         ("gnm", NONE, "gambit/cells/0/status", "failed", "reproduced"),
         ("gnm", NONE, "gambit/cells/0/status", "crashed", "differs"),
         ("gnm", NONE, "gambit/cells/0/max_regret", 1e-5, "differs"),
-        ("all methods", NONE, "", None, "not_attempted"),
         ("all methods", NONE, "gambit/cells/0/status", "failed", "reproduced"),
         ("all methods", NONE, "gambit/cells/0/max_regret", 1e-5, "differs"),
     ],
@@ -338,4 +298,4 @@ def test_pygambit_refuses_three_players_and_takes_trees_for_agent_equilibria() -
     others = {"refusals": dict.fromkeys(said["refusals"], ""), "agents": {"liap": "no such method"}}
     for found, expected in ((said, "reproduced"), (others, "differs")):
         for method in ("lp", "liap"):
-            assert verdict(method, "applies to", {"gambit_says": summary(found)}) == expected
+            assert verdict(method, "applies to", {"gambit_says": Job(summary=found)}) == expected
