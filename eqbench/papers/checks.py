@@ -102,7 +102,7 @@ def half_unit(text: str) -> Fraction:
 
 
 def passes(check: str, ours: Any, printed: str) -> bool | None:
-    """Return whether a value of ours passes a check; None if it is a bound that leaves it open.
+    """Return whether a value of ours passes a check; None if a bound or a gap leaves it open.
 
     Raises
     ------
@@ -110,6 +110,8 @@ def passes(check: str, ours: Any, printed: str) -> bool | None:
         If the check is not in the language, or has nothing to compare with.
     """
     value = ours.value if isinstance(ours, Finding) else ours
+    if isinstance(value, Missing):  # an entry of a table
+        return None
     found = [_passes(term.strip(), value, printed) for term in re.split(r"\band\b", check)]
     return False if False in found else None if None in found else True
 
@@ -240,6 +242,8 @@ def shown(value: Any) -> str:
             return shown(other)
         case Interval(low=low, high=high) if low == high:
             return shown(low)
+        case Missing(why=why):
+            return why
         case Interval(low=low, high=high):
             if math.isinf(high):
                 return f"at least {shown(low)}"

@@ -5,42 +5,27 @@ from __future__ import annotations
 import tempfile
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from eqbench.documents import read_file
+from eqbench.papers.stored import Stored
 from eqbench.plots.style import label_axes, new_figure, save_figure
 
-if TYPE_CHECKING:
-    from eqbench.papers.stored import Stored
 
-
-_PLAYER = 1
-
-
-def regret_picture(stored: Stored) -> str:
+def gains(stored: Stored) -> str:
     """SVG of what player 2 gains, as fractions on a grid of a33 and c32."""
     figure = new_figure(4.6, 4.2)
     ax = figure.subplots()
     for item in stored["grid"].summary["pairs"]:
         place = float(Fraction(item["a33"])), float(Fraction(item["c32"]))
-        gain = item["regrets"][_PLAYER]
+        gain = item["regrets"][1]
         none = gain == "0"
-        ax.text(
-            *place,
-            gain,
-            ha="center",
-            va="center",
-            fontsize=9,
-            fontweight="bold" if none else "normal",
-            bbox={"boxstyle": "round", "facecolor": "#cfe8d5" if none else "white", "lw": 0.4},
-        )
+        box = {"boxstyle": "round", "facecolor": "#cfe8d5" if none else "white", "lw": 0.4}
+        weight = "bold" if none else "normal"
+        ax.text(*place, gain, ha="center", va="center", fontsize=9, weight=weight, bbox=box)
     quarters = [0, 0.25, 0.5, 0.75, 1]
     ax.set(xlim=(-0.12, 1.12), ylim=(-0.12, 1.12), xticks=quarters, yticks=quarters)
-    label_axes(
-        ax,
-        "a33: player 1 calls with the king after check, bet, fold",
-        "c32: player 3 does after check, bet",
-    )
+    call = "player 1 calls with the king after check, bet, fold"
+    label_axes(ax, f"a33: {call}", "c32: player 3 does after check, bet")
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "picture.svg"
         save_figure(figure, file)
