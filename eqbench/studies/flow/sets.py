@@ -9,8 +9,8 @@ Symbols in shapes: V named frequencies, K parameters, C constraints, n points.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import islice
 from typing import Any, Literal, NamedTuple
@@ -114,7 +114,7 @@ def _is_member(known: KnownSet, point: FloatArray) -> bool:
 
 
 def _mixtures(known: KnownSet, ends: FloatArray, rng: np.random.Generator) -> Iterator[FloatArray]:
-    """Members that are mixtures (K,) of others (n, K), at random."""
+    """Yield members that are mixtures (K,) of others (n, K), at random."""
     misses = 0
     while len(ends) > 1 and misses < _TRIES:
         mixture = rng.dirichlet(np.full(len(ends), 0.5)) @ ends
@@ -142,21 +142,21 @@ class Looked:
 
     Attributes
     ----------
-    place : where in its set it lies; None if it is of no set
-    figures : by which people name it
     behavior : float64 (A,)
     payoffs, max_regret : by the verifier, in payoff units
     is_equilibrium : whether that regret is rounding
     spectrum : what the flow does near it
+    place : where in its set it lies; None if it is of no set
+    figures : by which people name it
     """
 
-    place: Place | None
-    figures: dict[str, float]
     behavior: FloatArray
     payoffs: list[float]
     max_regret: float
     is_equilibrium: bool
     spectrum: Spectrum
+    place: Place | None = None
+    figures: Mapping[str, float] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values, all but the behavior."""
@@ -170,9 +170,18 @@ class Looked:
         }
 
 
+def look(verifier: Verifier, flow: Flow, behavior: FloatArray) -> Looked:
+    """Measure a profile (A,), and what the flow does near it."""
+    behavior = on_face(flow.choices, np.clip(behavior, 0.0, 1.0))
+    measured = verifier.verify(BehaviorProfile.of(verifier.tree, behavior))
+    payoffs, regret = list(map(float, measured.payoffs)), float(measured.max_regret)
+    is_equilibrium = regret <= ROUNDING * verifier.tree.payoff_range
+    return Looked(behavior, payoffs, regret, is_equilibrium, spectrum(flow, behavior))
+
+
 @dataclass(frozen=True, eq=False)
 class SetVerdict:
-    """What a published set is under a flow.
+    """The stability of a published set under a flow.
 
     Attributes
     ----------
@@ -198,7 +207,11 @@ class SetVerdict:
         counts = [each.spectrum.counts for each in self.looked]
         verdicts = Counter(each.spectrum.verdict for each in self.looked)
         inside = self.representative.spectrum.verdict
-        deviating = [each for each in self.looked if each.spectrum.verdict != inside]
+        deviating = [
+            {"place": each.place, "parameters": each.figures, **count, "verdict": verdict}
+            for each, count in zip(self.looked, counts, strict=True)
+            if (verdict := each.spectrum.verdict) != inside
+        ]
         return {
             "name": self.name,
             "value": None if self.value is None else float(self.value),
@@ -207,59 +220,16 @@ class SetVerdict:
                 "examined": len(self.looked),
                 "refuted": self.refuted,
                 "places": dict(Counter(str(each.place) for each in self.looked)),
-                **{
-                    key: [min(c[key] for c in counts), max(c[key] for c in counts)]
-                    for key in COUNTS
-                },
+                **{k: [min(c[k] for c in counts), max(c[k] for c in counts)] for k in COUNTS},
                 "verdicts": dict(verdicts),
                 "same_everywhere": not deviating,
-                "deviating": [
-                    {"place": each.place, "parameters": each.figures}
-                    | each.spectrum.counts
-                    | {"verdict": each.spectrum.verdict}
-                    for each in deviating
-                ],
+                "deviating": deviating,
             },
         }
 
 
-class Examiner:
-    """Looks at profiles of one game under one flow."""
-
-    def __init__(self, game: Game, flow: Flow) -> None:
-        self.game, self.flow = game, flow
-        self._verifier = Verifier(game.tree)
-        self.allowed = ROUNDING * game.tree.payoff_range
-
-    def look(
-        self,
-        behavior: FloatArray,
-        place: Place | None = None,
-        figures: dict[str, float] | None = None,
-    ) -> Looked:
-        """What a profile (A,) is worth and what the flow does near it."""
-        behavior = on_face(self.flow.choices, np.clip(behavior, 0.0, 1.0))
-        measured = self._verifier.verify(BehaviorProfile.of(self.game.tree, behavior))
-        regret = float(measured.max_regret)
-        return Looked(
-            place,
-            figures or {},
-            behavior,
-            [float(payoff) for payoff in measured.payoffs],
-            regret,
-            regret <= self.allowed,
-            spectrum(self.flow, behavior),
-        )
-
-    def member(self, known: KnownSet, member: Member) -> Looked:
-        """The same of a member of a published set."""
-        frequencies = known.frequencies(member.parameters)
-        figures = known.shown(member.parameters)
-        return self.look(known.layout.behavior(frequencies), member.place, figures)
-
-
 def verdicts(game: Game, flow: Flow, *, samples: int = SAMPLES, seed: int = 0) -> list[SetVerdict]:
-    """What each published set of equilibria of a game is under a flow, in their order.
+    """Say how stable each published set of equilibria of a game is under a flow, in their order.
 
     Members that are no equilibria or no rest points by measurement are left out and counted.
 
@@ -273,26 +243,29 @@ def verdicts(game: Game, flow: Flow, *, samples: int = SAMPLES, seed: int = 0) -
     UsageError
         If none is left of a set: such a flow is no model of how the game is played.
     """
-    examiner = Examiner(game, flow)
+    verifier = Verifier(game.tree)
     pieces: dict[str, list[KnownSet]] = {}
-    for known in known_sets(game):  # the pieces of one set share its name
+    for known in known_sets(game):  # the pieces of one set share its name, the first speaks for it
         pieces.setdefault(known.name, []).append(known)
-    return [_of_set(examiner, sets, samples, seed) for sets in pieces.values()]
-
-
-def _of_set(examiner: Examiner, pieces: list[KnownSet], samples: int, seed: int) -> SetVerdict:
-    """The verdict on a set from all its pieces; the first piece speaks for it."""
-    rng = np.random.default_rng(seed)
-    looked = [
-        examiner.member(known, member)
-        for known in pieces
-        for member in members(known, samples, rng)
-    ]
-    held = [each for each in looked if each.is_equilibrium and each.spectrum.is_rest_point]
-    name, value = pieces[0].name, examiner.game.tree.payoffs.value
-    if not held:
-        raise UsageError(
-            f"the flow does not rest at any member of {name} that was looked at ({len(looked)}); "
-            "choose a solver whose flow rests at equilibria, such as replicator"
-        )
-    return SetVerdict(name, value, tuple(held), len(looked) - len(held))
+    found = []
+    for name, sets in pieces.items():
+        rng = np.random.default_rng(seed)
+        looked = [
+            replace(
+                look(verifier, flow, known.layout.behavior(known.frequencies(parameters))),
+                place=place,
+                figures=known.shown(parameters),
+            )
+            for known in sets
+            for place, parameters in members(known, samples, rng)
+        ]
+        held = [each for each in looked if each.is_equilibrium and each.spectrum.is_rest_point]
+        if not held:
+            raise UsageError(
+                f"the flow does not rest at any member of {name} that was looked at "
+                f"({len(looked)}); choose a solver whose flow rests at equilibria, such as "
+                "replicator"
+            )
+        refuted = len(looked) - len(held)
+        found.append(SetVerdict(name, game.tree.payoffs.value, tuple(held), refuted))
+    return found

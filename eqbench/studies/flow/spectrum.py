@@ -40,15 +40,12 @@ class Spectrum:
 
     Attributes
     ----------
-    eigenvalues : complex128 (F,)
-        Of the Jacobian in frequency coordinates; the largest real part first.
-    across : float64
-        The largest of those across the face of the rest point; minus infinity if there are none.
-        It is positive where an action that is not played would gain.
-    scale : float
-        Spectral norm of the Jacobian.
-    speed : float
-        Largest derivative of a frequency by time, which is zero at a rest point.
+    eigenvalues : complex128 (F,), of the Jacobian in frequency coordinates; the largest real part
+        first
+    across : the largest of those across the face of the rest point, positive where an action that
+        is not played would gain; minus infinity if there are none
+    scale : spectral norm of the Jacobian
+    speed : largest derivative of a frequency by time, which is zero at a rest point
     """
 
     eigenvalues: NDArray[np.complex128]
@@ -58,16 +55,12 @@ class Spectrum:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many eigenvalues are unstable, oscillate on the center manifold, vanish, are stable.
-
-        Eigenvalues are counted, not pairs.
-        """
+        """Numbers of eigenvalues, not pairs; those that oscillate are on the center manifold."""
         limit = TOLERANCE * self.scale
-        real, imaginary = self.eigenvalues.real, np.abs(self.eigenvalues.imag)
+        real, turns = self.eigenvalues.real, np.abs(self.eigenvalues.imag) > limit
         center = np.abs(real) <= limit
-        masks = real > limit, center & (imaginary > limit), center & (imaginary <= limit)
-        numbers = [int(mask.sum()) for mask in (*masks, real < -limit)]
-        return dict(zip(COUNTS, numbers, strict=True))
+        masks = (real > limit, center & turns, center & ~turns, real < -limit)
+        return {name: int(mask.sum()) for name, mask in zip(COUNTS, masks, strict=True)}
 
     @property
     def verdict(self) -> str:
@@ -90,7 +83,7 @@ class Spectrum:
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values."""
-        pairs = [[float(value.real), float(value.imag)] for value in self.eigenvalues]
+        pairs = np.column_stack((self.eigenvalues.real, self.eigenvalues.imag)).tolist()
         rest = {"verdict": self.verdict, "scale": self.scale, "speed": self.speed}
         return {"eigenvalues": pairs} | self.counts | rest
 
@@ -110,7 +103,7 @@ def on_face(choices: Choices, behavior: FloatArray) -> FloatArray:
 
 
 def spectrum(flow: Flow, behavior: FloatArray) -> Spectrum:
-    """Eigenvalues of a flow at a rest point float64 (A,).
+    """Return the eigenvalues of a flow at a rest point float64 (A,).
 
     Raises
     ------
@@ -126,14 +119,14 @@ def spectrum(flow: Flow, behavior: FloatArray) -> Spectrum:
     if not size:
         return Spectrum(np.zeros(0, dtype=np.complex128), -np.inf, 0.0, 0.0)
     # of each set the largest frequency gives way, so an action that is not played has its own row
-    base, other = [], []
-    for block in blocks(choices):
-        largest = int(np.argmax(behavior[block]))
-        other.append(np.delete(block, largest))
-        base.append(np.full(len(block) - 1, block[largest]))
-    action, first = np.concatenate(other), np.concatenate(base)
+    pairs = [
+        (action, block[np.argmax(behavior[block])])
+        for block in blocks(choices)
+        for action in np.delete(block, np.argmax(behavior[block]))
+    ]
+    action, largest = np.transpose(pairs)
     there = spread(choices.action, choices.first, choices.n_actions)[action]
-    back = spread(action, first, choices.n_actions)[choices.action]
+    back = spread(action, largest, choices.n_actions)[choices.action]
     matrix = there @ jacobian @ back
     scale = float(np.linalg.norm(matrix, 2))
     played = behavior[action] > 0
@@ -148,9 +141,7 @@ def spectrum(flow: Flow, behavior: FloatArray) -> Spectrum:
 def eigenvalues(matrix: FloatArray, rounding: float) -> NDArray[np.complex128]:
     """Eigenvalues of a square matrix; those zero within rounding, defective or not, are exact.
 
-    Parameters
-    ----------
-    rounding : singular values up to here count as zero
+    Singular values up to `rounding` count as zero.
     """
     zeros = 0
     while len(matrix):

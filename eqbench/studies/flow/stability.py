@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +20,14 @@ from eqbench.model.tree import FloatArray
 from eqbench.report.naming import identity_text
 from eqbench.report.rows import Column, Report, Row, Table
 from eqbench.studies.branch import POINTS, action_labels, columns
-from eqbench.studies.flow.points import append_rows, drop_rows
+from eqbench.studies.flow.points import append_rows
 from eqbench.studies.flow.resolve import by_name, solver_and_games, value_of
-from eqbench.studies.flow.sets import Examiner, Looked, verdicts
+from eqbench.studies.flow.sets import Looked, look, verdicts
 from eqbench.studies.flow.spectrum import COUNTS, STABLE, TOLERANCE, UNSTABLE, blocks, spread
 from eqbench.studies.frame import Session, Study, call
 from eqbench.studies.requests import StabilityRequest
 from eqbench.text import cell_text
+from eqbench.verification import Verifier
 
 SCHEMA = "eqbench.stability/1"
 LEADING = ("parameter", "name")
@@ -36,7 +37,6 @@ _EIGENVALUES = (
     "manifold with as many oscillating dimensions; there linearization does not decide whether a "
     "rest point is stable."
 )
-_NO_EQUILIBRIUM = "! is no equilibrium."
 _VERDICTS = {UNSTABLE: "unstable", STABLE: "stable"}
 _COUNTED = dict(zip(("unstable", "oscillating", "zero", "stable"), COUNTS, strict=True))
 _STEPS = 40
@@ -87,16 +87,15 @@ class StabilityStudy(Study[StabilityRequest]):
             )
 
     def _given_profiles(self) -> dict[str, Looked]:
-        """Return what the given profiles are, by name."""
         if not self.request.profiles:
             return {}
-        (game,) = self.games
-        examiner = Examiner(game, self._dynamics.flow(game))
-        found = {}
+        game = self.games[0]
+        verifier, flow, found = Verifier(game.tree), self._dynamics.flow(game), {}
         for name, data in by_name(self.request.profiles).items():
-            looked = examiner.look(profile_from_json(game.tree, data).probabilities)
+            looked = look(verifier, flow, profile_from_json(game.tree, data).probabilities)
             if not looked.spectrum.is_rest_point:
-                raise UsageError(_moves(game, examiner, name, looked))
+                moves = _moves(game, flow, looked)
+                raise UsageError(f"the profile {name} is no rest point: {moves}")
             found[name] = looked
         return found
 
@@ -105,8 +104,7 @@ class StabilityStudy(Study[StabilityRequest]):
 
     def do(self, part: str, session: Session) -> dict[str, Any]:
         """Look at all there is at a value of the parameter; profiles are written as points."""
-        position = self.parts().index(part)
-        game, request = self.games[position], self.request
+        game, request = self.games[self.parts().index(part)], self.request
         value, flow = value_of(game), self._dynamics.flow(game)
         found = verdicts(game, flow, samples=request.samples, seed=request.seed)
         equilibria = [each.to_json() for each in found]
@@ -119,15 +117,14 @@ class StabilityStudy(Study[StabilityRequest]):
             )
             resting = {"value": value} | figures | {"points": entries(game, others)}
             profiles += [(f"rest point {n}", looked) for n, looked in enumerate(others, start=1)]
-        # rows of a value at which the search was interrupted, and is made anew, go
-        if session.again:
-            drop_rows(session.folder / POINTS, _cell(game))
-        free = Choices.of(game.tree).action
+        free, cell = Choices.of(game.tree).action, "" if value is None else repr(value)
         rows = [
-            (_cell(game), cell_text(name), *map(repr, (*p.payoffs, *p.behavior[free].tolist())))
-            for name, p in profiles
+            (cell, cell_text(name), *looked.payoffs, *looked.behavior[free].tolist())
+            for name, looked in profiles
         ]
-        append_rows(session.folder / POINTS, columns(game.tree, LEADING), rows)
+        # rows of a value at which the search was interrupted, and is made anew, go
+        header = columns(game.tree, LEADING)
+        append_rows(session.folder / POINTS, header, rows, again=session.again)
         return {
             "equilibria": equilibria,
             "rest_points": resting,
@@ -159,26 +156,14 @@ class StabilityStudy(Study[StabilityRequest]):
         return files
 
 
-def _cell(game: Game) -> str:
-    """Return the value of the parameter as points have it; nothing where there is none."""
-    value = value_of(game)
-    return "" if value is None else repr(value)
-
-
 def _given_json(game: Game, name: str, looked: Looked) -> dict[str, Any]:
     behavior = BehaviorProfile.of(game.tree, looked.behavior)
     identity = Identifier(game).identify(behavior, looked.max_regret)
-    return {
-        "name": name,
-        "value": value_of(game),
-        **looked.to_json(),
-        "identity": identity and identity.to_json(),
-    }
+    found = {"name": name, "value": value_of(game), **looked.to_json()}
+    return found | {"identity": identity and identity.to_json()}
 
 
-def _moves(game: Game, examiner: Examiner, name: str, looked: Looked) -> str:
-    """Say why a profile is refused."""
-    flow, labels = examiner.flow, action_labels(game.tree)
+def _moves(game: Game, flow: Flow, looked: Looked) -> str:
     velocity = flow.frequency_velocity(looked.behavior)
     fastest = int(np.argmax(np.abs(velocity)))
     advice = "give all its digits, for example as ncp, logit or arclength have polished them"
@@ -188,11 +173,13 @@ def _moves(game: Game, examiner: Examiner, name: str, looked: Looked) -> str:
             "differ in value, or digits are missing; logit gives equilibria that rest"
         )
     return (
-        f"the profile {name} is no rest point: the frequency of "
-        f"{labels[flow.choices.action[fastest]]} changes at {velocity[fastest]:.3g} per unit of "
-        f"time, and {TOLERANCE * looked.spectrum.scale:.3g} is rounding; its max regret is "
-        f"{looked.max_regret:.3g}: {advice}"
+        f"the frequency of {action_labels(game.tree)[flow.choices.action[fastest]]} changes at "
+        f"{velocity[fastest]:.3g} per unit of time, and {TOLERANCE * looked.spectrum.scale:.3g} is "
+        f"rounding; its max regret is {looked.max_regret:.3g}: {advice}"
     )
+
+
+# -- rest points ----------------------------------------------------------------------------------
 
 
 def rest_points(
@@ -213,23 +200,24 @@ def rest_points(
     draws : how many faces
     interrupted : asked before each draw whether to stop
     """
-    rng, examiner = np.random.default_rng(seed), Examiner(game, flow)
+    rng, verifier = np.random.default_rng(seed), Verifier(game.tree)
     found: list[Looked] = []
     arrived = equilibria = drawn = 0
     while drawn < draws and not interrupted():
         drawn += 1
         behavior = _rest_point(flow, _random_point(flow.choices, rng))
-        if behavior is None:
+        looked = None if behavior is None else look(verifier, flow, behavior)
+        if looked is None or not looked.spectrum.is_rest_point:
             continue
-        looked = examiner.look(behavior)
-        arrived += looked.spectrum.is_rest_point
-        equilibria += looked.spectrum.is_rest_point and looked.is_equilibrium
-        if looked.spectrum.is_rest_point and not looked.is_equilibrium and _is_new(looked, found):
+        arrived += 1
+        equilibria += looked.is_equilibrium
+        apart = (np.abs(looked.behavior - each.behavior).max() for each in found)
+        if not looked.is_equilibrium and all(distance > _SAME for distance in apart):
             found.append(looked)
     growth = [float(each.spectrum.eigenvalues.real.max()) for each in found]
     figures = {
         "draws": drawn,
-        "arrived": int(arrived),
+        "arrived": arrived,
         "equilibria": int(equilibria),
         "distinct": len(found),
         "faces": len({tuple(each.behavior > 0) for each in found}),
@@ -242,13 +230,16 @@ def rest_points(
 
 def entries(game: Game, found: list[Looked]) -> list[dict[str, Any]]:
     """Return rest points as JSON values, with the frequencies of actions that are played."""
-    labels = action_labels(game.tree)
-    free = np.concatenate([np.zeros(0, dtype=np.int64), *blocks(Choices.of(game.tree))])
+    labels, free = action_labels(game.tree), _joined(blocks(Choices.of(game.tree)))
     return [
         each.to_json()
         | {"frequencies": {labels[a]: float(each.behavior[a]) for a in free if each.behavior[a]}}
         for each in found
     ]
+
+
+def _joined(parts: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
+    return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
 
 
 def _random_point(choices: Choices, rng: np.random.Generator) -> FloatArray:
@@ -264,10 +255,12 @@ def _random_point(choices: Choices, rng: np.random.Generator) -> FloatArray:
 def _rest_point(flow: Flow, behavior: FloatArray) -> FloatArray | None:
     """Return the rest point (A,) that Newton's method finds inside a face, if any."""
     choices = flow.choices
-    first, action = _pairs(choices, behavior)
+    face = [block[behavior[block] > 0] for block in blocks(choices)]
+    action = _joined(played[1:] for played in face)  # they do as well as the first one, which
+    first = _joined(np.repeat(played[:1], len(played) - 1) for played in face)  # gives way
     everywhere = spread(choices.action, choices.first, choices.n_actions)
     directions = spread(action, first, choices.n_actions)
-    played = np.append(action, first)
+    mixed = np.append(action, first)
     for _ in range(_STEPS):
         gains, slopes = _gains(flow, behavior, everywhere)
         gap = gains[action] - gains[first]
@@ -282,7 +275,7 @@ def _rest_point(flow: Flow, behavior: FloatArray) -> FloatArray | None:
         falling = step < 0
         way = (behavior[falling] / -step[falling]).min(initial=np.inf)
         behavior = np.maximum(behavior + min(1.0, _MOST_OF_THE_WAY * way) * step, 0.0)
-        if behavior[played].min(initial=1.0) < _INSIDE:
+        if behavior[mixed].min(initial=1.0) < _INSIDE:
             return None
     return None
 
@@ -301,20 +294,6 @@ def _gains(
     return rates, slopes
 
 
-def _pairs(choices: Choices, behavior: FloatArray) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the first played action for each of the others in its information set, and these."""
-    first, action = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
-    for block in blocks(choices):
-        played = block[behavior[block] > 0]
-        action.append(played[1:])
-        first.append(np.full(len(played) - 1, played[0]))
-    return np.concatenate(first), np.concatenate(action)
-
-
-def _is_new(looked: Looked, found: list[Looked]) -> bool:
-    return all(np.abs(looked.behavior - each.behavior).max() > _SAME for each in found)
-
-
 # -- tables ---------------------------------------------------------------------------------------
 
 
@@ -326,37 +305,32 @@ def stability_report(document: Mapping[str, Any]) -> Report:
     if not equilibria:
         return Report((Table(title, lines=searches),))
     at = (Column(document["parameter"], "number", identifies=True, layout="g"),) if several else ()
+    columns = (
+        *at,
+        Column("equilibrium", "words", identifies=True),
+        *(Column(title, "count") for title in _COUNTED),
+        Column("max re", "number", dispensable=3, layout=".3g"),
+        Column("max regret", "small", dispensable=1),
+        Column("members", "number", dispensable=2),
+        Column("verdict"),
+    )
     notes = [line for entry in equilibria for line in _deviations(entry, several=several)]
     notes.append(_EIGENVALUES.format(tolerance=document["tolerance"]))
     if not all(entry["is_equilibrium"] for entry in equilibria):
-        notes.append(_NO_EQUILIBRIUM)
-    table = Table(
-        title,
-        (
-            *at,
-            Column("equilibrium", "words", identifies=True),
-            *(Column(title, "count") for title in _COUNTED),
-            Column("max re", "number", dispensable=3, layout=".3g"),
-            Column("max regret", "small", dispensable=1),
-            Column("members", "number", dispensable=2),
-            Column("verdict"),
-        ),
-        tuple(_equilibrium(document, entry) for entry in equilibria),
-        notes=tuple(notes),
-    )
+        notes.append("! is no equilibrium.")
+    rows = tuple(_equilibrium(document, entry) for entry in equilibria)
+    table = Table(title, columns, rows, notes=tuple(notes))
     return Report((table, Table("", lines=searches)) if searches else (table,))
 
 
 def _equilibrium(document: Mapping[str, Any], entry: Mapping[str, Any]) -> Row:
     growth = max((pair[0] for pair in entry["eigenvalues"]), default=0.0)
     identity, members = entry.get("identity"), entry.get("members")
+    words = [entry["name"], f"= {identity_text(identity)}" if identity else ""]
+    words += ["" if entry["is_equilibrium"] else "!"]
     cells = {
         document["parameter"]: entry["value"],
-        "equilibrium": [
-            entry["name"],
-            *([f"= {identity_text(identity)}"] if identity else []),
-            *([] if entry["is_equilibrium"] else ["!"]),
-        ],
+        "equilibrium": list(filter(None, words)),
         **{title: entry[key] for title, key in _COUNTED.items()},
         "max re": growth if abs(growth) > document["tolerance"] * entry["scale"] else 0,
         "max regret": entry["max_regret"],
@@ -366,25 +340,25 @@ def _equilibrium(document: Mapping[str, Any], entry: Mapping[str, Any]) -> Row:
     return Row(entry["name"], cells)
 
 
-def _deviations(entry: Mapping[str, Any], *, several: bool) -> list[str]:
+def _deviations(entry: Mapping[str, Any], *, several: bool) -> Iterator[str]:
     """Say which members have another verdict than the one inside the set."""
     members = entry.get("members")
     if members is None:
-        return []
+        return
     name = f"{entry['name']} at {entry['value']:g}" if several else entry["name"]
-    lines = []
+    # of each verdict the first member that has it
+    examples = {each["verdict"]: each for each in reversed(members["deviating"])}
     for verdict, count in members["verdicts"].items():
-        if verdict == entry["verdict"]:
-            continue
-        where = next(each for each in members["deviating"] if each["verdict"] == verdict)
-        figures = ", ".join(f"{name}={value:.4g}" for name, value in where["parameters"].items())
-        lines.append(
-            f"* {name}: {count} of {members['examined']} members: {verdict}, for "
-            f"example the {where['place']} {figures}"
-        )
+        if (where := examples.get(verdict)) is not None:
+            figures = ", ".join(
+                f"{key}={figure:.4g}" for key, figure in where["parameters"].items()
+            )
+            yield (
+                f"* {name}: {count} of {members['examined']} members: {verdict}, for example the "
+                f"{where['place']} {figures}"
+            )
     if members["refuted"]:
-        lines.append(f"* {name}: {members['refuted']} members left out, being no equilibria here")
-    return lines
+        yield f"* {name}: {members['refuted']} members left out, being no equilibria here"
 
 
 def _searched(search: Mapping[str, Any], *, several: bool) -> str:
