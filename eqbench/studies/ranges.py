@@ -689,7 +689,7 @@ def _conditions(document: Mapping[str, Any]) -> Iterator[str]:
 
 def ranges_csv(document: Mapping[str, Any]) -> str:
     """Return a row for each quantity; empty where nothing is known."""
-    columns = [(sense, name) for sense in SENSES for name in _CSV_END]
+    columns: list[tuple[str, str]] = [(sense, name) for sense in SENSES for name in _CSV_END]
     columns += [("published", "low"), ("published", "high")]
     text = io.StringIO(newline="")
     writer = csv.writer(text)

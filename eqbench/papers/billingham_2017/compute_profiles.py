@@ -11,6 +11,7 @@ import numpy as np
 
 from eqbench.equilibria import KnownSet, known_sets
 from eqbench.equilibria.expressions import evaluate
+from eqbench.equilibria.members import members
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_text
@@ -18,7 +19,6 @@ from eqbench.model.tree import FloatArray
 from eqbench.papers.billingham_2017.found import NAMES, layout_of
 from eqbench.papers.billingham_2017.jobs import BESIDE, ENDS, PRINTED
 from eqbench.registry import load_game
-from eqbench.studies.flow.sets import members
 from eqbench.studies.study_files import write_texts
 from eqbench.verification import Verifier
 

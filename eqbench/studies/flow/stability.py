@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from eqbench.dynamics import Dynamics, Flow
 from eqbench.equilibria import Identifier, known_sets
@@ -16,14 +15,22 @@ from eqbench.model.choices import Choices
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_from_json
-from eqbench.model.tree import FloatArray
 from eqbench.report.naming import identity_text
 from eqbench.report.rows import Column, Report, Row, Table
 from eqbench.studies.branch import POINTS, action_labels, columns
 from eqbench.studies.flow.points import append_rows
 from eqbench.studies.flow.resolve import by_name, solver_and_games, value_of
-from eqbench.studies.flow.sets import Looked, look, verdicts
-from eqbench.studies.flow.spectrum import COUNTS, STABLE, TOLERANCE, UNSTABLE, blocks, spread
+from eqbench.studies.flow.rest_points import (
+    COUNTS,
+    STABLE,
+    TOLERANCE,
+    UNSTABLE,
+    Looked,
+    entries,
+    look,
+    rest_points,
+    verdicts,
+)
 from eqbench.studies.frame import Session, Study, call
 from eqbench.studies.requests import StabilityRequest
 from eqbench.text import cell_text
@@ -39,13 +46,6 @@ _EIGENVALUES = (
 )
 _VERDICTS = {UNSTABLE: "unstable", STABLE: "stable"}
 _COUNTED = dict(zip(("unstable", "oscillating", "zero", "stable"), COUNTS, strict=True))
-_STEPS = 40
-_SINGULAR = 1e-12
-_HOPELESS = 0.9  # share of the differences in growth that no step removes
-_MOST_OF_THE_WAY = 0.9  # to the border of a face that a step may go
-_CONVERGED = 1e-13  # of gains on the face, as a share of the largest derivative of one
-_INSIDE = 1e-6  # least frequency of a rest point inside its face
-_SAME = 1e-7
 
 
 class StabilityStudy(Study[StabilityRequest]):
@@ -177,121 +177,6 @@ def _moves(game: Game, flow: Flow, looked: Looked) -> str:
         f"{velocity[fastest]:.3g} per unit of time, and {TOLERANCE * looked.spectrum.scale:.3g} is "
         f"rounding; its max regret is {looked.max_regret:.3g}: {advice}"
     )
-
-
-# -- rest points ----------------------------------------------------------------------------------
-
-
-def rest_points(
-    game: Game,
-    flow: Flow,
-    draws: int,
-    seed: int,
-    interrupted: Callable[[], bool] = lambda: False,
-) -> tuple[list[Looked], dict[str, Any]]:
-    """Return distinct rest points that are no equilibria, and figures of the search as JSON values.
-
-    Each draw takes a share at random; so many information sets are mixed, on a random set of their
-    actions, and the others pure. From a point inside that face Newton's method looks for one
-    where played actions do equally well.
-
-    Parameters
-    ----------
-    draws : how many faces
-    interrupted : asked before each draw whether to stop
-    """
-    rng, verifier = np.random.default_rng(seed), Verifier(game.tree)
-    found: list[Looked] = []
-    arrived = equilibria = drawn = 0
-    while drawn < draws and not interrupted():
-        drawn += 1
-        behavior = _rest_point(flow, _random_point(flow.choices, rng))
-        looked = None if behavior is None else look(verifier, flow, behavior)
-        if looked is None or not looked.spectrum.is_rest_point:
-            continue
-        arrived += 1
-        equilibria += looked.is_equilibrium
-        apart = (np.abs(looked.behavior - each.behavior).max() for each in found)
-        if not looked.is_equilibrium and all(distance > _SAME for distance in apart):
-            found.append(looked)
-    growth = [float(each.spectrum.eigenvalues.real.max()) for each in found]
-    figures = {
-        "draws": drawn,
-        "arrived": arrived,
-        "equilibria": int(equilibria),
-        "distinct": len(found),
-        "faces": len({tuple(each.behavior > 0) for each in found}),
-        "unstable": sum(each.spectrum.counts["unstable"] > 0 for each in found),
-        "unstable_across": sum(each.spectrum.across > 0 for each in found),
-        "least_growth": min(growth, default=None),
-    }
-    return found, figures
-
-
-def entries(game: Game, found: list[Looked]) -> list[dict[str, Any]]:
-    """Return rest points as JSON values, with the frequencies of actions that are played."""
-    labels, free = action_labels(game.tree), _joined(blocks(Choices.of(game.tree)))
-    return [
-        each.to_json()
-        | {"frequencies": {labels[a]: float(each.behavior[a]) for a in free if each.behavior[a]}}
-        for each in found
-    ]
-
-
-def _joined(parts: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
-    return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
-
-
-def _random_point(choices: Choices, rng: np.random.Generator) -> FloatArray:
-    """Draw a point (A,) inside a face, both at random."""
-    behavior, mixed = np.ones(choices.n_actions), rng.random()
-    for block in blocks(choices):
-        played = rng.integers(2, len(block) + 1) if rng.random() < mixed else 1
-        behavior[block] = 0.0
-        behavior[rng.permutation(block)[:played]] = rng.dirichlet(np.ones(played))
-    return behavior
-
-
-def _rest_point(flow: Flow, behavior: FloatArray) -> FloatArray | None:
-    """Return the rest point (A,) that Newton's method finds inside a face, if any."""
-    choices = flow.choices
-    face = [block[behavior[block] > 0] for block in blocks(choices)]
-    action = _joined(played[1:] for played in face)  # they do as well as the first one, which
-    first = _joined(np.repeat(played[:1], len(played) - 1) for played in face)  # gives way
-    everywhere = spread(choices.action, choices.first, choices.n_actions)
-    directions = spread(action, first, choices.n_actions)
-    mixed = np.append(action, first)
-    for _ in range(_STEPS):
-        gains, slopes = _gains(flow, behavior, everywhere)
-        gap = gains[action] - gains[first]
-        limit = _CONVERGED * max(np.abs(slopes).max(initial=0.0), np.finfo(float).tiny)
-        if np.abs(gap).max(initial=0.0) <= limit:
-            return behavior
-        matrix = (slopes[action] - slopes[first]) @ directions[choices.action]
-        change = np.linalg.lstsq(matrix, -gap, rcond=_SINGULAR)[0]
-        if np.linalg.norm(matrix @ change + gap) > _HOPELESS * np.linalg.norm(gap):
-            return None  # for example where a gain is the same all over the face
-        step = directions @ change
-        falling = step < 0
-        way = (behavior[falling] / -step[falling]).min(initial=np.inf)
-        behavior = np.maximum(behavior + min(1.0, _MOST_OF_THE_WAY * way) * step, 0.0)
-        if behavior[mixed].min(initial=1.0) < _INSIDE:
-            return None
-    return None
-
-
-def _gains(
-    flow: Flow, behavior: FloatArray, everywhere: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return growth rates (A,) of frequencies and derivatives (A, F), zero if nothing is played.
-
-    A frequency f that changes by v grows at the rate v / f.
-    """
-    inverse = np.divide(1.0, behavior, out=np.zeros_like(behavior), where=behavior > 0)
-    rates = everywhere @ flow.frequency_velocity(behavior) * inverse
-    slopes = (everywhere @ flow.frequency_jacobian(behavior)) * inverse[:, None]
-    slopes -= (rates * inverse)[:, None] * everywhere
-    return rates, slopes
 
 
 # -- tables ---------------------------------------------------------------------------------------
