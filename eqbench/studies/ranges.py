@@ -68,13 +68,10 @@ _SHARED = ("timeout_s", "threads", "jobs", "plugins", "max_nodes")  # with the r
 
 @dataclass(frozen=True)
 class RangeSelection:
-    """The quantities of one game whose ranges are looked for.
+    """The quantities of one game whose ranges are looked for; specs as typed.
 
-    Attributes
-    ----------
-    game : spec as typed
-    solver : spec as typed, without the options `sense` and `of`
-    quantities : payoffs, such as ``P1``, and frequencies, such as ``P3|3:KB|call``
+    `solver` is without the options `sense` and `of`; quantities are payoffs, such as ``P1``, and
+    frequencies, such as ``P3|3:KB|call``.
     """
 
     game: str
@@ -113,11 +110,7 @@ def solver_for_ranges(text: str, backend: str | None, registry: Registry) -> str
     """Return the spec of a solver that can look for optima, on a backend if one is given.
 
     Solvers of plugins are not asked for their options, since their code runs in children only.
-
-    Raises
-    ------
-    UsageError
-        If it is not one solver, lacks the options `sense` and `of`, or these are given.
+    UsageError if it is not one solver, lacks the options `sense` and `of`, or these are given.
     """
     typed = split_specs(text)
     if len(typed) != 1 or typed[0] == "all":
@@ -128,24 +121,19 @@ def solver_for_ranges(text: str, backend: str | None, registry: Registry) -> str
             f"--solver {text}: leave sense and of out, the command sets them; choose by "
             "--of, --payoffs, --first-actions or --all-actions"
         )
-    wanted = {"sense", "of"} | ({"backend"} if backend is not None else set())
-    if entry.builtin:
-        missing = wanted - {option.name for option in registry.options(entry)}
-        if missing:
-            raise UsageError(
-                f"{spec.name} has no option {' and '.join(sorted(missing))}, so it gives no "
-                "range over all equilibria; use --solver ncp"
-            )
+    wanted = {"sense", "of"} if backend is None else {"sense", "of", "backend"}
+    if entry.builtin and (missing := wanted - {option.name for option in registry.options(entry)}):
+        raise UsageError(
+            f"{spec.name} has no option {' and '.join(sorted(missing))}, so it gives no "
+            "range over all equilibria; use --solver ncp"
+        )
     return str(spec if backend is None else spec.replace(backend=backend))
 
 
 def quantities(tree: GameTree, request: RangesRequest) -> tuple[str, ...]:
     """Return the payoffs and frequencies that are selected, each once; else all payoffs.
 
-    Raises
-    ------
-    UsageError
-        If a name is that of nothing, or of the only action there, or nothing is left.
+    UsageError if a name is that of nothing, or of the only action there, or nothing is left.
     """
     labels = action_labels(tree)
     for name in request.of:
@@ -186,8 +174,6 @@ class RangesStudy(Study[RangesRequest]):
 
     Attributes
     ----------
-    game : Game
-    selection : what is looked for
     asked : by name of the field what the request of the run says
     problem : status and reason of all cells if a built-in solver is not here; no child is started
     """
@@ -332,12 +318,7 @@ def ranges_summary(game: Game, run: StoredRun) -> dict[str, Any]:
     What was found is recomputed from the stored profile that the verifier measured, where its
     max regret is within the run's tolerance. An end is closed where the bound is within
     `closed_within` of that, times the row's `unit`, whatever gap the solver itself took for
-    proved.
-
-    Raises
-    ------
-    UsageError
-        If the run is not one of ranges, or a profile of it cannot be read.
+    proved. UsageError if the run is not one of ranges, or a profile of it cannot be read.
     """
     request = run.plan["request"]
     selection = RangeSelection.of_request(request)
@@ -445,10 +426,7 @@ def _end(
 def _value(
     game: Game, run: StoredRun, item: EquilibriumRecord, row: Mapping[str, Any], sense: Sense
 ) -> tuple[float, float | None, bool]:
-    """A quantity in a measured profile, the probability that play gets there, and if any will do.
-
-    That is so where the player's own plan never leads to the information set.
-    """
+    """A quantity in a measured profile, how probably play gets there, and if any share will do."""
     tree, form = game.tree, game.sequence_form
     if row["kind"] == "payoff":
         return float(item.payoffs[tree.players.index(row["quantity"])]), None, False
@@ -457,9 +435,8 @@ def _value(
     action, infoset = _place(tree, row["quantity"])
     reach = float(infoset_reach(tree, behavior)[infoset])
     weights = RealizationPlan.of(form, behavior).weights
-    if weights[form.parent[infoset]] <= _NEVER:
-        return float(sense == "max"), reach, True
-    return float(behavior[action]), reach, False
+    any_share = bool(weights[form.parent[infoset]] <= _NEVER)  # the own plan never leads there
+    return float(sense == "max" if any_share else behavior[action]), reach, any_share
 
 
 def _apart(one: float | None, other: float | None) -> float | None:
@@ -467,10 +444,7 @@ def _apart(one: float | None, other: float | None) -> float | None:
 
 
 def _published(game: Game, row: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Smallest and largest value over the published sets, over each of them and all together.
-
-    `linear` says whether these are the ends; otherwise they are the outermost values found.
-    """
+    """Range over the published sets; if not `linear`, of the outermost values found."""
     tree, known = game.tree, known_sets(game)
     if not known:
         return None
@@ -530,6 +504,15 @@ _FREQUENCIES = (
     "to the information set. Where the plan of the profile that was found never leads there, any "
     "share counts, and 0 or 1 is shown, marked (any)."
 )
+_MOVED = (
+    "difference of the verified profile to the solver's own point, whose constraints hold to its "
+    "tolerance only"
+)
+_UNREACHED = "wider, and in the profile that was found play never reaches the information set"
+_CURVED = (
+    "published from and to are the outermost values found in the published sets, which are not "
+    "linear here, so that their range may be larger"
+)
 _PER_UNIT = {"payoff": "of the payoff range", "frequency": "for frequencies"}
 _NOISE = 1e-9  # in units of the quantity; less is shown as 0
 _MOST_NAMES = 6  # that a note lists
@@ -581,38 +564,28 @@ def _row(row: Mapping[str, Any]) -> Row:
 
 
 def _legend(document: Mapping[str, Any], *, published: bool) -> str:
-    kinds = {row["kind"]: document["agree_within"] for row in document["quantities"]}
+    there = {row["kind"] for row in document["quantities"]}
+    kinds = [kind for kind in _PER_UNIT if kind in there]
+    closed = [f"{_power(document['closed_within'][kind])} {_PER_UNIT[kind]}" for kind in kinds]
+    agree = [f"{_power(document['agree_within'])} {_PER_UNIT[kind]}" for kind in kinds]
     # of the solver, as far as its options say them
-    options = [dict(parse_spec(spec).options) for spec in document["solver_specs"][:1]]
-    texts = [
-        f"{name} {_plain(given[name])}"
-        for given in options
-        for name in ("feasibility", "gap")
-        if name in given
-    ]
-    tolerances = f" ({', '.join(texts)})" if texts else ""
-    closed = {kind: share for kind, share in document["closed_within"].items() if kind in kinds}
-    parts = [_ENDS.format(tolerances=tolerances, closed=_within(closed))]
+    specs = document["solver_specs"]
+    given = dict(parse_spec(specs[0]).options) if specs else {}
+    texts = []
+    for name in {"feasibility", "gap"} & given.keys():
+        text = format_value(given[name])
+        texts.append(f"{name} {_power(given[name]) if set(text) & set('/e') else text}")
+    tolerances = f" ({', '.join(sorted(texts))})" if texts else ""
+    parts = [_ENDS.format(tolerances=tolerances, closed=" or ".join(closed))]
     if "frequency" in kinds:
         parts.append(_FREQUENCIES)
     if published:
-        parts.append(_VERDICTS.format(agree=_within(kinds)))
+        parts.append(_VERDICTS.format(agree=" or ".join(agree)))
     return " ".join(parts)
-
-
-def _within(shares: Mapping[str, float]) -> str:
-    """Return tolerances of kinds of quantities as text."""
-    there = [(shares[kind], unit) for kind, unit in _PER_UNIT.items() if kind in shares]
-    return " or ".join(f"{_power(share)} {unit}" for share, unit in there)
 
 
 def _power(value: Any) -> str:
     return f"{float(value):.0e}".replace("e-0", "e-")
-
-
-def _plain(value: Any) -> str:
-    text = format_value(value)
-    return _power(value) if "/" in text or "e" in text else text
 
 
 def _ends(document: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -639,25 +612,13 @@ def _notes(document: Mapping[str, Any]) -> Iterator[str]:
         if abs(end["difference"] or 0.0) > MOVED * end["unit"]
     ]
     if moved:
-        yield (
-            "difference of the verified profile to the solver's own point, whose constraints hold "
-            f"to its tolerance only: {_listed(moved, len(ends), 'optima')}"
-        )
-    unreached = [row["quantity"] for row in rows if _is_off_path(row)]
-    if unreached:
-        yield (
-            "wider, and in the profile that was found play never reaches the information set: "
-            f"{_listed(unreached, len(rows), 'quantities')}"
-        )
-    curved = [
-        row["quantity"] for row in rows if row["published"] and not row["published"]["linear"]
-    ]
-    if curved:
-        yield (
-            "published from and to are the outermost values found in the published sets, which "
-            "are not linear here, so that their range may be larger: "
-            f"{_listed(curved, len(rows), 'quantities')}"
-        )
+        yield f"{_MOVED}: {_listed(moved, len(ends), 'optima')}"
+    published = [row for row in rows if row["published"]]
+    unreached = [row["quantity"] for row in published if _is_off_path(row)]
+    curved = [row["quantity"] for row in published if not row["published"]["linear"]]
+    for words, names in ((_UNREACHED, unreached), (_CURVED, curved)):
+        if names:
+            yield f"{words}: {_listed(names, len(rows), 'quantities')}"
 
 
 def _listed(names: Sequence[str], count: int, things: str) -> str:
@@ -666,9 +627,12 @@ def _listed(names: Sequence[str], count: int, things: str) -> str:
 
 def _is_off_path(row: Mapping[str, Any]) -> bool:
     """Whether the profiles beyond the published range never play to the information set."""
-    if row["verdict"] != "wider" or row["kind"] != "frequency":
-        return False
-    return all(row[sense]["reach"] <= TOLERANCE for sense in _beyond_published(row))
+    beyond = _beyond_published(row) if row["verdict"] == "wider" else []
+    return (
+        row["kind"] == "frequency"
+        and any(beyond)
+        and all(row[sense]["reach"] <= TOLERANCE for sense in beyond)
+    )
 
 
 def _conditions(document: Mapping[str, Any]) -> Iterator[str]:
@@ -701,13 +665,7 @@ def ranges_csv(document: Mapping[str, Any]) -> str:
 
 
 def write_ranges(document: Mapping[str, Any], folder: Path) -> list[Path]:
-    """Write the ranges into the folder of a run, as JSON, Markdown, CSV and LaTeX.
-
-    Raises
-    ------
-    StoreError
-        If they cannot be written.
-    """
+    """Write the ranges into the folder of a run, as JSON, Markdown, CSV and LaTeX."""
     report = ranges_report(document)
     texts = {
         SUMMARY: json.dumps(document, indent=2, allow_nan=False) + "\n",

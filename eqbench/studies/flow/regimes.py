@@ -102,15 +102,12 @@ class Component:
 
     Attributes
     ----------
-    actions : global indices
-    section : of these, and of what stays at 0 or 1 but belongs to them, the one whose log-odds rise
-        through their mean most often; these are the returns
-    returns : how many there were
-    samples_per_return : times per return
-    loops : after how many returns the motion is back at the same point; None if it never is
+    section : of the actions, and of what stays at 0 or 1 but belongs to them, the one whose
+        log-odds rise through their mean most often; these are the returns
+    loops : after how many returns the motion is back at the same point, if it ever is; they take
+        the time `period`
     mismatch : by how much it then misses that point, or if it does not come back, misses it after
         one return; the largest distance, as a share of the largest swing in log-odds
-    period : time that the loops take, if it comes back
     lines : the strongest lines of the log-odds of `section`, strongest first
     line_share : share of the power in lines; 1 minus it is continuous
     """
@@ -136,20 +133,17 @@ class Regime:
     ----------
     word : one of `WORDS`
     reason : a sentence with the figures that the word rests on
-    to_zero, to_one : actions whose frequency goes to 0 or to 1: it is within `NEAR_FACE` of it for
-        the whole last half of the time, while its log-odds go on growing, or are constant
-    at_zero, at_one : other actions that are as near to 0 or to 1 for as long, but whose log-odds
-        are on their way back, show no trend, or are so large that rounding hides it; so they may
-        return
+    to_zero, to_one : actions whose frequency is within `NEAR_FACE` of 0 or 1 for the whole last
+        half of the time, while its log-odds go on growing, or are constant
+    at_zero, at_one : others as near for as long, which may return: their log-odds are on their way
+        back, show no trend, or are so large that rounding hides it
     frozen : other actions that settle to a constant
     facts : what still moves, in groups that influence each other. Log-odds of what may return count
         wherever those of moving actions are tested, but are not listed here
     lyapunov_windows : mean growth rates of a small displacement over windows each of which doubles
         the time, the last one last; none if they were not measured
-    near_face_windows : of the frequencies that still move or may return, the share within
-        `NEAR_FACE` of 0 or 1; 0 if there are none
-    transient : when the motion became what `word` says, for good; None if it is undecided or
-        chaotic
+    near_face_windows : share of what still moves or may return within `NEAR_FACE` of 0 or 1
+    transient : when the motion became what `word` says, for good; not if it is undecided or chaotic
     """
 
     word: str
@@ -166,17 +160,14 @@ class Regime:
 
     @property
     def components(self) -> tuple[tuple[int, ...], ...]:
-        """What still moves, in groups that influence each other."""
         return tuple(fact.actions for fact in self.facts)
 
     @property
     def lyapunov(self) -> float | None:
-        """Mean growth rate of a small displacement over the last half of the time."""
         return self.lyapunov_windows[-1].mean if self.lyapunov_windows else None
 
     @property
     def near_face_fraction(self) -> float | None:
-        """Share near faces over the last half of the time."""
         return self.near_face_windows[-1].mean if self.near_face_windows else None
 
     def to_json(self, labels: Sequence[str]) -> dict[str, Any]:
@@ -202,21 +193,11 @@ class Regime:
 
 
 def classify(flow: Flow, trajectory: Trajectory) -> Regime:
-    """Return the regime of a trajectory.
+    """Return the regime of a trajectory, by the last half of its time.
 
-    Limits, components and returns are those of the last half of its time.
-
-    Parameters
-    ----------
-    trajectory : Trajectory
-        On an evenly spaced grid of at least `LEAST_TIMES` times, so close that the shortest
-        oscillation has a dozen of them, and with the growth of a tangent. Without one only
-        absorption can be told.
-
-    Raises
-    ------
-    UsageError
-        If the times are not evenly spaced.
+    Times are evenly spaced, at least `LEAST_TIMES`, and so close that the shortest oscillation has
+    a dozen of them; else UsageError, or an undecided regime. Without the growth of a tangent only
+    absorption can be told.
     """
     times, ending = trajectory.times, trajectory.ending
     ended = f"; the trajectory ended early: {ending}" if ending else ""
@@ -253,10 +234,9 @@ def classify(flow: Flow, trajectory: Trajectory) -> Regime:
 
 
 def _described(choices: Choices, states: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
-    """Return the actions by which states (K, F) are described, and their log-odds.
+    """Describe states (K, F) by one action of sets of two, by all of larger ones.
 
-    One for an information set with two actions, all of a larger one: their global indices (M,),
-    their information sets (M,), counted as in ``Choices.infoset``, and log-odds (K, M).
+    Returns their global indices (M,), their places in ``Choices.infoset`` (M,), log-odds (K, M).
     """
     action, choice, columns = [], [], []
     for c, (start, end) in enumerate(pairwise(choices.start)):
@@ -282,7 +262,7 @@ class Limits(NamedTuple):
 
     Attributes
     ----------
-    end : str (M,), one of `ENDS`, or empty for what moves without staying near a face
+    end : one of `ENDS`, str (M,), or empty for what moves without staying near a face
     gone : bool (M,), near a face, and log-odds grow or could not come back in as long a time
     moving : bool (M,), neither gone nor frozen
     since : index of the time from which on frequencies that are gone had to be near 0 or 1
@@ -408,7 +388,7 @@ def _loops(points: FloatArray, swing: float) -> tuple[int | None, float | None]:
 
 
 def _spectral_lines(times: FloatArray, values: FloatArray) -> list[SpectralLine]:
-    """Lines of the spectrum of values (K,), strongest first."""
+    """Return the lines of the spectrum of values (K,), strongest first."""
     power = np.abs(np.fft.rfft((values - values.mean()) * np.hanning(len(values)))) ** 2
     power[: LINE_BINS + 1] = 0  # the mean, and what drifts
     total = power.sum()
@@ -437,15 +417,9 @@ class _Motion:
 
     Attributes
     ----------
-    action, choice, log_odds : those by which it is described
-    facts : components of what moves
-    growth : float64 (K,) or None
-        Largest logarithm of the length of the tangent so far, so that oscillations within a
-        period do not show.
-    growth_windows : its rates over windows that double the time, or nothing
-    near : float64 (K,)
-        Share of the frequencies that move or may return, and are not gone, that is near a face.
-    near_windows : its means
+    growth : largest logarithm of the length of the tangent so far (K,), so that oscillations within
+        a period do not show
+    near : share of what moves or may return, and is not gone, that is near a face (K,)
     """
 
     def __init__(self, flow: Flow, trajectory: Trajectory) -> None:
@@ -548,7 +522,6 @@ class _Motion:
         return "periodic", "rests: all frequencies are constant", float(self.times[0])
 
     def _regular(self, regular_since: float) -> Verdict:
-        """Verdict on a motion whose tangent grows like a power of the time."""
         growth = f"{self._exponent()}: growth like a power of the time, as in regular motion"
         lacking = self._lacking()
         if lacking:
@@ -573,7 +546,7 @@ class _Motion:
         return "periodic" if _commensurate(periods) else "quasi_periodic", reason, since
 
     def _lacking(self) -> str:
-        """What is missing to tell regular motions apart, with what to do; empty if nothing is."""
+        """Say what is missing to tell regular motions apart, with what to do."""
         longer = "follow the trajectory for longer"
         samples = min(fact.samples_per_return for fact in self.facts)
         if samples < LEAST_SAMPLES:
@@ -596,7 +569,6 @@ class _Motion:
         return ""
 
     def _end_of_chaos(self, growth: FloatArray, regular: float) -> str:
-        """Whether a motion that is chaotic over the last half of the time is so at its end."""
         times, half = self.times, self.half
         last = round((1 - LAST) * (len(times) - 1))  # where the last tenth of the time begins
         average = "chaotic on average over the last half of the time; since t ="
@@ -657,7 +629,6 @@ class _Motion:
 
 
 def _commensurate(periods: list[float]) -> bool:
-    """Whether all periods have a small common multiple."""
     whole = np.arange(1, LARGEST_RATIO + 1)
     ratios = (whole[:, None] / whole[None, :]).ravel()
     return all(np.abs(period / periods[0] / ratios - 1).min() <= COMMENSURATE for period in periods)

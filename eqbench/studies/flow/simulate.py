@@ -9,7 +9,6 @@ import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_from_json, profile_text
 from eqbench.model.realization import RealizationPlan
-from eqbench.model.sequence_form import SequenceForm
+from eqbench.model.reference import realization
 from eqbench.model.tree import FloatArray, GameTree
 from eqbench.report.rows import Column, Report, Row, Table
 from eqbench.studies.branch import POINTS, action_labels
@@ -99,7 +98,6 @@ class Start:
 
 
 def _starts(tree: GameTree, request: SimulationRequest) -> tuple[Start, ...]:
-    """Return the given starts, then those drawn at random."""
     starts = []
     for position, (name, data) in enumerate(by_name(request.profiles).items(), start=1):
         profile = BehaviorProfile.uniform(tree)
@@ -120,7 +118,6 @@ def _starts(tree: GameTree, request: SimulationRequest) -> tuple[Start, ...]:
 
 
 def _check_inside(tree: GameTree, behavior: FloatArray, name: str) -> None:
-    """Refuse a profile with a frequency of 0 or 1 where there is a choice."""
     choices = np.repeat(np.diff(tree.action_start), np.diff(tree.action_start)) > 1
     outside = np.flatnonzero(choices & ((behavior <= 0) | (behavior >= 1)))
     if len(outside):
@@ -134,13 +131,7 @@ def _check_inside(tree: GameTree, behavior: FloatArray, name: str) -> None:
 
 
 def times_of(horizon: float, every: float) -> FloatArray:
-    """Return the times at which states are kept, float64 (K,), equally far apart.
-
-    Raises
-    ------
-    UsageError
-        If there are fewer than two intervals, or more than a million.
-    """
+    """Return the times at which states are kept, float64 (K,); equally far apart."""
     intervals = round(min(horizon / every, 1e18)) if every > 0 else 0  # no infinity is rounded
     if not 2 <= intervals <= MOST_TIMES:
         raise UsageError(
@@ -151,10 +142,7 @@ def times_of(horizon: float, every: float) -> FloatArray:
 
 
 class Place:
-    """One game of a simulation, with what is needed for all its trajectories.
-
-    `memory` is how many hands players remember, None if the flow itself is followed.
-    """
+    """One game of a simulation, with what is needed for all its trajectories."""
 
     def __init__(self, dynamics: Dynamics, game: Game, memory: int | None) -> None:
         self.game, self.value = game, value_of(game)
@@ -167,7 +155,6 @@ class Place:
         self._verifier = Verifier(game.tree)
 
     def to_json(self) -> dict[str, Any]:
-        """Return its entry among the values of the parameter."""
         return {
             "parameter": self.value,
             "game": self.game.spec,
@@ -188,34 +175,20 @@ class Place:
         return self.flow.integrate(state, times, tangent=tangent, interrupted=interrupted)
 
     def average(self, path: Trajectory, window: Stretch) -> FloatArray:
-        """Return frequencies (A,) that play like the average realization plan over a window.
-
-        Of at most 4,000 of its points, equally far apart.
-        """
+        """Return frequencies (A,) that play like the average plan over points of a window."""
         count = min(window.last - window.first + 1, MOST_AVERAGED)
         points = np.linspace(window.first, window.last, count).astype(np.int64)
         form = self.game.sequence_form
-        weights = _plans(form, self.flow.behavior(path.states[points])).mean(axis=0)
-        return RealizationPlan(weights).to_behavior(form)
+        plans = realization(form, self.flow.behavior(path.states[points]).T).T
+        return RealizationPlan(np.ascontiguousarray(plans).mean(axis=0)).to_behavior(form)
 
     def measured(self, behavior: FloatArray) -> dict[str, Any]:
-        """Return payoffs and regrets of frequencies (A,), measured by the verifier."""
         figures = self._verifier.verify(BehaviorProfile.of(self.game.tree, behavior))
         return {
             "payoffs": list(map(float, figures.payoffs)),
             "regrets": list(map(float, figures.regrets)),
             "max_regret": float(figures.max_regret),
         }
-
-
-def _plans(form: SequenceForm, behavior: FloatArray) -> FloatArray:
-    """Return realization plans (K, S) of frequencies (K, A)."""
-    weights = np.ones((len(behavior), form.n_sequences))
-    weights[:, form.n_players :] = behavior
-    blocks = pairwise(form.block_start.tolist())
-    for parent, (first, end) in zip(form.parent, blocks, strict=True):  # parents come first
-        weights[:, first:end] *= weights[:, [parent]]
-    return weights
 
 
 class SimulationStudy(Study[SimulationRequest]):
@@ -232,17 +205,7 @@ class SimulationStudy(Study[SimulationRequest]):
     request_type = SimulationRequest
 
     def __init__(self, request: SimulationRequest, *, figures: bool = False) -> None:
-        """Load the games, the solver and the starts.
-
-        Raises
-        ------
-        UsageError
-            If the method of the solver is no flow, or it does not take the game; if a start
-            lies on the boundary, or there is none; if the game lacks the parameter, or does not
-            admit one of its values; if options contradict each other.
-        SolverUnavailableError
-            If the solver cannot run here.
-        """
+        """Load the games, the solver and the starts; refuse what does not fit together."""
         self.request, hands = request, request.model == "hands"
         if request.pairs and not figures:
             raise UsageError("--pair is about figures; add --figures")

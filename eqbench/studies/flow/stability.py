@@ -49,27 +49,12 @@ _COUNTED = dict(zip(("unstable", "oscillating", "zero", "stable"), COUNTS, stric
 
 
 class StabilityStudy(Study[StabilityRequest]):
-    """Look at published sets, given profiles and other rest points, at each value in turn.
-
-    Attributes
-    ----------
-    games : one for each value of the parameter, or the game as it is
-    """
+    """Look at published sets, given profiles and other rest points, at each value in turn."""
 
     request_type = StabilityRequest
 
     def __init__(self, request: StabilityRequest, *, figures: bool = False) -> None:
-        """Load the games and the solver, and look at the given profiles.
-
-        Raises
-        ------
-        UsageError
-            If the game has no such parameter or refuses a value, the solver has no flow or does
-            not take the game, profiles are given together with values, a profile does not fit
-            the game or is no rest point, or there is nothing to look at.
-        SolverUnavailableError
-            If the solver cannot run here.
-        """
+        """Load the games and the solver, and look at the given profiles, which must be at rest."""
         self.request = request
         self.solver, games = solver_and_games(request)
         self.games = sorted(games, key=lambda game: game.tree.payoffs.value or 0)
