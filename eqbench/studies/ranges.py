@@ -627,12 +627,9 @@ def _listed(names: Sequence[str], count: int, things: str) -> str:
 
 def _is_off_path(row: Mapping[str, Any]) -> bool:
     """Whether the profiles beyond the published range never play to the information set."""
-    beyond = _beyond_published(row) if row["verdict"] == "wider" else []
-    return (
-        row["kind"] == "frequency"
-        and any(beyond)
-        and all(row[sense]["reach"] <= TOLERANCE for sense in beyond)
-    )
+    if row["verdict"] != "wider" or row["kind"] != "frequency":
+        return False
+    return all(row[sense]["reach"] <= TOLERANCE for sense in _beyond_published(row))
 
 
 def _conditions(document: Mapping[str, Any]) -> Iterator[str]:

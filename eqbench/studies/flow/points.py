@@ -31,24 +31,14 @@ LEAST_ROWS = 100  # where even these are more
 
 
 class SimulatedRun(NamedTuple):
-    """Points of one trajectory.
-
-    Attributes
-    ----------
-    name : that of the run in the summary
-    times : float64 (K,)
-    behavior : float64 (K, A)
-    payoffs : float64 (K, N), expected ones at these times
-    profits : float64 (K, N), payoffs integrated over time
-    value : that of the payoff parameter, if it is written with the points
-    """
+    """Points of one trajectory, with the name that its run has in the summary."""
 
     name: str
-    times: FloatArray
-    behavior: FloatArray
-    payoffs: FloatArray
-    profits: FloatArray
-    value: float | None = None
+    times: FloatArray  # (K,)
+    behavior: FloatArray  # (K, A)
+    payoffs: FloatArray  # (K, N), expected ones at these times
+    profits: FloatArray  # (K, N), payoffs integrated over time
+    value: float | None = None  # of the payoff parameter, if it is written with the points
 
 
 def run_columns(tree: GameTree, *, valued: bool = False) -> list[str]:
@@ -89,16 +79,8 @@ def append_rows(
 ) -> None:
     """Write rows behind those that the file has, below the header if there is none yet.
 
-    All at one go: a process that ends meanwhile leaves all of them, or nothing.
-
-    Parameters
-    ----------
-    again : whether rows with the same first cells, which are there from before, give way
-
-    Raises
-    ------
-    StoreError
-        If the file cannot be written.
+    All at one go: a process that ends meanwhile leaves all of them, or nothing. If it is done
+    `again`, rows from before that begin with the same cells give way.
     """
     if again and path.exists():
         _drop_rows(path, {row[0] for row in rows})
@@ -131,11 +113,8 @@ def _csv_text(rows: Iterable[Sequence[Any]]) -> str:
 def read_points(game: Game, path: Path) -> list[SimulatedRun]:
     """Return the runs that a file holds, in the order in which they were written.
 
-    Raises
-    ------
-    UsageError
-        If the file cannot be read, has other columns than this game asks for, or entries that
-        are not finite numbers.
+    UsageError if it cannot be read, has other columns than this game asks for, or entries that
+    are not finite numbers.
     """
     tree, parameter = game.tree, game.tree.payoffs.parameter
     choices, n = Choices.of(tree), tree.n_players

@@ -54,15 +54,12 @@ def windows_of(times: FloatArray) -> list[Stretch]:
 class KnownPayoffs:
     """Payoffs of the published sets of equilibria of a game.
 
-    Attributes
-    ----------
-    ranges : by name of the set the smallest and largest payoff of each player, (N, 2)
-        Payoffs of a set may depend on each other, so that not all combinations belong to it.
-    rounding : payoffs that differ by no more are the same
+    By name of the set the smallest and largest payoff of each player, (N, 2). They may depend on
+    each other, so that not all combinations belong to the set.
     """
 
     ranges: dict[str, FloatArray]
-    rounding: float
+    rounding: float  # payoffs that differ by no more are the same
 
     @classmethod
     def of(cls, game: Game) -> KnownPayoffs:
@@ -99,7 +96,6 @@ class KnownPayoffs:
         return {name: _apart(point, known) for name, known in self.ranges.items()}
 
     def to_json(self) -> list[dict[str, Any]]:
-        """Return names, payoffs, and how far payoffs that agree may be from them."""
         return [
             {"name": name, "payoffs": self.ranges[name].tolist(), "agree": agree}
             for name, agree in self.tolerances.items()

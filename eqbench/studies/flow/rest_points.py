@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -46,12 +47,10 @@ COUNTS = ("unstable", "centre_oscillatory", "zero", "stable")
 
 @dataclass(frozen=True, eq=False)
 class Spectrum:
-    """The eigenvalues at one rest point.
+    """The eigenvalues at one rest point, the largest real part first.
 
     Attributes
     ----------
-    eigenvalues : complex128 (F,), of the Jacobian in frequency coordinates; the largest real part
-        first
     across : the largest of those across the face of the rest point, positive where an action that
         is not played would gain; minus infinity if there are none
     scale : spectral norm of the Jacobian
@@ -92,7 +91,6 @@ class Spectrum:
         return self.speed <= TOLERANCE * max(self.scale, np.finfo(float).tiny)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
         pairs = np.column_stack((self.eigenvalues.real, self.eigenvalues.imag)).tolist()
         rest = {"verdict": self.verdict, "scale": self.scale, "speed": self.speed}
         return {"eigenvalues": pairs} | self.counts | rest
@@ -113,30 +111,20 @@ def on_face(choices: Choices, behavior: FloatArray) -> FloatArray:
 
 
 def spectrum(flow: Flow, behavior: FloatArray) -> Spectrum:
-    """Return the eigenvalues of a flow at a rest point float64 (A,).
-
-    Raises
-    ------
-    UsageError
-        If the Jacobian is not finite there.
-    """
+    """Return the eigenvalues at a rest point (A,); UsageError if the Jacobian is not finite."""
     choices = flow.choices
     behavior = on_face(choices, behavior)
     velocity, jacobian = flow.frequency_velocity(behavior), flow.frequency_jacobian(behavior)
     if not (np.isfinite(jacobian).all() and np.isfinite(velocity).all()):
         raise UsageError("the flow has no finite Jacobian at this profile; check its rates")
-    size = choices.size
-    if not size:
+    if not choices.size:
         return Spectrum(np.zeros(0, dtype=np.complex128), -np.inf, 0.0, 0.0)
     # of each set the largest frequency gives way, so an action that is not played has its own row
-    pairs = [
-        (action, block[np.argmax(behavior[block])])
-        for block in blocks(choices)
-        for action in np.delete(block, np.argmax(behavior[block]))
-    ]
-    action, largest = np.transpose(pairs)
+    sets = [(block, block[np.argmax(behavior[block])]) for block in blocks(choices)]
+    pairs = [(action, largest) for block, largest in sets for action in block if action != largest]
+    action, base = np.transpose(pairs)
     there = spread(choices.action, choices.first, choices.n_actions)[action]
-    back = spread(action, largest, choices.n_actions)[choices.action]
+    back = spread(action, base, choices.n_actions)[choices.action]
     matrix = there @ jacobian @ back
     scale = float(np.linalg.norm(matrix, 2))
     played = behavior[action] > 0
@@ -149,10 +137,7 @@ def spectrum(flow: Flow, behavior: FloatArray) -> Spectrum:
 
 
 def eigenvalues(matrix: FloatArray, rounding: float) -> NDArray[np.complex128]:
-    """Eigenvalues of a square matrix; those zero within rounding, defective or not, are exact.
-
-    Singular values up to `rounding` count as zero.
-    """
+    """Eigenvalues of a square matrix; those zero within rounding, defective or not, are exact."""
     zeros = 0
     while len(matrix):
         _, singular, right = np.linalg.svd(matrix)
@@ -167,7 +152,7 @@ def eigenvalues(matrix: FloatArray, rounding: float) -> NDArray[np.complex128]:
 
 def blocks(choices: Choices) -> list[NDArray[np.int64]]:
     """The actions of each information set with a choice."""
-    bounds = zip(choices.start[:-1].tolist(), choices.start[1:].tolist(), strict=True)
+    bounds = pairwise(choices.start.tolist())
     return [np.append(choices.first[a], choices.action[a:b]).astype(np.int64) for a, b in bounds]
 
 
@@ -188,30 +173,20 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Looked:
-    """A profile that was looked at.
+    """A profile as the verifier sees it, and what the flow does near it."""
 
-    Attributes
-    ----------
-    behavior : float64 (A,)
-    payoffs, max_regret : by the verifier, in payoff units
-    is_equilibrium : whether that regret is rounding
-    spectrum : what the flow does near it
-    place : where in its set it lies; None if it is of no set
-    figures : by which people name it
-    """
-
-    behavior: FloatArray
+    behavior: FloatArray  # (A,)
     payoffs: list[float]
     max_regret: float
-    is_equilibrium: bool
+    is_equilibrium: bool  # that regret is rounding
     spectrum: Spectrum
-    place: Place | None = None
-    figures: Mapping[str, float] = field(default_factory=dict)
+    place: Place | None = None  # in its set, if it is of one
+    figures: Mapping[str, float] = field(default_factory=dict)  # by which people name it
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values, all but the behavior."""
+        across = self.spectrum.across
         return self.spectrum.to_json() | {
-            "across": float(self.spectrum.across) if np.isfinite(self.spectrum.across) else None,
+            "across": across if np.isfinite(across) else None,
             "payoffs": self.payoffs,
             "max_regret": self.max_regret,
             "is_equilibrium": self.is_equilibrium,
@@ -235,7 +210,6 @@ class SetVerdict:
 
     Attributes
     ----------
-    name : such as ``skp:4``
     value : of the payoff parameter; None if the game has none
     looked : members that were looked at, equilibria and rest points all of them, at least one;
         the first speaks for the set and lies inside it, unless that one was refuted
@@ -249,11 +223,10 @@ class SetVerdict:
 
     @property
     def representative(self) -> Looked:
-        """The member inside the set."""
         return self.looked[0]
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values: the representative, and what the others have in common with it."""
+        """Return the representative as JSON, and what the others have in common with it."""
         counts = [each.spectrum.counts for each in self.looked]
         verdicts = Counter(each.spectrum.verdict for each in self.looked)
         inside = self.representative.spectrum.verdict
@@ -281,17 +254,12 @@ class SetVerdict:
 def verdicts(game: Game, flow: Flow, *, samples: int = SAMPLES, seed: int = 0) -> list[SetVerdict]:
     """Say how stable each published set of equilibria of a game is under a flow, in their order.
 
-    Members that are no equilibria or no rest points by measurement are left out and counted.
+    Members that are no equilibria or no rest points by measurement are left out and counted;
+    UsageError if none is left: such a flow is no model of how the game is played.
 
     Parameters
     ----------
     samples : members drawn at random from each set, beside one inside and the corners
-    seed : of these
-
-    Raises
-    ------
-    UsageError
-        If none is left of a set: such a flow is no model of how the game is played.
     """
     verifier = Verifier(game.tree)
     pieces: dict[str, list[KnownSet]] = {}
@@ -344,11 +312,6 @@ def rest_points(
     Each draw takes a share at random; so many information sets are mixed, on a random set of their
     actions, and the others pure. From a point inside that face Newton's method looks for one
     where played actions do equally well.
-
-    Parameters
-    ----------
-    draws : how many faces
-    interrupted : asked before each draw whether to stop
     """
     rng, verifier = np.random.default_rng(seed), Verifier(game.tree)
     found: list[Looked] = []
@@ -393,7 +356,6 @@ def _joined(parts: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
 
 
 def _random_point(choices: Choices, rng: np.random.Generator) -> FloatArray:
-    """Draw a point (A,) inside a face, both at random."""
     behavior, mixed = np.ones(choices.n_actions), rng.random()
     for block in blocks(choices):
         played = rng.integers(2, len(block) + 1) if rng.random() < mixed else 1
