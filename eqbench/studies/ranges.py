@@ -397,18 +397,15 @@ def _end(
     candidates = () if cell is None else cell.equilibria  # those with the smallest regret first
     items = (i for i in candidates if i.refuted is None and i.profile and i.max_regret <= allowed)
     item = next(items, None)
-    found, reach, any_share = None, None, False
+    value: dict[str, Any] = {"found": None, "any_share": False, "reach": None}
     if item is not None:
-        found, reach, any_share = _value(game, run, item, row, sense)
-    objective, bound = figures.get("objective"), figures.get("bound")
-    stands = status == "ok" or status in ENDED_EARLY
-    distance = _apart(bound, found) if stands else None
+        value |= _value(game, run, item, row, sense)
+    found, objective, bound = value["found"], figures.get("objective"), figures.get("bound")
+    distance = _apart(bound, found) if status in ("ok", *ENDED_EARLY) else None
     return {
         "status": status,
         "reason": "not run yet, --resume goes on" if cell is None else cell.reason,
-        "found": found,
-        "any_share": any_share,
-        "reach": reach,
+        **value,
         "max_regret": item and item.max_regret,
         "exact_enough": item is not None and is_exact_enough(game, item.max_regret),
         "profile": item and item.profile,
@@ -425,18 +422,19 @@ def _end(
 
 def _value(
     game: Game, run: StoredRun, item: EquilibriumRecord, row: Mapping[str, Any], sense: Sense
-) -> tuple[float, float | None, bool]:
-    """A quantity in a measured profile, how probably play gets there, and if any share will do."""
+) -> dict[str, Any]:
+    """A quantity in a measured profile, whether any share will do, and how play reaches it."""
     tree, form = game.tree, game.sequence_form
     if row["kind"] == "payoff":
-        return float(item.payoffs[tree.players.index(row["quantity"])]), None, False
+        return {"found": float(item.payoffs[tree.players.index(row["quantity"])])}
     data = read_profile(str(run.path / str(item.profile)))
     behavior = profile_from_json(tree, data).probabilities
     action, infoset = _place(tree, row["quantity"])
     reach = float(infoset_reach(tree, behavior)[infoset])
     weights = RealizationPlan.of(form, behavior).weights
     any_share = bool(weights[form.parent[infoset]] <= _NEVER)  # the own plan never leads there
-    return float(sense == "max" if any_share else behavior[action]), reach, any_share
+    found = float(sense == "max" if any_share else behavior[action])
+    return {"found": found, "any_share": any_share, "reach": reach}
 
 
 def _apart(one: float | None, other: float | None) -> float | None:

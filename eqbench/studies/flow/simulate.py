@@ -182,6 +182,10 @@ class Place:
         plans = realization(form, self.flow.behavior(path.states[points]).T).T
         return RealizationPlan(np.ascontiguousarray(plans).mean(axis=0)).to_behavior(form)
 
+    def write(self, folder: Path, name: str, behavior: FloatArray) -> str:
+        profile = BehaviorProfile.of(self.game.tree, behavior)
+        return write_profile(folder, name, profile_text(self.game.tree, profile, self.game.spec))
+
     def measured(self, behavior: FloatArray) -> dict[str, Any]:
         figures = self._verifier.verify(BehaviorProfile.of(self.game.tree, behavior))
         return {
@@ -197,7 +201,6 @@ class SimulationStudy(Study[SimulationRequest]):
     Attributes
     ----------
     games : the game at each value of the parameter, or once as it is
-    parameter : its payoff parameter, if it has one
     starts : the same at each value
     times : float64 (K,), at which states are kept
     """
@@ -256,8 +259,6 @@ class SimulationStudy(Study[SimulationRequest]):
         behavior, payoffs = flow.behavior(states), flow.payoffs(states)
         points = SimulatedRun(name, path.times[rows], behavior, payoffs, path.profits[rows], value)
         append_points(session.folder / POINTS, game.tree, points, again=session.again)
-        last = len(path.times) - 1  # 0 if it never moved
-        windows = windows_of(path.times) or ([Stretch(0, last)] if last else [])
         run = {
             "name": name,
             "start": start.name,
@@ -266,8 +267,7 @@ class SimulationStudy(Study[SimulationRequest]):
             "interrupted": session.interrupted() and len(path.times) < len(self.times),
             "ending": path.ending,
             **classify(flow, path).to_json(action_labels(game.tree)),
-            **_earnings(place, path, windows),
-            "profiles": _profiles(place, path, windows, session.folder, part),
+            **_earnings(place, path, session.folder, part),
             "statistics": {key: n - before.get(key, 0) for key, n in flow.statistics.items()},
             "elapsed_s": elapsed_s,
             "cpu_s": cpu_s,
@@ -309,13 +309,18 @@ class SimulationStudy(Study[SimulationRequest]):
         return files
 
 
-def _earnings(place: Place, path: Trajectory, windows: Sequence[Stretch]) -> dict[str, Any]:
-    """Return average payoffs over windows, beside those of published equilibria, as JSON values."""
-    known, times, last = place.known, path.times, len(path.times) - 1
+def _earnings(place: Place, path: Trajectory, folder: Path, run: str) -> dict[str, Any]:
+    """Return payoffs over windows beside published ones, and profiles, which are written too."""
+    known, times, last = place.known, path.times, len(path.times) - 1  # 0 if it never moved
+    windows = windows_of(times) or ([Stretch(0, last)] if last else [])
     payoffs = [window.payoffs(times, path.profits) for window in windows]
+    averages = [place.average(path, window) for window in windows]
     longest = max(range(len(windows)), key=lambda w: np.ptp(windows[w]), default=None)
+    start, final = place.flow.behavior(path.states[0]), place.flow.behavior(path.states[-1])
+    profiles = {"start": start, "final": final}
     whole = None
-    if last:
+    if longest is not None:
+        profiles["average"] = averages[longest]
         average = Stretch(0, last).payoffs(times, path.profits)
         whole = {"payoffs": average.tolist(), **known.nearest(average)}
     return {
@@ -326,32 +331,18 @@ def _earnings(place: Place, path: Trajectory, windows: Sequence[Stretch]) -> dic
                 "to": float(times[window.last]),
                 "payoffs": row.tolist(),
                 **known.nearest(row),
-                "average_max_regret": place.measured(place.average(path, window))["max_regret"],
+                "average_max_regret": place.measured(average)["max_regret"],
             }
-            for window, row in zip(windows, payoffs, strict=True)
+            for window, row, average in zip(windows, payoffs, averages, strict=True)
         ],
         "longest_window": longest,
         "whole": whole,
         "solutions": known.beside(payoffs),
+        "profiles": {
+            name: place.measured(own) | {"profile": place.write(folder, f"{run}-{name}", own)}
+            for name, own in profiles.items()
+        },
     }
-
-
-def _profiles(
-    place: Place, path: Trajectory, windows: Sequence[Stretch], folder: Path, run: str
-) -> dict[str, Any]:
-    """Return the profiles of a trajectory as the verifier sees them; they are written as JSON."""
-    profiles = {
-        "start": place.flow.behavior(path.states[0]),
-        "final": place.flow.behavior(path.states[-1]),
-    }
-    for window in sorted(windows, key=np.ptp)[-1:]:
-        profiles["average"] = place.average(path, window)
-    tree, found = place.game.tree, {}
-    for name, behavior in profiles.items():
-        text = profile_text(tree, BehaviorProfile.of(tree, behavior), place.game.spec)
-        file = write_profile(folder, f"{run}-{name}", text)
-        found[name] = place.measured(behavior) | {"profile": file}
-    return found
 
 
 def published_names(game: Game) -> dict[str, str]:
