@@ -323,6 +323,7 @@ def ranges_summary(game: Game, run: StoredRun) -> dict[str, Any]:
     request = run.plan["request"]
     selection = RangeSelection.of_request(request)
     cells = {cell.solver: cell for cell in run.finished}
+    known = known_sets(game)
     rows = []
     for name in selection.quantities:
         kind = "frequency" if "|" in name else "payoff"
@@ -331,7 +332,7 @@ def ranges_summary(game: Game, run: StoredRun) -> dict[str, Any]:
         row: dict[str, Any] = {"quantity": name, "kind": kind, "unit": unit}
         for sense in SENSES:
             row[sense] = _end(game, run, cells.get(selection.optimum(name, sense)), row, sense)
-        row["published"] = _published(game, row)
+        row["published"] = _published(game.tree, known, row)
         rows.append(row | {"verdict": verdict(row)})
     return {
         "schema": SCHEMA,
@@ -441,17 +442,19 @@ def _apart(one: float | None, other: float | None) -> float | None:
     return None if one is None or other is None else abs(one - other)
 
 
-def _published(game: Game, row: Mapping[str, Any]) -> dict[str, Any] | None:
+def _published(
+    tree: GameTree, known: tuple[KnownSet, ...], row: Mapping[str, Any]
+) -> dict[str, Any] | None:
     """Range over the published sets; if not `linear`, of the outermost values found."""
-    tree, known = game.tree, known_sets(game)
     if not known:
         return None
+    name, is_payoff = row["quantity"], row["kind"] == "payoff"
+    position = tree.players.index(name) if is_payoff else _place(tree, name)[0]
 
     def figure(piece: KnownSet, parameters: FloatArray) -> float:
-        if row["kind"] == "payoff":
-            return float(piece.payoffs_near(parameters)[tree.players.index(row["quantity"])])
-        behavior = piece.layout.behavior(piece.frequencies(parameters))
-        return float(behavior[_place(tree, row["quantity"])[0]])
+        if is_payoff:
+            return float(piece.payoffs_near(parameters)[position])
+        return float(piece.layout.behavior(piece.frequencies(parameters))[position])
 
     sets = extremes_by_name(known, figure)
     lows, highs = zip(*sets.values(), strict=True)
@@ -562,18 +565,17 @@ def _row(row: Mapping[str, Any]) -> Row:
 
 
 def _legend(document: Mapping[str, Any], *, published: bool) -> str:
-    there = {row["kind"] for row in document["quantities"]}
-    kinds = [kind for kind in _PER_UNIT if kind in there]
+    kinds = sorted({row["kind"] for row in document["quantities"]}, reverse=True)  # payoffs first
     closed = [f"{_power(document['closed_within'][kind])} {_PER_UNIT[kind]}" for kind in kinds]
     agree = [f"{_power(document['agree_within'])} {_PER_UNIT[kind]}" for kind in kinds]
     # of the solver, as far as its options say them
     specs = document["solver_specs"]
     given = dict(parse_spec(specs[0]).options) if specs else {}
     texts = []
-    for name in {"feasibility", "gap"} & given.keys():
+    for name in sorted({"feasibility", "gap"} & given.keys()):
         text = format_value(given[name])
-        texts.append(f"{name} {_power(given[name]) if set(text) & set('/e') else text}")
-    tolerances = f" ({', '.join(sorted(texts))})" if texts else ""
+        texts.append(f"{name} {_power(given[name]) if '/' in text or 'e' in text else text}")
+    tolerances = f" ({', '.join(texts)})" if texts else ""
     parts = [_ENDS.format(tolerances=tolerances, closed=" or ".join(closed))]
     if "frequency" in kinds:
         parts.append(_FREQUENCIES)
@@ -632,17 +634,16 @@ def _is_off_path(row: Mapping[str, Any]) -> bool:
 
 def _conditions(document: Mapping[str, Any]) -> Iterator[str]:
     ends = [end for _, end in _ends(document)]
-    parts = [f"limit {document['timeout_s']:g} s per optimum"]
-    if document["threads"]:
-        parts.append(f"{counted(document['threads'], 'thread')} each")
-    if (document["jobs"] or 1) > 1:
-        parts.append(f"{document['jobs']} at a time")
-    backends = sorted({end["backend"] for end in ends if end["backend"]})
-    parts.append(document["solver"] + (f" on {' and '.join(backends)}" if backends else ""))
-    facts = document["environment"]
-    if facts.get("processor"):
-        parts.append(f"{facts['processor']} with {facts['cores']} cores")
-    yield f"here: {', '.join(parts)}"
+    threads, jobs, facts = document["threads"], document["jobs"] or 1, document["environment"]
+    backends = " and ".join(sorted({end["backend"] for end in ends if end["backend"]}))
+    parts = (
+        f"limit {document['timeout_s']:g} s per optimum",
+        f"{counted(threads, 'thread')} each" if threads else "",
+        f"{jobs} at a time" if jobs > 1 else "",
+        document["solver"] + (f" on {backends}" if backends else ""),
+        f"{facts['processor']} with {facts['cores']} cores" if facts.get("processor") else "",
+    )
+    yield f"here: {', '.join(filter(None, parts))}"
     yield f"closed: {sum(end['closed'] for end in ends)} of {len(ends)} optima"
 
 

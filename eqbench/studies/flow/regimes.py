@@ -217,13 +217,15 @@ def classify(flow: Flow, trajectory: Trajectory) -> Regime:
     word, reason, transient = motion.verdict()
     ends = {end: tuple(motion.action[motion.limits.end == end].tolist()) for end in ENDS}
     staying = {*ends["at_zero"], *ends["at_one"]}
-    left = [tuple(a for a in fact.actions if a not in staying) for fact in motion.facts]
-    facts = zip(motion.facts, left, strict=True)
+    facts = (
+        replace(fact, actions=tuple(a for a in fact.actions if a not in staying))
+        for fact in motion.facts
+    )
     return Regime(
         word,
         reason + ended,
         **ends,
-        facts=tuple(replace(fact, actions=actions) for fact, actions in facts if actions),
+        facts=tuple(fact for fact in facts if fact.actions),
         lyapunov_windows=motion.growth_windows,
         near_face_windows=motion.near_windows,
         transient=transient,

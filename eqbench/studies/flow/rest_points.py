@@ -280,9 +280,8 @@ def verdicts(game: Game, flow: Flow, *, samples: int = SAMPLES, seed: int = 0) -
         held = [each for each in looked if each.is_equilibrium and each.spectrum.is_rest_point]
         if not held:
             raise UsageError(
-                f"the flow does not rest at any member of {name} that was looked at "
-                f"({len(looked)}); choose a solver whose flow rests at equilibria, such as "
-                "replicator"
+                f"the flow does not rest at any member of {name} that was looked at ({len(looked)})"
+                "; choose a solver whose flow rests at equilibria, such as replicator"
             )
         refuted = len(looked) - len(held)
         found.append(SetVerdict(name, game.tree.payoffs.value, tuple(held), refuted))
@@ -301,11 +300,7 @@ _SAME = 1e-7
 
 
 def rest_points(
-    game: Game,
-    flow: Flow,
-    draws: int,
-    seed: int,
-    interrupted: Callable[[], bool] = lambda: False,
+    game: Game, flow: Flow, draws: int, seed: int, interrupted: Callable[[], bool] = lambda: False
 ) -> tuple[list[Looked], dict[str, Any]]:
     """Return distinct rest points that are no equilibria, and figures of the search as JSON values.
 

@@ -200,7 +200,7 @@ def _equilibrium(document: Mapping[str, Any], entry: Mapping[str, Any]) -> Row:
     words += ["" if entry["is_equilibrium"] else "!"]
     cells = {
         document["parameter"]: entry["value"],
-        "equilibrium": list(filter(None, words)),
+        "equilibrium": [word for word in words if word],
         **{title: entry[key] for title, key in _COUNTED.items()},
         "max re": growth if abs(growth) > document["tolerance"] * entry["scale"] else 0,
         "max regret": entry["max_regret"],
@@ -220,9 +220,7 @@ def _deviations(entry: Mapping[str, Any], *, several: bool) -> Iterator[str]:
     examples = {each["verdict"]: each for each in reversed(members["deviating"])}
     for verdict, count in members["verdicts"].items():
         if (where := examples.get(verdict)) is not None:
-            figures = ", ".join(
-                f"{key}={figure:.4g}" for key, figure in where["parameters"].items()
-            )
+            figures = ", ".join(f"{key}={at:.4g}" for key, at in where["parameters"].items())
             yield (
                 f"* {name}: {count} of {members['examined']} members: {verdict}, for example the "
                 f"{where['place']} {figures}"
