@@ -128,7 +128,7 @@ def regimes() -> Figure:
 
     from eqbench.plots.stability import Published, regime_diagram
     from eqbench.registry import load_solver
-    from eqbench.studies.flow.sets import verdicts
+    from eqbench.studies.flow.rest_points import verdicts
 
     solver = load_solver("replicator")
     entries: list[dict[str, Any]] = []

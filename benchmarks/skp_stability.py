@@ -76,8 +76,7 @@ def pots(low: float, high: float, count: int) -> list[tuple[Fraction, bool]]:
 def measure(name: str, values: Sequence[tuple[Fraction, bool]], samples: int) -> dict[str, Any]:
     """What a solution is over its range, and where it is not what the paper says."""
     from eqbench.registry import load_game, load_solver
-    from eqbench.studies.flow.sets import verdicts
-    from eqbench.studies.flow.spectrum import COUNTS
+    from eqbench.studies.flow.rest_points import COUNTS, verdicts
 
     skp, replicator = load_game("skp"), load_solver("replicator")
     looked: list[dict[str, Any]] = []
@@ -142,7 +141,7 @@ def most_frequent(looked: Sequence[dict[str, Any]]) -> str:
 def rest(pot: float, draws: int) -> dict[str, Any]:
     """Figures of the search for rest points that are no equilibria."""
     from eqbench.registry import load_game, load_solver
-    from eqbench.studies.flow.stability import rest_points
+    from eqbench.studies.flow.rest_points import rest_points
 
     game = load_game("skp").at(pot=pot)
     return {"pot": pot} | rest_points(game, load_solver("replicator").flow(game), draws, 0)[1]

@@ -14,8 +14,8 @@ from eqbench.model.tree import FloatArray
 
 
 def realization(form: SequenceForm, behavior: FloatArray) -> FloatArray:
-    """Realization plans of all players, float64 (S,)."""
-    reach = np.ones(form.n_sequences)
+    """Realization plans of all players, float64 (S,); of frequencies (A, K) those of K profiles."""
+    reach = np.ones((form.n_sequences, *behavior.shape[1:]))
     for i in range(form.n_infosets):
         block = slice(form.block_start[i], form.block_start[i + 1])
         reach[block] = reach[form.parent[i]] * behavior[_actions(form, i)]

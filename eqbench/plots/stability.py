@@ -69,7 +69,7 @@ def regime_diagram(
 
     Parameters
     ----------
-    entries : verdicts on sets at values of the parameter (:mod:`eqbench.studies.flow.sets`)
+    entries : verdicts on sets at values of the parameter (:mod:`eqbench.studies.flow.rest_points`)
         A bar goes from value to value and changes color halfway between two verdicts. A diamond
         is a verdict at one value only: at an end of a bar, or of a set that has no other value.
     words : how often each regime was found, at several values of the parameter

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from eqbench.errors import UsageError
 from eqbench.report.svg import COLORS, PALE
-from eqbench.studies.flow.spectrum import STABLE, UNSTABLE
+from eqbench.studies.flow.rest_points import STABLE, UNSTABLE
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

@@ -60,7 +60,7 @@ ENDED_EARLY = ("limit", "timeout", "memory")
 NEVER_RAN = ("unavailable", "unsupported")  # nobody has looked then
 NOTHING_RAN = 4  # exit code
 _NEVER = 1e-12  # weight of own sequences up to which a plan never leads to an information set
-_FIGURES = ("formulation", "backend", "nodes")
+_SHARED = ("timeout_s", "threads", "jobs", "plugins", "max_nodes")  # with the request of the run
 
 
 # -- what is asked for ----------------------------------------------------------------------------
@@ -68,13 +68,10 @@ _FIGURES = ("formulation", "backend", "nodes")
 
 @dataclass(frozen=True)
 class RangeSelection:
-    """The quantities of one game whose ranges are looked for.
+    """The quantities of one game whose ranges are looked for; specs as typed.
 
-    Attributes
-    ----------
-    game : spec as typed
-    solver : spec as typed, without the options `sense` and `of`
-    quantities : payoffs, such as ``P1``, and frequencies, such as ``P3|3:KB|call``
+    `solver` is without the options `sense` and `of`; quantities are payoffs, such as ``P1``, and
+    frequencies, such as ``P3|3:KB|call``.
     """
 
     game: str
@@ -110,14 +107,10 @@ class RangeSelection:
 
 
 def solver_for_ranges(text: str, backend: str | None, registry: Registry) -> str:
-    """Spec of a solver that can look for optima, on a backend if one is given.
+    """Return the spec of a solver that can look for optima, on a backend if one is given.
 
     Solvers of plugins are not asked for their options, since their code runs in children only.
-
-    Raises
-    ------
-    UsageError
-        If it is not one solver, lacks the options `sense` and `of`, or these are given.
+    UsageError if it is not one solver, lacks the options `sense` and `of`, or these are given.
     """
     typed = split_specs(text)
     if len(typed) != 1 or typed[0] == "all":
@@ -128,65 +121,49 @@ def solver_for_ranges(text: str, backend: str | None, registry: Registry) -> str
             f"--solver {text}: leave sense and of out, the command sets them; choose by "
             "--of, --payoffs, --first-actions or --all-actions"
         )
-    wanted = {"sense", "of"} | ({"backend"} if backend is not None else set())
-    if entry.builtin:
-        missing = wanted - {option.name for option in registry.options(entry)}
-        if missing:
-            raise UsageError(
-                f"{spec.name} has no option {' and '.join(sorted(missing))}, so it gives no "
-                "range over all equilibria; use --solver ncp"
-            )
+    wanted = {"sense", "of"} if backend is None else {"sense", "of", "backend"}
+    if entry.builtin and (missing := wanted - {option.name for option in registry.options(entry)}):
+        raise UsageError(
+            f"{spec.name} has no option {' and '.join(sorted(missing))}, so it gives no "
+            "range over all equilibria; use --solver ncp"
+        )
     return str(spec if backend is None else spec.replace(backend=backend))
 
 
 def quantities(tree: GameTree, request: RangesRequest) -> tuple[str, ...]:
-    """Names of the payoffs and frequencies that are selected, each once; else all payoffs.
+    """Return the payoffs and frequencies that are selected, each once; else all payoffs.
 
-    Raises
-    ------
-    UsageError
-        If a name is that of nothing, or of the only action there, or nothing is left.
+    UsageError if a name is that of nothing, or of the only action there, or nothing is left.
     """
+    labels = action_labels(tree)
     for name in request.of:
-        _check(tree, name)
+        if name not in labels and name not in tree.players:
+            raise UsageError(
+                f"--of {name}: there is no such player or action; "
+                f"{nearest(name, [*tree.players, *labels])} Write a player, such as P1, or player, "
+                'information set and action, such as "P3|3:KB|call"'
+            )
+        if name in labels and len(tree.infoset_actions[_place(tree, name)[1]]) == 1:
+            raise UsageError(f"--of {name}: this is the only action there, so its frequency is 1")
     chosen, of_actions = list(request.of), request.first_actions or request.all_actions
     if request.payoffs or not (chosen or of_actions):
         chosen += tree.players
     if of_actions:
-        chosen += _frequencies(tree, first_only=not request.all_actions)
+        start = tree.action_start.tolist()
+        for infoset, parent in enumerate(tree.infoset_parent.tolist()):
+            own = labels[start[infoset] : start[infoset + 1]]
+            if len(own) > 1 and (request.all_actions or parent < 0):
+                # of two only the last, as in Kuhn poker; the other one is its complement
+                chosen += own[1:] if len(own) == 2 else own
     if not chosen:
         raise UsageError("no information set has a choice; ask for --payoffs")
     return tuple(dict.fromkeys(chosen))
 
 
-def _check(tree: GameTree, name: str) -> None:
-    labels = action_labels(tree)
-    if name not in labels and name not in tree.players:
-        raise UsageError(
-            f"--of {name}: there is no such player or action; "
-            f"{nearest(name, [*tree.players, *labels])} Write a player, such as P1, or player, "
-            'information set and action, such as "P3|3:KB|call"'
-        )
-    if name in labels and len(tree.infoset_actions[_infoset_of(tree, labels.index(name))]) == 1:
-        raise UsageError(f"--of {name}: this is the only action there, so its frequency is 1")
-
-
-def _infoset_of(tree: GameTree, action: int) -> int:
-    return int(np.searchsorted(tree.action_start, action, side="right")) - 1
-
-
-def _frequencies(tree: GameTree, *, first_only: bool) -> list[str]:
-    """Names of actions at information sets with a choice; of two only the last, as in Kuhn poker.
-
-    The other one is its complement.
-    """
-    labels, names, start = action_labels(tree), [], tree.action_start.tolist()
-    for infoset, actions in enumerate(tree.infoset_actions):
-        if len(actions) == 1 or (first_only and tree.infoset_parent[infoset] >= 0):
-            continue
-        skipped = 1 if len(actions) == 2 else 0
-        names += labels[start[infoset] + skipped : start[infoset + 1]]
-    return names
+def _place(tree: GameTree, quantity: str) -> tuple[int, int]:
+    """Return the action that a frequency is that of, and its information set."""
+    action = action_labels(tree).index(quantity)
+    return action, int(np.searchsorted(tree.action_start, action, side="right")) - 1
 
 
 # -- the study ------------------------------------------------------------------------------------
@@ -197,8 +174,6 @@ class RangesStudy(Study[RangesRequest]):
 
     Attributes
     ----------
-    game : Game
-    selection : what is looked for
     asked : by name of the field what the request of the run says
     problem : status and reason of all cells if a built-in solver is not here; no child is started
     """
@@ -211,8 +186,7 @@ class RangesStudy(Study[RangesRequest]):
         if len(split_specs(request.game)) != 1:
             raise UsageError(f"--game {request.game}: give one game; each has a table of its own")
         solver = solver_for_ranges(request.solver, request.backend, registry)
-        limits = ("timeout_s", "threads", "jobs", "plugins", "max_nodes")
-        self.asked: dict[str, Any] = {name: getattr(request, name) for name in limits}
+        self.asked: dict[str, Any] = {name: getattr(request, name) for name in _SHARED}
         self.asked |= {"games": [request.game], "solvers": [solver]}
         # games of plugins are built in a child, so the game comes from a plan, too
         with Run(Request(**self.asked), registry) as probe:
@@ -262,15 +236,12 @@ class RangesFolder(StudyFolder):
         run = read_run(path)
         (stored,) = stored_experiment(RunFolder.open(path)).parts
         selection = RangeSelection.of_request(run.plan["request"])
+        shared = {name: getattr(stored, name) for name in _SHARED}
         request = RangesRequest(
             game=selection.game,
             solver=selection.solver,
             of=selection.quantities,
-            timeout_s=stored.timeout_s,
-            threads=stored.threads,
-            jobs=stored.jobs,
-            max_nodes=stored.max_nodes,
-            plugins=tuple(stored.plugins),
+            **shared | {"plugins": tuple(stored.plugins)},
         )
         note = "; ".join(run.notes) or None
         return cls(path, created=run.plan["created"], note=note), request
@@ -304,10 +275,11 @@ class RangesFolder(StudyFolder):
             elif rest:
                 most_s = study.request.timeout_s * rest / min(study.request.jobs, rest)
                 session.say(f"{rest:,} optima to find: at most {seconds(most_s)} of solving")
+            watch = _Watch(session, verbose=study.request.verbose)
             with suppress(KeyboardInterrupt):  # what there is makes a table
-                job.execute(folder, _Watch(study, session), interrupted=session.interrupted)
-            left = len(job.cells) - sum(cell.status != "interrupted" for cell in job.records)
-            self.finished = left == 0
+                job.execute(folder, watch, interrupted=session.interrupted)
+            ended = [record for record in job.records if record.status != "interrupted"]
+            self.finished = len(ended) == len(job.cells)
         document = ranges_summary(study.game, read_run(self.path))
         files = write_ranges(document, self.path)
         session.say(f"wrote {', '.join(file.name for file in files)} in {self.path}")
@@ -318,8 +290,8 @@ class RangesFolder(StudyFolder):
 class _Watch:
     """Observer of a run that says how far it has come."""
 
-    study: RangesStudy
     session: Session
+    verbose: bool
     total: int = 0
     done: int = 0
 
@@ -331,7 +303,7 @@ class _Watch:
 
     def finished(self, record: CellRecord) -> None:
         self.done += 1
-        if self.study.request.verbose:
+        if self.verbose:
             regret = "" if record.max_regret is None else f", max regret {record.max_regret:.1e}"
             took = f"set-up {seconds(record.setup_s)}, solving {seconds(record.elapsed_s)}"
             self.session.say(f"{record.solver}: {record.status}{regret}, {took}")
@@ -341,17 +313,12 @@ class _Watch:
 
 
 def ranges_summary(game: Game, run: StoredRun) -> dict[str, Any]:
-    """Ranges of all quantities of a stored run, as JSON values; times in seconds.
+    """Return the ranges of all quantities of a stored run, as JSON values; times in seconds.
 
     What was found is recomputed from the stored profile that the verifier measured, where its
     max regret is within the run's tolerance. An end is closed where the bound is within
     `closed_within` of that, times the row's `unit`, whatever gap the solver itself took for
-    proved.
-
-    Raises
-    ------
-    UsageError
-        If the run is not one of ranges, or a profile of it cannot be read.
+    proved. UsageError if the run is not one of ranges, or a profile of it cannot be read.
     """
     request = run.plan["request"]
     selection = RangeSelection.of_request(request)
@@ -359,13 +326,13 @@ def ranges_summary(game: Game, run: StoredRun) -> dict[str, Any]:
     known = known_sets(game)
     rows = []
     for name in selection.quantities:
-        kind = _kind(name)
+        kind = "frequency" if "|" in name else "payoff"
         # what tolerances are shares of
         unit = (game.tree.payoff_range or 1.0) if kind == "payoff" else 1.0
         row: dict[str, Any] = {"quantity": name, "kind": kind, "unit": unit}
         for sense in SENSES:
             row[sense] = _end(game, run, cells.get(selection.optimum(name, sense)), row, sense)
-        row["published"] = _published(game, known, name)
+        row["published"] = _published(game.tree, known, row)
         rows.append(row | {"verdict": verdict(row)})
     return {
         "schema": SCHEMA,
@@ -384,12 +351,8 @@ def ranges_summary(game: Game, run: StoredRun) -> dict[str, Any]:
     }
 
 
-def _kind(quantity: str) -> str:
-    return "frequency" if "|" in quantity else "payoff"
-
-
 def verdict(row: Mapping[str, Any]) -> str | None:
-    """How the range over all equilibria compares with the published one; None without one.
+    """Say how the range over all equilibria compares with the published one; None without one.
 
     `wider`: a verified profile with a max regret of rounding lies beyond the published range.
     `contradiction`: a published equilibrium lies beyond a bound, which is wrong then. `equal`:
@@ -411,7 +374,7 @@ def verdict(row: Mapping[str, Any]) -> str | None:
 
 
 def _beyond_published(row: Mapping[str, Any]) -> list[Sense]:
-    """The ends of a range at which a verified equilibrium lies beyond the published range."""
+    """Return the ends at which a verified equilibrium lies beyond the published range."""
     agree = AGREE * row["unit"]
     exact = [sense for sense in SENSES if row[sense]["exact_enough"]]
     return [sense for sense in exact if _excess(row, sense, "found") > agree]
@@ -432,79 +395,66 @@ def _end(
     figures = {} if cell is None else cell.statistics
     status = "missing" if cell is None else cell.status
     allowed = run.plan["request"].get("tolerance", Request.tolerance) * game.tree.payoff_scale
-    item = next(  # the candidate with the smallest regret
-        (
-            item
-            for item in (() if cell is None else cell.equilibria)
-            if item.refuted is None and item.profile and item.max_regret <= allowed
-        ),
-        None,
-    )
-    found, reach, any_share = (
-        (None, None, False) if item is None else _value(game, run, item, row["quantity"], sense)
-    )
-    objective, bound = figures.get("objective"), figures.get("bound")
-    stands = status == "ok" or status in ENDED_EARLY
-    distance = _apart(bound, found) if stands else None
+    candidates = () if cell is None else cell.equilibria  # those with the smallest regret first
+    items = (i for i in candidates if i.refuted is None and i.profile and i.max_regret <= allowed)
+    item = next(items, None)
+    value: dict[str, Any] = {"found": None, "any_share": False, "reach": None}
+    if item is not None:
+        value |= _value(game, run, item, row, sense)
+    found, objective, bound = value["found"], figures.get("objective"), figures.get("bound")
+    distance = _apart(bound, found) if status in ("ok", *ENDED_EARLY) else None
     return {
         "status": status,
         "reason": "not run yet, --resume goes on" if cell is None else cell.reason,
-        "found": found,
-        "any_share": any_share,
-        "reach": reach,
-        "max_regret": None if item is None else item.max_regret,
+        **value,
+        "max_regret": item and item.max_regret,
         "exact_enough": item is not None and is_exact_enough(game, item.max_regret),
-        "profile": None if item is None else item.profile,
+        "profile": item and item.profile,
         "objective": objective,
         "difference": None if found is None or objective is None else found - objective,
         "bound": bound,
         "gap": _apart(bound, objective),
         "distance": distance,
         "closed": distance is not None and distance <= CLOSED[row["kind"]] * row["unit"],
-        "elapsed_s": None if cell is None else cell.elapsed_s,
-        **{name: figures.get(name) for name in _FIGURES},
+        "elapsed_s": cell and cell.elapsed_s,
+        **{name: figures.get(name) for name in ("formulation", "backend", "nodes")},
     }
 
 
 def _value(
-    game: Game, run: StoredRun, item: EquilibriumRecord, quantity: str, sense: Sense
-) -> tuple[float, float | None, bool]:
-    """A quantity in a measured profile, the probability that play gets there, and if any will do.
-
-    That is so where the player's own plan never leads to the information set.
-    """
+    game: Game, run: StoredRun, item: EquilibriumRecord, row: Mapping[str, Any], sense: Sense
+) -> dict[str, Any]:
+    """A quantity in a measured profile, whether any share will do, and how play reaches it."""
     tree, form = game.tree, game.sequence_form
-    if _kind(quantity) == "payoff":
-        return float(item.payoffs[tree.players.index(quantity)]), None, False
+    if row["kind"] == "payoff":
+        return {"found": float(item.payoffs[tree.players.index(row["quantity"])])}
     data = read_profile(str(run.path / str(item.profile)))
     behavior = profile_from_json(tree, data).probabilities
-    action = action_labels(tree).index(quantity)
-    infoset = _infoset_of(tree, action)
+    action, infoset = _place(tree, row["quantity"])
     reach = float(infoset_reach(tree, behavior)[infoset])
     weights = RealizationPlan.of(form, behavior).weights
-    if weights[form.parent[infoset]] <= _NEVER:
-        return float(sense == "max"), reach, True
-    return float(behavior[action]), reach, False
+    any_share = bool(weights[form.parent[infoset]] <= _NEVER)  # the own plan never leads there
+    found = float(sense == "max" if any_share else behavior[action])
+    return {"found": found, "any_share": any_share, "reach": reach}
 
 
 def _apart(one: float | None, other: float | None) -> float | None:
-    """Distance of two values; None if one is missing."""
     return None if one is None or other is None else abs(one - other)
 
 
-def _published(game: Game, known: tuple[KnownSet, ...], quantity: str) -> dict[str, Any] | None:
-    """Smallest and largest value over the published sets, over each of them and all together.
-
-    `linear` says whether these are the ends; otherwise they are the outermost values found.
-    """
+def _published(
+    tree: GameTree, known: tuple[KnownSet, ...], row: Mapping[str, Any]
+) -> dict[str, Any] | None:
+    """Range over the published sets; if not `linear`, of the outermost values found."""
     if not known:
         return None
+    name, is_payoff = row["quantity"], row["kind"] == "payoff"
+    position = tree.players.index(name) if is_payoff else _place(tree, name)[0]
 
     def figure(piece: KnownSet, parameters: FloatArray) -> float:
-        if _kind(quantity) == "payoff":
-            return float(piece.payoffs_near(parameters)[game.tree.players.index(quantity)])
-        behavior = piece.layout.behavior(piece.frequencies(parameters))
-        return float(behavior[action_labels(game.tree).index(quantity)])
+        if is_payoff:
+            return float(piece.payoffs_near(parameters)[position])
+        return float(piece.layout.behavior(piece.frequencies(parameters))[position])
 
     sets = extremes_by_name(known, figure)
     lows, highs = zip(*sets.values(), strict=True)
@@ -555,6 +505,15 @@ _FREQUENCIES = (
     "to the information set. Where the plan of the profile that was found never leads there, any "
     "share counts, and 0 or 1 is shown, marked (any)."
 )
+_MOVED = (
+    "difference of the verified profile to the solver's own point, whose constraints hold to its "
+    "tolerance only"
+)
+_UNREACHED = "wider, and in the profile that was found play never reaches the information set"
+_CURVED = (
+    "published from and to are the outermost values found in the published sets, which are not "
+    "linear here, so that their range may be larger"
+)
 _PER_UNIT = {"payoff": "of the payoff range", "frequency": "for frequencies"}
 _NOISE = 1e-9  # in units of the quantity; less is shown as 0
 _MOST_NAMES = 6  # that a note lists
@@ -576,90 +535,68 @@ def ranges_report(document: Mapping[str, Any]) -> Report:
 
 
 def _row(row: Mapping[str, Any]) -> Row:
-    low, high, unit = row["min"], row["max"], row["unit"]
+    def number(value: float | None) -> str | None:
+        if value is None:
+            return None
+        return f"{value:.6g}" if abs(value) > _NOISE * row["unit"] else "0"
+
+    def of_end(end: Mapping[str, Any]) -> tuple[str | None, ...]:
+        found = number(end["found"])
+        closed = "no" if end["status"] == "ok" else str(end["status"])
+        if end["closed"]:
+            closed = "yes"
+        elif end["distance"] is not None:
+            closed = f"no ({end['distance']:.1e})"
+        return f"{found} (any)" if end["any_share"] else found, number(end["bound"]), closed
+
     published = row["published"] or {"low": None, "high": None}
-    times = [end["elapsed_s"] for end in (low, high) if end["elapsed_s"] is not None]
-    values = {
-        "quantity": cell_text(row["quantity"]),
-        "smallest": _found(low, unit),
-        "at least": _number(low["bound"], unit),
-        "closed below": _closed(low),
-        "largest": _found(high, unit),
-        "at most": _number(high["bound"], unit),
-        "closed above": _closed(high),
-        "time": sum(times) if times else None,
-        "published from": _number(published["low"], unit),
-        "published to": _number(published["high"], unit),
-        "verdict": row["verdict"],
-    }
-    return Row(row["quantity"], values)
-
-
-def _number(value: float | None, unit: float) -> str | None:
-    if value is None:
-        return None
-    return f"{value:.6g}" if abs(value) > _NOISE * unit else "0"
-
-
-def _found(end: Mapping[str, Any], unit: float) -> str | None:
-    value = _number(end["found"], unit)
-    return f"{value} (any)" if end["any_share"] else value
-
-
-def _closed(end: Mapping[str, Any]) -> str:
-    """Whether an end is closed, otherwise the distance to its bound, or its status."""
-    if end["closed"]:
-        return "yes"
-    if end["distance"] is not None:
-        return f"no ({end['distance']:.1e})"
-    return "no" if end["status"] == "ok" else str(end["status"])
+    times = [end["elapsed_s"] for end in (row["min"], row["max"]) if end["elapsed_s"] is not None]
+    values = (
+        cell_text(row["quantity"]),
+        *of_end(row["min"]),
+        *of_end(row["max"]),
+        sum(times) if times else None,
+        number(published["low"]),
+        number(published["high"]),
+        row["verdict"],
+    )
+    titles = (column.title for column in (*_COLUMNS, *_PUBLISHED))
+    return Row(row["quantity"], dict(zip(titles, values, strict=True)))
 
 
 def _legend(document: Mapping[str, Any], *, published: bool) -> str:
-    kinds = {row["kind"] for row in document["quantities"]}
+    kinds = sorted({row["kind"] for row in document["quantities"]}, reverse=True)  # payoffs first
+    closed = [f"{_power(document['closed_within'][kind])} {_PER_UNIT[kind]}" for kind in kinds]
+    agree = [f"{_power(document['agree_within'])} {_PER_UNIT[kind]}" for kind in kinds]
     # of the solver, as far as its options say them
-    options = [dict(parse_spec(spec).options) for spec in document["solver_specs"][:1]]
-    texts = [
-        f"{name} {_plain(given[name])}"
-        for given in options
-        for name in ("feasibility", "gap")
-        if name in given
-    ]
+    specs = document["solver_specs"]
+    given = dict(parse_spec(specs[0]).options) if specs else {}
+    texts = []
+    for name in sorted({"feasibility", "gap"} & given.keys()):
+        text = format_value(given[name])
+        texts.append(f"{name} {_power(given[name]) if '/' in text or 'e' in text else text}")
     tolerances = f" ({', '.join(texts)})" if texts else ""
-    within = _within(document["closed_within"], kinds)
-    parts = [_ENDS.format(tolerances=tolerances, closed=within)]
+    parts = [_ENDS.format(tolerances=tolerances, closed=" or ".join(closed))]
     if "frequency" in kinds:
         parts.append(_FREQUENCIES)
     if published:
-        agree = dict.fromkeys(kinds, document["agree_within"])
-        parts.append(_VERDICTS.format(agree=_within(agree, kinds)))
+        parts.append(_VERDICTS.format(agree=" or ".join(agree)))
     return " ".join(parts)
-
-
-def _within(shares: Mapping[str, float], kinds: set[str]) -> str:
-    """A tolerance of each kind of quantity that is there."""
-    there = [kind for kind in _PER_UNIT if kind in kinds]
-    return " or ".join(f"{_power(shares[kind])} {_PER_UNIT[kind]}" for kind in there)
 
 
 def _power(value: Any) -> str:
     return f"{float(value):.0e}".replace("e-0", "e-")
 
 
-def _plain(value: Any) -> str:
-    text = format_value(value)
-    return _power(value) if "/" in text or "e" in text else text
-
-
 def _ends(document: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Name and figures of each optimum, with the unit of its quantity."""
+    """Yield name and figures of each optimum, with the unit of its quantity."""
     for row in document["quantities"]:
         for sense in SENSES:
             yield f"{sense} {row['quantity']}", row[sense] | {"unit": row["unit"]}
 
 
 def _notes(document: Mapping[str, Any]) -> Iterator[str]:
-    """Why optima are not there or not proved, and where profile and solver differ."""
+    """Say why optima are not there or not proved, and where profile and solver differ."""
     rows, ends = document["quantities"], list(_ends(document))
     shared: dict[tuple[str, str], list[str]] = {}
     for name, end in ends:
@@ -675,29 +612,16 @@ def _notes(document: Mapping[str, Any]) -> Iterator[str]:
         if abs(end["difference"] or 0.0) > MOVED * end["unit"]
     ]
     if moved:
-        yield (
-            "difference of the verified profile to the solver's own point, whose constraints hold "
-            f"to its tolerance only: {_listed(moved, len(ends), 'optima')}"
-        )
-    unreached = [row["quantity"] for row in rows if _is_off_path(row)]
-    if unreached:
-        yield (
-            "wider, and in the profile that was found play never reaches the information set: "
-            f"{_listed(unreached, len(rows), 'quantities')}"
-        )
-    curved = [
-        row["quantity"] for row in rows if row["published"] and not row["published"]["linear"]
-    ]
-    if curved:
-        yield (
-            "published from and to are the outermost values found in the published sets, which "
-            "are not linear here, so that their range may be larger: "
-            f"{_listed(curved, len(rows), 'quantities')}"
-        )
+        yield f"{_MOVED}: {_listed(moved, len(ends), 'optima')}"
+    published = [row for row in rows if row["published"]]
+    unreached = [row["quantity"] for row in published if _is_off_path(row)]
+    curved = [row["quantity"] for row in published if not row["published"]["linear"]]
+    for words, names in ((_UNREACHED, unreached), (_CURVED, curved)):
+        if names:
+            yield f"{words}: {_listed(names, len(rows), 'quantities')}"
 
 
 def _listed(names: Sequence[str], count: int, things: str) -> str:
-    """Some names, or how many there are of the whole."""
     return ", ".join(names) if len(names) <= _MOST_NAMES else f"{len(names)} of {count} {things}"
 
 
@@ -710,47 +634,34 @@ def _is_off_path(row: Mapping[str, Any]) -> bool:
 
 def _conditions(document: Mapping[str, Any]) -> Iterator[str]:
     ends = [end for _, end in _ends(document)]
-    parts = [f"limit {document['timeout_s']:g} s per optimum"]
-    if document["threads"]:
-        parts.append(f"{counted(document['threads'], 'thread')} each")
-    if (document["jobs"] or 1) > 1:
-        parts.append(f"{document['jobs']} at a time")
-    backends = sorted({end["backend"] for end in ends if end["backend"]})
-    parts.append(document["solver"] + (f" on {' and '.join(backends)}" if backends else ""))
-    facts = document["environment"]
-    if facts.get("processor"):
-        parts.append(f"{facts['processor']} with {facts['cores']} cores")
-    yield f"here: {', '.join(parts)}"
+    threads, jobs, facts = document["threads"], document["jobs"] or 1, document["environment"]
+    backends = " and ".join(sorted({end["backend"] for end in ends if end["backend"]}))
+    parts = (
+        f"limit {document['timeout_s']:g} s per optimum",
+        f"{counted(threads, 'thread')} each" if threads else "",
+        f"{jobs} at a time" if jobs > 1 else "",
+        document["solver"] + (f" on {backends}" if backends else ""),
+        f"{facts['processor']} with {facts['cores']} cores" if facts.get("processor") else "",
+    )
+    yield f"here: {', '.join(filter(None, parts))}"
     yield f"closed: {sum(end['closed'] for end in ends)} of {len(ends)} optima"
 
 
 def ranges_csv(document: Mapping[str, Any]) -> str:
     """Return a row for each quantity; empty where nothing is known."""
+    columns: list[tuple[str, str]] = [(sense, name) for sense in SENSES for name in _CSV_END]
+    columns += [("published", "low"), ("published", "high")]
     text = io.StringIO(newline="")
     writer = csv.writer(text)
-    columns = [f"{sense}_{name}" for sense in SENSES for name in _CSV_END]
-    writer.writerow(["quantity", *columns, "published_low", "published_high", "verdict"])
+    writer.writerow(["quantity", *map("_".join, columns), "verdict"])
     for row in document["quantities"]:
-        published = row["published"] or {}
-        writer.writerow(
-            [
-                cell_text(row["quantity"]),
-                *(row[sense][name] for sense in SENSES for name in _CSV_END),
-                *(published.get(side) for side in ("low", "high")),
-                row["verdict"],
-            ]
-        )
+        values = [(row[part] or {}).get(name) for part, name in columns]
+        writer.writerow([cell_text(row["quantity"]), *values, row["verdict"]])
     return text.getvalue()
 
 
 def write_ranges(document: Mapping[str, Any], folder: Path) -> list[Path]:
-    """Write the ranges into the folder of a run, as JSON, Markdown, CSV and LaTeX.
-
-    Raises
-    ------
-    StoreError
-        If they cannot be written.
-    """
+    """Write the ranges into the folder of a run, as JSON, Markdown, CSV and LaTeX."""
     report = ranges_report(document)
     texts = {
         SUMMARY: json.dumps(document, indent=2, allow_nan=False) + "\n",

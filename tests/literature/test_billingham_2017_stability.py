@@ -23,8 +23,13 @@ from three_player_kuhn import SKP_VARIABLES, skp_profile
 import eqbench
 from eqbench.model.game import Game
 from eqbench.model.profile_json import profile_from_json
-from eqbench.studies.flow.spectrum import UNSTABLE, Spectrum, center_manifold, spectrum
-from eqbench.studies.flow.stability import rest_points
+from eqbench.studies.flow.rest_points import (
+    UNSTABLE,
+    Spectrum,
+    center_manifold,
+    rest_points,
+    spectrum,
+)
 from eqbench.verification import verify_exactly
 
 BY_NAME = {solution.name: solution for solution in load_solutions()}

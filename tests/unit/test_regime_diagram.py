@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from eqbench.plots.stability import REGIME_COLORS, Published, regime_diagram
 from eqbench.plots.style import by_name, game_title, verdict_color
-from eqbench.studies.flow.spectrum import STABLE, UNSTABLE
+from eqbench.studies.flow.rest_points import STABLE, UNSTABLE
 
 
 def entries_at(values, name, verdict):

@@ -21,13 +21,13 @@ import pytest
 
 import eqbench
 from eqbench.equilibria import known_sets
+from eqbench.equilibria.members import members
 from eqbench.model.profile_json import profile_from_json
 from eqbench.papers.billingham_2017 import compute, lists, motion
 from eqbench.papers.billingham_2017.lists import NAMES, PAPER, PLACES, Found
 from eqbench.papers.checks import Missing, passes
 from eqbench.papers.paper import Claim
 from eqbench.papers.verdicts import Facts
-from eqbench.studies.flow.sets import members
 from eqbench.verification import verify_exactly
 
 MISPRINTS = ("1", "2", "10a_b1", "10a_b2", "10a_d1")

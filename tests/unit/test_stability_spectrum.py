@@ -13,7 +13,7 @@ from scipy.optimize import linear_sum_assignment
 import eqbench
 from eqbench.errors import UsageError
 from eqbench.model.choices import Choices
-from eqbench.studies.flow.spectrum import TOLERANCE, Spectrum, eigenvalues, on_face, spectrum
+from eqbench.studies.flow.rest_points import TOLERANCE, Spectrum, eigenvalues, on_face, spectrum
 
 
 @cache

@@ -12,6 +12,7 @@ from typing import Any, cast
 import numpy as np
 
 from eqbench.equilibria import KnownSet, known_sets
+from eqbench.equilibria.members import members
 from eqbench.harness.inprocess import solve
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
@@ -35,7 +36,6 @@ from eqbench.papers.billingham_2017.polynomials import value as polynomial_value
 from eqbench.papers.formulas import is_true, value_at
 from eqbench.registry import load_game
 from eqbench.solver import Budget
-from eqbench.studies.flow.sets import members
 from eqbench.studies.study_files import write_texts
 from eqbench.verification import Verifier
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from itertools import groupby
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,28 +31,14 @@ LEAST_ROWS = 100  # where even these are more
 
 
 class SimulatedRun(NamedTuple):
-    """Points of one trajectory.
-
-    Attributes
-    ----------
-    name : str
-        The name of the run in the summary.
-    times : float64 (K,)
-    behavior : float64 (K, A)
-    payoffs : float64 (K, N)
-        Expected ones at these times.
-    profits : float64 (K, N)
-        Payoffs integrated over time.
-    value : float or None
-        That of the payoff parameter, if it is written with the points.
-    """
+    """Points of one trajectory, with the name that its run has in the summary."""
 
     name: str
-    times: FloatArray
-    behavior: FloatArray
-    payoffs: FloatArray
-    profits: FloatArray
-    value: float | None = None
+    times: FloatArray  # (K,)
+    behavior: FloatArray  # (K, A)
+    payoffs: FloatArray  # (K, N), expected ones at these times
+    profits: FloatArray  # (K, N), payoffs integrated over time
+    value: float | None = None  # of the payoff parameter, if it is written with the points
 
 
 def run_columns(tree: GameTree, *, valued: bool = False) -> list[str]:
@@ -75,33 +62,28 @@ def kept_rows(tree: GameTree, count: int) -> NDArray[np.int64]:
     return np.concatenate((spread, np.arange(count - half, count)))
 
 
-def append_points(path: Path, tree: GameTree, run: SimulatedRun) -> None:
+def append_points(path: Path, tree: GameTree, run: SimulatedRun, *, again: bool = False) -> None:
     """Write a run behind those that the file has, so that :func:`read_points` returns it.
 
-    All runs of a file have a value, or none has.
-
-    Raises
-    ------
-    StoreError
-        If the file cannot be written.
+    All runs of a file have a value, or none has. See :func:`append_rows`.
     """
     free = run.behavior[:, Choices.of(tree).action]
     table = np.column_stack((run.times, run.payoffs, run.profits, free))
-    first = [cell_text(run.name), *([] if run.value is None else [repr(run.value)])]
-    rows = ([*first, *map(repr, row)] for row in table.tolist())
-    append_rows(path, run_columns(tree, valued=run.value is not None), rows)
+    first = [cell_text(run.name), *([] if run.value is None else [run.value])]
+    rows = [[*first, *row] for row in table.tolist()]
+    append_rows(path, run_columns(tree, valued=run.value is not None), rows, again=again)
 
 
-def append_rows(path: Path, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+def append_rows(
+    path: Path, header: Sequence[str], rows: Sequence[Sequence[Any]], *, again: bool
+) -> None:
     """Write rows behind those that the file has, below the header if there is none yet.
 
-    All at one go: a process that ends meanwhile leaves all of them, or nothing.
-
-    Raises
-    ------
-    StoreError
-        If the file cannot be written.
+    All at one go: a process that ends meanwhile leaves all of them, or nothing. If it is done
+    `again`, rows from before that begin with the same cells give way.
     """
+    if again and path.exists():
+        _drop_rows(path, {row[0] for row in rows})
     data = _csv_text([*([] if path.exists() else [header]), *rows]).encode()
     try:
         with path.open("ab", buffering=len(data) + 1) as file:  # all is written when it is closed
@@ -113,32 +95,26 @@ def append_rows(path: Path, header: Sequence[str], rows: Iterable[Sequence[str]]
         ) from None
 
 
-def drop_rows(path: Path, cell: str) -> None:
-    """Take out the rows, of a file that may be missing, that begin with this cell."""
-    if not path.exists():
-        return
+def _drop_rows(path: Path, cells: set[str]) -> None:
     with open_text(path) as file:
         rows = list(csv.reader(file))
-    kept = [*rows[:1], *(row for row in rows[1:] if row[:1] != [cell])]
+    kept = [*rows[:1], *(row for row in rows[1:] if not row or row[0] not in cells)]
     if len(kept) < len(rows):
         with reported(path):
             write_file(path, _csv_text(kept).encode())
 
 
-def _csv_text(rows: Iterable[Sequence[str]]) -> str:
+def _csv_text(rows: Iterable[Sequence[Any]]) -> str:
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
+    csv.writer(text, lineterminator="\n").writerows(rows)  # floats with all their digits
     return text.getvalue()
 
 
 def read_points(game: Game, path: Path) -> list[SimulatedRun]:
     """Return the runs that a file holds, in the order in which they were written.
 
-    Raises
-    ------
-    UsageError
-        If the file cannot be read, has other columns than this game asks for, or entries that
-        are not finite numbers.
+    UsageError if it cannot be read, has other columns than this game asks for, or entries that
+    are not finite numbers.
     """
     tree, parameter = game.tree, game.tree.payoffs.parameter
     choices, n = Choices.of(tree), tree.n_players
@@ -160,7 +136,7 @@ def read_points(game: Game, path: Path) -> list[SimulatedRun]:
         raise UsageError(f"cannot read {path}: {error}; give that of a simulation") from None
     runs = []
     for (name,), group in groupby(rows, key=lambda row: row[0]):
-        table = np.array([numbers for _, numbers in group])
+        table = np.array([own for _, own in group])
         value = float(table[0, 0]) if valued else None
         parts = np.split(table[:, int(valued) :], np.cumsum([1, n, n]), axis=1)
         times, payoffs, profits, free = parts
@@ -170,13 +146,11 @@ def read_points(game: Game, path: Path) -> list[SimulatedRun]:
 
 
 def _numbers(row: list[str], width: int, path: Path) -> list[float]:
-    try:
+    with suppress(ValueError):
         numbers = [float(text) for text in row]
-    except ValueError:
-        numbers = []
-    if len(numbers) != width - 1 or not np.all(np.isfinite(numbers)):
-        raise UsageError(
-            f"{path} has the row {', '.join(row)[:60]!r}; after the name of its run a row has "
-            f"{width - 1} finite numbers. Simulate again"
-        )
-    return numbers
+        if len(numbers) == width - 1 and np.all(np.isfinite(numbers)):
+            return numbers
+    raise UsageError(
+        f"{path} has the row {', '.join(row)[:60]!r}; after the name of its run a row has "
+        f"{width - 1} finite numbers. Simulate again"
+    )

@@ -46,33 +46,31 @@ def windows_of(times: FloatArray) -> list[Stretch]:
     length = times - times[0]
     ends = [length[-1] / 2**k for k in range(DOUBLINGS, -1, -1)]
     shares = [*pairwise(ends), ((1 - LAST_SHARE) * length[-1], length[-1])]
-    positions = [
-        Stretch(*(int(np.abs(length - end).argmin()) for end in share)) for share in shares
-    ]
-    return [window for window in positions if window.last - window.first >= LEAST_INTERVALS]
+    found = [Stretch(*(int(np.abs(length - end).argmin()) for end in share)) for share in shares]
+    return [window for window in found if window.last - window.first >= LEAST_INTERVALS]
 
 
 @dataclass(frozen=True, eq=False)
 class KnownPayoffs:
     """Payoffs of the published sets of equilibria of a game.
 
-    Attributes
-    ----------
-    ranges : by name of the set the smallest and largest payoff of each player, (N, 2)
-        Payoffs of a set may depend on each other, so that not all combinations belong to it.
-    rounding : float
-        Payoffs that differ by no more are the same.
+    By name of the set the smallest and largest payoff of each player, (N, 2). They may depend on
+    each other, so that not all combinations belong to the set.
     """
 
     ranges: dict[str, FloatArray]
-    rounding: float
+    rounding: float  # payoffs that differ by no more are the same
 
     @classmethod
     def of(cls, game: Game) -> KnownPayoffs:
         """Return the payoffs of all published sets of a game, as far as the verifier agrees."""
         sets = known_sets(game)
+
+        def payoff(player: int, known: KnownSet, parameters: FloatArray) -> float:
+            return float(known.payoffs_near(parameters)[player])
+
         count = game.tree.n_players
-        players = [extremes_by_name(sets, partial(_payoff, player)) for player in range(count)]
+        players = [extremes_by_name(sets, partial(payoff, player)) for player in range(count)]
         ranges = {known.name: np.array([ends[known.name] for ends in players]) for known in sets}
         return cls(ranges, SAME * game.tree.payoff_range)
 
@@ -98,11 +96,9 @@ class KnownPayoffs:
         return {name: _apart(point, known) for name, known in self.ranges.items()}
 
     def to_json(self) -> list[dict[str, Any]]:
-        """Return names, payoffs, and how far payoffs that agree may be from them."""
-        agree = self.tolerances
         return [
-            {"name": name, "payoffs": known.tolist(), "agree": agree[name]}
-            for name, known in self.ranges.items()
+            {"name": name, "payoffs": self.ranges[name].tolist(), "agree": agree}
+            for name, agree in self.tolerances.items()
         ]
 
     def beside(self, payoffs: Sequence[FloatArray]) -> list[dict[str, Any]]:
@@ -110,15 +106,12 @@ class KnownPayoffs:
 
         `agrees` are the positions of the windows whose payoffs are its payoffs within tolerance.
         """
-        gaps, agree = [self.gaps(row) for row in payoffs], self.tolerances
-        return [
-            {
-                "name": name,
-                "gaps": [gap[name] for gap in gaps],
-                "agrees": [w for w, gap in enumerate(gaps) if gap[name] <= agree[name]],
-            }
-            for name in self.ranges
-        ]
+        found = []
+        for name, agree in self.tolerances.items():
+            gaps = [self.gaps(row)[name] for row in payoffs]
+            agrees = [window for window, gap in enumerate(gaps) if gap <= agree]
+            found.append({"name": name, "gaps": gaps, "agrees": agrees})
+        return found
 
     def nearest(self, payoffs: FloatArray) -> dict[str, Any]:
         """Return names of the sets whose payoffs are nearest to (N,), and how far; None without.
@@ -133,10 +126,6 @@ class KnownPayoffs:
         names = [name for name in gaps if gaps[name] <= gap + self.rounding]
         size = max(map(self._size, names))
         return {"nearest": names, "gap": gap, "gap_share": gap / size if size > 0 else None}
-
-
-def _payoff(player: int, known: KnownSet, parameters: FloatArray) -> float:
-    return float(known.payoffs_near(parameters)[player])
 
 
 def _apart(one: FloatArray, other: FloatArray) -> float:

@@ -21,29 +21,26 @@ from eqbench.model.choices import Choices
 from eqbench.model.tree import FloatArray, IntArray
 
 WORDS = ("periodic", "quasi_periodic", "chaotic_transient", "boundary_absorption", "undecided")
+AT = ("at_zero", "at_one")
+ENDS = ("to_zero", "to_one", *AT, "frozen")
 
 SHORTEST = 64  # times that the shortest window has at least
 LEAST_TIMES = 8 * SHORTEST  # enough for two windows that double the time
 
-# A frequency within this distance of 0 or 1 is near a face, and its log-odds there.
-NEAR_FACE = 1e-3
+NEAR_FACE = 1e-3  # distance from 0 or 1 within which a frequency is near a face
 NEAR_FACE_LOG_ODDS = float(np.log((1 - NEAR_FACE) / NEAR_FACE))
-# Log-odds that vary by less than this over the last half of the time are constant.
-CONSTANT = 0.01
-# Log-odds beyond this belong to frequencies that are 0 or 1 in double precision.
-ROUNDS_TO_PURE = 36.0
+CONSTANT = 0.01  # log-odds that vary by less over the last half of the time are constant
+ROUNDS_TO_PURE = 36.0  # log-odds of frequencies that are 0 or 1 in double precision
 # Log-odds may retreat over the last half of the time by this share of their distance from the
 # inside, so that they could not come back in as long a time; or of what they gained, if they
 # trend away.
 RETREAT = 0.5
-# Parts of the last half whose means show a trend.
-TREND_PARTS = 8
+TREND_PARTS = 8  # parts of the last half whose means show a trend
 # The largest log-odds of what moves grow by this factor, or more, while time is quadrupled: then
 # dwelling near faces gets longer and longer.
 SWING_GROWTH = 1.5
 LONG_DWELLING = 7 / 8
-# Share of the moving frequencies that is near faces in absorption.
-ABSORBED = 0.75
+ABSORBED = 0.75  # share of the moving frequencies that is near faces in absorption
 
 # Growth of the logarithm of the tangent while time doubles. In a regular motion it is log 2 times
 # the degree of a polynomial, in a chaotic one the exponent times the length of the window.
@@ -55,40 +52,31 @@ REGULAR_SINCE, CHAOTIC_UNTIL = 0.5, 0.75
 # less than this share of that over the last half.
 LAST, SLOWED = 0.1, 0.5
 
-# Returns closer than this share of the largest swing are to the same point.
-SAME_POINT = 1e-3
-# Loops of a closed orbit through the section at most, and how many returns must show it.
-MOST_LOOPS = 8
-LEAST_RETURNS = 24
-# Samples per return below which the spline between them is too coarse to judge by.
-LEAST_SAMPLES = 12
-# Steps of bisection: they divide the spacing by a million.
-BISECTIONS = 20
-# Coordinates that are compared at most, those with the largest swings.
-MOST_COORDINATES = 64
+SAME_POINT = 1e-3  # share of the largest swing within which returns are to the same point
+MOST_LOOPS = 8  # of a closed orbit through the section
+LEAST_RETURNS = 24  # that must show them
+LEAST_SAMPLES = 12  # per return; with fewer the spline between them is too coarse to judge by
+BISECTIONS = 20  # steps, which divide the spacing by a million
+MOST_COORDINATES = 64  # that are compared, those with the largest swings
 
-# A line is a peak and as many bins to both sides as the Hann window spreads it over.
-LINE_BINS = 2
+LINE_BINS = 2  # to both sides of a peak, as far as the Hann window spreads a line
 MOST_LINES = 24
 SHOWN_LINES = 4
 LEAST_SHARE = 1e-6  # of the power; what has less is no line
-# Share of the power that is in lines if a motion is regular.
-DISCRETE = 0.9
-# A regular motion has no trend: means move by no more than this share of the swing.
-DRIFT = 0.5
+DISCRETE = 0.9  # share of the power that is in lines if a motion is regular
+DRIFT = 0.5  # share of the swing by which means of a regular motion may move
 # Periods p and q are commensurate if m p = n q to this precision, with small m and n.
 COMMENSURATE = 1e-6
 LARGEST_RATIO = 8
 
-# Jacobians that are computed at most.
-MOST_POINTS = 16
-# Entries below this share of the largest one are no influence.
-NO_INFLUENCE = 1e-5
+MOST_POINTS = 16  # at which Jacobians are computed
+NO_INFLUENCE = 1e-5  # share of the largest entry below which there is none
 
 UNMEASURED = (
     "only absorption could be told, and there is none: regular and chaotic motion differ in the "
     "growth of a small displacement, which was not measured (play hand by hand has none)"
 )
+Verdict = tuple[str, str, float | None]  # word, reason, and the time from which on it holds
 
 
 @dataclass(frozen=True)
@@ -114,15 +102,12 @@ class Component:
 
     Attributes
     ----------
-    actions : global indices
-    section : of these, and of what stays at 0 or 1 but belongs to them, the one whose log-odds rise
-        through their mean most often; these are the returns
-    returns : how many there were
-    samples_per_return : times per return
-    loops : after how many returns the motion is back at the same point; None if it never is
+    section : of the actions, and of what stays at 0 or 1 but belongs to them, the one whose
+        log-odds rise through their mean most often; these are the returns
+    loops : after how many returns the motion is back at the same point, if it ever is; they take
+        the time `period`
     mismatch : by how much it then misses that point, or if it does not come back, misses it after
         one return; the largest distance, as a share of the largest swing in log-odds
-    period : time that the loops take, if it comes back
     lines : the strongest lines of the log-odds of `section`, strongest first
     line_share : share of the power in lines; 1 minus it is continuous
     """
@@ -148,20 +133,17 @@ class Regime:
     ----------
     word : one of `WORDS`
     reason : a sentence with the figures that the word rests on
-    to_zero, to_one : actions whose frequency goes to 0 or to 1: it is within `NEAR_FACE` of it for
-        the whole last half of the time, while its log-odds go on growing, or are constant
-    at_zero, at_one : other actions that are as near to 0 or to 1 for as long, but whose log-odds
-        are on their way back, show no trend, or are so large that rounding hides it; so they may
-        return
+    to_zero, to_one : actions whose frequency is within `NEAR_FACE` of 0 or 1 for the whole last
+        half of the time, while its log-odds go on growing, or are constant
+    at_zero, at_one : others as near for as long, which may return: their log-odds are on their way
+        back, show no trend, or are so large that rounding hides it
     frozen : other actions that settle to a constant
     facts : what still moves, in groups that influence each other. Log-odds of what may return count
         wherever those of moving actions are tested, but are not listed here
     lyapunov_windows : mean growth rates of a small displacement over windows each of which doubles
         the time, the last one last; none if they were not measured
-    near_face_windows : of the frequencies that still move or may return, the share within
-        `NEAR_FACE` of 0 or 1; 0 if there are none
-    transient : when the motion became what `word` says, for good; None if it is undecided or
-        chaotic
+    near_face_windows : share of what still moves or may return within `NEAR_FACE` of 0 or 1
+    transient : when the motion became what `word` says, for good; not if it is undecided or chaotic
     """
 
     word: str
@@ -178,17 +160,14 @@ class Regime:
 
     @property
     def components(self) -> tuple[tuple[int, ...], ...]:
-        """What still moves, in groups that influence each other."""
         return tuple(fact.actions for fact in self.facts)
 
     @property
     def lyapunov(self) -> float | None:
-        """Mean growth rate of a small displacement over the last half of the time."""
         return self.lyapunov_windows[-1].mean if self.lyapunov_windows else None
 
     @property
     def near_face_fraction(self) -> float | None:
-        """Share near faces over the last half of the time."""
         return self.near_face_windows[-1].mean if self.near_face_windows else None
 
     def to_json(self, labels: Sequence[str]) -> dict[str, Any]:
@@ -200,11 +179,7 @@ class Regime:
         return {
             "regime": self.word,
             "reason": self.reason,
-            "to_zero": named(self.to_zero),
-            "to_one": named(self.to_one),
-            "at_zero": named(self.at_zero),
-            "at_one": named(self.at_one),
-            "frozen": named(self.frozen),
+            **{end: named(getattr(self, end)) for end in ENDS},
             "components": [
                 asdict(fact) | {"actions": named(fact.actions), "section": labels[fact.section]}
                 for fact in self.facts
@@ -218,21 +193,11 @@ class Regime:
 
 
 def classify(flow: Flow, trajectory: Trajectory) -> Regime:
-    """Return the regime of a trajectory.
+    """Return the regime of a trajectory, by the last half of its time.
 
-    Limits, components and returns are those of the last half of its time.
-
-    Parameters
-    ----------
-    trajectory : Trajectory
-        On an evenly spaced grid of at least `LEAST_TIMES` times, so close that the shortest
-        oscillation has a dozen of them, and with the growth of a tangent. Without one only
-        absorption can be told.
-
-    Raises
-    ------
-    UsageError
-        If the times are not evenly spaced.
+    Times are evenly spaced, at least `LEAST_TIMES`, and so close that the shortest oscillation has
+    a dozen of them; else UsageError, or an undecided regime. Without the growth of a tangent only
+    absorption can be told.
     """
     times, ending = trajectory.times, trajectory.ending
     ended = f"; the trajectory ended early: {ending}" if ending else ""
@@ -249,100 +214,65 @@ def classify(flow: Flow, trajectory: Trajectory) -> Regime:
             f"{spacing.max():g}. Use an even grid"
         )
     motion = _Motion(flow, trajectory)
-    verdict, limits = motion.verdict(), motion.limits
-
-    def where(chosen: NDArray[np.bool_]) -> tuple[int, ...]:
-        return tuple(motion.actions.action[chosen].tolist())
-
-    staying = {*where(limits.at_zero), *where(limits.at_one)}
-    left = [tuple(a for a in fact.actions if a not in staying) for fact in motion.facts]
-    facts = zip(motion.facts, left, strict=True)
+    word, reason, transient = motion.verdict()
+    ends = {end: tuple(motion.action[motion.limits.end == end].tolist()) for end in ENDS}
+    staying = {*ends["at_zero"], *ends["at_one"]}
+    facts = (
+        replace(fact, actions=tuple(a for a in fact.actions if a not in staying))
+        for fact in motion.facts
+    )
     return Regime(
-        word=verdict.word,
-        reason=verdict.reason + ended,
-        to_zero=where(limits.to_zero),
-        to_one=where(limits.to_one),
-        at_zero=where(limits.at_zero),
-        at_one=where(limits.at_one),
-        frozen=where(limits.frozen),
-        facts=tuple(replace(fact, actions=actions) for fact, actions in facts if actions),
+        word,
+        reason + ended,
+        **ends,
+        facts=tuple(fact for fact in facts if fact.actions),
         lyapunov_windows=motion.growth_windows,
         near_face_windows=motion.near_windows,
-        transient=verdict.transient,
+        transient=transient,
     )
 
 
 # -- limits ---------------------------------------------------------------------------------------
 
 
-class Actions(NamedTuple):
-    """The actions by which a trajectory is described, and their log-odds.
+def _described(choices: Choices, states: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
+    """Describe states (K, F) by one action of sets of two, by all of larger ones.
 
-    One for an information set with two actions, all of a larger one.
-
-    Attributes
-    ----------
-    action : int32 (M,)
-        Global indices.
-    choice : int64 (M,)
-        Which information set with a choice, counted as in ``Choices.infoset``.
-    log_odds : float64 (K, M)
-        Logarithm of the frequency over that of all other actions of the set.
+    Returns their global indices (M,), their places in ``Choices.infoset`` (M,), log-odds (K, M).
     """
-
-    action: IntArray
-    choice: IntArray
-    log_odds: FloatArray
-
-    @classmethod
-    def of(cls, choices: Choices, states: FloatArray) -> Actions:
-        """Return the actions of states (K, F)."""
-        action, choice, columns = [], [], []
-        for c, (start, end) in enumerate(pairwise(choices.start)):
-            block = states[:, start:end]
-            if end - start > 1:
-                block = _log_odds(block)
-                action.append(choices.first[start])
-                choice.append(c)
-            action.extend(choices.action[start:end])
-            choice.extend([c] * (end - start))
-            columns.append(block)
-        return cls(np.array(action), np.array(choice), np.concatenate(columns, axis=1))
+    action, choice, columns = [], [], []
+    for c, (start, end) in enumerate(pairwise(choices.start)):
+        block = states[:, start:end]
+        own = choices.action[start:end].tolist()
+        if end - start > 1:
+            block, own = _log_odds(block), [int(choices.first[start]), *own]
+        action += own
+        choice += [c] * len(own)
+        columns.append(block)
+    return np.array(action), np.array(choice), np.concatenate(columns, axis=1)
 
 
 def _log_odds(states: FloatArray) -> FloatArray:
     """Log-odds (K, n+1) of all actions of one information set from its states (K, n)."""
     weights = np.concatenate([np.zeros((len(states), 1)), states], axis=1)
-    own = np.empty_like(weights)
-    for action in range(weights.shape[1]):
-        others = np.delete(weights, action, axis=1)
-        own[:, action] = weights[:, action] - np.logaddexp.reduce(others, axis=1)
-    return own
+    others = (np.delete(weights, action, axis=1) for action in range(weights.shape[1]))
+    return weights - np.column_stack([np.logaddexp.reduce(own, axis=1) for own in others])
 
 
 class Limits(NamedTuple):
-    """What becomes of each of M actions, each as bool (M,), by name.
-
-    Words rest on `gone`, `frozen` and `moving`, one of which holds for each action. What is
-    reported is `to_zero`, `to_one`, `at_zero`, `at_one`, `frozen`, or else motion.
+    """What becomes of each of M actions.
 
     Attributes
     ----------
-    gone : near a face, and log-odds grow or could not come back in as long a time
-    frozen : constant, and not gone
-    moving : all others
-    to_zero, to_one : gone, and log-odds still grow, or are constant
-    at_zero, at_one : near a face for the whole last half, but none of the above except gone
+    end : one of `ENDS`, str (M,), or empty for what moves without staying near a face
+    gone : bool (M,), near a face, and log-odds grow or could not come back in as long a time
+    moving : bool (M,), neither gone nor frozen
     since : index of the time from which on frequencies that are gone had to be near 0 or 1
     """
 
+    end: NDArray[np.str_]
     gone: NDArray[np.bool_]
-    frozen: NDArray[np.bool_]
     moving: NDArray[np.bool_]
-    to_zero: NDArray[np.bool_]
-    to_one: NDArray[np.bool_]
-    at_zero: NDArray[np.bool_]
-    at_one: NDArray[np.bool_]
     since: int
 
     @classmethod
@@ -368,9 +298,9 @@ class Limits(NamedTuple):
         frozen = ~gone & (np.ptp(half, axis=0) <= CONSTANT)
         limit = gone & onward
         at = (distance >= NEAR_FACE_LOG_ODDS).all(axis=0) & ~limit & ~frozen
-        zero, one = side < 0, side > 0
-        moving = ~gone & ~frozen
-        return cls(gone, frozen, moving, limit & zero, limit & one, at & zero, at & one, since)
+        zero = side < 0
+        end = np.select([limit & zero, limit, at & zero, at, frozen], ENDS, default="")
+        return cls(end, gone, ~gone & ~frozen, since)
 
 
 def _swing_growth(log_odds: FloatArray) -> float:
@@ -398,32 +328,6 @@ def _goes_away(distance: FloatArray) -> tuple[NDArray[np.bool_], NDArray[np.bool
 
 
 # -- components -----------------------------------------------------------------------------------
-
-
-def _components(
-    flow: Flow, states: FloatArray, actions: Actions, limits: Limits
-) -> list[NDArray[np.int64]]:
-    """Moving actions that influence each other, as indices into `actions`, in their order."""
-    places = np.flatnonzero(limits.moving)
-    if not len(places):
-        return []
-    # Near a face an action has hardly any influence, so Jacobians there would not show it.
-    inside = np.unique(np.abs(actions.log_odds[limits.since :, places]).argmin(axis=0))
-    chosen = np.linspace(0, len(inside) - 1, min(len(inside), MOST_POINTS))
-    points = limits.since + inside[chosen.round().astype(int)]
-    influence = np.max([np.abs(flow.state_jacobian(states[point])) for point in points], axis=0)
-    start = flow.choices.start
-    # Of each free frequency the information set, then the largest entry of each pair of sets.
-    owner = np.repeat(np.arange(len(start) - 1), np.diff(start))
-    between = np.zeros((len(start) - 1, len(start) - 1))
-    np.maximum.at(between, (owner[:, None], owner[None, :]), influence)
-    sets = np.unique(actions.choice[places])
-    between = between[np.ix_(sets, sets)]
-    count, label = connected_components(
-        between > NO_INFLUENCE * max(between.max(), np.finfo(float).tiny), directed=False
-    )
-    group = label[np.searchsorted(sets, actions.choice[places])]
-    return sorted((places[group == part] for part in range(count)), key=lambda part: int(part[0]))
 
 
 def _component(times: FloatArray, log_odds: FloatArray, actions: IntArray) -> Component:
@@ -481,14 +385,12 @@ def _loops(points: FloatArray, swing: float) -> tuple[int | None, float | None]:
         float(np.abs(points[loops:] - points[:-loops]).max() / swing)
         for loops in range(1, MOST_LOOPS + 1)
     ]
-    for loops, mismatch in enumerate(mismatches, start=1):
-        if mismatch <= SAME_POINT:
-            return loops, mismatch
-    return None, mismatches[0]
+    closed = (each for each in enumerate(mismatches, start=1) if each[1] <= SAME_POINT)
+    return next(closed, (None, mismatches[0]))
 
 
 def _spectral_lines(times: FloatArray, values: FloatArray) -> list[SpectralLine]:
-    """Lines of the spectrum of values (K,), strongest first."""
+    """Return the lines of the spectrum of values (K,), strongest first."""
     power = np.abs(np.fft.rfft((values - values.mean()) * np.hanning(len(values)))) ** 2
     power[: LINE_BINS + 1] = 0  # the mean, and what drifts
     total = power.sum()
@@ -512,39 +414,26 @@ def _spectral_lines(times: FloatArray, values: FloatArray) -> list[SpectralLine]
 # -- verdicts -------------------------------------------------------------------------------------
 
 
-class Verdict(NamedTuple):
-    """The word, its reason, and the time from which on it holds."""
-
-    word: str
-    reason: str
-    transient: float | None = None
-
-
 class _Motion:
     """What a trajectory does, in figures, and the word that they bear out.
 
     Attributes
     ----------
-    facts : components of what moves
-    growth : float64 (K,) or None
-        Largest logarithm of the length of the tangent so far, so that oscillations within a
-        period do not show.
-    growth_windows : its rates over windows that double the time, or nothing
-    near : float64 (K,)
-        Share of the frequencies that move or may return, and are not gone, that is near a face.
-    near_windows : its means
+    growth : largest logarithm of the length of the tangent so far (K,), so that oscillations within
+        a period do not show
+    near : share of what moves or may return, and is not gone, that is near a face (K,)
     """
 
     def __init__(self, flow: Flow, trajectory: Trajectory) -> None:
         self.times = times = trajectory.times
-        self.actions = actions = Actions.of(flow.choices, trajectory.states)
-        self.limits = limits = Limits.of(actions.log_odds)
         self.half = half = len(times) // 2
+        self.action, self.choice, self.log_odds = _described(flow.choices, trajectory.states)
+        self.limits = limits = Limits.of(self.log_odds)
         self.facts = [
-            _component(times[half:], actions.log_odds[half:, part], actions.action[part])
-            for part in _components(flow, trajectory.states, actions, limits)
+            _component(times[half:], self.log_odds[half:, part], self.action[part])
+            for part in self._components(flow, trajectory.states)
         ]
-        self.moving = moving = actions.log_odds[:, limits.moving]
+        self.moving = self.log_odds[:, limits.moving]
         self.growth: FloatArray | None = None
         self.growth_windows: tuple[Window, ...] = ()
         if trajectory.growth is not None:
@@ -554,8 +443,28 @@ class _Motion:
             )
         self.near = np.zeros(len(times))
         if self.facts:
-            self.near = (np.abs(moving) >= NEAR_FACE_LOG_ODDS).mean(axis=1)
+            self.near = (np.abs(self.moving) >= NEAR_FACE_LOG_ODDS).mean(axis=1)
         self.near_windows = self._windows(lambda a, b: self.near[a : b + 1].mean())
+
+    def _components(self, flow: Flow, states: FloatArray) -> list[NDArray[np.int64]]:
+        """Return positions of moving actions that influence each other, in their order."""
+        places, since = np.flatnonzero(self.limits.moving), self.limits.since
+        if not len(places):
+            return []
+        # Near a face an action has hardly any influence, so Jacobians there would not show it.
+        inside = np.unique(np.abs(self.log_odds[since:, places]).argmin(axis=0))
+        chosen = np.linspace(0, len(inside) - 1, min(len(inside), MOST_POINTS))
+        points = since + inside[chosen.round().astype(int)]
+        influence = np.max([np.abs(flow.state_jacobian(states[point])) for point in points], axis=0)
+        # The largest entry of each pair of information sets.
+        start = flow.choices.start[:-1]
+        between = np.maximum.reduceat(np.maximum.reduceat(influence, start), start, axis=1)
+        sets, place = np.unique(self.choice[places], return_inverse=True)
+        between = between[np.ix_(sets, sets)]
+        least = NO_INFLUENCE * max(between.max(), np.finfo(float).tiny)
+        count, label = connected_components(between > least, directed=False)
+        parts = (places[label[place] == part] for part in range(count))
+        return sorted(parts, key=lambda part: int(part[0]))
 
     def _windows(self, mean: Callable[[int, int], float]) -> tuple[Window, ...]:
         """Means from index to index over [K/4, K/2], [K/2, K] and so on, the last one last."""
@@ -578,48 +487,47 @@ class _Motion:
                 f"their log-odds swing {swing_growth:.1f} times as far in the last half of the "
                 f"time as in the first quarter; {self._exponent()}"
             )
-            return Verdict("boundary_absorption", reason, self._absorbed_from())
+            return "boundary_absorption", reason, self._absorbed_from()
         if self.growth is None:
-            return Verdict("undecided", UNMEASURED)
+            return "undecided", UNMEASURED, None
         since = self._regular_from(self.growth)
         share = (since - self.times[0]) / (self.times[-1] - self.times[0])
         if share <= REGULAR_SINCE:
             return self._regular(since)
         if self.growth[-1] - self.growth[self.half] >= CHAOTIC_GROWTH and share >= CHAOTIC_UNTIL:
             end = self._end_of_chaos(self.growth, since)
-            return Verdict("chaotic_transient", f"{self._exponent()}; {end}; {self._dwelling()}")
-        return Verdict(
-            "undecided",
+            return "chaotic_transient", f"{self._exponent()}; {end}; {self._dwelling()}", None
+        reason = (
             f"{self._exponent()}: a small displacement grows too fast for a regular motion, and "
-            "too little or no longer for a chaotic one; follow the trajectory for longer",
+            "too little or no longer for a chaotic one; follow the trajectory for longer"
         )
+        return "undecided", reason, None
 
     def _at_rest(self) -> Verdict:
-        limits = self.limits
-        returning = int((limits.gone & (limits.at_zero | limits.at_one)).sum())
+        gone, end = self.limits.gone, self.limits.end
+        returning = int((gone & np.isin(end, AT)).sum())
         if returning:
             reason = (
                 f"no frequency moves, but of those at 0 or 1 some may return: {returning}. Their "
                 "log-odds are on their way back, or too large to change beside rounding; follow "
                 "the trajectory for longer, or choose a start farther inside"
             )
-            return Verdict("undecided", reason)
-        if limits.gone.any():
+            return "undecided", reason, None
+        if gone.any():
             reason = (
                 "converges: nothing moves any more; frequencies that go to 0 or 1: "
-                f"{limits.gone.sum()}, that settle elsewhere: {limits.frozen.sum()}"
+                f"{gone.sum()}, that settle elsewhere: {(end == 'frozen').sum()}"
             )
-            return Verdict("boundary_absorption", reason, self._gone_from())
+            return "boundary_absorption", reason, self._gone_from()
         if self.growth is None:
-            return Verdict("undecided", UNMEASURED)
-        return Verdict("periodic", "rests: all frequencies are constant", float(self.times[0]))
+            return "undecided", UNMEASURED, None
+        return "periodic", "rests: all frequencies are constant", float(self.times[0])
 
     def _regular(self, regular_since: float) -> Verdict:
-        """Verdict on a motion whose tangent grows like a power of the time."""
         growth = f"{self._exponent()}: growth like a power of the time, as in regular motion"
         lacking = self._lacking()
         if lacking:
-            return Verdict("undecided", f"{growth}, but {lacking}")
+            return "undecided", f"{growth}, but {lacking}", None
         since = max(self._gone_from(), regular_since)
         unclosed = [fact for fact in self.facts if fact.loops is None]
         mismatch = max(fact.mismatch or 0.0 for fact in unclosed or self.facts)
@@ -630,17 +538,18 @@ class _Motion:
                 f"{share:.1%} of the power is in spectral lines"
             )
             if share < DISCRETE:
-                return Verdict("undecided", f"{reason}, too little for a regular motion")
-            return Verdict("quasi_periodic", reason, since)
+                return "undecided", f"{reason}, too little for a regular motion", None
+            return "quasi_periodic", reason, since
         periods = [fact.period or 0.0 for fact in self.facts]
         reason = (
             f"{growth}; comes back to the same points to {mismatch:.1g} of the swing; periods of "
             f"components that do not influence each other: {', '.join(f'{p:.6g}' for p in periods)}"
         )
-        return Verdict("periodic" if _commensurate(periods) else "quasi_periodic", reason, since)
+        return "periodic" if _commensurate(periods) else "quasi_periodic", reason, since
 
     def _lacking(self) -> str:
-        """What is missing to tell regular motions apart, with what to do; empty if nothing is."""
+        """Say what is missing to tell regular motions apart, with what to do."""
+        longer = "follow the trajectory for longer"
         samples = min(fact.samples_per_return for fact in self.facts)
         if samples < LEAST_SAMPLES:
             return (
@@ -649,10 +558,7 @@ class _Motion:
             )
         returns = min(fact.returns for fact in self.facts)
         if returns < LEAST_RETURNS:
-            return (
-                f"only {returns} of the {LEAST_RETURNS} turns needed; follow the trajectory for "
-                "longer"
-            )
+            return f"only {returns} of the {LEAST_RETURNS} turns needed; {longer}"
         late = self.moving[self.half :]
         part = len(late) // TREND_PARTS
         change = np.abs(late[-part:].mean(axis=0) - late[:part].mean(axis=0))
@@ -660,12 +566,11 @@ class _Motion:
         if drift > DRIFT:
             return (
                 f"log-odds drift by {drift:.0%} of their swing over the last half of the time; "
-                "follow the trajectory for longer"
+                f"{longer}"
             )
         return ""
 
     def _end_of_chaos(self, growth: FloatArray, regular: float) -> str:
-        """Whether a motion that is chaotic over the last half of the time is so at its end."""
         times, half = self.times, self.half
         last = round((1 - LAST) * (len(times) - 1))  # where the last tenth of the time begins
         average = "chaotic on average over the last half of the time; since t ="
@@ -676,11 +581,12 @@ class _Motion:
         # From each time before the last tenth to the end.
         rate = (growth[-1] - growth[half : last + 1]) / (times[-1] - times[half : last + 1])
         fast = half + int(np.flatnonzero(rate >= SLOWED * rate[0])[-1])
+        late = f"{rate[-1]:.2g} since t = {times[last]:g}"
         if fast == last:
-            return f"still chaotic at the end of the time: {rate[-1]:.2g} since t = {times[last]:g}"
+            return f"still chaotic at the end of the time: {late}"
         return (
             f"{average} {times[fast + 1]:g} a small displacement grows less than half as fast, at "
-            f"{rate[-1]:.2g} since t = {times[last]:g}"
+            f"{late}"
         )
 
     def _regular_from(self, growth: FloatArray) -> float:
@@ -692,7 +598,7 @@ class _Motion:
 
     def _gone_from(self) -> float:
         """When the last of the actions that are gone came near its face for good."""
-        log_odds = self.actions.log_odds[:, self.limits.gone]
+        log_odds = self.log_odds[:, self.limits.gone]
         return self._after(np.any(np.abs(log_odds) < NEAR_FACE_LOG_ODDS, axis=1))
 
     def _absorbed_from(self) -> float:
@@ -725,7 +631,6 @@ class _Motion:
 
 
 def _commensurate(periods: list[float]) -> bool:
-    """Whether all periods have a small common multiple."""
     whole = np.arange(1, LARGEST_RATIO + 1)
     ratios = (whole[:, None] / whole[None, :]).ravel()
     return all(np.abs(period / periods[0] / ratios - 1).min() <= COMMENSURATE for period in periods)

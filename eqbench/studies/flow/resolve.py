@@ -19,17 +19,8 @@ def solver_and_games(
 ) -> tuple[LoadedSolver, tuple[Game, ...]]:
     """Load the solver, and the game at each value of the parameter, or once as it is.
 
-    Parameters
-    ----------
-    method : what the solver must have, `flow` or `hand_by_hand`
-
-    Raises
-    ------
-    UsageError
-        If the solver has no such method or does not take the game, or the game lacks the
-        parameter or does not admit one of its values.
-    SolverUnavailableError
-        If the solver cannot run here.
+    UsageError if the solver lacks the method, `flow` or `hand_by_hand`, or does not take the game,
+    or this lacks the parameter or a value of it; SolverUnavailableError if it cannot run here.
     """
     registry = request.registry()
     game = registry.load_game(request.game, max_nodes=request.max_nodes)
@@ -66,7 +57,6 @@ def _games(registry: Registry, game: Game, request: FlowRequest) -> tuple[Game, 
 
 
 def value_of(game: Game) -> float | None:
-    """Return the value of the payoff parameter, if the game has one."""
     value = game.tree.payoffs.value
     return None if value is None else float(value)
 

@@ -5,7 +5,7 @@ Symbols in shapes: K times, A actions, F free frequencies, S sequences.
 
 from __future__ import annotations
 
-import math
+import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,22 +22,12 @@ from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_from_json, profile_text
 from eqbench.model.realization import RealizationPlan
-from eqbench.model.sequence_form import SequenceForm
+from eqbench.model.reference import realization
 from eqbench.model.tree import FloatArray, GameTree
 from eqbench.report.rows import Column, Report, Row, Table
 from eqbench.studies.branch import POINTS, action_labels
-from eqbench.studies.flow.points import (
-    SimulatedRun,
-    append_points,
-    drop_rows,
-    kept_rows,
-)
-from eqbench.studies.flow.profits import (
-    AGREE,
-    KnownPayoffs,
-    Stretch,
-    windows_of,
-)
+from eqbench.studies.flow.points import SimulatedRun, append_points, kept_rows
+from eqbench.studies.flow.profits import AGREE, KnownPayoffs, Stretch, windows_of
 from eqbench.studies.flow.regimes import NEAR_FACE, classify
 from eqbench.studies.flow.resolve import by_name, solver_and_games, value_of
 from eqbench.studies.frame import Session, Study, call
@@ -49,7 +39,6 @@ from eqbench.studies.requests import (
     SimulationRequest,
 )
 from eqbench.studies.study_files import write_profile
-from eqbench.text import cell_text
 from eqbench.verification import Verifier
 
 SCHEMA = "eqbench.simulation/1"
@@ -57,15 +46,11 @@ MOST_TIMES = 1_000_000  # of a trajectory; states of a hundred frequencies are t
 MOST_AVERAGED = 4000  # points of a window
 MOST_PLACES = 12
 MOST_NEAREST = 3
-_ENDS = (
-    ("to_zero", "{} → 0"),
-    ("to_one", "{} → 1"),
-    ("at_zero", "{} at 0, may return"),
-    ("at_one", "{} at 1, may return"),
-)
-_OF_RUN = {
-    **{"start": "start", "regime": "regime", "time": "time"},
-    **{"Lyapunov": "lyapunov", "settled at": "transient"},
+_ENDS = {
+    "to_zero": "{} → 0",
+    "to_one": "{} → 1",
+    "at_zero": "{} at 0, may return",
+    "at_one": "{} at 1, may return",
 }
 _REGIMES = (
     "Lyapunov: growth rate of a small displacement over the last half of the time. Near a face: "
@@ -102,37 +87,37 @@ class Start:
     behavior: FloatArray | None = None
 
     def state(self, flow: Flow, spread: float) -> FloatArray:
-        """The state (F,) of this start."""
+        """Return the state (F,) of this start."""
         if self.behavior is not None:
             return flow.state_of(self.behavior)
         return np.random.default_rng(*self.seeds).normal(0.0, spread, flow.choices.size)
 
     def generator(self, purpose: int) -> np.random.Generator:
-        """A generator for a purpose, counted from 1, that is independent of all others."""
+        """Return a generator for a purpose, counted from 1, independent of all others."""
         return np.random.default_rng([*self.seeds, purpose])
 
 
 def _starts(tree: GameTree, request: SimulationRequest) -> tuple[Start, ...]:
-    """Return the given starts, then those drawn at random."""
     starts = []
     for position, (name, data) in enumerate(by_name(request.profiles).items(), start=1):
-        try:
-            profile = (
-                BehaviorProfile.uniform(tree) if data is None else profile_from_json(tree, data)
-            )
-        except ProfileError as error:
-            raise ProfileError(f"the start {name}: {error}") from None
+        profile = BehaviorProfile.uniform(tree)
+        if data is not None:
+            try:
+                profile = profile_from_json(tree, data)
+            except ProfileError as error:
+                raise ProfileError(f"the start {name}: {error}") from None
         _check_inside(tree, profile.probabilities, name)
         starts.append(Start(name, (request.seed, position), profile.probabilities))
     drawn = request.starts
     if drawn is None:
         drawn = 0 if starts else RANDOM_STARTS
-    seeds = range(request.seed, request.seed + drawn)
-    return (*starts, *(Start(f"seed {seed}", (seed,)) for seed in seeds))
+    starts += [Start(f"seed {seed}", (seed,)) for seed in range(request.seed, request.seed + drawn)]
+    if not starts:
+        raise UsageError("no start was given; choose --starts 3, or --start uniform")
+    return tuple(starts)
 
 
 def _check_inside(tree: GameTree, behavior: FloatArray, name: str) -> None:
-    """Refuse a profile with a frequency of 0 or 1 where there is a choice."""
     choices = np.repeat(np.diff(tree.action_start), np.diff(tree.action_start)) > 1
     outside = np.flatnonzero(choices & ((behavior <= 0) | (behavior >= 1)))
     if len(outside):
@@ -146,13 +131,7 @@ def _check_inside(tree: GameTree, behavior: FloatArray, name: str) -> None:
 
 
 def times_of(horizon: float, every: float) -> FloatArray:
-    """Return the times at which states are kept, float64 (K,), equally far apart.
-
-    Raises
-    ------
-    UsageError
-        If there are fewer than two intervals, or more than a million.
-    """
+    """Return the times at which states are kept, float64 (K,); equally far apart."""
     intervals = round(min(horizon / every, 1e18)) if every > 0 else 0  # no infinity is rounded
     if not 2 <= intervals <= MOST_TIMES:
         raise UsageError(
@@ -163,12 +142,7 @@ def times_of(horizon: float, every: float) -> FloatArray:
 
 
 class Place:
-    """One game of a simulation, with what is needed for all its trajectories.
-
-    Parameters
-    ----------
-    memory : hands that players remember; None if the flow itself is followed
-    """
+    """One game of a simulation, with what is needed for all its trajectories."""
 
     def __init__(self, dynamics: Dynamics, game: Game, memory: int | None) -> None:
         self.game, self.value = game, value_of(game)
@@ -181,7 +155,6 @@ class Place:
         self._verifier = Verifier(game.tree)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the value of the parameter, and the published equilibria there."""
         return {
             "parameter": self.value,
             "game": self.game.spec,
@@ -202,38 +175,24 @@ class Place:
         return self.flow.integrate(state, times, tangent=tangent, interrupted=interrupted)
 
     def average(self, path: Trajectory, window: Stretch) -> FloatArray:
-        """Return frequencies (A,) that play like the average realization plan over a window.
-
-        Of at most 4,000 of its points, equally far apart.
-        """
+        """Return frequencies (A,) that play like the average plan over points of a window."""
         count = min(window.last - window.first + 1, MOST_AVERAGED)
         points = np.linspace(window.first, window.last, count).astype(np.int64)
         form = self.game.sequence_form
-        weights = _plans(form, self.flow.behavior(path.states[points])).mean(axis=0)
-        return RealizationPlan(weights).to_behavior(form)
+        plans = realization(form, self.flow.behavior(path.states[points]).T).T
+        return RealizationPlan(np.ascontiguousarray(plans).mean(axis=0)).to_behavior(form)
+
+    def write(self, folder: Path, name: str, behavior: FloatArray) -> str:
+        profile = BehaviorProfile.of(self.game.tree, behavior)
+        return write_profile(folder, name, profile_text(self.game.tree, profile, self.game.spec))
 
     def measured(self, behavior: FloatArray) -> dict[str, Any]:
-        """Return payoffs and regrets of frequencies (A,), measured by the verifier."""
         figures = self._verifier.verify(BehaviorProfile.of(self.game.tree, behavior))
         return {
-            "payoffs": [float(payoff) for payoff in figures.payoffs],
-            "regrets": [float(regret) for regret in figures.regrets],
+            "payoffs": list(map(float, figures.payoffs)),
+            "regrets": list(map(float, figures.regrets)),
             "max_regret": float(figures.max_regret),
         }
-
-
-def _plans(form: SequenceForm, behavior: FloatArray) -> FloatArray:
-    """Return realization plans (K, S) of frequencies (K, A)."""
-    weights = np.ones((len(behavior), form.n_sequences))
-    weights[:, form.n_players :] = behavior
-    for parent, first, end in zip(
-        form.parent.tolist(),
-        form.block_start[:-1].tolist(),
-        form.block_start[1:].tolist(),
-        strict=True,
-    ):  # parents come first
-        weights[:, first:end] *= weights[:, parent : parent + 1]
-    return weights
 
 
 class SimulationStudy(Study[SimulationRequest]):
@@ -242,7 +201,6 @@ class SimulationStudy(Study[SimulationRequest]):
     Attributes
     ----------
     games : the game at each value of the parameter, or once as it is
-    parameter : its payoff parameter, if it has one
     starts : the same at each value
     times : float64 (K,), at which states are kept
     """
@@ -250,17 +208,7 @@ class SimulationStudy(Study[SimulationRequest]):
     request_type = SimulationRequest
 
     def __init__(self, request: SimulationRequest, *, figures: bool = False) -> None:
-        """Load the games, the solver and the starts.
-
-        Raises
-        ------
-        UsageError
-            If the method of the solver is no flow, or it does not take the game; if a start
-            lies on the boundary, or there is none; if the game lacks the parameter, or does not
-            admit one of its values; if options contradict each other.
-        SolverUnavailableError
-            If the solver cannot run here.
-        """
+        """Load the games, the solver and the starts; refuse what does not fit together."""
         self.request, hands = request, request.model == "hands"
         if request.pairs and not figures:
             raise UsageError("--pair is about figures; add --figures")
@@ -277,8 +225,7 @@ class SimulationStudy(Study[SimulationRequest]):
                 f"nobody has a choice in {game.spec}, so nothing moves; choose another game"
             )
         self.starts = _starts(game.tree, request)
-        if not self.starts:
-            raise UsageError("no start was given; choose --starts 3, or --start uniform")
+        self._runs = [(game, start) for game in self.games for start in self.starts]
         self._dynamics: Dynamics = self.solver.instance
         # refuse options of the solver that do not fit the game before anything is written
         if self.memory is None:
@@ -291,26 +238,27 @@ class SimulationStudy(Study[SimulationRequest]):
         self._place: Place | None = None
 
     def parts(self) -> list[str]:
-        return [f"run{number}" for number in range(1, len(self.games) * len(self.starts) + 1)]
+        return [f"run{number}" for number in range(1, len(self._runs) + 1)]
 
     def do(self, part: str, session: Session) -> dict[str, Any]:
         """Follow a trajectory; its points and its profiles are written."""
-        position = int(part.removeprefix("run")) - 1
-        game, start = self._run(position)
+        number = int(part.removeprefix("run"))
+        game, start = self._runs[number - 1]
         if self._place is None or self._place.game is not game:
             session.tell(f"preparing {game.spec}")
             self._place = Place(self._dynamics, game, self.memory)
-        place, name = self._place, self._name(game, start)
-        session.tell(f"{name}, {position + 1} of {len(self.parts())}")
-        statistics, clocks = dict(place.flow.statistics), (time.perf_counter(), time.process_time())
+        place, flow, name = self._place, self._place.flow, start.name
+        if len(self.games) > 1:
+            name = f"{self.parameter}={place.value:.12g} {name}"
+        session.tell(f"{name}, {number} of {len(self._runs)}")
+        before, clocks = dict(flow.statistics), (time.perf_counter(), time.process_time())
         path = place.trajectory(start, self.request.spread, self.times, session.interrupted)
         elapsed_s, cpu_s = time.perf_counter() - clocks[0], time.process_time() - clocks[1]
-        if session.again:  # its points that were written before give way
-            drop_rows(session.folder / POINTS, cell_text(name))
-        self._write_points(place, name, path, session.folder)
-        last = len(path.times) - 1  # 0 if it never moved
-        windows = windows_of(path.times) or ([Stretch(0, last)] if last else [])
-        after = place.flow.statistics
+        rows = kept_rows(game.tree, len(path.times))
+        states, value = path.states[rows], place.value if self.request.at else None
+        behavior, payoffs = flow.behavior(states), flow.payoffs(states)
+        points = SimulatedRun(name, path.times[rows], behavior, payoffs, path.profits[rows], value)
+        append_points(session.folder / POINTS, game.tree, points, again=session.again)
         run = {
             "name": name,
             "start": start.name,
@@ -318,38 +266,16 @@ class SimulationStudy(Study[SimulationRequest]):
             "time": float(path.times[-1]),
             "interrupted": session.interrupted() and len(path.times) < len(self.times),
             "ending": path.ending,
-            **classify(place.flow, path).to_json(action_labels(place.game.tree)),
-            **_earnings(place, path, windows),
-            "profiles": _profiles(place, path, windows, session.folder, part),
-            "statistics": {key: after[key] - statistics.get(key, 0) for key in after},
+            **classify(flow, path).to_json(action_labels(game.tree)),
+            **_earnings(place, path, session.folder, part),
+            "statistics": {key: n - before.get(key, 0) for key, n in flow.statistics.items()},
             "elapsed_s": elapsed_s,
             "cpu_s": cpu_s,
+            "value": place.to_json(),
         }
-        record: dict[str, Any] = _finite({**run, "value": place.to_json()})
+        # null in place of numbers that are not finite
+        record: dict[str, Any] = json.loads(json.dumps(run), parse_constant=lambda word: None)
         return record
-
-    def _run(self, position: int) -> tuple[Game, Start]:
-        value, start = divmod(position, len(self.starts))
-        return self.games[value], self.starts[start]
-
-    def _name(self, game: Game, start: Start) -> str:
-        """Return the name of a run, with the value of the parameter if there are several."""
-        if len(self.games) == 1:
-            return start.name
-        return f"{self.parameter}={value_of(game):.12g} {start.name}"
-
-    def _write_points(self, place: Place, name: str, path: Trajectory, folder: Path) -> None:
-        rows = kept_rows(place.game.tree, len(path.times))
-        states, flow = path.states[rows], place.flow
-        run = SimulatedRun(
-            name,
-            path.times[rows],
-            flow.behavior(states),
-            flow.payoffs(states),
-            path.profits[rows],
-            place.value if self.request.at else None,
-        )
-        append_points(folder / POINTS, place.game.tree, run)
 
     def summary(self, records: Sequence[dict[str, Any]], *, finished: bool) -> dict[str, Any]:
         game, request = self.games[0], self.request
@@ -383,13 +309,18 @@ class SimulationStudy(Study[SimulationRequest]):
         return files
 
 
-def _earnings(place: Place, path: Trajectory, windows: Sequence[Stretch]) -> dict[str, Any]:
-    """Return average payoffs over windows, beside those of published equilibria, as JSON values."""
-    known, times, last = place.known, path.times, len(path.times) - 1
+def _earnings(place: Place, path: Trajectory, folder: Path, run: str) -> dict[str, Any]:
+    """Return payoffs over windows beside published ones, and profiles, which are written too."""
+    known, times, last = place.known, path.times, len(path.times) - 1  # 0 if it never moved
+    windows = windows_of(times) or ([Stretch(0, last)] if last else [])
     payoffs = [window.payoffs(times, path.profits) for window in windows]
+    averages = [place.average(path, window) for window in windows]
     longest = max(range(len(windows)), key=lambda w: np.ptp(windows[w]), default=None)
+    start, final = place.flow.behavior(path.states[0]), place.flow.behavior(path.states[-1])
+    profiles = {"start": start, "final": final}
     whole = None
-    if last:
+    if longest is not None:
+        profiles["average"] = averages[longest]
         average = Stretch(0, last).payoffs(times, path.profits)
         whole = {"payoffs": average.tolist(), **known.nearest(average)}
     return {
@@ -400,37 +331,17 @@ def _earnings(place: Place, path: Trajectory, windows: Sequence[Stretch]) -> dic
                 "to": float(times[window.last]),
                 "payoffs": row.tolist(),
                 **known.nearest(row),
-                "average_max_regret": place.measured(place.average(path, window))["max_regret"],
+                "average_max_regret": place.measured(average)["max_regret"],
             }
-            for window, row in zip(windows, payoffs, strict=True)
+            for window, row, average in zip(windows, payoffs, averages, strict=True)
         ],
         "longest_window": longest,
         "whole": whole,
         "solutions": known.beside(payoffs),
-    }
-
-
-def _profiles(
-    place: Place, path: Trajectory, windows: Sequence[Stretch], folder: Path, run: str
-) -> dict[str, Any]:
-    """Return the profiles of a trajectory as the verifier sees them; they are written as JSON."""
-    profiles = {
-        "start": place.flow.behavior(path.states[0]),
-        "final": place.flow.behavior(path.states[-1]),
-    }
-    for window in sorted(windows, key=np.ptp)[-1:]:
-        profiles["average"] = place.average(path, window)
-    tree, spec = place.game.tree, place.game.spec
-    return {
-        name: place.measured(behavior)
-        | {
-            "profile": write_profile(
-                folder,
-                f"{run}-{name}",
-                profile_text(tree, BehaviorProfile.of(tree, behavior), spec),
-            )
-        }
-        for name, behavior in profiles.items()
+        "profiles": {
+            name: place.measured(own) | {"profile": place.write(folder, f"{run}-{name}", own)}
+            for name, own in profiles.items()
+        },
     }
 
 
@@ -442,17 +353,6 @@ def published_names(game: Game) -> dict[str, str]:
         for known in known_sets(game)[:1]
         for action, name in zip(known.layout.action.tolist(), known.layout.variables, strict=True)
     }
-
-
-def _finite(value: Any) -> Any:
-    """Return JSON values with null in place of numbers that are not finite."""
-    if isinstance(value, dict):
-        return {name: _finite(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
 
 
 # -- tables ---------------------------------------------------------------------------------------
@@ -475,16 +375,6 @@ def _regimes(document: Mapping[str, Any], value: Mapping[str, Any], runs: Sequen
     how = f"integrator {value['integrator']}"
     if document["model"] == "hands":
         how = f"hand by hand, players remember {document['memory']:,} hands"
-    rows = []
-    for run in runs:
-        average = run["profiles"].get("average")
-        moves = run["components"] or run["at_zero"] or run["at_one"]
-        cells = {
-            **{title: run[key] for title, key in _OF_RUN.items()},
-            "near a face": run["near_face_fraction"] if moves else None,
-            "regret": average and average["max_regret"],
-        }
-        rows.append(Row(run["start"], cells))
     columns = (
         Column("start", identifies=True),
         Column("regime"),
@@ -494,10 +384,23 @@ def _regimes(document: Mapping[str, Any], value: Mapping[str, Any], runs: Sequen
         Column("settled at", "number", layout=",.0f"),
         Column("regret", "small"),
     )
+    rows = []
+    for run in runs:
+        moves = run["components"] or run["at_zero"] or run["at_one"]
+        near = run["near_face_fraction"] if moves else None
+        regret = run["profiles"].get("average", {}).get("max_regret")
+        figures = (run["time"], run["lyapunov"], near, run["transient"], regret)
+        rows.append(_row(columns, (run["start"], run["regime"], *figures)))
     said = [(run["start"], _destination(run, document["names"])) for run in runs]
     said += [(run["start"], _remark(run)) for run in runs]
     title = f"Trajectories of {value['game']}: {how}, rate {value['rate']:g}"
     return Table(title, columns, tuple(rows), notes=tuple(_said_once(said, len(runs))))
+
+
+def _row(columns: Sequence[Column], values: Sequence[Any]) -> Row:
+    """Return a row of values in the order of the columns, the first of which names it."""
+    titles = [column.title for column in columns]
+    return Row(values[0], dict(zip(titles, values, strict=True)))
 
 
 def _destination(run: Mapping[str, Any], names: Mapping[str, str]) -> str:
@@ -506,7 +409,7 @@ def _destination(run: Mapping[str, Any], names: Mapping[str, str]) -> str:
         return "limits not determined"
     parts = [
         form.format(_listed(sorted(names.get(place, place) for place in run[end])))
-        for end, form in _ENDS
+        for end, form in _ENDS.items()
         if run[end]
     ]
     parts = parts or ["no frequency goes to 0 or 1"]
@@ -539,46 +442,40 @@ def _listed(words: Sequence[str], most: int = MOST_PLACES) -> str:
 
 def _profits(players: Sequence[str], value: Mapping[str, Any], runs: Sequence[Any]) -> Table:
     """Return the payoffs of published solutions, then of runs."""
-    payoffs, solutions = [f"u:{player}" for player in players], value["solutions"]
-    beside = (
+    solutions = value["solutions"]
+    columns = (
+        Column("", identifies=True),
+        *(Column(f"u:{player}", "payoff", layout="+z.5f") for player in players),
         Column("gap", "number", layout=".1e"),
         Column("share", "number", layout=".1%"),
         Column("whole", "number", layout=".1%"),
         Column("nearest"),
     )
-    blank = {column.title: "" for column in beside}
-    rows = []
-    for known in solutions:
-        ranges = (_range(low, high) for low, high in known["payoffs"])
-        cells = {"": known["name"], **blank, **dict(zip(payoffs, ranges, strict=True))}
-        rows.append(Row(known["name"], cells))
+    blank = ("",) * 4
+    rows = [
+        _row(columns, (known["name"], *(_range(*ends) for ends in known["payoffs"]), *blank))
+        for known in solutions
+    ]
     for run in runs:
-        average = run["payoffs"] or [None] * len(players)
-        cells = {"": run["start"], **blank, **dict(zip(payoffs, average, strict=True))}
+        beside: tuple[Any, ...] = blank
         if run["windows"]:
             window = run["windows"][run["longest_window"]]
-            cells |= {
-                "gap": window["gap"],
-                "share": window["gap_share"],
-                "whole": run["whole"]["gap_share"],
-                "nearest": _listed(window["nearest"] or (), MOST_NEAREST),
-            }
-        rows.append(Row(run["start"], cells))
-    columns = [Column("", identifies=True)]
-    columns += [Column(title, "payoff", layout="+z.5f") for title in payoffs]
-    columns += beside if solutions else ()
+            nearest = _listed(window["nearest"] or (), MOST_NEAREST)
+            beside = (window["gap"], window["gap_share"], run["whole"]["gap_share"], nearest)
+        average = run["payoffs"] or [None] * len(players)
+        rows.append(_row(columns, (run["start"], *average, *beside)))
     # those whose payoffs are all 0 have no share
     notes = [_agreement(runs, k, known) for k, known in enumerate(solutions) if known["agree"]]
-    return Table("Profits per unit of time", tuple(columns), tuple(rows), notes=tuple(notes))
+    shown = columns if solutions else columns[: -len(blank)]
+    return Table("Profits per unit of time", shown, tuple(rows), notes=tuple(notes))
 
 
 def _agreement(runs: Sequence[Any], position: int, known: Mapping[str, Any]) -> str:
     """Say over which times payoffs of runs are those of a published solution."""
-    chosen = [(run, run["solutions"][position]["agrees"]) for run in runs]
     times = [
         f"{run['start']} over times {_stretches(run['windows'], agrees)}"
-        for run, agrees in chosen
-        if agrees
+        for run in runs
+        if (agrees := run["solutions"][position]["agrees"])
     ]
     share = 100 * known["agree"] / np.abs(known["payoffs"]).max()
     return f"within {share:.2g}% of {known['name']}: {'; '.join(times) or 'never'}"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from eqbench.dynamics import Dynamics, Flow
 from eqbench.equilibria import Identifier, known_sets
@@ -16,17 +15,26 @@ from eqbench.model.choices import Choices
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_from_json
-from eqbench.model.tree import FloatArray
 from eqbench.report.naming import identity_text
 from eqbench.report.rows import Column, Report, Row, Table
 from eqbench.studies.branch import POINTS, action_labels, columns
-from eqbench.studies.flow.points import append_rows, drop_rows
+from eqbench.studies.flow.points import append_rows
 from eqbench.studies.flow.resolve import by_name, solver_and_games, value_of
-from eqbench.studies.flow.sets import Examiner, Looked, verdicts
-from eqbench.studies.flow.spectrum import COUNTS, STABLE, TOLERANCE, UNSTABLE, blocks, spread
+from eqbench.studies.flow.rest_points import (
+    COUNTS,
+    STABLE,
+    TOLERANCE,
+    UNSTABLE,
+    Looked,
+    entries,
+    look,
+    rest_points,
+    verdicts,
+)
 from eqbench.studies.frame import Session, Study, call
 from eqbench.studies.requests import StabilityRequest
 from eqbench.text import cell_text
+from eqbench.verification import Verifier
 
 SCHEMA = "eqbench.stability/1"
 LEADING = ("parameter", "name")
@@ -36,40 +44,17 @@ _EIGENVALUES = (
     "manifold with as many oscillating dimensions; there linearization does not decide whether a "
     "rest point is stable."
 )
-_NO_EQUILIBRIUM = "! is no equilibrium."
 _VERDICTS = {UNSTABLE: "unstable", STABLE: "stable"}
 _COUNTED = dict(zip(("unstable", "oscillating", "zero", "stable"), COUNTS, strict=True))
-_STEPS = 40
-_SINGULAR = 1e-12
-_HOPELESS = 0.9  # share of the differences in growth that no step removes
-_MOST_OF_THE_WAY = 0.9  # to the border of a face that a step may go
-_CONVERGED = 1e-13  # of gains on the face, as a share of the largest derivative of one
-_INSIDE = 1e-6  # least frequency of a rest point inside its face
-_SAME = 1e-7
 
 
 class StabilityStudy(Study[StabilityRequest]):
-    """Look at published sets, given profiles and other rest points, at each value in turn.
-
-    Attributes
-    ----------
-    games : one for each value of the parameter, or the game as it is
-    """
+    """Look at published sets, given profiles and other rest points, at each value in turn."""
 
     request_type = StabilityRequest
 
     def __init__(self, request: StabilityRequest, *, figures: bool = False) -> None:
-        """Load the games and the solver, and look at the given profiles.
-
-        Raises
-        ------
-        UsageError
-            If the game has no such parameter or refuses a value, the solver has no flow or does
-            not take the game, profiles are given together with values, a profile does not fit
-            the game or is no rest point, or there is nothing to look at.
-        SolverUnavailableError
-            If the solver cannot run here.
-        """
+        """Load the games and the solver, and look at the given profiles, which must be at rest."""
         self.request = request
         self.solver, games = solver_and_games(request)
         self.games = sorted(games, key=lambda game: game.tree.payoffs.value or 0)
@@ -87,16 +72,15 @@ class StabilityStudy(Study[StabilityRequest]):
             )
 
     def _given_profiles(self) -> dict[str, Looked]:
-        """Return what the given profiles are, by name."""
         if not self.request.profiles:
             return {}
-        (game,) = self.games
-        examiner = Examiner(game, self._dynamics.flow(game))
-        found = {}
+        game = self.games[0]
+        verifier, flow, found = Verifier(game.tree), self._dynamics.flow(game), {}
         for name, data in by_name(self.request.profiles).items():
-            looked = examiner.look(profile_from_json(game.tree, data).probabilities)
+            looked = look(verifier, flow, profile_from_json(game.tree, data).probabilities)
             if not looked.spectrum.is_rest_point:
-                raise UsageError(_moves(game, examiner, name, looked))
+                moves = _moves(game, flow, looked)
+                raise UsageError(f"the profile {name} is no rest point: {moves}")
             found[name] = looked
         return found
 
@@ -105,8 +89,7 @@ class StabilityStudy(Study[StabilityRequest]):
 
     def do(self, part: str, session: Session) -> dict[str, Any]:
         """Look at all there is at a value of the parameter; profiles are written as points."""
-        position = self.parts().index(part)
-        game, request = self.games[position], self.request
+        game, request = self.games[self.parts().index(part)], self.request
         value, flow = value_of(game), self._dynamics.flow(game)
         found = verdicts(game, flow, samples=request.samples, seed=request.seed)
         equilibria = [each.to_json() for each in found]
@@ -119,15 +102,14 @@ class StabilityStudy(Study[StabilityRequest]):
             )
             resting = {"value": value} | figures | {"points": entries(game, others)}
             profiles += [(f"rest point {n}", looked) for n, looked in enumerate(others, start=1)]
-        # rows of a value at which the search was interrupted, and is made anew, go
-        if session.again:
-            drop_rows(session.folder / POINTS, _cell(game))
-        free = Choices.of(game.tree).action
+        free, cell = Choices.of(game.tree).action, "" if value is None else repr(value)
         rows = [
-            (_cell(game), cell_text(name), *map(repr, (*p.payoffs, *p.behavior[free].tolist())))
-            for name, p in profiles
+            (cell, cell_text(name), *looked.payoffs, *looked.behavior[free].tolist())
+            for name, looked in profiles
         ]
-        append_rows(session.folder / POINTS, columns(game.tree, LEADING), rows)
+        # rows of a value at which the search was interrupted, and is made anew, go
+        header = columns(game.tree, LEADING)
+        append_rows(session.folder / POINTS, header, rows, again=session.again)
         return {
             "equilibria": equilibria,
             "rest_points": resting,
@@ -159,26 +141,14 @@ class StabilityStudy(Study[StabilityRequest]):
         return files
 
 
-def _cell(game: Game) -> str:
-    """Return the value of the parameter as points have it; nothing where there is none."""
-    value = value_of(game)
-    return "" if value is None else repr(value)
-
-
 def _given_json(game: Game, name: str, looked: Looked) -> dict[str, Any]:
     behavior = BehaviorProfile.of(game.tree, looked.behavior)
     identity = Identifier(game).identify(behavior, looked.max_regret)
-    return {
-        "name": name,
-        "value": value_of(game),
-        **looked.to_json(),
-        "identity": identity and identity.to_json(),
-    }
+    found = {"name": name, "value": value_of(game), **looked.to_json()}
+    return found | {"identity": identity and identity.to_json()}
 
 
-def _moves(game: Game, examiner: Examiner, name: str, looked: Looked) -> str:
-    """Say why a profile is refused."""
-    flow, labels = examiner.flow, action_labels(game.tree)
+def _moves(game: Game, flow: Flow, looked: Looked) -> str:
     velocity = flow.frequency_velocity(looked.behavior)
     fastest = int(np.argmax(np.abs(velocity)))
     advice = "give all its digits, for example as ncp, logit or arclength have polished them"
@@ -188,131 +158,10 @@ def _moves(game: Game, examiner: Examiner, name: str, looked: Looked) -> str:
             "differ in value, or digits are missing; logit gives equilibria that rest"
         )
     return (
-        f"the profile {name} is no rest point: the frequency of "
-        f"{labels[flow.choices.action[fastest]]} changes at {velocity[fastest]:.3g} per unit of "
-        f"time, and {TOLERANCE * looked.spectrum.scale:.3g} is rounding; its max regret is "
-        f"{looked.max_regret:.3g}: {advice}"
+        f"the frequency of {action_labels(game.tree)[flow.choices.action[fastest]]} changes at "
+        f"{velocity[fastest]:.3g} per unit of time, and {TOLERANCE * looked.spectrum.scale:.3g} is "
+        f"rounding; its max regret is {looked.max_regret:.3g}: {advice}"
     )
-
-
-def rest_points(
-    game: Game,
-    flow: Flow,
-    draws: int,
-    seed: int,
-    interrupted: Callable[[], bool] = lambda: False,
-) -> tuple[list[Looked], dict[str, Any]]:
-    """Return distinct rest points that are no equilibria, and figures of the search as JSON values.
-
-    Each draw takes a share at random; so many information sets are mixed, on a random set of their
-    actions, and the others pure. From a point inside that face Newton's method looks for one
-    where played actions do equally well.
-
-    Parameters
-    ----------
-    draws : how many faces
-    interrupted : asked before each draw whether to stop
-    """
-    rng, examiner = np.random.default_rng(seed), Examiner(game, flow)
-    found: list[Looked] = []
-    arrived = equilibria = drawn = 0
-    while drawn < draws and not interrupted():
-        drawn += 1
-        behavior = _rest_point(flow, _random_point(flow.choices, rng))
-        if behavior is None:
-            continue
-        looked = examiner.look(behavior)
-        arrived += looked.spectrum.is_rest_point
-        equilibria += looked.spectrum.is_rest_point and looked.is_equilibrium
-        if looked.spectrum.is_rest_point and not looked.is_equilibrium and _is_new(looked, found):
-            found.append(looked)
-    growth = [float(each.spectrum.eigenvalues.real.max()) for each in found]
-    figures = {
-        "draws": drawn,
-        "arrived": int(arrived),
-        "equilibria": int(equilibria),
-        "distinct": len(found),
-        "faces": len({tuple(each.behavior > 0) for each in found}),
-        "unstable": sum(each.spectrum.counts["unstable"] > 0 for each in found),
-        "unstable_across": sum(each.spectrum.across > 0 for each in found),
-        "least_growth": min(growth, default=None),
-    }
-    return found, figures
-
-
-def entries(game: Game, found: list[Looked]) -> list[dict[str, Any]]:
-    """Return rest points as JSON values, with the frequencies of actions that are played."""
-    labels = action_labels(game.tree)
-    free = np.concatenate([np.zeros(0, dtype=np.int64), *blocks(Choices.of(game.tree))])
-    return [
-        each.to_json()
-        | {"frequencies": {labels[a]: float(each.behavior[a]) for a in free if each.behavior[a]}}
-        for each in found
-    ]
-
-
-def _random_point(choices: Choices, rng: np.random.Generator) -> FloatArray:
-    """Draw a point (A,) inside a face, both at random."""
-    behavior, mixed = np.ones(choices.n_actions), rng.random()
-    for block in blocks(choices):
-        played = rng.integers(2, len(block) + 1) if rng.random() < mixed else 1
-        behavior[block] = 0.0
-        behavior[rng.permutation(block)[:played]] = rng.dirichlet(np.ones(played))
-    return behavior
-
-
-def _rest_point(flow: Flow, behavior: FloatArray) -> FloatArray | None:
-    """Return the rest point (A,) that Newton's method finds inside a face, if any."""
-    choices = flow.choices
-    first, action = _pairs(choices, behavior)
-    everywhere = spread(choices.action, choices.first, choices.n_actions)
-    directions = spread(action, first, choices.n_actions)
-    played = np.append(action, first)
-    for _ in range(_STEPS):
-        gains, slopes = _gains(flow, behavior, everywhere)
-        gap = gains[action] - gains[first]
-        limit = _CONVERGED * max(np.abs(slopes).max(initial=0.0), np.finfo(float).tiny)
-        if np.abs(gap).max(initial=0.0) <= limit:
-            return behavior
-        matrix = (slopes[action] - slopes[first]) @ directions[choices.action]
-        change = np.linalg.lstsq(matrix, -gap, rcond=_SINGULAR)[0]
-        if np.linalg.norm(matrix @ change + gap) > _HOPELESS * np.linalg.norm(gap):
-            return None  # for example where a gain is the same all over the face
-        step = directions @ change
-        falling = step < 0
-        way = (behavior[falling] / -step[falling]).min(initial=np.inf)
-        behavior = np.maximum(behavior + min(1.0, _MOST_OF_THE_WAY * way) * step, 0.0)
-        if behavior[played].min(initial=1.0) < _INSIDE:
-            return None
-    return None
-
-
-def _gains(
-    flow: Flow, behavior: FloatArray, everywhere: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return growth rates (A,) of frequencies and derivatives (A, F), zero if nothing is played.
-
-    A frequency f that changes by v grows at the rate v / f.
-    """
-    inverse = np.divide(1.0, behavior, out=np.zeros_like(behavior), where=behavior > 0)
-    rates = everywhere @ flow.frequency_velocity(behavior) * inverse
-    slopes = (everywhere @ flow.frequency_jacobian(behavior)) * inverse[:, None]
-    slopes -= (rates * inverse)[:, None] * everywhere
-    return rates, slopes
-
-
-def _pairs(choices: Choices, behavior: FloatArray) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the first played action for each of the others in its information set, and these."""
-    first, action = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
-    for block in blocks(choices):
-        played = block[behavior[block] > 0]
-        action.append(played[1:])
-        first.append(np.full(len(played) - 1, played[0]))
-    return np.concatenate(first), np.concatenate(action)
-
-
-def _is_new(looked: Looked, found: list[Looked]) -> bool:
-    return all(np.abs(looked.behavior - each.behavior).max() > _SAME for each in found)
 
 
 # -- tables ---------------------------------------------------------------------------------------
@@ -326,37 +175,32 @@ def stability_report(document: Mapping[str, Any]) -> Report:
     if not equilibria:
         return Report((Table(title, lines=searches),))
     at = (Column(document["parameter"], "number", identifies=True, layout="g"),) if several else ()
+    columns = (
+        *at,
+        Column("equilibrium", "words", identifies=True),
+        *(Column(title, "count") for title in _COUNTED),
+        Column("max re", "number", dispensable=3, layout=".3g"),
+        Column("max regret", "small", dispensable=1),
+        Column("members", "number", dispensable=2),
+        Column("verdict"),
+    )
     notes = [line for entry in equilibria for line in _deviations(entry, several=several)]
     notes.append(_EIGENVALUES.format(tolerance=document["tolerance"]))
     if not all(entry["is_equilibrium"] for entry in equilibria):
-        notes.append(_NO_EQUILIBRIUM)
-    table = Table(
-        title,
-        (
-            *at,
-            Column("equilibrium", "words", identifies=True),
-            *(Column(title, "count") for title in _COUNTED),
-            Column("max re", "number", dispensable=3, layout=".3g"),
-            Column("max regret", "small", dispensable=1),
-            Column("members", "number", dispensable=2),
-            Column("verdict"),
-        ),
-        tuple(_equilibrium(document, entry) for entry in equilibria),
-        notes=tuple(notes),
-    )
+        notes.append("! is no equilibrium.")
+    rows = tuple(_equilibrium(document, entry) for entry in equilibria)
+    table = Table(title, columns, rows, notes=tuple(notes))
     return Report((table, Table("", lines=searches)) if searches else (table,))
 
 
 def _equilibrium(document: Mapping[str, Any], entry: Mapping[str, Any]) -> Row:
     growth = max((pair[0] for pair in entry["eigenvalues"]), default=0.0)
     identity, members = entry.get("identity"), entry.get("members")
+    words = [entry["name"], f"= {identity_text(identity)}" if identity else ""]
+    words += ["" if entry["is_equilibrium"] else "!"]
     cells = {
         document["parameter"]: entry["value"],
-        "equilibrium": [
-            entry["name"],
-            *([f"= {identity_text(identity)}"] if identity else []),
-            *([] if entry["is_equilibrium"] else ["!"]),
-        ],
+        "equilibrium": [word for word in words if word],
         **{title: entry[key] for title, key in _COUNTED.items()},
         "max re": growth if abs(growth) > document["tolerance"] * entry["scale"] else 0,
         "max regret": entry["max_regret"],
@@ -366,25 +210,23 @@ def _equilibrium(document: Mapping[str, Any], entry: Mapping[str, Any]) -> Row:
     return Row(entry["name"], cells)
 
 
-def _deviations(entry: Mapping[str, Any], *, several: bool) -> list[str]:
+def _deviations(entry: Mapping[str, Any], *, several: bool) -> Iterator[str]:
     """Say which members have another verdict than the one inside the set."""
     members = entry.get("members")
     if members is None:
-        return []
+        return
     name = f"{entry['name']} at {entry['value']:g}" if several else entry["name"]
-    lines = []
+    # of each verdict the first member that has it
+    examples = {each["verdict"]: each for each in reversed(members["deviating"])}
     for verdict, count in members["verdicts"].items():
-        if verdict == entry["verdict"]:
-            continue
-        where = next(each for each in members["deviating"] if each["verdict"] == verdict)
-        figures = ", ".join(f"{name}={value:.4g}" for name, value in where["parameters"].items())
-        lines.append(
-            f"* {name}: {count} of {members['examined']} members: {verdict}, for "
-            f"example the {where['place']} {figures}"
-        )
+        if (where := examples.get(verdict)) is not None:
+            figures = ", ".join(f"{key}={at:.4g}" for key, at in where["parameters"].items())
+            yield (
+                f"* {name}: {count} of {members['examined']} members: {verdict}, for example the "
+                f"{where['place']} {figures}"
+            )
     if members["refuted"]:
-        lines.append(f"* {name}: {members['refuted']} members left out, being no equilibria here")
-    return lines
+        yield f"* {name}: {members['refuted']} members left out, being no equilibria here"
 
 
 def _searched(search: Mapping[str, Any], *, several: bool) -> str:

@@ -1,0 +1,401 @@
+"""Rest points of a flow: eigenvalues, what they say about stability, and a search.
+
+Actions that are not played have rows of their own: how fast their frequency grows depends, to
+first order, on that frequency alone. So the Jacobian is block triangular. The eigenvalues across
+the face on which a rest point lies are read off; only those within it are computed.
+
+A Jacobian with a defective eigenvalue zero, as it occurs at continua of equilibria, has computed
+eigenvalues of the order of the square root of rounding. Such eigenvalues are found by ranks
+instead: null spaces are split off until none is left (Golub and Wilkinson 1976, section 10).
+Singular values, unlike eigenvalues, change by no more than the matrix does.
+
+Symbols in shapes: A actions, F free frequencies.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eqbench.dynamics import Flow
+from eqbench.equilibria import KnownSet, known_sets
+from eqbench.equilibria.members import Place, members
+from eqbench.errors import UsageError
+from eqbench.model.choices import Choices
+from eqbench.model.game import Game
+from eqbench.model.profile import BehaviorProfile
+from eqbench.model.tree import FloatArray
+from eqbench.studies.branch import action_labels
+from eqbench.studies.requests import SAMPLES
+from eqbench.verification import Verifier
+
+# Real parts and singular values up to this share of the spectral norm of the Jacobian are zero.
+TOLERANCE = 1e-9
+# Frequencies up to here are zero; a profile with so many digits is one of the face.
+FACE = 1e-9
+
+UNSTABLE, STABLE = "unstable", "asymptotically stable"
+COUNTS = ("unstable", "centre_oscillatory", "zero", "stable")
+
+
+@dataclass(frozen=True, eq=False)
+class Spectrum:
+    """The eigenvalues at one rest point, the largest real part first.
+
+    Attributes
+    ----------
+    across : the largest of those across the face of the rest point, positive where an action that
+        is not played would gain; minus infinity if there are none
+    scale : spectral norm of the Jacobian
+    speed : largest derivative of a frequency by time, which is zero at a rest point
+    """
+
+    eigenvalues: NDArray[np.complex128]
+    across: float
+    scale: float
+    speed: float
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Numbers of eigenvalues, not pairs; those that oscillate are on the center manifold."""
+        limit = TOLERANCE * self.scale
+        real, turns = self.eigenvalues.real, np.abs(self.eigenvalues.imag) > limit
+        center = np.abs(real) <= limit
+        masks = (real > limit, center & turns, center & ~turns, real < -limit)
+        return {name: int(mask.sum()) for name, mask in zip(COUNTS, masks, strict=True)}
+
+    @property
+    def verdict(self) -> str:
+        """Stability by linearization, in the words of Billingham 2017, section 4.1.
+
+        On a center manifold linearization does not decide: without unstable eigenvalues a rest
+        point with one is not shown to be stable or unstable, only not to attract exponentially.
+        """
+        counts = self.counts
+        if counts["unstable"]:
+            return UNSTABLE
+        if counts["centre_oscillatory"] or counts["zero"]:
+            return center_manifold(counts["centre_oscillatory"])
+        return STABLE
+
+    @property
+    def is_rest_point(self) -> bool:
+        """Whether nothing moves there, up to what counts as zero."""
+        return self.speed <= TOLERANCE * max(self.scale, np.finfo(float).tiny)
+
+    def to_json(self) -> dict[str, Any]:
+        pairs = np.column_stack((self.eigenvalues.real, self.eigenvalues.imag)).tolist()
+        rest = {"verdict": self.verdict, "scale": self.scale, "speed": self.speed}
+        return {"eigenvalues": pairs} | self.counts | rest
+
+
+def center_manifold(dimension: int) -> str:
+    """The verdict on a rest point with so many imaginary eigenvalues and no unstable one."""
+    return f"centre manifold of oscillatory dimension {dimension}"
+
+
+def on_face(choices: Choices, behavior: FloatArray) -> FloatArray:
+    """Frequencies (A,) of which tiny ones are made zero and the largest of each set gives way."""
+    found = np.where(behavior <= FACE, 0.0, behavior)
+    for block in blocks(choices):
+        largest = block[np.argmax(found[block])]
+        found[largest] = 1.0 - (found[block].sum() - found[largest])
+    return found
+
+
+def spectrum(flow: Flow, behavior: FloatArray) -> Spectrum:
+    """Return the eigenvalues at a rest point (A,); UsageError if the Jacobian is not finite."""
+    choices = flow.choices
+    behavior = on_face(choices, behavior)
+    velocity, jacobian = flow.frequency_velocity(behavior), flow.frequency_jacobian(behavior)
+    if not (np.isfinite(jacobian).all() and np.isfinite(velocity).all()):
+        raise UsageError("the flow has no finite Jacobian at this profile; check its rates")
+    if not choices.size:
+        return Spectrum(np.zeros(0, dtype=np.complex128), -np.inf, 0.0, 0.0)
+    # of each set the largest frequency gives way, so an action that is not played has its own row
+    sets = [(block, block[np.argmax(behavior[block])]) for block in blocks(choices)]
+    pairs = [(action, largest) for block, largest in sets for action in block if action != largest]
+    action, base = np.transpose(pairs)
+    there = spread(choices.action, choices.first, choices.n_actions)[action]
+    back = spread(action, base, choices.n_actions)[choices.action]
+    matrix = there @ jacobian @ back
+    scale = float(np.linalg.norm(matrix, 2))
+    played = behavior[action] > 0
+    across = matrix.diagonal()[~played]
+    within = eigenvalues(matrix[np.ix_(played, played)], TOLERANCE * scale)
+    values = np.concatenate((across.astype(np.complex128), within))
+    order = np.lexsort((values.imag, -values.real))
+    most, speed = float(across.max(initial=-np.inf)), float(np.abs(velocity).max())
+    return Spectrum(values[order], most, scale, speed)
+
+
+def eigenvalues(matrix: FloatArray, rounding: float) -> NDArray[np.complex128]:
+    """Eigenvalues of a square matrix; those zero within rounding, defective or not, are exact."""
+    zeros = 0
+    while len(matrix):
+        _, singular, right = np.linalg.svd(matrix)
+        rank = int((singular > rounding).sum())
+        if rank == len(matrix):
+            break
+        zeros += len(matrix) - rank
+        # the null space is the first block of a basis in which the matrix is block triangular
+        matrix = right[:rank] @ matrix @ right[:rank].T
+    return np.concatenate((np.linalg.eigvals(matrix), np.zeros(zeros, dtype=np.complex128)))
+
+
+def blocks(choices: Choices) -> list[NDArray[np.int64]]:
+    """The actions of each information set with a choice."""
+    bounds = pairwise(choices.start.tolist())
+    return [np.append(choices.first[a], choices.action[a:b]).astype(np.int64) for a, b in bounds]
+
+
+def spread(action: NDArray, first: NDArray, n_actions: int) -> FloatArray:
+    """Changes of all frequencies (rows, A) by the free ones (F); `first` gives way to `action`."""
+    matrix = np.zeros((n_actions, len(action)))
+    columns = np.arange(len(action))
+    matrix[action, columns] = 1.0
+    matrix[first, columns] = -1.0
+    return matrix
+
+
+# -- published sets -------------------------------------------------------------------------------
+
+# Regret of an equilibrium as a share of the payoff range: what formulas in floats may miss.
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Looked:
+    """A profile as the verifier sees it, and what the flow does near it."""
+
+    behavior: FloatArray  # (A,)
+    payoffs: list[float]
+    max_regret: float
+    is_equilibrium: bool  # that regret is rounding
+    spectrum: Spectrum
+    place: Place | None = None  # in its set, if it is of one
+    figures: Mapping[str, float] = field(default_factory=dict)  # by which people name it
+
+    def to_json(self) -> dict[str, Any]:
+        across = self.spectrum.across
+        return self.spectrum.to_json() | {
+            "across": across if np.isfinite(across) else None,
+            "payoffs": self.payoffs,
+            "max_regret": self.max_regret,
+            "is_equilibrium": self.is_equilibrium,
+            "place": self.place,
+            "parameters": self.figures,
+        }
+
+
+def look(verifier: Verifier, flow: Flow, behavior: FloatArray) -> Looked:
+    """Measure a profile (A,), and what the flow does near it."""
+    behavior = on_face(flow.choices, np.clip(behavior, 0.0, 1.0))
+    measured = verifier.verify(BehaviorProfile.of(verifier.tree, behavior))
+    payoffs, regret = list(map(float, measured.payoffs)), float(measured.max_regret)
+    is_equilibrium = regret <= ROUNDING * verifier.tree.payoff_range
+    return Looked(behavior, payoffs, regret, is_equilibrium, spectrum(flow, behavior))
+
+
+@dataclass(frozen=True, eq=False)
+class SetVerdict:
+    """The stability of a published set under a flow.
+
+    Attributes
+    ----------
+    value : of the payoff parameter; None if the game has none
+    looked : members that were looked at, equilibria and rest points all of them, at least one;
+        the first speaks for the set and lies inside it, unless that one was refuted
+    refuted : how many members are no equilibria or no rest points by measurement
+    """
+
+    name: str
+    value: Fraction | None
+    looked: tuple[Looked, ...]
+    refuted: int
+
+    @property
+    def representative(self) -> Looked:
+        return self.looked[0]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the representative as JSON, and what the others have in common with it."""
+        counts = [each.spectrum.counts for each in self.looked]
+        verdicts = Counter(each.spectrum.verdict for each in self.looked)
+        inside = self.representative.spectrum.verdict
+        deviating = [
+            {"place": each.place, "parameters": each.figures, **count, "verdict": verdict}
+            for each, count in zip(self.looked, counts, strict=True)
+            if (verdict := each.spectrum.verdict) != inside
+        ]
+        return {
+            "name": self.name,
+            "value": None if self.value is None else float(self.value),
+            **self.representative.to_json(),
+            "members": {
+                "examined": len(self.looked),
+                "refuted": self.refuted,
+                "places": dict(Counter(str(each.place) for each in self.looked)),
+                **{k: [min(c[k] for c in counts), max(c[k] for c in counts)] for k in COUNTS},
+                "verdicts": dict(verdicts),
+                "same_everywhere": not deviating,
+                "deviating": deviating,
+            },
+        }
+
+
+def verdicts(game: Game, flow: Flow, *, samples: int = SAMPLES, seed: int = 0) -> list[SetVerdict]:
+    """Say how stable each published set of equilibria of a game is under a flow, in their order.
+
+    Members that are no equilibria or no rest points by measurement are left out and counted;
+    UsageError if none is left: such a flow is no model of how the game is played.
+
+    Parameters
+    ----------
+    samples : members drawn at random from each set, beside one inside and the corners
+    """
+    verifier = Verifier(game.tree)
+    pieces: dict[str, list[KnownSet]] = {}
+    for known in known_sets(game):  # the pieces of one set share its name, the first speaks for it
+        pieces.setdefault(known.name, []).append(known)
+    found = []
+    for name, sets in pieces.items():
+        rng = np.random.default_rng(seed)
+        looked = [
+            replace(
+                look(verifier, flow, known.layout.behavior(known.frequencies(parameters))),
+                place=place,
+                figures=known.shown(parameters),
+            )
+            for known in sets
+            for place, parameters in members(known, samples, rng)
+        ]
+        held = [each for each in looked if each.is_equilibrium and each.spectrum.is_rest_point]
+        if not held:
+            raise UsageError(
+                f"the flow does not rest at any member of {name} that was looked at ({len(looked)})"
+                "; choose a solver whose flow rests at equilibria, such as replicator"
+            )
+        refuted = len(looked) - len(held)
+        found.append(SetVerdict(name, game.tree.payoffs.value, tuple(held), refuted))
+    return found
+
+
+# -- other rest points ----------------------------------------------------------------------------
+
+_STEPS = 40
+_SINGULAR = 1e-12
+_HOPELESS = 0.9  # share of the differences in growth that no step removes
+_MOST_OF_THE_WAY = 0.9  # to the border of a face that a step may go
+_CONVERGED = 1e-13  # of gains on the face, as a share of the largest derivative of one
+_INSIDE = 1e-6  # least frequency of a rest point inside its face
+_SAME = 1e-7
+
+
+def rest_points(
+    game: Game, flow: Flow, draws: int, seed: int, interrupted: Callable[[], bool] = lambda: False
+) -> tuple[list[Looked], dict[str, Any]]:
+    """Return distinct rest points that are no equilibria, and figures of the search as JSON values.
+
+    Each draw takes a share at random; so many information sets are mixed, on a random set of their
+    actions, and the others pure. From a point inside that face Newton's method looks for one
+    where played actions do equally well.
+    """
+    rng, verifier = np.random.default_rng(seed), Verifier(game.tree)
+    found: list[Looked] = []
+    arrived = equilibria = drawn = 0
+    while drawn < draws and not interrupted():
+        drawn += 1
+        behavior = _rest_point(flow, _random_point(flow.choices, rng))
+        looked = None if behavior is None else look(verifier, flow, behavior)
+        if looked is None or not looked.spectrum.is_rest_point:
+            continue
+        arrived += 1
+        equilibria += looked.is_equilibrium
+        apart = (np.abs(looked.behavior - each.behavior).max() for each in found)
+        if not looked.is_equilibrium and all(distance > _SAME for distance in apart):
+            found.append(looked)
+    growth = [float(each.spectrum.eigenvalues.real.max()) for each in found]
+    figures = {
+        "draws": drawn,
+        "arrived": arrived,
+        "equilibria": int(equilibria),
+        "distinct": len(found),
+        "faces": len({tuple(each.behavior > 0) for each in found}),
+        "unstable": sum(each.spectrum.counts["unstable"] > 0 for each in found),
+        "unstable_across": sum(each.spectrum.across > 0 for each in found),
+        "least_growth": min(growth, default=None),
+    }
+    return found, figures
+
+
+def entries(game: Game, found: list[Looked]) -> list[dict[str, Any]]:
+    """Return rest points as JSON values, with the frequencies of actions that are played."""
+    labels, free = action_labels(game.tree), _joined(blocks(Choices.of(game.tree)))
+    return [
+        each.to_json()
+        | {"frequencies": {labels[a]: float(each.behavior[a]) for a in free if each.behavior[a]}}
+        for each in found
+    ]
+
+
+def _joined(parts: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
+    return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
+
+
+def _random_point(choices: Choices, rng: np.random.Generator) -> FloatArray:
+    behavior, mixed = np.ones(choices.n_actions), rng.random()
+    for block in blocks(choices):
+        played = rng.integers(2, len(block) + 1) if rng.random() < mixed else 1
+        behavior[block] = 0.0
+        behavior[rng.permutation(block)[:played]] = rng.dirichlet(np.ones(played))
+    return behavior
+
+
+def _rest_point(flow: Flow, behavior: FloatArray) -> FloatArray | None:
+    """Return the rest point (A,) that Newton's method finds inside a face, if any."""
+    choices = flow.choices
+    face = [block[behavior[block] > 0] for block in blocks(choices)]
+    action = _joined(played[1:] for played in face)  # they do as well as the first one, which
+    first = _joined(np.repeat(played[:1], len(played) - 1) for played in face)  # gives way
+    everywhere = spread(choices.action, choices.first, choices.n_actions)
+    directions = spread(action, first, choices.n_actions)
+    mixed = np.append(action, first)
+    for _ in range(_STEPS):
+        gains, slopes = _gains(flow, behavior, everywhere)
+        gap = gains[action] - gains[first]
+        limit = _CONVERGED * max(np.abs(slopes).max(initial=0.0), np.finfo(float).tiny)
+        if np.abs(gap).max(initial=0.0) <= limit:
+            return behavior
+        matrix = (slopes[action] - slopes[first]) @ directions[choices.action]
+        change = np.linalg.lstsq(matrix, -gap, rcond=_SINGULAR)[0]
+        if np.linalg.norm(matrix @ change + gap) > _HOPELESS * np.linalg.norm(gap):
+            return None  # for example where a gain is the same all over the face
+        step = directions @ change
+        falling = step < 0
+        way = (behavior[falling] / -step[falling]).min(initial=np.inf)
+        behavior = np.maximum(behavior + min(1.0, _MOST_OF_THE_WAY * way) * step, 0.0)
+        if behavior[mixed].min(initial=1.0) < _INSIDE:
+            return None
+    return None
+
+
+def _gains(
+    flow: Flow, behavior: FloatArray, everywhere: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return growth rates (A,) of frequencies and derivatives (A, F), zero if nothing is played.
+
+    A frequency f that changes by v grows at the rate v / f.
+    """
+    inverse = np.divide(1.0, behavior, out=np.zeros_like(behavior), where=behavior > 0)
+    rates = everywhere @ flow.frequency_velocity(behavior) * inverse
+    slopes = (everywhere @ flow.frequency_jacobian(behavior)) * inverse[:, None]
+    slopes -= (rates * inverse)[:, None] * everywhere
+    return rates, slopes
