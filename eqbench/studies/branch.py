@@ -1,14 +1,14 @@
 """A branch of regularized equilibria as data: its points, its file, its crossings, its profiles.
 
-Symbols in shapes: K points, B breakpoints, F free frequencies,
-A actions, N players.
+Symbols in shapes: K points, B breakpoints, F free frequencies, A actions, N players.
 """
 
 from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -24,7 +24,7 @@ from eqbench.model.game import Game
 from eqbench.model.profile import ROW_SUM_TOLERANCE, BehaviorProfile
 from eqbench.model.tree import FloatArray, GameTree
 from eqbench.text import cell_text
-from eqbench.verification import Verification, verify
+from eqbench.verification import verify
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,9 +54,8 @@ class Branch:
         allowed = [points, (*points, self.choices.size), (*points, self.game.tree.n_players)]
         if len(points) != 1 or points[0] < 2 or shapes != allowed:
             raise UsageError(
-                f"a branch of this game has K >= 2 values, then arclength (K,), frequencies "
-                f"(K, {self.choices.size}) and payoffs (K, {self.game.tree.n_players}); got "
-                f"{points}, then {', '.join(map(str, shapes))}"
+                "a branch of this game has K >= 2 values, then arclength, frequencies and payoffs "
+                f"of the shapes {allowed}; got {points}, then {shapes}"
             )
         if np.any(np.diff(self.arclength) < 0):
             raise UsageError("arclength decreases along the branch; put its points in order")
@@ -112,10 +111,9 @@ def columns(tree: GameTree, leading: Sequence[str] = LEADING, of_players: str = 
     ----------
     of_players : letters of what players have: u for payoffs, p for payoffs integrated over time
     """
-    labels = action_labels(tree)
-    frequencies = [labels[action] for action in Choices.of(tree).action.tolist()]
+    frequencies = np.array(action_labels(tree))[Choices.of(tree).action]
     players = [f"{letter}:{player}" for letter in of_players for player in tree.players]
-    return list(map(cell_text, [*leading, *players, *frequencies]))
+    return list(map(cell_text, [*leading, *players, *frequencies.tolist()]))
 
 
 def action_labels(tree: GameTree) -> list[str]:
@@ -156,13 +154,21 @@ def read_points(game: Game, path: Path, parameter: str | None = None) -> Branch:
         with open_text(path) as file:
             lines = csv.reader(file, strict=True)
             _check_header(next(lines, []), game, path)
-            table = np.array(list(_rows(lines, len(columns(tree)), path)))
+            width = len(columns(tree))
+            table = np.array([_numbers(line, lines.line_num, width, path) for line in lines])
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise UsageError(f"cannot read {path}: {error}; give a points.csv of a trace") from None
     if len(table) < 2:
         raise UsageError(f"{path} holds {len(table)} points; a branch has at least two")
     values, arclength, payoffs, free = np.split(table, np.cumsum([1, 1, tree.n_players]), axis=1)
-    _check_frequencies(tree, free, path)
+    totals = np.add.reduceat(free, Choices.of(tree).start[:-1], axis=1) if free.size else free
+    # what is off by more than profiles may be
+    wrong = np.any(free < -ROW_SUM_TOLERANCE, axis=1) | np.any(totals > 1 + ROW_SUM_TOLERANCE, 1)
+    if wrong.any():
+        raise ProfileError(
+            f"line {int(wrong.argmax()) + 2} of {path} has frequencies that are "
+            "negative or sum to more than 1; frequencies lie in [0, 1]"
+        )
     return Branch(game, parameter, values[:, 0], arclength[:, 0], free, payoffs)
 
 
@@ -181,30 +187,14 @@ def _check_header(header: list[str], game: Game, path: Path) -> None:
         )
 
 
-def _rows(lines: Iterator[list[str]], width: int, path: Path) -> Iterator[list[float]]:
-    for number, line in enumerate(lines, start=2):
-        try:
-            row = [float(cell) for cell in line]
-        except ValueError:
-            row = []
-        if len(row) != width or not np.isfinite(row).all():
-            raise UsageError(
-                f"line {number} of {path} is not {width} finite numbers; trace the branch again"
-            )
-        yield row
-
-
-def _check_frequencies(tree: GameTree, free: FloatArray, path: Path) -> None:
-    """Refuse what is off by more than profiles may be."""
-    if not free.size:
-        return
-    totals = np.add.reduceat(free, Choices.of(tree).start[:-1], axis=1)
-    wrong = (free.min(axis=1) < -ROW_SUM_TOLERANCE) | (totals.max(axis=1) > 1 + ROW_SUM_TOLERANCE)
-    if wrong.any():
-        raise ProfileError(
-            f"line {int(np.flatnonzero(wrong)[0]) + 2} of {path} has frequencies that are "
-            "negative or sum to more than 1; frequencies lie in [0, 1]"
-        )
+def _numbers(line: list[str], number: int, width: int, path: Path) -> list[float]:
+    with suppress(ValueError):
+        row = list(map(float, line))
+        if len(row) == width and np.isfinite(row).all():
+            return row
+    raise UsageError(
+        f"line {number} of {path} is not {width} finite numbers; trace the branch again"
+    )
 
 
 # Vertical pieces of regularized curves lean and wind by about this much.
@@ -216,10 +206,8 @@ class Counts(NamedTuple):
 
     Attributes
     ----------
-    breakpoints : float64 (B,), ascending
-        The ends of the range of values, and folds.
-    counts : int64 (B-1,)
-        Points of the branch at each value between neighboring breakpoints.
+    breakpoints : float64 (B,), ascending; the ends of the range of values, and folds
+    counts : int64 (B-1,), points of the branch at each value between neighboring breakpoints
     """
 
     breakpoints: FloatArray
@@ -227,8 +215,8 @@ class Counts(NamedTuple):
 
     def intervals(self, count: int) -> list[tuple[float, float]]:
         """Intervals in which the branch has that many points at each value, ascending."""
-        at = np.flatnonzero(self.counts == count).tolist()
-        return [(float(self.breakpoints[k]), float(self.breakpoints[k + 1])) for k in at]
+        ends = self.breakpoints.tolist()
+        return [(ends[k], ends[k + 1]) for k in np.flatnonzero(self.counts == count).tolist()]
 
     def window(self, value: float, count: int) -> tuple[float, float]:
         """The interval around a value in which the branch has `count` points at each value.
@@ -275,32 +263,22 @@ SAME_PAYOFFS = 1e-8
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """A profile with its payoffs and regrets."""
+    """A profile as the verifier sees it, in payoff units; an equilibrium up to rounding or not."""
 
     profile: BehaviorProfile
-    figures: Verification
-    limit: float  # largest regret of an equilibrium, in payoff units
-
-    @property
-    def payoffs(self) -> list[float]:
-        """Of all players."""
-        return [float(payoff) for payoff in self.figures.payoffs]
-
-    @property
-    def max_regret(self) -> float:
-        """The largest one of any player, in payoff units."""
-        return float(self.figures.max_regret)
-
-    @property
-    def is_equilibrium(self) -> bool:
-        """True if the regret is no more than rounding."""
-        return self.max_regret <= self.limit
+    payoffs: list[float]
+    regrets: list[float]
+    max_regret: float
+    is_equilibrium: bool
 
 
 def measured(tree: GameTree, behavior: FloatArray) -> Measured:
     """A profile, given as float64 (A,), as the verifier sees it."""
     profile = BehaviorProfile.of(tree, behavior)
-    return Measured(profile, verify(tree, profile), POLISHED * tree.payoff_range)
+    seen = verify(tree, profile)
+    payoffs, regrets = list(map(float, seen.payoffs)), list(map(float, seen.regrets))
+    regret = float(seen.max_regret)
+    return Measured(profile, payoffs, regrets, regret, regret <= POLISHED * tree.payoff_range)
 
 
 Payoffs = Sequence[float]

@@ -173,7 +173,7 @@ class QuantalStudy(Study[QuantalRequest]):
         text = profile_text(self.game.tree, seen.profile, self.game.spec)
         found: dict[str, Any] = {
             "payoffs": seen.payoffs,
-            "regrets": [float(regret) for regret in seen.figures.regrets],
+            "regrets": seen.regrets,
             "max_regret": seen.max_regret,
             "profile": write_profile(session.folder, name, text),
         }
