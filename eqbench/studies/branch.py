@@ -6,6 +6,7 @@ Symbols in shapes: K points, B breakpoints, F free frequencies, A actions, N pla
 from __future__ import annotations
 
 import csv
+import io
 import math
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -127,13 +128,18 @@ def action_labels(tree: GameTree) -> list[str]:
     ]
 
 
+def header(tree: GameTree) -> str:
+    """First line of the file of a branch."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerow(columns(tree))
+    return text.getvalue()
+
+
 def write_points(branch: Branch, path: Path) -> None:
     """Write a branch so that :func:`read_points` returns the same numbers."""
     table = np.column_stack((branch.values, branch.arclength, branch.payoffs, branch.free))
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(columns(branch.game.tree))
-        writer.writerows(map(repr, row) for row in table.tolist())
+    rows = (",".join(map(repr, row)) + "\n" for row in table.tolist())
+    path.write_text(header(branch.game.tree) + "".join(rows), encoding="utf-8", newline="")
 
 
 def read_points(game: Game, path: Path, parameter: str | None = None) -> Branch:

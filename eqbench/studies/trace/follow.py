@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import itertools
 import math
+import os
 import time
+import zlib
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.continuation import BranchPoint, Continuation, ContinuationError, Turn
+from eqbench.documents import open_file
 from eqbench.errors import EqbenchError, SolverUnavailableError, UsageError
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
@@ -22,10 +26,11 @@ from eqbench.model.tree import FloatArray
 from eqbench.registry import LoadedSolver
 from eqbench.solver import obstacle_of
 from eqbench.spec import Spec, parse_spec
-from eqbench.studies.branch import POINTS, Branch, action_labels
+from eqbench.store.run_folder import reported
+from eqbench.studies.branch import POINTS, Branch, action_labels, header
 from eqbench.studies.frame import Session
 from eqbench.studies.requests import MOST, TraceRequest
-from eqbench.studies.trace.checkpoint import Crossed, Outcome, PointsWriter, Progress
+from eqbench.studies.trace.checkpoint import Crossed, Outcome, Progress
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,13 +48,9 @@ class Setting:
     def of(cls, request: TraceRequest) -> Setting:
         """The game and the continuation that a request asks for.
 
-        Raises
-        ------
-        UsageError
-            If the range is empty, a value lies outside it or is refused by the game, the game
-            has no such parameter, or the solver follows no branches or does not take the game.
-        SolverUnavailableError
-            If the solver cannot run here.
+        UsageError if the range or a value is not possible, the game has no such parameter, or the
+        solver follows no branches or does not take the game; SolverUnavailableError if the solver
+        cannot run here.
         """
         at = tuple(dict.fromkeys(Fraction(value) for value in request.at if value != MOST))
         low, high = sorted((request.first, request.last))
@@ -241,7 +242,6 @@ def pieces(setting: Setting, point: BranchPoint) -> Iterator[Piece]:
 
 def crossings_of(continuation: Continuation, piece: Piece, value: float) -> Crossings:
     """Points after the first one of a piece at which the parameter has a value."""
-    value = float(value)
     expected = piece.passes(value)
     try:
         found = _inside(continuation, piece, value) if expected else []
@@ -282,58 +282,34 @@ def _inside(continuation: Continuation, piece: Piece, value: float) -> list[Bran
 CHECKPOINT_S, FLUSH_S, REPORT_S = 5.0, 1.0, 0.1
 
 
-def begin(setting: Setting) -> Progress:
-    """A trace that has its first point only, and has not written it.
+def follow(setting: Setting, progress: Progress | None, session: Session) -> Progress:
+    """Follow the branch from its start or where it was left, until it ends or must stop.
+
+    Points are appended to the file of points while it is followed, and every few seconds a
+    checkpoint is written; so is one in the end. The progress says how it ended.
 
     Raises
     ------
     EqbenchError
-        If the continuation finds no start.
-    """
-    first, clock = setting.request.first, _Clock(setting.continuation)
-    try:
-        point = start_of(setting)
-    except ContinuationError as error:
-        raise EqbenchError(f"no branch begins at {setting.parameter}={first}: {error}") from None
-    crossings = [[point] if value == first else [] for value in setting.at]
-    progress = Progress(last=point, crossings=crossings, lost=[0] * len(crossings))
-    clock.add_to(progress)
-    return progress
-
-
-def follow(setting: Setting, progress: Progress, session: Session) -> None:
-    """Follow the branch from where `progress` stands until it leaves the range or must stop.
-
-    Points are appended to the file of points while it is followed, and every few seconds a
-    checkpoint is written; so is one in the end. `progress` says how it ended.
-
-    Raises
-    ------
+        If the branch has no start.
     UsageError
         If the file of points does not fit the progress.
     StoreError
         If a file cannot be written.
     """
-    file = PointsWriter(session.folder / POINTS, setting.game.tree, progress)
-    collector, clock = _Collector(setting, progress, file), _Clock(setting.continuation)
-    if not progress.points:
-        collector.write(progress.last)
+    trace = _Trace(setting, progress, session.folder)
+    progress = trace.progress
     progress.outcome, progress.reason = "interrupted", ""
-
-    def save() -> None:
-        clock.add_to(progress)
-        file.flush(to_disk=True)
-        progress.write(session.folder)
 
     def report() -> None:
         session.tell(f"{setting.parameter} {progress.last.value:.6f}, {progress.points:,} points")
 
     begun = time.perf_counter()
-    periods = {report: REPORT_S, file.flush: FLUSH_S, save: CHECKPOINT_S}
+    periods = {report: REPORT_S, trace.flush: FLUSH_S, trace.save: CHECKPOINT_S}
     done = dict.fromkeys(periods, begun)
     try:
         for piece in pieces(setting, progress.last):
-            collector.take(piece)
+            trace.take(piece)
             if piece.leaves:
                 progress.outcome = "arrived"
                 break
@@ -349,7 +325,8 @@ def follow(setting: Setting, progress: Progress, session: Session) -> None:
     except ContinuationError as error:
         place = f"{setting.parameter}={progress.last.value:.9g}"
         progress.outcome, progress.reason = "stalled", f"stalled at {place}: {error}"
-    save()
+    trace.save()
+    return progress
 
 
 def _stopped(
@@ -366,14 +343,26 @@ def _stopped(
     return None
 
 
-class _Collector:
-    """Writes points down and notes folds and crossings on the way."""
+class _Trace:
+    """Writes points down, and notes folds, crossings and what was spent on the way."""
 
-    def __init__(self, setting: Setting, progress: Progress, file: PointsWriter) -> None:
-        self.setting, self.progress, self.file = setting, progress, file
+    def __init__(self, setting: Setting, progress: Progress | None, folder: Path) -> None:
+        """Begin the branch and the file of its points, or cut that to what a checkpoint says."""
+        self.setting, self.folder, self.file = setting, folder, folder / POINTS
         self.model = setting.game.payoff_model()
         self.actions = Choices.of(setting.game.tree).action
         self.labels = np.array(action_labels(setting.game.tree))
+        self.lines: list[str] = []
+        self.clocks = self._look()
+        if progress is not None:
+            self.progress = progress
+            _cut(self.file, progress)
+            return
+        self.progress = _begun(setting)
+        with reported(self.file):
+            self.file.unlink(missing_ok=True)  # opening a pipe would wait for a reader
+        self.lines.append(header(setting.game.tree))
+        self.write(self.progress.last)
 
     def take(self, piece: Piece) -> None:
         progress, before, after = self.progress, piece.before, piece.after
@@ -405,10 +394,12 @@ class _Collector:
             progress.still.append(after)
 
     def write(self, point: BranchPoint) -> None:
+        """Add a point; it is in the file after the next `flush`."""
         progress, crossed = self.progress, self._crossed(point.value, point.behavior)
         free = point.behavior[self.actions].tolist()
-        place = [crossed["parameter"], progress.arclength]
-        self.file.append([*place, *crossed["payoffs"], *free])
+        row = [crossed["parameter"], progress.arclength, *crossed["payoffs"], *free]
+        self.lines.append(",".join(map(repr, row)) + "\n")
+        progress.points += 1
         if point.event:
             progress.branch_points.append(crossed)
         progress.last = point
@@ -417,23 +408,61 @@ class _Collector:
         payoffs = self.model.at(value).expected_payoffs(behavior).tolist()
         return {"parameter": float(value), "payoffs": payoffs}
 
+    def flush(self, *, to_disk: bool = False) -> None:
+        """Hand all rows to the system, or wait until the disk has them; StoreError if it fails."""
+        data = "".join(self.lines).encode()
+        self.lines.clear()
+        with reported(self.file), self.file.open("ab") as file:
+            file.write(data)
+            if to_disk:
+                file.flush()
+                os.fsync(file.fileno())
+        self.progress.size += len(data)
+        self.progress.checksum = zlib.crc32(data, self.progress.checksum)
 
-class _Clock:
-    """Adds the time and the work since the last look to those of a trace."""
-
-    def __init__(self, continuation: Continuation) -> None:
-        self.continuation = continuation
-        self.last = self._look()
-
-    def _look(self) -> tuple[float, float, dict[str, int]]:
-        return time.perf_counter(), time.process_time(), dict(self.continuation.statistics)
-
-    def add_to(self, progress: Progress) -> None:
-        """Add what was spent since then."""
-        (wall, cpu, counts), self.last = self.last, self._look()
-        progress.elapsed_s += self.last[0] - wall
-        progress.cpu_s += self.last[1] - cpu
+    def save(self) -> None:
+        """Write a checkpoint, with what was spent since the last one."""
+        progress, (wall, cpu, counts) = self.progress, self.clocks
+        self.clocks = self._look()
+        progress.elapsed_s += self.clocks[0] - wall
+        progress.cpu_s += self.clocks[1] - cpu
         progress.statistics = {
             name: progress.statistics.get(name, 0) + count - counts.get(name, 0)
-            for name, count in self.last[2].items()
+            for name, count in self.clocks[2].items()
         }
+        self.flush(to_disk=True)
+        progress.write(self.folder)
+
+    def _look(self) -> tuple[float, float, dict[str, int]]:
+        statistics = dict(self.setting.continuation.statistics)
+        return time.perf_counter(), time.process_time(), statistics
+
+
+def _begun(setting: Setting) -> Progress:
+    """A trace that has its first point only, and has not written it."""
+    first = setting.request.first
+    try:
+        point = start_of(setting)
+    except ContinuationError as error:
+        raise EqbenchError(f"no branch begins at {setting.parameter}={first}: {error}") from None
+    crossings = [[point] if value == first else [] for value in setting.at]
+    return Progress(last=point, crossings=crossings, lost=[0] * len(crossings))
+
+
+def _cut(path: Path, progress: Progress) -> None:
+    """Cut a file of points to those of a checkpoint."""
+    try:
+        checksum, rest = 0, progress.size
+        with open_file(path) as file:
+            while rest and (block := file.read(min(rest, 2**20))):
+                checksum, rest = zlib.crc32(block, checksum), rest - len(block)
+            if rest or checksum != progress.checksum:
+                raise UsageError(
+                    f"{path} is not as it was at the last checkpoint, when it had "
+                    f"{progress.size:,} bytes; restore it, or trace the branch again"
+                )
+        os.truncate(path, progress.size)
+    except OSError as error:
+        raise UsageError(
+            f"cannot go on writing {path}: {error.strerror}; restore it, or trace the branch again"
+        ) from None

@@ -39,7 +39,6 @@ from eqbench.studies.trace.checkpoint import Progress
 from eqbench.studies.trace.follow import (
     Crossings,
     Setting,
-    begin,
     crossings_of,
     follow,
     pieces,
@@ -169,8 +168,7 @@ class TraceStudy(Study[TraceRequest]):
                 prepare(setting.game)
             warm_up(setting.game)
             session.tell("looking for a start")
-            progress = progress or begin(setting)
-            follow(setting, progress, session)
+            progress = follow(setting, progress, session)
         return progress
 
     def _looked_at(
