@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -17,7 +16,6 @@ from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_from_json, read_profile
 from eqbench.model.realization import RealizationPlan
 from eqbench.report.terminal import small
-from eqbench.store.schema import CellRecord, EquilibriumRecord
 from eqbench.store.stored_run import StoredRun
 from eqbench.studies.crossplay.measure import exact_plan, rationals, same_plans
 from eqbench.verification import UNRESOLVED, verify
@@ -96,72 +94,43 @@ def equilibria_of_runs(
     """Candidates of a game whose measured max regret is at most `tolerance`, and what is left out.
 
     The last iterate and the average of a cell are of one run, and only the better one is taken;
-    the number says how many are worse. `tolerance` is in payoff units.
-
-    Raises
-    ------
-    UsageError
-        If there is none, or a profile cannot be read.
+    the number says how many are worse. `tolerance` is in payoff units. UsageError if there is no
+    equilibrium, or a profile cannot be read.
     """
     cells = [(run, cell) for run in runs for cell in run.cells if cell.game_spec == game.spec]
-    candidates = [
-        _Candidate(run, cell, rank, item)
-        for run, cell in cells
-        for rank, item in enumerate(cell.equilibria)
-        if item.profile is not None
-    ]
-    best: dict[tuple[Path, str], _Candidate] = {}
-    for found in candidates:
-        if found.item.claim in ONE_RUN:
-            other = best.setdefault(found.of, found)
-            if found.item.max_regret < other.item.max_regret:
-                best[found.of] = found
-    kept = [f for f in candidates if f.item.claim not in ONE_RUN or best[f.of] is f]
-    good = [found for found in kept if found.item.max_regret <= tolerance]
+    good, worse, candidates, same_run = [], [], 0, 0
+    for run, cell in cells:
+        items = [(k, item) for k, item in enumerate(cell.equilibria) if item.profile is not None]
+        ends = [item for _, item in items if item.claim in ONE_RUN]
+        better = min(ends, key=lambda item: item.max_regret, default=None)
+        kept = [(k, e) for k, e in items if e.claim not in ONE_RUN or e is better]
+        candidates, same_run = candidates + len(items), same_run + len(items) - len(kept)
+        good += [(run, cell, k, item) for k, item in kept if item.max_regret <= tolerance]
+        worse += [(cell, item.max_regret) for _, item in kept if item.max_regret > tolerance]
     above: AboveTolerance | None = None
-    if worse := [found for found in kept if found.item.max_regret > tolerance]:
+    if worse:
         above = AboveTolerance(
             candidates=len(worse),
-            cells=len({found.of for found in worse}),
-            solvers=list(dict.fromkeys(found.cell.solver for found in worse)),
-            smallest_max_regret=min(found.item.max_regret for found in worse),
+            cells=len({id(cell) for cell, _ in worse}),
+            solvers=list(dict.fromkeys(cell.solver for cell, _ in worse)),
+            smallest_max_regret=min(regret for _, regret in worse),
             allowed=tolerance,
         )
     if not good:
         least = f"; the smallest max regret is {above['smallest_max_regret']:.2g}" if above else ""
         raise UsageError(
             f"no equilibria of {game.spec} in {', '.join(str(run.path) for run in runs)}: "
-            f"{len(candidates)} candidates in {len(cells)} cells{least} "
+            f"{candidates} candidates in {len(cells)} cells{least} "
             f"(allowed: {tolerance:.2g}); run solvers for longer, or raise --tolerance"
         )
     equilibria = []
-    for found in good:
-        file = found.run.path / str(found.item.profile)
-        profile = profile_from_json(game.tree, read_profile(str(file)))
-        source = found.source(with_folder=len(runs) > 1)
-        equilibria.append(Found(source, profile, found.item.identity))
-    return equilibria, above, len(candidates) - len(kept)
-
-
-class _Candidate(NamedTuple):
-    """A candidate with the cell that it is from, and its place there."""
-
-    run: StoredRun
-    cell: CellRecord
-    rank: int
-    item: EquilibriumRecord
-
-    @property
-    def of(self) -> tuple[Path, str]:
-        """The cell among those of all runs."""
-        return self.run.path, self.cell.key
-
-    def source(self, *, with_folder: bool) -> str:
-        """Short name; with the folder if there are several."""
-        folder = f"{self.run.path.name}: " if with_folder else ""
-        seed = "" if self.cell.seed is None else f"/{self.cell.seed}"
-        further = f" #{self.rank}" if self.rank else ""
-        return f"{folder}{self.cell.solver}{seed}{further}"
+    for run, cell, rank, item in good:
+        profile = profile_from_json(game.tree, read_profile(str(run.path / str(item.profile))))
+        folder = f"{run.path.name}: " if len(runs) > 1 else ""
+        seed = "" if cell.seed is None else f"/{cell.seed}"
+        source = f"{folder}{cell.solver}{seed}{f' #{rank}' if rank else ''}"
+        equilibria.append(Found(source, profile, item.identity))
+    return equilibria, above, same_run
 
 
 def recognized(
@@ -169,10 +138,8 @@ def recognized(
 ) -> list[Found]:
     """Entries for profiles with their sources, and which known equilibria they are.
 
-    Raises
-    ------
-    UsageError
-        If a player gains more than `tolerance` payoff units by deviating, or nobody can tell.
+    UsageError if a player gains more than `tolerance` payoff units by deviating, or nobody can
+    tell.
     """
     found = []
     for source, profile in named:
@@ -191,13 +158,7 @@ def recognized(
 
 
 def corners(game: Game) -> tuple[list[tuple[str, BehaviorProfile]], list[dict[str, str]]]:
-    """Corners of the published sets of a game by name, and the sets without corners.
-
-    Raises
-    ------
-    UsageError
-        If there are no corners.
-    """
+    """Corners of the published sets by name, and the sets without; UsageError if there are none."""
     found = known_corners(game)
     names = dict.fromkeys(known.name for known in known_sets(game))
     missing = [
@@ -226,20 +187,16 @@ def without_copies(
     """
     form = game.sequence_form
     if exact:
-        plans = [tuple(exact_plan(form, rationals(item.profile))) for item in found]
+        plans = [exact_plan(form, rationals(item.profile)) for item in found]
         numbers = [plans.index(plan) for plan in plans]
     else:
         weights = [RealizationPlan.of(form, item.profile.probabilities).weights for item in found]
         numbers = same_plans(np.array(weights)).tolist()
     first: dict[int, Found] = {}
-    kept, copies = [], []
     for item, number in zip(found, numbers, strict=True):
-        if number in first:
-            copies.append((item, first[number]))
-        else:
-            first[number] = item
-            kept.append(item)
-    return kept, copies
+        first.setdefault(number, item)
+    of = [(item, first[number]) for item, number in zip(found, numbers, strict=True)]
+    return list(first.values()), [(item, kept) for item, kept in of if item is not kept]
 
 
 def selection(found: Sequence[Found], most: int) -> list[Found]:
