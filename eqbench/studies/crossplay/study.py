@@ -52,13 +52,7 @@ class CrossplayStudy(Study[CrossplayRequest]):
     request_type = CrossplayRequest
 
     def __init__(self, request: CrossplayRequest, *, figures: bool = False) -> None:
-        """Collect the entries.
-
-        Raises
-        ------
-        UsageError
-            If there are none, too many, or of several games.
-        """
+        """Collect the entries; UsageError if there are none, too many, or of several games."""
         if request.exact:
             sys.set_int_max_str_digits(0)  # fractions may be longer than Python likes to print
         self.request = request
@@ -67,33 +61,30 @@ class CrossplayStudy(Study[CrossplayRequest]):
         profiles = {path: read_profile(path) for path in request.profiles}
         self.game = _game_of(request, runs, profiles.values())
         self.allowed = request.tolerance * self.game.tree.payoff_scale
-        found, self.left_out = self._collected(runs, profiles)
+        found = self._collected(runs, profiles)
         different, copies = without_copies(self.game, found, exact=request.exact)
         self.found = selection(different, request.most or len(different))
         self.copies = [(copy, kept) for copy, kept in copies if kept in self.found]
-        self.left_out["most"] = counted_by_name(
-            item.name for item in different if item not in self.found
-        )
+        dropped = (item.name for item in different if item not in self.found)
+        self.left_out["most"] = counted_by_name(dropped)
         self.entries = [(_label(place), item.profile) for place, item in enumerate(self.found)]
         check_entries(self.game, self.entries, request.limit, exact=request.exact)
 
-    def _collected(
-        self, runs: Sequence[StoredRun], profiles: Mapping[str, Any]
-    ) -> tuple[list[Found], LeftOut]:
-        """Equilibria with their sources, known ones first, since these are exact; what is not."""
+    def _collected(self, runs: Sequence[StoredRun], profiles: Mapping[str, Any]) -> list[Found]:
+        """Equilibria with their sources, known ones first, since these are exact."""
         game = self.game
         named, without_corners = corners(game) if self.request.known else ([], [])
         named += [(path, profile_from_json(game.tree, data)) for path, data in profiles.items()]
         found = recognized(Identifier(game), named, self.allowed)
-        above, same_run = None, 0
-        if runs:
-            more, above, same_run = equilibria_of_runs(runs, game, self.allowed)
-            found += more
-        if not found:
+        more, above, same_run = (
+            equilibria_of_runs(runs, game, self.allowed) if runs else ([], None, 0)
+        )
+        if not found and not more:
             raise UsageError("nothing to compare; give a RUN, --known or --profile FILE")
-        return found, LeftOut(
+        self.left_out = LeftOut(
             above_tolerance=above, same_run=same_run, most=[], without_corners=without_corners
         )
+        return found + more
 
     def parts(self) -> list[str]:
         return ["combinations"]
@@ -122,13 +113,7 @@ class CrossplayStudy(Study[CrossplayRequest]):
 
 
 def _game_of(request: CrossplayRequest, runs: Sequence[StoredRun], profiles: Iterable[Any]) -> Game:
-    """The only game that runs and profiles are about, or the one that was asked for.
-
-    Raises
-    ------
-    UsageError
-        If there is none or several, or the runs have no such game.
-    """
+    """The only game that runs and profiles are about, or the one that was asked for."""
     registry = request.registry()
     specs = {cell.game_spec: None for run in runs for cell in run.cells}
     if request.game is not None:
@@ -170,13 +155,13 @@ def summary(
 
     Parameters
     ----------
-    result : the study, its entries in the order of `found`
-    found : where each entry comes from
+    found : where each entry of the result comes from
     copies : what repeats an entry, each with that entry
     left_out : what else is not among the entries
     """
     label_of = dict(zip(map(id, found), result.labels, strict=True))
     equilibria, n = result.n_equilibria, math.prod(result.n_strategies)
+    figures = _figures(result, float)
     document = {
         "schema": SCHEMA,
         "game": result.game.spec,
@@ -187,10 +172,10 @@ def summary(
                 "label": label,
                 "source": item.source,
                 "identity": item.identity,
-                "payoffs": _numbers(result.swap_payoffs[0, a, a], float),
-                "max_regret": float(result.swap_regrets[0, a, a].max()),
+                "payoffs": own["payoffs"],
+                "max_regret": max(own["regrets"]),
             }
-            for a, (label, item) in enumerate(zip(result.labels, found, strict=True))
+            for label, item, own in zip(result.labels, found, figures["own"], strict=True)
         ],
         "copies": [{"source": copy.source, "same_as": label_of[id(kept)]} for copy, kept in copies],
         "left_out": left_out,
@@ -200,7 +185,7 @@ def summary(
             "equilibria": equilibria,
             "share": None if equilibria is None else equilibria / n,
         },
-        **_figures(result, float),
+        **figures,
     }
     if result.exact:
         document["exact"] = _figures(result, str)
@@ -209,34 +194,28 @@ def summary(
 
 def _figures(result: Crossplay, number: Number) -> dict[str, Any]:
     """Payoffs, exchanges and worst cases, with numbers as `number` writes them."""
-    players, n = range(result.game.tree.n_players), range(len(result.labels))
-    labels = result.game.tree.players
+    players, n = list(enumerate(result.game.tree.players)), range(len(result.labels))
+    paid, lost = _numbers(result.swap_payoffs, number), _numbers(result.swap_regrets, number)
     return {
-        "own": [
-            {
-                "payoffs": _numbers(result.swap_payoffs[0, a, a], number),
-                "regrets": _numbers(result.swap_regrets[0, a, a], number),
-            }
-            for a in n
-        ],
+        "own": [{"payoffs": paid[0][a][a], "regrets": lost[0][a][a]} for a in n],
         "interchange": [
             {
-                "player": labels[i],
+                "player": name,
                 "equilibrium": result.interchangeable[i].tolist(),
-                "payoffs": _numbers(result.swap_payoffs[i], number),
-                "regrets": _numbers(result.swap_regrets[i], number),
+                "payoffs": paid[i],
+                "regrets": lost[i],
             }
-            for i in players
+            for i, name in players
         ],
         "worst_cases": [
             {
-                "player": labels[i],
+                "player": name,
                 "own": _numbers(result.own_payoffs[i], number),
                 "others_agree": _worst(result, result.others_agree, i, number),
                 "others_differ": _worst(result, result.others_differ, i, number),
                 "guaranteed_others_act_as_one": _worst(result, result.guaranteed, i, number),
             }
-            for i in players
+            for i, name in players
         ],
     }
 
@@ -245,11 +224,8 @@ def _worst(result: Crossplay, cases: WorstCases, player: int, number: Number) ->
     """Worst cases of one player by entry, who plays what then, and the entries to choose."""
     names = np.array(result.labels, dtype=object)
     played = {} if cases.entries is None else {"entries": names[cases.entries[player]].tolist()}
-    return {
-        "payoffs": _numbers(cases.payoffs[player], number),
-        **played,
-        "best": names[cases.best[player]].tolist(),
-    }
+    best = names[cases.best[player]].tolist()
+    return {"payoffs": _numbers(cases.payoffs[player], number), **played, "best": best}
 
 
 def _numbers(values: Any, number: Number) -> Any:
@@ -277,29 +253,25 @@ def report_on(document: Mapping[str, Any]) -> Report:
     """Return the tables of the summary of a cross-play."""
     if "entries" not in document:
         return Report((Table(f"Cross-play on {document['game']}", lines=("not measured yet",)),))
-    several = len(document["entries"]) > 1
-    exchanges = [_combinations(document), *_exchanges(document)] if several else []
+    exchanges = _combinations(document) if len(document["entries"]) > 1 else []
     return Report((_entries(document), *exchanges, _worst_cases(document)))
 
 
 def _entries(document: Mapping[str, Any]) -> Table:
     entries, figures = document["entries"], document.get("exact", document)
     names = [identity_text(entry["identity"]) for entry in entries]
-    rows = [
-        Row(
-            entry["label"],
-            {
-                "entry": entry["label"],
-                "from": entry["source"],
-                "identity": name.split() or None,
-                "further parameters": _parameters(entry["identity"]) or None,
-                "payoffs": list(map(_payoff, own["payoffs"])),
-                "max regret": entry["max_regret"],
-            },
-            exact=frozenset(["max regret"] if "exact" in document else []),
-        )
-        for entry, name, own in zip(entries, names, figures["own"], strict=True)
-    ]
+    exact = frozenset(["max regret"] if "exact" in document else [])
+    rows = []
+    for entry, name, own in zip(entries, names, figures["own"], strict=True):
+        values = {
+            "entry": entry["label"],
+            "from": entry["source"],
+            "identity": name.split() or None,
+            "further parameters": _parameters(entry["identity"]) or None,
+            "payoffs": list(map(_payoff, own["payoffs"])),
+            "max regret": entry["max_regret"],
+        }
+        rows.append(Row(entry["label"], values, exact))
     columns = (
         Column("entry", identifies=True),
         Column("from"),
@@ -347,11 +319,12 @@ def _no_equilibria(document: Mapping[str, Any]) -> list[str]:
     return [note, _DECIMALS] if "exact" in document else [note]
 
 
-def _combinations(document: Mapping[str, Any]) -> Table:
+def _combinations(document: Mapping[str, Any]) -> list[Table]:
+    """How many are equilibria, and a matrix for each player who may follow another entry."""
     found, players = document["combinations"], document["players"]
     n, equilibria = found["count"], found["equilibria"]
     what = "combinations of different strategies"
-    counts = zip(found["strategies"], players, strict=True)
+    counts = list(zip(found["strategies"], players, strict=True))
     strategies = _listed([f"{count:,} of {player}" for count, player in counts])
     share = (
         f"{n:,} {what} are too many to verify all of them."
@@ -360,24 +333,14 @@ def _combinations(document: Mapping[str, Any]) -> Table:
     )
     least = "" if "exact" in document else f" (by more than {SAME_PLAN:.0e})".replace("e-0", "e-")
     lines = [f"{share} Different strategies{least} in the entries: {strategies}."]
-    if steady := [players[p] for p in _steady(document)]:
+    steady = [player for count, player in counts if count == 1]
+    if steady:
         verb = "follows" if len(steady) == 1 else "each follow"
         lines.append(f"{_listed(steady)} {verb} the same strategy in all entries.")
-    return Table("", lines=tuple(lines))
-
-
-def _steady(document: Mapping[str, Any]) -> list[int]:
-    """Players whose strategy is the same in all entries."""
-    return [p for p, count in enumerate(document["combinations"]["strategies"]) if count == 1]
-
-
-def _exchanges(document: Mapping[str, Any]) -> list[Table]:
-    """A matrix for each player who follows another entry than all others."""
-    players, steady = range(len(document["players"])), _steady(document)
-    shown = [p for p in players if p not in steady]
+    shown = [p for p, player in enumerate(players) if player not in steady]
     if len(players) == 2:  # P2 among the strategies of another entry is P1 among those of this
         shown = [] if steady else [0]
-    return [_exchange(document, player) for player in shown]
+    return [Table("", lines=tuple(lines)), *(_exchange(document, player) for player in shown)]
 
 
 def _exchange(document: Mapping[str, Any], player: int) -> Table:
@@ -388,19 +351,14 @@ def _exchange(document: Mapping[str, Any], player: int) -> Table:
     if len(labels) > MOST_IN_MATRIX:
         pairs = f"{sum(map(sum, equilibrium))} of {len(labels) ** 2} pairs are equilibria"
         return Table(title, lines=(f"{pairs}; too wide to print, but --json and --out have all",))
-    columns = (
-        Column("", identifies=True),
-        *(Column(label, "number") for label in labels),
-    )
+    columns = (Column("", identifies=True), *(Column(label, "number") for label in labels))
 
     def matrix(write: Any, legend: str, narrow: Table | None = None) -> Table:
         rows = []
-        for a, label in enumerate(labels):
-            cells = [
-                "=" if same else write(regrets)
-                for same, regrets in zip(equilibrium[a], measured["regrets"][a], strict=True)
-            ]
-            rows.append(Row(label, {"": label, **dict(zip(labels, cells, strict=True))}))
+        for label, row, gains in zip(labels, equilibrium, measured["regrets"], strict=True):
+            pairs = zip(labels, row, gains, strict=True)
+            cells = {column: "=" if same else write(gain) for column, same, gain in pairs}
+            rows.append(Row(label, {"": label, **cells}))
         return Table(title, columns, tuple(rows), (legend,), narrow=narrow)
 
     signs = matrix(lambda regrets: ".", _SIGNS)
@@ -427,11 +385,8 @@ def _worst_cases(document: Mapping[str, Any]) -> Table:
                 followed = f"({' '.join(cases[key]['entries'][a])})" if costs else ""
                 values[f"{column}: who"] = followed
             rows.append(Row(f"{rounded['player']} {label}", values))
-    columns = [
-        Column("player", identifies=True),
-        Column("entry", identifies=True),
-        Column("own", "number"),
-    ]
+    identifying = [Column(name, identifies=True) for name in ("player", "entry")]
+    columns = [*identifying, Column("own", "number")]
     for name in _ASSUMPTIONS:
         columns.append(Column(name, "number", name.replace(" ", "\n")))
         columns.append(Column(f"{name}: who", stacked=" ", dispensable=1))
