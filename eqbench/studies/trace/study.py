@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from eqbench.continuation import BranchPoint, Continuation, ContinuationError
+from eqbench.continuation import BranchPoint, ContinuationError
 from eqbench.equilibria import Identifier
 from eqbench.errors import INTERRUPTED, EqbenchError, UsageError, counted
 from eqbench.harness.environment import solver_version
@@ -48,6 +48,7 @@ from eqbench.studies.trace.follow import (
 
 SCHEMA = "eqbench.branch/1"
 COUNTS_OF_WORK = ("factorizations", "steps", "refused_steps")
+METHOD = ("epsilon", "regularization", "derivative")  # as far as the solver says
 _STOPPED = {"outcome": "interrupted", "reason": "interrupted"}
 # Where points of a piece are polished, as shares of its length.
 SHARES = (0.15, 0.325, 0.5, 0.675, 0.85)
@@ -102,13 +103,14 @@ class TraceStudy(Study[TraceRequest]):
 
     def do(self, part: str, session: Session) -> dict[str, Any]:
         """Follow the branch on from where it was left, and look at what there is of it."""
-        progress = self.followed(session)
-        branch = counts = coarse = None
+        progress, setting = self.followed(session), self.setting
+        values, branch, most = np.array([progress.last.value]), None, 1
         if progress.points > 1:
-            branch = read_points(self.setting.game, session.folder / POINTS)
-            counts = counts_of(branch.values, progress.turns)
-            coarse = counts_of(branch.values, progress.turns, NARROWEST)
-        most = coarse.most if coarse else 1
+            branch = read_points(setting.game, session.folder / POINTS)
+            values = branch.values
+        counts, coarse = (counts_of(values, progress.turns, width) for width in (0.0, NARROWEST))
+        if branch is not None:
+            most = coarse.most
         record: dict[str, Any] = {
             "outcome": progress.outcome,
             "reason": progress.reason,
@@ -121,28 +123,18 @@ class TraceStudy(Study[TraceRequest]):
             "branch_points": progress.branch_points,
             "corners": progress.corners,
             "vertical": [],
-            "coexisting": {
-                "most": most,
-                "intervals": list(map(list, coarse.intervals(most))) if coarse else [],
-            },
+            "coexisting": {"most": most, "intervals": list(map(list, coarse.intervals(most)))},
             "at": [],
         }
         try:
             if branch is not None:
-                rows = [row for row, _ in progress.still_at]
-                still = list(zip(rows, progress.still, strict=True))
-                continuation = self.setting.continuation
-                record["vertical"] = vertical_pieces(continuation, branch, still, session)
+                record["vertical"] = _vertical_pieces(setting, branch, progress, session)
             for value, crossings in self._looked_at(progress, coarse, session):
                 places = [piece["parameter"] for piece in record["vertical"]]
-                vertical = any(same_value(place, float(value)) for place in places)
-                name = f"at{len(record['at']) + 1}"
-                entry = equilibria_at(
-                    self.setting, value, crossings.found, name, session, vertical=vertical
-                )
-                window = (float(value), float(value))
-                if counts:
-                    window = counts.window(window[0], len(crossings.found) + crossings.lost)
+                vertical = any(_same_value(place, float(value)) for place in places)
+                name, found = f"at{len(record['at']) + 1}", crossings.found
+                entry = equilibria_at(setting, value, found, name, session, vertical=vertical)
+                window = counts.window(float(value), len(found) + crossings.lost)
                 record["at"].append(entry | {"lost": crossings.lost, "window": list(window)})
         except KeyboardInterrupt:
             record |= _STOPPED
@@ -151,14 +143,8 @@ class TraceStudy(Study[TraceRequest]):
     def followed(self, session: Session) -> Progress:
         """Follow the branch from its start, or from where it was left, until it must stop.
 
-        Raises
-        ------
-        EqbenchError
-            If the branch has no start.
-        UsageError
-            If the files of the folder are damaged.
-        StoreError
-            If they cannot be written.
+        EqbenchError if it has no start; UsageError if files of the folder are damaged, StoreError
+        if they cannot be written.
         """
         setting = self.setting
         progress = Progress.read(session.folder, len(setting.at))
@@ -172,14 +158,14 @@ class TraceStudy(Study[TraceRequest]):
         return progress
 
     def _looked_at(
-        self, progress: Progress, counts: Counts | None, session: Session
+        self, progress: Progress, counts: Counts, session: Session
     ) -> Iterator[tuple[Fraction, Crossings]]:
         """The values that were asked for, and where the branch has them."""
         found = map(Crossings, progress.crossings, progress.lost)
         yield from zip(self.setting.at, found, strict=True)
-        if MOST in self.request.at and counts is not None and counts.most:
+        if MOST in self.request.at and counts.most:
             value = in_the_middle_of_most(counts)
-            yield value, crossings_again(self.setting, value, progress.points, session)
+            yield value, _crossings_again(self.setting, value, progress.points, session)
 
     def summary(self, records: Sequence[dict[str, Any]], *, finished: bool) -> dict[str, Any]:
         setting, solver = self.setting, self.setting.solver.instance
@@ -193,9 +179,7 @@ class TraceStudy(Study[TraceRequest]):
             "parameter": setting.parameter,
             "from": float(self.request.first),
             "to": float(self.request.last),
-            "epsilon": getattr(solver, "epsilon", None),
-            "regularization": getattr(solver, "regularization", None),
-            "derivative": getattr(solver, "derivative", None),
+            **{name: getattr(solver, name, None) for name in METHOD},
             "finished": finished and found["outcome"] == "arrived",
             **found,
         }
@@ -220,59 +204,40 @@ class TraceStudy(Study[TraceRequest]):
         return INTERRUPTED if outcome == "interrupted" else 0, reason
 
 
-def same_value(one: float, other: float) -> bool:
-    """Return whether two values of the parameter differ by no more than 1e-8 of their size."""
+def _same_value(one: float, other: float) -> bool:
     return abs(one - other) <= SAME_VALUE * max(abs(one), 1.0)
 
 
-def vertical_pieces(
-    continuation: Continuation,
-    branch: Branch,
-    still: Sequence[tuple[int, BranchPoint]],
-    session: Session,
+def _vertical_pieces(
+    setting: Setting, branch: Branch, progress: Progress, session: Session
 ) -> list[dict[str, Any]]:
     """The :func:`stretches` that are vertical without regularization too, for JSON.
 
     Up to five points of each are polished while the parameter is free, and all of them must
     come out as equilibria at one value. That is the `parameter` of the piece; its `payoffs` are
     the smallest and the largest ones that the polished points have.
-
-    Parameters
-    ----------
-    still : points of the branch at which the parameter hardly changes, by their row
-
-    Raises
-    ------
-    KeyboardInterrupt
-        If the session is interrupted.
     """
+    continuation, rows = setting.continuation, np.array([row for row, _ in progress.still_at])
     found = []
     for i, j in stretches(branch):
         session.go_on("polishing vertical pieces")
         values, seen = [], []
-        for point in _inside(branch, still, i, j):
-            behavior, value = continuation.polish(point)
+        among = np.flatnonzero((rows > i) & (rows < j))
+        if not len(among):
+            continue
+        first, last = branch.arclength[[i, j]]
+        places = branch.arclength[rows[among]] - first
+        nearest = [int(np.abs(places - share * (last - first)).argmin()) for share in SHARES]
+        for k in dict.fromkeys(nearest):
+            behavior, value = continuation.polish(progress.still[among[k]])
             values.append(value)
             seen.append(measured(continuation.game_at(value).tree, behavior))
         equilibria = all(item.is_equilibrium for item in seen)
-        if len(seen) > 1 and equilibria and same_value(max(values), min(values)):
+        if len(seen) > 1 and equilibria and _same_value(max(values), min(values)):
             payoffs = np.array([item.payoffs for item in seen])
             ends = [payoffs.min(axis=0).tolist(), payoffs.max(axis=0).tolist()]
             found.append({"parameter": float(np.median(values)), "payoffs": ends})
     return found
-
-
-def _inside(
-    branch: Branch, still: Sequence[tuple[int, BranchPoint]], i: int, j: int
-) -> list[BranchPoint]:
-    """Up to five points that are spread over the inside of a stretch."""
-    among = [(row, point) for row, point in still if i < row < j]
-    if not among:
-        return []
-    places = branch.arclength[[row for row, _ in among]]
-    first, last = branch.arclength[[i, j]]
-    nearest = [int(np.abs(places - first - share * (last - first)).argmin()) for share in SHARES]
-    return [among[k][1] for k in dict.fromkeys(nearest)]
 
 
 def counts_of(
@@ -314,13 +279,6 @@ def equilibria_at(
     crossings : points of the branch there
     name : of the profiles, which are written as `name`-1, …
     vertical : whether the branch is vertical there, so that it has more than the crossings
-
-    Raises
-    ------
-    StoreError
-        If a profile cannot be written.
-    KeyboardInterrupt
-        If the session is interrupted.
     """
     game, continuation = setting.game_at(value), setting.continuation
     place = f"{setting.parameter}={float(value):.9g}"
@@ -386,15 +344,10 @@ def _beside(
     }
 
 
-def crossings_again(setting: Setting, value: Fraction, points: int, session: Session) -> Crossings:
+def _crossings_again(setting: Setting, value: Fraction, points: int, session: Session) -> Crossings:
     """Crossings of one value, by following the branch once more up to so many points.
 
-    Raises
-    ------
-    EqbenchError
-        If that fails, which another version of the solver may cause.
-    KeyboardInterrupt
-        If the session is interrupted.
+    EqbenchError if that fails, which another version of the solver may cause.
     """
     found, lost = [], 0
     session.tell(f"following the branch once more for {float(value):.9g}")
@@ -419,9 +372,7 @@ def trace_report(document: Mapping[str, Any]) -> Report:
     title, name = f"Branch of {game}", document["parameter"]
     if not document["points"]:
         return Report((Table(title, lines=("no point of it yet",)),))
-    payoffs = tuple(
-        Column(f"u:{player}", "payoff", layout="+z.6f") for player in document["players"]
-    )
+    payoffs = profile_columns(document["players"])[: len(document["players"])]
     titles = [column.title for column in payoffs]
     place = Column(name, "number", identifies=True, layout=".9f")
     tables = [Table(title, lines=tuple(_course(document)))]
@@ -472,12 +423,7 @@ def _course(document: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _method(document: Mapping[str, Any]) -> str:
-    """The regularization, as far as the solver says."""
-    words = [
-        f"{name} {document[name]}"
-        for name in ("epsilon", "regularization", "derivative")
-        if document[name] is not None
-    ]
+    words = [f"{name} {document[name]}" for name in METHOD if document[name] is not None]
     return ", ".join(words) or document["solver"]
 
 
@@ -508,17 +454,10 @@ def _equilibria(entry: Mapping[str, Any], document: Mapping[str, Any]) -> Table:
         *([_VERTICAL] if entry["vertical"] else []),
         f"{_method(document)}.",
     ]
-    return Table(
-        f"Equilibria on this branch at {document['parameter']}={entry['parameter']:.9g}",
-        (
-            Column("#", "count", identifies=True),
-            *profile_columns(players),
-            Column("profile", dispensable=1),
-        ),
-        rows,
-        notes=tuple(notes),
-        lines=tuple(_counted(entry, players)),
-    )
+    title = f"Equilibria on this branch at {document['parameter']}={entry['parameter']:.9g}"
+    number, profile = Column("#", "count", identifies=True), Column("profile", dispensable=1)
+    columns = (number, *profile_columns(players), profile)
+    return Table(title, columns, rows, tuple(notes), lines=tuple(_counted(entry, players)))
 
 
 def _counted(entry: Mapping[str, Any], players: list[str]) -> Iterator[str]:
