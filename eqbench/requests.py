@@ -304,7 +304,7 @@ class Option:
     ----------
     help : what it is for, in a sentence
     kind : of its values, or of each of several
-    name : as it is typed and stands in files; that of the field unless given
+    name : as it is typed and stands in files; that of the field, with hyphens, unless given
     short : one letter, or none
     default : what to say instead of the default, where that needs words
     extends : whether a study that goes on may have another value, and keeps what it has found
@@ -330,10 +330,13 @@ Quiet = Annotated[bool, Option("Nothing but errors on standard error.", FLAG, sh
 Plugins = Annotated[
     tuple[str, ...],
     Option(
-        "Python file that registers games or solvers; may be given several times.", FILE, "plugin"
+        "Python file that registers games or solvers; may be given several times.",
+        FILE,
+        "plugin",
+        extends=True,
     ),
 ]
-MaxNodes = Annotated[int, Option("Refuse games with more nodes than this.", NODES, "max-nodes")]
+MaxNodes = Annotated[int, Option("Refuse games with more nodes than this.", NODES)]
 
 
 @dataclass(frozen=True)
@@ -349,7 +352,7 @@ class Field:
     @property
     def name(self) -> str:
         """How it is called outside of Python."""
-        return self.option.name or self.attribute
+        return self.option.name or self.attribute.replace("_", "-")
 
     def read(self, value: Any) -> Any:
         """Value of the field from what was typed or stands in a file; ValueError if it is none."""

@@ -15,6 +15,7 @@ from eqbench.requests import (
     GAME,
     JOBS,
     MILLION,
+    MOST_NODES,
     NODES,
     NUMBER,
     NUMBER_OR_NONE,
@@ -29,9 +30,11 @@ from eqbench.requests import (
     Integer,
     Interval,
     Kind,
+    MaxNodes,
     Number,
     Option,
     Pair,
+    Plugins,
 )
 
 if TYPE_CHECKING:
@@ -57,18 +60,8 @@ class StudyRequest:
     writes_always: ClassVar[bool] = True
     together: ClassVar[tuple[str, ...]] = ()
 
-    max_nodes: Annotated[
-        int, Option("Refuse games with more nodes than this.", NODES, "max-nodes")
-    ] = 10_000_000
-    plugins: Annotated[
-        tuple[str, ...],
-        Option(
-            "Python file that registers games or solvers; may be given several times.",
-            FILE,
-            "plugin",
-            extends=True,
-        ),
-    ] = ()
+    max_nodes: MaxNodes = MOST_NODES
+    plugins: Plugins = ()
 
     def registry(self) -> Registry:
         """The names that the specs of the request may use."""
@@ -192,7 +185,6 @@ class TraceRequest(StudyRequest):
         Option(
             "Stop when the branch has N points; --resume goes on.",
             Integer("N", 2),
-            "most-points",
             once=True,
         ),
     ] = None
@@ -260,7 +252,6 @@ class RangesRequest(StudyRequest):
             "Frequencies where the player has a choice and has not moved before; of two actions "
             "only the last one, such as bet or call.",
             FLAG,
-            "first-actions",
             extends=True,
         ),
     ] = False
@@ -270,7 +261,6 @@ class RangesRequest(StudyRequest):
             "Frequencies wherever there is a choice. Where the plan of an equilibrium never "
             "leads, any frequency counts.",
             FLAG,
-            "all-actions",
             extends=True,
         ),
     ] = False
@@ -528,7 +518,6 @@ class StabilityRequest(FlowRequest):
         Option(
             "Search N random faces for rest points that are no equilibria.",
             NUMBER_OR_NONE,
-            "rest-points",
         ),
     ] = 0
     samples: Annotated[
