@@ -182,11 +182,7 @@ class TraceRequest(StudyRequest):
     seed: Annotated[int, Option("Of the random starts.", SEED)] = 0
     most_points: Annotated[
         int | None,
-        Option(
-            "Stop when the branch has N points; --resume goes on.",
-            Integer("N", 2),
-            once=True,
-        ),
+        Option("Stop when the branch has N points; --resume goes on.", Integer("N", 2), once=True),
     ] = None
     time_s: Annotated[
         float | None,
@@ -332,8 +328,7 @@ class CrossplayRequest(StudyRequest):
         Option("Add an equilibrium in JSON; may be given several times.", FILE, "profile"),
     ] = ()
     tolerance: Annotated[
-        float,
-        Option("Regret that an equilibrium may have, as a share of the payoff range.", SHARE),
+        float, Option("Regret that an equilibrium may have, as a share of the payoff range.", SHARE)
     ] = 1e-6
     most: Annotated[
         int | None, Option("Keep at most N equilibria, of each name in turn.", NUMBER)
@@ -514,11 +509,7 @@ class StabilityRequest(FlowRequest):
         ),
     ] = ()
     rest_points: Annotated[
-        int,
-        Option(
-            "Search N random faces for rest points that are no equilibria.",
-            NUMBER_OR_NONE,
-        ),
+        int, Option("Search N random faces for rest points that are no equilibria.", NUMBER_OR_NONE)
     ] = 0
     samples: Annotated[
         int,
