@@ -115,10 +115,7 @@ class Progress(Noted):
 
     @classmethod
     def read(cls, folder: Path, values: int) -> Progress | None:
-        """The checkpoint of a trace that looks at so many values, None if there is none yet.
-
-        UsageError if it is damaged.
-        """
+        """Read a checkpoint as `from_bytes` does; None if there is none yet."""
         file = folder / CHECKPOINT
         try:
             return cls.from_bytes(read_file(file, MOST_CHECKPOINT_BYTES), values)
@@ -144,10 +141,7 @@ class Progress(Noted):
 
     @classmethod
     def from_bytes(cls, data: bytes, values: int) -> Progress:
-        """Read what `to_bytes` wrote, of a trace that looks at so many values.
-
-        UsageError if the data are damaged.
-        """
+        """Read what `to_bytes` wrote of a trace that looks at so many values, or UsageError."""
         try:
             arrays = read_arrays(data, MOST_CHECKPOINT_BYTES)
             noted = decode(arrays.pop("noted").tobytes(), Noted, "its plain part")
@@ -184,10 +178,11 @@ def _point(record: NDArray) -> BranchPoint:
     stored = {name: record[name] for name in record.dtype.names or ()}
     state = {name: stored.pop(name) for name in list(stored) if name.startswith(_STATE)}
     behavior, played = (np.asarray(stored.pop(name, None)) for name in ("behavior", "played"))
-    if (behavior.dtype.kind, played.dtype.kind) != ("f", "b") or behavior.shape != played.shape:
+    kinds = behavior.dtype.kind, played.dtype.kind
+    if kinds != ("f", "b") or behavior.ndim != 1 or behavior.shape != played.shape:
         raise ValueError("the frequencies of a point are not what they should be")
-    if behavior.ndim != 1 or not np.isfinite(behavior).all():
-        raise ValueError("the frequencies of a point are not finite numbers in a row")
+    if not np.isfinite(behavior).all():
+        raise ValueError("the frequencies of a point are not finite numbers")
     plain = {name: value.item() for name, value in stored.items() if not value.ndim}
     scalars = convert(plain, _Scalars, "a point")
     named = {name.removeprefix(_STATE): array for name, array in state.items()}

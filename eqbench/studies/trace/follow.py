@@ -7,7 +7,7 @@ import math
 import os
 import time
 import zlib
-from collections import deque
+from bisect import bisect_left, insort
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -61,7 +61,15 @@ class Setting:
                 raise UsageError(f"--at {value} lies outside the range from {low} to {high}")
         registry = request.registry()
         game = registry.load_game(request.game, max_nodes=request.max_nodes)
-        name = _parameter(game, request.parameter)
+        name = game.tree.payoffs.parameter
+        if name is None:
+            raise UsageError(
+                f"{game.spec} has no payoff parameter to follow a branch along; choose a game with "
+                "one, for example skp or kuhn3 with their pot"
+            )
+        if request.parameter not in ("", name):
+            asked = repr(request.parameter)
+            raise UsageError(f"{game.spec} has no parameter {asked}; its parameter is {name!r}")
         for value in (request.first, request.last):
             registry.describe_game(game.at(**{name: value}).spec)  # the game checks its options
         solver = registry.load_solver(_solver_spec(request))
@@ -70,19 +78,6 @@ class Setting:
     def game_at(self, value: Fraction) -> Game:
         """The game at an exact value of the parameter."""
         return self.game.at(**{self.parameter: value})
-
-
-def _parameter(game: Game, asked: str) -> str:
-    """Name of the game's parameter, if it is the one that is asked for."""
-    name = game.tree.payoffs.parameter
-    if name is None:
-        raise UsageError(
-            f"{game.spec} has no payoff parameter to follow a branch along; choose a game with "
-            "one, for example skp or kuhn3 with their pot"
-        )
-    if asked and asked != name:
-        raise UsageError(f"{game.spec} has no parameter {asked!r}; its parameter is {name!r}")
-    return name
 
 
 def _solver_spec(request: TraceRequest) -> Spec:
@@ -160,31 +155,19 @@ def stretches(branch: Branch) -> list[tuple[int, int]]:
 
 def _last_within(values: FloatArray, width: float) -> NDArray[np.int64]:
     """For each point the last one up to which values (K,) stay within a relative width."""
-    last = np.empty(len(values), dtype=np.int64)
-    # candidates for the least and the largest value from i to j, the present one in front
-    least: deque[int] = deque()
-    most: deque[int] = deque()
-    j = 0
-    numbers = values.tolist()
-    for i, value in enumerate(numbers):
+    numbers, last, end = values.tolist(), [], 0
+    window: list[float] = []  # from the present point to the end, sorted
+    for value in numbers:
         allowed = width * max(abs(value), 1.0)
-        while j < len(numbers):
-            low = min(numbers[j], numbers[least[0]]) if least else numbers[j]
-            high = max(numbers[j], numbers[most[0]]) if most else numbers[j]
-            if high - low > allowed:
+        while end < len(numbers):
+            extremes = (*window[:1], numbers[end], *window[-1:])
+            if max(extremes) - min(extremes) > allowed:
                 break
-            while least and numbers[least[-1]] >= numbers[j]:
-                least.pop()
-            while most and numbers[most[-1]] <= numbers[j]:
-                most.pop()
-            least.append(j)
-            most.append(j)
-            j += 1
-        last[i] = j - 1
-        for ends in (least, most):
-            if ends[0] == i:
-                ends.popleft()
-    return last
+            insort(window, numbers[end])
+            end += 1
+        last.append(end - 1)
+        del window[bisect_left(window, value)]
+    return np.array(last)
 
 
 # Frequencies that differ by less are those of the same point.
@@ -207,7 +190,7 @@ class Piece(NamedTuple):
 
 
 class Crossings(NamedTuple):
-    """Points of a piece with one value of the parameter, and how many could not be computed."""
+    """Points with one value of the parameter, and how many could not be computed."""
 
     found: list[BranchPoint]
     lost: int
@@ -288,14 +271,8 @@ def follow(setting: Setting, progress: Progress | None, session: Session) -> Pro
     Points are appended to the file of points while it is followed, and every few seconds a
     checkpoint is written; so is one in the end. The progress says how it ended.
 
-    Raises
-    ------
-    EqbenchError
-        If the branch has no start.
-    UsageError
-        If the file of points does not fit the progress.
-    StoreError
-        If a file cannot be written.
+    EqbenchError if the branch has no start, UsageError if the file of points does not fit the
+    progress, StoreError if a file cannot be written.
     """
     trace = _Trace(setting, progress, session.folder)
     progress = trace.progress
@@ -344,7 +321,7 @@ def _stopped(
 
 
 class _Trace:
-    """Writes points down, and notes folds, crossings and what was spent on the way."""
+    """A branch that is followed: the file of its points, what is noted, what was spent."""
 
     def __init__(self, setting: Setting, progress: Progress | None, folder: Path) -> None:
         """Begin the branch and the file of its points, or cut that to what a checkpoint says."""
