@@ -76,11 +76,7 @@ _COUNTS = (
 
 
 class TraceStudy(Study[TraceRequest]):
-    """Follow the branch of a request, then polish and verify equilibria on it.
-
-    Counts are of this branch, for this regularization and this strength of it; other equilibria
-    may exist beside it.
-    """
+    """Follow the branch of a request, then polish and verify equilibria on it."""
 
     request_type = TraceRequest
 
@@ -245,10 +241,8 @@ def counts_of(
 ) -> Counts:
     """Count the points of a branch with these values of the parameter, float64 (K,).
 
-    Parameters
-    ----------
-    turns : before which point the parameter turns, and at which value
-    tolerance : breakpoints that are no further apart become one
+    `turns` says before which point the parameter turns, and at which value; breakpoints that are
+    no further apart than `tolerance` become one.
     """
     rows = [row for row, _ in turns]
     return crossing_counts(np.insert(values, rows, [value for _, value in turns]), tolerance)
@@ -369,29 +363,29 @@ def _crossings_again(setting: Setting, value: Fraction, points: int, session: Se
 def trace_report(document: Mapping[str, Any]) -> Report:
     """Return the tables of a summary."""
     game = parse_spec(document["game"]).without(document["parameter"])
-    title, name = f"Branch of {game}", document["parameter"]
+    title, name, players = f"Branch of {game}", document["parameter"], document["players"]
     if not document["points"]:
         return Report((Table(title, lines=("no point of it yet",)),))
-    payoffs = profile_columns(document["players"])[: len(document["players"])]
-    titles = [column.title for column in payoffs]
+    payoffs = profile_columns(players)[: len(players)]
     place = Column(name, "number", identifies=True, layout=".9f")
     tables = [Table(title, lines=tuple(_course(document)))]
-    if document["folds"]:
-        folds = [
-            {name: fold["parameter"], "exact": "yes" if fold["exact"] else "no"}
-            | dict(zip(titles, fold["payoffs"], strict=True))
-            for fold in document["folds"]
-        ]
-        columns = (place, *payoffs, Column("exact"))
-        tables.append(_listed(f"Folds: {len(folds):,}", columns, folds, _FOLDS))
-    if document["vertical"]:
-        pieces = [
-            {name: piece["parameter"]}
-            | dict(zip(titles, map(_range, *piece["payoffs"]), strict=True))
-            for piece in document["vertical"]
-        ]
-        title = f"Vertical pieces: {len(pieces):,}"
-        tables.append(_listed(title, (place, *payoffs), pieces, _INSIDE))
+
+    def add(what: str, columns: tuple[Column, ...], found: list[list[Any]], note: str) -> None:
+        titles = [column.title for column in columns]
+        values = [dict(zip(titles, item, strict=True)) for item in found[:MOST_ROWS]]
+        rows = tuple(Row(f"{item[name]:.9f}", item) for item in values)
+        more = len(found) - MOST_ROWS
+        notes = (f"{more:,} more in summary.json", note) if more > 0 else (note,)
+        if found:
+            tables.append(Table(f"{what}: {len(found):,}", columns, rows, notes))
+
+    folds = [
+        [fold["parameter"], *fold["payoffs"], "yes" if fold["exact"] else "no"]
+        for fold in document["folds"]
+    ]
+    pieces = [[v["parameter"], *map(_range, *v["payoffs"])] for v in document["vertical"]]
+    add("Folds", (place, *payoffs, Column("exact")), folds, _FOLDS)
+    add("Vertical pieces", (place, *payoffs), pieces, _INSIDE)
     tables += [_equilibria(entry, document) for entry in document["at"]]
     return Report(tuple(tables), notes=(_COUNTS,) if document["at"] else ())
 
@@ -401,11 +395,9 @@ def _course(document: Mapping[str, Any]) -> Iterator[str]:
     name, work = document["parameter"], document["factorizations"]
     first, end, last = (f"{name}={document[key]:.9g}" for key in ("from", "to", "last"))
     yield f"from {first} towards {end}, {_method(document)}"
-    yield (
-        f"{counted(document['points'], 'point')} up to {last}"
-        + (f", {counted(work, 'factorization')}" if work is not None else "")
-        + f", {seconds(document['elapsed_s'])}"
-    )
+    worked = "" if work is None else f", {counted(work, 'factorization')}"
+    took = seconds(document["elapsed_s"])
+    yield f"{counted(document['points'], 'point')} up to {last}{worked}, {took}"
     if not document["finished"]:
         yield document["reason"]
     elif last == first:
@@ -427,37 +419,22 @@ def _method(document: Mapping[str, Any]) -> str:
     return ", ".join(words) or document["solver"]
 
 
-def _listed(
-    title: str, columns: tuple[Column, ...], values: list[dict[str, Any]], note: str
-) -> Table:
-    """A table of the first values, with how many more there are."""
-    rows = tuple(Row(f"{item[columns[0].title]:.9f}", item) for item in values[:MOST_ROWS])
-    more = len(values) - MOST_ROWS
-    notes = (f"{more:,} more in summary.json", note) if more > 0 else (note,)
-    return Table(title, columns, rows, notes=notes)
-
-
 def _equilibria(entry: Mapping[str, Any], document: Mapping[str, Any]) -> Table:
-    players, found = document["players"], entry["equilibria"]
-    rows = tuple(
-        Row(
-            str(number),
-            {"#": number, "profile": item["profile"]}
-            | profile_values({**item, "is_equilibrium": item["polished"]}, players),
-        )
-        for number, item in enumerate(found, start=1)
-    )
-    names = [(identity_text(item["identity"]),) for item in found]
+    players, rows, names = document["players"], [], []
+    for number, item in enumerate(entry["equilibria"], start=1):
+        names.append((identity_text(item["identity"]),))
+        values = profile_values({**item, "is_equilibrium": item["polished"]}, players)
+        rows.append(Row(str(number), {"#": number, "profile": item["profile"], **values}))
     notes = [
         *marks(names),
-        *(["! not polished to an equilibrium"] if entry["polished"] < len(found) else []),
+        *(["! not polished to an equilibrium"] if entry["polished"] < len(rows) else []),
         *([_VERTICAL] if entry["vertical"] else []),
         f"{_method(document)}.",
     ]
     title = f"Equilibria on this branch at {document['parameter']}={entry['parameter']:.9g}"
-    number, profile = Column("#", "count", identifies=True), Column("profile", dispensable=1)
-    columns = (number, *profile_columns(players), profile)
-    return Table(title, columns, rows, tuple(notes), lines=tuple(_counted(entry, players)))
+    first, last = Column("#", "count", identifies=True), Column("profile", dispensable=1)
+    columns = (first, *profile_columns(players), last)
+    return Table(title, columns, tuple(rows), tuple(notes), lines=tuple(_counted(entry, players)))
 
 
 def _counted(entry: Mapping[str, Any], players: list[str]) -> Iterator[str]:
@@ -474,18 +451,15 @@ def _counted(entry: Mapping[str, Any], players: list[str]) -> Iterator[str]:
     if "beside" not in entry:
         return
     beside = entry["beside"]
-    words = [
+    others, payoffs = beside["not_on_branch"], zip(players, beside["payoff_ranges"], strict=False)
+    ranges = ", ".join(f"u:{player} {_range(*ends)}" for player, ends in payoffs)
+    yield (
         f"Found beside it from {counted(beside['starts'], 'random start')}: "
         f"{counted(beside['polished'], 'equilibrium', 'equilibria')} with "
         f"{counted(beside['distinct_payoffs'], 'distinct payoff vector')}"
-    ]
-    if beside["not_on_branch"] is not None:
-        words.append(f", of which {beside['not_on_branch']} not on this branch")
-    ranges = [
-        f"u:{player} {_range(*ends)}"
-        for player, ends in zip(players, beside["payoff_ranges"], strict=False)
-    ]
-    yield "".join(words) + (f"; {', '.join(ranges)}" if ranges else "")
+        + ("" if others is None else f", of which {others} not on this branch")
+        + (f"; {ranges}" if ranges else "")
+    )
 
 
 def _range(low: float, high: float) -> str:
