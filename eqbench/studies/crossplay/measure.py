@@ -21,7 +21,7 @@ from eqbench.model.game import Game
 from eqbench.model.joint_player import joint_player
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.realization import RealizationPlan
-from eqbench.model.sequence_form import SequenceForm
+from eqbench.model.sequence_form import SequenceForm, last_sequences
 from eqbench.model.tree import INT64_SAFE, GameTree
 from eqbench.verification import DEFAULT_TOLERANCE, Verification, Verifier, verify_exactly
 
@@ -65,8 +65,7 @@ class Combinations:
             plans = np.array([exact_plan(form, rationals(p)) for p in profiles], dtype=object)
             self.terminals, payoff_unit = _exact_terminals(tree)
             scales = [math.lcm(*(w.denominator for w in plans[:, own].flat)) for own in own_columns]
-            # the product is an integer, but Fraction keeps its own type
-            plans = np.frompyfunc(int, 1, 1)(plans * np.array(scales, dtype=object)[owner])
+            plans = _integers(plans * np.array(scales, dtype=object)[owner])
             largest = math.prod(scales) * int(abs(self.terminals).max()) * tree.n_terminals
             if largest < INT64_SAFE:
                 plans, self.terminals = plans.astype(np.int64), self.terminals.astype(np.int64)
@@ -77,7 +76,7 @@ class Combinations:
             for level in tree.levels[1:]:
                 chance[level] *= chance[tree.parent[level]]
             self.terminals = chance[tree.terminals, None] * tree.payoffs.table
-        self.last = _last_sequences(tree)
+        self.last = last_sequences(tree)
         which, self.weights = [], []
         for p, own in enumerate(own_columns):
             numbers: dict[tuple, int] = {}
@@ -197,29 +196,24 @@ def exact_plan(form: SequenceForm, frequencies: Sequence[Fraction]) -> list[Frac
     return weights
 
 
-def _last_sequences(tree: GameTree) -> NDArray[np.int64]:
-    """Last sequence of every player at each terminal (Z, N), as the sequence form numbers them."""
-    columns = []
-    for p in range(tree.n_players):
-        own = joint_player(tree, [p])
-        columns.append(np.where(own.action < 0, p, own.action + tree.n_players)[own.last])
-    return np.stack(columns, axis=1)
-
-
 def _exact_terminals(tree: GameTree) -> tuple[NDArray, int]:
     """Payoffs times chance as integers (Z, N), and their common denominator."""
     by_chance = tree.incoming < 0
     by_chance[0] = False
-    chance = np.where(by_chance, tree.chance, 1).astype(object)
-    moves = by_chance.astype(np.int64)
+    reach = np.full(tree.n_nodes, Fraction(1), dtype=object)
+    outcomes = tree.chance[by_chance].tolist()
+    reach[by_chance] = [Fraction(weight, tree.chance_denominator) for weight in outcomes]
     for level in tree.levels[1:]:
-        chance[level] *= chance[tree.parent[level]]
-        moves[level] += moves[tree.parent[level]]
-    most = int(moves.max())
-    missing = [tree.chance_denominator ** (most - m) for m in moves[tree.terminals].tolist()]
+        reach[level] *= reach[tree.parent[level]]
     payoffs, denominator = tree.payoffs.rational()
-    reach = chance[tree.terminals] * np.array(missing, dtype=object)
-    return reach[:, None] * payoffs.astype(object), tree.chance_denominator**most * denominator
+    reach = reach[tree.terminals]
+    unit = math.lcm(*(share.denominator for share in reach))
+    return _integers(reach * unit)[:, None] * payoffs.astype(object), unit * denominator
+
+
+def _integers(values: NDArray) -> NDArray:
+    """Fractions that are integers, but keep their own type when they are multiplied, as int."""
+    return np.frompyfunc(int, 1, 1)(values)
 
 
 def _fractions(values: NDArray, denominator: int) -> NDArray:
