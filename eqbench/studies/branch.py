@@ -50,14 +50,6 @@ class Branch:
     payoffs: FloatArray
 
     def __post_init__(self) -> None:
-        points = np.shape(self.values)
-        shapes = [np.shape(self.arclength), np.shape(self.free), np.shape(self.payoffs)]
-        allowed = [points, (*points, self.choices.size), (*points, self.game.tree.n_players)]
-        if len(points) != 1 or points[0] < 2 or shapes != allowed:
-            raise UsageError(
-                "a branch of this game has K >= 2 values, then arclength, frequencies and payoffs "
-                f"of the shapes {allowed}; got {points}, then {shapes}"
-            )
         if np.any(np.diff(self.arclength) < 0):
             raise UsageError("arclength decreases along the branch; put its points in order")
 

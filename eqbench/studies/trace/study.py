@@ -108,16 +108,11 @@ class TraceStudy(Study[TraceRequest]):
         if branch is not None:
             most = coarse.most
         record: dict[str, Any] = {
-            "outcome": progress.outcome,
-            "reason": progress.reason,
-            "points": progress.points,
+            **{name: getattr(progress, name) for name in ("outcome", "reason", "points")},
             "last": progress.last.value,
-            "elapsed_s": progress.elapsed_s,
-            "cpu_s": progress.cpu_s,
+            **{name: getattr(progress, name) for name in ("elapsed_s", "cpu_s")},
             **{name: progress.statistics.get(name) for name in COUNTS_OF_WORK},
-            "folds": progress.folds,
-            "branch_points": progress.branch_points,
-            "corners": progress.corners,
+            **{name: getattr(progress, name) for name in ("folds", "branch_points", "corners")},
             "vertical": [],
             "coexisting": {"most": most, "intervals": list(map(list, coarse.intervals(most)))},
             "at": [],
