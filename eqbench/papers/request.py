@@ -31,14 +31,10 @@ class ReproduceRequest:
         Option("Sources; all unless given.", Choice("SOURCE", tuple(MODULES)), argument=True),
     ] = ()
     full: Annotated[
-        bool,
-        Option("Run everything, not only what takes minutes; see --list for the jobs.", FLAG),
+        bool, Option("Run everything, not only what takes minutes; see --list for the jobs.", FLAG)
     ] = False
     only: Annotated[
-        tuple[str, ...],
-        Option(
-            "Run only this job and what it needs; may be given several times.", Kind("NAME"), "job"
-        ),
+        tuple[str, ...], Option("Run only this job and what it needs.", Kind("NAME"), "job")
     ] = ()
     as_list: Annotated[bool, Option("List the jobs and run nothing.", FLAG, "list")] = False
     jobs: Annotated[
@@ -54,8 +50,7 @@ class ReproduceRequest:
     resume: Annotated[
         str | None,
         Option(
-            "Go on in this folder: run what is missing or failed, and write the pages anew.",
-            FOLDER,
+            "Go on in this folder: run what is missing or failed, and write the pages anew.", FOLDER
         ),
     ] = None
     as_json: Json = False

@@ -70,6 +70,9 @@ class StudyRequest:
         return default_registry().with_plugins(self.plugins)
 
 
+_LAMBDA = Number("LAMBDA", positive=True, most=1e15)
+
+
 @dataclass(frozen=True, kw_only=True)
 class QuantalRequest(StudyRequest):
     """Follow branches of logit quantal response equilibria from lambda 0 to large lambda.
@@ -86,17 +89,10 @@ class QuantalRequest(StudyRequest):
     draws = "the frequencies against lambda"
 
     game: Annotated[str, Option("Game, for example kuhn3 or a file such as game.efg.", GAME)]
-    last: Annotated[
-        float,
-        Option("Lambda at which branches end.", Number("LAMBDA", positive=True, most=1e15), "to"),
-    ] = 1e6
+    last: Annotated[float, Option("Lambda at which branches end.", _LAMBDA, "to")] = 1e6
     at: Annotated[
         tuple[float, ...],
-        Option(
-            "Put a point at exactly this lambda, verify it and write its profile; may be given "
-            "several times.",
-            Number("LAMBDA", positive=True, most=1e15),
-        ),
+        Option("Put a point at exactly this lambda, verify it and write its profile.", _LAMBDA),
     ] = ()
     branches: Annotated[
         int,
@@ -166,8 +162,7 @@ class TraceRequest(StudyRequest):
         tuple[Fraction | str, ...],
         Option(
             "Polish and verify the equilibria on the branch at this value, or where it has `most` "
-            "points at one value, for which the branch is followed a second time; may be given "
-            "several times.",
+            "points at one value, for which the branch is followed a second time.",
             Exact(words=(MOST,)),
         ),
     ] = ()
@@ -197,8 +192,7 @@ class TraceRequest(StudyRequest):
     close_ups: Annotated[
         tuple[tuple[float, float], ...],
         Option(
-            "With --figures: also show this range of the parameter by itself; may be given "
-            "several times.",
+            "With --figures: also show this range of the parameter by itself.",
             Interval(),
             "close-up",
             once=True,
@@ -233,8 +227,7 @@ class RangesRequest(StudyRequest):
     of: Annotated[
         tuple[str, ...],
         Option(
-            'A payoff, such as P1, or a frequency, such as "P3|3:KB|call"; may be given several '
-            "times.",
+            'A payoff, such as P1, or a frequency, such as "P3|3:KB|call".',
             Kind("NAME"),
             extends=True,
         ),
@@ -324,8 +317,7 @@ class CrossplayRequest(StudyRequest):
         False
     )
     profiles: Annotated[
-        tuple[str, ...],
-        Option("Add an equilibrium in JSON; may be given several times.", FILE, "profile"),
+        tuple[str, ...], Option("Add an equilibrium in JSON.", FILE, "profile")
     ] = ()
     tolerance: Annotated[
         float, Option("Regret that an equilibrium may have, as a share of the payoff range.", SHARE)
@@ -402,9 +394,7 @@ class FlowRequest(StudyRequest):
         str,
         Option("Payoff parameter that --at is about.", Kind("NAME"), default="that of the game"),
     ] = ""
-    at: Annotated[
-        tuple[Fraction, ...], Option("Value of it; may be given several times.", Exact())
-    ] = ()
+    at: Annotated[tuple[Fraction, ...], Option("Value of it.", Exact())] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -449,9 +439,9 @@ class SimulationRequest(FlowRequest):
     profiles: Annotated[
         tuple[GivenProfile, ...],
         Option(
-            "Start at uniform behavior or at the profile in a file, - for standard input; may be "
-            "given several times. Frequencies of 0 and 1 are refused, also those that final and "
-            "average profiles of a long simulation have by rounding.",
+            "Start at uniform behavior or at the profile in a file, - for standard input, but not "
+            "at frequencies of 0 and 1, which final and average profiles of a long simulation have "
+            "by rounding.",
             ProfileFile(f"{UNIFORM}|FILE", (UNIFORM,)),
             "start",
         ),
@@ -476,7 +466,7 @@ class SimulationRequest(FlowRequest):
         tuple[tuple[str, str], ...],
         Option(
             "With --figures: draw the orbits of these two frequencies, by their published names, "
-            "such as b3,d2 of skp, or as 'P1|1:|bet,P2|2:B|call'; may be given several times.",
+            "such as b3,d2 of skp, or as 'P1|1:|bet,P2|2:B|call'.",
             Pair(),
             "pair",
             extends=True,
@@ -502,11 +492,7 @@ class StabilityRequest(FlowRequest):
     game: Annotated[str, _GAME_OF_FLOW]
     profiles: Annotated[
         tuple[GivenProfile, ...],
-        Option(
-            "Also look at this profile, - for standard input; may be given several times.",
-            ProfileFile(),
-            "profile",
-        ),
+        Option("Also look at this profile, - for standard input.", ProfileFile(), "profile"),
     ] = ()
     rest_points: Annotated[
         int, Option("Search N random faces for rest points that are no equilibria.", NUMBER_OR_NONE)
