@@ -63,11 +63,10 @@ class Branch:
         return self.choices.behavior(self.free[point])
 
     def equal_arclength(self, step: float) -> Branch:
-        """The branch at points equally far apart, both ends among them.
+        """The branch at points equally far apart, both ends among them (Billingham 2018, §5.2).
 
-        They lie on the polyline through the given points, and as far apart as `step` or as
-        little less as it takes to arrive at the end (Billingham 2018, §5.2). UsageError if the
-        step is not positive, or the branch has no length.
+        They lie on the polyline through the given points, as far apart as `step` or as little
+        less as it takes to arrive at the end; UsageError if that is not positive, or no length.
         """
         length = float(self.arclength[-1] - self.arclength[0])
         if not 0 < step < math.inf or length == 0:
@@ -219,8 +218,7 @@ class Counts(NamedTuple):
     def window(self, value: float, count: int) -> tuple[float, float]:
         """The interval around a value in which the branch has `count` points at each value.
 
-        Within rounding of a fold the step function may have another count there; then it is the
-        value alone.
+        Within rounding of a fold, where there is none, it is the value alone.
         """
         around = [ends for ends in self.intervals(count) if ends[0] <= value <= ends[1]]
         return around[0] if around else (value, value)

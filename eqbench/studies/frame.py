@@ -184,14 +184,8 @@ class StudyFolder:
         """Do the parts that are missing, and return the summary.
 
         Each is kept and the summary written anew as soon as it is there, so a break loses one at
-        most.
-
-        Raises
-        ------
-        UsageError
-            If a part finds what is no JSON.
-        StoreError
-            If the folder can no longer be written; and what the parts raise.
+        most. UsageError if a part finds what is no JSON, StoreError if the folder can no longer
+        be written; and what the parts raise.
         """
         session = replace(session, again=self.was_begun)
         document = self.summarize(study)
@@ -235,9 +229,7 @@ class StudyFolder:
     def ending(self, study: Study[Any], document: Mapping[str, Any]) -> tuple[int, str]:
         """Return the exit code, and why the study has stopped: also if it does not say so."""
         code, stopped = study.ending(document)
-        if not self.finished and not stopped:
-            return INTERRUPTED, "interrupted"
-        return code, stopped
+        return (code, stopped) if self.finished or stopped else (INTERRUPTED, "interrupted")
 
     def discard(self) -> None:
         """Remove the folder if nothing was found yet, so that it can be used again."""
@@ -290,9 +282,9 @@ def with_changes(request: R, changes: Mapping[str, Any]) -> R:
 
     UsageError if something differs that must stay as it was begun.
     """
-    before = to_data(request)
-    if any(name in request.together for name in changes):
-        before = {name: value for name, value in before.items() if name not in request.together}
+    before, together = to_data(request), set(request.together)
+    if together & changes.keys():
+        before = {name: value for name, value in before.items() if name not in together}
     for each in fields_of(type(request)):
         name, kept = each.name, before.get(each.name)
         fixed = not (each.option.extends or each.option.once)
@@ -342,11 +334,8 @@ def _record(line: bytes) -> tuple[str, dict[str, Any]]:
 def study_of_file(path: str) -> type[Study[Any]]:
     """Return the study that a file defines; UsageError unless it can be run and defines one."""
     module = import_plugin(path, what="study")
-    found = [
-        item
-        for item in vars(module).values()
-        if isinstance(item, type) and issubclass(item, Study) and item.__module__ == module.__name__
-    ]
+    classes = [item for item in vars(module).values() if isinstance(item, type)]
+    found = [c for c in classes if issubclass(c, Study) and c.__module__ == module.__name__]
     if len(found) != 1:
         names = ", ".join(item.__name__ for item in found)
         raise UsageError(

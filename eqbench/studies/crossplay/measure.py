@@ -43,13 +43,12 @@ class Combinations:
     Attributes
     ----------
     plan : int64 (N, n), which of their plans a player takes from each entry
-    strategy : int64 (N, n), the same, where plans that agree within `SAME_PLAN` count as one; in
-        exact arithmetic it is `plan`
+    strategy : int64 (N, n), the same, where in floats plans within `SAME_PLAN` count as one
     weights : N arrays (D_p, Z), what each plan of player p gives to each terminal
     terminals : (Z, N), payoffs times chance
     last : int64 (Z, N), last sequence of every player at each terminal
-    units : in exact arithmetic, where weights and terminals are integers, the denominators of the
-        weights of each player and of the payoffs, N + 1 int; otherwise None
+    units : in exact arithmetic, where weights and terminals are integers, the N + 1 denominators
+        of the weights of each player and of the payoffs; otherwise None
     """
 
     def __init__(
@@ -118,8 +117,7 @@ class Combinations:
     def guaranteed(self) -> NDArray:
         """Least payoff (N, n) of the player with each entry if all others act as one.
 
-        The others share what they know, as :class:`eqbench.model.joint_player.JointPlayer`
-        says, and answer the plan so that its player gets as little as possible.
+        They share what they know, as :class:`eqbench.model.joint_player.JointPlayer` says.
         """
         result = []
         for p, weights in enumerate(self.weights):
@@ -280,11 +278,6 @@ class Crossplay:
         for value in vars(self).values():
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)
-
-    @property
-    def exact(self) -> bool:
-        """True if the numbers are Fractions."""
-        return bool(self.payoffs.dtype == object)
 
     @cached_property
     def n_strategies(self) -> tuple[int, ...]:

@@ -378,7 +378,7 @@ def summary(
         },
         **figures,
     }
-    if result.exact:
+    if result.payoffs.dtype == object:
         document["exact"] = _figures(result, str)
     return document
 
@@ -500,8 +500,8 @@ def _parameters(identity: Mapping[str, Any] | None) -> str:
 
 def _no_equilibria(document: Mapping[str, Any]) -> list[str]:
     """Notes on entries that are no equilibria themselves."""
-    labels, equilibrium = _labels(document), document["interchange"][0]["equilibrium"]
-    off = [label for a, label in enumerate(labels) if not equilibrium[a][a]]
+    equilibrium = document["interchange"][0]["equilibrium"]
+    off = [label for a, label in enumerate(_labels(document)) if not equilibrium[a][a]]
     if not off:
         return []
     what = "is no equilibrium itself" if len(off) == 1 else "are no equilibria themselves"

@@ -122,11 +122,6 @@ SLOPE = 2 * TOLERANCE * NARROWER / (KEPT * LEAST_LENGTH)
 SPACING = LEAST_LENGTH / 10
 
 
-def stands_still(change: float, length: float, value: float) -> bool:
-    """Return whether the parameter hardly changes over a length of the branch."""
-    return abs(change) <= SLOPE * max(abs(value), 1.0) * length
-
-
 def stretches(branch: Branch) -> list[tuple[int, int]]:
     """First and last points of maximal stretches on which the parameter stands still, in order.
 
@@ -366,7 +361,7 @@ class _Trace:
         self.write(after)
         kept = progress.still_at
         far = not kept or progress.arclength - kept[-1][1] >= SPACING
-        if far and stands_still(along, length, after.value):
+        if far and abs(along) <= SLOPE * max(abs(after.value), 1.0) * length:
             kept.append((progress.points - 1, progress.arclength))
             progress.still.append(after)
 
