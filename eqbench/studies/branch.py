@@ -99,9 +99,7 @@ LEADING = ("parameter", "arclength")
 def columns(tree: GameTree, leading: Sequence[str] = LEADING, of_players: str = "u") -> list[str]:
     """Names of all columns: parameter, arclength, ``u:P1``…, and frequencies ``P1|4:|bet``…
 
-    Parameters
-    ----------
-    of_players : letters of what players have: u for payoffs, p for payoffs integrated over time
+    `of_players` has letters of what players have: u for payoffs, p for payoffs over time.
     """
     frequencies = np.array(action_labels(tree))[Choices.of(tree).action]
     players = [f"{letter}:{player}" for letter in of_players for player in tree.players]
@@ -136,13 +134,8 @@ def write_points(branch: Branch, path: Path) -> None:
 def read_points(game: Game, path: Path, parameter: str | None = None) -> Branch:
     """The branch of `game` that a file holds, along its payoff parameter or another one.
 
-    Raises
-    ------
-    UsageError
-        If the file cannot be read, has other columns than this game asks for, or entries that
-        are not finite numbers, or if the game has no parameter or arclength decreases.
-    ProfileError
-        If a frequency is negative, or those of an information set exceed 1.
+    UsageError if the file cannot be read or does not fit the game, ProfileError if a frequency is
+    negative, or those of an information set exceed 1.
     """
     tree, parameter = game.tree, parameter or game.tree.payoffs.parameter
     if parameter is None:
@@ -232,9 +225,8 @@ class Counts(NamedTuple):
 def crossing_counts(values: FloatArray, tolerance: float = VERTICAL) -> Counts:
     """Count how often a polyline of values (K,) takes each value.
 
-    Between two neighboring breakpoints every value is taken equally often. Ends and folds that
-    are no further apart than `tolerance` become one breakpoint, so that a vertical piece counts
-    neither as a piece of its own nor as folds, however it winds.
+    Ends and folds that are no further apart than `tolerance` become one breakpoint, so that a
+    vertical piece counts neither as a piece of its own nor as folds, however it winds.
     """
     pieces = values[np.concatenate(([0], turning_points(values), [len(values) - 1]))]
     order = np.sort(pieces)

@@ -352,10 +352,7 @@ def crossplay(
     limit : most combinations n^N that may be computed
     go_on : called again and again; an exception that it raises ends the computation
 
-    Raises
-    ------
-    UsageError, ProfileError
-        As :func:`check_entries` says.
+    Errors are those of :func:`check_entries`.
     """
     check_entries(game, entries, limit, exact=exact)
     n_players, n = game.tree.n_players, len(entries)

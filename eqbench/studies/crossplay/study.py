@@ -350,7 +350,7 @@ def summary(
     copies : what repeats an entry, each with that entry
     left_out : what else is not among the entries
     """
-    label_of = dict(zip(map(id, found), result.labels, strict=True))
+    labels = dict(zip(map(id, found), result.labels, strict=True))
     equilibria, n = result.n_equilibria, math.prod(result.n_strategies)
     figures = _figures(result, float)
     document = {
@@ -368,7 +368,7 @@ def summary(
             }
             for label, item, own in zip(result.labels, found, figures["own"], strict=True)
         ],
-        "copies": [{"source": copy.source, "same_as": label_of[id(kept)]} for copy, kept in copies],
+        "copies": [{"source": copy.source, "same_as": labels[id(kept)]} for copy, kept in copies],
         "left_out": left_out,
         "combinations": {
             "strategies": list(result.n_strategies),
