@@ -110,24 +110,6 @@ class Progress(Noted):
 
     def write(self, folder: Path) -> None:
         """Put a checkpoint in place of the last one; StoreError if that fails."""
-        with reported(folder / CHECKPOINT):
-            write_file(folder / CHECKPOINT, self.to_bytes())
-
-    @classmethod
-    def read(cls, folder: Path, values: int) -> Progress | None:
-        """Read a checkpoint as `from_bytes` does; None if there is none yet."""
-        file = folder / CHECKPOINT
-        try:
-            return cls.from_bytes(read_file(file, MOST_CHECKPOINT_BYTES), values)
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            raise UsageError(
-                f"cannot read {file}: {error.strerror}; restore it, or trace the branch again"
-            ) from None
-
-    def to_bytes(self) -> bytes:
-        """An archive of NumPy arrays."""
         points = {"last": self.last}
         points |= {f"still.{i}": point for i, point in enumerate(self.still)}
         for k, found in enumerate(self.crossings):
@@ -137,12 +119,17 @@ class Progress(Noted):
         text = json.dumps(noted, allow_nan=False).encode()
         buffer = io.BytesIO()
         np.savez(buffer, noted=np.frombuffer(text, dtype=np.uint8), **arrays)  # type: ignore[arg-type]
-        return buffer.getvalue()
+        with reported(folder / CHECKPOINT):
+            write_file(folder / CHECKPOINT, buffer.getvalue())
 
     @classmethod
-    def from_bytes(cls, data: bytes, values: int) -> Progress:
-        """Read what `to_bytes` wrote of a trace that looks at so many values, or UsageError."""
+    def read(cls, folder: Path, values: int) -> Progress | None:
+        """The checkpoint of a trace that looks at so many values, None if there is none yet.
+
+        UsageError if it is damaged.
+        """
         try:
+            data = read_file(folder / CHECKPOINT, MOST_CHECKPOINT_BYTES)
             arrays = read_arrays(data, MOST_CHECKPOINT_BYTES)
             noted = decode(arrays.pop("noted").tobytes(), Noted, "its plain part")
             points = {name: _point(record) for name, record in arrays.items()}
@@ -151,9 +138,12 @@ class Progress(Noted):
             if points or len(still) != len(noted.still_at) or len(noted.lost) != values:
                 raise ValueError("it belongs to another request")
             return cls(last=last, crossings=crossings, still=still, **vars(noted))
-        except (KeyError, ValueError, DocumentError) as error:
+        except FileNotFoundError:
+            return None
+        except (OSError, KeyError, ValueError, DocumentError) as error:
             raise UsageError(
-                f"the checkpoint of this trace is damaged ({error}); trace the branch again"
+                f"the checkpoint {folder / CHECKPOINT} is damaged ({error}); restore it, or trace "
+                "the branch again"
             ) from None
 
 
