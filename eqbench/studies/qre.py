@@ -14,7 +14,7 @@ import numpy as np
 
 from eqbench.continuation import QuantalResponses, ResponsePath
 from eqbench.equilibria import Identifier
-from eqbench.errors import SolverUnavailableError, UsageError
+from eqbench.errors import UsageError
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
 from eqbench.model.profile_json import profile_text
@@ -22,7 +22,7 @@ from eqbench.model.rational import rational
 from eqbench.model.tree import FloatArray
 from eqbench.report.rows import Column, Report, Row, Table, profile_columns, profile_values
 from eqbench.report.terminal import seconds
-from eqbench.solver import obstacle_of, warm_up
+from eqbench.solver import warm_up
 from eqbench.spec import parse_spec
 from eqbench.studies.branch import (
     POINTS,
@@ -91,10 +91,7 @@ class QuantalStudy(Study[QuantalRequest]):
         self.solver, self.drawn = (
             registry.load_solver(reached.replace(prior=prior)) for prior in PRIORS
         )
-        obstacle = obstacle_of(self.solver.instance, self.game)
-        if obstacle is not None:
-            status, reason = obstacle
-            raise (SolverUnavailableError if status == "unavailable" else UsageError)(reason)
+        self.solver.check(self.game)
         if figures:
             call("eqbench.plots.branches:frequency_panels", self.game.tree)
 

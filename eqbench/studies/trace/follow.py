@@ -19,12 +19,11 @@ from numpy.typing import NDArray
 
 from eqbench.continuation import BranchPoint, Continuation, ContinuationError, Turn
 from eqbench.documents import open_file
-from eqbench.errors import EqbenchError, SolverUnavailableError, UsageError
+from eqbench.errors import EqbenchError, UsageError
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
 from eqbench.model.tree import FloatArray
 from eqbench.registry import LoadedSolver
-from eqbench.solver import obstacle_of
 from eqbench.spec import Spec, parse_spec
 from eqbench.store.run_folder import reported
 from eqbench.studies.branch import POINTS, Branch, action_labels, header
@@ -73,7 +72,13 @@ class Setting:
         for value in (request.first, request.last):
             registry.describe_game(game.at(**{name: value}).spec)  # the game checks its options
         solver = registry.load_solver(_solver_spec(request))
-        return cls(request, game, name, solver, _continuation(solver, game), at)
+        if not hasattr(solver.instance, "continuation"):
+            raise UsageError(
+                f"{solver.entry.name} does not follow branches: it offers no `continuation`; "
+                "arclength does"
+            )
+        solver.check(game)
+        return cls(request, game, name, solver, solver.instance.continuation(game), at)
 
     def game_at(self, value: Fraction) -> Game:
         """The game at an exact value of the parameter."""
@@ -92,20 +97,6 @@ def _solver_spec(request: TraceRequest) -> Spec:
     for name in chosen.keys() & dict(spec.options).keys():
         raise UsageError(f"{name} is given by --{name} and in --solver {spec}; give it once")
     return spec.replace(**chosen)
-
-
-def _continuation(solver: LoadedSolver, game: Game) -> Continuation:
-    offer = getattr(solver.instance, "continuation", None)
-    if offer is None:
-        raise UsageError(
-            f"{solver.entry.name} does not follow branches: it offers no `continuation`; "
-            "arclength does"
-        )
-    obstacle = obstacle_of(solver.instance, game)
-    if obstacle is not None:
-        status, reason = obstacle
-        raise (SolverUnavailableError if status == "unavailable" else UsageError)(reason)
-    return offer(game)
 
 
 # Half the width, as a share of the parameter, of what counts as standing still.
