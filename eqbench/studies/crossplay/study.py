@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import sys
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypedDict
@@ -323,12 +324,8 @@ def selection(found: Sequence[Found], most: int) -> list[Found]:
 
     So what has been found once is kept beside what has been found often.
     """
-    count: Counter[str] = Counter()
-    turns = []
-    for item in found:
-        name = item.name or item.source
-        count[name] += 1
-        turns.append(count[name])
+    turn_of: defaultdict[str, Iterator[int]] = defaultdict(itertools.count)
+    turns = [next(turn_of[item.name or item.source]) for item in found]
     chosen = np.argsort(turns, kind="stable")[:most]
     return [found[place] for place in sorted(chosen.tolist())]
 
