@@ -271,17 +271,13 @@ def equilibria_at(
     """
     game, continuation = setting.game_at(value), setting.continuation
     place = f"{setting.parameter}={float(value):.9g}"
-    found = []
+    identifier, found, described = Identifier(game), [], []
     for number, point in enumerate(crossings, start=1):
         session.go_on(f"polishing {number} of {len(crossings)} at {place}")
-        found.append(measured(game.tree, continuation.polish(point, float(value))[0]))
-    equilibria = [item for item in found if item.is_equilibrium]
-    distinct = distinct_payoffs(item.payoffs for item in equilibria)
-    identifier, described = Identifier(game), []
-    for number, item in enumerate(found, start=1):
-        session.go_on()
+        item = measured(game.tree, continuation.polish(point, float(value))[0])
         identity = identifier.identify(item.profile, item.max_regret)
         text = profile_text(game.tree, item.profile, game.spec)
+        found.append(item)
         described.append(
             {
                 "payoffs": item.payoffs,
@@ -291,6 +287,8 @@ def equilibria_at(
                 "identity": None if identity is None else identity.to_json(),
             }
         )
+    equilibria = [item.payoffs for item in found if item.is_equilibrium]
+    distinct = distinct_payoffs(equilibria)
     entry: dict[str, Any] = {
         "parameter": float(value),
         "vertical": vertical,
