@@ -79,7 +79,7 @@ class Study(Generic[R]):
     notes: Sequence[str] = ()
 
     def __init__(self, request: R, *, figures: bool = False) -> None:
-        """Resolve what the request names; UsageError if it, or a figure if asked for, cannot be."""
+        """Resolve what the request names; UsageError if it, or `figures`, cannot be done."""
         self.request = request
 
     @classmethod
@@ -158,7 +158,7 @@ class StudyFolder:
 
     @classmethod
     def create(cls, study: Study[Any], path: Path | None) -> StudyFolder:
-        """New folder, named after time and study unless `path` is given; UsageError if none."""
+        """New folder, named after time and study unless `path` is given, or UsageError."""
         folder = cls(path or new_run_path(Path("results"), study.slug()), version=study.version)
         new_folder(folder.path)
         folder.note_request(study)
