@@ -60,9 +60,9 @@ class Combinations:
         inside = form.infoset_player[form.sequence_infoset[form.n_players :]]
         owner = np.concatenate((np.arange(form.n_players), inside))  # of each sequence
         own_columns = [owner == p for p in range(tree.n_players)]
+        self.terminals, payoff_unit = _terminals(tree, exact=exact)
         if exact:
             plans = np.array([exact_plan(form, rationals(p)) for p in profiles], dtype=object)
-            self.terminals, payoff_unit = _exact_terminals(tree)
             scales = [math.lcm(*(w.denominator for w in plans[:, own].flat)) for own in own_columns]
             plans = _integers(plans * np.array(scales, dtype=object)[owner])
             largest = math.prod(scales) * int(abs(self.terminals).max()) * tree.n_terminals
@@ -71,10 +71,6 @@ class Combinations:
             self.units = (*scales, payoff_unit)
         else:
             plans = np.stack([RealizationPlan.of(form, p.probabilities).weights for p in profiles])
-            chance = tree.chance_probability.copy()
-            for level in tree.levels[1:]:
-                chance[level] *= chance[tree.parent[level]]
-            self.terminals = chance[tree.terminals, None] * tree.payoffs.table
         self.last = last_sequences(tree)
         which, self.weights = [], []
         for p, own in enumerate(own_columns):
@@ -194,19 +190,23 @@ def exact_plan(form: SequenceForm, frequencies: Sequence[Fraction]) -> list[Frac
     return weights
 
 
-def _exact_terminals(tree: GameTree) -> tuple[NDArray, int]:
-    """Payoffs times chance as integers (Z, N), and their common denominator."""
-    by_chance = tree.incoming < 0
-    by_chance[0] = False
-    reach = np.full(tree.n_nodes, Fraction(1), dtype=object)
-    outcomes = tree.chance[by_chance].tolist()
-    reach[by_chance] = [Fraction(weight, tree.chance_denominator) for weight in outcomes]
+def _terminals(tree: GameTree, *, exact: bool) -> tuple[NDArray, int]:
+    """Payoffs times chance (Z, N): floats, or integers and their common denominator."""
+    reach, payoffs, unit = tree.chance_probability.copy(), tree.payoffs.table, 1
+    if exact:
+        by_chance = tree.incoming < 0
+        by_chance[0] = False
+        outcomes = tree.chance[by_chance].tolist()
+        reach = np.full(tree.n_nodes, Fraction(1), dtype=object)
+        reach[by_chance] = [Fraction(weight, tree.chance_denominator) for weight in outcomes]
+        payoffs, unit = tree.payoffs.rational()
     for level in tree.levels[1:]:
         reach[level] *= reach[tree.parent[level]]
-    payoffs, denominator = tree.payoffs.rational()
     reach = reach[tree.terminals]
-    unit = math.lcm(*(share.denominator for share in reach))
-    return _integers(reach * unit)[:, None] * payoffs.astype(object), unit * denominator
+    if exact:
+        scale = math.lcm(*(share.denominator for share in reach))
+        reach, payoffs, unit = _integers(reach * scale), payoffs.astype(object), scale * unit
+    return reach[:, None] * payoffs, unit
 
 
 def _integers(values: NDArray) -> NDArray:
