@@ -86,6 +86,15 @@ class LoadedSolver:
     spec: str
     entry: Entry
 
+    def check(self, game: Game) -> None:
+        """Refuse a game: UsageError if it takes no such game, or SolverUnavailableError."""
+        from eqbench.solver import obstacle_of
+
+        obstacle = obstacle_of(self.instance, game)
+        if obstacle is not None:
+            status, reason = obstacle
+            raise (SolverUnavailableError if status == "unavailable" else UsageError)(reason)
+
 
 @dataclass(frozen=True)
 class Registry:

@@ -304,7 +304,7 @@ class Option:
     ----------
     help : what it is for, in a sentence
     kind : of its values, or of each of several
-    name : as it is typed and stands in files; that of the field unless given
+    name : as it is typed and stands in files; that of the field, with hyphens, unless given
     short : one letter, or none
     default : what to say instead of the default, where that needs words
     extends : whether a study that goes on may have another value, and keeps what it has found
@@ -329,11 +329,9 @@ Json = Annotated[bool, Option("Print JSON.", FLAG, "json")]
 Quiet = Annotated[bool, Option("Nothing but errors on standard error.", FLAG, short="q")]
 Plugins = Annotated[
     tuple[str, ...],
-    Option(
-        "Python file that registers games or solvers; may be given several times.", FILE, "plugin"
-    ),
+    Option("Python file that registers games or solvers.", FILE, "plugin", extends=True),
 ]
-MaxNodes = Annotated[int, Option("Refuse games with more nodes than this.", NODES, "max-nodes")]
+MaxNodes = Annotated[int, Option("Refuse games with more nodes than this.", NODES)]
 
 
 @dataclass(frozen=True)
@@ -349,7 +347,13 @@ class Field:
     @property
     def name(self) -> str:
         """How it is called outside of Python."""
-        return self.option.name or self.attribute
+        return self.option.name or self.attribute.replace("_", "-")
+
+    @property
+    def help(self) -> str:
+        """What it is for, and whether it may be given several times."""
+        often = "; may be given several times."
+        return self.option.help.removesuffix(".") + often if self.several else self.option.help
 
     def read(self, value: Any) -> Any:
         """Value of the field from what was typed or stands in a file; ValueError if it is none."""
@@ -422,5 +426,5 @@ def from_data(kind: type[T], data: Mapping[str, Any], where: str = "") -> T:
             raise UsageError(f"{at}{name}: {error}") from None
     missing = [name for name, field in known.items() if field.required and name not in data]
     if missing:
-        raise UsageError(f"{at}the key {missing[0]!r} is missing; {known[missing[0]].option.help}")
+        raise UsageError(f"{at}the key {missing[0]!r} is missing; {known[missing[0]].help}")
     return kind(**chosen)

@@ -12,7 +12,7 @@ import eqbench
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_from_json
-from eqbench.studies.crossplay.entries import Found, LeftOut
+from eqbench.studies.crossplay.study import Found, LeftOut
 
 
 def random_entries(game: Game, count: int = 3) -> list[tuple[str, BehaviorProfile]]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from command import PLUGINS
 
-from eqbench.studies.frame import Session, StudyFolder, carry_out
+from eqbench.studies.frame import Session, StudyFolder
 from eqbench.studies.requests import TraceRequest
 from eqbench.studies.trace.checkpoint import Progress
 from eqbench.studies.trace.study import TraceStudy
@@ -39,7 +39,7 @@ def followed(case: TraceStudy, folder: Path, **session: Any) -> Progress:
 def traced(case: TraceStudy, folder: Path, **session: Any) -> dict[str, Any]:
     """Follow a branch, from where the folder has it; return the summary of what is on it."""
     folder.mkdir(exist_ok=True)
-    return carry_out(case, StudyFolder(folder), Session(folder, **session))
+    return StudyFolder(folder).carry_out(case, Session(folder, **session))
 
 
 def table(folder: Path) -> np.ndarray:

@@ -34,12 +34,7 @@ class CheckSolverRequest:
 
     spec: Annotated[str, Option("Solver to check.", SOLVER, argument=True)]
     games: Annotated[
-        tuple[str, ...],
-        Option(
-            "Try it on this game instead of the usual five; may be given several times.",
-            GAME,
-            "game",
-        ),
+        tuple[str, ...], Option("Try it on this game instead of the usual five.", GAME, "game")
     ] = ()
     plugins: Plugins = ()
     as_json: Json = False

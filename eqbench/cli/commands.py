@@ -79,7 +79,7 @@ def _installed_command(name: str, target: str) -> click.Command:
     """Return the command of a study of a distribution, or one that says why there is none."""
     from eqbench.cli.study import study_command
     from eqbench.plugins import describe
-    from eqbench.studies.own import check_request
+    from eqbench.studies.frame import check_request
     from eqbench.text import printable
 
     try:
@@ -111,7 +111,7 @@ class _StudyFiles(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
         from eqbench.cli.study import study_command
-        from eqbench.studies.own import study_of_file
+        from eqbench.studies.frame import study_of_file
 
         kind = study_of_file(cmd_name)
         return study_command(kind.request_type, kind)

@@ -39,8 +39,7 @@ class CompareRequest:
     conditions: Annotated[
         tuple[str, ...],
         Option(
-            'Exit with 3 if a cell meets this, for example "elapsed_s>1.2x"; may be given several '
-            "times.",
+            'Exit with 3 if a cell meets this, for example "elapsed_s>1.2x".',
             Kind("CONDITION"),
             "fail-if",
         ),
@@ -52,12 +51,7 @@ class CompareRequest:
         bool, Option("Do not count a cell that NEW lacks as a regression.", FLAG, "allow-missing")
     ] = False
     games: Annotated[
-        tuple[str, ...],
-        Option(
-            "Only this game, or several separated by commas; may be given several times.",
-            GAME,
-            "game",
-        ),
+        tuple[str, ...], Option("Only this game, or several separated by commas.", GAME, "game")
     ] = ()
     solvers: Annotated[
         tuple[str, ...],

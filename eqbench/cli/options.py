@@ -85,7 +85,7 @@ def _parameter(field: Field, *, stored: bool = False) -> click.Parameter:
             metavar=f"{metavar}{dots}" or None,
         )
     names = [*([f"-{option.short}"] if option.short else []), f"--{field.name}", field.attribute]
-    help_text = option.help
+    help_text = field.help
     if option.default:
         help_text += f"  [default: {option.default}]"
     if isinstance(kind, Flag):

@@ -166,7 +166,7 @@ def experiment_schema() -> dict[str, Any]:
                 if field.several
                 else _json(field)
             ),
-            "description": field.option.help,
+            "description": field.help,
         }
         for field in fields_of(Request)
     }

@@ -35,7 +35,7 @@ class Request:
         Sequence[str],
         Option(
             "Game, for example kuhn3 or 'kuhn(players=3, pot=3.2)', or several separated by "
-            "commas; may be given several times.",
+            "commas.",
             GAME,
             "game",
         ),
@@ -43,8 +43,7 @@ class Request:
     solvers: Annotated[
         Sequence[str],
         Option(
-            "Solver, several separated by commas, 'all', 'gambit_all' or 'openspiel_all'; may be "
-            "given several times.",
+            "Solver, several separated by commas, 'all', 'gambit_all' or 'openspiel_all'.",
             SOLVER,
             "solver",
         ),

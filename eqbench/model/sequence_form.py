@@ -174,7 +174,7 @@ class SequenceForm:
 def compile_sequence_form(tree: GameTree) -> SequenceForm:
     """Sequence form of a game tree."""
     n = tree.n_players
-    last = _last_sequences(tree)
+    last = last_sequences(tree)
     chance = tree.chance_probability.copy()
     for level in tree.levels[1:]:
         chance[level] *= chance[tree.parent[level]]
@@ -205,7 +205,7 @@ def compile_sequence_form(tree: GameTree) -> SequenceForm:
     )
 
 
-def _last_sequences(tree: GameTree) -> IntArray:
+def last_sequences(tree: GameTree) -> IntArray:
     """Last sequence of each player at each terminal, int32 (Z, N)."""
     n = tree.n_players
     result = np.empty((tree.n_terminals, n), dtype=np.int32)

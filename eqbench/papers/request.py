@@ -37,27 +37,20 @@ class ReproduceRequest(StudyCommand):
     paper: Annotated[
         tuple[str, ...],
         Option(
-            "Folder of a paper of your own, with paper.toml, claims.csv and facts.py; may be "
-            "given several times.",
+            "Folder of a paper of your own, with paper.toml, claims.csv and facts.py.",
             FILE,
         ),
     ] = ()
     full: Annotated[
-        bool,
-        Option("Run everything, not only what takes minutes; see --list for the jobs.", FLAG),
+        bool, Option("Run everything, not only what takes minutes; see --list for the jobs.", FLAG)
     ] = False
     only: Annotated[
         tuple[str, ...],
-        Option(
-            "Run only this job and what it needs; may be given several times.",
-            Kind("NAME"),
-            "job",
-            once=True,
-        ),
+        Option("Run only this job and what it needs.", Kind("NAME"), "job", once=True),
     ] = ()
     again: Annotated[
         tuple[str, ...],
-        Option("Run this job once more; may be given several times.", Kind("NAME"), once=True),
+        Option("Run this job once more.", Kind("NAME"), once=True),
     ] = ()
     part: Annotated[
         str,

@@ -1,14 +1,15 @@
 """A branch of regularized equilibria as data: its points, its file, its crossings, its profiles.
 
-Symbols in shapes: K points, B breakpoints, F free frequencies,
-A actions, N players.
+Symbols in shapes: K points, B breakpoints, F free frequencies, A actions, N players.
 """
 
 from __future__ import annotations
 
 import csv
+import io
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -24,7 +25,7 @@ from eqbench.model.game import Game
 from eqbench.model.profile import ROW_SUM_TOLERANCE, BehaviorProfile
 from eqbench.model.tree import FloatArray, GameTree
 from eqbench.text import cell_text
-from eqbench.verification import Verification, verify
+from eqbench.verification import verify
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,15 +50,6 @@ class Branch:
     payoffs: FloatArray
 
     def __post_init__(self) -> None:
-        points = np.shape(self.values)
-        shapes = [np.shape(self.arclength), np.shape(self.free), np.shape(self.payoffs)]
-        allowed = [points, (*points, self.choices.size), (*points, self.game.tree.n_players)]
-        if len(points) != 1 or points[0] < 2 or shapes != allowed:
-            raise UsageError(
-                f"a branch of this game has K >= 2 values, then arclength (K,), frequencies "
-                f"(K, {self.choices.size}) and payoffs (K, {self.game.tree.n_players}); got "
-                f"{points}, then {', '.join(map(str, shapes))}"
-            )
         if np.any(np.diff(self.arclength) < 0):
             raise UsageError("arclength decreases along the branch; put its points in order")
 
@@ -71,11 +63,10 @@ class Branch:
         return self.choices.behavior(self.free[point])
 
     def equal_arclength(self, step: float) -> Branch:
-        """The branch at points equally far apart, both ends among them.
+        """The branch at points equally far apart, both ends among them (Billingham 2018, §5.2).
 
-        They lie on the polyline through the given points, and as far apart as `step` or as
-        little less as it takes to arrive at the end (Billingham 2018, §5.2). UsageError if the
-        step is not positive, or the branch has no length.
+        They lie on the polyline through the given points, as far apart as `step` or as little
+        less as it takes to arrive at the end; UsageError if that is not positive, or no length.
         """
         length = float(self.arclength[-1] - self.arclength[0])
         if not 0 < step < math.inf or length == 0:
@@ -108,14 +99,11 @@ LEADING = ("parameter", "arclength")
 def columns(tree: GameTree, leading: Sequence[str] = LEADING, of_players: str = "u") -> list[str]:
     """Names of all columns: parameter, arclength, ``u:P1``…, and frequencies ``P1|4:|bet``…
 
-    Parameters
-    ----------
-    of_players : letters of what players have: u for payoffs, p for payoffs integrated over time
+    `of_players` has letters of what players have: u for payoffs, p for payoffs over time.
     """
-    labels = action_labels(tree)
-    frequencies = [labels[action] for action in Choices.of(tree).action.tolist()]
+    frequencies = np.array(action_labels(tree))[Choices.of(tree).action]
     players = [f"{letter}:{player}" for letter in of_players for player in tree.players]
-    return list(map(cell_text, [*leading, *players, *frequencies]))
+    return list(map(cell_text, [*leading, *players, *frequencies.tolist()]))
 
 
 def action_labels(tree: GameTree) -> list[str]:
@@ -129,25 +117,25 @@ def action_labels(tree: GameTree) -> list[str]:
     ]
 
 
+def header(tree: GameTree) -> str:
+    """First line of the file of a branch."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerow(columns(tree))
+    return text.getvalue()
+
+
 def write_points(branch: Branch, path: Path) -> None:
     """Write a branch so that :func:`read_points` returns the same numbers."""
     table = np.column_stack((branch.values, branch.arclength, branch.payoffs, branch.free))
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(columns(branch.game.tree))
-        writer.writerows(map(repr, row) for row in table.tolist())
+    rows = (",".join(map(repr, row)) + "\n" for row in table.tolist())
+    path.write_text(header(branch.game.tree) + "".join(rows), encoding="utf-8", newline="")
 
 
 def read_points(game: Game, path: Path, parameter: str | None = None) -> Branch:
     """The branch of `game` that a file holds, along its payoff parameter or another one.
 
-    Raises
-    ------
-    UsageError
-        If the file cannot be read, has other columns than this game asks for, or entries that
-        are not finite numbers, or if the game has no parameter or arclength decreases.
-    ProfileError
-        If a frequency is negative, or those of an information set exceed 1.
+    UsageError if the file cannot be read or does not fit the game, ProfileError if a frequency is
+    negative, or those of an information set exceed 1.
     """
     tree, parameter = game.tree, parameter or game.tree.payoffs.parameter
     if parameter is None:
@@ -156,13 +144,21 @@ def read_points(game: Game, path: Path, parameter: str | None = None) -> Branch:
         with open_text(path) as file:
             lines = csv.reader(file, strict=True)
             _check_header(next(lines, []), game, path)
-            table = np.array(list(_rows(lines, len(columns(tree)), path)))
+            width = len(columns(tree))
+            table = np.array([_numbers(line, lines.line_num, width, path) for line in lines])
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise UsageError(f"cannot read {path}: {error}; give a points.csv of a trace") from None
     if len(table) < 2:
         raise UsageError(f"{path} holds {len(table)} points; a branch has at least two")
     values, arclength, payoffs, free = np.split(table, np.cumsum([1, 1, tree.n_players]), axis=1)
-    _check_frequencies(tree, free, path)
+    totals = np.add.reduceat(free, Choices.of(tree).start[:-1], axis=1) if free.size else free
+    # what is off by more than profiles may be
+    wrong = np.any(free < -ROW_SUM_TOLERANCE, axis=1) | np.any(totals > 1 + ROW_SUM_TOLERANCE, 1)
+    if wrong.any():
+        raise ProfileError(
+            f"line {int(wrong.argmax()) + 2} of {path} has frequencies that are "
+            "negative or sum to more than 1; frequencies lie in [0, 1]"
+        )
     return Branch(game, parameter, values[:, 0], arclength[:, 0], free, payoffs)
 
 
@@ -181,30 +177,14 @@ def _check_header(header: list[str], game: Game, path: Path) -> None:
         )
 
 
-def _rows(lines: Iterator[list[str]], width: int, path: Path) -> Iterator[list[float]]:
-    for number, line in enumerate(lines, start=2):
-        try:
-            row = [float(cell) for cell in line]
-        except ValueError:
-            row = []
-        if len(row) != width or not np.isfinite(row).all():
-            raise UsageError(
-                f"line {number} of {path} is not {width} finite numbers; trace the branch again"
-            )
-        yield row
-
-
-def _check_frequencies(tree: GameTree, free: FloatArray, path: Path) -> None:
-    """Refuse what is off by more than profiles may be."""
-    if not free.size:
-        return
-    totals = np.add.reduceat(free, Choices.of(tree).start[:-1], axis=1)
-    wrong = (free.min(axis=1) < -ROW_SUM_TOLERANCE) | (totals.max(axis=1) > 1 + ROW_SUM_TOLERANCE)
-    if wrong.any():
-        raise ProfileError(
-            f"line {int(np.flatnonzero(wrong)[0]) + 2} of {path} has frequencies that are "
-            "negative or sum to more than 1; frequencies lie in [0, 1]"
-        )
+def _numbers(line: list[str], number: int, width: int, path: Path) -> list[float]:
+    with suppress(ValueError):
+        row = list(map(float, line))
+        if len(row) == width and np.isfinite(row).all():
+            return row
+    raise UsageError(
+        f"line {number} of {path} is not {width} finite numbers; trace the branch again"
+    )
 
 
 # Vertical pieces of regularized curves lean and wind by about this much.
@@ -216,10 +196,8 @@ class Counts(NamedTuple):
 
     Attributes
     ----------
-    breakpoints : float64 (B,), ascending
-        The ends of the range of values, and folds.
-    counts : int64 (B-1,)
-        Points of the branch at each value between neighboring breakpoints.
+    breakpoints : float64 (B,), ascending; the ends of the range of values, and folds
+    counts : int64 (B-1,), points of the branch at each value between neighboring breakpoints
     """
 
     breakpoints: FloatArray
@@ -227,14 +205,13 @@ class Counts(NamedTuple):
 
     def intervals(self, count: int) -> list[tuple[float, float]]:
         """Intervals in which the branch has that many points at each value, ascending."""
-        at = np.flatnonzero(self.counts == count).tolist()
-        return [(float(self.breakpoints[k]), float(self.breakpoints[k + 1])) for k in at]
+        ends = self.breakpoints.tolist()
+        return [(ends[k], ends[k + 1]) for k in np.flatnonzero(self.counts == count).tolist()]
 
     def window(self, value: float, count: int) -> tuple[float, float]:
         """The interval around a value in which the branch has `count` points at each value.
 
-        Within rounding of a fold the step function may have another count there; then it is the
-        value alone.
+        Within rounding of a fold, where there is none, it is the value alone.
         """
         around = [ends for ends in self.intervals(count) if ends[0] <= value <= ends[1]]
         return around[0] if around else (value, value)
@@ -248,9 +225,8 @@ class Counts(NamedTuple):
 def crossing_counts(values: FloatArray, tolerance: float = VERTICAL) -> Counts:
     """Count how often a polyline of values (K,) takes each value.
 
-    Between two neighboring breakpoints every value is taken equally often. Ends and folds that
-    are no further apart than `tolerance` become one breakpoint, so that a vertical piece counts
-    neither as a piece of its own nor as folds, however it winds.
+    Ends and folds that are no further apart than `tolerance` become one breakpoint, so that a
+    vertical piece counts neither as a piece of its own nor as folds, however it winds.
     """
     pieces = values[np.concatenate(([0], turning_points(values), [len(values) - 1]))]
     order = np.sort(pieces)
@@ -275,32 +251,22 @@ SAME_PAYOFFS = 1e-8
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """A profile with its payoffs and regrets."""
+    """A profile as the verifier sees it, in payoff units; an equilibrium up to rounding or not."""
 
     profile: BehaviorProfile
-    figures: Verification
-    limit: float  # largest regret of an equilibrium, in payoff units
-
-    @property
-    def payoffs(self) -> list[float]:
-        """Of all players."""
-        return [float(payoff) for payoff in self.figures.payoffs]
-
-    @property
-    def max_regret(self) -> float:
-        """The largest one of any player, in payoff units."""
-        return float(self.figures.max_regret)
-
-    @property
-    def is_equilibrium(self) -> bool:
-        """True if the regret is no more than rounding."""
-        return self.max_regret <= self.limit
+    payoffs: list[float]
+    regrets: list[float]
+    max_regret: float
+    is_equilibrium: bool
 
 
 def measured(tree: GameTree, behavior: FloatArray) -> Measured:
     """A profile, given as float64 (A,), as the verifier sees it."""
     profile = BehaviorProfile.of(tree, behavior)
-    return Measured(profile, verify(tree, profile), POLISHED * tree.payoff_range)
+    seen = verify(tree, profile)
+    payoffs, regrets = list(map(float, seen.payoffs)), list(map(float, seen.regrets))
+    regret = float(seen.max_regret)
+    return Measured(profile, payoffs, regrets, regret, regret <= POLISHED * tree.payoff_range)
 
 
 Payoffs = Sequence[float]

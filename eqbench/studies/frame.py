@@ -8,8 +8,8 @@ with what is missing.
 
 from __future__ import annotations
 
-import importlib
 import json
+import pkgutil
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,6 +20,7 @@ from typing import Any, ClassVar, Generic, Literal, NotRequired, TypedDict, Type
 
 from eqbench.documents import decode, read_file
 from eqbench.errors import INTERRUPTED, DocumentError, StoreError, UsageError
+from eqbench.plugins import import_plugin
 from eqbench.report.rows import Report
 from eqbench.requests import fields_of, from_data, to_data
 from eqbench.store.json_lines import LineReader, append_line
@@ -29,8 +30,6 @@ from eqbench.studies.study_files import new_folder, write_texts
 
 MANIFEST, RECORDS, SUMMARY = "manifest.json", "records.jsonl", "summary.json"
 SCHEMA: Literal["eqbench.study/1"] = "eqbench.study/1"
-
-
 R = TypeVar("R", bound=StudyCommand)
 
 
@@ -80,12 +79,7 @@ class Study(Generic[R]):
     notes: Sequence[str] = ()
 
     def __init__(self, request: R, *, figures: bool = False) -> None:
-        """Resolve what the request names; UsageError if it cannot be done.
-
-        Parameters
-        ----------
-        figures : whether they shall be drawn; then what cannot be drawn is refused
-        """
+        """Resolve what the request names; UsageError if it, or `figures`, cannot be done."""
         self.request = request
 
     @classmethod
@@ -168,13 +162,7 @@ class StudyFolder:
 
     @classmethod
     def create(cls, study: Study[Any], path: Path | None) -> StudyFolder:
-        """New folder; named after the time and the study unless `path` is given.
-
-        Raises
-        ------
-        UsageError
-            If it holds anything, or cannot be written.
-        """
+        """New folder, named after time and study unless `path` is given, or UsageError."""
         folder = cls(path or new_run_path(Path("results"), study.slug()), version=study.version)
         new_folder(folder.path)
         folder.note_request(study)
@@ -197,45 +185,55 @@ class StudyFolder:
         write_texts(self.path, {MANIFEST: f"{json.dumps(manifest, indent=2)}\n"})
 
     def carry_out(self, study: Study[Any], session: Session) -> dict[str, Any]:
-        """Do what is missing, and return the summary; see :func:`carry_out`."""
-        return carry_out(study, self, session)
+        """Do the parts that are missing, and return the summary.
+
+        Each is kept and the summary written anew as soon as it is there, so a break loses one at
+        most. UsageError if a part finds what is no JSON, StoreError if the folder can no longer
+        be written; and what the parts raise.
+        """
+        session = replace(session, again=self.was_begun)
+        document = self.summarize(study)
+        for part in study.parts():
+            record = self.records.get(part)
+            if record is not None and study.is_done(part, record, self.path):
+                continue
+            try:
+                session.go_on(part)
+                found = study.do(part, session)
+            except KeyboardInterrupt:
+                if not session.interrupted():
+                    raise
+                self.finished = False
+                break
+            self.keep(part, found)
+            document = self.summarize(study)
+        return document
 
     @classmethod
     def open(cls, kind: type[Study[R]], path: Path) -> tuple[StudyFolder, R]:
-        """The folder of a study that was begun, with its request.
-
-        Raises
-        ------
-        UsageError
-            If there is no such study in it, or it is damaged.
-        """
+        """The folder of a study that was begun, with its request; UsageError if it is none."""
         file, command = path / MANIFEST, kind.request_type.command
         try:
             manifest = decode(read_file(file), _Manifest, "the manifest")
             if manifest["study"] != command:
                 raise UsageError(f"{path} holds a study of `eqbench {manifest['study']}`")
             request: R = from_data(kind.request_type, manifest["request"], str(file))
+            reader = LineReader(path / RECORDS, _record)
+            records = dict(reader.new())
         except FileNotFoundError:
             raise UsageError(
                 f"{path} holds no study: there is no {MANIFEST} in it; name a folder that "
                 f"`eqbench {command}` wrote, for example one below results/"
             ) from None
         except (OSError, DocumentError) as error:
-            raise UsageError(f"{file}: {error}; begin the study again") from None
-        reader = LineReader(path / RECORDS, _record)
-        try:
-            records = dict(reader.new())
-        except OSError as error:
-            raise UsageError(f"cannot read {path / RECORDS}: {error.strerror}") from None
+            raise UsageError(f"cannot read {path}: {error}; begin the study again") from None
         created, version = manifest["created"], manifest.get("version", "")
         return cls(path, records, version, created, reader.note()), request
 
     def ending(self, study: Study[Any], document: Mapping[str, Any]) -> tuple[int, str]:
         """Return the exit code, and why the study has stopped: also if it does not say so."""
         code, stopped = study.ending(document)
-        if not self.finished and not stopped:
-            return INTERRUPTED, "interrupted"
-        return code, stopped
+        return (code, stopped) if self.finished or stopped else (INTERRUPTED, "interrupted")
 
     def discard(self) -> None:
         """Remove the folder if nothing was found yet, so that it can be used again."""
@@ -246,15 +244,7 @@ class StudyFolder:
             self.path.rmdir()
 
     def keep(self, part: str, record: dict[str, Any]) -> None:
-        """Append the record of a part.
-
-        Raises
-        ------
-        UsageError
-            If it is no JSON object.
-        StoreError
-            If it cannot be written.
-        """
+        """Append the record of a part; UsageError if it is no JSON object, or StoreError."""
         what = f"what the part {part!r} found"
         text = _json(record, what)
         if not isinstance(record, dict):
@@ -279,61 +269,26 @@ class StudyFolder:
         return document
 
 
-def carry_out(study: Study[Any], folder: StudyFolder, session: Session) -> dict[str, Any]:
-    """Do the parts that the folder does not have, and return the summary.
-
-    Each is kept and the summary written anew as soon as it is there, so a break loses one at most.
-
-    Raises
-    ------
-    UsageError
-        If a part finds what is no JSON.
-    StoreError
-        If the folder can no longer be written; and what the parts raise.
-    """
-    session = replace(session, again=folder.was_begun)
-    document = folder.summarize(study)
-    for part in study.parts():
-        record = folder.records.get(part)
-        if record is not None and study.is_done(part, record, folder.path):
-            continue
-        try:
-            session.go_on(part)
-            found = study.do(part, session)
-        except KeyboardInterrupt:
-            if not session.interrupted():
-                raise
-            folder.finished = False
-            break
-        folder.keep(part, found)
-        document = folder.summarize(study)
-    return document
-
-
 def answer(study: Study[Any], tell: Callable[[str], None] = lambda words: None) -> dict[str, Any]:
     """Summary of a study of which nothing is kept."""
     with TemporaryDirectory(prefix="eqbench-") as scratch:
         folder = Path(scratch)
-        return carry_out(study, StudyFolder(folder), Session(folder, tell=tell, keeps=False))
+        return StudyFolder(folder).carry_out(study, Session(folder, tell=tell, keeps=False))
 
 
 def study_in(path: Path, study: Study[Any]) -> dict[str, Any]:
     """Summary of a study that is carried out in a new folder."""
-    folder = study.folder_type().create(study, path)
-    return folder.carry_out(study, Session(path))
+    return study.folder_type().create(study, path).carry_out(study, Session(path))
 
 
 def with_changes(request: R, changes: Mapping[str, Any]) -> R:
     """The request of a resumed study with what was given again, by names of options.
 
-    Raises
-    ------
-    UsageError
-        If something differs that must stay as it was begun.
+    UsageError if something differs that must stay as it was begun.
     """
-    before = to_data(request)
-    if any(name in request.together for name in changes):
-        before = {name: value for name, value in before.items() if name not in request.together}
+    before, together = to_data(request), set(request.together)
+    if together & changes.keys():
+        before = {name: value for name, value in before.items() if name not in together}
     for each in fields_of(type(request)):
         name, kept = each.name, before.get(each.name)
         fixed = not (each.option.extends or each.option.once)
@@ -345,10 +300,9 @@ def with_changes(request: R, changes: Mapping[str, Any]) -> R:
     return from_data(type(request), before | dict(changes))
 
 
-def call(target: str, *arguments: Any, **named: Any) -> Any:
+def call(target: str, *arguments: Any) -> Any:
     """Call what is named ``module:function``, imported now; so studies reach their figures."""
-    module, _, name = target.partition(":")
-    return getattr(importlib.import_module(module), name)(*arguments, **named)
+    return pkgutil.resolve_name(target)(*arguments)
 
 
 def shown(value: Any) -> str:
@@ -379,3 +333,29 @@ def _record(line: bytes) -> tuple[str, dict[str, Any]]:
     if found["checksum"] != _checksum(found["part"], json.dumps(found["record"])):
         raise DocumentError("the record is not as it was written")
     return found["part"], found["record"]
+
+
+def study_of_file(path: str) -> type[Study[Any]]:
+    """Return the study that a file defines; UsageError unless it can be run and defines one."""
+    module = import_plugin(path, what="study")
+    classes = [item for item in vars(module).values() if isinstance(item, type)]
+    found = [c for c in classes if issubclass(c, Study) and c.__module__ == module.__name__]
+    if len(found) != 1:
+        names = ", ".join(item.__name__ for item in found)
+        raise UsageError(
+            f"{path} defines {f'several studies ({names}); keep one' if found else 'no study'}; "
+            "a study is a class derived from eqbench.studies.frame.Study"
+        )
+    check_request(getattr(found[0], "request_type", None), f"request_type of {found[0].__name__}")
+    return found[0]
+
+
+def check_request(request: Any, what: str) -> None:
+    """Refuse what is no request of a study; `what` says where it stands."""
+    if not (isinstance(request, type) and issubclass(request, StudyCommand)):
+        raise UsageError(f"{what} is no class derived from eqbench.studies.requests.StudyRequest")
+    if "__dataclass_params__" not in vars(request) or not getattr(request, "command", ""):
+        raise UsageError(
+            f"{what} must be a dataclass, frozen and with keywords only, whose `command` is the "
+            "name of the study"
+        )

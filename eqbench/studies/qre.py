@@ -14,7 +14,7 @@ import numpy as np
 
 from eqbench.continuation import QuantalResponses, ResponsePath
 from eqbench.equilibria import Identifier
-from eqbench.errors import SolverUnavailableError, UsageError
+from eqbench.errors import UsageError
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
 from eqbench.model.profile_json import profile_text
@@ -22,13 +22,14 @@ from eqbench.model.rational import rational
 from eqbench.model.tree import FloatArray
 from eqbench.report.rows import Column, Report, Row, Table, profile_columns, profile_values
 from eqbench.report.terminal import seconds
-from eqbench.solver import obstacle_of, warm_up
+from eqbench.solver import warm_up
 from eqbench.spec import parse_spec
 from eqbench.studies.branch import (
     POINTS,
     POLISHED,
     SAME_PAYOFFS,
     Branch,
+    Measured,
     distinct_payoffs,
     measured,
     read_points,
@@ -63,12 +64,8 @@ class QuantalStudy(Study[QuantalRequest]):
     def __init__(self, request: QuantalRequest, *, figures: bool = False) -> None:
         """Load the game and the solver, which follows branches from a prior given or drawn.
 
-        Raises
-        ------
-        UsageError
-            If the solver follows no such branches, or does not take the game.
-        SolverUnavailableError
-            If it cannot run here.
+        UsageError if it follows none, or does not take the game; SolverUnavailableError if it
+        cannot run here.
         """
         self.request, self.figures = request, figures
         self.at = tuple(sorted(set(request.at)))
@@ -94,10 +91,7 @@ class QuantalStudy(Study[QuantalRequest]):
         self.solver, self.drawn = (
             registry.load_solver(reached.replace(prior=prior)) for prior in PRIORS
         )
-        obstacle = obstacle_of(self.solver.instance, self.game)
-        if obstacle is not None:
-            status, reason = obstacle
-            raise (SolverUnavailableError if status == "unavailable" else UsageError)(reason)
+        self.solver.check(self.game)
         if figures:
             call("eqbench.plots.branches:frequency_panels", self.game.tree)
 
@@ -109,10 +103,9 @@ class QuantalStudy(Study[QuantalRequest]):
         """Points of the principal branch for figures, besides those that were asked for."""
         if not self.figures:
             return []
-        last = self.request.last
-        decades = math.log10(max(last, LEAST) / LEAST)
-        points: FloatArray = np.geomspace(LEAST, last, math.ceil(decades * POINTS_PER_DECADE))
-        return points[:-1].tolist()
+        decades = math.log10(max(self.request.last, LEAST) / LEAST)
+        points = np.geomspace(LEAST, self.request.last, math.ceil(decades * POINTS_PER_DECADE))
+        return [float(point) for point in points[:-1]]
 
     def parts(self) -> list[str]:
         first, count = self.request.seed, self.request.branches
@@ -129,24 +122,25 @@ class QuantalStudy(Study[QuantalRequest]):
 
     def do(self, part: str, session: Session) -> dict[str, Any]:
         """Follow a branch; its profiles and the points of the principal one are written."""
-        game, request = self.game, self.request
+        game, principal = self.game, part == "principal"
         self.solver.instance.prepare(game)
         warm_up(game)
-        seed = None if part == "principal" else int(part.removeprefix("seed"))
-        solver = self.solver if seed is None else self.drawn
-        responses: QuantalResponses = solver.instance
-        wanted = self.at if seed is not None else (*self.at, *self._grid())
-        rng = None if seed is None else np.random.default_rng(seed)
+        seed = None if principal else int(part.removeprefix("seed"))
+        rng = None if principal else np.random.default_rng(seed)
+        responses: QuantalResponses = (self.solver if principal else self.drawn).instance
+        wanted = (*self.at, *self._grid()) if principal else self.at
         before = time.process_time()
         path = responses.branch(game, at=wanted, rng=rng, interrupted=session.interrupted)
         traced_s = time.process_time() - before
         interrupted = session.interrupted()
         end = path.behavior[-1] if interrupted else responses.equilibrium(game, path)
         cpu_s = time.process_time() - before
-        if seed is None and len(path.lambdas) > 1:
+        if principal and len(path.lambdas) > 1:
             write_points(branch_of(game, path), session.folder / POINTS)
-        asked = (*self.at, request.last)
+        asked = (*self.at, self.request.last)
         landings = [k for k in path.landings.tolist() if path.lambdas[k] in asked]
+        seen, reached = self._profile(part, end, session)
+        identity = self._identifier.identify(seen.profile, seen.max_regret)
         return {
             "seed": seed,
             "points": len(path.lambdas),
@@ -159,31 +153,25 @@ class QuantalStudy(Study[QuantalRequest]):
             "cpu_s": cpu_s,
             "at": [
                 {"lambda": float(path.lambdas[k])}
-                | self._profile(f"{part}-at{number}", path.behavior[k], session)
+                | self._profile(f"{part}-at{number}", path.behavior[k], session)[1]
                 for number, k in enumerate(landings, start=1)
             ],
-            "equilibrium": self._profile(part, end, session, name_it=True),
+            "equilibrium": reached
+            | {"is_equilibrium": seen.is_equilibrium, "identity": identity and identity.to_json()},
         }
 
     def _profile(
-        self, name: str, behavior: FloatArray, session: Session, *, name_it: bool = False
-    ) -> dict[str, Any]:
+        self, name: str, behavior: FloatArray, session: Session
+    ) -> tuple[Measured, dict[str, Any]]:
         """A profile (A,) as the verifier sees it; it is written as JSON."""
         seen = measured(self.game.tree, behavior)
         text = profile_text(self.game.tree, seen.profile, self.game.spec)
-        found: dict[str, Any] = {
+        return seen, {
             "payoffs": seen.payoffs,
-            "regrets": [float(regret) for regret in seen.figures.regrets],
+            "regrets": seen.regrets,
             "max_regret": seen.max_regret,
             "profile": write_profile(session.folder, name, text),
         }
-        if name_it:
-            identity = self._identifier.identify(seen.profile, seen.max_regret)
-            found |= {
-                "is_equilibrium": seen.is_equilibrium,
-                "identity": identity and identity.to_json(),
-            }
-        return found
 
     def summary(self, records: Sequence[dict[str, Any]], *, finished: bool) -> dict[str, Any]:
         return {
@@ -194,7 +182,7 @@ class QuantalStudy(Study[QuantalRequest]):
             "to": self.request.last,
             "finished": finished,
             "branches": list(records),
-            "random": summary_of_random(records[1:], self.request.last),
+            "random": _in_common(records[1:], self.request.last),
         }
 
     def report(self, document: Mapping[str, Any]) -> Report:
@@ -222,8 +210,8 @@ class QuantalStudy(Study[QuantalRequest]):
         return files
 
 
-def summary_of_random(entries: Sequence[dict[str, Any]], last: float) -> dict[str, Any]:
-    """Return what the branches from priors at random have in common, as JSON values."""
+def _in_common(entries: Sequence[dict[str, Any]], last: float) -> dict[str, Any]:
+    """What branches from priors at random have in common, as JSON values."""
     ends = [entry["equilibrium"] for entry in entries if entry["equilibrium"]["is_equilibrium"]]
     names = Counter(end["identity"]["name"] for end in ends if end["identity"])
     return {
@@ -247,33 +235,26 @@ def branch_of(game: Game, path: ResponsePath) -> Branch:
 
 
 def _of_random(document: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]) -> Table:
-    random, players = document["random"], document["players"]
-    rows = tuple(
-        Row(
-            f"seed {entry['seed']}",
-            {"seed": entry["seed"], "lambda": entry["lambda"], "turns": len(entry["turns"])}
-            | profile_values(entry["equilibrium"], players),
-        )
-        for entry in entries[:MOST_ROWS]
-    )
+    random, players, rows = document["random"], document["players"], []
+    for entry in entries[:MOST_ROWS]:
+        named = {"seed": entry["seed"], "lambda": entry["lambda"], "turns": len(entry["turns"])}
+        values = named | profile_values(entry["equilibrium"], players)
+        rows.append(Row(f"seed {entry['seed']}", values))
     more = len(entries) - MOST_ROWS
     said = (
         f"{random['arrived']} arrived, {random['with_turns']} with turning points; "
         f"{random['polished']} lead to equilibria, with {random['distinct_payoffs']} distinct "
         "payoff vectors" + "".join(f"; {name}: {count}" for name, count in random["names"].items())
     )
-    return Table(
-        f"Branches from priors at random: {random['branches']}",
-        (
-            Column("seed", "count", identifies=True),
-            Column("lambda", "number", layout=",g"),
-            Column("turns", "count"),
-            *profile_columns(players),
-        ),
-        rows,
-        notes=(*([f"{more} more in summary.json"] if more > 0 else []), _RANDOM),
-        lines=(said,),
+    columns = (
+        Column("seed", "count", identifies=True),
+        Column("lambda", "number", layout=",g"),
+        Column("turns", "count"),
+        *profile_columns(players),
     )
+    title = f"Branches from priors at random: {random['branches']}"
+    notes = (*([f"{more} more in summary.json"] if more > 0 else []), _RANDOM)
+    return Table(title, columns, tuple(rows), notes, lines=(said,))
 
 
 def _course(entry: Mapping[str, Any]) -> str:

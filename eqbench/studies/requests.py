@@ -15,6 +15,7 @@ from eqbench.requests import (
     GAME,
     JOBS,
     MILLION,
+    MOST_NODES,
     NODES,
     NUMBER,
     NUMBER_OR_NONE,
@@ -29,9 +30,11 @@ from eqbench.requests import (
     Integer,
     Interval,
     Kind,
+    MaxNodes,
     Number,
     Option,
     Pair,
+    Plugins,
 )
 
 if TYPE_CHECKING:
@@ -62,24 +65,17 @@ class StudyCommand:
 class StudyRequest(StudyCommand):
     """The base of the requests of studies of games."""
 
-    max_nodes: Annotated[
-        int, Option("Refuse games with more nodes than this.", NODES, "max-nodes")
-    ] = 10_000_000
-    plugins: Annotated[
-        tuple[str, ...],
-        Option(
-            "Python file that registers games or solvers; may be given several times.",
-            FILE,
-            "plugin",
-            extends=True,
-        ),
-    ] = ()
+    max_nodes: MaxNodes = MOST_NODES
+    plugins: Plugins = ()
 
     def registry(self) -> Registry:
         """The names that the specs of the request may use."""
         from eqbench.registry import default_registry
 
         return default_registry().with_plugins(self.plugins)
+
+
+_LAMBDA = Number("LAMBDA", positive=True, most=1e15)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,17 +94,10 @@ class QuantalRequest(StudyRequest):
     draws = "the frequencies against lambda"
 
     game: Annotated[str, Option("Game, for example kuhn3 or a file such as game.efg.", GAME)]
-    last: Annotated[
-        float,
-        Option("Lambda at which branches end.", Number("LAMBDA", positive=True, most=1e15), "to"),
-    ] = 1e6
+    last: Annotated[float, Option("Lambda at which branches end.", _LAMBDA, "to")] = 1e6
     at: Annotated[
         tuple[float, ...],
-        Option(
-            "Put a point at exactly this lambda, verify it and write its profile; may be given "
-            "several times.",
-            Number("LAMBDA", positive=True, most=1e15),
-        ),
+        Option("Put a point at exactly this lambda, verify it and write its profile.", _LAMBDA),
     ] = ()
     branches: Annotated[
         int,
@@ -178,8 +167,7 @@ class TraceRequest(StudyRequest):
         tuple[Fraction | str, ...],
         Option(
             "Polish and verify the equilibria on the branch at this value, or where it has `most` "
-            "points at one value, for which the branch is followed a second time; may be given "
-            "several times.",
+            "points at one value, for which the branch is followed a second time.",
             Exact(words=(MOST,)),
         ),
     ] = ()
@@ -194,12 +182,7 @@ class TraceRequest(StudyRequest):
     seed: Annotated[int, Option("Of the random starts.", SEED)] = 0
     most_points: Annotated[
         int | None,
-        Option(
-            "Stop when the branch has N points; --resume goes on.",
-            Integer("N", 2),
-            "most-points",
-            once=True,
-        ),
+        Option("Stop when the branch has N points; --resume goes on.", Integer("N", 2), once=True),
     ] = None
     time_s: Annotated[
         float | None,
@@ -214,8 +197,7 @@ class TraceRequest(StudyRequest):
     close_ups: Annotated[
         tuple[tuple[float, float], ...],
         Option(
-            "With --figures: also show this range of the parameter by itself; may be given "
-            "several times.",
+            "With --figures: also show this range of the parameter by itself.",
             Interval(),
             "close-up",
             once=True,
@@ -250,8 +232,7 @@ class RangesRequest(StudyRequest):
     of: Annotated[
         tuple[str, ...],
         Option(
-            'A payoff, such as P1, or a frequency, such as "P3|3:KB|call"; may be given several '
-            "times.",
+            'A payoff, such as P1, or a frequency, such as "P3|3:KB|call".',
             Kind("NAME"),
             extends=True,
         ),
@@ -265,7 +246,6 @@ class RangesRequest(StudyRequest):
             "Frequencies where the player has a choice and has not moved before; of two actions "
             "only the last one, such as bet or call.",
             FLAG,
-            "first-actions",
             extends=True,
         ),
     ] = False
@@ -275,7 +255,6 @@ class RangesRequest(StudyRequest):
             "Frequencies wherever there is a choice. Where the plan of an equilibrium never "
             "leads, any frequency counts.",
             FLAG,
-            "all-actions",
             extends=True,
         ),
     ] = False
@@ -343,12 +322,10 @@ class CrossplayRequest(StudyRequest):
         False
     )
     profiles: Annotated[
-        tuple[str, ...],
-        Option("Add an equilibrium in JSON; may be given several times.", FILE, "profile"),
+        tuple[str, ...], Option("Add an equilibrium in JSON.", FILE, "profile")
     ] = ()
     tolerance: Annotated[
-        float,
-        Option("Regret that an equilibrium may have, as a share of the payoff range.", SHARE),
+        float, Option("Regret that an equilibrium may have, as a share of the payoff range.", SHARE)
     ] = 1e-6
     most: Annotated[
         int | None, Option("Keep at most N equilibria, of each name in turn.", NUMBER)
@@ -422,9 +399,7 @@ class FlowRequest(StudyRequest):
         str,
         Option("Payoff parameter that --at is about.", Kind("NAME"), default="that of the game"),
     ] = ""
-    at: Annotated[
-        tuple[Fraction, ...], Option("Value of it; may be given several times.", Exact())
-    ] = ()
+    at: Annotated[tuple[Fraction, ...], Option("Value of it.", Exact())] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -469,9 +444,9 @@ class SimulationRequest(FlowRequest):
     profiles: Annotated[
         tuple[GivenProfile, ...],
         Option(
-            "Start at uniform behavior or at the profile in a file, - for standard input; may be "
-            "given several times. Frequencies of 0 and 1 are refused, also those that final and "
-            "average profiles of a long simulation have by rounding.",
+            "Start at uniform behavior or at the profile in a file, - for standard input, but not "
+            "at frequencies of 0 and 1, which final and average profiles of a long simulation have "
+            "by rounding.",
             ProfileFile(f"{UNIFORM}|FILE", (UNIFORM,)),
             "start",
         ),
@@ -496,7 +471,7 @@ class SimulationRequest(FlowRequest):
         tuple[tuple[str, str], ...],
         Option(
             "With --figures: draw the orbits of these two frequencies, by their published names, "
-            "such as b3,d2 of skp, or as 'P1|1:|bet,P2|2:B|call'; may be given several times.",
+            "such as b3,d2 of skp, or as 'P1|1:|bet,P2|2:B|call'.",
             Pair(),
             "pair",
             extends=True,
@@ -522,19 +497,10 @@ class StabilityRequest(FlowRequest):
     game: Annotated[str, _GAME_OF_FLOW]
     profiles: Annotated[
         tuple[GivenProfile, ...],
-        Option(
-            "Also look at this profile, - for standard input; may be given several times.",
-            ProfileFile(),
-            "profile",
-        ),
+        Option("Also look at this profile, - for standard input.", ProfileFile(), "profile"),
     ] = ()
     rest_points: Annotated[
-        int,
-        Option(
-            "Search N random faces for rest points that are no equilibria.",
-            NUMBER_OR_NONE,
-            "rest-points",
-        ),
+        int, Option("Search N random faces for rest points that are no equilibria.", NUMBER_OR_NONE)
     ] = 0
     samples: Annotated[
         int,

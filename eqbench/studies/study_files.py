@@ -15,13 +15,7 @@ from eqbench.store.run_folder import reported, write_file
 
 
 def write_texts(folder: Path, texts: Mapping[str, str]) -> list[Path]:
-    """The files, written into the folder of a run, with the given texts by name.
-
-    Raises
-    ------
-    StoreError
-        If one cannot be written.
-    """
+    """Write texts into a folder by names of files, which are returned; StoreError if one cannot."""
     files = [folder / name for name in texts]
     for file, text in zip(files, texts.values(), strict=True):
         try:
@@ -35,13 +29,7 @@ def write_texts(folder: Path, texts: Mapping[str, str]) -> list[Path]:
 
 
 def write_profile(folder: Path, name: str, text: str) -> str:
-    """Write the JSON text of a profile; return its path relative to the folder of the study.
-
-    Raises
-    ------
-    StoreError
-        If it cannot be written.
-    """
+    """Write the JSON text of a profile; return its path relative to the folder, or StoreError."""
     relative = f"profiles/{name}.json"
     with reported(folder / relative):
         (folder / relative).parent.mkdir(exist_ok=True)
@@ -50,13 +38,7 @@ def write_profile(folder: Path, name: str, text: str) -> str:
 
 
 def new_folder(path: Path) -> None:
-    """Make the folder of a study.
-
-    Raises
-    ------
-    UsageError
-        If it holds anything, or cannot be written.
-    """
+    """Make the folder of a study; UsageError if it holds anything, or cannot be written."""
     try:
         path.mkdir(parents=True, exist_ok=True)
         if any(path.iterdir()):
@@ -71,10 +53,7 @@ def new_folder(path: Path) -> None:
 def held(folder: Path, command: str) -> Iterator[None]:
     """Keep other processes out of a folder while the block goes on.
 
-    Raises
-    ------
-    UsageError
-        If one is at work in it, or it cannot be opened.
+    UsageError if one is at work in it, or it cannot be opened.
     """
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)

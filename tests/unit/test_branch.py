@@ -64,12 +64,8 @@ def test_step_that_is_not_positive_is_refused(step: float) -> None:
         made_up_branch("skp", FOLDED).equal_arclength(step)
 
 
-def test_branch_with_wrong_shapes_or_order_is_refused() -> None:
+def test_branch_in_the_wrong_order_is_refused() -> None:
     branch = made_up_branch("skp", FOLDED)
-    with pytest.raises(UsageError, match="frequencies"):
-        replace(branch, free=branch.free[:, 1:])
-    with pytest.raises(UsageError, match="K >= 2"):
-        replace(branch, values=branch.values[:1])
     with pytest.raises(UsageError, match="arclength decreases"):
         replace(branch, arclength=branch.arclength[::-1])
 

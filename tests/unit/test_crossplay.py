@@ -23,9 +23,8 @@ from eqbench.model.game import Game
 from eqbench.model.joint_player import joint_player
 from eqbench.model.profile import BehaviorProfile, random_profile
 from eqbench.studies.crossplay import measure as crossplay_measure
-from eqbench.studies.crossplay.entries import Found, selection
 from eqbench.studies.crossplay.measure import combinations_csv, crossplay
-from eqbench.studies.crossplay.study import summary
+from eqbench.studies.crossplay.study import Found, selection, summary
 from eqbench.verification import Verifier
 
 SEEDS = range(8)  # one to four players, twice

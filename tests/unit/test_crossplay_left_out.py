@@ -15,7 +15,7 @@ from eqbench.errors import UsageError
 from eqbench.model.profile_json import profile_to_json
 from eqbench.store.schema import CellRecord, EquilibriumRecord
 from eqbench.store.stored_run import StoredRun
-from eqbench.studies.crossplay.entries import (
+from eqbench.studies.crossplay.study import (
     LeftOut,
     corners,
     counted_by_name,
@@ -125,7 +125,7 @@ def test_game_whose_sets_have_no_corners_is_not_called_unknown(
     def nothing(game: Any) -> list[Any]:
         return []
 
-    monkeypatch.setattr("eqbench.studies.crossplay.entries.known_corners", nothing)
+    monkeypatch.setattr("eqbench.studies.crossplay.study.known_corners", nothing)
     with pytest.raises(UsageError, match=r"have no corners \(kuhn2\); leave out --known"):
         corners(eqbench.load_game("kuhn2"))
     with pytest.raises(UsageError, match=r"no equilibria of goofspiel.* are known"):

@@ -14,13 +14,12 @@ import eqbench
 from eqbench.model.profile import BehaviorProfile
 from eqbench.report.terminal import plain_text, print_report
 from eqbench.studies.crossplay import measure as crossplay_measure
-from eqbench.studies.crossplay.entries import Found, without_copies
 from eqbench.studies.crossplay.measure import (
     Crossplay,
     combinations_csv,
     crossplay,
 )
-from eqbench.studies.crossplay.study import report_on, summary
+from eqbench.studies.crossplay.study import Found, report_on, summary, without_copies
 
 
 def test_copies_are_told_by_plans_not_by_behavior_that_never_shows() -> None:

@@ -17,7 +17,7 @@ from eqbench.model.realization import RealizationPlan
 from eqbench.report.terminal import plain_text, print_report
 from eqbench.studies.flow.points import read_points
 from eqbench.studies.flow.simulate import SimulationStudy, simulation_report
-from eqbench.studies.frame import Session, StudyFolder, carry_out
+from eqbench.studies.frame import Session, StudyFolder
 from eqbench.studies.requests import GivenProfile, SimulationRequest
 from eqbench.verification import verify
 
@@ -31,7 +31,7 @@ def setting(game: str = "skp(pot=3.35)", solver: str = "drifting", **more: Any) 
 
 
 def simulated(folder: Path, of: SimulationStudy, **more: Any) -> dict[str, Any]:
-    document = carry_out(of, StudyFolder.create(of, folder), Session(folder, **more))
+    document = StudyFolder.create(of, folder).carry_out(of, Session(folder, **more))
     assert json.loads((folder / "summary.json").read_text()) == document
     return document
 
@@ -39,7 +39,7 @@ def simulated(folder: Path, of: SimulationStudy, **more: Any) -> dict[str, Any]:
 def resumed(folder: Path) -> dict[str, Any]:
     """What a simulation finds that goes on in the folder of another one."""
     study_folder, request = StudyFolder.open(SimulationStudy, folder)
-    return carry_out(SimulationStudy(request), study_folder, Session(folder))
+    return study_folder.carry_out(SimulationStudy(request), Session(folder))
 
 
 def untimed(document: dict[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from eqbench.model.choices import Choices
 from eqbench.model.profile import BehaviorProfile
 from eqbench.plots.stability import draw_stability, eigenvalue_figure, verdict_figure
 from eqbench.studies.flow.stability import StabilityStudy
-from eqbench.studies.frame import Session, StudyFolder, carry_out, study_in
+from eqbench.studies.frame import Session, StudyFolder, study_in
 from eqbench.studies.requests import StabilityRequest
 from eqbench.verification import verify
 
@@ -61,10 +61,10 @@ def test_study_that_goes_on_finds_what_one_without_a_break_finds(tmp_path: Path)
 
     begun, path = StabilityStudy(request), tmp_path / "broken"
     folder = StudyFolder.create(begun, path)
-    part = carry_out(begun, folder, Session(path, interrupted))
+    part = folder.carry_out(begun, Session(path, interrupted))
     assert (part["finished"], part["rest_points"][1]["draws"]) == (False, 8)
     assert {entry["value"] for entry in part["equilibria"]} == {3, 3.05}
-    assert carry_out(StabilityStudy(request), folder, Session(path)) == whole
+    assert folder.carry_out(StabilityStudy(request), Session(path)) == whole
     points = [(tmp_path / name / "points.csv").read_text() for name in ("whole", "broken")]
     assert points[0] == points[1]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import math
 import os
 from dataclasses import replace
@@ -240,21 +239,25 @@ def test_points_begin_anew_where_a_pipe_lies(tmp_path: Path) -> None:
     ],
     ids=str,
 )
-def test_checkpoint_of_other_types_is_refused(change: dict) -> None:
+def test_checkpoint_of_other_types_is_refused(tmp_path: Path, change: dict) -> None:
     progress = Progress(last=POINT, crossings=[])
-    assert Progress.from_bytes(progress.to_bytes(), 0).last.value == 3.0
+    progress.write(tmp_path)
+    assert Progress.read(tmp_path, 0).last.value == 3.0  # type: ignore[union-attr]
     vars(progress).update(change)
-    with pytest.raises(UsageError, match=r"checkpoint of this trace is damaged .* trace the"):
-        Progress.from_bytes(progress.to_bytes(), 0)
+    progress.write(tmp_path)
+    with pytest.raises(UsageError, match=r"is damaged .* trace the branch again"):
+        Progress.read(tmp_path, 0)
 
 
-def test_checkpoint_that_would_fill_the_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_checkpoint_that_would_fill_the_memory_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("eqbench.studies.trace.checkpoint.MOST_CHECKPOINT_BYTES", 2**20)
-    bomb = io.BytesIO()
+    bomb = tmp_path / "checkpoint.npz"
     np.savez_compressed(bomb, last=np.zeros(2**18))
-    assert len(bomb.getvalue()) < 2**14
+    assert bomb.stat().st_size < 2**14
     with pytest.raises(UsageError, match="its arrays take more than 1 MiB"):
-        Progress.from_bytes(bomb.getvalue(), 0)
+        Progress.read(tmp_path, 0)
 
 
 def test_lost_branch_keeps_what_was_found_and_stays_lost(tmp_path: Path) -> None:

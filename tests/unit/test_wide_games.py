@@ -28,7 +28,7 @@ from eqbench.model.profile_json import profile_data
 from eqbench.model.tree import GameTree, Payoffs
 from eqbench.report.profile_facts import play_facts
 from eqbench.solver import Budget
-from eqbench.studies.crossplay.entries import recognized
+from eqbench.studies.crossplay.study import recognized
 from eqbench.verification import Allowance, Verifier, beyond_floats, verify
 
 SMALL = (

@@ -21,7 +21,7 @@ from eqbench.model.game import Game
 from eqbench.model.joint_player import joint_player
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.realization import RealizationPlan
-from eqbench.model.sequence_form import SequenceForm
+from eqbench.model.sequence_form import SequenceForm, last_sequences
 from eqbench.model.tree import INT64_SAFE, GameTree
 from eqbench.verification import DEFAULT_TOLERANCE, Verification, Verifier, verify_exactly
 
@@ -34,74 +34,64 @@ Entry = tuple[str, BehaviorProfile]
 GoOn = Callable[[], None]  # raises an exception if nothing more shall be done
 
 
-@dataclass(frozen=True, eq=False)
 class Combinations:
-    """The plans that each player may bring, and the game in the same arithmetic.
+    """The plans that each player may bring, the game in the same arithmetic, and the verifier.
 
-    Players often have fewer plans than there are entries, and payoffs depend on plans only.
-    So everything is computed by plan; :meth:`by_entry` spreads it out.
+    Players often have fewer plans than there are entries, and payoffs and regrets depend on plans
+    only. So everything is computed once for each combination of plans.
 
     Attributes
     ----------
-    plan : int64 (N, n)
-        Which of their plans a player takes from each entry.
-    strategy : int64 (N, n)
-        The same, where plans that agree within `SAME_PLAN` count as one; with integers, `plan`.
-    weights : tuple of N arrays (D_p, Z)
-        Weight that each plan of player p gives to each terminal.
-    terminals : (Z, N)
-        Payoffs times chance.
-    last : int64 (Z, N)
-        Last sequence of every player at each terminal.
-    units : tuple of N + 1 int, or None
-        With integers, what the weights of each player and the payoffs are multiples of, as
-        denominators; None with floats.
+    plan : int64 (N, n), which of their plans a player takes from each entry
+    strategy : int64 (N, n), the same, where in floats plans within `SAME_PLAN` count as one
+    weights : N arrays (D_p, Z), what each plan of player p gives to each terminal
+    terminals : (Z, N), payoffs times chance
+    last : int64 (Z, N), last sequence of every player at each terminal
+    units : in exact arithmetic, where weights and terminals are integers, the N + 1 denominators
+        of the weights of each player and of the payoffs; otherwise None
     """
 
-    tree: GameTree
-    plan: NDArray[np.int64]
-    strategy: NDArray[np.int64]
-    weights: tuple[NDArray, ...]
-    terminals: NDArray
-    last: NDArray[np.int64]
-    units: tuple[int, ...] | None
-
-    @classmethod
-    def of(
-        cls, game: Game, profiles: Sequence[BehaviorProfile], *, exact: bool = False
-    ) -> Combinations:
-        """In floating point or, for an exact game, in integers."""
-        form, tree = game.sequence_form, game.tree
-        owner, units = _owners(form), None
+    def __init__(
+        self, game: Game, profiles: Sequence[BehaviorProfile], go_on: GoOn, *, exact: bool
+    ) -> None:
+        """In integers for an exact game, or in floating point."""
+        self.tree, self.exact, self.go_on = game.tree, exact, go_on
+        form, tree, self.units = game.sequence_form, game.tree, None
+        inside = form.infoset_player[form.sequence_infoset[form.n_players :]]
+        owner = np.concatenate((np.arange(form.n_players), inside))  # of each sequence
         own_columns = [owner == p for p in range(tree.n_players)]
+        self.terminals, payoff_unit = _terminals(tree, exact=exact)
         if exact:
             plans = np.array([exact_plan(form, rationals(p)) for p in profiles], dtype=object)
-            terminals, payoff_unit = _exact_terminals(tree)
             scales = [math.lcm(*(w.denominator for w in plans[:, own].flat)) for own in own_columns]
-            # the product is an integer, but Fraction keeps its own type
-            plans = np.frompyfunc(int, 1, 1)(plans * np.array(scales, dtype=object)[owner])
-            largest = math.prod(scales) * int(abs(terminals).max()) * tree.n_terminals
+            plans = _integers(plans * np.array(scales, dtype=object)[owner])
+            largest = math.prod(scales) * int(abs(self.terminals).max()) * tree.n_terminals
             if largest < INT64_SAFE:
-                plans, terminals = plans.astype(np.int64), terminals.astype(np.int64)
-            units = (*scales, payoff_unit)
+                plans, self.terminals = plans.astype(np.int64), self.terminals.astype(np.int64)
+            self.units = (*scales, payoff_unit)
         else:
             plans = np.stack([RealizationPlan.of(form, p.probabilities).weights for p in profiles])
-            chance = tree.chance_probability.copy()
-            for level in tree.levels[1:]:
-                chance[level] *= chance[tree.parent[level]]
-            terminals = chance[tree.terminals, None] * tree.payoffs.table
-        last = _last_sequences(tree)
-        which, weights = [], []
+        self.last = last_sequences(tree)
+        which, self.weights = [], []
         for p, own in enumerate(own_columns):
             numbers: dict[tuple, int] = {}
             which.append([numbers.setdefault(tuple(row), len(numbers)) for row in plans[:, own]])
             first = np.unique(which[-1], return_index=True)[1]
-            weights.append(plans[first][:, last[:, p]])
-        plan = np.array(which)
-        strategy = plan if exact else np.array([same_plans(plans[:, own]) for own in own_columns])
-        return cls(tree, plan, strategy, tuple(weights), terminals, last, units)
+            self.weights.append(plans[first][:, self.last[:, p]])
+        self.plan = self.strategy = np.array(which)
+        if not exact:
+            self.strategy = np.array([same_plans(plans[:, own]) for own in own_columns])
+        rows = [
+            rationals(p) if exact else BehaviorProfile.of(tree, p.probabilities).probabilities
+            for p in profiles
+        ]
+        self.dtype = np.dtype(object if exact else np.float64)
+        self.frequencies = np.array(rows, dtype=self.dtype).reshape(len(rows), tree.n_actions)
+        self.owner = np.repeat(tree.infoset_player, np.diff(tree.action_start))  # of each action
+        self.verifier = Verifier(tree)
+        self.known: dict[tuple[int, ...], Verification] = {}
 
-    def payoffs(self, go_on: GoOn) -> NDArray:
+    def payoffs(self) -> NDArray:
         """Expected payoffs (N, D_1, …, D_N): float64, or Fractions as objects.
 
         Entry [i, d_1, …, d_N] is the payoff of player i where each player p follows plan d_p.
@@ -109,21 +99,28 @@ class Combinations:
         columns, first, group = np.unique(self.last, axis=0, return_index=True, return_inverse=True)
         table = np.zeros((len(columns), self.tree.n_players), dtype=self.terminals.dtype)
         np.add.at(table, group, self.terminals)
-        values = _expected([weights[:, first] for weights in self.weights], table, go_on)
+        values = self._expected([weights[:, first] for weights in self.weights], table)
         return values if self.units is None else _fractions(values, math.prod(self.units))
 
-    def guaranteed(self, go_on: GoOn) -> NDArray:
+    def _expected(self, weights: Sequence[NDArray], table: NDArray) -> NDArray:
+        """Sums over columns (N, D_1, …, D_N), player by player, so that memory stays small."""
+        self.go_on()
+        first, *rest = weights
+        if not rest:
+            return table.T @ first.T
+        return np.stack([self._expected(rest, table * row[:, None]) for row in first], axis=1)
+
+    def guaranteed(self) -> NDArray:
         """Least payoff (N, n) of the player with each entry if all others act as one.
 
-        The others share what they know, as :class:`eqbench.model.joint_player.JointPlayer`
-        says, and answer the plan so that its player gets as little as possible.
+        They share what they know, as :class:`eqbench.model.joint_player.JointPlayer` says.
         """
         result = []
         for p, weights in enumerate(self.weights):
             others = joint_player(self.tree, [q for q in range(self.tree.n_players) if q != p])
             values = []
             for row in weights:
-                go_on()
+                self.go_on()
                 values.append(others.least_value(row * self.terminals[:, p]))
             least = np.array(values)
             if self.units is not None:
@@ -131,10 +128,34 @@ class Combinations:
             result.append(least[self.plan[p]])
         return np.stack(result)
 
-    def by_entry(self, values: NDArray) -> NDArray:
-        """Spread (…, D_1, …, D_N) out to (…, n, …, n): one axis of entries per player."""
-        index: tuple[Any, ...] = (..., *np.ix_(*self.plan))
-        return values[index]
+    def measured(self, entries: Sequence[int]) -> Verification:
+        """Payoffs and regrets of the combination in which player p follows entry `entries[p]`."""
+        plans = tuple(self.plan[range(len(entries)), entries].tolist())
+        if plans not in self.known:
+            self.go_on()
+            rows = np.asarray(entries)[self.owner]
+            mixed = self.frequencies[rows, np.arange(len(rows))]
+            self.known[plans] = (
+                verify_exactly(self.tree, BehaviorProfile.of_exact(self.tree, mixed.tolist()))
+                if self.exact
+                else self.verifier.verify(BehaviorProfile.of(self.tree, mixed))
+            )
+        return self.known[plans]
+
+    def regrets(self, numbers: NDArray[np.int64]) -> NDArray | None:
+        """Regrets (D_1, …, D_N, N) of all combinations of what entries are numbered for, (N, n).
+
+        None if they are too many to verify.
+        """
+        first = [np.unique(own, return_index=True)[1].tolist() for own in numbers]
+        sizes = tuple(map(len, first))
+        if math.prod(sizes) > MOST_VERIFIED:
+            return None
+        regrets = np.empty((*sizes, len(sizes)), dtype=self.dtype)
+        for place in np.ndindex(*sizes):
+            entries = [own[k] for own, k in zip(first, place, strict=True)]
+            regrets[place] = self.measured(entries).regrets
+        return regrets
 
 
 def same_plans(plans: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -169,97 +190,32 @@ def exact_plan(form: SequenceForm, frequencies: Sequence[Fraction]) -> list[Frac
     return weights
 
 
-def _last_sequences(tree: GameTree) -> NDArray[np.int64]:
-    """Last sequence of every player at each terminal (Z, N), as the sequence form numbers them."""
-    columns = []
-    for p in range(tree.n_players):
-        own = joint_player(tree, [p])
-        columns.append(np.where(own.action < 0, p, own.action + tree.n_players)[own.last])
-    return np.stack(columns, axis=1)
-
-
-def _owners(form: SequenceForm) -> NDArray[np.int64]:
-    """Player of each sequence, int64 (S,)."""
-    inside = form.infoset_player[form.sequence_infoset[form.n_players :]]
-    return np.concatenate((np.arange(form.n_players), inside))
-
-
-def _exact_terminals(tree: GameTree) -> tuple[NDArray, int]:
-    """Payoffs times chance as integers (Z, N), and their common denominator."""
-    by_chance = tree.incoming < 0
-    by_chance[0] = False
-    chance = np.where(by_chance, tree.chance, 1).astype(object)
-    moves = by_chance.astype(np.int64)
+def _terminals(tree: GameTree, *, exact: bool) -> tuple[NDArray, int]:
+    """Payoffs times chance (Z, N): floats, or integers and their common denominator."""
+    reach, payoffs, unit = tree.chance_probability.copy(), tree.payoffs.table, 1
+    if exact:
+        by_chance = tree.incoming < 0
+        by_chance[0] = False
+        outcomes = tree.chance[by_chance].tolist()
+        reach = np.full(tree.n_nodes, Fraction(1), dtype=object)
+        reach[by_chance] = [Fraction(weight, tree.chance_denominator) for weight in outcomes]
+        payoffs, unit = tree.payoffs.rational()
     for level in tree.levels[1:]:
-        chance[level] *= chance[tree.parent[level]]
-        moves[level] += moves[tree.parent[level]]
-    most = int(moves.max())
-    missing = [tree.chance_denominator ** (most - m) for m in moves[tree.terminals].tolist()]
-    payoffs, denominator = tree.payoffs.rational()
-    reach = chance[tree.terminals] * np.array(missing, dtype=object)
-    return reach[:, None] * payoffs.astype(object), tree.chance_denominator**most * denominator
+        reach[level] *= reach[tree.parent[level]]
+    reach = reach[tree.terminals]
+    if exact:
+        scale = math.lcm(*(share.denominator for share in reach))
+        reach, payoffs, unit = _integers(reach * scale), payoffs.astype(object), scale * unit
+    return reach[:, None] * payoffs, unit
 
 
-def _expected(weights: Sequence[NDArray], table: NDArray, go_on: GoOn) -> NDArray:
-    """Sums over columns (N, D_1, …, D_N), player by player, so that memory stays small."""
-    go_on()
-    first, *rest = weights
-    if not rest:
-        return table.T @ first.T
-    return np.stack([_expected(rest, table * row[:, None], go_on) for row in first], axis=1)
+def _integers(values: NDArray) -> NDArray:
+    """Fractions that are integers, but keep their own type when they are multiplied, as int."""
+    return np.frompyfunc(int, 1, 1)(values)
 
 
 def _fractions(values: NDArray, denominator: int) -> NDArray:
     return np.frompyfunc(lambda value: Fraction(int(value), denominator), 1, 1)(values)
-
-
-class _Verifications:
-    """The verifier on combinations; equal plans are measured once."""
-
-    def __init__(
-        self, combinations: Combinations, profiles: Sequence[BehaviorProfile], go_on: GoOn
-    ) -> None:
-        tree = combinations.tree
-        self.plan, self.tree, self.go_on = combinations.plan, tree, go_on
-        self.exact = combinations.units is not None
-        self.owner = np.repeat(tree.infoset_player, np.diff(tree.action_start))
-        rows = [
-            rationals(p) if self.exact else BehaviorProfile.of(tree, p.probabilities).probabilities
-            for p in profiles
-        ]
-        self.dtype = np.dtype(object if self.exact else np.float64)
-        self.frequencies = np.array(rows, dtype=self.dtype).reshape(len(rows), tree.n_actions)
-        self.verifier = Verifier(tree)
-        self.known: dict[tuple[int, ...], Verification] = {}
-
-    def of(self, entries: Sequence[int]) -> Verification:
-        """Figures of the combination in which player p follows entry `entries[p]`."""
-        plans = tuple(self.plan[range(len(entries)), entries].tolist())
-        if plans not in self.known:
-            self.go_on()
-            self.known[plans] = self._measured(np.asarray(entries)[self.owner])
-        return self.known[plans]
-
-    def _measured(self, rows: NDArray[np.int64]) -> Verification:
-        tree, mixed = self.tree, self.frequencies[rows, np.arange(len(rows))]
-        if self.exact:
-            return verify_exactly(tree, BehaviorProfile.of_exact(tree, mixed.tolist()))
-        return self.verifier.verify(BehaviorProfile.of(tree, mixed))
-
-    def regrets(self, numbers: NDArray[np.int64]) -> NDArray | None:
-        """Regrets (D_1, …, D_N, N) of all combinations of what entries are numbered for, (N, n).
-
-        None if they are too many to verify.
-        """
-        first = [np.unique(own, return_index=True)[1].tolist() for own in numbers]
-        sizes = tuple(map(len, first))
-        if math.prod(sizes) > MOST_VERIFIED:
-            return None
-        regrets = np.empty((*sizes, len(sizes)), dtype=self.dtype)
-        for place in np.ndindex(*sizes):
-            entries = [own[k] for own, k in zip(first, place, strict=True)]
-            regrets[place] = self.of(entries).regrets
-        return regrets
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,13 +224,10 @@ class WorstCases:
 
     Attributes
     ----------
-    payoffs : (N, n)
-        Least payoff of player i with the strategy of an entry.
-    entries : int64 (N, n, N), or None
-        Which entry every player plays then, player i included; None where the others follow
-        no entries.
-    slack : float or int
-        Payoffs that differ by no more count as equal.
+    payoffs : (N, n), least payoff of player i with the strategy of an entry
+    entries : int64 (N, n, N), which entry every player plays then, player i included; None where
+        the others follow no entries
+    slack : payoffs that differ by no more count as equal
     """
 
     payoffs: NDArray
@@ -297,24 +250,17 @@ class Crossplay:
 
     Attributes
     ----------
-    game : Game
-    labels : tuple of n str
-    payoffs : (N, n, …, n)
-        Entry [i, s_1, …, s_N] is the payoff of player i if each player p follows entry s_p.
-    swap_payoffs, swap_regrets : (N, n, n, N)
-        Entry [i, A, B] holds the payoffs and the regrets of all players, as the verifier
-        measures them, where player i follows A and all others follow B.
-    regrets : (n, …, n, N), or None
-        Regrets of all players in every combination; None if there are too many to verify.
-    strategies : int64 (N, n)
-        Which of the different strategies of a player each entry holds. In floating point,
-        strategies whose realization plans agree within 1e-6 count as one.
-    strategy_regrets : (D_1, …, D_N, N), or None
-        Regrets in every combination of different strategies, of which player p has D_p.
-    guaranteed : WorstCases
-        Against others who act as one and may do anything, also what is in no entry.
-    tolerance : float, or 0 in exact arithmetic
-        A combination is an equilibrium if no player gains more by deviating, in payoff units.
+    labels : n of them
+    payoffs : (N, n, …, n), of player i at [i, s_1, …, s_N] if each player p follows entry s_p
+    swap_payoffs, swap_regrets : (N, n, n, N), of all players, as the verifier measures them, at
+        [i, A, B] where player i follows A and all others follow B
+    regrets : (n, …, n, N), of all players in every combination; None if too many to verify
+    strategies : int64 (N, n), which of the different strategies of a player each entry holds; in
+        floating point those whose realization plans agree within 1e-6 count as one
+    strategy_regrets : (D_1, …, D_N, N), of all combinations of different strategies, of which
+        player p has D_p; None if too many to verify
+    guaranteed : against others who act as one and may do anything, also what is in no entry
+    tolerance : what players may gain in an equilibrium; 0 in exact arithmetic
     """
 
     game: Game
@@ -332,11 +278,6 @@ class Crossplay:
         for value in vars(self).values():
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)
-
-    @property
-    def exact(self) -> bool:
-        """True if the numbers are Fractions."""
-        return bool(self.payoffs.dtype == object)
 
     @cached_property
     def n_strategies(self) -> tuple[int, ...]:
@@ -411,41 +352,39 @@ def crossplay(
     limit : most combinations n^N that may be computed
     go_on : called again and again; an exception that it raises ends the computation
 
-    Raises
-    ------
-    UsageError
-        If there is no entry, a label comes twice, there are too many combinations, or the game
-        is not known exactly and must be.
-    ProfileError
-        If a profile does not fit the game, or frequencies must sum to exactly 1 and do not.
+    Errors are those of :func:`check_entries`.
     """
     check_entries(game, entries, limit, exact=exact)
     n_players, n = game.tree.n_players, len(entries)
     profiles = [profile for _, profile in entries]
-    combinations = Combinations.of(game, profiles, exact=exact)
-    measured = _Verifications(combinations, profiles, go_on)
-    swaps = np.empty((2, n_players, n, n, n_players), dtype=measured.dtype)
+    found = Combinations(game, profiles, go_on, exact=exact)
+    swaps = np.empty((2, n_players, n, n, n_players), dtype=found.dtype)
     for i, a, b in np.ndindex(n_players, n, n):
-        seen = measured.of([a if p == i else b for p in range(n_players)])
+        seen = found.measured([a if p == i else b for p in range(n_players)])
         swaps[:, i, a, b] = seen.payoffs, seen.regrets
-    regrets = measured.regrets(combinations.plan)
+    by_entry = np.ix_(*found.plan)
+    payoffs, regrets = found.payoffs(), found.regrets(found.plan)
     allowed = 0 if exact else tolerance * game.tree.payoff_scale
     return Crossplay(
         game=game,
         labels=tuple(label for label, _ in entries),
-        payoffs=combinations.by_entry(combinations.payoffs(go_on)),
+        payoffs=payoffs[(slice(None), *by_entry)],
         swap_payoffs=swaps[0],
         swap_regrets=swaps[1],
-        regrets=None if regrets is None else regrets[np.ix_(*combinations.plan)],
-        strategies=combinations.strategy,
-        strategy_regrets=measured.regrets(combinations.strategy),
-        guaranteed=WorstCases(combinations.guaranteed(go_on), None, allowed),
+        regrets=None if regrets is None else regrets[by_entry],
+        strategies=found.strategy,
+        strategy_regrets=found.regrets(found.strategy),
+        guaranteed=WorstCases(found.guaranteed(), None, allowed),
         tolerance=allowed,
     )
 
 
 def check_entries(game: Game, entries: Sequence[Entry], limit: int, *, exact: bool = False) -> None:
-    """Refuse entries that cannot be mixed, as :func:`crossplay` says."""
+    """Refuse entries that cannot be mixed.
+
+    UsageError if there is none, a label comes twice, there are too many combinations, or the game
+    is not known exactly and must be; ProfileError if a profile does not fit it, or is not exact.
+    """
     labels = [label for label, _ in entries]
     if not labels:
         raise UsageError("cross-play needs equilibria; got none")

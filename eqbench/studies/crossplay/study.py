@@ -1,34 +1,28 @@
-"""Let players prepare for different equilibria of one game: the study, its summary, its tables."""
+"""Let players prepare for different equilibria: the study, its entries, summary and tables."""
 
 from __future__ import annotations
 
+import itertools
 import math
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
-from eqbench.equilibria import Identifier
-from eqbench.errors import UsageError
+from eqbench.equilibria import Identifier, known_corners, known_sets
+from eqbench.errors import UsageError, counted
 from eqbench.model.game import Game
+from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_from_json, read_profile
+from eqbench.model.realization import RealizationPlan
 from eqbench.report.naming import decimal, identity_text, marks
 from eqbench.report.rows import Column, Report, Row, Table
 from eqbench.report.terminal import small
 from eqbench.store.stored_run import StoredRun, game_of_runs, read_runs
-from eqbench.studies.crossplay.entries import (
-    Found,
-    LeftOut,
-    corners,
-    counted_by_name,
-    equilibria_of_runs,
-    left_out_notes,
-    recognized,
-    selection,
-    without_copies,
-)
 from eqbench.studies.crossplay.measure import (
     SAME_PLAN,
     Crossplay,
@@ -36,14 +30,86 @@ from eqbench.studies.crossplay.measure import (
     check_entries,
     combinations_csv,
     crossplay,
+    exact_plan,
+    rationals,
+    same_plans,
 )
 from eqbench.studies.frame import Session, Study
 from eqbench.studies.requests import CrossplayRequest
 from eqbench.studies.study_files import write_texts
+from eqbench.verification import UNRESOLVED, verify
 
 SCHEMA = "eqbench.crossplay/1"
 COMBINATIONS = "combinations.csv"
 Number = Callable[[Any], float | str]
+
+
+NO_CORNERS = "its constraints are not linear, or it is irrational"
+ONE_RUN = ("iterate", "average")  # claims of which a run has one each
+
+
+class AboveTolerance(TypedDict):
+    """Candidates of runs that are no equilibria, by the better one of iterate and average."""
+
+    candidates: int
+    cells: int
+    solvers: list[str]  # as typed
+    smallest_max_regret: float  # in payoff units, as what is allowed
+    allowed: float
+
+
+class LeftOut(TypedDict):
+    """Candidates and sets left out besides copies of entries, as the summary says it."""
+
+    above_tolerance: AboveTolerance | None
+    same_run: int  # iterates and averages that are of the same cell as a better one
+    most: list[dict[str, Any]]  # the `name`, or None, and `count` of what --most drops
+    without_corners: list[dict[str, str]]  # `name` of a published set, and the `reason`
+
+
+def left_out_notes(left_out: LeftOut) -> list[str]:
+    """One sentence for each reason that applies."""
+    notes = [
+        f"no corners of {item['name']}: {item['reason']}" for item in left_out["without_corners"]
+    ]
+    if (above := left_out["above_tolerance"]) is not None:
+        notes.append(
+            f"{counted(above['candidates'], 'candidate')} above the tolerance, in "
+            f"{counted(above['cells'], 'cell')} of {', '.join(above['solvers'])}: the smallest max "
+            f"regret is {small(above['smallest_max_regret'])} (allowed: {small(above['allowed'])})"
+        )
+    if left_out["same_run"]:
+        notes.append(
+            f"{counted(left_out['same_run'], 'candidate')} beside a better one of the same cell: "
+            "of the last iterate and the average of a run only the better one counts"
+        )
+    if dropped := left_out["most"]:
+        names = [
+            f"{item['count']} {'of ' + item['name'] if item['name'] else 'without a name'}"
+            for item in dropped
+        ]
+        total = sum(item["count"] for item in dropped)
+        notes.append(f"{total} by --most: {', '.join(names)}")
+    return [f"left out: {note}" for note in notes]
+
+
+def counted_by_name(names: Iterable[str | None]) -> list[dict[str, Any]]:
+    """Count how often each name occurs, in the order of their first occurrence."""
+    return [{"name": name, "count": count} for name, count in Counter(names).items()]
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """An equilibrium and where it was found."""
+
+    source: str  # a solver with its seed, a file, or a corner of a known family
+    profile: BehaviorProfile
+    identity: Mapping[str, Any] | None = None  # as the record of a run says it
+
+    @property
+    def name(self) -> str | None:
+        """Name of the known equilibrium or of the cluster, if it has one."""
+        return self.identity["name"] if self.identity else None
 
 
 class CrossplayStudy(Study[CrossplayRequest]):
@@ -52,13 +118,7 @@ class CrossplayStudy(Study[CrossplayRequest]):
     request_type = CrossplayRequest
 
     def __init__(self, request: CrossplayRequest, *, figures: bool = False) -> None:
-        """Collect the entries.
-
-        Raises
-        ------
-        UsageError
-            If there are none, too many, or of several games.
-        """
+        """Collect the entries; UsageError if there are none, too many, or of several games."""
         if request.exact:
             sys.set_int_max_str_digits(0)  # fractions may be longer than Python likes to print
         self.request = request
@@ -67,33 +127,30 @@ class CrossplayStudy(Study[CrossplayRequest]):
         profiles = {path: read_profile(path) for path in request.profiles}
         self.game = _game_of(request, runs, profiles.values())
         self.allowed = request.tolerance * self.game.tree.payoff_scale
-        found, self.left_out = self._collected(runs, profiles)
+        found = self._collected(runs, profiles)
         different, copies = without_copies(self.game, found, exact=request.exact)
         self.found = selection(different, request.most or len(different))
         self.copies = [(copy, kept) for copy, kept in copies if kept in self.found]
-        self.left_out["most"] = counted_by_name(
-            item.name for item in different if item not in self.found
-        )
+        dropped = (item.name for item in different if item not in self.found)
+        self.left_out["most"] = counted_by_name(dropped)
         self.entries = [(_label(place), item.profile) for place, item in enumerate(self.found)]
         check_entries(self.game, self.entries, request.limit, exact=request.exact)
 
-    def _collected(
-        self, runs: Sequence[StoredRun], profiles: Mapping[str, Any]
-    ) -> tuple[list[Found], LeftOut]:
-        """Equilibria with their sources, known ones first, since these are exact; what is not."""
+    def _collected(self, runs: Sequence[StoredRun], profiles: Mapping[str, Any]) -> list[Found]:
+        """Equilibria with their sources, known ones first, since these are exact."""
         game = self.game
         named, without_corners = corners(game) if self.request.known else ([], [])
         named += [(path, profile_from_json(game.tree, data)) for path, data in profiles.items()]
         found = recognized(Identifier(game), named, self.allowed)
-        above, same_run = None, 0
-        if runs:
-            more, above, same_run = equilibria_of_runs(runs, game, self.allowed)
-            found += more
-        if not found:
+        more, above, same_run = (
+            equilibria_of_runs(runs, game, self.allowed) if runs else ([], None, 0)
+        )
+        if not found and not more:
             raise UsageError("nothing to compare; give a RUN, --known or --profile FILE")
-        return found, LeftOut(
+        self.left_out = LeftOut(
             above_tolerance=above, same_run=same_run, most=[], without_corners=without_corners
         )
+        return found + more
 
     def parts(self) -> list[str]:
         return ["combinations"]
@@ -122,13 +179,7 @@ class CrossplayStudy(Study[CrossplayRequest]):
 
 
 def _game_of(request: CrossplayRequest, runs: Sequence[StoredRun], profiles: Iterable[Any]) -> Game:
-    """The only game that runs and profiles are about, or the one that was asked for.
-
-    Raises
-    ------
-    UsageError
-        If there is none or several, or the runs have no such game.
-    """
+    """The only game that runs and profiles are about, or the one that was asked for."""
     registry = request.registry()
     specs = {cell.game_spec: None for run in runs for cell in run.cells}
     if request.game is not None:
@@ -157,6 +208,128 @@ def _label(number: int) -> str:
     return text
 
 
+def equilibria_of_runs(
+    runs: Sequence[StoredRun], game: Game, tolerance: float
+) -> tuple[list[Found], AboveTolerance | None, int]:
+    """Candidates of a game whose measured max regret is at most `tolerance`, and what is left out.
+
+    The last iterate and the average of a cell are of one run, and only the better one is taken;
+    the number says how many are worse. `tolerance` is in payoff units. UsageError if there is no
+    equilibrium, or a profile cannot be read.
+    """
+    cells = [(run, cell) for run in runs for cell in run.cells if cell.game_spec == game.spec]
+    good, worse, candidates, same_run = [], [], 0, 0
+    for run, cell in cells:
+        items = [(k, item) for k, item in enumerate(cell.equilibria) if item.profile is not None]
+        ends = [item for _, item in items if item.claim in ONE_RUN]
+        better = min(ends, key=lambda item: item.max_regret, default=None)
+        kept = [(k, e) for k, e in items if e.claim not in ONE_RUN or e is better]
+        candidates, same_run = candidates + len(items), same_run + len(items) - len(kept)
+        good += [(run, cell, k, item) for k, item in kept if item.max_regret <= tolerance]
+        worse += [(cell, item.max_regret) for _, item in kept if item.max_regret > tolerance]
+    above: AboveTolerance | None = None
+    if worse:
+        above = AboveTolerance(
+            candidates=len(worse),
+            cells=len({id(cell) for cell, _ in worse}),
+            solvers=list(dict.fromkeys(cell.solver for cell, _ in worse)),
+            smallest_max_regret=min(regret for _, regret in worse),
+            allowed=tolerance,
+        )
+    if not good:
+        least = f"; the smallest max regret is {above['smallest_max_regret']:.2g}" if above else ""
+        raise UsageError(
+            f"no equilibria of {game.spec} in {', '.join(str(run.path) for run in runs)}: "
+            f"{candidates} candidates in {len(cells)} cells{least} "
+            f"(allowed: {tolerance:.2g}); run solvers for longer, or raise --tolerance"
+        )
+    equilibria = []
+    for run, cell, rank, item in good:
+        profile = profile_from_json(game.tree, read_profile(str(run.path / str(item.profile))))
+        folder = f"{run.path.name}: " if len(runs) > 1 else ""
+        seed = "" if cell.seed is None else f"/{cell.seed}"
+        source = f"{folder}{cell.solver}{seed}{f' #{rank}' if rank else ''}"
+        equilibria.append(Found(source, profile, item.identity))
+    return equilibria, above, same_run
+
+
+def recognized(
+    identifier: Identifier, named: Iterable[tuple[str, BehaviorProfile]], tolerance: float
+) -> list[Found]:
+    """Entries for profiles with their sources, and which known equilibria they are.
+
+    UsageError if a player gains more than `tolerance` payoff units by deviating, or nobody can
+    tell.
+    """
+    found = []
+    for source, profile in named:
+        measured = verify(identifier.game.tree, profile)
+        if not measured.resolved:
+            raise UsageError(f"nobody can tell whether {source} is an equilibrium; {UNRESOLVED}")
+        regret = float(measured.max_regret)
+        if not regret <= tolerance:
+            raise UsageError(
+                f"{source} is no equilibrium: a player gains {regret:.2g} by deviating "
+                f"(allowed: {tolerance:.2g}); leave it out, or raise --tolerance"
+            )
+        identity = identifier.identify(profile, regret)
+        found.append(Found(source, profile, identity.to_json() if identity else None))
+    return found
+
+
+def corners(game: Game) -> tuple[list[tuple[str, BehaviorProfile]], list[dict[str, str]]]:
+    """Corners of the published sets by name, and the sets without; UsageError if there are none."""
+    found = known_corners(game)
+    names = dict.fromkeys(known.name for known in known_sets(game))
+    missing = [
+        {"name": name, "reason": NO_CORNERS}
+        for name in names
+        if not any(label == name or label.startswith(f"{name} corner ") for label, _ in found)
+    ]
+    if not found:
+        reason = (
+            f"the known equilibria of {game.spec} have no corners ({', '.join(names)})"
+            if missing
+            else f"no equilibria of {game.spec} are known"
+        )
+        raise UsageError(f"{reason}; leave out --known")
+    return found, missing
+
+
+def without_copies(
+    game: Game, found: Sequence[Found], *, exact: bool
+) -> tuple[list[Found], list[tuple[Found, Found]]]:
+    """Entries whose realization plans differ, and pairs of a copy and the entry that it repeats.
+
+    Plans count as the same if no weight differs by more than 1e-6; with `exact` they must be
+    equal as rationals. What players would do after own moves that they never make does not
+    matter: no payoff and no regret depends on it.
+    """
+    form = game.sequence_form
+    if exact:
+        plans = [exact_plan(form, rationals(item.profile)) for item in found]
+        numbers = [plans.index(plan) for plan in plans]
+    else:
+        weights = [RealizationPlan.of(form, item.profile.probabilities).weights for item in found]
+        numbers = same_plans(np.array(weights)).tolist()
+    first: dict[int, Found] = {}
+    for item, number in zip(found, numbers, strict=True):
+        first.setdefault(number, item)
+    of = [(item, first[number]) for item, number in zip(found, numbers, strict=True)]
+    return list(first.values()), [(item, kept) for item, kept in of if item is not kept]
+
+
+def selection(found: Sequence[Found], most: int) -> list[Found]:
+    """At most so many entries, in their order: of each name in turn the first that is left.
+
+    So what has been found once is kept beside what has been found often.
+    """
+    turn_of: defaultdict[str, Iterator[int]] = defaultdict(itertools.count)
+    turns = [next(turn_of[item.name or item.source]) for item in found]
+    chosen = np.argsort(turns, kind="stable")[:most]
+    return [found[place] for place in sorted(chosen.tolist())]
+
+
 def summary(
     result: Crossplay,
     found: Sequence[Found],
@@ -170,13 +343,13 @@ def summary(
 
     Parameters
     ----------
-    result : the study, its entries in the order of `found`
-    found : where each entry comes from
+    found : where each entry of the result comes from
     copies : what repeats an entry, each with that entry
     left_out : what else is not among the entries
     """
-    label_of = dict(zip(map(id, found), result.labels, strict=True))
+    labels = dict(zip(map(id, found), result.labels, strict=True))
     equilibria, n = result.n_equilibria, math.prod(result.n_strategies)
+    figures = _figures(result, float)
     document = {
         "schema": SCHEMA,
         "game": result.game.spec,
@@ -187,12 +360,12 @@ def summary(
                 "label": label,
                 "source": item.source,
                 "identity": item.identity,
-                "payoffs": _numbers(result.swap_payoffs[0, a, a], float),
-                "max_regret": float(result.swap_regrets[0, a, a].max()),
+                "payoffs": own["payoffs"],
+                "max_regret": max(own["regrets"]),
             }
-            for a, (label, item) in enumerate(zip(result.labels, found, strict=True))
+            for label, item, own in zip(result.labels, found, figures["own"], strict=True)
         ],
-        "copies": [{"source": copy.source, "same_as": label_of[id(kept)]} for copy, kept in copies],
+        "copies": [{"source": copy.source, "same_as": labels[id(kept)]} for copy, kept in copies],
         "left_out": left_out,
         "combinations": {
             "strategies": list(result.n_strategies),
@@ -200,43 +373,37 @@ def summary(
             "equilibria": equilibria,
             "share": None if equilibria is None else equilibria / n,
         },
-        **_figures(result, float),
+        **figures,
     }
-    if result.exact:
+    if result.payoffs.dtype == object:
         document["exact"] = _figures(result, str)
     return document
 
 
 def _figures(result: Crossplay, number: Number) -> dict[str, Any]:
     """Payoffs, exchanges and worst cases, with numbers as `number` writes them."""
-    players, n = range(result.game.tree.n_players), range(len(result.labels))
-    labels = result.game.tree.players
+    players, n = list(enumerate(result.game.tree.players)), range(len(result.labels))
+    paid, lost = _numbers(result.swap_payoffs, number), _numbers(result.swap_regrets, number)
     return {
-        "own": [
-            {
-                "payoffs": _numbers(result.swap_payoffs[0, a, a], number),
-                "regrets": _numbers(result.swap_regrets[0, a, a], number),
-            }
-            for a in n
-        ],
+        "own": [{"payoffs": paid[0][a][a], "regrets": lost[0][a][a]} for a in n],
         "interchange": [
             {
-                "player": labels[i],
+                "player": name,
                 "equilibrium": result.interchangeable[i].tolist(),
-                "payoffs": _numbers(result.swap_payoffs[i], number),
-                "regrets": _numbers(result.swap_regrets[i], number),
+                "payoffs": paid[i],
+                "regrets": lost[i],
             }
-            for i in players
+            for i, name in players
         ],
         "worst_cases": [
             {
-                "player": labels[i],
+                "player": name,
                 "own": _numbers(result.own_payoffs[i], number),
                 "others_agree": _worst(result, result.others_agree, i, number),
                 "others_differ": _worst(result, result.others_differ, i, number),
                 "guaranteed_others_act_as_one": _worst(result, result.guaranteed, i, number),
             }
-            for i in players
+            for i, name in players
         ],
     }
 
@@ -245,11 +412,8 @@ def _worst(result: Crossplay, cases: WorstCases, player: int, number: Number) ->
     """Worst cases of one player by entry, who plays what then, and the entries to choose."""
     names = np.array(result.labels, dtype=object)
     played = {} if cases.entries is None else {"entries": names[cases.entries[player]].tolist()}
-    return {
-        "payoffs": _numbers(cases.payoffs[player], number),
-        **played,
-        "best": names[cases.best[player]].tolist(),
-    }
+    best = names[cases.best[player]].tolist()
+    return {"payoffs": _numbers(cases.payoffs[player], number), **played, "best": best}
 
 
 def _numbers(values: Any, number: Number) -> Any:
@@ -277,29 +441,25 @@ def report_on(document: Mapping[str, Any]) -> Report:
     """Return the tables of the summary of a cross-play."""
     if "entries" not in document:
         return Report((Table(f"Cross-play on {document['game']}", lines=("not measured yet",)),))
-    several = len(document["entries"]) > 1
-    exchanges = [_combinations(document), *_exchanges(document)] if several else []
+    exchanges = _combinations(document) if len(document["entries"]) > 1 else []
     return Report((_entries(document), *exchanges, _worst_cases(document)))
 
 
 def _entries(document: Mapping[str, Any]) -> Table:
     entries, figures = document["entries"], document.get("exact", document)
     names = [identity_text(entry["identity"]) for entry in entries]
-    rows = [
-        Row(
-            entry["label"],
-            {
-                "entry": entry["label"],
-                "from": entry["source"],
-                "identity": name.split() or None,
-                "further parameters": _parameters(entry["identity"]) or None,
-                "payoffs": list(map(_payoff, own["payoffs"])),
-                "max regret": entry["max_regret"],
-            },
-            exact=frozenset(["max regret"] if "exact" in document else []),
-        )
-        for entry, name, own in zip(entries, names, figures["own"], strict=True)
-    ]
+    exact = frozenset(["max regret"] if "exact" in document else [])
+    rows = []
+    for entry, name, own in zip(entries, names, figures["own"], strict=True):
+        values = {
+            "entry": entry["label"],
+            "from": entry["source"],
+            "identity": name.split() or None,
+            "further parameters": _parameters(entry["identity"]) or None,
+            "payoffs": list(map(_payoff, own["payoffs"])),
+            "max regret": entry["max_regret"],
+        }
+        rows.append(Row(entry["label"], values, exact))
     columns = (
         Column("entry", identifies=True),
         Column("from"),
@@ -337,8 +497,8 @@ def _parameters(identity: Mapping[str, Any] | None) -> str:
 
 def _no_equilibria(document: Mapping[str, Any]) -> list[str]:
     """Notes on entries that are no equilibria themselves."""
-    labels, equilibrium = _labels(document), document["interchange"][0]["equilibrium"]
-    off = [label for a, label in enumerate(labels) if not equilibrium[a][a]]
+    equilibrium = document["interchange"][0]["equilibrium"]
+    off = [label for a, label in enumerate(_labels(document)) if not equilibrium[a][a]]
     if not off:
         return []
     what = "is no equilibrium itself" if len(off) == 1 else "are no equilibria themselves"
@@ -347,11 +507,12 @@ def _no_equilibria(document: Mapping[str, Any]) -> list[str]:
     return [note, _DECIMALS] if "exact" in document else [note]
 
 
-def _combinations(document: Mapping[str, Any]) -> Table:
+def _combinations(document: Mapping[str, Any]) -> list[Table]:
+    """How many are equilibria, and a matrix for each player who may follow another entry."""
     found, players = document["combinations"], document["players"]
     n, equilibria = found["count"], found["equilibria"]
     what = "combinations of different strategies"
-    counts = zip(found["strategies"], players, strict=True)
+    counts = list(zip(found["strategies"], players, strict=True))
     strategies = _listed([f"{count:,} of {player}" for count, player in counts])
     share = (
         f"{n:,} {what} are too many to verify all of them."
@@ -360,24 +521,14 @@ def _combinations(document: Mapping[str, Any]) -> Table:
     )
     least = "" if "exact" in document else f" (by more than {SAME_PLAN:.0e})".replace("e-0", "e-")
     lines = [f"{share} Different strategies{least} in the entries: {strategies}."]
-    if steady := [players[p] for p in _steady(document)]:
+    steady = [player for count, player in counts if count == 1]
+    if steady:
         verb = "follows" if len(steady) == 1 else "each follow"
         lines.append(f"{_listed(steady)} {verb} the same strategy in all entries.")
-    return Table("", lines=tuple(lines))
-
-
-def _steady(document: Mapping[str, Any]) -> list[int]:
-    """Players whose strategy is the same in all entries."""
-    return [p for p, count in enumerate(document["combinations"]["strategies"]) if count == 1]
-
-
-def _exchanges(document: Mapping[str, Any]) -> list[Table]:
-    """A matrix for each player who follows another entry than all others."""
-    players, steady = range(len(document["players"])), _steady(document)
-    shown = [p for p in players if p not in steady]
+    shown = [p for p, player in enumerate(players) if player not in steady]
     if len(players) == 2:  # P2 among the strategies of another entry is P1 among those of this
         shown = [] if steady else [0]
-    return [_exchange(document, player) for player in shown]
+    return [Table("", lines=tuple(lines)), *(_exchange(document, player) for player in shown)]
 
 
 def _exchange(document: Mapping[str, Any], player: int) -> Table:
@@ -388,19 +539,14 @@ def _exchange(document: Mapping[str, Any], player: int) -> Table:
     if len(labels) > MOST_IN_MATRIX:
         pairs = f"{sum(map(sum, equilibrium))} of {len(labels) ** 2} pairs are equilibria"
         return Table(title, lines=(f"{pairs}; too wide to print, but --json and --out have all",))
-    columns = (
-        Column("", identifies=True),
-        *(Column(label, "number") for label in labels),
-    )
+    columns = (Column("", identifies=True), *(Column(label, "number") for label in labels))
 
     def matrix(write: Any, legend: str, narrow: Table | None = None) -> Table:
         rows = []
-        for a, label in enumerate(labels):
-            cells = [
-                "=" if same else write(regrets)
-                for same, regrets in zip(equilibrium[a], measured["regrets"][a], strict=True)
-            ]
-            rows.append(Row(label, {"": label, **dict(zip(labels, cells, strict=True))}))
+        for label, row, gains in zip(labels, equilibrium, measured["regrets"], strict=True):
+            pairs = zip(labels, row, gains, strict=True)
+            cells = {column: "=" if same else write(gain) for column, same, gain in pairs}
+            rows.append(Row(label, {"": label, **cells}))
         return Table(title, columns, tuple(rows), (legend,), narrow=narrow)
 
     signs = matrix(lambda regrets: ".", _SIGNS)
@@ -427,11 +573,8 @@ def _worst_cases(document: Mapping[str, Any]) -> Table:
                 followed = f"({' '.join(cases[key]['entries'][a])})" if costs else ""
                 values[f"{column}: who"] = followed
             rows.append(Row(f"{rounded['player']} {label}", values))
-    columns = [
-        Column("player", identifies=True),
-        Column("entry", identifies=True),
-        Column("own", "number"),
-    ]
+    identifying = [Column(name, identifies=True) for name in ("player", "entry")]
+    columns = [*identifying, Column("own", "number")]
     for name in _ASSUMPTIONS:
         columns.append(Column(name, "number", name.replace(" ", "\n")))
         columns.append(Column(f"{name}: who", stacked=" ", dispensable=1))

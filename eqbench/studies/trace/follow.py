@@ -4,28 +4,32 @@ from __future__ import annotations
 
 import itertools
 import math
+import os
 import time
-from collections import deque
+import zlib
+from bisect import bisect_left, insort
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.continuation import BranchPoint, Continuation, ContinuationError, Turn
-from eqbench.errors import EqbenchError, SolverUnavailableError, UsageError
+from eqbench.documents import open_file
+from eqbench.errors import EqbenchError, UsageError
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
 from eqbench.model.tree import FloatArray
 from eqbench.registry import LoadedSolver
-from eqbench.solver import obstacle_of
 from eqbench.spec import Spec, parse_spec
-from eqbench.studies.branch import POINTS, Branch, action_labels
+from eqbench.store.run_folder import reported
+from eqbench.studies.branch import POINTS, Branch, action_labels, header
 from eqbench.studies.frame import Session
 from eqbench.studies.requests import MOST, TraceRequest
-from eqbench.studies.trace.checkpoint import Crossed, Outcome, PointsWriter, Progress
+from eqbench.studies.trace.checkpoint import Crossed, Outcome, Progress
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,13 +47,9 @@ class Setting:
     def of(cls, request: TraceRequest) -> Setting:
         """The game and the continuation that a request asks for.
 
-        Raises
-        ------
-        UsageError
-            If the range is empty, a value lies outside it or is refused by the game, the game
-            has no such parameter, or the solver follows no branches or does not take the game.
-        SolverUnavailableError
-            If the solver cannot run here.
+        UsageError if the range or a value is not possible, the game has no such parameter, or the
+        solver follows no branches or does not take the game; SolverUnavailableError if the solver
+        cannot run here.
         """
         at = tuple(dict.fromkeys(Fraction(value) for value in request.at if value != MOST))
         low, high = sorted((request.first, request.last))
@@ -60,28 +60,29 @@ class Setting:
                 raise UsageError(f"--at {value} lies outside the range from {low} to {high}")
         registry = request.registry()
         game = registry.load_game(request.game, max_nodes=request.max_nodes)
-        name = _parameter(game, request.parameter)
+        name = game.tree.payoffs.parameter
+        if name is None:
+            raise UsageError(
+                f"{game.spec} has no payoff parameter to follow a branch along; choose a game with "
+                "one, for example skp or kuhn3 with their pot"
+            )
+        if request.parameter not in ("", name):
+            asked = repr(request.parameter)
+            raise UsageError(f"{game.spec} has no parameter {asked}; its parameter is {name!r}")
         for value in (request.first, request.last):
             registry.describe_game(game.at(**{name: value}).spec)  # the game checks its options
         solver = registry.load_solver(_solver_spec(request))
-        return cls(request, game, name, solver, _continuation(solver, game), at)
+        if not hasattr(solver.instance, "continuation"):
+            raise UsageError(
+                f"{solver.entry.name} does not follow branches: it offers no `continuation`; "
+                "arclength does"
+            )
+        solver.check(game)
+        return cls(request, game, name, solver, solver.instance.continuation(game), at)
 
     def game_at(self, value: Fraction) -> Game:
         """The game at an exact value of the parameter."""
         return self.game.at(**{self.parameter: value})
-
-
-def _parameter(game: Game, asked: str) -> str:
-    """Name of the game's parameter, if it is the one that is asked for."""
-    name = game.tree.payoffs.parameter
-    if name is None:
-        raise UsageError(
-            f"{game.spec} has no payoff parameter to follow a branch along; choose a game with "
-            "one, for example skp or kuhn3 with their pot"
-        )
-    if asked and asked != name:
-        raise UsageError(f"{game.spec} has no parameter {asked!r}; its parameter is {name!r}")
-    return name
 
 
 def _solver_spec(request: TraceRequest) -> Spec:
@@ -98,20 +99,6 @@ def _solver_spec(request: TraceRequest) -> Spec:
     return spec.replace(**chosen)
 
 
-def _continuation(solver: LoadedSolver, game: Game) -> Continuation:
-    offer = getattr(solver.instance, "continuation", None)
-    if offer is None:
-        raise UsageError(
-            f"{solver.entry.name} does not follow branches: it offers no `continuation`; "
-            "arclength does"
-        )
-    obstacle = obstacle_of(solver.instance, game)
-    if obstacle is not None:
-        status, reason = obstacle
-        raise (SolverUnavailableError if status == "unavailable" else UsageError)(reason)
-    return offer(game)
-
-
 # Half the width, as a share of the parameter, of what counts as standing still.
 TOLERANCE = 1e-3
 # At a smooth fold, or where the branch is only steep, little of what lies within the width also
@@ -124,11 +111,6 @@ LEAST_SHARE = 1e-3
 SLOPE = 2 * TOLERANCE * NARROWER / (KEPT * LEAST_LENGTH)
 # Length of the branch between two points that are kept to be polished.
 SPACING = LEAST_LENGTH / 10
-
-
-def stands_still(change: float, length: float, value: float) -> bool:
-    """Return whether the parameter hardly changes over a length of the branch."""
-    return abs(change) <= SLOPE * max(abs(value), 1.0) * length
 
 
 def stretches(branch: Branch) -> list[tuple[int, int]]:
@@ -159,31 +141,19 @@ def stretches(branch: Branch) -> list[tuple[int, int]]:
 
 def _last_within(values: FloatArray, width: float) -> NDArray[np.int64]:
     """For each point the last one up to which values (K,) stay within a relative width."""
-    last = np.empty(len(values), dtype=np.int64)
-    # candidates for the least and the largest value from i to j, the present one in front
-    least: deque[int] = deque()
-    most: deque[int] = deque()
-    j = 0
-    numbers = values.tolist()
-    for i, value in enumerate(numbers):
+    numbers, last, end = values.tolist(), [], 0
+    window: list[float] = []  # from the present point to the end, sorted
+    for value in numbers:
         allowed = width * max(abs(value), 1.0)
-        while j < len(numbers):
-            low = min(numbers[j], numbers[least[0]]) if least else numbers[j]
-            high = max(numbers[j], numbers[most[0]]) if most else numbers[j]
-            if high - low > allowed:
+        while end < len(numbers):
+            extremes = (*window[:1], numbers[end], *window[-1:])
+            if max(extremes) - min(extremes) > allowed:
                 break
-            while least and numbers[least[-1]] >= numbers[j]:
-                least.pop()
-            while most and numbers[most[-1]] <= numbers[j]:
-                most.pop()
-            least.append(j)
-            most.append(j)
-            j += 1
-        last[i] = j - 1
-        for ends in (least, most):
-            if ends[0] == i:
-                ends.popleft()
-    return last
+            insort(window, numbers[end])
+            end += 1
+        last.append(end - 1)
+        del window[bisect_left(window, value)]
+    return np.array(last)
 
 
 # Frequencies that differ by less are those of the same point.
@@ -206,7 +176,7 @@ class Piece(NamedTuple):
 
 
 class Crossings(NamedTuple):
-    """Points of a piece with one value of the parameter, and how many could not be computed."""
+    """Points with one value of the parameter, and how many could not be computed."""
 
     found: list[BranchPoint]
     lost: int
@@ -241,7 +211,6 @@ def pieces(setting: Setting, point: BranchPoint) -> Iterator[Piece]:
 
 def crossings_of(continuation: Continuation, piece: Piece, value: float) -> Crossings:
     """Points after the first one of a piece at which the parameter has a value."""
-    value = float(value)
     expected = piece.passes(value)
     try:
         found = _inside(continuation, piece, value) if expected else []
@@ -282,58 +251,28 @@ def _inside(continuation: Continuation, piece: Piece, value: float) -> list[Bran
 CHECKPOINT_S, FLUSH_S, REPORT_S = 5.0, 1.0, 0.1
 
 
-def begin(setting: Setting) -> Progress:
-    """A trace that has its first point only, and has not written it.
-
-    Raises
-    ------
-    EqbenchError
-        If the continuation finds no start.
-    """
-    first, clock = setting.request.first, _Clock(setting.continuation)
-    try:
-        point = start_of(setting)
-    except ContinuationError as error:
-        raise EqbenchError(f"no branch begins at {setting.parameter}={first}: {error}") from None
-    crossings = [[point] if value == first else [] for value in setting.at]
-    progress = Progress(last=point, crossings=crossings, lost=[0] * len(crossings))
-    clock.add_to(progress)
-    return progress
-
-
-def follow(setting: Setting, progress: Progress, session: Session) -> None:
-    """Follow the branch from where `progress` stands until it leaves the range or must stop.
+def follow(setting: Setting, progress: Progress | None, session: Session) -> Progress:
+    """Follow the branch from its start or where it was left, until it ends or must stop.
 
     Points are appended to the file of points while it is followed, and every few seconds a
-    checkpoint is written; so is one in the end. `progress` says how it ended.
+    checkpoint is written; so is one in the end. The progress says how it ended.
 
-    Raises
-    ------
-    UsageError
-        If the file of points does not fit the progress.
-    StoreError
-        If a file cannot be written.
+    EqbenchError if the branch has no start, UsageError if the file of points does not fit the
+    progress, StoreError if a file cannot be written.
     """
-    file = PointsWriter(session.folder / POINTS, setting.game.tree, progress)
-    collector, clock = _Collector(setting, progress, file), _Clock(setting.continuation)
-    if not progress.points:
-        collector.write(progress.last)
+    trace = _Trace(setting, progress, session.folder)
+    progress = trace.progress
     progress.outcome, progress.reason = "interrupted", ""
-
-    def save() -> None:
-        clock.add_to(progress)
-        file.flush(to_disk=True)
-        progress.write(session.folder)
 
     def report() -> None:
         session.tell(f"{setting.parameter} {progress.last.value:.6f}, {progress.points:,} points")
 
     begun = time.perf_counter()
-    periods = {report: REPORT_S, file.flush: FLUSH_S, save: CHECKPOINT_S}
+    periods = {report: REPORT_S, trace.flush: FLUSH_S, trace.save: CHECKPOINT_S}
     done = dict.fromkeys(periods, begun)
     try:
         for piece in pieces(setting, progress.last):
-            collector.take(piece)
+            trace.take(piece)
             if piece.leaves:
                 progress.outcome = "arrived"
                 break
@@ -349,7 +288,8 @@ def follow(setting: Setting, progress: Progress, session: Session) -> None:
     except ContinuationError as error:
         place = f"{setting.parameter}={progress.last.value:.9g}"
         progress.outcome, progress.reason = "stalled", f"stalled at {place}: {error}"
-    save()
+    trace.save()
+    return progress
 
 
 def _stopped(
@@ -366,14 +306,26 @@ def _stopped(
     return None
 
 
-class _Collector:
-    """Writes points down and notes folds and crossings on the way."""
+class _Trace:
+    """A branch that is followed: the file of its points, what is noted, what was spent."""
 
-    def __init__(self, setting: Setting, progress: Progress, file: PointsWriter) -> None:
-        self.setting, self.progress, self.file = setting, progress, file
+    def __init__(self, setting: Setting, progress: Progress | None, folder: Path) -> None:
+        """Begin the branch and the file of its points, or cut that to what a checkpoint says."""
+        self.setting, self.folder, self.file = setting, folder, folder / POINTS
         self.model = setting.game.payoff_model()
         self.actions = Choices.of(setting.game.tree).action
         self.labels = np.array(action_labels(setting.game.tree))
+        self.lines: list[str] = []
+        self.clocks = self._look()
+        if progress is not None:
+            self.progress = progress
+            _cut(self.file, progress)
+            return
+        self.progress = _begun(setting)
+        with reported(self.file):
+            self.file.unlink(missing_ok=True)  # opening a pipe would wait for a reader
+        self.lines.append(header(setting.game.tree))
+        self.write(self.progress.last)
 
     def take(self, piece: Piece) -> None:
         progress, before, after = self.progress, piece.before, piece.after
@@ -400,15 +352,17 @@ class _Collector:
         self.write(after)
         kept = progress.still_at
         far = not kept or progress.arclength - kept[-1][1] >= SPACING
-        if far and stands_still(along, length, after.value):
+        if far and abs(along) <= SLOPE * max(abs(after.value), 1.0) * length:
             kept.append((progress.points - 1, progress.arclength))
             progress.still.append(after)
 
     def write(self, point: BranchPoint) -> None:
+        """Add a point; it is in the file after the next `flush`."""
         progress, crossed = self.progress, self._crossed(point.value, point.behavior)
         free = point.behavior[self.actions].tolist()
-        place = [crossed["parameter"], progress.arclength]
-        self.file.append([*place, *crossed["payoffs"], *free])
+        row = [crossed["parameter"], progress.arclength, *crossed["payoffs"], *free]
+        self.lines.append(",".join(map(repr, row)) + "\n")
+        progress.points += 1
         if point.event:
             progress.branch_points.append(crossed)
         progress.last = point
@@ -417,23 +371,61 @@ class _Collector:
         payoffs = self.model.at(value).expected_payoffs(behavior).tolist()
         return {"parameter": float(value), "payoffs": payoffs}
 
+    def flush(self, *, to_disk: bool = False) -> None:
+        """Hand all rows to the system, or wait until the disk has them; StoreError if it fails."""
+        data = "".join(self.lines).encode()
+        self.lines.clear()
+        with reported(self.file), self.file.open("ab") as file:
+            file.write(data)
+            if to_disk:
+                file.flush()
+                os.fsync(file.fileno())
+        self.progress.size += len(data)
+        self.progress.checksum = zlib.crc32(data, self.progress.checksum)
 
-class _Clock:
-    """Adds the time and the work since the last look to those of a trace."""
-
-    def __init__(self, continuation: Continuation) -> None:
-        self.continuation = continuation
-        self.last = self._look()
-
-    def _look(self) -> tuple[float, float, dict[str, int]]:
-        return time.perf_counter(), time.process_time(), dict(self.continuation.statistics)
-
-    def add_to(self, progress: Progress) -> None:
-        """Add what was spent since then."""
-        (wall, cpu, counts), self.last = self.last, self._look()
-        progress.elapsed_s += self.last[0] - wall
-        progress.cpu_s += self.last[1] - cpu
+    def save(self) -> None:
+        """Write a checkpoint, with what was spent since the last one."""
+        progress, (wall, cpu, counts) = self.progress, self.clocks
+        self.clocks = self._look()
+        progress.elapsed_s += self.clocks[0] - wall
+        progress.cpu_s += self.clocks[1] - cpu
         progress.statistics = {
             name: progress.statistics.get(name, 0) + count - counts.get(name, 0)
-            for name, count in self.last[2].items()
+            for name, count in self.clocks[2].items()
         }
+        self.flush(to_disk=True)
+        progress.write(self.folder)
+
+    def _look(self) -> tuple[float, float, dict[str, int]]:
+        statistics = dict(self.setting.continuation.statistics)
+        return time.perf_counter(), time.process_time(), statistics
+
+
+def _begun(setting: Setting) -> Progress:
+    """A trace that has its first point only, and has not written it."""
+    first = setting.request.first
+    try:
+        point = start_of(setting)
+    except ContinuationError as error:
+        raise EqbenchError(f"no branch begins at {setting.parameter}={first}: {error}") from None
+    crossings = [[point] if value == first else [] for value in setting.at]
+    return Progress(last=point, crossings=crossings, lost=[0] * len(crossings))
+
+
+def _cut(path: Path, progress: Progress) -> None:
+    """Cut a file of points to those of a checkpoint."""
+    try:
+        checksum, rest = 0, progress.size
+        with open_file(path) as file:
+            while rest and (block := file.read(min(rest, 2**20))):
+                checksum, rest = zlib.crc32(block, checksum), rest - len(block)
+            if rest or checksum != progress.checksum:
+                raise UsageError(
+                    f"{path} is not as it was at the last checkpoint, when it had "
+                    f"{progress.size:,} bytes; restore it, or trace the branch again"
+                )
+        os.truncate(path, progress.size)
+    except OSError as error:
+        raise UsageError(
+            f"cannot go on writing {path}: {error.strerror}; restore it, or trace the branch again"
+        ) from None

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from eqbench.continuation import BranchPoint, Continuation, ContinuationError
+from eqbench.continuation import BranchPoint, ContinuationError
 from eqbench.equilibria import Identifier
 from eqbench.errors import INTERRUPTED, EqbenchError, UsageError, counted
 from eqbench.harness.environment import solver_version
@@ -39,7 +39,6 @@ from eqbench.studies.trace.checkpoint import Progress
 from eqbench.studies.trace.follow import (
     Crossings,
     Setting,
-    begin,
     crossings_of,
     follow,
     pieces,
@@ -49,6 +48,7 @@ from eqbench.studies.trace.follow import (
 
 SCHEMA = "eqbench.branch/1"
 COUNTS_OF_WORK = ("factorizations", "steps", "refused_steps")
+METHOD = ("epsilon", "regularization", "derivative")  # as far as the solver says
 _STOPPED = {"outcome": "interrupted", "reason": "interrupted"}
 # Where points of a piece are polished, as shares of its length.
 SHARES = (0.15, 0.325, 0.5, 0.675, 0.85)
@@ -76,11 +76,7 @@ _COUNTS = (
 
 
 class TraceStudy(Study[TraceRequest]):
-    """Follow the branch of a request, then polish and verify equilibria on it.
-
-    Counts are of this branch, for this regularization and this strength of it; other equilibria
-    may exist beside it.
-    """
+    """Follow the branch of a request, then polish and verify equilibria on it."""
 
     request_type = TraceRequest
 
@@ -103,47 +99,33 @@ class TraceStudy(Study[TraceRequest]):
 
     def do(self, part: str, session: Session) -> dict[str, Any]:
         """Follow the branch on from where it was left, and look at what there is of it."""
-        progress = self.followed(session)
-        branch = counts = coarse = None
+        progress, setting = self.followed(session), self.setting
+        values, branch, most = np.array([progress.last.value]), None, 1
         if progress.points > 1:
-            branch = read_points(self.setting.game, session.folder / POINTS)
-            counts = counts_of(branch.values, progress.turns)
-            coarse = counts_of(branch.values, progress.turns, NARROWEST)
-        most = coarse.most if coarse else 1
+            branch = read_points(setting.game, session.folder / POINTS)
+            values = branch.values
+        counts, coarse = (counts_of(values, progress.turns, width) for width in (0.0, NARROWEST))
+        if branch is not None:
+            most = coarse.most
         record: dict[str, Any] = {
-            "outcome": progress.outcome,
-            "reason": progress.reason,
-            "points": progress.points,
+            **{name: getattr(progress, name) for name in ("outcome", "reason", "points")},
             "last": progress.last.value,
-            "elapsed_s": progress.elapsed_s,
-            "cpu_s": progress.cpu_s,
+            **{name: getattr(progress, name) for name in ("elapsed_s", "cpu_s")},
             **{name: progress.statistics.get(name) for name in COUNTS_OF_WORK},
-            "folds": progress.folds,
-            "branch_points": progress.branch_points,
-            "corners": progress.corners,
+            **{name: getattr(progress, name) for name in ("folds", "branch_points", "corners")},
             "vertical": [],
-            "coexisting": {
-                "most": most,
-                "intervals": list(map(list, coarse.intervals(most))) if coarse else [],
-            },
+            "coexisting": {"most": most, "intervals": list(map(list, coarse.intervals(most)))},
             "at": [],
         }
         try:
             if branch is not None:
-                rows = [row for row, _ in progress.still_at]
-                still = list(zip(rows, progress.still, strict=True))
-                continuation = self.setting.continuation
-                record["vertical"] = vertical_pieces(continuation, branch, still, session)
+                record["vertical"] = _vertical_pieces(setting, branch, progress, session)
             for value, crossings in self._looked_at(progress, coarse, session):
                 places = [piece["parameter"] for piece in record["vertical"]]
-                vertical = any(same_value(place, float(value)) for place in places)
-                name = f"at{len(record['at']) + 1}"
-                entry = equilibria_at(
-                    self.setting, value, crossings.found, name, session, vertical=vertical
-                )
-                window = (float(value), float(value))
-                if counts:
-                    window = counts.window(window[0], len(crossings.found) + crossings.lost)
+                vertical = any(_same_value(place, float(value)) for place in places)
+                name, found = f"at{len(record['at']) + 1}", crossings.found
+                entry = equilibria_at(setting, value, found, name, session, vertical=vertical)
+                window = counts.window(float(value), len(found) + crossings.lost)
                 record["at"].append(entry | {"lost": crossings.lost, "window": list(window)})
         except KeyboardInterrupt:
             record |= _STOPPED
@@ -152,14 +134,8 @@ class TraceStudy(Study[TraceRequest]):
     def followed(self, session: Session) -> Progress:
         """Follow the branch from its start, or from where it was left, until it must stop.
 
-        Raises
-        ------
-        EqbenchError
-            If the branch has no start.
-        UsageError
-            If the files of the folder are damaged.
-        StoreError
-            If they cannot be written.
+        EqbenchError if it has no start; UsageError if files of the folder are damaged, StoreError
+        if they cannot be written.
         """
         setting = self.setting
         progress = Progress.read(session.folder, len(setting.at))
@@ -169,19 +145,18 @@ class TraceStudy(Study[TraceRequest]):
                 prepare(setting.game)
             warm_up(setting.game)
             session.tell("looking for a start")
-            progress = progress or begin(setting)
-            follow(setting, progress, session)
+            progress = follow(setting, progress, session)
         return progress
 
     def _looked_at(
-        self, progress: Progress, counts: Counts | None, session: Session
+        self, progress: Progress, counts: Counts, session: Session
     ) -> Iterator[tuple[Fraction, Crossings]]:
         """The values that were asked for, and where the branch has them."""
         found = map(Crossings, progress.crossings, progress.lost)
         yield from zip(self.setting.at, found, strict=True)
-        if MOST in self.request.at and counts is not None and counts.most:
+        if MOST in self.request.at and counts.most:
             value = in_the_middle_of_most(counts)
-            yield value, crossings_again(self.setting, value, progress.points, session)
+            yield value, _crossings_again(self.setting, value, progress.points, session)
 
     def summary(self, records: Sequence[dict[str, Any]], *, finished: bool) -> dict[str, Any]:
         setting, solver = self.setting, self.setting.solver.instance
@@ -195,9 +170,7 @@ class TraceStudy(Study[TraceRequest]):
             "parameter": setting.parameter,
             "from": float(self.request.first),
             "to": float(self.request.last),
-            "epsilon": getattr(solver, "epsilon", None),
-            "regularization": getattr(solver, "regularization", None),
-            "derivative": getattr(solver, "derivative", None),
+            **{name: getattr(solver, name, None) for name in METHOD},
             "finished": finished and found["outcome"] == "arrived",
             **found,
         }
@@ -222,59 +195,40 @@ class TraceStudy(Study[TraceRequest]):
         return INTERRUPTED if outcome == "interrupted" else 0, reason
 
 
-def same_value(one: float, other: float) -> bool:
-    """Return whether two values of the parameter differ by no more than 1e-8 of their size."""
+def _same_value(one: float, other: float) -> bool:
     return abs(one - other) <= SAME_VALUE * max(abs(one), 1.0)
 
 
-def vertical_pieces(
-    continuation: Continuation,
-    branch: Branch,
-    still: Sequence[tuple[int, BranchPoint]],
-    session: Session,
+def _vertical_pieces(
+    setting: Setting, branch: Branch, progress: Progress, session: Session
 ) -> list[dict[str, Any]]:
     """The :func:`stretches` that are vertical without regularization too, for JSON.
 
     Up to five points of each are polished while the parameter is free, and all of them must
     come out as equilibria at one value. That is the `parameter` of the piece; its `payoffs` are
     the smallest and the largest ones that the polished points have.
-
-    Parameters
-    ----------
-    still : points of the branch at which the parameter hardly changes, by their row
-
-    Raises
-    ------
-    KeyboardInterrupt
-        If the session is interrupted.
     """
+    continuation, rows = setting.continuation, np.array([row for row, _ in progress.still_at])
     found = []
     for i, j in stretches(branch):
         session.go_on("polishing vertical pieces")
         values, seen = [], []
-        for point in _inside(branch, still, i, j):
-            behavior, value = continuation.polish(point)
+        among = np.flatnonzero((rows > i) & (rows < j))
+        if not len(among):
+            continue
+        first, last = branch.arclength[[i, j]]
+        places = branch.arclength[rows[among]] - first
+        nearest = [int(np.abs(places - share * (last - first)).argmin()) for share in SHARES]
+        for k in dict.fromkeys(nearest):
+            behavior, value = continuation.polish(progress.still[among[k]])
             values.append(value)
             seen.append(measured(continuation.game_at(value).tree, behavior))
         equilibria = all(item.is_equilibrium for item in seen)
-        if len(seen) > 1 and equilibria and same_value(max(values), min(values)):
+        if len(seen) > 1 and equilibria and _same_value(max(values), min(values)):
             payoffs = np.array([item.payoffs for item in seen])
             ends = [payoffs.min(axis=0).tolist(), payoffs.max(axis=0).tolist()]
             found.append({"parameter": float(np.median(values)), "payoffs": ends})
     return found
-
-
-def _inside(
-    branch: Branch, still: Sequence[tuple[int, BranchPoint]], i: int, j: int
-) -> list[BranchPoint]:
-    """Up to five points that are spread over the inside of a stretch."""
-    among = [(row, point) for row, point in still if i < row < j]
-    if not among:
-        return []
-    places = branch.arclength[[row for row, _ in among]]
-    first, last = branch.arclength[[i, j]]
-    nearest = [int(np.abs(places - first - share * (last - first)).argmin()) for share in SHARES]
-    return [among[k][1] for k in dict.fromkeys(nearest)]
 
 
 def counts_of(
@@ -282,10 +236,8 @@ def counts_of(
 ) -> Counts:
     """Count the points of a branch with these values of the parameter, float64 (K,).
 
-    Parameters
-    ----------
-    turns : before which point the parameter turns, and at which value
-    tolerance : breakpoints that are no further apart become one
+    `turns` says before which point the parameter turns, and at which value; breakpoints that are
+    no further apart than `tolerance` become one.
     """
     rows = [row for row, _ in turns]
     return crossing_counts(np.insert(values, rows, [value for _, value in turns]), tolerance)
@@ -316,27 +268,16 @@ def equilibria_at(
     crossings : points of the branch there
     name : of the profiles, which are written as `name`-1, …
     vertical : whether the branch is vertical there, so that it has more than the crossings
-
-    Raises
-    ------
-    StoreError
-        If a profile cannot be written.
-    KeyboardInterrupt
-        If the session is interrupted.
     """
     game, continuation = setting.game_at(value), setting.continuation
     place = f"{setting.parameter}={float(value):.9g}"
-    found = []
+    identifier, found, described = Identifier(game), [], []
     for number, point in enumerate(crossings, start=1):
         session.go_on(f"polishing {number} of {len(crossings)} at {place}")
-        found.append(measured(game.tree, continuation.polish(point, float(value))[0]))
-    equilibria = [item for item in found if item.is_equilibrium]
-    distinct = distinct_payoffs(item.payoffs for item in equilibria)
-    identifier, described = Identifier(game), []
-    for number, item in enumerate(found, start=1):
-        session.go_on()
+        item = measured(game.tree, continuation.polish(point, float(value))[0])
         identity = identifier.identify(item.profile, item.max_regret)
         text = profile_text(game.tree, item.profile, game.spec)
+        found.append(item)
         described.append(
             {
                 "payoffs": item.payoffs,
@@ -346,6 +287,8 @@ def equilibria_at(
                 "identity": None if identity is None else identity.to_json(),
             }
         )
+    equilibria = [item.payoffs for item in found if item.is_equilibrium]
+    distinct = distinct_payoffs(equilibria)
     entry: dict[str, Any] = {
         "parameter": float(value),
         "vertical": vertical,
@@ -388,15 +331,10 @@ def _beside(
     }
 
 
-def crossings_again(setting: Setting, value: Fraction, points: int, session: Session) -> Crossings:
+def _crossings_again(setting: Setting, value: Fraction, points: int, session: Session) -> Crossings:
     """Crossings of one value, by following the branch once more up to so many points.
 
-    Raises
-    ------
-    EqbenchError
-        If that fails, which another version of the solver may cause.
-    KeyboardInterrupt
-        If the session is interrupted.
+    EqbenchError if that fails, which another version of the solver may cause.
     """
     found, lost = [], 0
     session.tell(f"following the branch once more for {float(value):.9g}")
@@ -418,31 +356,29 @@ def crossings_again(setting: Setting, value: Fraction, points: int, session: Ses
 def trace_report(document: Mapping[str, Any]) -> Report:
     """Return the tables of a summary."""
     game = parse_spec(document["game"]).without(document["parameter"])
-    title, name = f"Branch of {game}", document["parameter"]
+    title, name, players = f"Branch of {game}", document["parameter"], document["players"]
     if not document["points"]:
         return Report((Table(title, lines=("no point of it yet",)),))
-    payoffs = tuple(
-        Column(f"u:{player}", "payoff", layout="+z.6f") for player in document["players"]
-    )
-    titles = [column.title for column in payoffs]
+    payoffs = profile_columns(players)[: len(players)]
     place = Column(name, "number", identifies=True, layout=".9f")
     tables = [Table(title, lines=tuple(_course(document)))]
-    if document["folds"]:
-        folds = [
-            {name: fold["parameter"], "exact": "yes" if fold["exact"] else "no"}
-            | dict(zip(titles, fold["payoffs"], strict=True))
-            for fold in document["folds"]
-        ]
-        columns = (place, *payoffs, Column("exact"))
-        tables.append(_listed(f"Folds: {len(folds):,}", columns, folds, _FOLDS))
-    if document["vertical"]:
-        pieces = [
-            {name: piece["parameter"]}
-            | dict(zip(titles, map(_range, *piece["payoffs"]), strict=True))
-            for piece in document["vertical"]
-        ]
-        title = f"Vertical pieces: {len(pieces):,}"
-        tables.append(_listed(title, (place, *payoffs), pieces, _INSIDE))
+
+    def add(what: str, columns: tuple[Column, ...], found: list[list[Any]], note: str) -> None:
+        titles = [column.title for column in columns]
+        values = [dict(zip(titles, item, strict=True)) for item in found[:MOST_ROWS]]
+        rows = tuple(Row(f"{item[name]:.9f}", item) for item in values)
+        more = len(found) - MOST_ROWS
+        notes = (f"{more:,} more in summary.json", note) if more > 0 else (note,)
+        if found:
+            tables.append(Table(f"{what}: {len(found):,}", columns, rows, notes))
+
+    folds = [
+        [fold["parameter"], *fold["payoffs"], "yes" if fold["exact"] else "no"]
+        for fold in document["folds"]
+    ]
+    pieces = [[v["parameter"], *map(_range, *v["payoffs"])] for v in document["vertical"]]
+    add("Folds", (place, *payoffs, Column("exact")), folds, _FOLDS)
+    add("Vertical pieces", (place, *payoffs), pieces, _INSIDE)
     tables += [_equilibria(entry, document) for entry in document["at"]]
     return Report(tuple(tables), notes=(_COUNTS,) if document["at"] else ())
 
@@ -452,11 +388,9 @@ def _course(document: Mapping[str, Any]) -> Iterator[str]:
     name, work = document["parameter"], document["factorizations"]
     first, end, last = (f"{name}={document[key]:.9g}" for key in ("from", "to", "last"))
     yield f"from {first} towards {end}, {_method(document)}"
-    yield (
-        f"{counted(document['points'], 'point')} up to {last}"
-        + (f", {counted(work, 'factorization')}" if work is not None else "")
-        + f", {seconds(document['elapsed_s'])}"
-    )
+    worked = "" if work is None else f", {counted(work, 'factorization')}"
+    took = seconds(document["elapsed_s"])
+    yield f"{counted(document['points'], 'point')} up to {last}{worked}, {took}"
     if not document["finished"]:
         yield document["reason"]
     elif last == first:
@@ -474,53 +408,26 @@ def _course(document: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _method(document: Mapping[str, Any]) -> str:
-    """The regularization, as far as the solver says."""
-    words = [
-        f"{name} {document[name]}"
-        for name in ("epsilon", "regularization", "derivative")
-        if document[name] is not None
-    ]
+    words = [f"{name} {document[name]}" for name in METHOD if document[name] is not None]
     return ", ".join(words) or document["solver"]
 
 
-def _listed(
-    title: str, columns: tuple[Column, ...], values: list[dict[str, Any]], note: str
-) -> Table:
-    """A table of the first values, with how many more there are."""
-    rows = tuple(Row(f"{item[columns[0].title]:.9f}", item) for item in values[:MOST_ROWS])
-    more = len(values) - MOST_ROWS
-    notes = (f"{more:,} more in summary.json", note) if more > 0 else (note,)
-    return Table(title, columns, rows, notes=notes)
-
-
 def _equilibria(entry: Mapping[str, Any], document: Mapping[str, Any]) -> Table:
-    players, found = document["players"], entry["equilibria"]
-    rows = tuple(
-        Row(
-            str(number),
-            {"#": number, "profile": item["profile"]}
-            | profile_values({**item, "is_equilibrium": item["polished"]}, players),
-        )
-        for number, item in enumerate(found, start=1)
-    )
-    names = [(identity_text(item["identity"]),) for item in found]
+    players, rows, names = document["players"], [], []
+    for number, item in enumerate(entry["equilibria"], start=1):
+        names.append((identity_text(item["identity"]),))
+        values = profile_values({**item, "is_equilibrium": item["polished"]}, players)
+        rows.append(Row(str(number), {"#": number, "profile": item["profile"], **values}))
     notes = [
         *marks(names),
-        *(["! not polished to an equilibrium"] if entry["polished"] < len(found) else []),
+        *(["! not polished to an equilibrium"] if entry["polished"] < len(rows) else []),
         *([_VERTICAL] if entry["vertical"] else []),
         f"{_method(document)}.",
     ]
-    return Table(
-        f"Equilibria on this branch at {document['parameter']}={entry['parameter']:.9g}",
-        (
-            Column("#", "count", identifies=True),
-            *profile_columns(players),
-            Column("profile", dispensable=1),
-        ),
-        rows,
-        notes=tuple(notes),
-        lines=tuple(_counted(entry, players)),
-    )
+    title = f"Equilibria on this branch at {document['parameter']}={entry['parameter']:.9g}"
+    first, last = Column("#", "count", identifies=True), Column("profile", dispensable=1)
+    columns = (first, *profile_columns(players), last)
+    return Table(title, columns, tuple(rows), tuple(notes), lines=tuple(_counted(entry, players)))
 
 
 def _counted(entry: Mapping[str, Any], players: list[str]) -> Iterator[str]:
@@ -537,18 +444,15 @@ def _counted(entry: Mapping[str, Any], players: list[str]) -> Iterator[str]:
     if "beside" not in entry:
         return
     beside = entry["beside"]
-    words = [
+    others, payoffs = beside["not_on_branch"], zip(players, beside["payoff_ranges"], strict=False)
+    ranges = ", ".join(f"u:{player} {_range(*ends)}" for player, ends in payoffs)
+    yield (
         f"Found beside it from {counted(beside['starts'], 'random start')}: "
         f"{counted(beside['polished'], 'equilibrium', 'equilibria')} with "
         f"{counted(beside['distinct_payoffs'], 'distinct payoff vector')}"
-    ]
-    if beside["not_on_branch"] is not None:
-        words.append(f", of which {beside['not_on_branch']} not on this branch")
-    ranges = [
-        f"u:{player} {_range(*ends)}"
-        for player, ends in zip(players, beside["payoff_ranges"], strict=False)
-    ]
-    yield "".join(words) + (f"; {', '.join(ranges)}" if ranges else "")
+        + ("" if others is None else f", of which {others} not on this branch")
+        + (f"; {ranges}" if ranges else "")
+    )
 
 
 def _range(low: float, high: float) -> str:
