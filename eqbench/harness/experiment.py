@@ -72,8 +72,8 @@ def shipped() -> dict[str, Path]:
     """Files of the experiments that come with eqbench, by name; those of papers are theirs."""
     here = Path(__file__)
     files = {file.stem: file for file in sorted(here.with_name("experiments").glob("*.toml"))}
-    papers = sorted(here.parents[1].glob("papers/*/*.toml"))
-    return files | {f"{file.parent.name}_{file.stem}": file for file in papers}
+    papers = sorted(here.parents[1].glob("papers/*/experiments/*.toml"))
+    return files | {f"{file.parents[1].name}_{file.stem}": file for file in papers}
 
 
 def find_experiment(text: str) -> Path:

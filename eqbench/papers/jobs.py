@@ -13,6 +13,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ from eqbench.errors import UsageError
 # what goes on in its own folder after a break; the others are begun again
 _RESUMABLE = frozenset({"run", "ranges", "trace"})
 _SLICE_S = 0.2
+_PARSING = threading.Lock()  # before Python 3.12 its parser counts its depth for all threads
 
 
 @dataclass(frozen=True)
@@ -274,7 +276,9 @@ def source_digest(folder: Path, module: str) -> str:
 
 def _neighbors(source: bytes, package: str) -> Iterator[str]:
     """Modules of the same package that a source imports, wherever it does."""
-    for node in ast.walk(ast.parse(source)):
+    with _PARSING:
+        tree = ast.parse(source)
+    for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
             module = node.module or ""
             if node.level == 1 or module == package:

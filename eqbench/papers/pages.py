@@ -221,10 +221,15 @@ def index_page(judged: Sequence[Judged]) -> str:
         for claim in part["claims"]
         if claim["verdict"] in ("differs", "source_error")
     ]
-    sections = [Section("Verdicts", (Prose((_MEANING,)), Table("counts", heads, rows, plain=True)))]
+    sections = [
+        Section(
+            "Verdicts", (Prose((_MEANING,)), Table("counts", heads, rows, plain=True, wrapped=True))
+        )
+    ]
     if open_ends:
         names = ("source", "part", "claim", "theirs", "ours", "verdict", "detail")
-        table = Table("differences", [Column(name) for name in names], open_ends, filters=names[:1])
+        heads = [Column(name) for name in names]
+        table = Table("differences", heads, open_ends, filters=names[:1], wrapped=True)
         sections.append(Section("What is not as printed", (table,)))
     return document(
         "Published results, reproduced", sections, lead=[_extent(full=judged[0]["full"])]

@@ -15,7 +15,7 @@ from eqbench.papers.pages import claim_report, part_report, points_csv, short_re
 from eqbench.papers.paper import Paper, find_paper, load_paper, shipped
 from eqbench.papers.request import ReproduceRequest
 from eqbench.papers.verdicts import SCHEMA, judge
-from eqbench.report.rows import Column, Report, Row, Table
+from eqbench.report.rows import Report, Table
 from eqbench.studies.frame import Session, Study, StudyFolder
 from eqbench.studies.study_files import write_texts
 
@@ -54,13 +54,11 @@ class Reproduction(Study[ReproduceRequest]):
         """Return the list of the jobs, if that is all that is wanted."""
         if not self.request.listed:
             return None
-        full = self.request.full
         return Report(
             tuple(
                 Table(
                     f"{paper.name}: {paper.citation}",
-                    (Column("job"), Column("command"), Column("extent")),
-                    tuple(Row(job.name, _listed(job, full=full)) for job in paper.jobs),
+                    lines=tuple(_listed(job, full=self.request.full) for job in paper.jobs),
                 )
                 for paper in self.papers
             )
@@ -227,6 +225,6 @@ def _without_pictures(paper: Mapping[str, Any]) -> dict[str, Any]:
     return {**paper, "parts": parts}
 
 
-def _listed(job: Job, *, full: bool) -> dict[str, str]:
+def _listed(job: Job, *, full: bool) -> str:
     command = " ".join(job.words(full=full)) or "computed"
-    return {"job": job.name, "command": command, "extent": "--full" if job.full else ""}
+    return f"  {job.name}: {command}{'  (--full)' if job.full else ''}"

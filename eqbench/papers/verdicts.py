@@ -13,7 +13,7 @@ from eqbench.papers.jobs import Job, JobFolder
 from eqbench.papers.paper import Claim, Figure, Paper, Part
 from eqbench.papers.stored import CheckedJobs, NotStoredError
 
-SCHEMA = "eqbench.reproduce/2"
+SCHEMA = "eqbench.reproduce/1"
 VERDICTS = ("reproduced", "differs", "source_error", "not_attempted")
 
 
