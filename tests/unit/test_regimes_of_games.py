@@ -103,7 +103,7 @@ def test_log_odds_too_large_to_change_have_no_limits() -> None:
     assert (regime.word, regime.to_zero, regime.to_one) == ("undecided", (), ())
 
 
-@pytest.mark.parametrize(("spec", "horizon"), [("kuhn2", 3000), ("kuhn3", 1000), ("leduc", 300)])
+@pytest.mark.parametrize(("spec", "horizon"), [("kuhn2", 3000), ("kuhn3", 1000), ("leduc", 600)])
 def test_every_action_of_a_poker_game_has_one_fate(spec: str, horizon: float) -> None:
     regime = regime_of(spec, 10, horizon=horizon, spacing=1)
     moving = [action for part in regime.components for action in part]
