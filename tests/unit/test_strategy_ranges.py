@@ -40,11 +40,6 @@ def test_bet_called_by_worse_cards_is_for_value_and_bet_that_folds_better_ones_a
     assert bets(aggression, 1) == [BLUFF, NONE, NONE, VALUE]
 
 
-def test_card_that_is_not_bet_has_no_range() -> None:
-    aggression = profile(node1=[0, 0, 0, 1], node10=[0, 0, 1, 1], node11=[0, 0, 1, 1])
-    assert bets(aggression, 1) == [NONE, NONE, NONE, VALUE]
-
-
 def test_bet_for_value_against_one_and_a_bluff_against_the_other_is_two_way() -> None:
     # Billingham 2018, §5.2: player 1 calls with worse and never folds better, player 2 vice versa
     aggression = profile(node3=[0, 0, 1, 0, 0], node4=[0, 1, 0, 1, 1], node5=[0, 0, 0, 0.5, 1])
@@ -171,16 +166,6 @@ def test_ranges_of_four_cards_are_as_published(sub_family: str) -> None:
         assert found[CATCH] == ({2, 3} if sub_family == "c11=1/2" else {3})
         assert not found[TWO_WAY]
         assert set(np.nonzero(ranges.passive)[1] + 1) == {4}
-
-
-def test_ranges_have_names() -> None:
-    assert [kind.label for kind in Range][1:] == [
-        "value bet",
-        "bluff",
-        "two-way bet",
-        "sandbag",
-        "bluff-catch",
-    ]
 
 
 def test_nodes_of_a_reduced_game_count_what_is_forced() -> None:

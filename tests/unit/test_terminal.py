@@ -10,7 +10,7 @@ from rich.console import Console
 
 from eqbench.report.entries import Entry
 from eqbench.report.rows import comparison
-from eqbench.report.terminal import print_comparison, seconds
+from eqbench.report.terminal import print_comparison
 from eqbench.store.schema import CellRecord, EquilibriumRecord
 
 
@@ -70,33 +70,25 @@ def test_reason_of_what_is_not_ok_is_printed_below() -> None:
 
 def test_log_of_a_crash_is_pointed_at() -> None:
     crashed = cell(status="crashed", reason="ValueError: no", log="logs/cfr-k.txt")
-    assert "(see logs/cfr-k.txt)" in printed(crashed)
+    assert "logs/cfr-k.txt" in printed(crashed)
 
 
 @pytest.mark.parametrize(
-    ("figures", "note"),
+    ("figures", "words"),
     [
-        (
-            {"sense": "max", "objective": -1 / 48, "bound": -0.02083329},
-            "best -0.0208333, proved to solver tolerance: all are <= -0.0208333",
-        ),
-        (
-            {"sense": "min", "objective": 0.25, "bound": -1e-17},
-            "best 0.25, proved to solver tolerance: all are >= -1e-17",
-        ),
-        (
-            {"sense": "max", "objective": None, "bound": 2},
-            "best none, proved to solver tolerance: all are <= 2",
-        ),
-        ({"sense": "max", "objective": 0.5, "bound": None}, "best 0.5, no bound is proved"),
-        ({"sense": "max", "objective": 0.5, "bound": "inf"}, "best 0.5, no bound is proved"),
-        ({"objective": 0.5, "bound": 0.75}, "objective 0.5, bound 0.75"),
+        ({"sense": "max", "objective": 0.5, "bound": 0.75}, ("0.5", "<= 0.75")),
+        ({"sense": "min", "objective": 0.25, "bound": -1e-17}, ("0.25", ">= -1e-17")),
+        ({"sense": "max", "objective": None, "bound": 2}, ("none", "<= 2")),
+        ({"sense": "max", "objective": 0.5, "bound": None}, ("0.5", "no bound")),
+        ({"sense": "max", "objective": 0.5, "bound": "inf"}, ("0.5", "no bound")),
+        ({"objective": 0.5, "bound": 0.75}, ("objective 0.5", "bound 0.75")),
     ],
 )
-def test_optimum_is_shown_with_its_bound(figures: dict[str, object], note: str) -> None:
-    text = printed(cell("opt", statistics=figures), cell("plain"))
-    assert f"\nopt: {note}\n" in text
-    assert "plain: " not in text
+def test_optimum_is_shown_with_its_bound(
+    figures: dict[str, object], words: tuple[str, str]
+) -> None:
+    (note,) = re.findall("^opt: .*", printed(cell("opt", statistics=figures)), re.MULTILINE)
+    assert all(word in note for word in words)
 
 
 def test_nothing_is_proved_where_no_direction_is_known_or_the_cell_is_not_to_be_trusted() -> None:
@@ -115,23 +107,7 @@ def test_nothing_is_proved_where_no_direction_is_known_or_the_cell_is_not_to_be_
 def test_search_for_fractions_that_found_none_is_noted_with_its_reason() -> None:
     rows = [cell(name, statistics={"exact": "not [found] in time"}) for name in ("a", "b")]
     text = printed(*rows, cell("c", statistics={"exact": "found"}), cell("d"))
-    assert "\nexact: a, b – not [found] in time\n" in text
-    assert text.count("exact: ") == 1
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (None, "–"),
-        (2e-6, "2 µs"),
-        (0.0123, "12.3 ms"),
-        (0.0012, "1.2 ms"),
-        (1.25, "1.2 s"),
-        (130.4, "130 s"),
-    ],
-)
-def test_durations_carry_their_unit(value: float | None, text: str) -> None:
-    assert seconds(value) == text
+    assert text.count("not [found] in time") == 1
 
 
 def test_reason_that_seeds_share_is_given_once_with_their_numbers() -> None:

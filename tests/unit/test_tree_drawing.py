@@ -12,13 +12,13 @@ import pytest
 from random_trees import random_tree
 
 import eqbench
+from eqbench.equilibria import known_sets
 from eqbench.errors import UsageError
 from eqbench.model.builder import TreeBuilder
 from eqbench.model.profile import BehaviorProfile
-from eqbench.model.profile_json import profile_from_json
 from eqbench.model.tree import GameTree
 from eqbench.report.svg import text_width
-from eqbench.report.tree_drawing import draw_tree, number_text
+from eqbench.report.tree_drawing import draw_tree
 
 SVG = "{http://www.w3.org/2000/svg}"
 GAMES = [
@@ -180,45 +180,12 @@ def test_large_tree_is_refused_with_its_size() -> None:
 # -- play -----------------------------------------------------------------------------------
 
 
-def equilibrium_of_kuhn2() -> tuple[GameTree, BehaviorProfile]:
-    """Kuhn 1950: the equilibrium in which P1 bets a third of the lowest cards."""
-    tree = tree_of("kuhn2")
-    first = {
-        **{"1:": {"check": "2/3", "bet": "1/3"}, "2:": {"check": 1}, "3:": {"bet": 1}},
-        **{"1:KB": {"fold": 1}, "2:KB": {"fold": "1/3", "call": "2/3"}, "3:KB": {"call": 1}},
-    }
-    second = {
-        **{"1:K": {"check": "2/3", "bet": "1/3"}, "2:K": {"check": 1}, "3:K": {"bet": 1}},
-        **{"1:B": {"fold": 1}, "2:B": {"fold": "2/3", "call": "1/3"}, "3:B": {"call": 1}},
-    }
-    return tree, profile_from_json(tree, {"behavior": {"P1": first, "P2": second}})
-
-
 def test_frequencies_and_expected_payoffs_are_written() -> None:
-    tree, profile = equilibrium_of_kuhn2()
+    """Kuhn 1950: the equilibrium in which P1 bets a third of the lowest cards."""
+    game = eqbench.load_game("kuhn2")
+    tree, profile = game.tree, known_sets(game)[0].member([Fraction(1, 3)])
     written = texts(drawn(tree, profile))
     assert "Expected payoffs: P1 -1/18, P2 1/18." in written
     assert written.count("bet 1/3") == 4
     assert written.count("bet 0") == 4
     assert written.count("call 2/3") == 2
-
-
-def test_frequencies_of_floats_have_four_digits() -> None:
-    tree = tree_of("matching_pennies")
-    written = texts(drawn(tree, BehaviorProfile.of(tree, [1 / 3, 2 / 3, 1e-7, 1 - 1e-7])))
-    assert {"heads 0.3333", "tails 0.6667", "heads 1e-07", "tails 1"} <= set(written)
-    assert "Expected payoffs: P1 0.3333, P2 -0.3333." in written
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (Fraction(-1, 18), "-1/18"),
-        (Fraction(3), "3"),
-        (Fraction(33333, 100000), "0.3333"),
-        (0.1, "0.1"),
-        (1234567.0, "1.235e+06"),
-    ],
-)
-def test_numbers_are_fractions_or_have_four_digits(value: Fraction | float, text: str) -> None:
-    assert number_text(value) == text
