@@ -80,25 +80,3 @@ def distance(found: np.ndarray, expected: list[complex]) -> float:
         left.remove(nearest)
         largest = max(largest, abs(nearest - value))
     return largest
-
-
-def test_first_equation_of_the_paper_holds() -> None:
-    """Equation (22), the only one that is written out."""
-    flow, index = flow_at(3.1)
-    rng = np.random.default_rng(0)
-    for _ in range(20):
-        f = rng.random(len(index))
-        a1, b2, c2, b3, d3, c3 = (f[index[name]] for name in ("a1", "b2", "c2", "b3", "d3", "c3"))
-        expected = a1 * (1 - a1) * (-2 * b2 + 2 * c2 - 2 * b3 + 2 * d3 - b2 * c3)
-        velocity = flow.frequency_velocity(flow.choices.behavior(f))
-        assert velocity[index["a1"]] == pytest.approx(expected, abs=1e-14)
-
-
-def test_rate_is_that_of_the_paper_for_skp_only() -> None:
-    skp, kuhn = eqbench.load_game("skp"), eqbench.load_game("kuhn3")
-    usual, slow = (eqbench.load_solver(f"replicator{o}") for o in ("", "(rate=1)"))
-    for game, ratio in ((skp, 24), (kuhn, 1)):
-        state = np.linspace(-1, 1, usual.flow(game).choices.size)
-        velocity = [solver.flow(game).velocity(state) for solver in (usual, slow)]
-        assert np.abs(velocity[0] - ratio * velocity[1]).max() <= 1e-15
-        assert np.abs(velocity[1]).max() > 0.01

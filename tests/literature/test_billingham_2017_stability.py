@@ -27,7 +27,6 @@ from eqbench.studies.flow.rest_points import (
     UNSTABLE,
     Spectrum,
     center_manifold,
-    rest_points,
     spectrum,
 )
 from eqbench.verification import verify_exactly
@@ -161,12 +160,3 @@ def exact_jacobian(values: dict[str, Any]) -> list[list[Fraction]]:
         ]
         for i, f in enumerate(names)
     ]
-
-
-@pytest.mark.parametrize("pot", [3.1, 4.65])
-def test_rest_points_that_are_no_equilibria_are_unstable(pot: float) -> None:
-    """§4.1: because they violate a condition on the sign of a derivative."""
-    found, figures = rest_points(skp().at(pot=pot), flow(pot), 200, 0)
-    assert figures["distinct"] >= 10
-    assert all(each.spectrum.across > 0 for each in found)
-    assert all(each.spectrum.verdict == UNSTABLE for each in found)

@@ -1,18 +1,13 @@
-"""Sizes, labels and values of the built-in games, as their sources state them."""
+"""Sizes and labels of the built-in games, as their sources state them."""
 
 from __future__ import annotations
-
-from fractions import Fraction
 
 import numpy as np
 import pytest
 from three_player_kuhn import SITUATIONS, SKP_VARIABLES
 
 import eqbench
-from eqbench.model.profile import BehaviorProfile
-from eqbench.model.profile_json import profile_from_json
 from eqbench.model.tree import CHANCE, TERMINAL, GameTree
-from eqbench.verification import verify_exactly
 
 
 def load_tree(spec: str) -> GameTree:
@@ -138,59 +133,3 @@ def test_two_player_labels_follow_the_history() -> None:
     tree = load_tree("kuhn2")
     assert set(labels(tree, "P1")) == {f"{card}:{h}" for card in (1, 2, 3) for h in ("", "KB")}
     assert set(labels(tree, "P2")) == {f"{card}:{h}" for card in (1, 2, 3) for h in ("K", "B")}
-
-
-def test_aliases_share_the_canonical_spec_of_their_family() -> None:
-    for alias, spec in {
-        "kuhn2": "kuhn(players=2,cards=3,pot=2,reduce=none,raises=0)",
-        "kuhn3": "kuhn(players=3,cards=4,pot=3,reduce=none,raises=0)",
-        "kuhn3_reduced": "kuhn(players=3,cards=4,pot=3,reduce=dominated22,raises=0)",
-    }.items():
-        assert eqbench.load_game(alias).spec == spec
-        assert eqbench.load_game(spec).spec == spec
-
-
-# -- values -------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("alpha", ["0", "1/6", "1/5", "271/1000", "1/3"])
-def test_kuhn_1950_line_is_equilibrium_worth_minus_one_eighteenth(alpha: str) -> None:
-    """Kuhn 1950, "A simplified two-person poker": value -1/18; a line of optimal strategies.
-
-    The first player bets card 1 with alpha, card 3 with 3 alpha, and calls with card 2 with
-    alpha + 1/3, for 0 <= alpha <= 1/3. The second has one optimal strategy.
-    """
-    tree = load_tree("kuhn2")
-    measured = verify_exactly(tree, kuhn_1950(tree, Fraction(alpha)))
-    assert measured.payoffs == (Fraction(-1, 18), Fraction(1, 18))
-    assert measured.regrets == (0, 0)
-
-
-def test_off_the_line_of_kuhn_1950_somebody_gains() -> None:
-    """Kuhn 1950: the frequencies with cards 1, 2 and 3 of the first player hang together."""
-    tree = load_tree("kuhn2")
-    shifted = kuhn_1950(tree, Fraction(1, 6), bet_high=Fraction(1, 3))
-    assert verify_exactly(tree, shifted).max_regret > 0
-
-
-def test_uniform_play_has_nash_conv_eleven_twelfths() -> None:
-    """OpenSpiel, `exploitability_test.py`: the uniform policy in Kuhn poker has 11/12."""
-    tree = load_tree("kuhn2")
-    assert verify_exactly(tree, BehaviorProfile.uniform(tree)).nash_conv == Fraction(11, 12)
-
-
-def kuhn_1950(tree: GameTree, alpha: Fraction, bet_high: Fraction | None = None) -> BehaviorProfile:
-    """Profile on Kuhn's line; `bet_high` replaces the 3 alpha."""
-    high = 3 * alpha if bet_high is None else bet_high
-    third = Fraction(1, 3)
-    opening = {1: alpha, 2: Fraction(0), 3: high}
-    answer = {1: Fraction(0), 2: alpha + third, 3: Fraction(1)}
-    bluff = {1: third, 2: Fraction(0), 3: Fraction(1)}
-    call = {1: Fraction(0), 2: third, 3: Fraction(1)}
-    behavior: dict[str, dict] = {"P1": {}, "P2": {}}
-    for card in (1, 2, 3):
-        behavior["P1"][f"{card}:"] = {"bet": opening[card], "check": 1 - opening[card]}
-        behavior["P1"][f"{card}:KB"] = {"call": answer[card], "fold": 1 - answer[card]}
-        behavior["P2"][f"{card}:K"] = {"bet": bluff[card], "check": 1 - bluff[card]}
-        behavior["P2"][f"{card}:B"] = {"call": call[card], "fold": 1 - call[card]}
-    return profile_from_json(tree, {"behavior": behavior})

@@ -250,7 +250,8 @@ def test_two_player_kuhn_is_a_line(alpha: Fraction) -> None:
     """Kuhn 1950: player 1 bets the lowest card with any alpha up to 1/3."""
     (known,) = known_sets(game("kuhn2"))
     profile = known.member([alpha])
-    assert verify_exactly(game("kuhn2").tree, profile).payoffs == (F(-1, 18), F(1, 18))
+    measured = verify_exactly(game("kuhn2").tree, profile)
+    assert (measured.payoffs, measured.regrets) == ((F(-1, 18), F(1, 18)), (0, 0))
     found = identify(profile, "kuhn2")
     assert (found.name, found.strict) == ("kuhn2", True)
     assert found.parameters == pytest.approx({"alpha": alpha})
