@@ -7,13 +7,13 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, cached_property
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 import eqbench
-from eqbench.continuation import BranchPoint, Turn
+from eqbench.continuation import BranchPoint
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.verification import Verifier
@@ -84,24 +84,8 @@ class Trace:
     continuation: Any
     points: list[BranchPoint]
 
-    @property
-    def values(self) -> np.ndarray:
-        return np.array([point.value for point in self.points])
-
-    @cached_property
-    def payoffs(self) -> np.ndarray:
-        """Of the regularized profiles, float64 (points, N)."""
-        return np.array([self.payoffs_of(p.behavior, p.value) for p in self.points])
-
-    def payoffs_of(self, behavior: np.ndarray, value: float) -> np.ndarray:
-        return self.continuation.system.model_at(value).expected_payoffs(behavior)
-
     def pairs(self) -> Iterator[tuple[BranchPoint, BranchPoint]]:
         return itertools.pairwise(self.points)
-
-    def folds(self) -> list[Turn]:
-        found = (self.continuation.fold(before, after) for before, after in self.pairs())
-        return [turn for turn in found if turn is not None]
 
     def at(self, value: float) -> list[BranchPoint]:
         """All points of the branch with this value of the pot."""

@@ -38,14 +38,6 @@ def sizes(game: str, formulation: str) -> dict[str, Any]:
 # -- the program -----------------------------------------------------------------------------------
 
 
-def test_program_of_the_full_game_has_the_size_that_the_paper_gives() -> None:
-    found = sizes("kuhn3", "paper")
-    assert (found["rows"], found["columns"], found["quadratic_constraints"]) == (51, 249, 198)
-    # The paper prints 149. E x = e has one entry for each of the 99 sequences and one more for
-    # the sequence above each of the 48 information sets.
-    assert found["nonzeros"] == 99 + 48
-
-
 def test_dominated_actions_that_are_found_are_those_that_the_paper_removes() -> None:
     """Section 3: calls with J, folds with A, calls with Q after a call, the check with A."""
     result = solve("kuhn3", "ncp(dominated=remove,backend=scip)")
