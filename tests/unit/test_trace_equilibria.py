@@ -128,11 +128,6 @@ def test_report_has_every_count_with_what_it_depends_on(skp: Traced) -> None:
     assert max(map(len, printed(skp[1], 60).splitlines())) <= 60
 
 
-def test_long_list_of_folds_is_cut(skp: Traced) -> None:
-    document = skp[1] | {"folds": skp[1]["folds"] * 5}
-    assert "10 more in summary.json" in printed(document)
-
-
 def test_profile_with_regret_is_no_equilibrium(tmp_path: Path) -> None:
     """The plugin does not polish at all."""
     document = traced(study(at=("6.1",), starts=2), tmp_path)
