@@ -52,7 +52,6 @@ def test_game_of_a_plugin_is_drawn_with_a_profile_from_standard_input(tmp_path: 
     ("arguments", "message"),
     [
         (("kuhn4",), "7,801 nodes; a drawing has at most 1,500"),
-        (("kuhn22",), "unknown game 'kuhn22'"),
         (("kuhn2", "--profile", "none.json"), "cannot read the profile none.json: No such file"),
         (("kuhn2", "--profile", "other.json"), "unknown player 'nobody'"),
         (("kuhn2", "--out", "no/such/folder.svg"), "cannot write no/such"),

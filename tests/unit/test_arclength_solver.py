@@ -134,13 +134,6 @@ def test_odd_games_are_solved(name: str) -> None:
     assert max(regrets(result)) <= EXACT
 
 
-def test_game_without_a_choice_is_done_at_once() -> None:
-    result = run("arclength", odd_games()["no information sets"])
-    assert result.termination.detail == "no information set has a choice"
-    assert result.monitor.work == 0
-    assert [candidate.claim for candidate in result.candidates] == ["equilibrium"]
-
-
 def test_every_equilibrium_is_handed_over_once() -> None:
     found = np.array(profiles(run("arclength", "skp(pot=67/20)")))
     apart = np.abs(found[:, None] - found[None]).max(axis=2) + np.eye(len(found))

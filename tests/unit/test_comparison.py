@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from command import eqbench_here as eqbench
-from report_readers import markdown_tables
 from stored_runs import cell, identified, identity, with_candidate, without_figures, write_run
 
 from eqbench.cli import app
@@ -194,7 +193,6 @@ def test_changes_of_equilibria_are_shown(folder) -> None:
         ("elapsed_s>1.2x", True),
         ("elapsed_s > 2x", False),
         ("elapsed_s>=2x", True),
-        ("elapsed_s>1.5x+1", False),
         ("elapsed_s>x+0.9", True),
         ("elapsed_s>x+1", False),
         ("elapsed_s>1.9", True),
@@ -319,12 +317,9 @@ def test_unfinished_cells_of_the_new_run_are_missing(folder) -> None:
         ("elapsed>1.2x", "did you mean elapsed_s"),
         ("payoffs>1", r"all: elapsed_s, .*exploitability"),
         ("elapsed_s>1.2y", "'1.2y' in 'elapsed_s>1.2y' is no limit"),
-        ("elapsed_s>+1", r"margin such as 1\.2x\+0\.1 or x\+1e-9"),
-        ("elapsed_s>-1x", "no limit"),
         ("elapsed_s>1e999", "too large"),
         ("elapsed_s==2", "no condition"),
         ("elapsed_s>1x if 1 else 2", "no limit"),
-        ("1.2x", "no condition"),
         ("", "no condition"),
         ("status", "a worse one counts without being asked for; --allow-worse-status"),
         ("status>1x", "a status is no number: a worse one counts without being asked for"),
@@ -363,7 +358,7 @@ def test_misuse_ends_with_the_code_of_a_usage_error(folder, tmp_path: Path) -> N
     assert eqbench("compare", run, tmp_path, cwd=tmp_path).code == 2
 
 
-def test_json_and_markdown_have_the_same_figures(folder) -> None:
+def test_json_has_the_figures_of_the_comparison(folder) -> None:
     base = str(folder("base", *seeds([1.0, 3.0])).path)
     new = str(folder("new", *seeds([3.0, 3.0])).path)
     arguments = ["compare", base, new, "--fail-if", "elapsed_s>1.2x"]
@@ -373,7 +368,3 @@ def test_json_and_markdown_have_the_same_figures(folder) -> None:
     assert found["seeds"] == [0, 1]
     assert found["metrics"]["elapsed_s"] == {"base": 2.0, "new": 3.0, "ratio": 1.5, "seeds": 2}
     assert [each["rule"] for each in document["regressions"]] == document["rules"]
-    text = CliRunner().invoke(app, [*arguments, "--format", "md"]).output
-    head, _, row = markdown_tables(text)[0]
-    shown = dict(zip(head, row, strict=True))
-    assert (shown["time (s)"], shown["new time (s)"], shown["time ×"]) == ("2.00", "3.00", "1.50")
