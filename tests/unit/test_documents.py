@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -72,7 +71,10 @@ def test_decoders_are_made_by_one_thread_at_a_time(monkeypatch: pytest.MonkeyPat
 
 
 def nested(depth: int) -> Any:
-    return functools.reduce(lambda value, k: [value] if k % 2 else {"x": value}, range(depth), 1)
+    value: Any = 1
+    for level in range(depth):
+        value = [value] if level % 2 else {"x": value}
+    return value
 
 
 def test_plain_values_have_64_bits_and_are_nested_up_to_32_deep() -> None:
