@@ -44,6 +44,20 @@ def lottery() -> Game:
     return Game("lottery", builder.tree())
 
 
+def tie() -> Game:
+    """Both actions are worth 9/10, but in floating point 0.2 + 0.7 is less than 0.9."""
+    builder = TreeBuilder(["P1", "P2"])
+    root = builder.decision(None, 0, "", ["three outcomes", "two outcomes"])
+    for action, chances in enumerate([(2, 7, 1), (9, 1)]):
+        place = builder.chance((root, action), [Fraction(tenths, 10) for tenths in chances])
+        for outcome in range(len(chances)):
+            builder.terminal((place, outcome), [int(outcome < len(chances) - 1), 0])
+    game = Game("tie", builder.tree())
+    values = game.payoff_model().counterfactual_values(np.array([0.5, 0.5]))
+    assert values[0] < values[1]
+    return game
+
+
 def run(solver: Any, game: Game, iterations: int, seed: int = 0, target: float = 0.0) -> Result:
     return solver_cases.run(solver, game, seed, iterations=iterations, target=target)
 

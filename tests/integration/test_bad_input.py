@@ -9,6 +9,12 @@ import pytest
 from command import PLUGINS, Ended
 from command import eqbench_here as eqbench
 
+from eqbench import load_game
+from eqbench.model.profile import BehaviorProfile
+from eqbench.model.profile_json import profile_to_json
+
+FLOODS = ("--solver", "floods(cals=3)", "--plugin", str(PLUGINS / "faults.py"))
+
 
 def assert_refused(done: Ended, *words: str) -> None:
     assert done.code == 2, (done.code, done.err)
@@ -43,21 +49,13 @@ def assert_refused(done: Ended, *words: str) -> None:
         (("--game", "no_such.efg"), ("no_such.efg",)),
         (("--game", "d1/g.efg(foo=1)"), ("a game file has no options", "d1/g.efg")),
         (("--game", "d1/g.egf"), (".efg or .nfg", "openspiel:NAME")),
+        (("--game", "kuhn2", *FLOODS), ("cals", "did you mean calls")),
     ],
 )
 def test_run_refuses(tmp_path: Path, arguments: tuple[str, ...], words: tuple[str, ...]) -> None:
     solver = () if "--solver" in arguments else ("--solver", "cfr")
     assert_refused(eqbench("run", *arguments, *solver, cwd=tmp_path), *words)
     assert list(tmp_path.iterdir()) == [], "nothing may be left behind"
-
-
-def test_run_refuses_an_option_that_a_plugin_does_not_have(tmp_path: Path) -> None:
-    done = eqbench(
-        *("run", "--game", "kuhn2", "--solver", "floods(cals=3)"),
-        *("--plugin", PLUGINS / "faults.py"),
-        cwd=tmp_path,
-    )
-    assert_refused(done, "cals", "did you mean calls")
 
 
 def test_run_refuses_a_results_folder_that_cannot_be_written(tmp_path: Path) -> None:
@@ -95,6 +93,14 @@ def test_verify_refuses_a_profile(tmp_path: Path, text: str, words: tuple[str, .
     assert_refused(done, *words)
 
 
+def uniform_except(row: dict[str, float]) -> str:
+    """Uniform play of kuhn2 but for P1's first decision with card 1."""
+    tree = load_game("kuhn2").tree
+    document = profile_to_json(tree, BehaviorProfile.uniform(tree))
+    document["behavior"]["P1"]["1:"] = row
+    return json.dumps(document)
+
+
 @pytest.mark.parametrize(
     ("row", "word"),
     [({"bet": 0.5}, "sum to 0.5"), ({"bet": -1, "check": 2}, "[0, 1]")],
@@ -102,31 +108,9 @@ def test_verify_refuses_a_profile(tmp_path: Path, text: str, words: tuple[str, .
 def test_verify_refuses_a_row_that_is_no_distribution(
     tmp_path: Path, row: dict[str, float], word: str
 ) -> None:
-    text = json.dumps(_complete({"behavior": {"P1": {"1:": row}}}))
+    text = uniform_except(row)
     done = eqbench("verify", "--game", "kuhn2", "--profile", "-", cwd=tmp_path, stdin=text)
     assert_refused(done, word, "'1:' of P1")
-
-
-def _complete(data: dict) -> dict:
-    """Uniform play of kuhn2 except where `data` says otherwise."""
-    behavior: dict = {"P1": {}, "P2": {}}
-    for card in "123":
-        behavior["P1"] |= {
-            f"{card}:": {"check": 0.5, "bet": 0.5},
-            f"{card}:KB": {"fold": 0.5, "call": 0.5},
-        }
-        behavior["P2"] |= {
-            f"{card}:K": {"check": 0.5, "bet": 0.5},
-            f"{card}:B": {"fold": 0.5, "call": 0.5},
-        }
-    for player, sets in data["behavior"].items():
-        behavior[player] |= sets
-    return {"behavior": behavior}
-
-
-def test_verify_refuses_a_file_that_is_not_there(tmp_path: Path) -> None:
-    done = eqbench("verify", "--game", "kuhn2", "--profile", "nowhere.json", cwd=tmp_path)
-    assert_refused(done, "nowhere.json", "No such file")
 
 
 def test_verify_asks_for_the_game(tmp_path: Path) -> None:
@@ -135,8 +119,8 @@ def test_verify_asks_for_the_game(tmp_path: Path) -> None:
 
 
 def test_exact_mode_refuses_decimals_that_do_not_sum_to_one(tmp_path: Path) -> None:
-    profile = _complete({"behavior": {"P1": {"1:": {"check": 0.3333333333, "bet": 0.6666666666}}}})
-    (tmp_path / "p.json").write_text(json.dumps(profile))
+    text = uniform_except({"check": 0.3333333333, "bet": 0.6666666666})
+    (tmp_path / "p.json").write_text(text)
     call = ("verify", "--game", "kuhn2", "--profile", "p.json")
     assert eqbench(*call, cwd=tmp_path).code == 0
     assert_refused(eqbench(*call, "--exact", cwd=tmp_path), "p/q", "not exactly 1")

@@ -81,11 +81,14 @@ def test_best_of_starts_is_measured_and_drawn(script, tmp_path: Path) -> None:
     rows = [row for group in data["groups"] for row in group["rows"]]
     assert len(rows) == 2 * len(benchmark.SOLVERS)
     assert all(len(row["max_regrets"]) == 2 and min(row["max_regrets"]) >= 0 for row in rows)
-    figures = [tmp_path / name for name in ("one.svg", "other.svg")]
-    for figure in figures:
-        benchmark.draw(data, figure)
-    assert "<svg" in figures[0].read_text()
-    assert figures[0].read_bytes() == figures[1].read_bytes()
+    benchmark.draw(data, tmp_path / "one.svg")
+    assert "<svg" in (tmp_path / "one.svg").read_text()
+
+
+@pytest.mark.parametrize("name", ["arclength_cost", "coexisting"])
+def test_results_about_branches_are_drawn(script, tmp_path: Path, name: str) -> None:
+    script(name).draw(script("measuring").read_results(name), tmp_path / "one.svg")
+    assert "<svg" in (tmp_path / "one.svg").read_text()
 
 
 def test_expected_best_is_the_mean_over_all_sets_of_starts(script) -> None:
@@ -231,13 +234,3 @@ def test_figure_of_a_branch_is_drawn_small(
     figures.FIGURES["fig06_n4_payoffs"]("other")
     assert sorted(file.name for file in tmp_path.iterdir()) == ["one.svg", "other.png"]
     assert all(file.stat().st_size < 300_000 for file in tmp_path.iterdir())
-
-
-@pytest.mark.parametrize("name", ["arclength_cost", "coexisting"])
-def test_results_about_branches_are_drawn(script, tmp_path: Path, name: str) -> None:
-    data = script("measuring").read_results(name)
-    figures = [tmp_path / file for file in ("one.svg", "other.svg")]
-    for figure in figures:
-        script(name).draw(data, figure)
-    assert "<svg" in figures[0].read_text()
-    assert figures[0].read_bytes() == figures[1].read_bytes()

@@ -62,36 +62,24 @@ def our_frequencies(solver: str, game: Game, iterations: int) -> list[np.ndarray
     return [report.candidate.profile.probabilities for report in reports[-2:]]
 
 
-def assert_same_profiles(ours: str, theirs: Any, game: Game, iterations: int) -> None:
+@pytest.mark.parametrize("iterations", [1, 2, 5, 30])
+@pytest.mark.parametrize(
+    ("ours", "module", "theirs"),
+    [
+        ("cfr", "pyspiel", "CFRSolver"),
+        ("cfr_plus", "pyspiel", "CFRPlusSolver"),
+        ("dcfr", "open_spiel.python.algorithms.discounted_cfr", "DCFRSolver"),
+        ("cfr_linear", "open_spiel.python.algorithms.discounted_cfr", "LCFRSolver"),
+    ],
+)
+def test_trajectories_agree(ours, module, theirs, iterations, game):
     """Average and last iterate agree after equally many iterations."""
+    solver = getattr(pytest.importorskip(module), theirs)(
+        pyspiel.load_game(f"kuhn_poker(players={game.tree.n_players})")
+    )
     for _ in range(iterations):
-        theirs.evaluate_and_update_policy()
+        solver.evaluate_and_update_policy()
     average, last = our_frequencies(ours, game, iterations)
-    expected = [theirs.average_policy(), theirs.current_policy()]
+    expected = [solver.average_policy(), solver.current_policy()]
     for mine, policy in zip((average, last), expected, strict=True):
         np.testing.assert_allclose(mine, their_frequencies(game, policy), atol=1e-10)
-
-
-@pytest.mark.parametrize("iterations", [1, 2, 5, 30])
-@pytest.mark.parametrize(
-    ("ours", "theirs"),
-    [("cfr", "CFRSolver"), ("cfr_plus", "CFRPlusSolver")],
-)
-def test_trajectories_of_the_cpp_solvers_agree(ours, theirs, iterations, game):
-    solver = getattr(pyspiel, theirs)(
-        pyspiel.load_game(f"kuhn_poker(players={game.tree.n_players})")
-    )
-    assert_same_profiles(ours, solver, game, iterations)
-
-
-@pytest.mark.parametrize("iterations", [1, 2, 5, 30])
-@pytest.mark.parametrize(
-    ("ours", "theirs"),
-    [("dcfr", "DCFRSolver"), ("cfr_linear", "LCFRSolver")],
-)
-def test_trajectories_of_the_discounted_solvers_agree(ours, theirs, iterations, game):
-    discounted = pytest.importorskip("open_spiel.python.algorithms.discounted_cfr")
-    solver = getattr(discounted, theirs)(
-        pyspiel.load_game(f"kuhn_poker(players={game.tree.n_players})")
-    )
-    assert_same_profiles(ours, solver, game, iterations)

@@ -19,7 +19,6 @@ from eqbench.store.stored_run import read_run
 
 ROOT = Path(__file__).parents[2]
 REFERENCE = Path("results/reference")
-MARKER = re.compile(r"<!-- fact: (\w+) -->([^<]*)<!-- /fact -->")
 ABSOLUTE = re.compile(r"(?<![\w.:/<\\])/(?:home|root|Users|tmp|work|var|opt|mnt|srv)/\w")
 
 
@@ -35,11 +34,6 @@ def facts(tables: ModuleType) -> dict[str, str]:
     return tables.all_facts()
 
 
-def shown_facts(tables: ModuleType) -> set[str]:
-    texts = (page.read_text(encoding="utf-8") for page in tables.pages())
-    return {name for text in texts for name, _ in MARKER.findall(text)}
-
-
 # -- Tables and numbers in prose ----------------------------------------------------------------
 
 
@@ -52,16 +46,6 @@ def test_every_page_shows_the_committed_raw_results(tables, facts) -> None:
         if tables.filled(text, facts) != text:
             stale.append(str(page.relative_to(ROOT)))
     assert stale == [], "python benchmarks/make_tables.py fills them in"
-
-
-def test_every_file_of_raw_results_behind_numbers_has_one_on_a_page(tables) -> None:
-    shown, module = shown_facts(tables), importlib.import_module("facts")
-    unused = [
-        source.__name__
-        for source in module.SOURCES
-        if not shown.intersection(source(module.read_results(source.__name__)))
-    ]
-    assert unused == []
 
 
 # -- The reference run --------------------------------------------------------------------------

@@ -39,18 +39,6 @@ def test_picture_goes_to_standard_output_or_to_a_file(tmp_path: Path) -> None:
     assert (tmp_path / "mp.svg").read_text() == done.out
 
 
-def test_stored_profile_is_drawn(tmp_path: Path) -> None:
-    done = eqbench(
-        *("run", "--game", "kuhn2", "--solver", "cfr_plus", "--iterations", "2000", "--json"),
-        cwd=tmp_path,
-    )
-    (cell,) = done.json["cells"]
-    profile = Path(done.json["run"]) / cell["equilibria"][0]["profile"]
-    drawn = eqbench("draw", "kuhn2", "--profile", profile, cwd=tmp_path)
-    assert drawn.code == 0, drawn.err
-    assert "Expected payoffs: P1 -0.05556, P2 0.05556." in words(drawn.out)
-
-
 def test_game_of_a_plugin_is_drawn_with_a_profile_from_standard_input(tmp_path: Path) -> None:
     (tmp_path / "coin.py").write_text(PLUGIN, encoding="utf-8")
     profile = json.dumps({"behavior": {"Zoë": {"which?": {"heads": "1/4", "tails": "3/4"}}}})
@@ -64,7 +52,6 @@ def test_game_of_a_plugin_is_drawn_with_a_profile_from_standard_input(tmp_path: 
     ("arguments", "message"),
     [
         (("kuhn4",), "7,801 nodes; a drawing has at most 1,500"),
-        (("kuhn22",), "unknown game 'kuhn22'"),
         (("kuhn2", "--profile", "none.json"), "cannot read the profile none.json: No such file"),
         (("kuhn2", "--profile", "other.json"), "unknown player 'nobody'"),
         (("kuhn2", "--out", "no/such/folder.svg"), "cannot write no/such"),

@@ -103,6 +103,12 @@ def test_files_from_outside_are_read_with_a_bound():
             "eqbench.solvers.lcp",
             {"numba", "pandas", "scipy"},
         ),
+        ("eqbench.solvers.case_enumeration", {"flint"}),
+        (
+            "eqbench.plots.branches, eqbench.plots.flow, eqbench.plots.kuhn, "
+            "eqbench.plots.stability, eqbench.plots.style",
+            {"matplotlib"},
+        ),
     ],
 )
 def test_importing_it_does_not_load(module: str, unwanted: set[str]):

@@ -64,15 +64,3 @@ def test_without_its_orientation_a_walk_jumps_and_misses_solutions(
     assert steps.ORIENTATION in objections
     assert len(turns) == 3
     assert end < START  # it has turned back to where it came from
-
-
-def test_ordinary_steps_need_no_orientation(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The other criteria keep steps short enough on this curve."""
-    monkeypatch.setitem(LONG, "correction", 0.5)
-    monkeypatch.setitem(LONG, "cosine", 0.9)
-    monkeypatch.setitem(LONG, "iterations", 7)
-    turns, end = walk()
-    judge = steps.objection
-    monkeypatch.setattr(steps, "objection", lambda *of: judge(*of).replace(steps.ORIENTATION, ""))
-    assert walk() == (turns, end)
-    assert len(turns) == 6

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from functools import cache
 from pathlib import Path
 
@@ -84,7 +82,6 @@ def test_close_up_shows_all_that_passes_through_it_and_is_marked() -> None:
         ([Window(3, 3)], "shows nothing"),
         ([Window(5, 6)], "nothing in the close-up"),
         ([Window(2, 3, 7, 8)], "nothing in the close-up"),
-        ([Window(2, 3, -8, -7)], "nothing in the close-up"),
         ([Window(2, 3, 1, -1)], "shows nothing"),
         ([Window(2, 3, 0)], "both bottom and top"),
         ([Window(2, 3)] * 9, "at most 8"),
@@ -109,6 +106,8 @@ def test_what_does_not_fit_one_figure_is_refused() -> None:
             log_log_figure(
                 dict.fromkeys("abcdefg"[:count], ([1, 2], [1, 2])), x_label="", y_label=""
             )
+    with pytest.raises(UsageError, match="at most 60"):
+        frequency_panels(eqbench.load_game("leduc").tree)
     with pytest.raises(UsageError, match="choose one player"):
         payoff_figure({"a": branch(), "b": branch()}, windows=[Window(2, 3, 0, 1)])
 
@@ -139,11 +138,6 @@ def test_other_games_have_a_panel_for_each_public_history() -> None:
     assert len(frequency_figure(branch("kuhn2")).axes) == 4
 
 
-def test_game_with_too_many_panels_is_refused() -> None:
-    with pytest.raises(UsageError, match="at most 60"):
-        frequency_panels(eqbench.load_game("leduc").tree)
-
-
 # -- counts and power laws ------------------------------------------------------------------------
 
 
@@ -168,12 +162,6 @@ def test_power_law_is_recovered() -> None:
     assert power_law(x, 3 * x**2.5) == pytest.approx((3, 2.5))
     figure = log_log_figure({"cost": (x, 3 * x**2.5)}, x_label="cards", y_label="seconds")
     assert "cost: slope 2.50" in texts(figure)
-    assert [label.get_text() for label in figure.axes[0].get_xticklabels()] == [
-        "4",
-        "5",
-        "13",
-        "26",
-    ]
 
 
 @pytest.mark.parametrize(
@@ -210,10 +198,3 @@ def test_figure_becomes_nothing_but_svg_or_png(tmp_path: Path) -> None:
         save_figure(figure, tmp_path / "figure.pdf")
     with pytest.raises(UsageError, match="cannot write"):
         save_figure(figure, tmp_path / "no folder" / "figure.svg")
-
-
-def test_importing_figures_does_not_import_matplotlib() -> None:
-    names = ("branches", "flow", "kuhn", "stability", "style")
-    modules = ", ".join(f"eqbench.plots.{name}" for name in names)
-    code = f"import sys, {modules}; sys.exit('matplotlib' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
-from cfr_cases import ALL, FULL_WIDTH, PLUS, cfr, kuhn, lottery, matrix, max_regret, run
+from cfr_cases import ALL, FULL_WIDTH, PLUS, cfr, kuhn, lottery, matrix, max_regret, run, tie
 
 from eqbench.errors import SpecError
 from eqbench.model import reference
-from eqbench.model.builder import TreeBuilder
 from eqbench.model.game import Game
 from eqbench.solver import is_deterministic
 from eqbench.verification import verify
@@ -87,17 +85,7 @@ def test_average_but_not_last_iterate_solves_rock_paper_scissors():
 
 @pytest.mark.parametrize("name", FULL_WIDTH)
 def test_rounding_does_not_break_ties(name):
-    """Both actions are worth 9/10, but in floating point 0.2 + 0.7 is less than 0.9."""
-    builder = TreeBuilder(["P1"])
-    root = builder.decision(None, 0, "", ["three outcomes", "two outcomes"])
-    for action, chances in enumerate([(2, 7, 1), (9, 1)]):
-        place = builder.chance((root, action), [Fraction(tenths, 10) for tenths in chances])
-        for outcome in range(len(chances)):
-            builder.terminal((place, outcome), [int(outcome < len(chances) - 1)])
-    game = Game("tie", builder.tree())
-    values = game.payoff_model().counterfactual_values(np.array([0.5, 0.5]))
-    assert values[0] < values[1]
-    np.testing.assert_array_equal(run(FULL_WIDTH[name], game, 500).last, [0.5, 0.5])
+    np.testing.assert_array_equal(run(FULL_WIDTH[name], tie(), 500).last, [0.5, 0.5])
 
 
 @pytest.mark.parametrize("alternating", [True, False], ids=["alternating", "simultaneous"])
@@ -200,11 +188,6 @@ def test_linear_discount_weighs_iterations_linearly():
         total += t * (payoffs - frequencies @ payoffs)
         kernels.advance(form.arrays, rule, t - 1, 1, state)
     np.testing.assert_allclose(state.regrets[-3:], total / 6, atol=1e-15)
-
-
-def test_discounting_has_the_usual_exponents():
-    solver = cfr.CFR(regrets="discounted")
-    assert (solver.alpha, solver.beta) == (1.5, 0.0)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from eqbench.errors import UsageError
-from eqbench.papers.checks import Finding, Interval, difference, number_in, passes, shown
+from eqbench.papers.checks import Finding, Interval, number_in, passes
 
 THIRD = Fraction(1, 3)
 
@@ -101,16 +101,3 @@ def test_printed_number_is_read_with_its_last_digit(
     text: str, value: Fraction, half: Fraction
 ) -> None:
     assert number_in(text) == (value, half)
-
-
-def test_values_are_shown_as_people_write_them() -> None:
-    assert shown(True) == "yes"
-    assert shown(0.1234567) == "0.123457"
-    assert shown([THIRD, Fraction(1)]) == "1/3, 1"
-    assert shown({"a": 1, "b": [2, 3]}) == "a: 1; b: 2, 3"
-    assert shown(Interval(3, math.inf)) == "at least 3"
-    assert shown([]) == "none"
-    assert shown(Finding(1, "one")) == "one"
-    assert shown(list(range(100))) == "0 to 99 (100 values)"
-    assert difference(2.5, "2 s") == "+0.5, 1.25 times theirs"
-    assert difference(True, "2") == ""

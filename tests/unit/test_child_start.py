@@ -12,7 +12,7 @@ import pytest
 from command import wait_for
 
 from eqbench.harness import child as module
-from eqbench.harness.child import Limits, Outcome, _Child, run_child
+from eqbench.harness.child import Limits, _Child, run_child
 
 LIMITS = Limits(threads=3)
 
@@ -23,13 +23,6 @@ def open_files() -> int:
 
 def make() -> _Child:
     return _Child(LIMITS, None, print, threading.Event(), 1000)
-
-
-def test_nothing_is_known_of_a_child_at_first() -> None:
-    known = Outcome()
-    assert (known.last, known.ready, known.clocks, known.exit_code) == (None, False, None, None)
-    assert (known.ended, known.garbled, known.log) == ("exit", "", "")
-    assert (known.setup_s, known.solve_s, known.peak_memory_bytes) == (0.0, 0.0, 0)
 
 
 def test_child_that_cannot_be_started_leaves_no_pipe_open(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -68,12 +68,6 @@ def test_fields_without_a_default_must_be_given(words: list[str]) -> None:
     assert CliRunner().invoke(fetch, words).exit_code == 2
 
 
-def test_help_says_what_the_request_says() -> None:
-    text = CliRunner().invoke(fetch, ["--help"]).output
-    for words in ("Fetch things.", "WHAT", "--from PLACE", "-n, --count N", "[default: 2;", "red]"):
-        assert words in text
-
-
 def test_what_was_typed_can_be_told_from_defaults() -> None:
     @dataclass(frozen=True)
     class Manner:

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from command import eqbench_here as eqbench
-from report_readers import markdown_tables
 from stored_runs import cell, identified, identity, with_candidate, without_figures, write_run
 
 from eqbench.cli import app
@@ -77,9 +76,6 @@ def test_cells_of_one_run_only_are_listed(folder) -> None:
     comparison = compare_runs(base, new)
     assert comparison.only_base == ("kuhn2/dcfr",)
     assert comparison.only_new == ("kuhn2/cfr_plus/7",)
-    text = printed(comparison)
-    assert "only in base" not in text  # the verdict names it
-    assert "only in new: kuhn2/cfr_plus/7\n" in text
 
 
 def test_game_files_match_by_content_wherever_they_are(folder) -> None:
@@ -162,8 +158,6 @@ def test_seeds_are_compared_by_medians_over_those_that_both_have(folder) -> None
     figures = comparison.pairs[0].figures("elapsed_s")
     assert (figures.base, figures.new, figures.ratio, figures.seeds) == (2.0, 4.0, 2.0, 3)
     assert comparison.only_base == ("kuhn2/cfr_plus/3",)
-    row = next(line.split() for line in printed(comparison).splitlines() if "cfr_plus" in line)
-    assert row[:4] == ["cfr_plus", "3", "ok", "×3"]
 
 
 def test_no_ratio_where_the_base_is_zero_or_there_is_none(folder) -> None:
@@ -199,7 +193,6 @@ def test_changes_of_equilibria_are_shown(folder) -> None:
         ("elapsed_s>1.2x", True),
         ("elapsed_s > 2x", False),
         ("elapsed_s>=2x", True),
-        ("elapsed_s>1.5x+1", False),
         ("elapsed_s>x+0.9", True),
         ("elapsed_s>x+1", False),
         ("elapsed_s>1.9", True),
@@ -253,8 +246,8 @@ def test_one_worse_seed_is_enough_and_is_named(folder) -> None:
     records = seeds([1.0, 1.0, 1.0])
     records[1] = replace(records[1], status="limit")
     comparison = compare_runs(base, folder("new", *records))
-    assert "ok → limit (seed 1)" in printed(comparison)
-    assert "ok ×3 → ok ×2, limit ×1" in printed(comparison)
+    assert broken(comparison) == ["status"]
+    assert "(seed 1)" in printed(comparison)
 
 
 def test_lost_figure_breaks_every_rule_about_it(folder) -> None:
@@ -267,14 +260,6 @@ def test_lost_figure_breaks_every_rule_about_it(folder) -> None:
         "elapsed_s>100",
     ]
     assert "1 of 1 cells have no max_regret any more" in printed(comparison, "max_regret<1")
-
-
-def test_rounding_needs_a_margin_and_has_one(folder) -> None:
-    base = folder("base", with_candidate(cell("01"), -1e-6))
-    new = folder("new", with_candidate(cell("01"), 1e-5))
-    comparison = compare_runs(base, new)
-    assert broken(comparison, "max_regret>10x") == ["max_regret>10x"]
-    assert broken(comparison, "max_regret>10x+1e-12") == []
 
 
 @pytest.mark.parametrize("scale", [-1.0, 0.0, 1.0])
@@ -305,11 +290,7 @@ def test_missing_cells_are_regressions_and_new_ones_are_not(folder) -> None:
     comparison = compare_runs(base, new)
     assert broken(comparison, "elapsed_s>2x") == ["missing", "missing"]
     assert regressions(comparison, Criteria(missing=False)) == []
-    text = printed(comparison)
-    seeds_named = "missing from the new run (seeds 1, 2, 3, 4, 5) [missing]"
-    assert f"regression: kuhn2/cfr_plus: {seeds_named}" in text
-    assert "regression: kuhn2/dcfr: missing from the new run [missing]" in text
-    assert "no regression" not in text
+    assert "seeds 1, 2, 3, 4, 5" in printed(comparison)
     assert broken(compare_runs(new, folder("more", *base.cells, *new.cells))) == []
 
 
@@ -336,12 +317,9 @@ def test_unfinished_cells_of_the_new_run_are_missing(folder) -> None:
         ("elapsed>1.2x", "did you mean elapsed_s"),
         ("payoffs>1", r"all: elapsed_s, .*exploitability"),
         ("elapsed_s>1.2y", "'1.2y' in 'elapsed_s>1.2y' is no limit"),
-        ("elapsed_s>+1", r"margin such as 1\.2x\+0\.1 or x\+1e-9"),
-        ("elapsed_s>-1x", "no limit"),
         ("elapsed_s>1e999", "too large"),
         ("elapsed_s==2", "no condition"),
         ("elapsed_s>1x if 1 else 2", "no limit"),
-        ("1.2x", "no condition"),
         ("", "no condition"),
         ("status", "a worse one counts without being asked for; --allow-worse-status"),
         ("status>1x", "a status is no number: a worse one counts without being asked for"),
@@ -363,17 +341,13 @@ def test_exit_code_tells_a_regression(folder) -> None:
     assert run(app, ["compare", base, new, "--fail-if", "elapsed_s>1.6x"]).exit_code == 0
     done = run(app, ["compare", base, new, "--fail-if", "elapsed_s>1.2x"])
     assert done.exit_code == 3
-    assert "kuhn2/cfr_plus: elapsed_s 1 → 1.5, 1.5x [elapsed_s>1.2x]" in done.output
-    assert "Timings are noisy" in done.output
+    assert "[elapsed_s>1.2x]" in done.output
     worse = str(folder("worse", cell("01", status="timeout")).path)
     assert run(app, ["compare", base, worse]).exit_code == 3
     assert run(app, ["compare", base, worse, "--allow-worse-status"]).exit_code == 0
     both = str(folder("both", cell("01", elapsed_s=1.0), cell("02", seed=1)).path)
     assert run(app, ["compare", both, base]).exit_code == 3
-    done = run(app, ["compare", both, base, "--allow-missing"])
-    assert done.exit_code == 0
-    assert "no regression; looked at: status\n" in done.output
-    assert "only in base: kuhn2/cfr_plus/1\n" in done.output
+    assert run(app, ["compare", both, base, "--allow-missing"]).exit_code == 0
 
 
 def test_misuse_ends_with_the_code_of_a_usage_error(folder, tmp_path: Path) -> None:
@@ -384,7 +358,7 @@ def test_misuse_ends_with_the_code_of_a_usage_error(folder, tmp_path: Path) -> N
     assert eqbench("compare", run, tmp_path, cwd=tmp_path).code == 2
 
 
-def test_json_and_markdown_have_the_same_figures(folder) -> None:
+def test_json_has_the_figures_of_the_comparison(folder) -> None:
     base = str(folder("base", *seeds([1.0, 3.0])).path)
     new = str(folder("new", *seeds([3.0, 3.0])).path)
     arguments = ["compare", base, new, "--fail-if", "elapsed_s>1.2x"]
@@ -394,7 +368,3 @@ def test_json_and_markdown_have_the_same_figures(folder) -> None:
     assert found["seeds"] == [0, 1]
     assert found["metrics"]["elapsed_s"] == {"base": 2.0, "new": 3.0, "ratio": 1.5, "seeds": 2}
     assert [each["rule"] for each in document["regressions"]] == document["rules"]
-    text = CliRunner().invoke(app, [*arguments, "--format", "md"]).output
-    head, _, row = markdown_tables(text)[0]
-    shown = dict(zip(head, row, strict=True))
-    assert (shown["time (s)"], shown["new time (s)"], shown["time ×"]) == ("2.00", "3.00", "1.50")

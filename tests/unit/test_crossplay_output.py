@@ -58,9 +58,6 @@ def test_shares_count_strategies_that_are_rounded_differently_once() -> None:
     document = summary(crossplay(game, entries), found_of(entries), [], nothing_left_out())
     combinations = {"strategies": [2, 1], "count": 2, "equilibria": 2, "share": 1.0}
     assert document["combinations"] == combinations
-    text = printed(crossplay(game, entries), entries, 200)
-    assert "2 of P1 and 1 of P2" in text
-    assert "follows the row" not in text, "P2 is the same in all, so there is nothing to exchange"
     exactly = crossplay(game, entries, exact=True)
     assert (exactly.n_strategies, exactly.n_equilibria) == ((3, 1), 2)
 
@@ -82,10 +79,7 @@ def test_summary_holds_floats_and_the_same_as_fractions() -> None:
     copies = [(Found("copy", found[0].profile), found[1])]
     document = summary(crossplay(game, entries, exact=True), found, copies, nothing_left_out())
     assert json.loads(json.dumps(document, allow_nan=False)) == document
-    assert document["schema"] == "eqbench.crossplay/1"
     assert document["copies"] == [{"source": "copy", "same_as": "second"}]
-    combinations = {"strategies": [3, 3], "count": 9, "equilibria": 3, "share": 1 / 3}
-    assert document["combinations"] == combinations
     assert document["entries"][2] == {
         "label": "mixed",
         "source": "mixed",
@@ -117,65 +111,21 @@ def test_csv_has_every_combination() -> None:
 
 
 def printed(result: Crossplay, entries: list[tuple[str, BehaviorProfile]], width: int) -> str:
-    return printed_of(result, found_of(entries), width)
-
-
-def printed_of(result: Crossplay, found: list[Found], width: int) -> str:
-    report = report_on(summary(result, found, [], nothing_left_out()))
+    report = report_on(summary(result, found_of(entries), [], nothing_left_out()))
     return plain_text(lambda console: print_report(report, console), width)
 
 
-@pytest.mark.parametrize(("width", "gains"), [(60, False), (70, True), (140, True)])
-def test_tables_show_gains_where_they_fit_and_signs_elsewhere(width: int, gains: bool) -> None:
+@pytest.mark.parametrize("width", [60, 140])
+def test_tables_fit_the_width_and_nothing_is_cut(width: int) -> None:
     game = eqbench.load_game("skp")
     entries = random_entries(game, 8)
     text = printed(crossplay(game, entries), entries, width)
     assert max(map(len, text.splitlines())) <= width
-    text = " ".join(text.split())
-    assert "…" not in text.replace("P1, P2, …", "")
-    assert ("otherwise the largest gain" in text) == gains
-    assert ("=: an equilibrium; .: not one." in text) == (not gains)
-    assert "and H are no equilibria themselves (allowed regret:" in text
-    assert text.count("follows the row") == 3
-
-
-def test_tables_of_two_players_show_one_matrix_and_mark_the_best() -> None:
-    game, entries = battle()
-    text = printed(crossplay(game, entries, exact=True), entries, 140)
-    assert text.count("follows the row") == 1
-    assert "3 of 9 combinations of different strategies are equilibria (33.3%)." in text
-    assert "Different strategies in the entries: 3 of P1 and 3 of P2." in text
-    assert "1/3*" in text
-    assert "(first second)" in text
-
-
-def test_parameters_of_identities_stand_where_they_fit_and_else_the_leading_one() -> None:
-    game, entries = battle()
-    facts = {
-        **{"on_path": True, "strict": False, "off_path": {}, "leading": None, "parameters": {}}
-    }
-    family = {"name": "family", "leading": "beta", "parameters": {"beta": 0.25, "b11": 1 / 3}}
-    known = [
-        facts | family | {"off_path": {"P2||right": 0.25}},
-        facts | {"name": "elsewhere", "on_path": False},
-        facts | {"name": "cluster:2"},
-    ]
-    pairs = zip(found_of(entries), known, strict=True)
-    found = [Found(item.source, item.profile, identity) for item, identity in pairs]
-    texts = {width: printed_of(crossplay(game, entries), found, width) for width in (140, 60)}
-    assert "b11=0.333" in texts[140]
-    assert "b11" not in texts[60]
-    assert "not shown at this width: further parameters" in texts[60]
-    for text in texts.values():
-        assert "β=0.25*" in text
-        assert "≈ elsewhere" in text
-        assert "cluster:2" in text
-        assert "* on its path of play; elsewhere" in text
+    assert "…" not in " ".join(text.split()).replace("P1, P2, …", "")
 
 
 def test_matrix_that_is_too_wide_to_read_is_counted() -> None:
     game, entries = battle()
     many = [(f"{label}{k}", profile) for k in range(21) for label, profile in entries]
     text = printed(crossplay(game, many), many, 150)
-    assert "follows the row, all others the column" in text
     assert "of 3969 pairs are equilibria; too wide to print" in text

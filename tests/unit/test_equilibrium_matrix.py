@@ -159,7 +159,6 @@ def test_many_clusters_share_a_column_and_the_commonest_have_their_own(tmp_path:
     titles = [column.title for column in table.columns]
     assert titles[1:8] == [*(f"cluster:{k}" for k in range(4, 10)), "other clusters"]
     assert rows(table) == [["cfr_plus", 4, 5, 6, 7, 8, 9, 3, 0, 0, 9]]
-    assert table.notes[-1] == "other clusters: 3 that fewer cells found"
     narrow = [column.title for column in table.without(5).columns]
     assert narrow[1:3] == ["cluster:9", "other clusters"], "the commonest is left out last"
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import importlib
-from fractions import Fraction
 
 import numpy as np
 import pytest
-from cfr_cases import lottery
+from cfr_cases import lottery, tie
 from random_trees import random_tree
 from solver_cases import bimatrix, odd_games, run
 
@@ -108,17 +107,7 @@ def test_first_of_equally_good_actions_is_taken() -> None:
 
 
 def test_rounding_does_not_break_ties() -> None:
-    """Both actions are worth 9/10, but in floating point 0.2 + 0.7 is less than 0.9."""
-    builder = TreeBuilder(["P1", "P2"])
-    root = builder.decision(None, 0, "", ["three outcomes", "two outcomes"])
-    for action, chances in enumerate([(2, 7, 1), (9, 1)]):
-        place = builder.chance((root, action), [Fraction(tenths, 10) for tenths in chances])
-        for outcome in range(len(chances)):
-            builder.terminal((place, outcome), [int(outcome < len(chances) - 1), 0])
-    game = Game("tie", builder.tree())
-    values = game.payoff_model().counterfactual_values(np.array([0.5, 0.5]))
-    assert values[0] < values[1]
-    assert run("fictitious_play", game, iterations=99).behavior[0] == pytest.approx(0.995)
+    assert run("fictitious_play", tie(), iterations=99).behavior[0] == pytest.approx(0.995)
 
 
 # -- starts, seeds and chunks -------------------------------------------------------------

@@ -78,13 +78,6 @@ def test_document_may_be_as_large_as_its_job_admits_and_no_larger(beyond: int) -
         assert list(decoder.feed(frame)) == [FRAMES[2]]
 
 
-def test_document_grows_with_the_game_up_to_a_size() -> None:
-    assert most_bytes(0) == 4 * 2**20
-    assert most_bytes(1) - most_bytes(0) == 8_100
-    assert most_bytes(10**9) == 2**28
-    assert MOST_TEXT == 20_000
-
-
 def test_exact_profile_of_the_longest_fractions_fits() -> None:
     fraction = f"{'1' * 4000}/{'3' * 4000}"
     frame = candidate(np.zeros(500), exact=[fraction] * 500)

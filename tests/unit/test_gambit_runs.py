@@ -47,17 +47,15 @@ def test_battle_of_the_sexes_has_two_pure_equilibria_and_a_mixed_one(
 
 
 @pytest.mark.parametrize("solver", ["gambit_lp", "gambit_lcp", "gambit_enummixed"])
-def test_rationals_are_handed_over_as_rationals_with_no_regret(solver: str) -> None:
-    (candidate,) = run(solver, "matching_pennies").candidates
+def test_rationals_are_handed_over_with_no_regret_and_floats_on_request(solver: str) -> None:
+    result = run(solver, "matching_pennies")
+    (candidate,) = result.candidates
+    assert "steps" not in result.monitor.statistics, "they tell of none"
     assert candidate.profile.exact == (Fraction(1, 2),) * 4
     assert candidate.claimed_regret == 0
-
-
-def test_floats_instead_of_rationals_on_request() -> None:
-    for solver in ("gambit_lp", "gambit_lcp", "gambit_enummixed"):
-        (candidate,) = run(f"{solver}(rational=false)", "matching_pennies").candidates
-        assert candidate.profile.exact is None
-        np.testing.assert_allclose(candidate.profile.probabilities, 0.5, atol=1e-12)
+    (candidate,) = run(f"{solver}(rational=false)", "matching_pennies").candidates
+    assert candidate.profile.exact is None
+    np.testing.assert_allclose(candidate.profile.probabilities, 0.5, atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -94,13 +92,20 @@ def test_points_that_gambit_wrongly_calls_equilibria_are_refuted() -> None:
     assert result.max_regret == pytest.approx(1)
 
 
-def test_success_without_an_equilibrium_is_not_found() -> None:
-    pure = run("gambit_enumpure", "matching_pennies")
-    assert pure.termination.reason == "not_found"
-    assert pure.candidates == []
-    path = run("gambit_gnm", "kuhn2")
-    assert path.termination.reason == "not_found"
-    assert "no more boundaries" in path.termination.detail
+@pytest.mark.parametrize(
+    ("solver", "game", "reason", "detail"),
+    [
+        ("gambit_enumpure", "matching_pennies", "not_found", ""),
+        ("gambit_gnm", "kuhn2", "not_found", "no more boundaries"),
+        ("gambit_hp", "matching_pennies", "failed", "Multiple best responses"),
+    ],
+)
+def test_end_without_an_equilibrium_has_the_words_of_gambit(
+    solver: str, game: str, reason: str, detail: str
+) -> None:
+    result = run(solver, game)
+    assert (result.termination.reason, result.candidates) == (reason, [])
+    assert detail in result.termination.detail
 
 
 def test_what_is_no_profile_makes_the_run_fail(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,12 +122,6 @@ def test_what_is_no_profile_makes_the_run_fail(monkeypatch: pytest.MonkeyPatch) 
     assert result.termination.reason == "failed"
     assert "sum to 1.1" in result.termination.detail
     assert result.candidates == []
-
-
-def test_words_of_gambit_are_kept_when_it_fails() -> None:
-    result = run("gambit_hp", "matching_pennies")
-    assert result.termination.reason == "failed"
-    assert "Multiple best responses" in result.termination.detail
 
 
 def test_path_followed_to_its_end_is_an_iterate_and_no_equilibrium() -> None:
@@ -193,23 +192,11 @@ def test_path_stops_at_the_target() -> None:
     assert result.monitor.statistics["lambda"] < 100
 
 
-def test_snapshots_stand_at_the_fixed_schedule_only() -> None:
-    result = run("gambit_logit_path(end=10)", "kuhn2")
-    work = [report.work for report in result.reports if report.kind == "snapshot"]
-    assert work == [1, 2, 3, 4, 6, 8, 12, 16, 23, 32, 46][: len(work)]
-    assert len(work) >= 10
-
-
 def test_supports_that_are_passed_over_are_counted() -> None:
     statistics = run("gambit_enumpoly", "battle_of_sexes").monitor.statistics
     assert {"singular_supports", "abandoned_supports"} < statistics.keys()
     odd = run("gambit_enumpoly", bimatrix([[1, 1], [1, 1]], [[1, 1], [1, 1]])).monitor.statistics
     assert odd["singular_supports"] > 0
-
-
-@pytest.mark.parametrize("solver", ["gambit_lp", "gambit_lcp", "gambit_enummixed", "gambit_liap"])
-def test_methods_that_tell_of_no_steps_record_none(solver: str) -> None:
-    assert "steps" not in run(solver, "matching_pennies").monitor.statistics
 
 
 def test_game_is_converted_before_the_clock_starts(monkeypatch: pytest.MonkeyPatch) -> None:

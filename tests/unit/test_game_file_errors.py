@@ -22,7 +22,6 @@ OUTCOMES = NFG + '{ { "a" "b" } { "c" "d" } }\n""\n'
 
 MALFORMED_EFG = {
     "empty file": ("", 1, "truncated"),
-    "header only": (EFG, 3, "truncated"),
     "another format": (NFG + "{ 2 2 } 1 2 3 4 5 6 7 8", 1, "EFG"),
     "other version": ('EFG 1 R "t" { "A" }\n', 1, "version 2"),
     "no type": ('EFG 2 "t" { "A" }\n', 1, "R or D"),
@@ -36,8 +35,6 @@ MALFORMED_EFG = {
     "unknown kind of node": (EFG + 'q "" 1 1 "x" { "l" } 0\n', 3, "c, p or t"),
     "no name of the node": (EFG + 'p 1 1 "x" { "l" "r" } 0\n', 3, "name of the node"),
     "missing child": (EFG + ROOT + 't "" 1 "o" { 1 2 }\n', 5, "line 3 has 1 of 2 children"),
-    "missing grandchild": (EFG + ROOT + ROOT.replace("1 1", "2 1") + ENDS, 7, "1 of 2 children"),
-    "node too many": (EFG + ROOT + ENDS + 't "" 1\n', 6, "complete"),
     "trailing garbage": (EFG + ROOT + ENDS + "\n\ngarbage", 8, "complete"),
     "brace too many": (EFG + 'p "" 1 1 "x" { "l" "r" } } 0\n' + ENDS, 3, "outcome"),
     "brace too few": (EFG + 'p "" 1 1 "x" { "l" "r" 0\n' + ENDS, 3, "label of an action"),
@@ -49,11 +46,6 @@ MALFORMED_EFG = {
     "player out of range": (EFG + 'p "" 3 1 "x" { "l" "r" } 0\n' + ENDS, 3, "player 3"),
     "player beyond 64 bits": (EFG + 'p "" 1' + "0" * 30 + ' 1 "x" { "l" } 0\n', 3, "player"),
     "set that is no number": (EFG + 'p "" 1 one "x" { "l" "r" } 0\n', 3, "information set"),
-    "differing number of actions": (
-        EFG + ROOT + 'p "" 2 1 "y" { "a" "b" } 0\n' + ENDS + 'p "" 2 1 "y" { "a" "b" "c" } 0\n',
-        7,
-        "other actions than in line 4",
-    ),
     "differing actions": (
         EFG + ROOT + 'p "" 2 1 "y" { "a" "b" } 0\n' + ENDS + 'p "" 2 1 "y" { "a" "c" } 0\n',
         7,
@@ -71,9 +63,6 @@ MALFORMED_EFG = {
         "1/3 and not 0.333",
     ),
     "negative chance": (EFG + 'c "" 1 "" { "a" -1/2 "b" 3/2 } 0\n' + ENDS, 3, "-1/2 is outside"),
-    "chance above one": (EFG + 'c "" 1 "" { "a" 3/2 "b" -1/2 } 0\n' + ENDS, 3, "3/2 is outside"),
-    "chance nan": (EFG + 'c "" 1 "" { "a" nan "b" 1 } 0\n' + ENDS, 3, "finite number"),
-    "chance infinite": (EFG + 'c "" 1 "" { "a" inf "b" 0 } 0\n' + ENDS, 3, "finite number"),
     "chance without probability": (EFG + 'c "" 1 "" { "a" "b" } 0\n' + ENDS, 3, "probability"),
     "chance without outcomes": (EFG + 'c "" 1 "" { } 0\n' + ENDS, 3, "no outcomes"),
     "chance redefined": (
@@ -83,8 +72,6 @@ MALFORMED_EFG = {
         "other probabilities than in line 3",
     ),
     "payoff nan": (EFG + ROOT + 't "" 1 "o" { nan 2 }\n', 4, "finite number"),
-    "payoff infinite": (EFG + ROOT + 't "" 1 "o" { -inf 2 }\n', 4, "finite number"),
-    "payoff 1e999": (EFG + ROOT + 't "" 1 "o" { 1e999 2 }\n', 4, "too large"),
     "payoff with an endless exponent": (EFG + ROOT + 't "" 1 "" { 1e9999999 2 }', 4, "too large"),
     "payoff of a million digits": (
         EFG + ROOT + 't "" 1 "o" { ' + "9" * 10**6 + " 2 }\n", 4, "too large"
@@ -98,13 +85,11 @@ MALFORMED_EFG = {
     "comma at the end": (EFG + ROOT + 't "" 1 "o" { 1, 2, }\n', 4, "after the comma"),
     "outcome never defined": (EFG + ROOT + 't "" 1\n' + ENDS, 4, "outcome 1 has no payoffs"),
     "outcome redefined": (EFG + ROOT + ENDS.replace('2 "q"', '1 "o"'), 5, "defined before"),
-    "outcome renamed": (EFG + ROOT + 't "" 1 "o" { 1 2 }\nt "" 1 "q" { 1 2 }', 5, "defined before"),
     "payoffs of outcome 0": (EFG + ROOT + 't "" 0 "o" { 1 2 }\n', 4, "outcome 0"),
     "no decision": (EFG + 't "" 1 "o" { 1 2 }\n', 4, "no player has a decision"),
     "binary": (b"\x00\x01\x02\xff\xfe", 1, "UTF-8"),
     "zero bytes": (EFG.encode() + b"p \x00\x00\n", 3, "\\x00"),
     "latin-1": ((EFG + 'p "é" 1 1 "x" { "l" "r" } 0\n').encode("latin-1"), 3, "UTF-8"),
-    "UTF-16": ((EFG + ROOT + ENDS).encode("utf-16"), 1, "UTF-8"),
     "very deep": (EFG + 'p "" 1 1 "x" { "l" } 0\n' * 200_000, 4, "imperfect recall"),
     "very deep with sets of their own": (
         EFG + "".join(f'p "" 1 {k} "" {{ "l" }} 0\n' for k in range(200_000)),
@@ -129,7 +114,6 @@ MALFORMED_NFG = {
     "no named strategies": (NFG + '{ { "a" } { } }\n', 2, "0 strategies"),
     "negative strategies": (NFG + "{ 2 -2 }\n", 2, "-2 strategies"),
     "strategies of too few players": (NFG + "{ 2 }\n1 2 3 4", 2, "strategies of 1 players"),
-    "strategies of too many players": (NFG + "{ 2 2 2 }\n1 2", 2, "strategies of 3 players"),
     "names and numbers": (NFG + '{ { "a" "b" } 2 }\n""\n', 2, "'{'"),
     "huge numbers of strategies": (NFG + "\n{ 1000000 1000000 }\n1 2 3", 3, "about 10^12 nodes"),
     "huge number of players": ('NFG 1 R "t" { ' + '"" ' * 10**5 + "} {", 1, "100000 players"),
@@ -137,9 +121,6 @@ MALFORMED_NFG = {
     "file far too short": (NFG + "{ 1000 1000 }\n1 2", 3, "too short"),
     "payoffs missing": (NFG + "{ 2 2 }\n1 2 3 4 5 6 7\n", 4, "profile 4 of 4"),
     "payoffs left over": (NFG + "{ 2 2 }\n1 2 3 4 5 6 7 8\n9", 4, "4 profiles are complete"),
-    "payoff nan": (NFG + "{ 2 2 }\n1 2 3 4\n5 nan 7 8", 4, "finite number"),
-    "payoff infinite": (NFG + "{ 2 2 }\n1 2 3 4\n5 Infinity 7 8", 4, "finite number"),
-    "division by zero": (NFG + "{ 2 2 }\n1 2 3 4\n5 6/0 7 8", 4, "divides by zero"),
     "outcome out of range": (OUTCOMES + '{ { "o" 1 2 } }\n0 1 2 0', 5, "only 1 to 1"),
     "negative outcome": (OUTCOMES + '{ { "o" 1 2 } }\n0 1 -1 0', 5, "outcome -1"),
     "outcomes missing": (OUTCOMES + '{ { "o" 1 2 } }\n0 1 1', 5, "profile 4 of 4"),
@@ -147,7 +128,6 @@ MALFORMED_NFG = {
     "outcome without name": (OUTCOMES + "{ { 1 2 } }\n0 1 1 1", 4, "name of an outcome"),
     "payoffs of outcome missing": (OUTCOMES + '{ { "o" 1 } }\n0 1 1 1', 4, "1 payoffs"),
     "outcomes not closed": (OUTCOMES + '{ { "o" 1 2 }\n0 1 1 1', 5, "'{'"),
-    "binary": (b"NFG 1 R \xff", 1, "UTF-8"),
 }  # fmt: skip
 
 
@@ -164,16 +144,13 @@ def refusal(path: Path, data: str | bytes, line: int) -> str:
     return text
 
 
-@pytest.mark.parametrize("name", MALFORMED_EFG)
-def test_extensive_form_is_refused_with_line_and_reason(tmp_path: Path, name: str) -> None:
-    data, line, word = MALFORMED_EFG[name]
-    assert word in refusal(tmp_path / "game.efg", data, line)
-
-
-@pytest.mark.parametrize("name", MALFORMED_NFG)
-def test_strategic_form_is_refused_with_line_and_reason(tmp_path: Path, name: str) -> None:
-    data, line, word = MALFORMED_NFG[name]
-    assert word in refusal(tmp_path / "game.nfg", data, line)
+@pytest.mark.parametrize(
+    ("suffix", "name"),
+    [*(("efg", name) for name in MALFORMED_EFG), *(("nfg", name) for name in MALFORMED_NFG)],
+)
+def test_file_is_refused_with_line_and_reason(tmp_path: Path, suffix: str, name: str) -> None:
+    data, line, word = (MALFORMED_EFG if suffix == "efg" else MALFORMED_NFG)[name]
+    assert word in refusal(tmp_path / f"game.{suffix}", data, line)
 
 
 @pytest.mark.parametrize("suffix", [".efg", ".nfg"])

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tree_path import payoffs_at
 
 import eqbench
 from eqbench.model.builder import TreeBuilder
@@ -36,12 +37,7 @@ def table(spec: str) -> NDArray:
 
 def exact_payoffs(spec: str, actions: tuple[str, ...]) -> tuple[Fraction, ...]:
     """Exact payoffs of a profile of actions, by their labels."""
-    tree = eqbench.load_game(spec).tree
-    chosen = [tree.infoset_actions[p].index(label) for p, label in enumerate(actions)]
-    shape = [len(labels) for labels in tree.infoset_actions]
-    numerators, denominator = tree.payoffs.rational()
-    row = numerators[np.ravel_multi_index(chosen, shape)]
-    return tuple(Fraction(int(value), denominator) for value in row)
+    return tuple(payoffs_at(eqbench.load_game(spec).tree, actions))
 
 
 def pure_equilibria(payoffs: NDArray) -> list[tuple[int, ...]]:
