@@ -8,12 +8,12 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,11 +117,16 @@ def action_labels(tree: GameTree) -> list[str]:
     ]
 
 
+def csv_text(rows: Iterable[Sequence[Any]]) -> str:
+    """Return rows as lines of CSV; floats have all their digits."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()
+
+
 def header(tree: GameTree) -> str:
     """First line of the file of a branch."""
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerow(columns(tree))
-    return text.getvalue()
+    return csv_text([columns(tree)])
 
 
 def write_points(branch: Branch, path: Path) -> None:
@@ -140,14 +145,8 @@ def read_points(game: Game, path: Path, parameter: str | None = None) -> Branch:
     tree, parameter = game.tree, parameter or game.tree.payoffs.parameter
     if parameter is None:
         raise UsageError(f"{game.spec} has no payoff parameter, so no branch belongs to it")
-    try:
-        with open_text(path) as file:
-            lines = csv.reader(file, strict=True)
-            _check_header(next(lines, []), game, path)
-            width = len(columns(tree))
-            table = np.array([_numbers(line, lines.line_num, width, path) for line in lines])
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise UsageError(f"cannot read {path}: {error}; give a points.csv of a trace") from None
+    rows = read_rows(game, path, lambda header: columns(tree))
+    table = np.array([numbers for _, numbers in rows])
     if len(table) < 2:
         raise UsageError(f"{path} holds {len(table)} points; a branch has at least two")
     values, arclength, payoffs, free = np.split(table, np.cumsum([1, 1, tree.n_players]), axis=1)
@@ -162,8 +161,30 @@ def read_points(game: Game, path: Path, parameter: str | None = None) -> Branch:
     return Branch(game, parameter, values[:, 0], arclength[:, 0], free, payoffs)
 
 
-def _check_header(header: list[str], game: Game, path: Path) -> None:
-    expected = columns(game.tree)
+def read_rows(
+    game: Game, path: Path, columns_for: Callable[[list[str]], list[str]], names: int = 0
+) -> list[tuple[list[str], list[float]]]:
+    """Return of each row below the header the leading cells, so many names, and the numbers.
+
+    UsageError if the file cannot be read, its header is not what `columns_for` returns for it, or
+    a row has anything but finite numbers after its names.
+    """
+    try:
+        with open_text(path) as file:
+            lines = csv.reader(file, strict=True)
+            header = next(lines, [])
+            expected = columns_for(header)
+            _check_header(header, expected, game, path)
+            width = len(expected) - names
+            return [
+                (line[:names], _numbers(line[names:], lines.line_num, width, path))
+                for line in lines
+            ]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise UsageError(f"cannot read {path}: {error}; give the points.csv of a study") from None
+
+
+def _check_header(header: list[str], expected: list[str], game: Game, path: Path) -> None:
     for found, name in zip(header, expected, strict=False):
         if found != name:
             raise UsageError(
@@ -173,7 +194,7 @@ def _check_header(header: list[str], game: Game, path: Path) -> None:
     if len(header) != len(expected):
         raise UsageError(
             f"{path} does not fit {game.spec}: it has {len(header)} columns instead of "
-            f"{len(expected)}; name the game of which it is a branch"
+            f"{len(expected)}; name the game that it belongs to"
         )
 
 
@@ -183,7 +204,7 @@ def _numbers(line: list[str], number: int, width: int, path: Path) -> list[float
         if len(row) == width and np.isfinite(row).all():
             return row
     raise UsageError(
-        f"line {number} of {path} is not {width} finite numbers; trace the branch again"
+        f"line {number} of {path} is not {width} finite numbers; repeat what has written it"
     )
 
 

@@ -505,10 +505,6 @@ _FREQUENCIES = (
     "to the information set. Where the plan of the profile that was found never leads there, any "
     "share counts, and 0 or 1 is shown, marked (any)."
 )
-_MOVED = (
-    "difference of the verified profile to the solver's own point, whose constraints hold to its "
-    "tolerance only"
-)
 _UNREACHED = "wider, and in the profile that was found play never reaches the information set"
 _CURVED = (
     "published from and to are the outermost values found in the published sets, which are not "
@@ -612,9 +608,18 @@ def _notes(document: Mapping[str, Any]) -> Iterator[str]:
         if abs(end["difference"] or 0.0) > MOVED * end["unit"]
     ]
     if moved:
-        yield f"{_MOVED}: {_listed(moved, len(ends), 'optima')}"
+        yield (
+            "difference of the verified profile to the solver's own point, whose constraints hold "
+            f"to its tolerance only: {_listed(moved, len(ends), 'optima')}"
+        )
     published = [row for row in rows if row["published"]]
-    unreached = [row["quantity"] for row in published if _is_off_path(row)]
+    unreached = [
+        row["quantity"]
+        for row in published
+        if row["verdict"] == "wider"
+        and row["kind"] == "frequency"
+        and all(row[sense]["reach"] <= TOLERANCE for sense in _beyond_published(row))
+    ]
     curved = [row["quantity"] for row in published if not row["published"]["linear"]]
     for words, names in ((_UNREACHED, unreached), (_CURVED, curved)):
         if names:
@@ -623,13 +628,6 @@ def _notes(document: Mapping[str, Any]) -> Iterator[str]:
 
 def _listed(names: Sequence[str], count: int, things: str) -> str:
     return ", ".join(names) if len(names) <= _MOST_NAMES else f"{len(names)} of {count} {things}"
-
-
-def _is_off_path(row: Mapping[str, Any]) -> bool:
-    """Whether the profiles beyond the published range never play to the information set."""
-    if row["verdict"] != "wider" or row["kind"] != "frequency":
-        return False
-    return all(row[sense]["reach"] <= TOLERANCE for sense in _beyond_published(row))
 
 
 def _conditions(document: Mapping[str, Any]) -> Iterator[str]:

@@ -63,7 +63,7 @@ def test_value_of_another_parameter_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "points.csv"
     append_points(path, GAME.tree, made_up("one")._replace(value=2.5))
     path.write_text(path.read_text().replace("run,pot,", "run,ante,", 1))
-    with pytest.raises(UsageError, match="does not fit this game at 'ante'"):
+    with pytest.raises(UsageError, match="where it has the column 'ante'"):
         read_points(GAME, path)
 
 

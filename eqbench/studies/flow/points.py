@@ -6,9 +6,7 @@ Symbols in shapes: K points of a run, N players, A actions.
 from __future__ import annotations
 
 import csv
-import io
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.documents import open_text
-from eqbench.errors import StoreError, UsageError, known_labels
+from eqbench.errors import StoreError
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
 from eqbench.model.tree import FloatArray, GameTree
 from eqbench.store.run_folder import reported, write_file
-from eqbench.studies.branch import columns
+from eqbench.studies.branch import columns, csv_text, read_rows
 from eqbench.text import cell_text
 
 MOST_ROWS = 4000
@@ -84,7 +82,7 @@ def append_rows(
     """
     if again and path.exists():
         _drop_rows(path, {row[0] for row in rows})
-    data = _csv_text([*([] if path.exists() else [header]), *rows]).encode()
+    data = csv_text([*([] if path.exists() else [header]), *rows]).encode()
     try:
         with path.open("ab", buffering=len(data) + 1) as file:  # all is written when it is closed
             file.write(data)
@@ -101,13 +99,7 @@ def _drop_rows(path: Path, cells: set[str]) -> None:
     kept = [*rows[:1], *(row for row in rows[1:] if not row or row[0] not in cells)]
     if len(kept) < len(rows):
         with reported(path):
-            write_file(path, _csv_text(kept).encode())
-
-
-def _csv_text(rows: Iterable[Sequence[Any]]) -> str:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)  # floats with all their digits
-    return text.getvalue()
+            write_file(path, csv_text(kept).encode())
 
 
 def read_points(game: Game, path: Path) -> list[SimulatedRun]:
@@ -116,41 +108,21 @@ def read_points(game: Game, path: Path) -> list[SimulatedRun]:
     UsageError if it cannot be read, has other columns than this game asks for, or entries that
     are not finite numbers.
     """
-    tree, parameter = game.tree, game.tree.payoffs.parameter
-    choices, n = Choices.of(tree), tree.n_players
-    try:
-        with open_text(path) as file:
-            lines = csv.reader(file, strict=True)
-            header = next(lines, [])
-            valued = parameter is not None and header[1:2] == [parameter]
-            expected = run_columns(tree, valued=valued)
-            if header != expected:
-                pairs = zip(header, expected, strict=False)
-                found = next((a for a, b in pairs if a != b), f"{len(header)} columns")
-                raise UsageError(
-                    f"{path} does not fit this game at {found!r}; name the game that was "
-                    f"simulated. Columns: {known_labels(found, expected)}"
-                )
-            rows = [(row[:1], _numbers(row[1:], len(expected), path)) for row in lines]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise UsageError(f"cannot read {path}: {error}; give that of a simulation") from None
+    tree, choices, n = game.tree, Choices.of(game.tree), game.tree.n_players
+
+    def expected(header: list[str]) -> list[str]:
+        parameter = tree.payoffs.parameter
+        return run_columns(tree, valued=parameter is not None and header[1:2] == [parameter])
+
     runs = []
+    rows = read_rows(game, path, expected, names=1)
     for (name,), group in groupby(rows, key=lambda row: row[0]):
         table = np.array([own for _, own in group])
-        value = float(table[0, 0]) if valued else None
-        parts = np.split(table[:, int(valued) :], np.cumsum([1, n, n]), axis=1)
-        times, payoffs, profits, free = parts
+        # the value of the parameter, if it is there
+        values, times, payoffs, profits, free = np.split(
+            table, np.cumsum([table.shape[1] - 1 - 2 * n - choices.size, 1, n, n]), axis=1
+        )
         behavior = np.array([choices.behavior(row) for row in free])
+        value = float(values[0, 0]) if values.size else None
         runs.append(SimulatedRun(name, times[:, 0], behavior, payoffs, profits, value))
     return runs
-
-
-def _numbers(row: list[str], width: int, path: Path) -> list[float]:
-    with suppress(ValueError):
-        numbers = [float(text) for text in row]
-        if len(numbers) == width - 1 and np.all(np.isfinite(numbers)):
-            return numbers
-    raise UsageError(
-        f"{path} has the row {', '.join(row)[:60]!r}; after the name of its run a row has "
-        f"{width - 1} finite numbers. Simulate again"
-    )

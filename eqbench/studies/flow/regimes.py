@@ -76,6 +76,7 @@ UNMEASURED = (
     "only absorption could be told, and there is none: regular and chaotic motion differ in the "
     "growth of a small displacement, which was not measured (play hand by hand has none)"
 )
+_LONGER = "follow the trajectory for longer"
 Verdict = tuple[str, str, float | None]  # word, reason, and the time from which on it holds
 
 
@@ -477,7 +478,6 @@ class _Motion:
         )
 
     def verdict(self) -> Verdict:
-        """Return the word that the figures bear out."""
         if not self.facts:
             return self._at_rest()
         swing_growth = _swing_growth(self.moving)
@@ -499,7 +499,7 @@ class _Motion:
             return "chaotic_transient", f"{self._exponent()}; {end}; {self._dwelling()}", None
         reason = (
             f"{self._exponent()}: a small displacement grows too fast for a regular motion, and "
-            "too little or no longer for a chaotic one; follow the trajectory for longer"
+            f"too little or no longer for a chaotic one; {_LONGER}"
         )
         return "undecided", reason, None
 
@@ -509,8 +509,8 @@ class _Motion:
         if returning:
             reason = (
                 f"no frequency moves, but of those at 0 or 1 some may return: {returning}. Their "
-                "log-odds are on their way back, or too large to change beside rounding; follow "
-                "the trajectory for longer, or choose a start farther inside"
+                "log-odds are on their way back, or too large to change beside rounding; "
+                f"{_LONGER}, or choose a start farther inside"
             )
             return "undecided", reason, None
         if gone.any():
@@ -549,7 +549,6 @@ class _Motion:
 
     def _lacking(self) -> str:
         """Say what is missing to tell regular motions apart, with what to do."""
-        longer = "follow the trajectory for longer"
         samples = min(fact.samples_per_return for fact in self.facts)
         if samples < LEAST_SAMPLES:
             return (
@@ -558,7 +557,7 @@ class _Motion:
             )
         returns = min(fact.returns for fact in self.facts)
         if returns < LEAST_RETURNS:
-            return f"only {returns} of the {LEAST_RETURNS} turns needed; {longer}"
+            return f"only {returns} of the {LEAST_RETURNS} turns needed; {_LONGER}"
         late = self.moving[self.half :]
         part = len(late) // TREND_PARTS
         change = np.abs(late[-part:].mean(axis=0) - late[:part].mean(axis=0))
@@ -566,7 +565,7 @@ class _Motion:
         if drift > DRIFT:
             return (
                 f"log-odds drift by {drift:.0%} of their swing over the last half of the time; "
-                f"{longer}"
+                f"{_LONGER}"
             )
         return ""
 
@@ -597,7 +596,6 @@ class _Motion:
         return self._after(growth[-1] - growth > allowed)
 
     def _gone_from(self) -> float:
-        """When the last of the actions that are gone came near its face for good."""
         log_odds = self.log_odds[:, self.limits.gone]
         return self._after(np.any(np.abs(log_odds) < NEAR_FACE_LOG_ODDS, axis=1))
 

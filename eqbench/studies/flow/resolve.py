@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from eqbench.errors import SolverUnavailableError, UsageError
+from eqbench.errors import UsageError
 from eqbench.model.game import Game
-from eqbench.registry import LoadedSolver, Registry
-from eqbench.solver import obstacle_of
+from eqbench.registry import LoadedSolver
 from eqbench.studies.requests import FlowRequest, GivenProfile
 
 
@@ -30,14 +29,7 @@ def solver_and_games(
         raise UsageError(
             f"the method of {solver.entry.name} is no flow{by_hand}; that of replicator is"
         )
-    obstacle = obstacle_of(solver.instance, game)
-    if obstacle is not None:
-        status, reason = obstacle
-        raise (SolverUnavailableError if status == "unavailable" else UsageError)(reason)
-    return solver, _games(registry, game, request)
-
-
-def _games(registry: Registry, game: Game, request: FlowRequest) -> tuple[Game, ...]:
+    solver.check(game)
     known = game.tree.payoffs.parameter
     if request.parameter not in ("", known):
         has = f"its parameter is {known!r}" if known else "it has none"
@@ -47,13 +39,13 @@ def _games(registry: Registry, game: Game, request: FlowRequest) -> tuple[Game, 
             raise UsageError(
                 f"--parameter {request.parameter} needs the values that it shall take; give --at"
             )
-        return (game,)
+        return solver, (game,)
     if known is None:
         raise UsageError(f"{game.spec} has no payoff parameter; leave out --at")
     games = tuple(game.at(**{known: value}) for value in dict.fromkeys(request.at))
     for each in games:
         registry.describe_game(each.spec)  # the game refuses values that it does not admit
-    return games
+    return solver, games
 
 
 def value_of(game: Game) -> float | None:

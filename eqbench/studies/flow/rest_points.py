@@ -228,12 +228,11 @@ class SetVerdict:
     def to_json(self) -> dict[str, Any]:
         """Return the representative as JSON, and what the others have in common with it."""
         counts = [each.spectrum.counts for each in self.looked]
-        verdicts = Counter(each.spectrum.verdict for each in self.looked)
-        inside = self.representative.spectrum.verdict
+        verdicts = [each.spectrum.verdict for each in self.looked]
         deviating = [
             {"place": each.place, "parameters": each.figures, **count, "verdict": verdict}
-            for each, count in zip(self.looked, counts, strict=True)
-            if (verdict := each.spectrum.verdict) != inside
+            for each, count, verdict in zip(self.looked, counts, verdicts, strict=True)
+            if verdict != verdicts[0]
         ]
         return {
             "name": self.name,
@@ -244,7 +243,7 @@ class SetVerdict:
                 "refuted": self.refuted,
                 "places": dict(Counter(str(each.place) for each in self.looked)),
                 **{k: [min(c[k] for c in counts), max(c[k] for c in counts)] for k in COUNTS},
-                "verdicts": dict(verdicts),
+                "verdicts": dict(Counter(verdicts)),
                 "same_everywhere": not deviating,
                 "deviating": deviating,
             },
@@ -283,8 +282,8 @@ def verdicts(game: Game, flow: Flow, *, samples: int = SAMPLES, seed: int = 0) -
                 f"the flow does not rest at any member of {name} that was looked at ({len(looked)})"
                 "; choose a solver whose flow rests at equilibria, such as replicator"
             )
-        refuted = len(looked) - len(held)
-        found.append(SetVerdict(name, game.tree.payoffs.value, tuple(held), refuted))
+        value, refuted = game.tree.payoffs.value, len(looked) - len(held)
+        found.append(SetVerdict(name, value, tuple(held), refuted))
     return found
 
 

@@ -69,7 +69,7 @@ _PUBLISHED = (
     "payoff in size, or within half the distance of the closest two solutions whose payoffs "
     "differ, if that is less."
 )
-# what generators of a start are for
+# what generators of a start are for, so that they are independent
 _TANGENT, _HANDS = 1, 2
 
 
@@ -91,10 +91,6 @@ class Start:
         if self.behavior is not None:
             return flow.state_of(self.behavior)
         return np.random.default_rng(*self.seeds).normal(0.0, spread, flow.choices.size)
-
-    def generator(self, purpose: int) -> np.random.Generator:
-        """Return a generator for a purpose, counted from 1, independent of all others."""
-        return np.random.default_rng([*self.seeds, purpose])
 
 
 def _starts(tree: GameTree, request: SimulationRequest) -> tuple[Start, ...]:
@@ -169,8 +165,9 @@ class Place:
         """Follow a start; a tangent at random is followed too where there is a flow."""
         state = start.state(self.flow, spread)
         if self.hands is not None:
-            return self.hands.play(state, times, start.generator(_HANDS), interrupted=interrupted)
-        tangent = start.generator(_TANGENT).standard_normal(len(state))
+            rng = np.random.default_rng([*start.seeds, _HANDS])
+            return self.hands.play(state, times, rng, interrupted=interrupted)
+        tangent = np.random.default_rng([*start.seeds, _TANGENT]).standard_normal(len(state))
         tangent /= np.linalg.norm(tangent)
         return self.flow.integrate(state, times, tangent=tangent, interrupted=interrupted)
 
@@ -182,17 +179,19 @@ class Place:
         plans = realization(form, self.flow.behavior(path.states[points]).T).T
         return RealizationPlan(np.ascontiguousarray(plans).mean(axis=0)).to_behavior(form)
 
-    def write(self, folder: Path, name: str, behavior: FloatArray) -> str:
-        profile = BehaviorProfile.of(self.game.tree, behavior)
-        return write_profile(folder, name, profile_text(self.game.tree, profile, self.game.spec))
-
-    def measured(self, behavior: FloatArray) -> dict[str, Any]:
-        figures = self._verifier.verify(BehaviorProfile.of(self.game.tree, behavior))
+    def write(self, folder: Path, name: str, behavior: FloatArray) -> dict[str, Any]:
+        """Write a profile (A,), and return its file and what the verifier measures."""
+        tree, profile = self.game.tree, BehaviorProfile.of(self.game.tree, behavior)
+        figures = self._verifier.verify(profile)
         return {
             "payoffs": list(map(float, figures.payoffs)),
             "regrets": list(map(float, figures.regrets)),
             "max_regret": float(figures.max_regret),
+            "profile": write_profile(folder, name, profile_text(tree, profile, self.game.spec)),
         }
+
+    def max_regret(self, behavior: FloatArray) -> float:
+        return float(self._verifier.verify(BehaviorProfile.of(self.game.tree, behavior)).max_regret)
 
 
 class SimulationStudy(Study[SimulationRequest]):
@@ -234,7 +233,6 @@ class SimulationStudy(Study[SimulationRequest]):
             self._dynamics.hand_by_hand(game, self.memory)
         if request.pairs:
             call("eqbench.plots.flow:planes_of", game, (), request.pairs)
-        self._names = published_names(game)
         self._place: Place | None = None
 
     def parts(self) -> list[str]:
@@ -287,7 +285,7 @@ class SimulationStudy(Study[SimulationRequest]):
             "model": request.model,
             "memory": self.memory,
             "players": list(game.tree.players),
-            "names": self._names,
+            "names": published_names(game),
             "parameter": self.parameter,
             "time": self.horizon,
             "every": float(self.times[1]),
@@ -331,7 +329,7 @@ def _earnings(place: Place, path: Trajectory, folder: Path, run: str) -> dict[st
                 "to": float(times[window.last]),
                 "payoffs": row.tolist(),
                 **known.nearest(row),
-                "average_max_regret": place.measured(average)["max_regret"],
+                "average_max_regret": place.max_regret(average),
             }
             for window, row, average in zip(windows, payoffs, averages, strict=True)
         ],
@@ -339,8 +337,7 @@ def _earnings(place: Place, path: Trajectory, folder: Path, run: str) -> dict[st
         "whole": whole,
         "solutions": known.beside(payoffs),
         "profiles": {
-            name: place.measured(own) | {"profile": place.write(folder, f"{run}-{name}", own)}
-            for name, own in profiles.items()
+            name: place.write(folder, f"{run}-{name}", own) for name, own in profiles.items()
         },
     }
 

@@ -37,7 +37,6 @@ from eqbench.text import cell_text
 from eqbench.verification import Verifier
 
 SCHEMA = "eqbench.stability/1"
-LEADING = ("parameter", "name")
 _EIGENVALUES = (
     "Eigenvalues in frequency coordinates, counted, not in pairs; real parts up to {tolerance:g} "
     "of the spectral norm are zero. They are those of a member inside a set. Centre: a centre "
@@ -108,7 +107,7 @@ class StabilityStudy(Study[StabilityRequest]):
             for name, looked in profiles
         ]
         # rows of a value at which the search was interrupted, and is made anew, go
-        header = columns(game.tree, LEADING)
+        header = columns(game.tree, ("parameter", "name"))
         append_rows(session.folder / POINTS, header, rows, again=session.again)
         return {
             "equilibria": equilibria,
