@@ -87,6 +87,15 @@ def eqbench_here(*arguments: str | Path, cwd: Path, stdin: str | None = None) ->
     return Ended(int(code or 0), *texts, cwd)
 
 
+def refused(*arguments: str | Path, words: str, cwd: Path, stdin: str | None = None) -> Ended:
+    """A command of this process that says these words as a usage error, without a traceback."""
+    done = eqbench_here(*arguments, cwd=cwd, stdin=stdin)
+    assert done.code == 2, done.err
+    assert words in done.err
+    assert "Traceback" not in done.err
+    return done
+
+
 @contextmanager
 def _process_as_before() -> Iterator[None]:
     """Undo what a command changes in its process; warnings are not errors, as for a user.
