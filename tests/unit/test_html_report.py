@@ -112,16 +112,6 @@ def test_programs_find_all_rows_in_the_page(page: Element) -> None:
     assert data["runs"][0]["plan"]["request"] == {"timeout_s": 10.0}
 
 
-def test_status_has_a_sign_beside_its_color(page: Element) -> None:
-    (card,) = (e for e in page.all("figure") if e.attributes.get("id") == "status")
-    words = [label.text for label in card.all("text")]
-    assert {"ok ✓", "failed 1/2 ✓", "refuted ✗", "unsupported ·", "not run"} <= set(words)
-    titles = [title.text for title in card.all("title")]
-    assert any("sequence_lp on kuhn2: unsupported" in title for title in titles)
-    boxes = [box.attributes["fill"] for box in card.all("rect")]
-    assert len(set(boxes)) == 4
-
-
 @pytest.mark.parametrize(
     ("others", "sign"),
     [([], "ok ✓✓"), ([without_figures("02", seed=1, status="failed")], "failed 1/2 ✓")],

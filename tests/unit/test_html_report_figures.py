@@ -15,7 +15,6 @@ from report_pages import (
     SVG,
     material_of,
     page_run,
-    shares_of_targets,
     titles_of,
     write_trace,
 )
@@ -73,9 +72,6 @@ def test_payoff_scale_is_unknown_where_the_target_was_given(tmp_path: Path) -> N
     run.plan["request"]["target"] = 1e-6
     (game,) = collect([run], {}).games
     assert game.payoff_scale is None
-    figure = shares_of_targets([game])
-    assert figure is not None
-    assert "one unit of payoff on kuhn2" in figure.caption
 
 
 # -- payoffs --------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from tree_walk import TreeWalk
 
 import eqbench
 from eqbench.model.choices import Choices
+from eqbench.model.profile import random_profile
 from eqbench.model.tree import GameTree
 
 flat_trees = importlib.import_module("eqbench.solvers.logit.flat_tree")
@@ -33,15 +34,6 @@ def log_odds(tree: GameTree, behavior: np.ndarray) -> np.ndarray:
     return np.log(behavior[choices.action] / behavior[choices.first])
 
 
-def random_behavior(tree: GameTree, seed: int = 0) -> np.ndarray:
-    choices = Choices.of(tree)
-    z = np.random.default_rng(seed).normal(size=choices.size)
-    weights = np.ones(tree.n_actions)
-    weights[choices.action] = np.exp(z)
-    total = np.add.reduceat(weights, tree.action_start[:-1])
-    return weights / np.repeat(total, np.diff(tree.action_start))
-
-
 def prepared(tree: GameTree) -> tuple[Any, Any]:
     flat = flat_trees.flat_tree(tree, Choices.of(tree))
     return flat, flat_trees.workspace(flat)
@@ -57,7 +49,7 @@ def gains(flat: Any, work: Any) -> np.ndarray:
 @pytest.mark.parametrize("name", [*GAMES, "grown 2", "grown 11"])
 def test_values_are_those_of_a_walk_over_the_tree(name: str) -> None:
     tree = tree_of(name)
-    behavior = random_behavior(tree)
+    behavior = random_profile(tree, np.random.default_rng(0))
     flat, work = prepared(tree)
     kernels.action_values(flat, log_odds(tree, behavior), work)
     reach, expected = TreeWalk(tree, behavior).counterfactual()
