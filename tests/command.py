@@ -126,6 +126,15 @@ def _taken_out(prefix: str) -> dict[str, ModuleType]:
     return {name: sys.modules.pop(name) for name in [*sys.modules] if name.startswith(prefix)}
 
 
+def install(folder: Path, name: str, **groups: str) -> None:
+    """Put what an installer leaves of a distribution with these entry points into `folder`."""
+    info = folder / f"{name}-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    lines = [f"[eqbench.{group}]\n{points}\n" for group, points in groups.items()]
+    (info / "entry_points.txt").write_text("".join(lines))
+
+
 def wait_for(condition: Callable[[], Any]) -> bool:
     """Whether a condition comes true; it is asked again and again."""
     limit = time.monotonic() + PATIENCE_S

@@ -13,6 +13,7 @@ from eqbench.errors import SpecError, UsageError
 from eqbench.model.builder import TreeBuilder
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
+from eqbench.model.profile import random_profile
 
 AT_REST = 1e-300
 
@@ -89,11 +90,8 @@ def test_hands_are_drawn_from_chance_and_behavior(spec):
     """With behavior at rest, winnings are within five standard errors of expected payoffs."""
     game = eqbench.load_game(spec)
     choices = Choices.of(game.tree)
-    state = np.random.default_rng(3).normal(size=choices.size)
-    weights = np.ones(game.tree.n_actions)
-    weights[choices.action] = np.exp(state)
-    sums = np.add.reduceat(weights, game.tree.action_start[:-1])
-    behavior = weights / np.repeat(sums, np.diff(game.tree.action_start))
+    behavior = random_profile(game.tree, np.random.default_rng(3))
+    state = np.log(behavior[choices.action] / behavior[choices.first])
     number = 8_000
     found = play(game, state, np.arange(number + 1.0), rate=AT_REST, hand_time=1.0)
     won = np.diff(found.profits, axis=0)
