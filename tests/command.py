@@ -87,6 +87,15 @@ def eqbench_here(*arguments: str | Path, cwd: Path, stdin: str | None = None) ->
     return Ended(int(code or 0), *texts, cwd)
 
 
+def refused(*arguments: str | Path, words: str, cwd: Path, stdin: str | None = None) -> Ended:
+    """A command of this process that says these words as a usage error, without a traceback."""
+    done = eqbench_here(*arguments, cwd=cwd, stdin=stdin)
+    assert done.code == 2, done.err
+    assert words in done.err
+    assert "Traceback" not in done.err
+    return done
+
+
 @contextmanager
 def _process_as_before() -> Iterator[None]:
     """Undo what a command changes in its process; warnings are not errors, as for a user.
@@ -115,6 +124,15 @@ def _process_as_before() -> Iterator[None]:
 def _taken_out(prefix: str) -> dict[str, ModuleType]:
     """Loaded modules whose names begin like this, after they were taken out."""
     return {name: sys.modules.pop(name) for name in [*sys.modules] if name.startswith(prefix)}
+
+
+def install(folder: Path, name: str, **groups: str) -> None:
+    """Put what an installer leaves of a distribution with these entry points into `folder`."""
+    info = folder / f"{name}-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    lines = [f"[eqbench.{group}]\n{points}\n" for group, points in groups.items()]
+    (info / "entry_points.txt").write_text("".join(lines))
 
 
 def wait_for(condition: Callable[[], Any]) -> bool:

@@ -103,6 +103,38 @@ class TreeWalk:
             count *= size if owner == player else 1
         return count
 
+    def counterfactual(self) -> tuple[list[Fraction], list[list[Fraction]]]:
+        """With which probability the others lead to each information set, and what actions there
+        are worth, in sum over its nodes.
+        """
+        reach = [self._reach_without(p) for p in range(self.n_players)]
+        worth: list[list[Fraction]] = [[] for _ in self.mover]
+        for node in reversed(range(len(self.mover))):
+            worth[node] = self.payoff.get(node) or [
+                sum((w * worth[c][p] for w, c in self._below(node)), Fraction(0))
+                for p in range(self.n_players)
+            ]
+        weights = [Fraction(0)] * len(self.sizes)
+        values = [[Fraction(0)] * size for size in self.sizes]
+        for node, player in enumerate(self.mover):
+            if player >= 0:
+                infoset = self.infoset[node]
+                weights[infoset] += reach[player][node]
+                for move, child in enumerate(self.children[node]):
+                    values[infoset][move] += reach[player][node] * worth[child][player]
+        return weights, values
+
+    def reaches(self) -> list[Fraction]:
+        """Probability of each information set."""
+        reach, sums = self._reach_without(self.n_players), [Fraction(0)] * len(self.sizes)
+        for node, player in enumerate(self.mover):
+            if player >= 0:
+                sums[self.infoset[node]] += reach[node]
+        return sums
+
+    def _below(self, node: int) -> list[tuple[Fraction, int]]:
+        return list(zip(self._weights(node), self.children[node], strict=True))
+
     def _weights(self, node: int) -> list[Fraction]:
         if self.mover[node] == CHANCE:
             return [self.chance[child] for child in self.children[node]]

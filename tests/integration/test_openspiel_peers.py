@@ -62,14 +62,6 @@ def test_regret_falls(peer: str, game: str) -> None:
     assert later < first / 2
 
 
-def test_seeds_of_sampling_come_from_the_generator() -> None:
-    first, again, other = (
-        run("openspiel_mccfr", "kuhn2", seed=seed, iterations=50).behavior for seed in (0, 0, 1)
-    )
-    assert np.array_equal(first, again)
-    assert not np.array_equal(first, other)
-
-
 @pytest.mark.parametrize("peer", PEERS)
 @pytest.mark.parametrize("game", ["kuhn2", "kuhn3", "leduc", "openspiel:blotto(coins=3,fields=2)"])
 def test_game_is_solved_and_verified(peer: str, game: str) -> None:

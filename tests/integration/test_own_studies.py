@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from command import Ended, eqbench, eqbench_here
+from command import Ended, eqbench, eqbench_here, install, refused
 from documentation import ROOT, blocks
 
 PAGE = ROOT / "docs/how_to/write_a_study.md"
@@ -41,9 +41,8 @@ def test_study_of_the_page_runs_and_goes_on_after_a_break(place: Path) -> None:
     assert study(place, "--resume", "out", "--json").json == begun
     more = study(place, "--resume", "out", "--pot", "2", "--pot", "7/2")
     assert [line.split()[0] for line in more.out.splitlines()[2:4]] == ["2", "7/2"]
-    other = eqbench_here("study", "pots.py", "--resume", "out", "--iterations", "5", cwd=place)
-    assert other.code == 2
-    assert "--iterations 1000" in other.err
+    other = ("study", "pots.py", "--resume", "out", "--iterations", "5")
+    refused(*other, words="--iterations 1000", cwd=place)
 
 
 @pytest.mark.parametrize(
@@ -78,22 +77,14 @@ def test_file_without_a_study_is_refused_in_one_line(
     assert done.err.count("\n") == 1
 
 
-def install(site: Path, name: str, points: str) -> None:
-    """Make a distribution with the entry points of studies."""
-    info = site / f"{name}-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(f"[eqbench.studies]\n{points}\n")
-
-
 def test_installed_studies_are_commands_beside_the_others(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = place / "pots.py"
     name = '    command = "pots"\n'
     file.write_text(file.read_text().replace(name, f'{name}    study = "pots:PotsStudy"\n'))
-    install(place, "pots", "pots = pots:PotsRequest\nverify = pots:PotsRequest")
-    install(place, "broken", "broken = nothing_of_this_name:Request")
+    install(place, "pots", studies="pots = pots:PotsRequest\nverify = pots:PotsRequest")
+    install(place, "broken", studies="broken = nothing_of_this_name:Request")
     monkeypatch.setenv("PYTHONPATH", f"{place}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
     listed = eqbench("--help", cwd=place)
     assert listed.code == 0

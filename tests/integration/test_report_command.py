@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from command import eqbench_here as eqbench
+from command import refused
 
 
 @pytest.fixture(scope="module")
@@ -27,14 +28,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 
 def test_report_prints_the_table_of_the_run(place: tuple[Path, str]) -> None:
     cwd, printed = place
-    for name in ("results/first", "latest"):
-        done = eqbench("report", name, cwd=cwd)
+    for names in (["results/first"], ["latest"], ["latest", "results/../results/first"]):
+        done = eqbench("report", *names, cwd=cwd)
         assert (done.code, done.out) == (0, printed)
-
-
-def test_run_that_is_named_twice_is_reported_once(place: tuple[Path, str]) -> None:
-    cwd, printed = place
-    assert eqbench("report", "latest", "results/../results/first", cwd=cwd).out == printed
 
 
 def test_every_format_goes_to_a_file_of_its_own(place: tuple[Path, str]) -> None:
@@ -46,10 +42,6 @@ def test_every_format_goes_to_a_file_of_its_own(place: tuple[Path, str]) -> None
     folder = cwd / "deep/report"
     for suffix in ("txt", "md", "csv", "tex"):
         assert f"wrote deep/report/report.{suffix}" in done.err
-    text = (folder / "report.txt").read_text()
-    assert text.count("max regret NashConv") == 2, "whatever terminal it is"
-    matrices = text.count("equilibria found\n")
-    assert (folder / "report.tex").read_text().count(r"\begin{table}") == 2 + matrices
     for name in ("md", "csv", "tex"):
         alone = eqbench("report", "latest", "--format", name, cwd=cwd)
         assert alone.out == (folder / f"report.{name}").read_text()
@@ -116,13 +108,8 @@ def test_equilibria_of_a_run_are_counted_alike_in_all_formats(tmp_path: Path) ->
 def test_what_cannot_be_reported_is_a_usage_error(
     place: tuple[Path, str], arguments: list[str], message: str
 ) -> None:
-    done = eqbench("report", *arguments, cwd=place[0])
-    assert done.code == 2
-    assert message in done.err
-    assert "Traceback" not in done.err
+    refused("report", *arguments, words=message, cwd=place[0])
 
 
 def test_latest_without_any_run_is_a_usage_error(tmp_path: Path) -> None:
-    done = eqbench("report", "latest", cwd=tmp_path)
-    assert done.code == 2
-    assert "there is no run in" in done.err
+    refused("report", "latest", words="there is no run in", cwd=tmp_path)

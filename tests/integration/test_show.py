@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import json
-import math
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from command import eqbench_here as eqbench
+from command import refused
 from stored_runs import cell, without_figures, write_run
 from three_player_kuhn import SITUATIONS
+from tree_walk import TreeWalk
 
 from eqbench import BehaviorProfile, load_game
 from eqbench.model.inspection import inspect_profile
 from eqbench.model.profile import random_profile
 from eqbench.model.profile_json import profile_text
-from eqbench.model.tree import CHANCE, TERMINAL, GameTree
 
 PLUGIN = """
 from dataclasses import dataclass
@@ -44,55 +44,17 @@ class Smuggling:
 # -- reach and gaps against the definitions ------------------------------------------------------
 
 
-def walked(tree: GameTree, behavior: np.ndarray) -> dict[str, np.ndarray]:
-    """Reach and action values by walking node by node, from their definitions."""
-    children: list[list[int]] = [[] for _ in range(tree.n_nodes)]
-    for node in range(1, tree.n_nodes):
-        children[tree.parent[node]].append(node)
-    payoffs = dict(zip(tree.terminals.tolist(), tree.payoffs.table, strict=True))
-
-    def edge(node: int) -> float:
-        if tree.player[tree.parent[node]] == CHANCE:
-            return tree.chance[node] / tree.chance_denominator
-        return behavior[tree.incoming[node]]
-
-    def value(node: int) -> np.ndarray:
-        if tree.player[node] == TERMINAL:
-            return payoffs[node]
-        return sum((edge(child) * value(child) for child in children[node]), np.zeros(3))
-
-    reach = np.zeros(tree.n_infosets)
-    weight = np.zeros(tree.n_infosets)
-    values = np.zeros(tree.n_actions)
-    for node in range(tree.n_nodes):
-        player = tree.player[node]
-        if player < 0:
-            continue
-        path = [node]
-        while path[-1]:
-            path.append(int(tree.parent[path[-1]]))
-        steps = path[:-1]
-        others = math.prod(edge(s) for s in steps if tree.player[tree.parent[s]] != player)
-        i = tree.infoset[node]
-        reach[i] += math.prod(edge(s) for s in steps)
-        weight[i] += others
-        for child in children[node]:
-            values[tree.incoming[child]] += others * value(child)[player]
-    return {"reach": reach, "counterfactual_reach": weight, "values": values}
-
-
 @pytest.mark.parametrize("pure", [False, True])
 def test_reach_and_gaps_are_those_of_their_definitions(pure: bool) -> None:
     game = load_game("kuhn3")
     behavior = random_profile(game.tree, np.random.default_rng(4))
     if pure:  # everybody checks and folds: whole branches are never reached
         behavior = np.tile([1.0, 0.0], game.tree.n_infosets)
-    expected, seen = walked(game.tree, behavior), inspect_profile(game, behavior)
-    np.testing.assert_allclose(seen.reach, expected["reach"], atol=1e-15)
-    weight = expected["counterfactual_reach"]
+    walk, seen = TreeWalk(game.tree, behavior), inspect_profile(game, behavior)
+    np.testing.assert_allclose(seen.reach, np.array(walk.reaches(), float), atol=1e-15)
+    weight, values = (np.array(found, float) for found in walk.counterfactual())
     np.testing.assert_allclose(seen.counterfactual_reach, weight, atol=1e-15)
     np.testing.assert_allclose(seen.reach, seen.own_reach * weight, atol=1e-15)
-    values = expected["values"].reshape(-1, 2)
     with np.errstate(invalid="ignore"):
         gaps = (values.max(axis=1, keepdims=True) - values) / weight[:, None]
     np.testing.assert_allclose(seen.gaps, gaps.ravel(), atol=1e-13)
@@ -150,9 +112,6 @@ def test_rank_chooses_the_candidate(place: Path) -> None:
     assert best["candidate"]["max_regret"] == best["cell"]["max_regret"]
     assert second["candidate"]["max_regret"] > best["candidate"]["max_regret"]
     assert second["information_sets"] != best["information_sets"]
-    done = eqbench("show", "run", "kuhn2/mccfr", "--rank", "2", cwd=place)
-    assert done.code == 2
-    assert "0 (the best) to 1" in done.err
 
 
 @pytest.mark.parametrize(
@@ -162,15 +121,13 @@ def test_rank_chooses_the_candidate(place: Path) -> None:
         (["run", "gurobi"], "has no cell 'gurobi'"),
         (["nowhere", "cfr"], "holds no run"),
         (["run", "kuhn2/mccfr", "--rank", "-1"], "--rank"),
+        (["run", "kuhn2/mccfr", "--rank", "2"], "0 (the best) to 1"),
     ],
 )
 def test_what_cannot_be_shown_is_a_usage_error(
     place: Path, arguments: list[str], message: str
 ) -> None:
-    done = eqbench("show", *arguments, cwd=place)
-    assert done.code == 2
-    assert message in done.err
-    assert "Traceback" not in done.err
+    refused("show", *arguments, words=message, cwd=place)
 
 
 def write_profile(path: Path, spec: str, behavior: list[float]) -> None:
@@ -226,10 +183,8 @@ def test_cell_without_a_profile_is_shown_with_its_reason(tmp_path: Path) -> None
 
 def test_profile_that_went_with_the_files_of_the_run_is_a_usage_error(tmp_path: Path) -> None:
     write_run(tmp_path / "run", cell("0a", solver="cfr").without_files())
-    done = eqbench("show", "run", "cfr", cwd=tmp_path)
-    assert done.code == 2
-    assert "the profile of this candidate is not in run" in done.err
-    assert "Traceback" not in done.err
+    words = "the profile of this candidate is not in run"
+    refused("show", "run", "cfr", words=words, cwd=tmp_path)
 
 
 def test_game_of_a_plugin_needs_its_file(tmp_path: Path) -> None:
@@ -240,10 +195,7 @@ def test_game_of_a_plugin_needs_its_file(tmp_path: Path) -> None:
     }
     (path / "profiles/0a-0.json").write_text(json.dumps({"behavior": behavior}))
     (tmp_path / "smuggling.py").write_text(PLUGIN)
-    done = eqbench("show", "run", "0a", cwd=tmp_path)
-    assert done.code == 2
-    assert "unknown game 'smuggling'" in done.err
-    assert "add --plugin FILE" in done.err
+    refused("show", "run", "0a", words="add --plugin FILE", cwd=tmp_path)
     done = eqbench("show", "run", "0a", "--plugin", "smuggling.py", cwd=tmp_path)
     assert done.code == 0, done.err
     rows = [line.split() for line in done.out.splitlines()]

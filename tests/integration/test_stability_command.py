@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from command import eqbench_here
+from command import eqbench_here, refused
 
 import eqbench as package
 from eqbench.model.profile import BehaviorProfile
@@ -103,8 +103,5 @@ def test_what_cannot_be_done_is_refused_with_advice(
 ) -> None:
     tree = package.load_game("kuhn2").tree
     (tmp_path / "moves.json").write_text(profile_text(tree, BehaviorProfile.uniform(tree)))
-    done = eqbench_here("stability", *options, cwd=tmp_path)
-    assert done.code == 2
-    assert words in done.err
-    assert "Traceback" not in done.err
+    refused("stability", *options, words=words, cwd=tmp_path)
     assert not (tmp_path / "results").exists()

@@ -13,6 +13,7 @@ from eqbench.errors import SpecError, UsageError
 from eqbench.model.builder import TreeBuilder
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
+from eqbench.model.profile import random_profile
 
 AT_REST = 1e-300
 
@@ -89,11 +90,8 @@ def test_hands_are_drawn_from_chance_and_behavior(spec):
     """With behavior at rest, winnings are within five standard errors of expected payoffs."""
     game = eqbench.load_game(spec)
     choices = Choices.of(game.tree)
-    state = np.random.default_rng(3).normal(size=choices.size)
-    weights = np.ones(game.tree.n_actions)
-    weights[choices.action] = np.exp(state)
-    sums = np.add.reduceat(weights, game.tree.action_start[:-1])
-    behavior = weights / np.repeat(sums, np.diff(game.tree.action_start))
+    behavior = random_profile(game.tree, np.random.default_rng(3))
+    state = np.log(behavior[choices.action] / behavior[choices.first])
     number = 8_000
     found = play(game, state, np.arange(number + 1.0), rate=AT_REST, hand_time=1.0)
     won = np.diff(found.profits, axis=0)
@@ -194,30 +192,17 @@ def test_play_beyond_what_floats_resolve_ends_with_a_reason(two_steps, rate):
     assert started.states.tolist() == [[0.0, 2e12]]
 
 
-@pytest.mark.parametrize("state", [[0.0], [0.0] * 3, [[0.0, 0.0]], [0.0, np.nan]])
-def test_what_is_no_state_of_the_game_is_refused(two_steps, state):
-    with pytest.raises(UsageError, match="must be 2 finite log-odds"):
-        play(two_steps, state, [0, 1.0])
-
-
-@pytest.mark.parametrize("times", [[], [0.0, 1.0, 0.5], [0.0, np.nan], [0.0, np.inf], [[0.0]]])
-def test_what_is_no_ascending_time_is_refused(two_steps, times):
-    with pytest.raises(UsageError, match="ascending"):
-        play(two_steps, [0.0, 0.0], times)
-
-
-@pytest.mark.parametrize("memory", [0, -3, 2.5, np.inf, np.nan])
-def test_a_memory_of_no_hand_is_refused(two_steps, memory):
-    with pytest.raises(UsageError, match=f"memory={memory}: .* at least 1"):
-        play(two_steps, [0.0, 0.0], [0, 1.0], memory=memory)
-
-
-@pytest.mark.parametrize("hand_time", [0.0, -1.0, np.inf, np.nan])
-def test_a_hand_without_a_length_is_refused(two_steps, hand_time):
-    with pytest.raises(SpecError, match="positive, finite"):
-        play(two_steps, [0.0, 0.0], [0, 1.0], hand_time=hand_time)
-
-
-def test_more_hands_than_can_be_played_are_refused(two_steps):
-    with pytest.raises(UsageError, match=r"1e\+20 hands .* longer hand_time"):
-        play(two_steps, [0.0, 0.0], [0, 1.0], hand_time=1e-20)
+@pytest.mark.parametrize(
+    ("name", "values", "kind", "words"),
+    [
+        ("state", [[0.0], [0.0] * 3, [[0.0, 0.0]], [0.0, np.nan]], UsageError, "2 finite log-odds"),
+        ("times", [[], [0, 1, 0.5], [0, np.nan], [0, np.inf], [[0.0]]], UsageError, "ascending"),
+        ("memory", [0, -3, 2.5, np.inf, np.nan], UsageError, "memory=.* at least 1"),
+        ("hand_time", [0.0, -1.0, np.inf, np.nan], SpecError, "positive, finite"),
+        ("hand_time", [1e-20], UsageError, r"1e\+20 hands .* longer hand_time"),
+    ],
+)
+def test_what_cannot_be_played_is_refused(two_steps, name, values, kind, words):
+    for value in values:
+        with pytest.raises(kind, match=words):
+            play(two_steps, **({"state": [0.0, 0.0], "times": [0, 1.0]} | {name: value}))

@@ -6,7 +6,7 @@ import itertools
 from fractions import Fraction
 
 import pytest
-from tree_path import label_at, payoffs_at
+from tree_path import payoffs_at
 
 import eqbench
 from eqbench.model.game import Game
@@ -95,14 +95,6 @@ def test_uniform_play_is_worth_what_the_rules_say(played: Played) -> None:
     hands, game = played
     measured = verify_exactly(game.tree, BehaviorProfile.uniform(game.tree))
     assert measured.payoffs == hands.payoffs
-
-
-def test_whoever_faces_a_bet_may_raise_until_the_raises_are_used_up() -> None:
-    tree = eqbench.load_game("kuhn(raises=2)").tree
-    answers = ("fold", "call", "raise")
-    assert label_at(tree, [0, "bet"]) == ("P2", "2:B", answers)
-    assert label_at(tree, [0, "check", "bet", "raise"]) == ("P2", "2:KBR", answers)
-    assert label_at(tree, [0, "bet", "raise", "raise"]) == ("P2", "2:BRR", answers[:2])
 
 
 @pytest.mark.parametrize(

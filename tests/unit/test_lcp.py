@@ -255,49 +255,41 @@ def test_pivots_and_size_are_recorded() -> None:
     assert figures["pivots"] == result.monitor.work == result.reports[-1].work > 0
 
 
-def test_ray_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernels, "advance", lambda tableau, count: (0, kernels.RAY))
-    result = run("lcp", "kuhn2")
-    assert result.termination.reason == "failed"
-    assert "ray" in result.termination.detail
-    assert result.reports == []
+def ray(tableau: Any, count: int) -> tuple[int, int]:
+    return 0, kernels.RAY
 
 
-@pytest.mark.parametrize(
-    ("spoil", "words"),
-    [
-        (lambda plans: plans * 0.9, "a realization plan"),
-        (lambda plans: plans - 0.5, "a realization plan"),
-    ],
-)
-def test_basis_that_gives_no_plan_is_a_failure(
-    monkeypatch: pytest.MonkeyPatch, spoil: Any, words: str
+def singular(tableau: Any, count: int) -> tuple[int, int]:
+    tableau.is_basic[:] = True
+    return 1, kernels.SOLVED
+
+
+@pytest.mark.parametrize(("advance", "words"), [(ray, "ray"), (singular, "singular")])
+def test_path_without_an_end_that_can_be_read_is_a_failure(
+    monkeypatch: pytest.MonkeyPatch, advance: Any, words: str
 ) -> None:
-    solution = complementarity.Problem.solution
-    monkeypatch.setattr(
-        complementarity.Problem, "solution", lambda self, tableau: spoil(solution(self, tableau))
-    )
-    result = run("lcp", "kuhn2")
-    assert result.termination.reason == "failed"
+    monkeypatch.setattr(kernels, "advance", advance)
+    result = run("lcp", bimatrix(np.zeros((2, 2), int), np.zeros((2, 2), int)))
+    assert (result.termination.reason, result.reports) == ("failed", [])
     assert words in result.termination.detail
 
 
-def test_singular_basis_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
-    def advance(tableau: Any, count: int) -> tuple[int, int]:
-        tableau.is_basic[:] = True
-        return 1, kernels.SOLVED
-
-    monkeypatch.setattr(kernels, "advance", advance)
-    result = run("lcp", bimatrix(np.zeros((2, 2), int), np.zeros((2, 2), int)))
-    assert result.termination.reason == "failed"
-    assert "singular" in result.termination.detail
+SOLUTION = complementarity.Problem.solution
 
 
-def test_wrong_basis_is_not_called_an_equilibrium(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        complementarity.Problem, "solution", lambda self, tableau: self.prior.copy()
-    )
+@pytest.mark.parametrize(
+    ("spoiled", "words", "claims"),
+    [
+        (lambda *given: SOLUTION(*given) * 0.9, "a realization plan", []),
+        (lambda *given: SOLUTION(*given) - 0.5, "a realization plan", []),
+        (lambda problem, _: problem.prior.copy(), "no equilibrium", ["iterate"]),
+    ],
+)
+def test_wrong_basis_is_not_called_an_equilibrium(
+    monkeypatch: pytest.MonkeyPatch, spoiled: Any, words: str, claims: list[str]
+) -> None:
+    monkeypatch.setattr(complementarity.Problem, "solution", spoiled)
     result = run("lcp", "kuhn2")
     assert result.termination.reason == "failed"
-    assert "no equilibrium" in result.termination.detail
-    assert [candidate.claim for candidate in result.candidates] == ["iterate"]
+    assert words in result.termination.detail
+    assert [candidate.claim for candidate in result.candidates] == claims

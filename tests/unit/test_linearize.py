@@ -63,17 +63,16 @@ def test_all_but_the_first_action_of_every_set_are_free(spec: str) -> None:
     assert (choices.size, choices.n_actions) == (len(expected), tree.n_actions)
 
 
-def test_sets_with_one_action_have_no_free_frequency() -> None:
-    tree = game("skp(pot=107/33)").tree
-    assert Choices.of(tree).size == 11  # Billingham 2017 counts eleven
-    assert any(len(actions) == 1 for actions in tree.infoset_actions)
-
-
-def test_billingham_reduction_leaves_12n_minus_22_free_frequencies() -> None:
-    """Billingham 2018, section 2."""
-    for n in (4, 6):
-        tree = eqbench.load_game(f"kuhn(players=3,cards={n},reduce=billingham)").tree
-        assert Choices.of(tree).size == 12 * n - 22
+@pytest.mark.parametrize(
+    ("spec", "count"),
+    [
+        ("skp(pot=107/33)", 11),  # Billingham 2017 counts eleven
+        *((f"kuhn(players=3,cards={n},reduce=billingham)", 12 * n - 22) for n in (4, 6)),
+    ],
+)
+def test_reduced_games_have_as_many_free_frequencies_as_published(spec: str, count: int) -> None:
+    """Billingham 2018, section 2; sets with one action have none."""
+    assert Choices.of(game(spec).tree).size == count
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -138,9 +137,11 @@ def test_slope_is_the_derivative_by_the_pot(spec: str) -> None:
     assert np.abs(slope).max() > 0.01
 
 
-def test_game_without_parameter_has_no_slope() -> None:
+def test_game_without_parameter_has_no_slope_and_no_other_model() -> None:
     behavior = np.full(game("jordan").tree.n_actions, 0.5)
     assert generic("jordan").linearize(behavior).slope is None
+    with pytest.raises(ValueError, match="no payoff parameter"):
+        generic("jordan").at(2.0)
 
 
 def test_game_without_any_choice_has_an_empty_linearization() -> None:
@@ -199,11 +200,6 @@ def test_model_at_another_pot_runs_the_code_that_is_compiled_already(
     for model in (start, start.at(3.2), start.at(3.2).at(7.0)):
         model.regrets(behavior)
     assert types == types[:1] * 3
-
-
-def test_game_without_parameter_has_no_other_model() -> None:
-    with pytest.raises(ValueError, match="no payoff parameter"):
-        generic("jordan").at(2.0)
 
 
 def test_chains_of_pots_start_from_the_game_and_not_from_the_last_pot() -> None:

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 from random_trees import random_tree
+from tree_walk import TreeWalk
 
 import eqbench
 from eqbench.model.choices import Choices
-from eqbench.model.tree import CHANCE, GameTree
+from eqbench.model.profile import random_profile
+from eqbench.model.tree import GameTree
 
 flat_trees = importlib.import_module("eqbench.solvers.logit.flat_tree")
 kernels = importlib.import_module("eqbench.solvers.logit.kernels")
@@ -32,54 +34,6 @@ def log_odds(tree: GameTree, behavior: np.ndarray) -> np.ndarray:
     return np.log(behavior[choices.action] / behavior[choices.first])
 
 
-def random_behavior(tree: GameTree, seed: int = 0) -> np.ndarray:
-    choices = Choices.of(tree)
-    z = np.random.default_rng(seed).normal(size=choices.size)
-    weights = np.ones(tree.n_actions)
-    weights[choices.action] = np.exp(z)
-    total = np.add.reduceat(weights, tree.action_start[:-1])
-    return weights / np.repeat(total, np.diff(tree.action_start))
-
-
-def values_on_the_tree(tree: GameTree, behavior: np.ndarray) -> dict[tuple[int, int], float]:
-    """Conditional value of each action, by plain recursion: a sum over nodes, no logarithms."""
-    terminal = {int(node): row for node, row in zip(tree.terminals, tree.payoffs.table)}  # noqa: B905
-    children: dict[int, list[int]] = {}
-    for node in range(1, tree.n_nodes):
-        children.setdefault(int(tree.parent[node]), []).append(node)
-
-    def probability(node: int) -> float:
-        above = tree.parent[node]
-        if tree.player[above] == CHANCE:
-            return float(tree.chance_probability[node])
-        return float(behavior[tree.action_start[tree.infoset[above]] + tree.move[node]])
-
-    def expected(node: int) -> np.ndarray:
-        if node in terminal:
-            return terminal[node]
-        return sum(probability(child) * expected(child) for child in children[node])
-
-    totals: dict[tuple[int, int], float] = {}
-    reached: dict[int, float] = {}
-
-    def walk(node: int, reach: np.ndarray) -> None:
-        """`reach[n]`: probability with which chance and all but player n lead here."""
-        player, infoset = int(tree.player[node]), int(tree.infoset[node])
-        if infoset >= 0:
-            reached[infoset] = reached.get(infoset, 0.0) + reach[player]
-        for move, child in enumerate(children.get(node, [])):
-            if infoset >= 0:
-                gain = reach[player] * expected(child)[player]
-                totals[infoset, move] = totals.get((infoset, move), 0.0) + gain
-            factor = np.full(tree.n_players, probability(child))
-            if infoset >= 0:
-                factor[player] = 1.0
-            walk(child, reach * factor)
-
-    walk(0, np.ones(tree.n_players))
-    return {key: total / reached[key[0]] for key, total in totals.items() if reached[key[0]]}
-
-
 def prepared(tree: GameTree) -> tuple[Any, Any]:
     flat = flat_trees.flat_tree(tree, Choices.of(tree))
     return flat, flat_trees.workspace(flat)
@@ -95,17 +49,17 @@ def gains(flat: Any, work: Any) -> np.ndarray:
 @pytest.mark.parametrize("name", [*GAMES, "grown 2", "grown 11"])
 def test_values_are_those_of_a_walk_over_the_tree(name: str) -> None:
     tree = tree_of(name)
-    behavior = random_behavior(tree)
+    behavior = random_profile(tree, np.random.default_rng(0))
     flat, work = prepared(tree)
     kernels.action_values(flat, log_odds(tree, behavior), work)
-    expected = values_on_the_tree(tree, behavior)
+    reach, expected = TreeWalk(tree, behavior).counterfactual()
     infosets, made = Choices.of(tree).infoset, gains(flat, work)
     f = 0
     for infoset in infosets.tolist():
         for move in range(1, len(tree.infoset_actions[infoset])):
-            if (infoset, move) in expected:
-                gain = expected[infoset, move] - expected[infoset, 0]
-                assert made[f] == pytest.approx(gain, abs=1e-12)
+            if reach[infoset]:
+                gain = (expected[infoset][move] - expected[infoset][0]) / reach[infoset]
+                assert made[f] == pytest.approx(float(gain), abs=1e-12)
             else:  # chance never leads there
                 assert made[f] == 0
             f += 1

@@ -66,13 +66,6 @@ def test_chunks_between_snapshots_last_about_50_ms(game, clock: Clock) -> None:
     assert clock.now - 200.0 <= 0.05 + 1e-9
 
 
-def test_chunks_end_exactly_at_the_iteration_budget(game, clock: Clock) -> None:
-    monitor = Monitor(game, Budget(iterations=777), lambda report: None)
-    assert sum(count for _, count, _ in monitor.chunks()) == 777
-    assert monitor.termination().reason == "limit"
-    assert monitor.termination().detail == "stopped after 777 iterations"
-
-
 def test_monitor_time_is_not_the_solvers_time(game, uniform, clock: Clock) -> None:
     def slow_sink(report: Report) -> None:
         clock.now += 3.0

@@ -112,13 +112,8 @@ def test_names_sort_as_their_sources_number_them() -> None:
 
 def test_marks_are_explained_only_where_they_occur() -> None:
     assert marks([("skp:2",), ("szafron:c11=0", "β=0.1")]) == []
-    (near,) = marks([("≈ skp:2",)])
-    loose, several = marks([("skp:2*,", "skp:3")])
-    (cluster,) = marks([("cluster:1",)])
-    assert near.startswith("≈ nearest known equilibrium")
-    assert loose.startswith("* on its path of play")
-    assert several.startswith("of several equilibria, the figures belong to the first")
-    assert cluster.startswith("cluster: ")
+    (near,), (cluster,) = marks([("≈ skp:2",)]), marks([("cluster:1",)])
+    loose, _ = marks([("skp:2*,", "skp:3")])
     assert marks([("skp:2*",), ("cluster:1",), ("≈ skp:2",)]) == [near, loose, cluster]
 
 

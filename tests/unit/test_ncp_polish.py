@@ -142,25 +142,18 @@ def test_steps_that_make_things_worse_are_discarded(
     np.testing.assert_array_equal(made.weights, before.weights)
 
 
-def test_without_the_guard_broken_steps_would_show(monkeypatch: pytest.MonkeyPatch) -> None:
-    game, plans = plans_near_equilibrium("kuhn3")
-    monkeypatch.setattr(newton, "solve_on", lambda _, weights, *__: weights + 0.1)
-    monkeypatch.setattr(polishing, "_best", lambda made: made[-1])
-    assert polishing.polish(game, plans).regret > 1e-3
-
-
-def test_linear_programs_alone_reach_the_equilibrium(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize(
+    "other_steps", [{"MOST_ACTIONS": 0}, {"closer": lambda *_: None}], ids=["linear", "semismooth"]
+)
+def test_steps_of_one_kind_alone_reach_the_equilibrium(
+    monkeypatch: pytest.MonkeyPatch, other_steps: dict[str, object]
 ) -> None:
-    game = eqbench.load_game("kuhn3")
-    rng = np.random.default_rng(3)
-    _, plans = plans_near_equilibrium("kuhn3")
-    noisy = plans + 1e-5 * rng.uniform(-1, 1, len(plans))
-    monkeypatch.setattr(polishing, "corrected", lambda *_: [])
-    monkeypatch.setattr(polishing, "MOST_ACTIONS", 0)
+    game, plans = plans_near_equilibrium("kuhn3")
+    noisy = plans + 1e-5 * np.random.default_rng(3).uniform(-1, 1, len(plans))
+    for name, value in ({"corrected": lambda *_: []} | other_steps).items():
+        monkeypatch.setattr(polishing, name, value)
     plan_game = plan_point.PlanGame(game)
-    before = polishing.measured(plan_game, plan_game.feasible(noisy)).regret
-    assert before > 1e-7
+    assert polishing.measured(plan_game, plan_game.feasible(noisy)).regret > 1e-7
     assert polishing.polish(game, noisy).regret <= 1e-13
 
 
@@ -230,11 +223,3 @@ def test_weights_too_small_for_frequencies_are_no_problem() -> None:
     made = polishing.polish(game, tiny)
     assert made.behavior.tolist() == [0.5] * 4
     assert made.regret == 0
-
-
-def test_semismooth_steps_alone_reach_the_equilibrium(monkeypatch: pytest.MonkeyPatch) -> None:
-    game, plans = plans_near_equilibrium("kuhn3")
-    noisy = plans + 1e-5 * np.random.default_rng(3).uniform(-1, 1, len(plans))
-    monkeypatch.setattr(polishing, "corrected", lambda *_: [])
-    monkeypatch.setattr(polishing, "closer", lambda *_: None)
-    assert polishing.polish(game, noisy).regret <= 1e-13

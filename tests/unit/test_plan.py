@@ -89,13 +89,6 @@ def test_plan_without_a_game_is_refused(cells: Any) -> None:
         cells(games=[])
 
 
-def test_plan_has_at_most_so_many_games(cells: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plan, "MOST_GAMES", 2)
-    assert len(cells(games=["kuhn2", "jordan"])) == 2
-    with pytest.raises(UsageError, match="3 games"):
-        cells(games=["kuhn2", "jordan", "shapley"])
-
-
 def test_cell_has_the_limits_that_were_asked_for(cells: Any) -> None:
     (cell,) = cells(
         timeout_s=3.0,
@@ -122,13 +115,6 @@ def test_key_of_a_cell_is_that_of_stored_runs() -> None:
     cell = Cell(game, solver, 3, request)
     assert cell.key == "c9a424e9ce5148b5"
     assert replace(cell, seed=None).key != cell.key
-
-
-def test_defaults_are_those_that_are_documented() -> None:
-    default = Request(["kuhn2"], ["cfr"])
-    assert (default.seeds, default.jobs, default.threads) == (1, 1, 1)
-    assert (default.timeout_s, default.setup_timeout_s) == (10.0, 120.0)
-    assert (default.memory_bytes, default.tolerance) == (4 * 1024**3, 1e-6)
 
 
 # -- solvers of plugins -------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command import install
 
 import eqbench
 from eqbench import plugins, registry
@@ -76,18 +77,16 @@ def solver_file(path: Path, name: str, before: str = "") -> Path:
     )
 
 
-def install(folder: Path, distribution: str, **groups: str) -> None:
-    """Put what an installer leaves of a distribution into `folder`."""
-    info = folder / f"{distribution}-1.0.dist-info"
-    info.mkdir()
-    write(info / "METADATA", f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 1.0\n")
-    lines = [f"[eqbench.{group}]\n{line}\n" for group, line in groups.items()]
-    write(info / "entry_points.txt", "".join(lines))
-
-
 @dataclass(frozen=True)
 class Idle:
     """A dataclass with neither method."""
+
+
+@dataclass(frozen=True)
+class Odd:
+    weights: tuple[float, ...] = ()
+
+    def solve(self, game: Any, monitor: Any, rng: Any) -> None: ...
 
 
 def test_decorated_classes_can_be_named() -> None:
@@ -131,18 +130,15 @@ def test_name_that_no_spec_can_hold_is_refused(name: str) -> None:
         eqbench.register_game(name)(Idle)
 
 
-def test_only_dataclasses_can_be_registered() -> None:
-    class Plain:
-        pass
-
-    with pytest.raises(UsageError, match="put the decorator above @dataclass"):
-        eqbench.register_solver("plain")(Plain)
-
-
-def test_class_without_its_method_is_unavailable() -> None:
+def test_class_that_cannot_be_a_solver_is_unavailable_or_refused() -> None:
     eqbench.register_solver("idle")(Idle)
     with pytest.raises(SolverUnavailableError, match="has no method solve"):
         eqbench.load_solver("idle")
+    eqbench.register_solver("odd")(Odd)
+    with pytest.raises(SolverUnavailableError, match="cannot be written in a spec"):
+        eqbench.load_solver("odd")
+    with pytest.raises(UsageError, match="put the decorator above @dataclass"):
+        eqbench.register_solver("plain")(object)
 
 
 def test_scan_reads_names_without_running_the_file(tmp_path: Path) -> None:
@@ -220,12 +216,9 @@ def test_plugin_that_fails_when_it_runs_is_unavailable_with_its_reason(tmp_path:
     with pytest.raises(UsageError, match="No module named 'a_missing_package'"):
         known.load_game("coin")
     assert "mine" not in [entry.name for entry in default_registry().solvers()]
-
-
-def test_plugin_that_exits_when_it_runs_is_unavailable(tmp_path: Path) -> None:
-    file = solver_file(tmp_path / "exits.py", "exits", before="raise SystemExit(3)")
+    exits = solver_file(tmp_path / "exits.py", "exits", before="raise SystemExit(3)")
     with pytest.raises(SolverUnavailableError, match="SystemExit: 3"):
-        default_registry().with_plugins([file]).load_solver("exits")
+        default_registry().with_plugins([exits]).load_solver("exits")
 
 
 def test_game_that_builds_no_tree_is_refused() -> None:
@@ -277,18 +270,6 @@ def test_broken_installed_solver_is_unavailable(
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(SolverUnavailableError, match="No module named 'no_such_module'"):
         eqbench.load_solver("fake")
-
-
-def test_option_type_that_no_spec_can_express_makes_a_solver_unavailable() -> None:
-    @eqbench.register_solver("odd")
-    @dataclass(frozen=True)
-    class Odd:
-        weights: tuple[float, ...] = ()
-
-        def solve(self, game: Any, monitor: Any, rng: Any) -> None: ...
-
-    with pytest.raises(SolverUnavailableError, match="cannot be written in a spec"):
-        eqbench.load_solver("odd")
 
 
 def test_all_means_the_default_rows_in_table_order(plugin: Path, tmp_path: Path) -> None:

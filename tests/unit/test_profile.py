@@ -137,9 +137,13 @@ def test_rows_must_be_distributions(tree: GameTree, data: dict, row: Any, messag
 
 
 @pytest.mark.parametrize(
-    "value", ["1/0", "half", "", "nan", "inf", "1/2/3", "1e999999999", True, None, [1], math.nan],
-    ids=repr,
-)  # fmt: skip
+    "value",
+    [
+        *("1/0", "half", "", "nan", "inf", "1/2/3", "1e999999999", True, None, [1], math.nan),
+        *("1e3_000_000", "1e9_999_999_999", "1_0/2_0", "1e\u0669", "\u0661/\u0662", " 1/2", "1/-2"),
+    ],
+    ids=ascii,
+)
 def test_frequency_must_be_a_number(tree: GameTree, data: dict, value: Any) -> None:
     with pytest.raises(ProfileError, match=r"frequency of 'bet' at .* write a number or \"p/q\""):
         profile_from_json(tree, spoiled(data, "P1", "1:", {"bet": value}))
@@ -158,16 +162,6 @@ def test_frequency_must_be_a_number(tree: GameTree, data: dict, value: Any) -> N
 def test_numbers_that_no_frequency_can_be_are_refused_at_once(number: str, message: str) -> None:
     with pytest.raises(ProfileError, match=message):
         parse_with(number)
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["1e3_000_000", "1e9_999_999_999", "1_0/2_0", "1e\u0669", "\u0661/\u0662", " 1/2", "1/-2"],
-    ids=ascii,
-)
-def test_text_of_a_number_has_ascii_digits_only(tree: GameTree, data: dict, text: str) -> None:
-    with pytest.raises(ProfileError, match="write a number"):
-        profile_from_json(tree, spoiled(data, "P1", "1:", {"bet": text}))
 
 
 @pytest.mark.parametrize("name", ["profile.json", "-"])
