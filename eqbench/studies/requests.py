@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 
 from eqbench.requests import (
@@ -117,7 +118,6 @@ _DERIVATIVES = Choice(words=("counterfactual", "raw"))
 
 
 def _of_solver(text: str, kind: Kind) -> Option:
-    """An option of the solver, which has a default of its own."""
     return Option(text, kind, default="that of the solver")
 
 
@@ -213,6 +213,9 @@ class TraceRequest(StudyRequest):
     ] = None
 
 
+_replaceable = partial(Option, extends=True)
+
+
 @dataclass(frozen=True, kw_only=True)
 class RangesRequest(StudyRequest):
     """Find the smallest and largest payoffs and frequencies over all equilibria of a game.
@@ -231,66 +234,55 @@ class RangesRequest(StudyRequest):
     game: Annotated[str, Option("The game; needed unless a run goes on.", GAME)]
     of: Annotated[
         tuple[str, ...],
-        Option(
-            'A payoff, such as P1, or a frequency, such as "P3|3:KB|call".',
-            Kind("NAME"),
-            extends=True,
-        ),
+        _replaceable('A payoff, such as P1, or a frequency, such as "P3|3:KB|call".', Kind("NAME")),
     ] = ()
-    payoffs: Annotated[
-        bool, Option("All payoffs; so it is without any selection.", FLAG, extends=True)
-    ] = False
+    payoffs: Annotated[bool, _replaceable("All payoffs; so it is without any selection.", FLAG)] = (
+        False
+    )
     first_actions: Annotated[
         bool,
-        Option(
+        _replaceable(
             "Frequencies where the player has a choice and has not moved before; of two actions "
             "only the last one, such as bet or call.",
             FLAG,
-            extends=True,
         ),
     ] = False
     all_actions: Annotated[
         bool,
-        Option(
+        _replaceable(
             "Frequencies wherever there is a choice. Where the plan of an equilibrium never "
             "leads, any frequency counts.",
             FLAG,
-            extends=True,
         ),
     ] = False
     solver: Annotated[
         str,
-        Option(
-            "Solver that looks for optima; its options sense and of are set here.",
-            SOLVER,
-            extends=True,
+        _replaceable(
+            "Solver that looks for optima; its options sense and of are set here.", SOLVER
         ),
     ] = "ncp"
     backend: Annotated[
         str | None,
-        Option(
+        _replaceable(
             "Program behind the solver, where it has such an option.",
             Choice(words=("auto", "gurobi", "scip")),
-            extends=True,
         ),
     ] = None
     timeout_s: Annotated[
         float,
-        Option(
+        _replaceable(
             "Seconds of solving per optimum; what was found and proved until then is shown.",
             DURATION,
             "timeout",
-            extends=True,
         ),
     ] = 60.0
-    threads: Annotated[int, Option("Threads per optimum.", THREADS, extends=True)] = 1
+    threads: Annotated[int, _replaceable("Threads per optimum.", THREADS)] = 1
     jobs: Annotated[
         int,
-        Option(
+        _replaceable(
             "Cells that are solved at the same time; more than there are cores spoils the times.",
             JOBS,
             short="j",
-            extends=True,
         ),
     ] = 1
     verbose: Annotated[

@@ -295,7 +295,6 @@ def follow(setting: Setting, progress: Progress | None, session: Session) -> Pro
 def _stopped(
     setting: Setting, progress: Progress, elapsed_s: float, session: Session
 ) -> tuple[Outcome, str] | None:
-    """Outcome and reason if the trace is to stop here."""
     most_points, time_s = setting.request.most_points, setting.request.time_s
     if session.interrupted():
         return "interrupted", "interrupted"
@@ -321,7 +320,14 @@ class _Trace:
             self.progress = progress
             _cut(self.file, progress)
             return
-        self.progress = _begun(setting)
+        first = setting.request.first
+        try:
+            point = start_of(setting)
+        except ContinuationError as error:
+            place = f"{setting.parameter}={first}"
+            raise EqbenchError(f"no branch begins at {place}: {error}") from None
+        crossings = [[point] if value == first else [] for value in setting.at]
+        self.progress = Progress(last=point, crossings=crossings, lost=[0] * len(crossings))
         with reported(self.file):
             self.file.unlink(missing_ok=True)  # opening a pipe would wait for a reader
         self.lines.append(header(setting.game.tree))
@@ -401,19 +407,7 @@ class _Trace:
         return time.perf_counter(), time.process_time(), statistics
 
 
-def _begun(setting: Setting) -> Progress:
-    """A trace that has its first point only, and has not written it."""
-    first = setting.request.first
-    try:
-        point = start_of(setting)
-    except ContinuationError as error:
-        raise EqbenchError(f"no branch begins at {setting.parameter}={first}: {error}") from None
-    crossings = [[point] if value == first else [] for value in setting.at]
-    return Progress(last=point, crossings=crossings, lost=[0] * len(crossings))
-
-
 def _cut(path: Path, progress: Progress) -> None:
-    """Cut a file of points to those of a checkpoint."""
     try:
         checksum, rest = 0, progress.size
         with open_file(path) as file:
