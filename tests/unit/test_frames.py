@@ -169,3 +169,10 @@ def test_damaged_field_is_refused_or_as_good_as_before(data: st.DataObject) -> N
 def test_any_value_becomes_a_text_that_a_frame_can_hold(value: object) -> None:
     frame = RefusedFrame("unsupported", text(value))
     assert list(FrameDecoder().feed(encode(frame))) == [frame]
+
+
+def test_document_grows_with_the_game_up_to_a_size() -> None:
+    assert most_bytes(0) == 4 * 2**20
+    assert most_bytes(1) - most_bytes(0) == 8_100
+    assert most_bytes(10**9) == 2**28
+    assert MOST_TEXT == 20_000

@@ -225,3 +225,10 @@ def test_scratch_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match=r"scratch folder .*/file/below: .*TMPDIR"):
         new_folder(tmp_path / "file" / "below")
+
+
+def test_plan_has_at_most_so_many_games(cells: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plan, "MOST_GAMES", 2)
+    assert len(cells(games=["kuhn2", "jordan"])) == 2
+    with pytest.raises(UsageError, match="3 games"):
+        cells(games=["kuhn2", "jordan", "shapley"])
