@@ -125,4 +125,6 @@ def _solve(job: dict[str, Any], send: Send) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    from eqbench.harness.fork_server import leave
+
+    leave(main())
