@@ -133,8 +133,9 @@ def _solve(job: dict[str, Any], send: Send) -> None:
 def _resident_bytes() -> int:
     """Resident memory of this process; what Linux says itself saves an import."""
     if sys.platform == "linux":
-        pages = int(Path("/proc/self/statm").read_text().split()[1])
-        return pages * os.sysconf("SC_PAGE_SIZE")
+        from eqbench.documents import read_file
+
+        return int(read_file("/proc/self/statm").split()[1]) * os.sysconf("SC_PAGE_SIZE")
     import psutil
 
     return int(psutil.Process().memory_info().rss)
