@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 # Three at a time, on two cores as well: many tests wait for processes that they have started.
-PYTEST := $(BIN)/python -m pytest -n 3 --dist worksteal
+PYTEST := $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 STAMP := $(VENV)/.installed
 # Extras that depend on wheels for the platform at hand; each may be missing without harm.
 EXTRAS := gambit gurobi scip peers ode exact

@@ -410,7 +410,8 @@ class _Reader:
 
     def __init__(self, receiver: int, most_bytes: int = MOST_BYTES) -> None:
         self._receiver, self._most = receiver, most_bytes
-        self._arrived: queue.SimpleQueue[tuple[float, Frame | Exception]] = queue.SimpleQueue()
+        # not a SimpleQueue: until Python 3.13 it may wait forever if its timeout has just passed
+        self._arrived: queue.Queue[tuple[float, Frame | Exception]] = queue.Queue()
         self._late: Frame | Exception | None = None
         self._stop_at = float("inf")
         self._thread = threading.Thread(target=self._read, daemon=True)

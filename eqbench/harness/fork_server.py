@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import ctypes
 import gc
 import importlib
 import json
@@ -35,7 +34,6 @@ _STARTED_ONCE = ("PYTHON", "NUMBA", "LD_", "OMP_", "OPENBLAS_", "MKL_", "NUMEXPR
 _LIGHT = ("numpy", "eqbench.harness.worker", "eqbench.harness.frames", "eqbench.registry")
 _HEAVY = (
     "ast",
-    "psutil",
     "scipy.linalg",
     "scipy.optimize",
     "scipy.sparse.linalg",
@@ -308,6 +306,8 @@ def _fork(request: dict[str, Any], descriptors: list[int], channel: socket.socke
 
 def _work(request: dict[str, Any], descriptors: list[int]) -> None:
     """Become what a new interpreter would be, do the job, and end the process."""
+    from eqbench.harness import worker
+
     code = 1
     try:
         os.setsid()
@@ -322,8 +322,6 @@ def _work(request: dict[str, Any], descriptors: list[int]) -> None:
         os.environ.update(request["set"])
         import numpy as np
 
-        from eqbench.harness import worker
-
         np.random.seed()  # noqa: NPY002 – the state of a fork is that of its siblings
         sys.argv = [worker.__file__, str(frames), str(control)]
         code = worker.main()
@@ -332,19 +330,9 @@ def _work(request: dict[str, Any], descriptors: list[int]) -> None:
     except BaseException:
         traceback.print_exc()
     finally:
-        leave(code)
-
-
-def leave(code: int) -> None:
-    """End this process now, with what it has written, but without taking libraries down."""
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(Exception):
-            stream.flush()
-    with contextlib.suppress(Exception):
-        ctypes.CDLL(None).fflush(None)  # of native solvers
-    os._exit(code)
+        worker.leave(code)
 
 
 if __name__ == "__main__":
     serve(socket.socket(fileno=int(sys.argv[1])))
-    leave(0)
+    os._exit(0)
