@@ -42,13 +42,9 @@ def domains(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
         for one in points["6"]
         if one["point"]["b11"] <= Fraction(1, 6) and 0 < one["point"]["c11"] < HALF
     ]
-    corners = family.PROFILES["corners"].items()
     return {
         **{number: _summary(own) for number, own in points.items()},
-        "small_bluffs": _summary(small) | {"largest": _summary(small)["largest"]["c11"]},
-        "corners": {
-            name: str(family.measured(family.named(text)).max_regret) for name, text in corners
-        },
+        "small bluffs": _summary(small) | {"largest": _summary(small)["largest"]["c11"]},
         "swapped": {
             "low": len(low),
             "high": len(mirrored),
@@ -65,7 +61,7 @@ def _measured(axes: Mapping[str, str]) -> Points:
         point = dict(zip(axes, place, strict=True))
         values = _profile(point)
         if family.is_profile(values):
-            is_one = family.measured(values).max_regret == 0
+            is_one = family.regret(values) == 0
             found.append({"point": point, "is": is_one, "said": family.is_member(values)})
     return found
 

@@ -12,11 +12,10 @@ from typing import Any
 import flint
 import numpy as np
 
-from eqbench.equilibria.expressions import compile_expression, evaluate
+from eqbench.equilibria.expressions import evaluate
 from eqbench.model.tree import CHANCE, TERMINAL, GameTree
 from eqbench.papers.szafron import family
-from eqbench.papers.szafron.compute import LETTERS, nodes_of
-from eqbench.papers.szafron.family import Values, kuhn3
+from eqbench.papers.szafron.family import PRINTED
 
 Polynomial = Any  # flint.fmpq_mpoly in the 48 frequencies and beta
 
@@ -45,11 +44,8 @@ def written(polynomial: Polynomial) -> str:
 
 
 def at(polynomial: Polynomial, values: Mapping[str, Any]) -> Polynomial:
-    """A polynomial with some names replaced by numbers, texts or polynomials."""
-    new = {
-        name: value if isinstance(value, flint.fmpq_mpoly) else parsed(str(value))
-        for name, value in values.items()
-    }
+    """A polynomial with some names replaced by what numbers or texts stand for."""
+    new = {name: parsed(str(value)) for name, value in values.items()}
     return polynomial.compose(*(_variables() | new).values())
 
 
@@ -60,21 +56,19 @@ def expected(tree: GameTree, value: Callable[[int], int | None]) -> Polynomial:
     ----------
     value : of a node, where the tree is then cut off; None at nodes that have none of their own
     """
-    children: dict[int, list[int]] = {}
-    for node, parent in enumerate(tree.parent.tolist()):
-        children.setdefault(parent, []).append(node)
+    below = family.children()
 
-    def below(node: int) -> Polynomial:
+    def total(node: int) -> Polynomial:
         own = value(node)
         if own is not None or tree.player[node] == TERMINAL:
             return _ring().constant(own or 0)
-        parts = [below(child) for child in children[node]]
+        parts = [total(child) for child in below[node]]
         if tree.player[node] == CHANCE:
             return reduce(add, parts)
         name = _variables()[family.names_by_infoset()[int(tree.infoset[node])]]
         return parts[0] * (1 - name) + parts[1] * name
 
-    return below(0)
+    return total(0)
 
 
 def payoff_polynomials(tree: GameTree) -> list[Polynomial]:
@@ -89,67 +83,66 @@ def in_family(utility: Polynomial, player: int) -> Polynomial:
     """Payoff of a player whose opponents follow Table 3, with Table 2 for all."""
     dependent = {"b41": "2*b11 + 2*b21", "c21": "1/2 - c11"}
     entries = (family.constants() | dependent).items()
-    others = {name: value for name, value in entries if name[0] != LETTERS[player]}
+    others = {name: value for name, value in entries if name[0] != "abc"[player]}
     return at(utility, family.necessary() | others)
+
+
+def case_of(title: str) -> str:
+    """The sub-family that a derivative is about, if it is about one."""
+    return next((name for name in family.SUB_FAMILIES if name in title), "")
+
+
+def replaced(title: str) -> dict[str, str]:
+    """What is put into a derivative before it is compared, by name.
+
+    The title names frequencies that are 0, or else a sub-family and entries of Table 3.
+    """
+    where: dict[str, str] = dict.fromkeys(re.findall(r"(\w+) = ", title), "0")
+    if not where and (case := case_of(title)):
+        where = PRINTED["case"][case] | {"b33": PRINTED["where"]["b33"]}
+    where |= {name: text for name, text in PRINTED["where"].items() if f"3's {name}" in title}
+    # what is put in may hold names that are replaced, such as beta
+    return {
+        name: re.sub(r"[a-z]\w+", lambda match: f"({where.get(match[0], match[0])})", text)
+        for name, text in where.items()
+    }
 
 
 def formulas(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     """Counts of terms, equations (1) to (5), every derivative of the lemmas, and dominance."""
-    tree = kuhn3().tree
+    tree = family.kuhn3().tree
     utilities = payoff_polynomials(tree)
     tables = [at(utility, family.necessary()) for utility in utilities]
     restricted = [in_family(utility, player) for player, utility in enumerate(utilities)]
-    members = [
-        (one.sub_family, one.values | {"beta": max(one.values["b11"], one.values["b21"])})
-        for one in family.sample(60 if full else 12, seed=0)
-    ]
-    c43 = set(nodes_of(tree, "c43"))
+    c43 = set(family.nodes_of("c43"))
     reach = expected(tree, lambda node: 1 if node in c43 else None)
+    printed = {name: parsed(PRINTED[name]) for name in ("reach_c43", "u3", "u2", "u1")}
     derivative = utilities[2].derivative("c43")
+    compared = [
+        (printed["reach_c43"], reach),
+        (4 * printed["reach_c43"], derivative),
+        *((printed[f"u{player + 1}"], restricted[player]) for player in (2, 1, 0)),
+    ]
     used = [sum(degrees) for degrees in zip(*(u.degrees() for u in tables), strict=True)]
     return {
-        "terms": [len(utility) for utility in utilities],
-        "terms_necessary": [len(utility) for utility in tables],
-        "names_necessary": sum(degree > 0 for degree in used),
-        "largest_degree": int(max(max(utility.degrees()) for utility in utilities)),
-        "reach_c43": _compared(parsed(family.PRINTED["reach_c43"]), reach),
-        "derivative_c43": _compared(4 * parsed(family.PRINTED["reach_c43"]), derivative),
-        "derivative_minus_4_reach": len(derivative - 4 * reach),
+        "48 parameters": [len(utility) for utility in utilities],
+        "Table 2 set": [len(utility) for utility in tables],
+        "names necessary": sum(degree > 0 for degree in used),
+        "largest degree": int(max(max(utility.degrees()) for utility in utilities)),
         "equations": {
-            str(5 - player): _compared(parsed(family.PRINTED[f"u{player + 1}"]), restricted[player])
-            for player in range(3)
+            str(number): {"terms": len(ours), "difference": written(theirs - ours)}
+            for number, (theirs, ours) in enumerate(compared, start=1)
         },
-        "steps": [_step(title, restricted, members) for title in family.PRINTED["derivatives"]],
+        "derivative minus 4 reach": len(derivative - 4 * reach),
+        "derivatives": {title: _derivative(title, restricted) for title in PRINTED["derivatives"]},
         "dominance": dominance(tree),
     }
 
 
-def _compared(theirs: Polynomial, ours: Polynomial) -> dict[str, Any]:
-    return {"terms": len(ours), "difference": written(theirs - ours)}
-
-
-def _step(
-    title: str, restricted: list[Polynomial], members: list[tuple[str, Values]]
-) -> dict[str, Any]:
-    """A derivative of the proofs, and its extremes over members of the family."""
-    variable = title.rpartition("∂")[2].partition(",")[0]
-    exact = restricted[LETTERS.index(variable[0])].derivative(variable)
-    ours = at(exact, family.replaced(title))
-    case = next((name for name in (family.LOW, family.BETWEEN, family.HIGH) if name in title), "")
-    own = [values for sub_family, values in members if case in ("", sub_family)]
-    found = list(map(compile_expression(written(exact), exact=True), own))
-    step = {
-        "title": title,
-        "ours": written(ours),
-        "smallest": str(min(found)),
-        "largest": str(max(found)),
-        "members": len(own),
-    }
-    if title in family.PRINTED["misprints"]:
-        theirs = map(compile_expression(family.PRINTED["misprints"][title], exact=True), own)
-        gaps = [a - b for a, b in zip(theirs, found, strict=True)]
-        step["printed_minus_exact"] = [str(min(gaps)), str(max(gaps))]
-    return step
+def _derivative(title: str, restricted: list[Polynomial]) -> str:
+    """A derivative of the proofs: of the payoff of the player whose frequency it is by."""
+    name = title[:3]
+    return written(at(restricted["abc".index(name[0])].derivative(name), replaced(title)))
 
 
 def dominance(tree: GameTree) -> dict[str, dict[str, Any]]:
@@ -161,20 +154,17 @@ def dominance(tree: GameTree) -> dict[str, dict[str, Any]]:
     numerators, denominator = tree.payoffs.rational()
     low = np.zeros((tree.n_nodes, tree.n_players), dtype=np.int64)
     low[tree.terminals] = numerators // denominator
-    high = low.copy()
-    children: dict[int, list[int]] = {}
-    for node in range(tree.n_nodes - 1, 0, -1):
-        if tree.player[node] != TERMINAL:
-            low[node] = low[children[node]].min(axis=0)
-            high[node] = high[children[node]].max(axis=0)
-        children.setdefault(int(tree.parent[node]), []).insert(0, node)
+    high, below = low.copy(), family.children()
+    for node in reversed(range(tree.n_nodes)):
+        if below[node]:
+            low[node] = low[below[node]].min(axis=0)
+            high[node] = high[below[node]].max(axis=0)
     found = {}
     for name in family.necessary():
-        player = LETTERS.index(name[0])
-        pairs = np.array([children[node] for node in nodes_of(tree, name)])
-        meek, bold = pairs[:, 0], pairs[:, 1]
+        player = "abc".index(name[0])
+        meek, bold = np.array([below[node] for node in family.nodes_of(name)]).T
         found[name] = {
-            "histories": len(pairs),
+            "histories": len(bold),
             "least": int((low[bold, player] - high[meek, player]).min()),
             "most": int((high[bold, player] - low[meek, player]).max()),
         }
