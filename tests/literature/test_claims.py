@@ -28,7 +28,7 @@ REFERENCE = Path(__file__).parents[2] / "results/reference/reproduction/claims.c
 JOBS = {
     "szafron": (
         "rules formulas certificates selection table_4 crossplay crossplay_two_players",
-        191,
+        242,
         35,
     ),
     "billingham_2017": ("rules polynomials bounds stability", 56, 25),

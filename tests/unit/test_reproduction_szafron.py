@@ -17,8 +17,8 @@ from eqbench.papers import verdicts
 from eqbench.papers.formulas import Points, formula_passes, value_at
 from eqbench.papers.paper import Claim, Paper, load_paper
 from eqbench.papers.szafron import family
-from eqbench.papers.szafron.certificates import tried
-from eqbench.papers.szafron.selection import selection
+from eqbench.papers.szafron.certificates import selection, tried
+from eqbench.papers.szafron.compute import formulas
 
 Store = dict[str, Any]
 TEXT = "Section 5: ranges and dependent parameters as the text gives them"
@@ -36,8 +36,6 @@ def paper() -> Paper:
 def computed() -> Store:
     """What some jobs store, as JSON values; of the certificates only what is asked for here."""
     pytest.importorskip("flint", reason="python-flint is not installed")
-    from eqbench.papers.szafron.polynomials import formulas
-
     members = family.sample(1, seed=2, every=5)
     certified = {
         "members": {name: {"members": 9, "equilibria": 9} for name in members},

@@ -12,28 +12,25 @@ import numpy as np
 import pytest
 
 from eqbench.model.profile import BehaviorProfile
-from eqbench.papers.szafron import family
+from eqbench.papers.szafron import compute, family
 from eqbench.papers.szafron.certificates import moved, tried
-from eqbench.papers.szafron.compute import rules
 from eqbench.papers.szafron.family import QUARTER, kuhn3, measured, sample
 from eqbench.papers.szafron.open_question import polished
 from eqbench.verification import verify
 
 pytest.importorskip("flint", reason="python-flint is not installed")
 
-from eqbench.papers.szafron import polynomials
-
 
 @cache
 def kuhn3_payoffs() -> list[Any]:
-    return polynomials.payoff_polynomials(kuhn3().tree)
+    return compute.payoff_polynomials()
 
 
 def test_payoffs_have_as_many_terms_as_the_paper_counts() -> None:
     """Szafron et al. 2013, appendix: 333, 457 and 457 terms, then 134, 158 and 167."""
     payoffs = kuhn3_payoffs()
     assert [len(each) for each in payoffs] == [333, 457, 457]
-    tables = [polynomials.at(each, family.necessary()) for each in payoffs]
+    tables = [compute.at(each, family.necessary()) for each in payoffs]
     assert [len(each) for each in tables] == [134, 158, 167]
 
 
@@ -41,27 +38,27 @@ def test_equations_of_the_paper_are_the_game_s_own_payoffs() -> None:
     """Szafron et al. 2013, equations (1) to (5)."""
     payoffs, printed = kuhn3_payoffs(), family.PRINTED
     for player, name in enumerate(("u1", "u2", "u3")):
-        assert polynomials.in_family(payoffs[player], player) == polynomials.parsed(printed[name])
+        assert compute.in_family(payoffs[player], player) == compute.parsed(printed[name])
     nodes = family.nodes_of("c43")
-    reach = polynomials.expected(kuhn3().tree, lambda node: 1 if node in nodes else None)
-    assert reach == polynomials.parsed(printed["reach_c43"])
+    reach = compute.expected(dict.fromkeys(nodes, 1))
+    assert reach == compute.parsed(printed["reach_c43"])
     assert payoffs[2].derivative("c43") == 4 * reach
 
 
 def test_polynomials_agree_with_the_verifier_at_a_profile() -> None:
     values = sample(1, seed=5)["high"][-1]
-    found = [polynomials.at(each, values) for each in kuhn3_payoffs()]
+    found = [compute.at(each, values) for each in kuhn3_payoffs()]
     assert [Fraction(str(each)) / 24 for each in found] == list(measured(values).payoffs)
 
 
 def test_polynomials_are_written_and_parsed_alike() -> None:
-    polynomial = polynomials.parsed("2*b11 - (b11 - 1/2)*b21 + b11**2")
-    assert polynomials.parsed(polynomials.written(polynomial)) == polynomial
-    assert str(polynomials.at(polynomial.derivative("b11"), {"b21": 3, "b11": "1"})) == "1"
+    polynomial = compute.parsed("2*b11 - (b11 - 1/2)*b21 + b11**2")
+    assert compute.parsed(compute.written(polynomial)) == polynomial
+    assert str(compute.at(polynomial.derivative("b11"), {"b21": 3, "b11": "1"})) == "1"
 
 
 def test_values_of_table_2_are_forced() -> None:
-    found = polynomials.dominance(kuhn3().tree)
+    found = compute.dominance()
     forced = {name: int(each["least"] > 0) for name, each in found.items()}
     assert forced == family.necessary()
     assert all(each["most"] < 0 or each["least"] > 0 for each in found.values())
@@ -134,7 +131,7 @@ def test_players_of_table_4_are_each_in_some_member() -> None:
 
 def test_leaf_of_the_paper_and_what_table_2_leaves_unreached(tmp_path: Path) -> None:
     """Szafron et al. 2013, §2 and Figure 1."""
-    found = rules(tmp_path, tmp_path, full=False)
+    found = compute.rules(tmp_path, tmp_path, full=False)
     assert found["share of a13"] == "−2κ (1 − a11) b21 (1 − c42) a13"
     assert found["leaves"]["KBFC"] == ["-2", "3", "-1"]
     assert {"BFF", "KKBCC"} <= set(found["unreached 124"])

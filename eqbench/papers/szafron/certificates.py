@@ -1,31 +1,39 @@
-"""Exact regrets of members of the family, and of profiles that break one entry of Table 3."""
+"""What is measured exactly: members of the family, profiles that break one entry of Table 3, and
+strategies of different equilibria together, as in §6 and Table 4.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import combinations
+from itertools import chain, combinations, product
+from operator import eq
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from eqbench.equilibria import local_dimension
-from eqbench.equilibria.expressions import evaluate
+from eqbench.equilibria.expressions import compile_expression, evaluate
 from eqbench.papers.szafron import family
-from eqbench.papers.szafron.family import FREE, HALF, ONE, ZERO, Values
+from eqbench.papers.szafron.family import FREE, HALF, KAPPA, ONE, QUARTER, ZERO, Values
+from eqbench.verification import Verification
 
 STEP = Fraction(1, 64)  # how far an entry is broken
 _SIGNS = {"+": (1,), "-": (-1,), "=": (-1, 1)}
 _MOST_DIMENSIONS = 20
+_C11 = {"0": ZERO, "0.25": QUARTER, "0.5": HALF}
+_C33 = [Fraction(k, 32) for k in (0, 4, 8, 14, 16, 24, 28, 30, 32)]
+_SPREAD = [Fraction(k, 16) for k in range(5)]
 
 
 def certificates(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     """Certificates, dimensions, each entry of Table 3 and what lies beyond it, and convexity."""
-    count = 400 if full else 60
+    members = family.sample(400 if full else 60, seed=1)
     probes = family.sample(40, seed=2) if full else family.sample(8, seed=2, every=5)
     return {
-        "members": {name: _certified(name, count) for name in probes},
+        "members": {name: _certified(name, own) for name, own in members.items()},
+        "payoffs": [list(map(str, row)) for row in _payoffs(chain(*members.values()))],
         "entries": {name: tried(name, members) for name, members in probes.items()},
         "convexity": {name: _midpoints(name, full=full) for name in probes},
     }
@@ -95,15 +103,17 @@ def _regrets(profiles: Iterable[Values]) -> dict[str, Any]:
     }
 
 
-def _certified(sub_family: str, count: int) -> dict[str, Any]:
+def _payoffs(members: Iterable[Values]) -> list[tuple[Fraction, ...]]:
+    """What differs of β and what each player gets."""
+    rows = ((max(own["b11"], own["b21"]), *family.measured(own).payoffs) for own in members)
+    return sorted(set(rows))
+
+
+def _certified(sub_family: str, members: list[Values]) -> dict[str, Any]:
     """Exact measurements of members of one sub-family, and the dimension around those inside."""
     corners = family.corners(sub_family)
-    members = family.sample(count, seed=1)[sub_family]
     found = [family.measured(values) for values in members]
-    payoffs = {
-        (max(values["b11"], values["b21"]), *own.payoffs)
-        for values, own in zip(members, found, strict=True)
-    }
+    payoffs = _payoffs(members)
     around = [
         local_dimension(family.kuhn3(), family.profile(values).probabilities)
         for values in members[len(corners) :][:_MOST_DIMENSIONS]
@@ -112,8 +122,8 @@ def _certified(sub_family: str, count: int) -> dict[str, Any]:
         "members": len(members),
         "corners": len(corners),
         "equilibria": sum(own.max_regret == 0 for own in found),
-        # β, then what each player gets
-        "payoffs": [list(map(str, row)) for row in sorted(payoffs)],
+        "different β": len({beta for beta, *_ in payoffs}),
+        "different payoffs": len(payoffs),
         "dimensions": [None if each is None else each.total for each in around],
     }
 
@@ -139,3 +149,97 @@ def _midpoints(sub_family: str, *, full: bool) -> dict[str, Any]:
         "worst": str(worst),
         "example": [{name: str(end[name]) for name in FREE} for end in example],
     }
+
+
+def selection(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
+    """Named profiles, and worst cases of players 2 and 3 within the family."""
+    found = family.measured_group(family.PROFILES["measured"])
+    payoffs = [
+        (
+            second,
+            {key: family.measured(_with(second, c11=c11)).payoffs for key, c11 in _C11.items()},
+        )
+        for second in _seconds()
+    ]
+    return found | {
+        "second": _worst_of_second(payoffs),
+        "third": {key: str(min(own[key][2] for _, own in payoffs) / KAPPA) for key in _C11},
+        "equal bluffs": _equal_bluffs(),
+        "slopes of u3": _slopes(),
+    }
+
+
+def _with(second: Mapping[str, Fraction], *, c33: Fraction = HALF, c11: Fraction = ZERO) -> Values:
+    return family.member({**second, "c11": c11, "c33": c33})
+
+
+def _seconds() -> Iterator[Values]:
+    """Strategies of player 2 from all sub-families, as their free parameters.
+
+    A lattice of b11 and b21 with b23 and b32 at both ends, and the corner that it misses.
+    """
+    for b11, b21 in [*product(_SPREAD, _SPREAD), (Fraction(1, 6), Fraction(1, 6))]:
+        high = b21 <= min(b11, HALF - 2 * b11)
+        if b11 <= b21 or high:
+            b23s = {ZERO, family.largest_b23(b11, b21)} if high else {ZERO}
+            for b23, b32 in product(sorted(b23s), (ZERO, family.largest_b32(b11, b21))):
+                yield {"b11": b11, "b21": b21, "b23": b23, "b32": b32}
+
+
+def _worst_of_second(payoffs: list[tuple[Values, dict[str, Any]]]) -> dict[str, Any]:
+    """Worst case of each strategy of player 2 over player 3's c11, at the ends of its range.
+
+    Payoffs are affine in c11 and do not depend on c33 and c34, since player 1 never bets.
+    """
+    kinds, worst, slopes, formula = [], [], [], []
+    for second, own in payoffs:
+        low, high = own["0"][1] / KAPPA, own["0.5"][1] / KAPPA
+        kind = "b23 positive" if second["b23"] else "unequal b23 0"
+        kinds.append("equal" if second["b11"] == second["b21"] else kind)
+        worst.append(min(low, high))
+        slopes.append(2 * (high - low))
+        formula.append(4 * second["b23"] * (1 - second["b21"]))
+    safe = [kind for kind, own in zip(kinds, worst, strict=True) if own == -HALF]
+    return {
+        "strategies": len(worst),
+        "best worst": str(max(worst)),
+        **{kind: [kinds.count(kind), safe.count(kind)] for kind in dict.fromkeys(kinds)},
+        "slopes as formula": sum(map(eq, slopes, formula)),
+        "slopes zero": slopes.count(ZERO),
+    }
+
+
+def _equal_bluffs() -> dict[str, Any]:
+    """Player 2 with b11 = b21 and player 3 with c11 = 0, whatever b32, c33 and c34 they have."""
+    inside: list[Verification] = []
+    beyond: list[Verification] = []
+    for bluff in _SPREAD:
+        top = family.largest_b32(bluff, bluff)
+        for b32, c34 in product((ZERO, HALF, top), (ZERO, ONE)):
+            for c33 in sorted({*_C33, family.lowest_c33(b32), top - b32}):
+                second = {"b11": bluff, "b21": bluff, "b32": b32, "c34": c34}
+                where = inside if HALF - b32 <= c33 <= top - b32 else beyond
+                where.append(family.measured(_with(second, c33=c33)))
+    return {
+        "inside": len(inside),
+        "inside zero": sum(own.max_regret == 0 for own in inside),
+        "beyond": len(beyond),
+        "beyond first": sum(own.regrets[0] > 0 for own in beyond),
+        "others": sum(any(own.regrets[1:]) for own in inside + beyond),
+        "u2": sorted({str(own.payoffs[1] / KAPPA) for own in inside + beyond}),
+    }
+
+
+def _slopes() -> dict[str, list[str]]:
+    """Partial derivatives of (3) at c11 = 0 by player 2's free parameters, over its strategies.
+
+    The equation is linear in each parameter, so that differences from 0 to 1 are derivatives.
+    """
+    utility = compile_expression(" ".join(family.PRINTED["u3"].split()), exact=True)
+    own = {name: value for name, value in family.named("").items() if name[0] == "c"}
+    profiles = [_with(second) | own for second in _seconds()]
+    found = {}
+    for name in ("b11", "b21", "b23", "b32"):
+        slopes = [utility(v | {name: ONE}) - utility(v | {name: ZERO}) for v in profiles]
+        found[name] = [str(min(slopes)), str(max(slopes))]
+    return found

@@ -1,18 +1,27 @@
-"""The game tree of §2, as far as the paper shows it, with Figures 1 and 2."""
+"""The game tree of §2 with Figures 1 and 2, and its payoffs as polynomials of the frequencies.
+
+They are held against equations (1) to (5) of the paper and the derivatives of its proofs.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
+from collections.abc import Mapping
 from fractions import Fraction
+from functools import cache
+from itertools import product
+from math import prod
 from pathlib import Path
 from typing import Any
 
+from eqbench.equilibria.expressions import evaluate
 from eqbench.model.builder import Place, TreeBuilder
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_text
-from eqbench.model.tree import TERMINAL, GameTree
+from eqbench.model.tree import TERMINAL
 from eqbench.papers.szafron import family
-from eqbench.papers.szafron.family import HALF, Values
+from eqbench.papers.szafron.family import HALF, PRINTED, Values
 from eqbench.report.tree_drawing import draw_tree, payoff_rows, play_of
 
 _LETTERS = {"check": "K", "bet": "B", "fold": "F", "call": "C"}
@@ -26,68 +35,67 @@ def rules(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     for name, values in (("table_2", table_2), ("table_4", table_4)):
         text = profile_text(tree, family.profile(values), family.kuhn3().spec)
         (folder / f"{name}.json").write_text(text, encoding="utf-8")
-    at = histories(tree)
+    at = histories()
     _draw(folder / "figure_1.svg", "deal 124, with Table 2", [d == "124" for d, _ in at], table_2)
     shown = [d[2:] == "4" and h in ("", "B", "BF", "BFF", "BFC") for d, h in at]
     _draw(folder / "figure_2.svg", "player 3 with card 4 after BF", shown, {})
     c43 = [at[node] for node in family.nodes_of("c43")]
     reach = play_of(tree, family.profile(table_2)).reach or []
-    payoffs = payoff_rows(tree)
+    payoffs = dict(zip(tree.terminals.tolist(), payoff_rows(tree), strict=True))
     of_124 = {at[node][1]: node for node in range(tree.n_nodes) if at[node][0] == "124"}
-    terminal = {
-        node: list(map(str, row)) for node, row in zip(tree.terminals, payoffs, strict=True)
-    }
-    chances = tree.chance[tree.parent == 0]
+    leaves = {told: payoffs[node] for told, node in of_124.items() if node in payoffs}
+    share = [name if move else f"(1 − {name})" for name, move, _ in decisions(of_124["KBFC"])]
+    chances = tree.chance[tree.parent == 0].tolist()
     return {
-        "situations": {
-            player: sorted({label[2:] for who, label in family.places().values() if who == player})
-            for player in tree.players
-        },
-        "deals": sorted({deal for deal, _ in at if deal}),
-        "chances": sorted({str(Fraction(int(c), int(tree.chance_denominator))) for c in chances}),
-        "leaves": {text: terminal[node] for text, node in of_124.items() if node in terminal},
-        "share of a13": _share(tree, of_124["KBFC"], terminal[of_124["KBFC"]][0]),
-        "unreached 124": sorted(text for text, node in of_124.items() if not reach[node]),
+        "situations": {player: _situations(player) for player in tree.players},
+        "deals": [
+            len({deal for deal, _ in at if deal}),
+            *{str(Fraction(c, tree.chance_denominator)) for c in chances},
+        ],
+        "leaves": {told: list(map(str, own)) for told, own in leaves.items()},
+        "subtree": [len(leaves), *{len(own) for own in leaves.values()}],
+        "share of a13": f"−{-leaves['KBFC'][0]}κ {' '.join(share)}",
+        "unreached 124": sorted(told for told, node in of_124.items() if not reach[node]),
         "actions": sorted({" / ".join(actions) for actions in tree.infoset_actions}),
         "I(c43)": {"deals": sorted({d for d, _ in c43}), "after": sorted({h for _, h in c43})},
-        "sums": sorted({str(sum(row)) for row in payoffs}),
+        "sums": sorted({str(sum(own)) for own in payoffs.values()}),
     }
 
 
-def histories(tree: GameTree) -> list[tuple[str, str]]:
-    """Deal such as 124 and history such as KBF of each node; both empty at the root.
+def _situations(player: str) -> dict[str, list[str]]:
+    """Histories of a player's information sets by what was done since the bet, if there was one."""
+    labels = sorted({label[2:] for who, label in family.places().values() if who == player})
+    kinds = {label: label[-1:] if "B" in label else "" for label in labels}
+    return {
+        str(number): [label or "–" for label in labels if kinds[label] == kind]
+        for number, kind in enumerate(("", "B", "F", "C"), start=1)
+    }
 
-    Cards and histories are read off the information sets.
-    """
-    deal, history = [0], [""]
-    cards: dict[int, dict[int, str]] = defaultdict(dict)
+
+def decisions(node: int) -> list[tuple[str, int, str]]:
+    """Frequency, move and action of each decision on the way to a node."""
+    tree, found = family.kuhn3().tree, []
+    while (parent := int(tree.parent[node])) > 0:
+        infoset, move = int(tree.infoset[parent]), int(tree.move[node])
+        action = tree.infoset_actions[infoset][move]
+        found.append((family.names_by_infoset()[infoset], move, action))
+        node = parent
+    return found[::-1]
+
+
+def histories() -> list[tuple[str, str]]:
+    """Deal such as 124 and history such as KBF of each node; both empty at the root."""
+    tree, top = family.kuhn3().tree, [0]
     for node in range(1, tree.n_nodes):
-        parent, infoset = int(tree.parent[node]), int(tree.infoset[node])
-        deal.append(deal[parent] or node)
-        if infoset >= 0:
-            card, _, told = tree.infoset_labels[infoset].partition(":")
-            cards[deal[node]][int(tree.player[node])] = card
-        else:
-            told = history[parent] + _LETTERS[_action(tree, node)]
-        history.append(told)
-    deals = {top: "".join(own[player] for player in sorted(own)) for top, own in cards.items()}
-    return [(deals.get(top, ""), told) for top, told in zip(deal, history, strict=True)]
-
-
-def _action(tree: GameTree, node: int) -> str:
-    """The action that leads to a node."""
-    infoset = int(tree.infoset[tree.parent[node]])
-    return tree.infoset_actions[infoset][int(tree.move[node])]
-
-
-def _share(tree: GameTree, leaf: int, payoff: str) -> str:
-    """What a leaf contributes to a payoff, as product of frequencies."""
-    factors, node = [], leaf
-    while tree.parent[node] > 0:
-        name = family.names_by_infoset()[int(tree.infoset[tree.parent[node]])]
-        factors.append(name if tree.move[node] else f"(1 − {name})")
-        node = int(tree.parent[node])
-    return " ".join([f"{payoff}κ".replace("-", "−"), *reversed(factors)])
+        top.append(top[tree.parent[node]] or node)
+    cards: dict[int, dict[str, str]] = defaultdict(dict)
+    for leaf in tree.terminals.tolist():  # where all three have decided, in some of them
+        cards[top[leaf]] |= {name[0]: name[1] for name, *_ in decisions(leaf)}
+    deals = {deal: "".join(own[player] for player in sorted(own)) for deal, own in cards.items()}
+    done = (
+        "".join(_LETTERS[action] for *_, action in decisions(node)) for node in range(tree.n_nodes)
+    )
+    return [(deals.get(deal, ""), told) for deal, told in zip(top, done, strict=True)]
 
 
 def _draw(path: Path, title: str, shown: list[bool], values: Values) -> None:
@@ -102,7 +110,7 @@ def _draw(path: Path, title: str, shown: list[bool], values: Values) -> None:
             builder.terminal(place, payoffs[node])
             continue
         label = tree.infoset_labels[int(tree.infoset[node])]
-        actions = [_action(tree, child) for child in below[node]]
+        actions = [decisions(child)[-1][2] for child in below[node]]
         own = builder.decision(place, int(tree.player[node]), label, actions)
         waiting += [(child, (own, move)) for move, child in enumerate(below[node])]
     part, behavior = builder.tree(), None
@@ -112,3 +120,145 @@ def _draw(path: Path, title: str, shown: list[bool], values: Values) -> None:
         second = [named[part.players[player], label] for player, label in owners]
         behavior = BehaviorProfile.of_exact(part, [x for each in second for x in (1 - each, each)])
     path.write_text(draw_tree(part, title, behavior), encoding="utf-8")
+
+
+Polynomial = Any  # flint.fmpq_mpoly in the 48 frequencies and beta
+
+
+@cache
+def _ring() -> Any:
+    import flint
+
+    return flint.fmpq_mpoly_ctx.get([*family.places(), "beta"], "deglex")
+
+
+@cache
+def _variables() -> dict[str, Polynomial]:
+    return dict(zip(_ring().names(), _ring().gens(), strict=True))
+
+
+def parsed(text: str) -> Polynomial:
+    """Polynomial of an arithmetic text."""
+    spelled = re.sub(r"(?<!\w)(?<!\*\*)\d+", r"n\g<0>", " ".join(text.split()))
+    numbers = {word: _ring().constant(int(word[1:])) for word in re.findall(r"\bn\d+", spelled)}
+    found = evaluate(spelled, _variables() | numbers)
+    return found
+
+
+def written(polynomial: Polynomial) -> str:
+    """Arithmetic text of a polynomial."""
+    return str(polynomial).replace("^", "**")
+
+
+def at(polynomial: Polynomial, values: Mapping[str, Any]) -> Polynomial:
+    """A polynomial with some names replaced by what numbers or texts stand for."""
+    new = {name: parsed(str(value)) for name, value in values.items()}
+    return polynomial.compose(*(_variables() | new).values())
+
+
+def expected(values: Mapping[int, Any]) -> Polynomial:
+    """Expectation of values at nodes, in units of the probability of a deal."""
+    found = _ring().constant(0)
+    for node, value in values.items():
+        factors = (
+            _variables()[name] if move else 1 - _variables()[name]
+            for name, move, _ in decisions(node)
+        )
+        found += prod(factors, start=_ring().constant(int(value)))
+    return found
+
+
+def payoff_polynomials() -> list[Polynomial]:
+    """Expected payoff of each player in units of κ, as polynomial in the 48 frequencies."""
+    tree = family.kuhn3().tree
+    columns = zip(*payoff_rows(tree), strict=True)
+    return [expected(dict(zip(tree.terminals.tolist(), own, strict=True))) for own in columns]
+
+
+def in_family(utility: Polynomial, player: int) -> Polynomial:
+    """Payoff of a player whose opponents follow Table 3, with Table 2 for all."""
+    dependent = {"b41": "2*b11 + 2*b21", "c21": "1/2 - c11"}
+    entries = (family.constants() | dependent).items()
+    others = {name: value for name, value in entries if name[0] != "abc"[player]}
+    return at(utility, family.necessary() | others)
+
+
+def case_of(title: str) -> str:
+    """The sub-family that a derivative is about, if it is about one."""
+    return next((name for name in family.SUB_FAMILIES if name in title), "")
+
+
+def replaced(title: str) -> dict[str, str]:
+    """What is put into a derivative before it is compared, by name.
+
+    The title names frequencies that are 0, or else a sub-family and entries of Table 3.
+    """
+    where: dict[str, str] = dict.fromkeys(re.findall(r"(\w+) = ", title), "0")
+    if not where and (case := case_of(title)):
+        where = PRINTED["case"][case] | {"b33": PRINTED["where"]["b33"]}
+    where |= {name: text for name, text in PRINTED["where"].items() if f"3's {name}" in title}
+    # what is put in may hold names that are replaced, such as beta
+    return {
+        name: re.sub(r"[a-z]\w+", lambda match: f"({where.get(match[0], match[0])})", text)
+        for name, text in where.items()
+    }
+
+
+def formulas(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
+    """Counts of terms, equations (1) to (5), every derivative of the lemmas, and dominance."""
+    c43, utilities = family.nodes_of("c43"), payoff_polynomials()
+    tables = [at(utility, family.necessary()) for utility in utilities]
+    restricted = [in_family(utility, player) for player, utility in enumerate(utilities)]
+    reach = expected(dict.fromkeys(c43, 1))
+    printed = {name: parsed(PRINTED[name]) for name in ("reach_c43", "u3", "u2", "u1")}
+    derivative = utilities[2].derivative("c43")
+    compared = [
+        (printed["reach_c43"], reach),
+        (4 * printed["reach_c43"], derivative),
+        *((printed[f"u{player + 1}"], restricted[player]) for player in (2, 1, 0)),
+    ]
+    equations: dict[str, dict[str, Any]] = {
+        str(number): {"terms": len(ours), "difference": written(theirs - ours)}
+        for number, (theirs, ours) in enumerate(compared, start=1)
+    }
+    equations["1"]["products"] = len(c43)
+    equations["2"]["products, factor"] = [len(c43), 4 if derivative == 4 * reach else "none"]
+    return {
+        "48 parameters": {f"u{k}": len(utility) for k, utility in enumerate(utilities, start=1)},
+        "Table 2 set": {f"u{k}": len(utility) for k, utility in enumerate(tables, start=1)},
+        "names necessary": sum(map(any, zip(*(u.degrees() for u in tables), strict=True))),
+        "largest degree": int(max(max(utility.degrees()) for utility in utilities)),
+        "equations": equations,
+        "derivative minus 4 reach": len(derivative - 4 * reach),
+        "derivatives": {
+            title: written(
+                at(restricted["abc".index(title[0])].derivative(title[:3]), replaced(title))
+            )
+            for title in PRINTED["derivatives"]
+        },
+        "dominance": dominance(),
+    }
+
+
+def dominance() -> dict[str, dict[str, Any]]:
+    """What the aggressive action earns more than the other, at the worst and at the best.
+
+    Over all histories of the information set and all that may be played afterwards; an interval
+    that may be too wide, but never too narrow.
+    """
+    tree = family.kuhn3().tree
+    payoffs: dict[int, list[list[Any]]] = defaultdict(list)
+    for node, own in zip(tree.terminals.tolist(), payoff_rows(tree), strict=True):
+        while node:
+            payoffs[node].append(own)
+            node = int(tree.parent[node])
+    found = {}
+    for name in family.necessary():
+        player, pairs = "abc".index(name[0]), [family.children()[n] for n in family.nodes_of(name)]
+        gains = [
+            int(bold[player] - meek[player])
+            for first, second in pairs
+            for meek, bold in product(payoffs[first], payoffs[second])
+        ]
+        found[name] = {"histories": len(pairs), "least": min(gains), "most": max(gains)}
+    return found

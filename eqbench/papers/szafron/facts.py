@@ -55,13 +55,13 @@ def _points(names: Iterable[Values], values: Iterable[Any], text: str) -> Findin
 
 def cfr(stored: Stored) -> dict[str, Any]:
     """Max regret of CFR, on this game and on Shapley's."""
-    found: dict[str, Any] = {}
-    for name, job in (("this game", "cfr"), ("Shapley's game", "cfr_shapley")):
-        cell, regret = stored[job].cells[0], stored[job].cells[0].max_regret
-        shown = {"max regret": regret, "iterations": cell.iterations}
-        why = f"the run ended as {cell.status}: {cell.reason}"
-        found[name] = Missing(why) if regret is None else Finding(regret, shown)
-    return found
+    cells = {"this game": stored["cfr"].cells[0], "Shapley's game": stored["cfr_shapley"].cells[0]}
+    return {
+        name: Missing(f"the run ended as {cell.status}: {cell.reason}")
+        if cell.max_regret is None
+        else {"max regret": cell.max_regret, "iterations": cell.iterations}
+        for name, cell in cells.items()
+    }
 
 
 def sizes(stored: Stored) -> Any:
@@ -70,22 +70,9 @@ def sizes(stored: Stored) -> Any:
     return stored["game"].printed_json["sizes"] | {"left": reduced["free frequencies"]}
 
 
-def rules(stored: Stored) -> dict[str, Any]:
+def rules(stored: Stored) -> Any:
     """The game tree: deals, leaves of deal 124, situations, and what Table 2 leaves unreached."""
-    found = plain(stored["rules"].summary)
-    situations = {}
-    for player, histories in found["situations"].items():
-        # by what was done since the bet, if there was one
-        kinds = {history: history[-1:] if "B" in history else "" for history in histories}
-        situations[player] = {
-            str(k): [history or "–" for history, own in kinds.items() if own == kind]
-            for k, kind in enumerate(("", "B", "F", "C"), start=1)
-        }
-    return found | {
-        "deals": [len(found["deals"]), *found["chances"]],
-        "situations": situations,
-        "subtree": [len(found["leaves"]), *{len(each) for each in found["leaves"].values()}],
-    }
+    return plain(stored["rules"].summary)
 
 
 def table_2(stored: Stored) -> dict[str, Any]:
@@ -98,20 +85,14 @@ def table_2(stored: Stored) -> dict[str, Any]:
     return found | {"forced": sum(one.value != "not forced" for one in found.values())}
 
 
-def polynomials(stored: Stored) -> dict[str, Any]:
+def polynomials(stored: Stored) -> Any:
     """Terms and names of the payoffs as polynomials, and what differs from the equations."""
-    found = plain(stored["formulas"].summary)
-    products = found["dominance"]["c43"]["histories"]
-    factor = 4 if found["derivative minus 4 reach"] == 0 else "none"
-    found["equations"]["1"] |= {"products": products}
-    found["equations"]["2"] |= {"products, factor": [products, factor]}
-    counts = ("48 parameters", "Table 2 set")
-    return found | {name: dict(zip(_U, found[name], strict=True)) for name in counts}
+    return plain(stored["formulas"].summary)
 
 
 def derivatives(stored: Stored) -> dict[str, Any]:
     """Each derivative of the proofs: ours at points and at members, and its extremes there."""
-    from eqbench.papers.szafron.polynomials import case_of, replaced
+    from eqbench.papers.szafron.compute import case_of, replaced
 
     members = family.sample(60 if stored.full else 12, seed=0)
     found: dict[str, Any] = {}
@@ -201,36 +182,21 @@ def _entry(sub_families: Sequence[str], names: Sequence[str]) -> Any:
     return _points(members, values, f"Table 3 at {len(members)} members")
 
 
-def members(stored: Stored) -> Any:
-    """Exact certificates of members by sub-family."""
-    found = plain(stored["certificates"].summary["members"])
-    for each in found.values():
-        payoffs = each.pop("payoffs")
-        each["different β"] = len({beta for beta, *_ in payoffs})
-        each["different payoffs"] = len(payoffs)
-    return found
+def certificates(stored: Stored) -> Any:
+    """Exact certificates of members, and regrets halfway between members, by sub-family."""
+    return plain(stored["certificates"].summary)
 
 
 def utilities(stored: Stored) -> dict[str, Any]:
     """Payoffs by β, exactly, at all members of the family that were measured."""
-    summary = plain(stored["certificates"].summary["members"])
-    rows = [row for each in summary.values() for row in each["payoffs"]]
-    betas, *payoffs = zip(*sorted(map(tuple, rows)), strict=True)
-    found: dict[str, Any] = {
-        name: _points(
-            [{"β": beta} for beta in betas],
-            own,
-            f"{own[0] / KAPPA}κ to {own[-1] / KAPPA}κ at {len(own)} members",
-        )
-        for name, own in zip(_U, payoffs, strict=True)
-    }
+    betas, *payoffs = zip(*plain(stored["certificates"].summary["payoffs"]), strict=True)
+    points = [{"β": beta} for beta in betas]
+    found: dict[str, Any] = {}
+    for name, own in zip(_U, payoffs, strict=True):
+        shown = f"{own[0] / KAPPA}κ to {own[-1] / KAPPA}κ at {len(own)} members"
+        found[name] = _points(points, own, shown)
     less = [second - first for first, second in zip(*payoffs[:2], strict=True)]
     return found | {"β": [min(betas), max(betas)], "u2 less u1": less}
-
-
-def convexity(stored: Stored) -> Any:
-    """Regrets halfway between members, by sub-family."""
-    return plain(stored["certificates"].summary["convexity"])
 
 
 def domains(stored: Stored) -> Any:
@@ -332,19 +298,13 @@ def two_players(stored: Stored) -> dict[str, Any]:
     }
 
 
-_SLOW = (
-    *("cfr(start=random)", "mccfr(start=random)", "fictitious_play(start=random)"),
-    *("replicator(start=random)", "gambit_logit_path"),
-)
-
-
 def by_method(stored: Stored) -> dict[str, Any]:
     """What each method found that does not belong to the family."""
     summary = stored["open_question"].summary
     # starts differ between the extents
     named = {re.sub(r"starts=\d+,", "", name): name for name in summary["solvers"]}
     groups = {one: [name] for one, name in named.items()}
-    groups["inexact"] = [named[one] for one in _SLOW if one in named]
+    groups["inexact"] = list({cell.solver: cell for cell in stored["slow_methods"].cells})
     return {one: _searched(summary, names) for one, names in groups.items()}
 
 
