@@ -4,7 +4,7 @@ strategies of different equilibria together, as in §6 and Table 4.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import chain, combinations, product
 from operator import eq
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from eqbench.equilibria import local_dimension
-from eqbench.equilibria.expressions import compile_expression, evaluate
+from eqbench.equilibria.expressions import compile_expression
 from eqbench.papers.szafron import family
 from eqbench.papers.szafron.family import FREE, HALF, KAPPA, ONE, QUARTER, ZERO, Values
 from eqbench.verification import Verification
@@ -22,7 +22,6 @@ from eqbench.verification import Verification
 STEP = Fraction(1, 64)  # how far an entry is broken
 _SIGNS = {"+": (1,), "-": (-1,), "=": (-1, 1)}
 _MOST_DIMENSIONS = 20
-_C11 = {"0": ZERO, "0.25": QUARTER, "0.5": HALF}
 _C33 = [Fraction(k, 32) for k in (0, 4, 8, 14, 16, 24, 28, 30, 32)]
 _SPREAD = [Fraction(k, 16) for k in range(5)]
 
@@ -47,23 +46,15 @@ def where_it_holds(entry: str, members: Iterable[Values]) -> list[Values]:
 
 
 def tried(sub_family: str, members: Iterable[Values]) -> dict[str, dict[str, Any]]:
-    """Regrets where entries of Table 3 just hold, beyond, and as printed if that is wrong."""
+    """Regrets of members where an entry of Table 3 just holds, and beyond it, by entry."""
     numbers = [f"{name}=" for name in family.constants() if name not in family.necessary()]
-    found = {}
+    found: dict[str, dict[str, Any]] = {}
     for entry in [*numbers, *family.PROFILES["entries"][sub_family]]:
         kept = where_it_holds(entry, members)
-        profiles = {
-            "at": [moved(sub_family, values, entry, 0) for values in kept],
-            "beyond": [
-                moved(sub_family, values, entry, sign)
-                for values in kept
-                for sign in _SIGNS[entry[3]]
-            ],
+        found[entry] = {
+            where: _regrets(moved(sub_family, own, entry, sign) for own in kept for sign in signs)
+            for where, signs in (("at", (0,)), ("beyond", _SIGNS[entry[3]]))
         }
-        if misprint := family.PRINTED["misprints"].get(f"{sub_family} {entry}"):
-            wrong = [values | {entry[:3]: evaluate(misprint, values)} for values in kept]
-            profiles["as printed"] = wrong
-        found[entry] = {name: _regrets(own) for name, own in profiles.items()}
     return found
 
 
@@ -153,24 +144,19 @@ def _midpoints(sub_family: str, *, full: bool) -> dict[str, Any]:
 
 def selection(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     """Named profiles, and worst cases of players 2 and 3 within the family."""
-    found = family.measured_group(family.PROFILES["measured"])
-    payoffs = [
-        (
-            second,
-            {key: family.measured(_with(second, c11=c11)).payoffs for key, c11 in _C11.items()},
-        )
-        for second in _seconds()
-    ]
-    return found | {
-        "second": _worst_of_second(payoffs),
-        "third": {key: str(min(own[key][2] for _, own in payoffs) / KAPPA) for key in _C11},
-        "equal bluffs": _equal_bluffs(),
-        "slopes of u3": _slopes(),
+    seconds = list(_seconds())
+    payoffs = {
+        key: [family.measured(family.member(own | {"c11": c11})).payoffs for own in seconds]
+        for key, c11 in (("0", ZERO), ("0.25", QUARTER), ("0.5", HALF))
     }
-
-
-def _with(second: Mapping[str, Fraction], *, c33: Fraction = HALF, c11: Fraction = ZERO) -> Values:
-    return family.member({**second, "c11": c11, "c33": c33})
+    return family.measured_group(family.PROFILES["measured"]) | {
+        "second": _worst_of_second(
+            seconds, *([own[1] / KAPPA for own in payoffs[key]] for key in ("0", "0.5"))
+        ),
+        "third": {key: str(min(each[2] for each in own) / KAPPA) for key, own in payoffs.items()},
+        "equal bluffs": _equal_bluffs(),
+        "slopes of u3": _slopes(seconds),
+    }
 
 
 def _seconds() -> Iterator[Values]:
@@ -186,22 +172,23 @@ def _seconds() -> Iterator[Values]:
                 yield {"b11": b11, "b21": b21, "b23": b23, "b32": b32}
 
 
-def _worst_of_second(payoffs: list[tuple[Values, dict[str, Any]]]) -> dict[str, Any]:
+def _worst_of_second(
+    seconds: list[Values], at_0: list[Fraction], at_half: list[Fraction]
+) -> dict[str, Any]:
     """Worst case of each strategy of player 2 over player 3's c11, at the ends of its range.
 
     Payoffs are affine in c11 and do not depend on c33 and c34, since player 1 never bets.
     """
-    kinds, worst, slopes, formula = [], [], [], []
-    for second, own in payoffs:
-        low, high = own["0"][1] / KAPPA, own["0.5"][1] / KAPPA
-        kind = "b23 positive" if second["b23"] else "unequal b23 0"
-        kinds.append("equal" if second["b11"] == second["b21"] else kind)
-        worst.append(min(low, high))
-        slopes.append(2 * (high - low))
-        formula.append(4 * second["b23"] * (1 - second["b21"]))
+    kinds = [
+        "equal" if own["b11"] == own["b21"] else "b23 positive" if own["b23"] else "unequal b23 0"
+        for own in seconds
+    ]
+    worst = list(map(min, at_0, at_half))
     safe = [kind for kind, own in zip(kinds, worst, strict=True) if own == -HALF]
+    slopes = [2 * (high - low) for low, high in zip(at_0, at_half, strict=True)]
+    formula = [4 * own["b23"] * (1 - own["b21"]) for own in seconds]
     return {
-        "strategies": len(worst),
+        "strategies": len(seconds),
         "best worst": str(max(worst)),
         **{kind: [kinds.count(kind), safe.count(kind)] for kind in dict.fromkeys(kinds)},
         "slopes as formula": sum(map(eq, slopes, formula)),
@@ -217,9 +204,9 @@ def _equal_bluffs() -> dict[str, Any]:
         top = family.largest_b32(bluff, bluff)
         for b32, c34 in product((ZERO, HALF, top), (ZERO, ONE)):
             for c33 in sorted({*_C33, family.lowest_c33(b32), top - b32}):
-                second = {"b11": bluff, "b21": bluff, "b32": b32, "c34": c34}
+                second = {"b11": bluff, "b21": bluff, "b32": b32, "c34": c34, "c33": c33}
                 where = inside if HALF - b32 <= c33 <= top - b32 else beyond
-                where.append(family.measured(_with(second, c33=c33)))
+                where.append(family.measured(family.member(second)))
     return {
         "inside": len(inside),
         "inside zero": sum(own.max_regret == 0 for own in inside),
@@ -230,14 +217,14 @@ def _equal_bluffs() -> dict[str, Any]:
     }
 
 
-def _slopes() -> dict[str, list[str]]:
+def _slopes(seconds: list[Values]) -> dict[str, list[str]]:
     """Partial derivatives of (3) at c11 = 0 by player 2's free parameters, over its strategies.
 
     The equation is linear in each parameter, so that differences from 0 to 1 are derivatives.
     """
     utility = compile_expression(" ".join(family.PRINTED["u3"].split()), exact=True)
     own = {name: value for name, value in family.named("").items() if name[0] == "c"}
-    profiles = [_with(second) | own for second in _seconds()]
+    profiles = [family.member(second) | own for second in seconds]
     found = {}
     for name in ("b11", "b21", "b23", "b32"):
         slopes = [utility(v | {name: ONE}) - utility(v | {name: ZERO}) for v in profiles]

@@ -15,6 +15,8 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from eqbench.equilibria.expressions import evaluate
 from eqbench.model.builder import Place, TreeBuilder
 from eqbench.model.profile import BehaviorProfile
@@ -46,8 +48,14 @@ def rules(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     leaves = {told: payoffs[node] for told, node in of_124.items() if node in payoffs}
     share = [name if move else f"(1 − {name})" for name, move, _ in decisions(of_124["KBFC"])]
     chances = tree.chance[tree.parent == 0].tolist()
+    situations: dict[str, Any] = {player: defaultdict(set) for player in tree.players}
+    for name, (player, label) in family.places().items():
+        situations[player][name[2]].add(label[2:] or "–")
     return {
-        "situations": {player: _situations(player) for player in tree.players},
+        "situations": {
+            player: {number: sorted(labels) for number, labels in own.items()}
+            for player, own in situations.items()
+        },
         "deals": [
             len({deal for deal, _ in at if deal}),
             *{str(Fraction(c, tree.chance_denominator)) for c in chances},
@@ -59,16 +67,6 @@ def rules(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
         "actions": sorted({" / ".join(actions) for actions in tree.infoset_actions}),
         "I(c43)": {"deals": sorted({d for d, _ in c43}), "after": sorted({h for _, h in c43})},
         "sums": sorted({str(sum(own)) for own in payoffs.values()}),
-    }
-
-
-def _situations(player: str) -> dict[str, list[str]]:
-    """Histories of a player's information sets by what was done since the bet, if there was one."""
-    labels = sorted({label[2:] for who, label in family.places().values() if who == player})
-    kinds = {label: label[-1:] if "B" in label else "" for label in labels}
-    return {
-        str(number): [label or "–" for label in labels if kinds[label] == kind]
-        for number, kind in enumerate(("", "B", "F", "C"), start=1)
     }
 
 
@@ -88,31 +86,34 @@ def histories() -> list[tuple[str, str]]:
     tree, top = family.kuhn3().tree, [0]
     for node in range(1, tree.n_nodes):
         top.append(top[tree.parent[node]] or node)
-    cards: dict[int, dict[str, str]] = defaultdict(dict)
-    for leaf in tree.terminals.tolist():  # where all three have decided, in some of them
-        cards[top[leaf]] |= {name[0]: name[1] for name, *_ in decisions(leaf)}
-    deals = {deal: "".join(own[player] for player in sorted(own)) for deal, own in cards.items()}
-    done = (
-        "".join(_LETTERS[action] for *_, action in decisions(node)) for node in range(tree.n_nodes)
-    )
-    return [(deals.get(deal, ""), told) for deal, told in zip(top, done, strict=True)]
+    deals = {0: ""}
+    for leaf in tree.terminals.tolist():  # all three have decided
+        cards = {name[0]: name[1] for name, *_ in decisions(leaf)}
+        deals[top[leaf]] = "".join(cards[player] for player in "abc")
+    return [
+        (deals[deal], "".join(_LETTERS[action] for *_, action in decisions(node)))
+        for node, deal in enumerate(top)
+    ]
 
 
 def _draw(path: Path, title: str, shown: list[bool], values: Values) -> None:
     """Write the part of the tree that is shown as SVG, with frequencies if there are any."""
     tree, builder = family.kuhn3().tree, TreeBuilder(family.kuhn3().tree.players)
-    below = [[child for child in own if shown[child]] for own in family.children()]
+
+    def below(node: int) -> list[int]:
+        return [child for child in np.flatnonzero(tree.parent == node).tolist() if shown[child]]
+
     payoffs = dict(zip(tree.terminals.tolist(), payoff_rows(tree), strict=True))
-    root = builder.chance(None, [Fraction(1, len(below[0]))] * len(below[0]))
-    waiting: list[tuple[int, Place]] = [(node, (root, k)) for k, node in enumerate(below[0])]
+    root = builder.chance(None, [Fraction(1, len(below(0)))] * len(below(0)))
+    waiting: list[tuple[int, Place]] = [(node, (root, k)) for k, node in enumerate(below(0))]
     for node, place in waiting:
         if tree.player[node] == TERMINAL:
             builder.terminal(place, payoffs[node])
             continue
         label = tree.infoset_labels[int(tree.infoset[node])]
-        actions = [decisions(child)[-1][2] for child in below[node]]
+        actions = [decisions(child)[-1][2] for child in below(node)]
         own = builder.decision(place, int(tree.player[node]), label, actions)
-        waiting += [(child, (own, move)) for move, child in enumerate(below[node])]
+        waiting += [(child, (own, move)) for move, child in enumerate(below(node))]
     part, behavior = builder.tree(), None
     if values:
         named = {place: values[name] for name, place in family.places().items()}
@@ -126,21 +127,21 @@ Polynomial = Any  # flint.fmpq_mpoly in the 48 frequencies and beta
 
 
 @cache
-def _ring() -> Any:
+def _variables() -> dict[str, Polynomial]:
     import flint
 
-    return flint.fmpq_mpoly_ctx.get([*family.places(), "beta"], "deglex")
+    ring = flint.fmpq_mpoly_ctx.get([*family.places(), "beta"], "deglex")
+    return dict(zip(ring.names(), ring.gens(), strict=True))
 
 
-@cache
-def _variables() -> dict[str, Polynomial]:
-    return dict(zip(_ring().names(), _ring().gens(), strict=True))
+def _constant(number: int) -> Polynomial:
+    return 0 * _variables()["beta"] + number
 
 
 def parsed(text: str) -> Polynomial:
     """Polynomial of an arithmetic text."""
     spelled = re.sub(r"(?<!\w)(?<!\*\*)\d+", r"n\g<0>", " ".join(text.split()))
-    numbers = {word: _ring().constant(int(word[1:])) for word in re.findall(r"\bn\d+", spelled)}
+    numbers = {word: _constant(int(word[1:])) for word in re.findall(r"\bn\d+", spelled)}
     found = evaluate(spelled, _variables() | numbers)
     return found
 
@@ -158,13 +159,10 @@ def at(polynomial: Polynomial, values: Mapping[str, Any]) -> Polynomial:
 
 def expected(values: Mapping[int, Any]) -> Polynomial:
     """Expectation of values at nodes, in units of the probability of a deal."""
-    found = _ring().constant(0)
+    found = _constant(0)
     for node, value in values.items():
-        factors = (
-            _variables()[name] if move else 1 - _variables()[name]
-            for name, move, _ in decisions(node)
-        )
-        found += prod(factors, start=_ring().constant(int(value)))
+        played = ((_variables()[name], move) for name, move, _ in decisions(node))
+        found += prod((name if move else 1 - name for name, move in played), start=int(value))
     return found
 
 
@@ -254,11 +252,12 @@ def dominance() -> dict[str, dict[str, Any]]:
             node = int(tree.parent[node])
     found = {}
     for name in family.necessary():
-        player, pairs = "abc".index(name[0]), [family.children()[n] for n in family.nodes_of(name)]
+        player, nodes = "abc".index(name[0]), family.nodes_of(name)
+        pairs = [np.flatnonzero(tree.parent == node).tolist() for node in nodes]
         gains = [
             int(bold[player] - meek[player])
-            for first, second in pairs
-            for meek, bold in product(payoffs[first], payoffs[second])
+            for below in pairs
+            for meek, bold in product(*(payoffs[child] for child in below))
         ]
         found[name] = {"histories": len(pairs), "least": min(gains), "most": max(gains)}
     return found

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from eqbench.papers.szafron import family
-from eqbench.papers.szafron.family import HALF, ZERO, Values
+from eqbench.papers.szafron.family import HALF, Values
 from eqbench.plots.style import (
     SMALL_SIZE,
     label_axes,
@@ -74,7 +74,7 @@ def _values(text: str) -> list[Fraction]:
 
 def _profile(point: Mapping[str, Fraction]) -> Values:
     """The profile that a point stands for."""
-    free = {"b21": point["b11"], "b32": HALF, "c11": ZERO} | dict(point)
+    free = {"b21": point["b11"], "b32": HALF} | dict(point)
     if "b32 share" in free:
         free["b32"] = free.pop("b32 share") * family.largest_b32(free["b11"], free["b21"])
     return family.member({"c33": family.lowest_c33(free["b32"])} | free)

@@ -7,9 +7,10 @@ the sub-families with c11 = 0, 0 < c11 < 1/2 and c11 = 1/2.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,8 @@ from eqbench.papers.formulas import Points
 from eqbench.papers.stored import Stored
 from eqbench.papers.szafron import family
 from eqbench.papers.szafron.certificates import where_it_holds
-from eqbench.papers.szafron.family import HALF, KAPPA, PRINTED, PROFILES, QUARTER, ZERO, Values
+from eqbench.papers.szafron.compute import case_of, replaced
+from eqbench.papers.szafron.family import HALF, KAPPA, PROFILES, QUARTER, ZERO, Values
 
 _WANTED = 5_000  # equilibria to be collected with --full
 _NEAR = 10  # times nearer to the family than any random profile: near
@@ -44,13 +46,23 @@ def plain(stored: Any) -> Any:
     return stored
 
 
+def _completed(names: Mapping[str, Any]) -> dict[str, Any]:
+    """Names of a point with κ and β among them."""
+    beta = max(names.get("b11", ZERO), names.get("b21", ZERO))
+    return {"κ": KAPPA, "β": beta, "beta": beta, **names}
+
+
 def _points(names: Iterable[Values], values: Iterable[Any], text: str) -> Finding:
-    """Our values at points, with β and κ among the names; `text` is shown."""
-    found = []
-    for own in names:
-        beta = max(own.get("b11", ZERO), own.get("b21", ZERO))
-        found.append({"κ": KAPPA, "β": beta, "beta": beta} | own)
-    return Finding(Points(found, list(values)), text)
+    """Our values at points; `text` is shown."""
+    return Finding(Points(list(map(_completed, names)), list(values)), text)
+
+
+def _of(job: str) -> Callable[[Stored], Any]:
+    """What a job has stored, as it is."""
+    return lambda stored: plain(stored[job].summary)
+
+
+rules, polynomials, certificates = map(_of, ("rules", "formulas", "certificates"))
 
 
 def cfr(stored: Stored) -> dict[str, Any]:
@@ -70,30 +82,18 @@ def sizes(stored: Stored) -> Any:
     return stored["game"].printed_json["sizes"] | {"left": reduced["free frequencies"]}
 
 
-def rules(stored: Stored) -> Any:
-    """The game tree: deals, leaves of deal 124, situations, and what Table 2 leaves unreached."""
-    return plain(stored["rules"].summary)
-
-
 def table_2(stored: Stored) -> dict[str, Any]:
     """The value that the sign of the derivative forces, by frequency; how many are forced."""
     found: dict[str, Any] = {}
     for name, gain in stored["formulas"].summary["dominance"].items():
         forced = 0 if gain["most"] < 0 else 1 if gain["least"] > 0 else "not forced"
         gains = Interval(gain["least"], gain["most"])
-        found[name] = Finding(forced, {"value": forced, "gain by calling (chips)": gains})
-    return found | {"forced": sum(one.value != "not forced" for one in found.values())}
-
-
-def polynomials(stored: Stored) -> Any:
-    """Terms and names of the payoffs as polynomials, and what differs from the equations."""
-    return plain(stored["formulas"].summary)
+        found[name] = {"value": forced, "gain by calling (chips)": gains}
+    return found | {"forced": sum(one["value"] != "not forced" for one in found.values())}
 
 
 def derivatives(stored: Stored) -> dict[str, Any]:
     """Each derivative of the proofs: ours at points and at members, and its extremes there."""
-    from eqbench.papers.szafron.compute import case_of, replaced
-
     members = family.sample(60 if stored.full else 12, seed=0)
     found: dict[str, Any] = {}
     texts = stored["formulas"].summary["derivatives"]
@@ -103,24 +103,16 @@ def derivatives(stored: Stored) -> dict[str, Any]:
             names | {name: evaluate(value, names) for name, value in where.items()}
             for names in _anywhere()
         ]
-        own = [
-            values | {"beta": max(values["b11"], values["b21"])}
-            for name, group in members.items()
-            if case_of(title) in ("", name)
-            for values in group
-        ]
+        groups = (group for name, group in members.items() if case_of(title) in ("", name))
+        own = list(map(_completed, chain(*groups)))
         there, here = ([KAPPA * ours(names) for names in those] for those in (points, own))
         # before anything is put in
         exact = list(map(compile_expression(texts[title[:3]], exact=True), own))
-        row = found[title] = {
+        found[title] = {
             "derivative": _points(points, there, f"κ({text})"),
             "at members": _points(own, here, f"{len(own)} members"),
             "range": [min(exact), max(exact)],
         }
-        if title in PRINTED["misprints"]:
-            theirs = map(compile_expression(PRINTED["misprints"][title], exact=True), own)
-            gaps = [abs(a - b) for a, b in zip(theirs, exact, strict=True)]
-            row["printed off by"] = max(gaps)
     return found
 
 
@@ -136,11 +128,10 @@ def entries(stored: Stored) -> dict[str, Any]:
     summary = plain(stored["certificates"].summary)
     found: dict[str, Any] = {}
     for where, own in ({name: (name,) for name in family.ORDER} | _TOGETHER).items():
-        names = [entry for entry in summary["entries"][own[0]] if "c33" not in entry]
-        shared = [e for e in names if all(e in summary["entries"][name] for name in own)]
+        first, *others = (summary["entries"][name] for name in own)
+        shared = [entry for entry in first if all(entry in other for other in others)]
         found[where] = {entry: _row(summary, own, [entry]) for entry in shared}
-        found[where] |= {"c33-": _row(summary, own, ["c33-"])}
-        found[where] |= {"c33": _row(summary, own, ["c33-", "c33+"])}
+        found[where]["c33"] = _row(summary, own, ["c33-", "c33+"])
     first_bets = _row(summary, _TOGETHER["all"], ["a11=", "a21=", "a31=", "a41="])
     c34 = {name: first_bets[name] for name in ("members", "members with regret")}
     c34 |= {"entry": list(family.ends("low", {}, "c34"))}
@@ -153,7 +144,7 @@ def _row(summary: Any, sub_families: Sequence[str], names: Sequence[str]) -> dic
     members = [summary["members"][where] for where in sub_families]
     wrong = [each["members"] - each["equilibria"] for each in members]
     gains = [gain for row in rows for gain in row["beyond"]["gains"]]
-    found = {
+    return {
         "entry": _entry(sub_families, names),
         "members": sum(row["at"]["profiles"] for row in rows),
         "members with regret": sum([*wrong, *(row["at"]["not equilibria"] for row in rows)]),
@@ -161,8 +152,6 @@ def _row(summary: Any, sub_families: Sequence[str], names: Sequence[str]) -> dic
         "regret beyond": sum(row["beyond"]["not equilibria"] for row in rows),
         "gains": Interval(min(gains), max(gains)),
     }
-    printed = [row["as printed"]["not equilibria"] for row in rows if "as printed" in row]
-    return found | ({"regret as printed": sum(printed)} if printed else {})
 
 
 def _entry(sub_families: Sequence[str], names: Sequence[str]) -> Any:
@@ -171,8 +160,7 @@ def _entry(sub_families: Sequence[str], names: Sequence[str]) -> Any:
     The lower end of c33 is 1/2 − b32 only where that is a frequency, so only there.
     """
     if names[0][:3] in family.constants():
-        numbers = [family.constants()[name[:3]] for name in names]
-        return numbers if len(numbers) > 1 else numbers[0]
+        return [family.constants()[name[:3]] for name in names]
     members, values = [], []
     for sub_family in sub_families:
         for own in where_it_holds(names[0], family.sample(6, seed=9)[sub_family]):
@@ -180,11 +168,6 @@ def _entry(sub_families: Sequence[str], names: Sequence[str]) -> Any:
                 members.append(own)
                 values.append([family.limit(sub_family, own, name) for name in names])
     return _points(members, values, f"Table 3 at {len(members)} members")
-
-
-def certificates(stored: Stored) -> Any:
-    """Exact certificates of members, and regrets halfway between members, by sub-family."""
-    return plain(stored["certificates"].summary)
 
 
 def utilities(stored: Stored) -> dict[str, Any]:
@@ -283,10 +266,10 @@ def two_players(stored: Stored) -> dict[str, Any]:
     (cell,) = job.cells
     listed = [plain(job.json(str(one.profile))["behavior"]) for one in cell.equilibria]
     gammas = [behavior["P1"]["3:"]["bet"] for behavior in listed]
-    moving = {
-        who: [label for label in own if any(each[who][label] != own[label] for each in listed)]
-        for who, own in listed[0].items()
-    }
+    moving = [
+        sum(any(each[who][label] != own for each in listed) for label, own in rows.items())
+        for who, rows in listed[0].items()
+    ]
     return {
         "listed": len(listed),
         "pieces": cell.statistics["pieces"],
@@ -294,7 +277,7 @@ def two_players(stored: Stored) -> dict[str, Any]:
         "complete": all(one.claim == "complete list" for one in cell.equilibria),
         "exact": cell.max_regret == 0,
         "γ": [min(gammas), max(gammas)],
-        "moving": [len(moving["P1"]), len(moving["P2"])],
+        "moving": moving,
     }
 
 
@@ -302,8 +285,7 @@ def by_method(stored: Stored) -> dict[str, Any]:
     """What each method found that does not belong to the family."""
     summary = stored["open_question"].summary
     # starts differ between the extents
-    named = {re.sub(r"starts=\d+,", "", name): name for name in summary["solvers"]}
-    groups = {one: [name] for one, name in named.items()}
+    groups = {re.sub(r"starts=\d+,", "", name): [name] for name in summary["solvers"]}
     groups["inexact"] = list({cell.solver: cell for cell in stored["slow_methods"].cells})
     return {one: _searched(summary, names) for one, names in groups.items()}
 
@@ -312,7 +294,7 @@ def _searched(summary: Mapping[str, Any], names: Iterable[str]) -> Any:
     """Profiles of solvers that are outside the family, or too inexact and not near it."""
     found = [summary["solvers"][name] for name in names]
     unfinished = summary["unfinished"]
-    runs = [run for name in names for run in unfinished["solvers"].get(name, [])]
+    runs = [run for run in unfinished["runs"] if run["solver"] in names]
     sums = ("cells", "equilibria", "strict", "on path", "outside", "different outcomes")
     shown: dict[str, Any] = {name: sum(each[name] for each in found) for name in sums}
     if len(found) == 1 and shown["equilibria"]:
@@ -322,7 +304,7 @@ def _searched(summary: Mapping[str, Any], names: Iterable[str]) -> Any:
     distances = [run["distance"] for run in runs]
     far = sum(distance >= unfinished["at random"] / _NEAR for distance in distances)
     shown |= {
-        "smallest max regret": min((run["max regret"] for run in runs), default=0),
+        "smallest max regret": min((run["max_regret"] for run in runs), default=0),
         "outcomes off by at most": max(distances, default=0),
         "random profiles off by": unfinished["at random"],
     }
@@ -334,7 +316,8 @@ def equilibria(stored: Stored) -> dict[str, Any]:
     summary = stored["open_question"].summary
     none = Missing("no equilibrium was found")
     own = {name: none if value is None else value for name, value in summary["all"].items()}
-    outside = {name: own[name] for name in ("outside", "equilibria", "sharp", "different")}
+    payoffs = [_completed(dict(zip(_U, row, strict=True))) for row in summary["payoffs"]]
+    ends = Points([{"β": beta} for beta in summary["all"]["beta"]], (), 1e-6)
     listed = {"listed": summary["outside"], "polished": own["polished"], "moved": own["moved"]}
     return own | {
         "collected": {
@@ -342,8 +325,10 @@ def equilibria(stored: Stored) -> dict[str, Any]:
             "asked for": _WANTED if stored.full else 2,
             "different outcomes": own["different outcomes"],
         },
-        "outside": Finding(own["outside"], outside),
+        "outside": {name: own[name] for name in ("outside", "equilibria", "sharp", "different")},
         "listed": Finding(len(summary["outside"]), listed),
+        "payoffs": Finding(Points(payoffs, (), 6e-9), f"so at all {len(payoffs)}"),
+        "range of β": Finding(ends, own["beta"]),
     }
 
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from eqbench.documents import read_file
 from eqbench.equilibria import KnownSet, known_sets
+from eqbench.equilibria.layout import Layout
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.registry import load_game
@@ -36,13 +37,9 @@ ORDER = {
     "between": ("b11", "c11", "b32", "c33", "c34"),
     "high": ("b11", "b21", "r23", "b32", "c33", "c34"),
 }
-# b11 and b21 at the corners of their ranges, and where the bound of c11 is below 1/2
-_CORNERS = {
-    "low": ("0 0", "0 1/4", "1/4 1/4"),
-    "between": ("0 0", "1/6 1/6", "5/24 5/24", "1/4 1/4"),
-    "high": ("0 0", "1/6 1/6", "1/4 0"),
-}
-
+# inside ranges: where bounds of c11 and b21 have corners or are curved, and where c33 may be 0
+_INSIDE = {("between", "b11"): ("1/6", "5/24"), ("high", "b11"): ("1/6",)}
+_INSIDE |= {(name, "b32"): ("1/2",) for name in ORDER}
 
 PRINTED, PROFILES = (
     tomllib.loads(read_file(Path(__file__).with_name(name)).decode())
@@ -63,36 +60,29 @@ def family() -> dict[str, KnownSet]:
     return {short: found[name] for short, name in SUB_FAMILIES.items()}
 
 
+def layout() -> Layout:
+    """Where the 48 frequencies stand in the tree."""
+    return family()["low"].layout
+
+
 @cache
 def places() -> dict[str, tuple[str, str]]:
     """Player and label of the information set of each of the 48 frequencies."""
-    layout = family()["low"].layout
-    players = (place.split("|") for place in layout.places)
-    return {
-        name: (who, label) for name, (who, label, _) in zip(layout.variables, players, strict=True)
-    }
+    players = (place.split("|") for place in layout().places)
+    pairs = zip(layout().variables, players, strict=True)
+    return {name: (who, label) for name, (who, label, _) in pairs}
 
 
 @cache
 def names_by_infoset() -> list[str]:
     """The name of the frequency of each information set of the tree."""
-    layout = family()["low"].layout
-    return [layout.variables[k] for k in np.argsort(layout.infoset)]
+    return [layout().variables[k] for k in np.argsort(layout().infoset)]
 
 
 def nodes_of(name: str) -> list[int]:
     """Nodes of the information set of a frequency."""
     infoset = names_by_infoset().index(name)
     return [int(node) for node in np.flatnonzero(kuhn3().tree.infoset == infoset)]
-
-
-@cache
-def children() -> list[list[int]]:
-    """The children of each node of the tree, in the order of the moves."""
-    found: list[list[int]] = [[] for _ in range(kuhn3().tree.n_nodes)]
-    for node, parent in enumerate(kuhn3().tree.parent[1:].tolist(), start=1):
-        found[parent].append(node)
-    return found
 
 
 @cache
@@ -116,25 +106,23 @@ def necessary() -> Values:
 def member(free: Mapping[str, Fraction]) -> Values:
     """All 48 frequencies by Tables 2 and 3; whether the ranges are kept is not checked.
 
-    Parameters
-    ----------
-    free : b11, b21, b32, c11 and c33; b23 and c34 are 0 unless given
+    Free parameters that are not given are 0, but c33 is 1/2.
     """
-    b11, b21, b23 = free["b11"], free["b21"], free.get("b23", ZERO)
+    own = dict.fromkeys(FREE, ZERO) | {"c33": HALF} | dict(free)
+    b11, b21, b23 = own["b11"], own["b21"], own["b23"]
     dependent = {
         "b33": HALF + (b11 + b21 + max(b11, b21)) / 2 - b23 * (1 - b21),
         "b41": 2 * b11 + 2 * b21,
-        "c21": HALF - free["c11"],
+        "c21": HALF - own["c11"],
     }
-    return constants() | {"b23": b23, "c34": ZERO} | {**free, **dependent}
+    return constants() | own | dependent
 
 
 def named(text: str) -> Values:
     """The profile of a text of ``profiles.toml``, such as ``b11=1/4 c33=0``."""
     pairs = (pair.split("=") for pair in text.split())
     given = {name: Fraction(value) for name, value in pairs}
-    free = dict.fromkeys(FREE, ZERO) | {"c33": HALF}
-    return member({name: given.get(name, value) for name, value in free.items()}) | given
+    return member({name: given[name] for name in FREE if name in given}) | given
 
 
 def is_member(values: Values) -> bool:
@@ -216,23 +204,21 @@ def random_member(sub_family: str, rng: np.random.Generator) -> Values:
 
 @cache
 def corners(sub_family: str) -> list[Values]:
-    """Members whose parameters are all at ends of their ranges, c34 too; b32 also at 1/2."""
-    pairs = (map(Fraction, corner.split()) for corner in _CORNERS[sub_family])
-    points = [dict(zip(("b11", "b21"), pair, strict=True)) for pair in pairs]
-    for name in ("c11", "r23", "b32", "c34", "c33"):
-        if name in ORDER[sub_family]:
-            points = [
-                point | {name: value}
-                for point in points
-                for value in _edges(name, *ends(sub_family, point, name))
-            ]
+    """Members whose parameters are all at ends of their ranges, c34 too, or at corners inside."""
+    points: list[Values] = [{}]
+    for name in ORDER[sub_family]:
+        points = [
+            point | {name: value}
+            for point in points
+            for value in _edges(sub_family, name, *ends(sub_family, point, name))
+        ]
     return [_at(sub_family, point) for point in points]
 
 
-def _edges(name: str, low: Fraction, high: Fraction) -> list[Fraction]:
+def _edges(sub_family: str, name: str, low: Fraction, high: Fraction) -> list[Fraction]:
     if name == "c11":  # 0 and 1/2 belong to other sub-families
         return [Fraction(1, GRID), min(high, HALF - Fraction(1, GRID))]
-    return sorted({low, high, HALF} if name == "b32" else {low, high})
+    return sorted({low, high, *map(Fraction, _INSIDE.get((sub_family, name), ()))})
 
 
 def _at(sub_family: str, point: Values) -> Values:
@@ -243,7 +229,7 @@ def _at(sub_family: str, point: Values) -> Values:
 
 def profile(values: Mapping[str, Fraction]) -> BehaviorProfile:
     """Exact profile with the given 48 frequencies."""
-    return family()["low"].layout.exact_profile([values[name] for name in places()])
+    return layout().exact_profile([values[name] for name in places()])
 
 
 def is_profile(values: Mapping[str, Fraction]) -> bool:
@@ -258,7 +244,7 @@ def measured(values: Mapping[str, Fraction]) -> Verification:
 
 @lru_cache(4096)  # what depends on no bound is asked for again and again
 def _measured(*frequencies: Fraction) -> Verification:
-    return verify_exactly(kuhn3().tree, family()["low"].layout.exact_profile(frequencies))
+    return verify_exactly(kuhn3().tree, layout().exact_profile(frequencies))
 
 
 def regret(values: Mapping[str, Fraction]) -> Fraction:
@@ -266,14 +252,10 @@ def regret(values: Mapping[str, Fraction]) -> Fraction:
     return Fraction(measured(values).max_regret) / KAPPA
 
 
-def measured_group(texts: Mapping[str, Any]) -> dict[str, Any]:
-    """Exact payoffs and regrets, in units of κ, of named profiles and groups of them."""
-    found: dict[str, Any] = {}
-    for name, text in texts.items():
-        if isinstance(text, Mapping):
-            found[name] = measured_group(text)
-        else:
-            own = measured(named(text))
-            both = {"payoffs": own.payoffs, "regrets": own.regrets}
-            found[name] = {k: [str(v / KAPPA) for v in values] for k, values in both.items()}
-    return found
+def measured_group(texts: Any) -> dict[str, Any]:
+    """Exact payoffs and regrets, in units of κ, of a named profile or of each in a group."""
+    if isinstance(texts, Mapping):
+        return {name: measured_group(text) for name, text in texts.items()}
+    own = measured(named(texts))
+    both = {"payoffs": own.payoffs, "regrets": own.regrets}
+    return {name: [str(value / KAPPA) for value in values] for name, values in both.items()}

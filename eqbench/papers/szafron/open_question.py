@@ -16,13 +16,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.spatial import KDTree
 
-from eqbench.documents import read_file
 from eqbench.equilibria import Identifier
 from eqbench.equilibria.identity import outcome_distribution
 from eqbench.equilibria.nearest import nearest_member
 from eqbench.model.inspection import infoset_reach
 from eqbench.model.profile import BehaviorProfile, random_profile
-from eqbench.model.profile_json import MOST_PROFILE_BYTES, parse_profile, profile_from_json
+from eqbench.model.profile_json import profile_from_json, read_profile
 from eqbench.model.tree import FloatArray
 from eqbench.papers.szafron import family
 from eqbench.papers.szafron.family import SUB_FAMILIES, kuhn3
@@ -46,7 +45,6 @@ _CUT = 1e-9  # of singular values; smaller ones belong to directions in which no
 _BINS = 25
 _MOST_DOTS = 600  # in the picture of payoffs
 _PAYOFFS = ["payoff_P1", "payoff_P2", "payoff_P3"]
-_JUDGED = ("behavior", "moved", "kind", "beta")
 
 
 def compute(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
@@ -65,6 +63,7 @@ def compute(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
             for solver, count in Counter(load_results(runs)["solver"]).items()
         },
         "all": _summary(found),
+        "payoffs": found[_PAYOFFS].to_numpy().tolist(),
         "outside": outside.to_dict("records"),
         "unfinished": _unfinished(candidates[(candidates["rank"] == 0) & ~counts]),
     }
@@ -72,15 +71,15 @@ def compute(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
 
 def _judged(candidates: pd.DataFrame) -> pd.DataFrame:
     """Equilibria with their behavior, what they are, and how far polishing has moved them."""
+    import pandas as pd
+
     rows: list[Any] = candidates.to_dict("records")
     for row in rows:
         row |= {"behavior": _behavior(row["profile"]), "moved": 0.0, "kind": _kind(row)}
         if row["kind"] == "outside":
             row |= _settled(row["behavior"], row["max_regret"])
         row["beta"] = np.nan if row["kind"] == "outside" else row["parameters"]["beta"]
-    return candidates.assign(
-        **{name: [row[name] for row in rows] for name in ("identity", *_JUDGED)}
-    )
+    return pd.DataFrame(rows, columns=[*candidates, "behavior", "moved", "kind", "beta"])
 
 
 def _kind(identity: Mapping[str, Any]) -> str:
@@ -91,8 +90,7 @@ def _kind(identity: Mapping[str, Any]) -> str:
 
 
 def _behavior(file: str) -> FloatArray:
-    document = parse_profile(read_file(Path(file), MOST_PROFILE_BYTES))
-    return profile_from_json(kuhn3().tree, document).probabilities
+    return profile_from_json(kuhn3().tree, read_profile(file)).probabilities
 
 
 def _settled(behavior: FloatArray, regret: float) -> dict[str, Any]:
@@ -150,12 +148,6 @@ def _summary(found: pd.DataFrame) -> dict[str, Any]:
     """Counts of equilibria, what they are, and how far they differ from what all have in common."""
     behaviors: list[FloatArray] = found["behavior"].tolist()
     members, betas = found[found["kind"] != "outside"], found["beta"].dropna().tolist()
-    largest: dict[str, list[float]] = {
-        "moved": found["moved"].tolist(),
-        "largest regret": found["max_regret"].tolist(),
-        "off segment": _off_segment(found[_PAYOFFS].to_numpy()).tolist(),
-        **_off_tables(behaviors),
-    }
     return {
         "equilibria": len(found),
         "sharp": int((found["max_regret"] <= SHARP * kuhn3().tree.payoff_range).sum()),
@@ -168,7 +160,7 @@ def _summary(found: pd.DataFrame) -> dict[str, Any]:
             for short, name in SUB_FAMILIES.items()
         },
         "beta": [min(betas), max(betas)] if betas else [],
-        **{name: max(map(float, values), default=None) for name, values in largest.items()},
+        **_largest(found),
     }
 
 
@@ -182,39 +174,30 @@ def _different(rows: Sequence[FloatArray]) -> int:
     return int(left.sum())
 
 
-def _off_tables(behaviors: Sequence[FloatArray]) -> dict[str, list[float]]:
-    """Largest frequency of a first bet of player 1, and difference to Table 2 where play leads."""
-    layout = family.family()["low"].layout
-    bets = [name in ("a11", "a21", "a31", "a41") for name in layout.variables]
+def _largest(found: pd.DataFrame) -> dict[str, float | None]:
+    """Largest move by polishing, regret, first bet of player 1, and difference to Table 2.
+
+    The latter where play leads; None if nothing was found.
+    """
+    names, layout = ("moved", "largest regret", "first bets", "off table 2"), family.layout()
+    if found.empty:
+        return dict.fromkeys(names)
+    frequencies = np.array([layout.frequencies(own) for own in found["behavior"]])
+    reach = np.array([infoset_reach(kuhn3().tree, own) for own in found["behavior"]])
+    first = [name in ("a11", "a21", "a31", "a41") for name in layout.variables]
     table_2 = np.array([float(family.necessary().get(name, np.nan)) for name in layout.variables])
-    found: dict[str, list[float]] = {"first bets": [], "off table 2": []}
-    for behavior in behaviors:
-        frequencies = layout.frequencies(behavior)
-        reach = infoset_reach(kuhn3().tree, behavior)[layout.infoset]
-        gaps = np.abs(frequencies - table_2)[(reach > REACHED) & ~np.isnan(table_2)]
-        found["off table 2"].append(gaps.max(initial=0.0))
-        found["first bets"].append(frequencies[bets].max())
-    return found
-
-
-def _off_segment(payoffs: FloatArray) -> FloatArray:
-    """Distance of payoffs (n, 3) from the segment of the family's, in the largest payoff."""
-    beta = np.clip(24 * payoffs[:, 2] - 1, 0.0, 0.25)
-    ends = np.array([-(1 + 2 * beta) / 48, np.full_like(beta, -1 / 48), (1 + beta) / 24])
-    return np.asarray(np.abs(payoffs - ends.T).max(axis=1))
+    off = np.abs(frequencies - table_2)[(reach[:, layout.infoset] > REACHED) & ~np.isnan(table_2)]
+    values = (found["moved"], found["max_regret"], frequencies[:, first], off)
+    return {name: float(np.max(own)) for name, own in zip(names, values, strict=True)}
 
 
 def _unfinished(best: pd.DataFrame) -> dict[str, Any]:
     """How near the family the cells without an equilibrium came, and profiles at random are."""
     rng = np.random.default_rng(0)
     at_random = [family_distance(random_profile(kuhn3().tree, rng)) for _ in range(20)]
-    rows: dict[str, list[dict[str, float]]] = {}
-    for solver, regret, file in zip(
-        best["solver"], best["max_regret"], best["profile"], strict=True
-    ):
-        row = {"max regret": regret, "distance": family_distance(_behavior(file))}
-        rows.setdefault(solver, []).append(row)
-    return {"solvers": rows, "at random": min(at_random)}
+    distances = [family_distance(_behavior(file)) for file in best["profile"]]
+    rows = best.assign(distance=distances)[["solver", "max_regret", "distance"]]
+    return {"runs": rows.to_dict("records"), "at random": min(at_random)}
 
 
 def family_distance(behavior: FloatArray) -> float:
