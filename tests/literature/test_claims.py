@@ -27,7 +27,7 @@ REFERENCE = Path(__file__).parents[2] / "results/reference/reproduction/claims.c
 # last digit.
 JOBS = {
     "szafron": (
-        "rules formulas certificates selection table_4 crossplay crossplay_two_players",
+        "rules formulas certificates selection crossplay crossplay_two_players",
         242,
         35,
     ),

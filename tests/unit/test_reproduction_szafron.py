@@ -135,16 +135,18 @@ def test_error_in_a_derivative_needs_evidence() -> None:
     own, place = claim("Lemma 4", "∂u2/∂b23"), ("formulas", "derivatives", "b23")
     assert verdict(own, computed()) == "source_error"
     assert verdict(own, damaged(*place, value="2*(1-b21)*(1-2*c11)")) == "reproduced"
-    assert verdict(own, damaged(*place, value="3*(1-b21)*(1-2*c11)*b31")) == "source_error"
+    assert verdict(own, damaged(*place, value="-3*(1-b21)*(1-2*c11)")) == "differs"
     store = damaged("formulas", "derivatives", "c23", value="b11")
     assert verdict(claim("Lemma 3", "∂u3/∂c23"), store) == "differs"
 
 
 def test_error_in_the_text_needs_a_regret_that_table_3_has_not() -> None:
-    own, place = claim(TEXT, "c11 = 1/2: b33"), ("certificates", "entries", "high", "b33=")
+    own, place = claim(TEXT, "c11 = 1/2: b33"), ("selection", "high b33")
     assert verdict(own, computed()) == "source_error"
-    assert verdict(own, damaged(*place, "as printed", "not equilibria", value=0)) == "differs"
-    assert verdict(own, damaged(*place, "at", "not equilibria", value=1)) == "differs"
+    assert verdict(own, damaged(*place, "as printed", "regrets", value=["0"] * 3)) == "differs"
+    assert (
+        verdict(own, damaged(*place, "by Table 3", "regrets", value=["1", "0", "0"])) == "differs"
+    )
     right, place = claim(TEXT, "c11 = 0: b33"), ("certificates", "entries", "low", "b33=")
     assert verdict(right, computed()) == "reproduced"
     assert verdict(right, damaged(*place, "at", "not equilibria", value=1)) == "differs"

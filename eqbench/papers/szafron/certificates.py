@@ -1,6 +1,4 @@
-"""What is measured exactly: members of the family, profiles that break one entry of Table 3, and
-strategies of different equilibria together, as in §6 and Table 4.
-"""
+"""Exact regrets: members of the family, what breaks an entry of Table 3, and combinations of §6."""
 
 from __future__ import annotations
 
@@ -17,7 +15,6 @@ from eqbench.equilibria import local_dimension
 from eqbench.equilibria.expressions import compile_expression
 from eqbench.papers.szafron import family
 from eqbench.papers.szafron.family import FREE, HALF, KAPPA, ONE, QUARTER, ZERO, Values
-from eqbench.verification import Verification
 
 STEP = Fraction(1, 64)  # how far an entry is broken
 _SIGNS = {"+": (1,), "-": (-1,), "=": (-1, 1)}
@@ -123,11 +120,8 @@ def _midpoints(sub_family: str, *, full: bool) -> dict[str, Any]:
     """Regrets of what lies halfway between the parameters of two members."""
     rng = np.random.default_rng(3)
     inside = [family.random_member(sub_family, rng) for _ in range(12 if full else 6)]
-    edges = [
-        values
-        for values in family.corners(sub_family)
-        if values["c34"] == 0 and values["b32"] == HALF
-    ]
+    corners = family.corners(sub_family)
+    edges = [own for own in corners if own["c34"] == 0 and own["b32"] == HALF]
     curved = map(family.named, family.PROFILES["curved"][sub_family])
     pairs = list(combinations([*inside, *edges, *curved], 2))
     middles = [{name: (a[name] + b[name]) / 2 for name in FREE} for a, b in pairs]
@@ -172,9 +166,7 @@ def _seconds() -> Iterator[Values]:
                 yield {"b11": b11, "b21": b21, "b23": b23, "b32": b32}
 
 
-def _worst_of_second(
-    seconds: list[Values], at_0: list[Fraction], at_half: list[Fraction]
-) -> dict[str, Any]:
+def _worst_of_second(seconds: list[Values], at_0: list[Any], at_half: list[Any]) -> dict[str, Any]:
     """Worst case of each strategy of player 2 over player 3's c11, at the ends of its range.
 
     Payoffs are affine in c11 and do not depend on c33 and c34, since player 1 never bets.
@@ -198,15 +190,15 @@ def _worst_of_second(
 
 def _equal_bluffs() -> dict[str, Any]:
     """Player 2 with b11 = b21 and player 3 with c11 = 0, whatever b32, c33 and c34 they have."""
-    inside: list[Verification] = []
-    beyond: list[Verification] = []
+    found: dict[bool, list[Any]] = {True: [], False: []}
     for bluff in _SPREAD:
         top = family.largest_b32(bluff, bluff)
         for b32, c34 in product((ZERO, HALF, top), (ZERO, ONE)):
             for c33 in sorted({*_C33, family.lowest_c33(b32), top - b32}):
                 second = {"b11": bluff, "b21": bluff, "b32": b32, "c34": c34, "c33": c33}
-                where = inside if HALF - b32 <= c33 <= top - b32 else beyond
-                where.append(family.measured(family.member(second)))
+                is_inside = HALF - b32 <= c33 <= top - b32
+                found[is_inside].append(family.measured(family.member(second)))
+    inside, beyond = found.values()
     return {
         "inside": len(inside),
         "inside zero": sum(own.max_regret == 0 for own in inside),

@@ -1,7 +1,4 @@
-"""The game tree of §2 with Figures 1 and 2, and its payoffs as polynomials of the frequencies.
-
-They are held against equations (1) to (5) of the paper and the derivatives of its proofs.
-"""
+"""The game tree of §2 with Figures 1 and 2, and its payoffs as polynomials of the frequencies."""
 
 from __future__ import annotations
 
@@ -33,16 +30,14 @@ def rules(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     """Situations, deals, the leaves of deal 124, what Table 2 leaves unreached; drawings."""
     tree = family.kuhn3().tree
     table_2 = dict.fromkeys(family.places(), HALF) | family.necessary()
-    table_4 = family.named(family.PROFILES["measured"]["table 4"]["0.25"])
-    for name, values in (("table_2", table_2), ("table_4", table_4)):
-        text = profile_text(tree, family.profile(values), family.kuhn3().spec)
-        (folder / f"{name}.json").write_text(text, encoding="utf-8")
-    at = histories()
+    profile, at = family.profile(table_2), histories()
+    text = profile_text(tree, profile, family.kuhn3().spec)
+    (folder / "table_2.json").write_text(text, encoding="utf-8")
     _draw(folder / "figure_1.svg", "deal 124, with Table 2", [d == "124" for d, _ in at], table_2)
     shown = [d[2:] == "4" and h in ("", "B", "BF", "BFF", "BFC") for d, h in at]
     _draw(folder / "figure_2.svg", "player 3 with card 4 after BF", shown, {})
     c43 = [at[node] for node in family.nodes_of("c43")]
-    reach = play_of(tree, family.profile(table_2)).reach or []
+    reach = play_of(tree, profile).reach or []
     payoffs = dict(zip(tree.terminals.tolist(), payoff_rows(tree), strict=True))
     of_124 = {at[node][1]: node for node in range(tree.n_nodes) if at[node][0] == "124"}
     leaves = {told: payoffs[node] for told, node in of_124.items() if node in payoffs}
@@ -134,16 +129,12 @@ def _variables() -> dict[str, Polynomial]:
     return dict(zip(ring.names(), ring.gens(), strict=True))
 
 
-def _constant(number: int) -> Polynomial:
-    return 0 * _variables()["beta"] + number
-
-
 def parsed(text: str) -> Polynomial:
     """Polynomial of an arithmetic text."""
     spelled = re.sub(r"(?<!\w)(?<!\*\*)\d+", r"n\g<0>", " ".join(text.split()))
-    numbers = {word: _constant(int(word[1:])) for word in re.findall(r"\bn\d+", spelled)}
-    found = evaluate(spelled, _variables() | numbers)
-    return found
+    zero = 0 * _variables()["beta"]
+    numbers = {word: zero + int(word[1:]) for word in re.findall(r"\bn\d+", spelled)}
+    return evaluate(spelled, _variables() | numbers)
 
 
 def written(polynomial: Polynomial) -> str:
@@ -159,7 +150,7 @@ def at(polynomial: Polynomial, values: Mapping[str, Any]) -> Polynomial:
 
 def expected(values: Mapping[int, Any]) -> Polynomial:
     """Expectation of values at nodes, in units of the probability of a deal."""
-    found = _constant(0)
+    found = 0
     for node, value in values.items():
         played = ((_variables()[name], move) for name, move, _ in decisions(node))
         found += prod((name if move else 1 - name for name, move in played), start=int(value))

@@ -9,21 +9,13 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from eqbench.papers.szafron import family
 from eqbench.papers.szafron.family import HALF, Values
-from eqbench.plots.style import (
-    SMALL_SIZE,
-    label_axes,
-    new_figure,
-    player_color,
-    save_figure,
-    title_figure,
-)
-
-if TYPE_CHECKING:
-    import pandas as pd
+from eqbench.plots import style
 
 
 def domains(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
@@ -52,8 +44,6 @@ def domains(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
 
 def _measured(axes: Mapping[str, str]) -> pd.DataFrame:
     """The points that are profiles, with whether they are equilibria and whether they should be."""
-    import pandas as pd
-
     rows = []
     for place in product(*map(_values, axes.values())):
         point = dict(zip(axes, place, strict=True))
@@ -102,19 +92,19 @@ def _draw(points: pd.DataFrame, axes: Sequence[str], path: Path) -> None:
     if "b32 share" in shown:
         shown = shown[shown["b32 share"] == 1]
     panels = list(shown.groupby(panel)) if panel else [("", shown)]
-    figure = new_figure(max(3.6, 2.0 * len(panels)), 3.0)
+    figure = style.new_figure(max(3.6, 2.0 * len(panels)), 3.0)
     drawn = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
-    dots: dict[str, Any] = {"s": 14, "edgecolors": player_color(0), "linewidths": 0.6}
+    dots: dict[str, Any] = {"s": 14, "edgecolors": style.player_color(0), "linewidths": 0.6}
     domain: dict[str, Any] = {"s": 70, "marker": "s", "alpha": 0.25, "linewidths": 0}
     for ax, (value, here) in zip(drawn, panels, strict=True):
-        for own, style in (
-            (here[here["is"]], dots | {"facecolors": player_color(0)}),
+        for own, look in (
+            (here[here["is"]], dots | {"facecolors": style.player_color(0)}),
             (here[~here["is"]], dots | {"facecolors": "none"}),
-            (here[here["said"]], domain | {"color": player_color(1)}),
+            (here[here["said"]], domain | {"color": style.player_color(1)}),
         ):
-            ax.scatter(own[x].astype(float), own[y].astype(float), **style)
-        label_axes(ax, x, y if ax is drawn[0] else "")
+            ax.scatter(own[x].astype(float), own[y].astype(float), **look)
+        style.label_axes(ax, x, y if ax is drawn[0] else "")
         if panel:
-            ax.set_title(f"{panel} = {value!s}", fontsize=SMALL_SIZE)
-    title_figure(figure, "● equilibrium   ○ none   shaded: where the paper has its domain")
-    save_figure(figure, path)
+            ax.set_title(f"{panel} = {value!s}", fontsize=style.SMALL_SIZE)
+    style.title_figure(figure, "● equilibrium   ○ none   shaded: where the paper has its domain")
+    style.save_figure(figure, path)

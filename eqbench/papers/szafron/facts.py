@@ -22,7 +22,7 @@ from eqbench.papers.stored import Stored
 from eqbench.papers.szafron import family
 from eqbench.papers.szafron.certificates import where_it_holds
 from eqbench.papers.szafron.compute import case_of, replaced
-from eqbench.papers.szafron.family import HALF, KAPPA, PROFILES, QUARTER, ZERO, Values
+from eqbench.papers.szafron.family import HALF, KAPPA, PROFILES, ZERO, Values
 
 _WANTED = 5_000  # equilibria to be collected with --full
 _NEAR = 10  # times nearer to the family than any random profile: near
@@ -87,8 +87,8 @@ def table_2(stored: Stored) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, gain in stored["formulas"].summary["dominance"].items():
         forced = 0 if gain["most"] < 0 else 1 if gain["least"] > 0 else "not forced"
-        gains = Interval(gain["least"], gain["most"])
-        found[name] = {"value": forced, "gain by calling (chips)": gains}
+        chips = {"gain by calling (chips)": Interval(gain["least"], gain["most"])}
+        found[name] = {"value": forced} | chips
     return found | {"forced": sum(one["value"] != "not forced" for one in found.values())}
 
 
@@ -133,8 +133,8 @@ def entries(stored: Stored) -> dict[str, Any]:
         found[where] = {entry: _row(summary, own, [entry]) for entry in shared}
         found[where]["c33"] = _row(summary, own, ["c33-", "c33+"])
     first_bets = _row(summary, _TOGETHER["all"], ["a11=", "a21=", "a31=", "a41="])
-    c34 = {name: first_bets[name] for name in ("members", "members with regret")}
-    c34 |= {"entry": list(family.ends("low", {}, "c34"))}
+    c34 = {"entry": list(family.ends("low", {}, "c34"))}
+    c34["members with regret"] = first_bets["members with regret"]
     return found | {"first bets": first_bets, "c34": c34}
 
 
@@ -161,13 +161,14 @@ def _entry(sub_families: Sequence[str], names: Sequence[str]) -> Any:
     """
     if names[0][:3] in family.constants():
         return [family.constants()[name[:3]] for name in names]
-    members, values = [], []
-    for sub_family in sub_families:
-        for own in where_it_holds(names[0], family.sample(6, seed=9)[sub_family]):
-            if own["b32"] <= HALF:
-                members.append(own)
-                values.append([family.limit(sub_family, own, name) for name in names])
-    return _points(members, values, f"Table 3 at {len(members)} members")
+    members = [
+        (sub_family, own)
+        for sub_family in sub_families
+        for own in where_it_holds(names[0], family.sample(6, seed=9)[sub_family])
+        if own["b32"] <= HALF
+    ]
+    values = [[family.limit(*member, name) for name in names] for member in members]
+    return _points((own for _, own in members), values, f"Table 3 at {len(members)} members")
 
 
 def utilities(stored: Stored) -> dict[str, Any]:
@@ -185,20 +186,18 @@ def utilities(stored: Stored) -> dict[str, Any]:
 def domains(stored: Stored) -> Any:
     """Equilibria on lattices beside the paper's domains, by figure; points that the text names."""
     found = plain(stored["domains"].summary)
-    largest, quarters = found["4"]["largest"], {"b11": QUARTER, "b21": QUARTER}
-    c33 = family.ends("low", quarters | {"b32": Fraction(7, 8)}, "c33")
-    single = family.ends("low", quarters | {"b32": largest["b32"]}, "c33")[1]
-    special: dict[str, Any] = {
-        "b32": {"largest": [largest["b32"], largest["b11"]]},
-        "c33": {"from, to": [*c33, c33[1]]},
-        "one point": {"b11, c33": [largest["b11"], single]},
-        "c11": {"largest": found["6"]["largest"]["c11"]},
-    }
-    for name, places in plain(stored["selection"].summary["special"]).items():
-        for where, corners in places.items():
-            special[name][f"gain {where}"] = [max(one["regrets"]) for one in corners.values()]
+    special: dict[str, Any] = {"bluffs": {}}
+    gains = plain(stored["selection"].summary["special"])
+    for name, places in PROFILES["measured"]["special"].items():
+        at = [(names, family.named(text)) for names, text in places["at"].items()]
+        special[name] = {
+            "point": [values[own] for names, values in at for own in names.split(", ")],
+            **{
+                f"gain {where}": [max(one["regrets"]) for one in group.values()]
+                for where, group in gains[name].items()
+            },
+        }
     special["b11, b23"] = [found["7"]["largest"][name] for name in ("b11", "b23")]
-    special["bluffs"] = {}
     for short, number in (("low", "3"), ("between", "6"), ("high", "7")):
         own = found[number]["largest"]
         point = {"b11": own["b11"], "b21": own.get("b21", own["b11"])}
@@ -209,41 +208,31 @@ def domains(stored: Stored) -> Any:
 
 def table_4(stored: Stored) -> dict[str, Any]:
     """Each parameter as it was measured, and as it is in a member of the family."""
-    printed = plain(stored["rules"].json("table_4.json")["behavior"])
-    gains = plain(stored["selection"].summary["allowed"])
-    own = {who: family.named(text) for who, text in PROFILES["measured"]["allowed"].items()}
+    gains, profiles = plain(stored["selection"].summary["allowed"]), PROFILES["measured"]
+    own = {who: family.named(text) for who, text in profiles["allowed"].items()}
     return {
         name: {
-            "measured": printed[player][label]["call" if "B" in label else "bet"],
-            "of a member": own[player][name],
-            "gains there": gains[player]["regrets"],
+            "measured": value,
+            "of a member": own[family.places()[name][0]][name],
+            "gains there": gains[family.places()[name][0]]["regrets"],
         }
-        for name, (player, label) in family.places().items()
+        for name, value in family.named(profiles["table 4"]["0.25"]).items()
     }
-
-
-def mixed(stored: Stored) -> dict[str, Any]:
-    """Payoffs and gains of Table 4, exactly."""
-    exact = plain(stored["table_4"].printed_json["exact"])
-    found: dict[str, Any] = {
-        name: _points([{"β": QUARTER}], [payoff], f"{payoff} with β = 1/4")
-        for name, payoff in zip(_U, exact["payoffs"], strict=True)
-    }
-    return found | {"gains": [gain / KAPPA for gain in exact["regrets"]]}
 
 
 def selection(stored: Stored) -> Any:
     """Worst cases within the family, and combinations of strategies."""
     found = plain(stored["selection"].summary)
-    gains = {Fraction(beta): each["regrets"][1] for beta, each in found["table 4"].items()}
-    shown = ", ".join(f"{gain}κ" for gain in gains.values())
-    values = [KAPPA * gain for gain in gains.values()]
-    return found | {
-        "gain of player 2": {
-            "gains": _points([{"β": beta} for beta in gains], values, shown),
-            "payoff with b11 = b21 = 0": found["table 4 answer"]["payoffs"][1],
-        }
+    points = [{"β": Fraction(beta)} for beta in found["table 4"]]
+    mixed = found["table 4"].values()
+    values = {name: [own["payoffs"][k] for own in mixed] for k, name in enumerate(_U)}
+    values["gains"] = [own["regrets"][1] for own in mixed]
+    found["mixed"] = {
+        name: _points(points, [KAPPA * each for each in own], ", ".join(f"{each}κ" for each in own))
+        for name, own in values.items()
     }
+    answer = {"payoff with b11 = b21 = 0": found["table 4 answer"]["payoffs"][1]}
+    return found | {"gain of player 2": answer | {"gains": found["mixed"]["gains"]}}
 
 
 def combinations(stored: Stored) -> Any:
@@ -271,7 +260,6 @@ def two_players(stored: Stored) -> dict[str, Any]:
         for who, rows in listed[0].items()
     ]
     return {
-        "listed": len(listed),
         "pieces": cell.statistics["pieces"],
         "dimension": cell.statistics["dimension"],
         "complete": all(one.claim == "complete list" for one in cell.equilibria),

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy.spatial import KDTree
 
 from eqbench.equilibria import Identifier
@@ -28,9 +29,6 @@ from eqbench.papers.szafron.family import SUB_FAMILIES, kuhn3
 from eqbench.plots.style import add_legend, label_axes, new_figure, ordered_colors, save_figure
 from eqbench.store.results import load_equilibria, load_results
 from eqbench.verification import Verifier
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 RUNS = ("many_starts", "single_starts", "slow_methods", "patient_methods")
 COUNTS = 1e-9  # largest regret of what counts as an equilibrium, as a share of the payoff range
@@ -71,22 +69,15 @@ def compute(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
 
 def _judged(candidates: pd.DataFrame) -> pd.DataFrame:
     """Equilibria with their behavior, what they are, and how far polishing has moved them."""
-    import pandas as pd
-
     rows: list[Any] = candidates.to_dict("records")
     for row in rows:
-        row |= {"behavior": _behavior(row["profile"]), "moved": 0.0, "kind": _kind(row)}
-        if row["kind"] == "outside":
+        row |= {"behavior": _behavior(row["profile"]), "moved": 0.0}
+        if row["on_path"] is not True:  # it may be NA
             row |= _settled(row["behavior"], row["max_regret"])
-        row["beta"] = np.nan if row["kind"] == "outside" else row["parameters"]["beta"]
+        is_member = row["on_path"] is True
+        row["kind"] = ("strict" if row["strict"] else "on path") if is_member else "outside"
+        row["beta"] = row["parameters"]["beta"] if is_member else np.nan
     return pd.DataFrame(rows, columns=[*candidates, "behavior", "moved", "kind", "beta"])
-
-
-def _kind(identity: Mapping[str, Any]) -> str:
-    """Strict member, member on the path of play only, or outside; NA is neither."""
-    if identity["strict"] is True:
-        return "strict"
-    return "on path" if identity["on_path"] is True else "outside"
 
 
 def _behavior(file: str) -> FloatArray:
@@ -107,7 +98,7 @@ def _settled(behavior: FloatArray, regret: float) -> dict[str, Any]:
             known = Identifier(kuhn3()).identify(better, left)
             if known is not None and known.on_path:
                 own = {"behavior": better.probabilities, "moved": moved, "identity": known.name}
-                return own | {"kind": _kind(asdict(known)), "parameters": known.parameters}
+                return asdict(known) | own
     return {}
 
 
@@ -202,13 +193,13 @@ def _unfinished(best: pd.DataFrame) -> dict[str, Any]:
 
 def family_distance(behavior: FloatArray) -> float:
     """Largest difference of an outcome's probability to the nearest member of the family."""
-    outcomes, distances = outcome_distribution(kuhn3(), behavior), []
+    layout, distances = family.layout(), []
+    reach = infoset_reach(kuhn3().tree, behavior)[layout.infoset]
     for known in family.family().values():
-        reach = infoset_reach(kuhn3().tree, behavior)[known.layout.infoset]
-        parameters = nearest_member(known, known.layout.frequencies(behavior), reach)
-        nearest = known.layout.behavior(known.frequencies(parameters))
-        there = outcome_distribution(kuhn3(), nearest)
-        distances.append(float(np.abs(there - outcomes).max()))
+        parameters = nearest_member(known, layout.frequencies(behavior), reach)
+        nearest = layout.behavior(known.frequencies(parameters))
+        outcomes = [outcome_distribution(kuhn3(), own) for own in (behavior, nearest)]
+        distances.append(float(np.abs(np.subtract(*outcomes)).max()))
     return min(distances)
 
 
