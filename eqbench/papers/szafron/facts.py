@@ -87,9 +87,9 @@ def table_2(stored: Stored) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, gain in stored["formulas"].summary["dominance"].items():
         forced = 0 if gain["most"] < 0 else 1 if gain["least"] > 0 else "not forced"
-        chips = {"gain by calling (chips)": Interval(gain["least"], gain["most"])}
-        found[name] = {"value": forced} | chips
-    return found | {"forced": sum(one["value"] != "not forced" for one in found.values())}
+        gains = Interval(gain["least"], gain["most"])
+        found[name] = Finding(forced, {"value": forced, "gain by calling (chips)": gains})
+    return found | {"forced": sum(one.value != "not forced" for one in found.values())}
 
 
 def derivatives(stored: Stored) -> dict[str, Any]:
