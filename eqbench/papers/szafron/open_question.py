@@ -158,10 +158,11 @@ def _summary(found: pd.DataFrame) -> dict[str, Any]:
 def _different(rows: Sequence[FloatArray]) -> int:
     """How many points are left if those within `DIFFERENT` of one that is left are not."""
     left = np.ones(len(rows), dtype=bool)
-    if len(rows) > 1:
-        pairs = KDTree(np.array(rows)).query_pairs(DIFFERENT, p=np.inf, output_type="ndarray")
-        for kept, near in pairs[np.lexsort(pairs.T[::-1])]:
-            left[near] &= not left[kept]
+    tree = KDTree(np.array(rows) if len(rows) else np.zeros((1, 1)))
+    for k, row in enumerate(rows):
+        if left[k]:
+            left[tree.query_ball_point(row, DIFFERENT, p=np.inf)] = False
+            left[k] = True
     return int(left.sum())
 
 
