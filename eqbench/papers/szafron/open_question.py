@@ -73,7 +73,7 @@ def _judged(candidates: pd.DataFrame) -> pd.DataFrame:
     for row in rows:
         row |= {"behavior": _behavior(row["profile"]), "moved": 0.0}
         if row["on_path"] is not True:  # it may be NA
-            row |= _settled(row["behavior"], row["max_regret"])
+            row |= settled(row["behavior"], row["max_regret"])
         is_member = row["on_path"] is True
         row["kind"] = ("strict" if row["strict"] else "on path") if is_member else "outside"
         row["beta"] = row["parameters"]["beta"] if is_member else np.nan
@@ -84,7 +84,7 @@ def _behavior(file: str) -> FloatArray:
     return profile_from_json(kuhn3().tree, read_profile(file)).probabilities
 
 
-def _settled(behavior: FloatArray, regret: float) -> dict[str, Any]:
+def settled(behavior: FloatArray, regret: float) -> dict[str, Any]:
     """What an equilibrium is that is only near the family as measured, after Newton steps.
 
     A regret of 1e-9 leaves room for differences of 1e-6 in outcomes, so that rounding has to be
