@@ -92,7 +92,7 @@ def _regrets(profiles: Iterable[Values]) -> dict[str, Any]:
 
 
 def _payoffs(members: Iterable[Values]) -> list[tuple[Fraction, ...]]:
-    """What differs of β and what each player gets."""
+    """Return the different combinations of β and the payoffs, in order."""
     rows = ((max(own["b11"], own["b21"]), *family.measured(own).payoffs) for own in members)
     return sorted(set(rows))
 

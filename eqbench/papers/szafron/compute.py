@@ -178,7 +178,7 @@ def case_of(title: str) -> str:
 
 
 def replaced(title: str) -> dict[str, str]:
-    """What is put into a derivative before it is compared, by name.
+    """Return the texts to put into a derivative before it is compared, by name.
 
     The title names frequencies that are 0, or else a sub-family and entries of Table 3.
     """
@@ -230,7 +230,7 @@ def formulas(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
 
 
 def dominance() -> dict[str, dict[str, Any]]:
-    """What the aggressive action earns more than the other, at the worst and at the best.
+    """Bound the gain by the aggressive action over the other, from below and from above.
 
     Over all histories of the information set and all that may be played afterwards; an interval
     that may be too wide, but never too narrow.

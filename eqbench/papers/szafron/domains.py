@@ -1,4 +1,4 @@
-"""Where the parameters of a sub-family give equilibria, measured on lattices, and drawn.
+"""Domains in which parameters give equilibria, measured on lattices and drawn.
 
 Figures 3 to 7 of the paper show these domains as it derived them.
 """

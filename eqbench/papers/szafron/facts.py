@@ -1,4 +1,4 @@
-"""What our stored results say on the claims of the paper.
+"""Our stored results as answers to the claims of the paper.
 
 Payoffs, regrets and gains by deviating are in units of κ = 1/24. `low`, `between` and `high` are
 the sub-families with c11 = 0, 0 < c11 < 1/2 and c11 = 1/2.
@@ -32,7 +32,7 @@ _U = ("u1", "u2", "u3")
 
 
 def plain(stored: Any) -> Any:
-    """What a job stored, with numbers for their texts."""
+    """Return stored values with numbers for their texts."""
     match stored:
         case Mapping():
             return {key: plain(value) for key, value in stored.items()}
@@ -58,7 +58,7 @@ def _points(names: Iterable[Values], values: Iterable[Any], text: str) -> Findin
 
 
 def _of(job: str) -> Callable[[Stored], Any]:
-    """What a job has stored, as it is."""
+    """Return a fact that is the summary of a job."""
     return lambda stored: plain(stored[job].summary)
 
 
@@ -155,7 +155,7 @@ def _row(summary: Any, sub_families: Sequence[str], names: Sequence[str]) -> dic
 
 
 def _entry(sub_families: Sequence[str], names: Sequence[str]) -> Any:
-    """What Table 3 says: numbers, or values at members, of which there may be two ends.
+    """Return entries of Table 3: numbers, or values at members, where there may be two ends.
 
     The lower end of c33 is 1/2 − b32 only where that is a frequency, so only there.
     """
@@ -270,7 +270,7 @@ def two_players(stored: Stored) -> dict[str, Any]:
 
 
 def by_method(stored: Stored) -> dict[str, Any]:
-    """What each method found that does not belong to the family."""
+    """Count by method the profiles that do not belong to the family."""
     summary = stored["open_question"].summary
     # starts differ between the extents
     groups = {re.sub(r"starts=\d+,", "", name): [name] for name in summary["solvers"]}

@@ -61,7 +61,7 @@ def family() -> dict[str, KnownSet]:
 
 
 def layout() -> Layout:
-    """Where the 48 frequencies stand in the tree."""
+    """Places of the 48 frequencies in the tree."""
     return family()["low"].layout
 
 
@@ -126,7 +126,7 @@ def named(text: str) -> Values:
 
 
 def is_member(values: Values) -> bool:
-    """Whether a profile keeps all entries of Tables 2 and 3."""
+    """Tell if a profile keeps all entries of Tables 2 and 3."""
     for known in family().values():
         readings = (reading(values) for reading in known.exact.readings)
         names = known.exact.names(dict(zip(known.parameters, readings, strict=True)))
@@ -160,7 +160,7 @@ def ends(sub_family: str, given: Mapping[str, Fraction], name: str) -> tuple[Fra
 
 
 def limit(sub_family: str, values: Values, entry: str) -> Fraction:
-    """What an entry of Table 3 says of a member: an upper (+) or lower (-) end, or its value."""
+    """Return the upper (+) or lower (-) end of an entry of Table 3 at a member, or its value."""
     name, sign, order = entry[:3], entry[3], ORDER[sub_family]
     if name == "b23":
         return largest_b23(values["b11"], values["b21"])
@@ -233,7 +233,7 @@ def profile(values: Mapping[str, Fraction]) -> BehaviorProfile:
 
 
 def is_profile(values: Mapping[str, Fraction]) -> bool:
-    """Whether all values are frequencies."""
+    """Tell if all values are frequencies."""
     return all(0 <= value <= 1 for value in values.values())
 
 

@@ -1,4 +1,4 @@
-"""Are there equilibria outside the family? What all runs found, counted and compared.
+"""Equilibria outside the family: all that runs found, counted and compared.
 
 The paper leaves open whether three-player Kuhn poker has equilibria that do not belong to its
 family (Szafron, Gibson and Sturtevant 2013, §8).
@@ -85,7 +85,7 @@ def _behavior(file: str) -> FloatArray:
 
 
 def settled(behavior: FloatArray, regret: float) -> dict[str, Any]:
-    """What an equilibrium is that is only near the family as measured, after Newton steps.
+    """Identify an equilibrium that is only near the family as measured, after Newton steps.
 
     A regret of 1e-9 leaves room for differences of 1e-6 in outcomes, so that rounding has to be
     told from another equilibrium. Empty if it stays outside.
@@ -156,7 +156,7 @@ def _summary(found: pd.DataFrame) -> dict[str, Any]:
 
 
 def _different(rows: Sequence[FloatArray]) -> int:
-    """How many points are left if those within `DIFFERENT` of one that is left are not."""
+    """Count the points that are left if those within `DIFFERENT` of one that is left are not."""
     left = np.ones(len(rows), dtype=bool)
     tree = KDTree(np.array(rows) if len(rows) else np.zeros((1, 1)))
     for k, row in enumerate(rows):
@@ -184,7 +184,7 @@ def _largest(found: pd.DataFrame) -> dict[str, float | None]:
 
 
 def _unfinished(best: pd.DataFrame) -> dict[str, Any]:
-    """How near the family the cells without an equilibrium came, and profiles at random are."""
+    """Measure how near the family cells without an equilibrium and profiles at random are."""
     rng = np.random.default_rng(0)
     at_random = [family_distance(random_profile(kuhn3().tree, rng)) for _ in range(20)]
     distances = [family_distance(_behavior(file)) for file in best["profile"]]
@@ -205,7 +205,7 @@ def family_distance(behavior: FloatArray) -> float:
 
 
 def _draw(found: pd.DataFrame, folder: Path) -> None:
-    """How often each method found each β, and payoffs beside the segment of the family."""
+    """Draw how often each method found each β, and payoffs beside the family's segment."""
     betas, payoffs = new_figure(7.2, 3.6), new_figure(7.2, 3.6)
     beta_ax, payoff_ax = betas.subplots(), payoffs.subplots()
     label_axes(beta_ax, "β = max(b11, b21)", "share of the method's equilibria")
