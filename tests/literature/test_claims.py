@@ -27,8 +27,8 @@ REFERENCE = Path(__file__).parents[2] / "results/reference/reproduction/claims.c
 # last digit.
 JOBS = {
     "szafron": (
-        "rules formulas text allowed selection table_4 crossplay crossplay_two_players",
-        191,
+        "rules formulas certificates selection crossplay crossplay_two_players",
+        242,
         35,
     ),
     "billingham_2017": ("rules polynomials bounds stability", 56, 25),
