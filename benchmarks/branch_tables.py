@@ -1,4 +1,4 @@
-"""Tables about branches of equilibria: what they cost, how many coexist, what many cards do."""
+"""Tables about branches of equilibria: what they cost, how many coexist."""
 
 from __future__ import annotations
 
@@ -113,38 +113,3 @@ def _dimensions(entry: dict[str, Any]) -> str:
     found = [size for size, regret in pairs if regret <= POLISHED]
     low, high = min(found), max(found)
     return f"{low}" if low == high else f"{low} to {high}"
-
-
-def large_n(data: dict[str, Any]) -> str:
-    """Half-street games beside the continuous one, and three players with many cards."""
-    rows = []
-    for pot, limit in data["limits"].items():
-        for row in data["half_street"]:
-            if row["pot"] == int(pot):
-                rows.append([pot, f"{row['cards']}", *_figures(row, limit)])
-        rows.append([pot, "∞", *_figures(limit, limit)])
-    header = ["pot", "cards", "gain of P2", "calls above", "bets above", "bluffs below"]
-    half_street = table(header, rows)
-    rows = [
-        [f"{row['cards']}"]
-        + [f"{payoff:.6f}" for payoff in row["payoffs"]]
-        + [f"{row['max_regret']:.0e}", f"{row['cpu_s']:.2f}"]
-        for row in data["three_players"]
-    ]
-    players = table(["cards", "P1", "P2", "P3", "max regret", "CPU s"], rows)
-    pairs = data["agreement"]
-    rows = []
-    for k, node in enumerate(pairs[0]["nodes"]):
-        shares = [node["shares"][0], *(pair["nodes"][k]["shares"][1] for pair in pairs)]
-        differences = [pair["nodes"][k]["mean_difference"] for pair in pairs]
-        rows.append([f"{node['node']}", *(f"{x:.3f}" for x in [*shares, *differences])])
-    decks = [pairs[0]["cards"][0], *(pair["cards"][1] for pair in pairs)]
-    header = ["node", *(f"share with {cards} cards" for cards in decks)]
-    header += ["difference {} and {}".format(*pair["cards"]) for pair in pairs]
-    return "\n".join((half_street, players, table(header, rows), f"{where(data)}.\n"))
-
-
-def _figures(row: dict[str, float], limit: dict[str, float]) -> list[str]:
-    """Numbers of a half-street game in the order of its limit, the gain first."""
-    names = ["gain", *(name for name in limit if name != "gain")]
-    return [f"{row[name]:.6f}" for name in names]

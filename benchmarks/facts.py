@@ -12,8 +12,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from facts_of_branches import arclength_cost, coexisting, large_n
-from facts_of_dynamics import skp_profits, skp_regimes_long, skp_regimes_paper
+from facts_of_branches import arclength_cost, coexisting
 from facts_of_gambit import gambit_catalog, gambit_logit, gambit_methods, gambit_stall, logit
 from facts_of_programs import ganzfried_2025_table_1, ncp, ranges
 from facts_rounding import at_most, power_at_most
@@ -143,6 +142,18 @@ def who_finds_what(data: dict[str, Any]) -> Facts:
     }
 
 
+def reproduction(data: dict[str, Any]) -> Facts:
+    """How much alike the play with different numbers of cards is."""
+    claims = [
+        claim
+        for source in data["full"]["sources"]
+        for part in source["parts"]
+        for claim in part["claims"]
+    ]
+    (large,) = [claim["ours"] for claim in claims if claim["row"] == "full street, large N"]
+    return {"shares_agree": large}
+
+
 def _on_path(start: dict[str, Any]) -> bool:
     return bool(start["identity"]) and start["identity"]["on_path"]
 
@@ -150,10 +161,9 @@ def _on_path(start: dict[str, Any]) -> bool:
 SOURCES: tuple[Callable[[dict[str, Any]], Facts], ...] = (
     *(reference, cfr_vs_openspiel, leduc_accuracy, random_starts, large_games, identification),
     *(case_enumeration, payoff_models, best_of_starts, who_finds_what),
-    *(arclength_cost, coexisting, large_n),
+    *(arclength_cost, coexisting, reproduction),
     *(gambit_methods, gambit_logit, gambit_catalog, gambit_stall, logit),
     *(ncp, ganzfried_2025_table_1, ranges),
-    *(skp_regimes_paper, skp_regimes_long, skp_profits),
 )
 
 

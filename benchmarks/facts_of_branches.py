@@ -63,15 +63,3 @@ def coexisting(data: dict[str, Any]) -> dict[str, str]:
         "stalled_cards": f"{stalled['cards']}",
         "stalled_pot": f"{stalled['reached']:.2f}",
     }
-
-
-def large_n(data: dict[str, Any]) -> dict[str, str]:
-    """How much alike the play with 26 and with 52 cards is."""
-    (nodes,) = [row["nodes"] for row in data["agreement"] if row["cards"] == [26, 52]]
-    shares = [abs(node["shares"][0] - node["shares"][1]) for node in nodes]
-    apart = [node["mean_difference"] for node in nodes]
-    return {
-        "shares_agree": f"{max(shares):.2f}",
-        "quantiles_least": f"{min(apart):.2f}",
-        "quantiles_most": f"{max(apart):.2f}",
-    }

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from branch_tables import arclength_cost, coexisting, large_n
+from branch_tables import arclength_cost, coexisting
 from facts import all_facts
 from gambit_tables import gambit_catalog, gambit_logit, gambit_methods, gambit_stall, logit
 from markdown_tables import milliseconds, seconds, table, where
@@ -31,17 +31,15 @@ from ncp_tables import (
     ranges_kuhn3,
     ranges_kuhn3_reduced,
 )
-from profit_tables import skp_profits
 from reference_tables import reference, who_finds_what
-from regime_tables import skp_regimes
 from replicator_tables import replicator
 from reproduction_tables import (
     reproduction,
     reproduction_differences,
     reproduction_errors,
     reproduction_open,
+    reproduction_trajectories,
 )
-from stability_tables import skp_stability
 
 ROOT = Path(__file__).resolve().parents[1]
 TABLE = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -233,7 +231,6 @@ TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "payoff_models": payoff_models,
     "arclength_cost": arclength_cost,
     "coexisting": coexisting,
-    "large_n": large_n,
     "ncp": ncp,
     "gambit_methods": gambit_methods,
     "gambit_catalog": gambit_catalog,
@@ -241,11 +238,6 @@ TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "gambit_stall": gambit_stall,
     "logit": logit,
     "replicator": replicator,
-    "skp_stability": skp_stability,
-    "skp_regimes_paper": skp_regimes,
-    "skp_regimes_calibration": skp_regimes,
-    "skp_regimes_long": skp_regimes,
-    "skp_profits": skp_profits,
     "reference": reference,
     "who_finds_what": who_finds_what,
     "ganzfried_2025_table_1": ganzfried_2025_table_1,
@@ -256,6 +248,7 @@ TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "reproduction_differences": reproduction_differences,
     "reproduction_errors": reproduction_errors,
     "reproduction_open": reproduction_open,
+    "reproduction_trajectories": reproduction_trajectories,
 }
 # Tables that are not the only ones of their raw results.
 OF_RESULTS = {
@@ -265,6 +258,7 @@ OF_RESULTS = {
     "reproduction_differences": "reproduction",
     "reproduction_errors": "reproduction",
     "reproduction_open": "reproduction",
+    "reproduction_trajectories": "reproduction",
 }
 
 

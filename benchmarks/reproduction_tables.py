@@ -77,3 +77,17 @@ def reproduction_open(data: dict[str, Any]) -> str:
         if claim["verdict"] != "not_attempted"
     ]
     return table(["method or question", "found", "and"], rows, texts=range(3))
+
+
+def reproduction_trajectories(data: dict[str, Any]) -> str:
+    """What trajectories of Billingham's equations do at his pots."""
+    (source,) = [one for one in data["full"]["sources"] if one["name"] == "billingham_2017"]
+    rows = [
+        [_text(claim[name]) for name in ("row", "column", "theirs", "ours", "verdict")]
+        for part in source["parts"]
+        for claim in part["claims"]
+        if claim["row"].startswith("P =")
+        and claim["column"]
+        and any(job.startswith("regimes") for job in claim["jobs"])
+    ]
+    return table(["pot", "of", "the paper", "here", "verdict"], rows, texts=range(5))
