@@ -25,9 +25,8 @@ MOST_FOLDS, WARM_UP = 10, 12
 # is nearly vertical, and more so for larger epsilon; with the narrow one hardly any do.
 TOLERANCE, NARROW = 1e-4, 1e-6
 LAST_POT = 16
-# Looked at beside the middle of the widest interval with most points; some of the paper's counts,
-# "up to" so many (§5 and §5.2); 24 is said of a neighborhood of one pot in Figures 11 and 12.
 POTS = {4: "4.19", 5: "5.202", 10: "3.5"}
+# "up to" so many, §5 and §5.2; 24 is said of a neighborhood of one pot in Figures 11 and 12.
 PAPER, PAPER_MOST = {"4": 3, "5": 5, "10": 15}, 24
 
 
@@ -233,8 +232,9 @@ def _inside(name: str) -> Any:
 def coexisting(decks: Sequence[int], epsilons: Sequence[float], starts: int) -> dict[str, Any]:
     """Points of branches at one pot by the number of cards, and equilibria beside them.
 
-    What is looked at is what `eqbench trace` polishes and verifies; around each equilibrium the
-    dimension of the set of equilibria is measured.
+    Looked at is the middle of the widest interval in which a branch has most points at one pot,
+    and the pots in `POTS`; there `eqbench trace` polishes and verifies, and around each equilibrium
+    the dimension of the set of equilibria is measured.
     """
     rows = [_traced(cards, epsilon, starts) for epsilon in epsilons for cards in decks]
     bounds = {"tolerance": TOLERANCE, "narrow": NARROW}
@@ -242,36 +242,45 @@ def coexisting(decks: Sequence[int], epsilons: Sequence[float], starts: int) -> 
 
 
 def _traced(cards: int, epsilon: float, starts: int) -> dict[str, Any]:
+    """Follow a branch to count its points, then again to look at some pots."""
     from eqbench.registry import load_game
     from eqbench.studies.branch import crossing_counts, read_points
-    from eqbench.studies.frame import study_in
-    from eqbench.studies.requests import MOST, TraceRequest
-    from eqbench.studies.trace.study import TraceStudy
+    from eqbench.studies.trace.study import in_the_middle_of_most
 
-    request = TraceRequest(
-        game=kuhn(cards),
-        solver=f"arclength(epsilon={epsilon})",
-        first=Fraction(repr(first_pot(cards))),
-        last=Fraction(LAST_POT),
-        at=(MOST, *(Fraction(pot) for deck, pot in POTS.items() if deck == cards)),
-        starts=starts,
-    )
     game = load_game(kuhn(cards))
     with tempfile.TemporaryDirectory() as folder:
-        summary = study_in(Path(folder), TraceStudy(request))
+        counted = _trace(folder, cards, epsilon)
         values = read_points(game, Path(folder) / "points.csv").values
-        at = [_looked_at(game, entry, Path(folder)) for entry in summary["at"]]
+    counts = crossing_counts(values, TOLERANCE)
+    fixed = [Fraction(pot) for deck, pot in POTS.items() if deck == cards]
+    pots = dict.fromkeys([in_the_middle_of_most(counts), *fixed])
+    with tempfile.TemporaryDirectory() as folder:
+        reached = [pot for pot in pots if pot <= values.max()]
+        summary = _trace(folder, cards, epsilon, at=tuple(reached), starts=starts)
+        found = {at["parameter"]: _looked_at(game, at, Path(folder)) for at in summary["at"]}
     return {
         "cards": cards,
         "epsilon": epsilon,
-        "points": summary["points"],
-        "reached": summary["last"],
-        "stalled": summary["reason"],
-        "most": summary["coexisting"]["most"],
-        "most_narrow": int(crossing_counts(values, NARROW)[1].max()),
-        "intervals": summary["coexisting"]["intervals"],
-        "at": at,
+        "points": counted["points"],
+        "reached": counted["last"],
+        "stalled": counted["reason"],
+        "most": counts.most,
+        "most_narrow": crossing_counts(values, NARROW).most,
+        "intervals": counts.intervals(counts.most),
+        "at": [found[float(pot)] for pot in reached],
     }
+
+
+def _trace(folder: str, cards: int, epsilon: float, **asked: Any) -> dict[str, Any]:
+    """Summary of `eqbench trace`, in whose folder the points and profiles are."""
+    from eqbench.studies.frame import study_in
+    from eqbench.studies.requests import TraceRequest
+    from eqbench.studies.trace.study import TraceStudy
+
+    ends = {"first": Fraction(repr(first_pot(cards))), "last": Fraction(LAST_POT)}
+    solver = f"arclength(epsilon={epsilon})"
+    request = TraceRequest(game=kuhn(cards), solver=solver, **ends, **asked)
+    return study_in(Path(folder), TraceStudy(request))
 
 
 def _looked_at(game: Any, entry: dict[str, Any], folder: Path) -> dict[str, Any]:
