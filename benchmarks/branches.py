@@ -37,7 +37,7 @@ def kuhn(cards: int, pot: int | None = None) -> str:
 
 
 def first_pot(cards: int) -> float:
-    """Where branches begin: below 2/(N-3), the least pot at which anybody can gain (§2)."""
+    """Return the first pot of branches, below 2/(N-3), the least one with a gain for anybody (§2)."""
     return 0.9 * 2 / (cards - 3)
 
 
@@ -71,7 +71,7 @@ CASES = (
 def arclength_cost(
     cases: Sequence[int] = range(len(CASES)), starts: int = 100, *, leduc: bool = True
 ) -> dict[str, Any]:
-    """What branches cost, homotopies from random starts, and that of Leduc poker.
+    """Measure branches, homotopies from random starts, and that of Leduc poker.
 
     Each case has a process of its own, and all kernels are compiled before the clock starts.
     """
@@ -84,7 +84,7 @@ def arclength_cost(
 
 
 def follow_branch(case: int) -> dict[str, Any]:
-    """What following a branch costs; times in CPU seconds, memory in bytes.
+    """Follow a branch; times in CPU seconds, memory in bytes.
 
     A branch costs the time from nothing to the other end of its range. What it takes to make a
     fold exact is measured apart, at some folds.
@@ -284,7 +284,7 @@ def _trace(folder: str, cards: int, epsilon: float, **asked: Any) -> dict[str, A
 
 
 def _looked_at(game: Any, entry: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """What was found at one pot, with the dimension around each equilibrium."""
+    """Return the equilibria at one pot, with the dimension around each."""
     from eqbench.equilibria.dimension import local_dimension
     from eqbench.model.profile_json import parse_profile, profile_from_json
 
@@ -333,7 +333,7 @@ def many_cards(decks: Sequence[int], pot: int, epsilon: float) -> dict[str, Any]
 
 
 def _aggression(tree: Any, behavior: Any) -> Any:
-    """How often each card bets or calls at each of the twelve nodes, by the share still held."""
+    """Frequencies of betting or calling by node and card, times the share still held."""
     from eqbench.equilibria.kuhn_ranges import NODES, KuhnNodes, held
 
     frequencies = KuhnNodes.of(tree).aggression(behavior)

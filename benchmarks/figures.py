@@ -1,8 +1,10 @@
-"""Figures of benchmarks, drawn from their raw results into docs/figures."""
+"""Figures of benchmarks, drawn from their raw results."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import cycle
+from pathlib import Path
 from typing import Any
 
 from branches import kuhn
@@ -14,6 +16,7 @@ from eqbench.plots.style import (
     label_axes,
     log_log_figure,
     new_figure,
+    sample,
     save_figure,
     title_figure,
 )
@@ -93,3 +96,34 @@ def coexisting(data: Mapping[str, Any]) -> None:
     ax.yaxis.set_major_locator(MaxNLocator(integer=True))
     add_legend(figure, ax.get_legend_handles_labels()[0])
     save_figure(figure, FOLDER / "coexisting.svg")
+
+
+def nash_conv(run: Path, path: Path) -> None:
+    """Draw the anytime curves of all cells of a run; the same run, the same bytes.
+
+    Each ends with the result of its cell. What is below rounding is drawn at the edge.
+    """
+    from matplotlib import colormaps
+
+    import eqbench
+
+    traces, results = eqbench.load_traces(run), eqbench.load_results(run)
+    figure = new_figure(8.6, 4.6)
+    ax = figure.add_subplot()
+    handles = []
+    styles = zip(cycle(colormaps["tab10"].colors), cycle("os^Dv<>ph"), strict=False)
+    for cell in results[results["nash_conv"].notna()].itertuples():
+        color, marker = next(styles)
+        curve = traces[traces["key"] == cell.key]
+        x = [*curve["elapsed_s"], cell.elapsed_s]
+        y = [max(value, 1e-16) for value in (*curve["nash_conv"], cell.nash_conv)]
+        face = color if cell.status == "ok" else "white"
+        style = {"color": color, "marker": marker, "markerfacecolor": face, "markersize": 6}
+        ax.plot(x, y, linewidth=1.1, markevery=[len(x) - 1], clip_on=False, **style)
+        handles.append(sample(cell.solver, **style))
+    ax.set(xscale="log", yscale="log")
+    ax.set_ylim(bottom=1e-16)
+    label_axes(ax, "seconds of solving", "NashConv (payoff units)")
+    add_legend(figure, handles, title="full marker: converged")
+    title_figure(figure, "Three-player Kuhn poker: NashConv against time, measured by the verifier")
+    save_figure(figure, path)

@@ -191,7 +191,7 @@ def _summary(name: str, branches: int) -> dict[str, Any]:
 def stall(
     game: str, max_accel: float, moves: Sequence[int] = (0, 1, 2, 3, 4, 6, 8)
 ) -> dict[str, Any]:
-    """Where Gambit stops and where it was predicted to, behind so many chance moves.
+    """Predict the lambda at which Gambit stops behind so many chance moves, and let it run.
 
     Gambit lengthens each step by `max_accel`, so that lambda is known to that.
     """
@@ -219,9 +219,9 @@ def stall(
 
 
 def _underflow(tree: Any, path: Any, infoset: int, shift: float) -> dict[str, Any]:
-    """Where the probability of an information set becomes 0, and what its value differences are.
+    """Find the lambda at which the probability of an information set becomes 0.
 
-    Empty if that is nowhere before the end. `shift` is added to logarithms of probabilities.
+    The differences of its values are those there. Empty if that is nowhere before the end. `shift` is added to logarithms of probabilities.
     """
     nodes = np.flatnonzero(tree.infoset == infoset)
     reach = np.array([_log_reach(tree, row)[nodes] for row in path.log_probabilities])
@@ -258,7 +258,7 @@ def _log_reach(tree: Any, log_behavior: Any) -> Any:
 
 
 def _value_differences(tree: Any, log_behavior: Any, nodes: Any) -> Any:
-    """How much better the second action is than the first at each of some nodes."""
+    """Gain of the second action over the first at each of some nodes."""
     move = np.exp(_log_moves(tree, log_behavior))
     values = np.zeros((tree.n_nodes, tree.n_players))
     values[tree.terminals] = tree.payoffs.table

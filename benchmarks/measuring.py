@@ -1,4 +1,4 @@
-"""What measurements share: one thread, clocks, processes of their own, commands of eqbench."""
+"""Shared by all measurements: one thread, clocks, processes of their own, commands of eqbench."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def cpu_s(work: Callable[[], Any], count: int = 1) -> float:
 
 
 def calls_of(work: Callable[[], Any]) -> int:
-    """How many calls make a repetition."""
+    """Number of calls that make a repetition."""
     return max(1, int(REPETITION_S / min(cpu_s(work) for _ in range(5))))
 
 
@@ -49,20 +49,20 @@ def peak_bytes() -> int:
 
 
 def in_child(function: str, **options: Any) -> dict[str, Any]:
-    """What ``module:function`` returns in a process of its own, whose memory is its own."""
+    """Call ``module:function`` in a process of its own, whose memory is its own."""
     command = [sys.executable, str(RUN), "--call", function, json.dumps(options)]
     return json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
 
 
 def eqbench_json(*words: str) -> dict[str, Any]:
-    """What a command of eqbench prints with ``--json``, whatever its exit code."""
-    command = [sys.executable, "-m", "eqbench", *words, "--json", "--quiet"]
+    """Run a command of eqbench with ``--json``; its answer counts whatever its exit code."""
+    command = [sys.executable, "-m", "eqbench", *words, "--json"]
     done = subprocess.run(command, stdout=subprocess.PIPE, check=False, env=os.environ | ONE_THREAD)
     return json.loads(done.stdout)
 
 
 class Solved(NamedTuple):
-    """What a solver left: all it handed over in its order, its monitor, and why it ended."""
+    """The end of a solve: all that was handed over in its order, monitor, termination."""
 
     candidates: list[Candidate]
     monitor: Monitor

@@ -1,4 +1,4 @@
-"""What is published of our own runs: the reference run, and the verdicts on published claims."""
+"""Our own published runs: the reference run, and the verdicts on published claims."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +22,6 @@ PAGES = REFERENCE / "reproduction"
 MAIN_JOB = ("run", "--game", "kuhn3", "--solver")
 EXTENTS: dict[str, list[str]] = {"quick": [], "full": ["--full"]}
 SHORTEST_HOST = 4
-ROUNDING = 1e-16
-MARKERS = "os^Dv<>ph"
 
 
 def _eqbench(*arguments: str, env: Mapping[str, str] | None = None) -> float:
@@ -73,50 +70,13 @@ def reference(solvers: str = "all", *, keep: bool = True) -> dict[str, Any]:
 
 def reference_report(data: Mapping[str, Any]) -> None:
     """Write tables, page and figure of the run that is there."""
+    from figures import nash_conv
+
     formats = ("--format", "terminal,md,csv,tex,html")
     run, place = (str(path.relative_to(ROOT)) for path in (RUN, REFERENCE))
     _eqbench("report", run, *formats, "--out", place)
-    _draw(RUN, REFERENCE / "nash_conv.svg")
+    nash_conv(RUN, REFERENCE / "nash_conv.svg")
     refuse_private(REFERENCE)
-
-
-def _draw(run: Path, path: Path) -> None:
-    """Draw the anytime curves of all cells of a run; the same run, the same bytes.
-
-    Each ends with the result of its cell. What is below rounding is drawn at the edge.
-    """
-    from matplotlib import colormaps
-
-    import eqbench
-    from eqbench.plots.style import (
-        add_legend,
-        label_axes,
-        new_figure,
-        sample,
-        save_figure,
-        title_figure,
-    )
-
-    traces, results = eqbench.load_traces(run), eqbench.load_results(run)
-    figure = new_figure(8.6, 4.6)
-    ax = figure.add_subplot()
-    handles = []
-    styles = zip(cycle(colormaps["tab10"].colors), cycle(MARKERS), strict=False)
-    for cell in results[results["nash_conv"].notna()].itertuples():
-        color, marker = next(styles)
-        curve = traces[traces["key"] == cell.key]
-        x = [*curve["elapsed_s"], cell.elapsed_s]
-        y = [max(value, ROUNDING) for value in (*curve["nash_conv"], cell.nash_conv)]
-        face = color if cell.status == "ok" else "white"
-        style = {"color": color, "marker": marker, "markerfacecolor": face, "markersize": 6}
-        ax.plot(x, y, linewidth=1.1, markevery=[len(x) - 1], clip_on=False, **style)
-        handles.append(sample(cell.solver, **style))
-    ax.set(xscale="log", yscale="log")
-    ax.set_ylim(bottom=ROUNDING)
-    label_axes(ax, "seconds of solving", "NashConv (payoff units)")
-    add_legend(figure, handles, title="full marker: converged")
-    title_figure(figure, "Three-player Kuhn poker: NashConv against time, measured by the verifier")
-    save_figure(figure, path)
 
 
 # -- Published claims ----------------------------------------------------------------------------

@@ -76,7 +76,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def called(function: str, *arguments: Any, **options: Any) -> Any:
-    """What ``module:function`` of this folder returns."""
+    """Call ``module:function`` of this folder."""
     module, _, name = function.partition(":")
     return getattr(importlib.import_module(module), name)(*arguments, **options)
 
@@ -88,6 +88,8 @@ def measured(entry: Mapping[str, Any], given: list[str], *, small: bool) -> dict
         settings = entry.get("options", {}) | (entry["small"] if small else {})
         settings |= tomllib.loads("\n".join(given))
         return settings | versions | called(entry["function"], **settings)
+    if given:
+        sys.exit("--set is for functions; what is run here stands in the file or the command")
     words = shlex.split(entry.get("small", "")) if small else []
     if "experiment" in entry:
         return versions | _of_experiment(entry, words)

@@ -195,7 +195,7 @@ def read_results(name: str) -> dict[str, Any]:
 
 @cache
 def names_of(name: str) -> dict[str, Any]:
-    """What expressions of a benchmark know."""
+    """Names that expressions of a benchmark know, with their values."""
     data = read_results(name)
     names = {**FUNCTIONS, "where": where(data["environment"]), **data}
     return with_let(names, benchmarks()[name].get("let", {}))
@@ -271,6 +271,6 @@ def filled(text: str) -> str:
 
 
 def stale_pages() -> dict[Path, str]:
-    """What pages should have that do not show the raw results."""
+    """New texts of the pages that do not show the raw results."""
     texts = {page: page.read_text(encoding="utf-8") for page in pages()}
     return {page: new for page, text in texts.items() if (new := filled(text)) != text}
