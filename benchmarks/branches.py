@@ -37,7 +37,7 @@ def kuhn(cards: int, pot: int | None = None) -> str:
 
 
 def first_pot(cards: int) -> float:
-    """Return the first pot of branches, below 2/(N-3), the least one with a gain for anybody (§2)."""
+    """First pot of a branch, below 2/(N-3), the least at which anybody can gain (§2)."""
     return 0.9 * 2 / (cards - 3)
 
 

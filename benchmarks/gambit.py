@@ -221,7 +221,8 @@ def stall(
 def _underflow(tree: Any, path: Any, infoset: int, shift: float) -> dict[str, Any]:
     """Find the lambda at which the probability of an information set becomes 0.
 
-    The differences of its values are those there. Empty if that is nowhere before the end. `shift` is added to logarithms of probabilities.
+    The differences of its values are those there. Empty if that is nowhere before the end. `shift`
+    is added to logarithms of probabilities.
     """
     nodes = np.flatnonzero(tree.infoset == infoset)
     reach = np.array([_log_reach(tree, row)[nodes] for row in path.log_probabilities])
