@@ -45,7 +45,9 @@ LOG_ZERO = -1075 * math.log(2)
 # The longest correction that Gambit accepts, in log probabilities.
 MAX_DISTANCE = 0.4
 WHERE = [250.0 * k for k in range(8, 80)]
-SUFFIXES, PLAYERS, NODES = (".efg", ".nfg"), 3, 20_000  # of the catalog's games that are solved
+# Of the catalog's games those of at most so many players and nodes are solved.
+SUFFIXES, PLAYERS, NODES = (".efg", ".nfg"), 3, 20_000
+CATALOG_SOLVERS = "all,gambit_all"
 
 
 def _to_gambit(game: Any) -> Any:
@@ -60,10 +62,11 @@ def catalog(timeout: float, most_games: int | None = None) -> dict[str, Any]:
     with as_file(files("pygambit") / "catalog_data") as folder:
         paths = sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES)
         names = {path: str(path.relative_to(folder)) for path in paths[:most_games]}
-        return {"rows": [_catalog_game(path, name, timeout) for path, name in names.items()]}
+        return {"rows": [catalog_game(path, name, timeout) for path, name in names.items()]}
 
 
-def _catalog_game(path: Path, name: str, timeout: float) -> dict[str, Any]:
+def catalog_game(path: Path, name: str, timeout: float) -> dict[str, Any]:
+    """Sizes of a game and how its cells ended, or why it is refused."""
     from eqbench.errors import EqbenchError
     from eqbench.registry import load_game
 
@@ -76,7 +79,7 @@ def _catalog_game(path: Path, name: str, timeout: float) -> dict[str, Any]:
     if tree.n_players > PLAYERS or tree.n_nodes > NODES:
         return {"game": name, **sizes}
     kept = ("solver", "status", "reason", "elapsed_s", "max_regret")
-    asked = ("--game", str(path), "--solver", "all,gambit_all", "--timeout", str(timeout))
+    asked = ("--game", str(path), "--solver", CATALOG_SOLVERS, "--timeout", str(timeout))
     with tempfile.TemporaryDirectory() as folder:
         cells = eqbench_json("run", *asked, "--out", f"{folder}/run")["cells"]
     figures = [
