@@ -12,7 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eqbench.documents import read_file
-from eqbench.papers.billingham_2017.lists import borders, equilibria, present, printed_claims
+from eqbench.papers.billingham_2017.lists import (
+    borders,
+    equilibria,
+    pots_by_name,
+    printed_claims,
+)
 from eqbench.papers.stored import Stored
 from eqbench.plots.stability import Published, regime_diagram
 from eqbench.plots.style import add_legend, label_axes, new_figure, save_figure
@@ -37,14 +42,13 @@ def _svg(figure: Figure) -> str:
 
 def figure_2(stored: Stored) -> str:
     """Bars from the first to the last pot at which each solution was found."""
-    found = present(equilibria(stored))
+    found = pots_by_name([each for each in equilibria(stored) if each.pot <= LAST_POT])
     figure = new_figure(8, 3.6)
     ax = figure.subplots()
     label_axes(ax, "pot", "")
-    drawn = {name for pot, of in found.items() if pot <= LAST_POT for name in of}
-    names = sorted(drawn, key=lambda name: (name.strip("a").zfill(2), name))
+    names = list(found)
     for row, name in enumerate(names):
-        pots = [float(pot) for pot, of in found.items() if name in of and pot <= LAST_POT]
+        pots = [float(pot) for pot in found[name]]
         ax.plot((min(pots), max(pots)), (row, row), color=COLORS[0], linewidth=5, alpha=0.35)
         ax.plot(pots, [row] * len(pots), "o", color=COLORS[0], markersize=3)
     ax.set_yticks(range(len(names)), names)
