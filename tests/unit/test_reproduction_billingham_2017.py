@@ -200,8 +200,8 @@ def test_misprints_need_regret_as_printed_and_none_in_what_is_listed(judged: Any
 
 def test_a_cell_that_no_equilibrium_shows_is_tried_on_others() -> None:
     """Table 1, 4(a)."""
-    for without, expected in (([5, 5], "reproduced"), ([5, 4], "differs"), ([0, 0], "differs")):
-        summary = {"without": {"4a": without}, "conditions": [0, 0], "table": [0, 0]}
+    for as_said, of, expected in ((5, 5, "reproduced"), (4, 5, "differs"), (0, 0, "differs")):
+        summary = {"without": {"4a": {"as said": as_said, "all": of}}}
         jobs = Jobs(table_1=SimpleNamespace(summary=summary))
         assert verdict(claim_at("Table 1", "4.", "(a)"), facts_of(jobs)) == expected
 
@@ -241,13 +241,8 @@ def orbit(drift: float) -> SimulatedRun:
 
 def test_closed_orbits_are_told_from_others() -> None:
     for drift, expected in ((0.0, "reproduced"), (0.5, "differs")):
-        summary = {"regimes": {"2.5": motion.late_motion([orbit(drift)], "2.5")}}
-        jobs = {
-            "motion": summary,
-            "starts": {"2.5": {"member": {}, "determined": []}},
-            "polynomials": {"times": {"b3": "P"}},
-        }
-        stored = Jobs({name: SimpleNamespace(summary=own) for name, own in jobs.items()})
+        summary = {"2.5": motion.late_motion([orbit(drift)], "2.5", {}, [])}
+        stored = Jobs(motion=SimpleNamespace(summary=summary))
         claim = claim_at("Section 4.2.1", "P = 2.5", "orbits of b3 and d2")
         assert verdict(claim, facts_of(stored)) == expected
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from itertools import compress, product
 from pathlib import Path
@@ -14,6 +14,7 @@ from flint import fmpq, fmpq_mpoly_ctx
 from eqbench.equilibria import KnownSet, known_sets
 from eqbench.equilibria.corners import corner_parameters
 from eqbench.equilibria.members import members
+from eqbench.errors import EqbenchError
 from eqbench.harness.inprocess import solve
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
@@ -88,67 +89,74 @@ def _text(polynomial: Any) -> str:
     return str(polynomial).replace("*", " ").replace("-", "−")
 
 
-# What is compared in full Kuhn poker: at which information sets a player bets or calls (1) or not
-# (0), otherwise than in the simplified game; the better alternative first.
-_ALTERNATIVES: dict[str, tuple[dict[str, int], dict[str, int]]] = {
-    "bet K, P1": ({"3:KKB": 1, "3:KBF": 1}, {"3:": 1}),
-    "bet K, P2": ({"3:KKBF": 1}, {"3:K": 1}),
-    "bet K, P3": ({}, {"3:KK": 1}),
-    "check A, P3": ({}, {"4:KK": 0}),
+# What is dominated in full Kuhn poker, as pairs of alternatives, the better one first: at which
+# information sets the player bets or calls (1) or not (0), otherwise than in the simplified game.
+_DOMINATED: dict[str, list[tuple[dict[str, int], dict[str, int]]]] = {
+    "betting with K by P1": [({"3:KKB": 1, "3:KBF": 1}, {"3:": 1})],
+    "betting with K by P2": [({"3:KKBF": 1}, {"3:K": 1})],
+    "betting with K by P3": [({}, {"3:KK": 1})],
+    "checking with A by P3": [({}, {"4:KK": 0})],
     **{
-        f"overcall {card}, {player}": ({}, {f"{rank}:{history}": 1})
+        f"calling by {player}": [({}, {f"{rank}:{history}": 1}) for rank in (3, 2)]
         for player, history in (("P1", "KBC"), ("P2", "KKBC"), ("P3", "BC"))
-        for card, rank in (("K", 3), ("Q", 2))
     },
 }
 
 
 def rules(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
-    """Gains by what the simplified game leaves out, its equilibria at pots below 2, and its tree.
+    """Losses by what the simplified game leaves out, its equilibria at pots below 2, and its tree.
 
-    Each gain is that of one alternative over another in full Kuhn poker, smallest and largest
-    over all pure choices of the other players in the simplified game.
+    Of losses the least, and the largest, which is that of the least harmful alternative.
     """
-    gains: dict[str, list[float]] = {}
-    for pot in ("2", "5/2", "4", "10"):
-        for name, gain in _gains(load_game(f"kuhn(players=3, cards=4, pot={pot})")):
-            low, high = gains.get(name, [gain, gain])
-            gains[name] = [min(low, gain), max(high, gain)]
+    pots, losses = ("2", "5/2", "4", "10"), dict[str, list[float]]()
+    games = [load_game(f"kuhn(players=3, cards=4, pot={pot})") for pot in pots]
+    for name, pairs in _DOMINATED.items():
+        found = [[loss for game in games for loss in _losses(game, name, *pair)] for pair in pairs]
+        ends = min(map(min, found)), min(map(max, found))
+        losses[name] = [round(end, 9) + 0.0 for end in ends]
     tree = load_game("skp").tree
-    actions = {label: list(tree.infoset_actions[i]) for i, label in enumerate(tree.infoset_labels)}
-    above = [(tree.infoset[tree.parent[v]], tree.move[v]) for v in tree.terminals]
-    ends = {
-        (tree.infoset_labels[i].partition(":")[2], tree.infoset_actions[i][m]) for i, m in above
+    labels, free = tree.infoset_labels, dict(zip(LAYOUT.infoset.tolist(), NAMES, strict=True))
+    choices = {
+        label: free.get(i, str(int(tree.infoset_actions[i][0] in ("bet", "call"))))
+        for i, label in enumerate(labels)
     }
+    nodes = {
+        label[2:] or "first": [choices[f"{card}:{label[2:]}"] for card in "234"] for label in labels
+    }
+    hands = [_hand(tree, deal) for deal in np.flatnonzero(tree.parent == 0).tolist()]
+    with_k = [[hand for hand in hands if hand[player] == "3"] for player in range(3)]
+    above = [(int(tree.infoset[tree.parent[v]]), int(tree.move[v])) for v in tree.terminals]
     return {
-        "gains": gains,
-        "below_two": {pot: _bets_and_calls(pot) for pot in ("3/2", "19/10", "1.999")},
-        "hands": [_hand(tree, deal) for deal in np.flatnonzero(tree.parent == 0).tolist()],
-        "actions": actions,
-        "decisions": len({label.partition(":")[2] for label in actions}),
-        "ends": len(ends),
+        "losses": losses,
+        "below 2": [_bets_and_calls(pot) for pot in ("3/2", "19/10", "1.999")],
+        "deals": len(hands),
+        "A beside K": [str(Fraction(sum("4" in h for h in own), len(own))) for own in with_k],
+        "with J": sorted({tree.infoset_actions[labels.index(n)] for n in labels if n[0] == "1"}),
+        "nodes": nodes,
+        "decisions": len(nodes),
+        "ends": len({(labels[i][2:], tree.infoset_actions[i][move]) for i, move in above}),
     }
 
 
-def _gains(game: Game) -> Iterator[tuple[str, float]]:
-    """How much each better alternative gains against each choice of the others."""
-    tree, model = game.tree, game.payoff_model()
+def _losses(
+    game: Game, name: str, better: dict[str, int], worse: dict[str, int]
+) -> Iterator[float]:
+    """What the player at the end of a name loses by the worse, at each choice of the others."""
+    tree, player = game.tree, name[-2:]
+    others = [infoset for who, infoset, _ in PLACES.values() if who != player]
     # those who never bet and call with A only, but bet with it after two checks
-    base = {
-        label: int(label[0] == "4" and ("B" in label or label == "4:KK"))
-        for label in tree.infoset_labels
-    }
-    for name, alternatives in _ALTERNATIVES.items():
-        player = name[-2:]
-        others = [infoset for who, infoset, _ in PLACES.values() if who != player]
-        for corner in product((0, 1), repeat=len(others)):
-            choices, payoffs = base | dict(zip(others, corner, strict=True)), []
-            for own in alternatives:
-                behavior = np.zeros(tree.n_actions)
-                # each information set has two actions, the second one is to bet or call
-                behavior[np.add(tree.action_start[:-1], list((choices | own).values()))] = 1
-                payoffs.append(model.expected_payoffs(behavior)[tree.players.index(player)])
-            yield name, DEALS * float(payoffs[0] - payoffs[1])
+    base = {n: int(n[0] == "4" and ("B" in n or n == "4:KK")) for n in tree.infoset_labels}
+
+    def payoff(choices: dict[str, int]) -> float:
+        behavior = np.zeros(tree.n_actions)
+        # each information set has two actions, the second one is to bet or call
+        behavior[np.add(tree.action_start[:-1], list(choices.values()))] = 1
+        payoffs = game.payoff_model().expected_payoffs(behavior)
+        return DEALS * float(payoffs[tree.players.index(player)])
+
+    for corner in product((0, 1), repeat=len(others)):
+        choices = base | dict(zip(others, corner, strict=True))
+        yield payoff(choices | better) - payoff(choices | worse)
 
 
 def _hand(tree: GameTree, node: int) -> str:
@@ -160,14 +168,14 @@ def _hand(tree: GameTree, node: int) -> str:
     return cards
 
 
-def _bets_and_calls(pot: str) -> dict[str, Any]:
+def _bets_and_calls(pot: str) -> float:
     """The largest frequency of a bet or call with less than A over all equilibria at a pot."""
-    game = load_game("skp").at(pot=Fraction(pot))
-    cell = solve(game, "case_enumeration", Budget(time_s=60.0))
+    cell = solve(load_game("skp").at(pot=Fraction(pot)), "case_enumeration", Budget(time_s=60.0))
+    if cell.status != "ok":
+        raise EqbenchError(f"cases were left open at pot {pot}")
     profiles = [cast(BehaviorProfile, each.profile) for each in cell.equilibria]
     largest = np.max([LAYOUT.frequencies(each.probabilities) for each in profiles], axis=0)
-    named = zip(NAMES, largest.tolist(), strict=True)
-    return {"complete": cell.status == "ok", "largest": max(x for n, x in named if n[0] != "a")}
+    return max(most for name, most in zip(NAMES, largest.tolist(), strict=True) if name[0] != "a")
 
 
 def table(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
@@ -183,14 +191,18 @@ def table(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
         first, then = cells[name].split(" & ")
         others = [own for own in neighbors if is_true(first, own) and not is_true(then, own)]
         # regret is that of the player whose frequency it is
-        without[name] = [sum(own[f"r{then[1]}"] > EXACT for own in others), len(others)]
+        without[name] = _counted([own[f"r{then[1]}"] > EXACT for own in others])
     right = [all(_is_met(c, own) for c in eleven) == (own["r"] <= EXACT) for own in neighbors]
     met = [own["r"] <= EXACT for own in neighbors if meets(cells, own)]
     return {
         "without": without,
-        "conditions": [sum(right), len(right)],
-        "table": [sum(met), len(met)],
+        "conditions": _counted(right),
+        "table": _counted(met),
     }
+
+
+def _counted(as_said: list[bool]) -> dict[str, int]:
+    return {"as said": sum(as_said), "all": len(as_said)}
 
 
 def _neighbors(stored: Stored) -> list[dict[str, float]]:
@@ -290,7 +302,10 @@ def curves(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
 
 
 def starts(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
-    """By pot a profile 0.01 beside a member of a solution, for a trajectory to start from."""
+    """By pot a profile 0.01 beside a member of a solution, for a trajectory to start from.
+
+    What is returned are the frequencies that the solution determines.
+    """
     texts: dict[str, str] = {}
     document: dict[str, Any] = {}
     for pot, name in CENTERS.items():
@@ -300,35 +315,31 @@ def starts(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
         profile = BehaviorProfile.of(game.tree, LAYOUT.behavior(np.clip(member + 0.01, 0.01, 0.99)))
         texts[f"{pot}.json"] = profile_text(game.tree, profile, game.spec)
         fixed = np.ptp(others, axis=0) <= EXACT
-        document[pot] = {
-            "member": dict(zip(NAMES, member.tolist(), strict=True)),
-            "determined": list(compress(NAMES, fixed.tolist())),
-        }
+        document[pot] = dict(compress(zip(NAMES, member.tolist(), strict=True), fixed.tolist()))
     write_texts(folder, texts)
     return document
 
 
-def bounds(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
-    """What player 1 gains, times 24, where c2 + d3 is 0.05 beyond its bounds, and by what."""
+def bounds(folder: Path, jobs: Path, *, full: bool) -> dict[str, list[float]]:
+    """What player 1 gains by a1 = 1 above the upper bound of c2 + d3, and b1 = 1 below the lower.
+
+    Where the sum is 0.05 beyond, times 24; nothing, where something else gains more.
+    """
     slopes = Stored(jobs, full=full)["polynomials"].summary["times"]
-    found: dict[str, list[dict[str, Any]]] = {"above": [], "below": []}
+    found: dict[str, list[float]] = {"above": [], "below": []}
+    sides = (("above", max, 0.05, "a1 = 1"), ("below", min, -0.05, "b1 = 1"))
     for pot in ("5/2", "3.1", "3.35", "3.45", "3.7"):  # where player 1 does not bet
         for known in known_sets(load_game("skp").at(pot=Fraction(pot))):
-            for side, extreme, step in (("above", max, 0.05), ("below", min, -0.05)):
-                names = extreme(_named(_members(known)), key=lambda own: own["c2"] + own["d3"])
+            choices = [dict(zip(NAMES, own.tolist(), strict=True)) for own in _members(known)]
+            for side, extreme, step, wanted in sides:
+                names = extreme(choices, key=lambda own: own["c2"] + own["d3"])
                 # one of the two stays inside [0, 1], whatever the other is
-                names["d3" if 0 <= names["d3"] + step <= 1 else "c2"] += step
-                names["P"] = float(Fraction(pot))
+                moved = "d3" if 0 <= names["d3"] + step <= 1 else "c2"
+                names = names | {moved: names[moved] + step, "P": float(Fraction(pot))}
                 gains = {
                     f"{name} = {end}": value_at(slopes[name], names) * (end - names[name])
-                    for name, end in product(NAMES, (0, 1))
-                    if name[1] == "1"
+                    for name, end in product(("a1", "b1", "c1", "d1"), (0, 1))
                 }
                 best = max(gains, key=gains.__getitem__)
-                row = {"pot": pot, "name": known.name, "best": best, "max_gain": gains[best]}
-                found[side].append(row)
+                found[side].append(gains[best] if best == wanted else 0.0)
     return found
-
-
-def _named(choices: Sequence[FloatArray]) -> list[dict[str, float]]:
-    return [dict(zip(NAMES, choice.tolist(), strict=True)) for choice in choices]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 import random
-import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -23,13 +22,13 @@ from eqbench.papers.billingham_2017.lists import (
     counted,
     equilibria,
     inside,
+    letters,
 )
 from eqbench.papers.checks import Finding
 from eqbench.papers.formulas import Points, is_true, value_at
 from eqbench.papers.stored import Stored
 
 CHAOTIC, ABSORBED = "chaotic transient", "boundary absorption"
-MOVES = 1e-3
 
 
 def sizes(stored: Stored) -> dict[str, int]:
@@ -39,40 +38,13 @@ def sizes(stored: Stored) -> dict[str, int]:
     return {name: each["sizes"]["free frequencies"] for name, each in documents.items()}
 
 
-def rules(stored: Stored) -> dict[str, Any]:
-    """The game tree, and what the simplification rests on."""
-    found = stored["rules"].summary
-    below, hands = found["below_two"].values(), found["hands"]
-    named = {place[1]: name for name, place in PLACES.items()}
-    # of each information set the frequency that is free there, or 1 or 0
-    choices = {
-        infoset: named[infoset] if actions[1:] else str(int(actions[0] in ("bet", "call")))
-        for infoset, actions in found["actions"].items()
-    }
-    with_k = [[hand for hand in hands if hand[player] == "3"] for player in range(3)]
+def _summary_of(job: str) -> Callable[[Stored], Any]:
+    """A fact that is what a job has computed."""
+    return lambda stored: stored[job].summary
 
-    def dominance(*names: str) -> list[float]:
-        """What is lost at least by the worse alternatives, and at most by the least harmful."""
-        lost = [[round(loss, 9) + 0.0 for loss in found["gains"][name]] for name in names]
-        return [min(low for low, _ in lost), min(high for _, high in lost)]
 
-    return {
-        **{key: found[key] for key in ("decisions", "ends")},
-        "deals": len(hands),
-        "below 2": {
-            "pots left open": sum(not row["complete"] for row in below),
-            "largest": max(row["largest"] for row in below),
-        },
-        "with J": {" or ".join(a) for name, a in found["actions"].items() if name[0] == "1"},
-        "A beside K": [Fraction(sum("4" in hand for hand in own), len(own)) for own in with_k],
-        "betting with K": {k: dominance(f"bet K, P{k}") for k in (1, 2, 3)},
-        "calling": {k: dominance(f"overcall K, P{k}", f"overcall Q, P{k}") for k in (1, 2, 3)},
-        "checking with A": dominance("check A, P3"),
-        "nodes": {
-            history or "first": [choices[f"{card}:{history}"] for card in "234"]
-            for history in dict.fromkeys(name[2:] for name in choices)
-        },
-    }
+rules, neighbors, beyond_bounds = map(_summary_of, ("rules", "table_1", "bounds"))
+equations, motion = map(_summary_of, ("equations", "motion"))
 
 
 def labels(stored: Stored) -> Finding:
@@ -96,39 +68,9 @@ def profits(stored: Stored) -> dict[str, Any]:
     return {
         "times": {name: tried(formula) for name, formula in found["times"].items()},
         "rest": {player: tried(formula) for player, formula in found["rest"].items()},
-        "depends on": {name: _letters(formula) for name, formula in found["times"].items()},
+        "depends on": {name: letters(formula) for name, formula in found["times"].items()},
         "velocity of a1": tried(f"a1 (1 − a1) ({found['times']['a1']})"),
         "shape": {key: found[key] for key in ("degree", "distance")},
-    }
-
-
-def _letters(formula: str) -> list[str]:
-    """The frequencies in a formula."""
-    return sorted(set(re.findall(r"[a-d]\d", formula)))
-
-
-def neighbors(stored: Stored) -> dict[str, Any]:
-    """Shares of the neighbors of equilibria that have regret, or none, as conditions say."""
-    found = stored["table_1"].summary
-    return {
-        "without": {name: _share(*counts) for name, counts in found["without"].items()},
-        **{key: _share(*found[key]) for key in ("conditions", "table")},
-    }
-
-
-def _share(part: int, whole: int) -> Fraction:
-    return Fraction(part, whole) if whole else Fraction(0)
-
-
-def beyond_bounds(stored: Stored) -> dict[str, list[float]]:
-    """What a1 = 1 gains above the upper bound of c2 + d3, and b1 = 1 below the lower one.
-
-    Nothing, where something else gains more.
-    """
-    found, wanted = stored["bounds"].summary, {"above": "a1 = 1", "below": "b1 = 1"}
-    return {
-        side: [row["max_gain"] if row["best"] == best else 0.0 for row in found[side]]
-        for side, best in wanted.items()
     }
 
 
@@ -146,15 +88,11 @@ def stability(stored: Stored) -> dict[str, Any]:
     apart = [e for e in entries if min(abs(e["value"] - at) for at in known.values()) > NEAREST]
     solutions: dict[str, Any] = {}
     for name in SOLUTIONS:
-        pots = [e["value"] for e in entries if e["name"] == f"skp:{name}"]
+        own = [e for e in entries if e["name"] == f"skp:{name}"]
         solutions[name] = {
-            "inside its range": _verdict(e for e in apart if e["name"] == f"skp:{name}"),
-            **{
-                f"{side} end": _verdict(
-                    e for e in entries if (e["name"], e["value"]) == (f"skp:{name}", end)
-                )
-                for side, end in (("lower", min(pots)), ("upper", max(pots)))
-            },
+            "inside its range": _verdict(e for e in own if e in apart),
+            "lower end": _verdict(own[:1]),
+            "upper end": _verdict(own[-1:]),
         }
     ranges = {
         where: [e for e in apart if is_true(where, known | {"P": e["value"]})]
@@ -199,17 +137,6 @@ def rest_points(stored: Stored) -> dict[str, Any]:
         "found": [row["distinct"] for row in found],
         "not unstable": [row["distinct"] - row["unstable"] for row in found],
         "do not grow across": [row["distinct"] - row["unstable_across"] for row in found],
-    }
-
-
-def equations(stored: Stored) -> dict[str, Any]:
-    """How far our flow is from the printed equations, and our integrator from others."""
-    found = stored["equations"].summary
-    integrators = ("lsoda", "dormand_prince_5", "without_24")
-    return {
-        **{key: found[key] for key in ("frequencies", "log_odds")},
-        "integrators": {key: found[key] for key in integrators},
-        "velocity at 0 or 1": found["faces"] / found["beside_faces"],
     }
 
 
@@ -279,32 +206,6 @@ def regimes(stored: Stored) -> dict[str, Any]:
         where: _tally([regime for names, regime in found if is_true(where, names)])
         for where in asked_for("regimes")
     }
-
-
-def motion(stored: Stored) -> dict[str, Any]:
-    """How frequencies move in the last half of trajectories."""
-    around = stored["starts"].summary
-    slope = _letters(stored["polynomials"].summary["times"]["b3"])
-    found: dict[str, Any] = {}
-    for pot, late in stored["motion"].summary["regimes"].items():
-        swings, member = late["swings"], around[pot]["member"]
-        found[pot] = {
-            "orbits": late["orbits"],
-            "moving in all": [name for name in NAMES if min(swings[name]) >= MOVES],
-            "moves b3": [name for name in slope if max(swings[name]) >= MOVES],
-            "swings of b3": float(np.ptp(swings["b3"])),
-            "from the center": {
-                name: max(abs(mean - member[name]) for mean in late["means"][name])
-                for name in around[pot]["determined"]
-                if 0 < member[name] < 1
-            },
-        }
-    return found
-
-
-def beside(stored: Stored) -> Any:
-    """How far trajectories from beside a solution are from it, at most and late."""
-    return stored["motion"].summary["beside"]
 
 
 def earnings(stored: Stored) -> dict[str, Any]:

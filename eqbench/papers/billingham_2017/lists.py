@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -68,6 +69,11 @@ def asked_for(fact: str) -> list[str]:
         text.partition(": ")[0].rpartition("/") for c in claims for text in (c.fact, c.evidence)
     ]
     return sorted({key for path, _, key in named if path == fact})
+
+
+def letters(formula: str) -> list[str]:
+    """The frequencies in a formula."""
+    return sorted(set(re.findall(r"[a-d]\d", formula)))
 
 
 def printed_cells() -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from eqbench.dynamics import Flow
 from eqbench.model.tree import FloatArray
-from eqbench.papers.billingham_2017.lists import CENTERS, LAYOUT, NAMES, asked_for
+from eqbench.papers.billingham_2017.lists import CENTERS, LAYOUT, NAMES, asked_for, letters
 from eqbench.papers.formulas import value_at
 from eqbench.papers.stored import Stored
 from eqbench.plots.flow import late_part, second_half
@@ -20,9 +20,10 @@ from eqbench.studies.flow.regimes import returns
 
 CASES = ("2.5", "3.1", "3.35", "3.75", "4.15", "4.65", "5.5")
 LEAST_RETURNS = 3
+MOVES = 1e-3
 
 
-def equations(folder: Path, jobs: Path, *, full: bool) -> dict[str, float]:
+def equations(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     """Largest differences between the flow and equations (22) to (24), and between integrators.
 
     Integrators are compared by log-odds at t = 100. `dormand_prince_5` is the pair of formulas of
@@ -45,7 +46,10 @@ def equations(folder: Path, jobs: Path, *, full: bool) -> dict[str, float]:
         found.append({name: np.abs(state - own).max() for name, state in others.items()})
         for key, gap in (item for each in found for item in each.items()):
             gaps.setdefault(key, []).append(float(gap))
-    return {key: max(values) for key, values in gaps.items()}
+    worst = {key: max(values) for key, values in gaps.items()}
+    still = worst.pop("faces") / worst.pop("beside_faces")
+    integrators = {key: worst.pop(key) for key in ("lsoda", "dormand_prince_5", "without_24")}
+    return worst | {"velocity at 0 or 1": still, "integrators": integrators}
 
 
 def _flow(pot: str, integrator: str = "dop853") -> Flow:
@@ -88,50 +92,53 @@ def _ode45(flow: Flow, start: FloatArray, time: float) -> FloatArray:
 
 def motion(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     """How frequencies move late in stored trajectories, and how far those beside solutions go."""
-    stored, beside = Stored(jobs, full=full), {}
-    runs = _runs(stored, "regimes")
+    stored, found = Stored(jobs, full=full), dict[str, Any]()
+    beside, runs = dict[str, dict[str, float]](), _runs(stored, "regimes")
+    driving = letters(stored["polynomials"].summary["times"]["b3"])
     for pot, solution in CENTERS.items():
         (run,) = _runs(stored, f"beside_{pot.replace('.', '_')}")
-        start = stored["starts"].summary[pot]
-        gaps = np.abs(_frequencies(run) - [start["member"][name] for name in NAMES])
-        most = gaps[:, [NAMES.index(name) for name in start["determined"]]].max(axis=1).tolist()
+        center = stored["starts"].summary[pot]
+        gaps = [np.abs(_late(run, slice(None))[name] - value) for name, value in center.items()]
+        most = np.max(gaps, axis=0).tolist()
         beside[solution] = {"farthest": max(most), "late": max(most[len(most) // 2 :])}
-    regimes = {pot: late_motion([r for r in runs if r.value == float(pot)], pot) for pot in CASES}
-    return {"regimes": regimes, "beside": beside}
+        those = [run for run in runs if run.value == float(pot)]
+        if those:
+            found[pot] = late_motion(those, pot, center, driving)
+    return found | {"beside": beside}
 
 
 def _runs(stored: Stored, job: str) -> list[SimulatedRun]:
     return read_points(load_game("skp"), stored[job].path / "points.csv")
 
 
-def _frequencies(run: SimulatedRun) -> FloatArray:
-    """The eleven frequencies of a run, float64 (K, V)."""
-    return run.behavior[:, LAYOUT.action]
+def _late(run: SimulatedRun, part: slice) -> dict[str, FloatArray]:
+    """The eleven frequencies and the times of a part of a run."""
+    frequencies = run.behavior[part, LAYOUT.action].T
+    return dict(zip(NAMES, frequencies, strict=True)) | {"time": run.times[part]}
 
 
-def late_motion(runs: Sequence[SimulatedRun], pot: str) -> dict[str, Any]:
-    """By frequency its swing in each run and its mean late; by pair how far orbits miss.
+def late_motion(
+    runs: Sequence[SimulatedRun], pot: str, center: Mapping[str, float], driving: Sequence[str]
+) -> dict[str, Any]:
+    """Which frequencies swing in the second half of the time, and how orbits and means are then.
 
-    Swings are those of the second half; the rest is of the last equally spaced times.
+    Orbits and means are those of the last equally spaced times.
     """
-    halves = [_frequencies(run)[second_half(run)] for run in runs]
-    late = [(run.times[late_part(run)], _frequencies(run)[late_part(run)]) for run in runs]
-    swings, means = (
-        np.transpose(rows)
-        for rows in (
-            [np.ptp(half, axis=0) for half in halves],
-            [own.mean(axis=0) for _, own in late],
-        )
-    )
-    pairs = {
-        pair: [NAMES.index(n) for n in pair.split()] for pair in asked_for(f"motion/{pot}/orbits")
-    }
+    halves = [_late(run, second_half(run)) for run in runs]
+    late = [_late(run, late_part(run)) for run in runs]
+    swings = {name: [float(np.ptp(half[name])) for half in halves] for name in NAMES}
     return {
-        "swings": dict(zip(NAMES, swings.tolist(), strict=True)),
-        "means": dict(zip(NAMES, means.tolist(), strict=True)),
+        "moving in all": [name for name in NAMES if min(swings[name]) >= MOVES],
+        "moves b3": [name for name in driving if max(swings[name]) >= MOVES],
+        "swings of b3": float(np.ptp(swings["b3"])),
         "orbits": {
-            pair: max(_miss(times, own[:, x], own[:, y]) for times, own in late)
-            for pair, (x, y) in pairs.items()
+            pair: max(_miss(own["time"], *(own[name] for name in pair.split())) for own in late)
+            for pair in asked_for(f"motion/{pot}/orbits")
+        },
+        "from the center": {
+            name: max(abs(float(own[name].mean()) - value) for own in late)
+            for name, value in center.items()
+            if 0 < value < 1
         },
     }
 
