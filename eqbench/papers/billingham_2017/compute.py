@@ -19,20 +19,9 @@ from eqbench.harness.inprocess import solve
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_text
-from eqbench.model.tree import FloatArray, GameTree
-from eqbench.papers.billingham_2017.lists import (
-    CENTERS,
-    LAYOUT,
-    NAMES,
-    PLACES,
-    asked_for,
-    by_pot,
-    equilibria,
-    inside,
-    meets,
-    printed_cells,
-    printed_claims,
-)
+from eqbench.model.tree import FloatArray
+from eqbench.papers.billingham_2017 import lists
+from eqbench.papers.billingham_2017.lists import LAYOUT, NAMES
 from eqbench.papers.formulas import is_true, value_at
 from eqbench.papers.stored import Stored
 from eqbench.registry import load_game
@@ -123,7 +112,10 @@ def rules(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     nodes = {
         label[2:] or "first": [choices[f"{card}:{label[2:]}"] for card in "234"] for label in labels
     }
-    hands = [_hand(tree, deal) for deal in np.flatnonzero(tree.parent == 0).tolist()]
+    # who comes to decide if all check, in the order of the deals
+    met = [labels[i] for i in tree.infoset.tolist() if i >= 0]
+    cards = [[label[0] for label in met if label[2:] == history] for history in ("", "K", "KK")]
+    hands = list(zip(*cards, strict=True))
     with_k = [[hand for hand in hands if hand[player] == "3"] for player in range(3)]
     above = [(int(tree.infoset[tree.parent[v]]), int(tree.move[v])) for v in tree.terminals]
     return {
@@ -143,7 +135,7 @@ def _losses(
 ) -> Iterator[float]:
     """What the player at the end of a name loses by the worse, at each choice of the others."""
     tree, player = game.tree, name[-2:]
-    others = [infoset for who, infoset, _ in PLACES.values() if who != player]
+    others = [infoset for who, infoset, _ in lists.PLACES.values() if who != player]
     # those who never bet and call with A only, but bet with it after two checks
     base = {n: int(n[0] == "4" and ("B" in n or n == "4:KK")) for n in tree.infoset_labels}
 
@@ -157,15 +149,6 @@ def _losses(
     for corner in product((0, 1), repeat=len(others)):
         choices = base | dict(zip(others, corner, strict=True))
         yield payoff(choices | better) - payoff(choices | worse)
-
-
-def _hand(tree: GameTree, node: int) -> str:
-    """Cards of the players after a deal, who all check."""
-    cards = ""
-    for _ in tree.players:
-        cards += tree.infoset_labels[tree.infoset[node]][0]
-        node = int(np.flatnonzero(tree.parent == node)[0])
-    return cards
 
 
 def _bets_and_calls(pot: str) -> float:
@@ -184,21 +167,17 @@ def table(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     Neighbors differ from an equilibrium in one frequency, which is 0, 1/2 or 1.
     """
     neighbors = _neighbors(Stored(jobs, full=full))
-    cells = {name: c.replace("a1 < 1", "a1 ≤ 1") for name, c in printed_cells().items()}
-    eleven = [c for _, c in printed_claims("Section 3: the eleven conditions") if "reversed" in c]
+    cells = {name: c.replace("a1 < 1", "a1 ≤ 1") for name, c in lists.printed_cells().items()}
+    eleven = [c for *_, c in lists.printed("Section 3: the eleven conditions") if "reversed" in c]
     without = {}
-    for name in asked_for("neighbors/without"):
+    for name in lists.asked_for("neighbors/without"):
         first, then = cells[name].split(" & ")
         others = [own for own in neighbors if is_true(first, own) and not is_true(then, own)]
         # regret is that of the player whose frequency it is
         without[name] = _counted([own[f"r{then[1]}"] > EXACT for own in others])
     right = [all(_is_met(c, own) for c in eleven) == (own["r"] <= EXACT) for own in neighbors]
-    met = [own["r"] <= EXACT for own in neighbors if meets(cells, own)]
-    return {
-        "without": without,
-        "conditions": _counted(right),
-        "table": _counted(met),
-    }
+    met = [own["r"] <= EXACT for own in neighbors if lists.meets(cells, own)]
+    return {"without": without, "conditions": _counted(right), "table": _counted(met)}
 
 
 def _counted(as_said: list[bool]) -> dict[str, int]:
@@ -207,7 +186,7 @@ def _counted(as_said: list[bool]) -> dict[str, int]:
 
 def _neighbors(stored: Stored) -> list[dict[str, float]]:
     neighbors = []
-    for pot, group in by_pot(inside(equilibria(stored))).items():
+    for pot, group in lists.by_pot(lists.inside(lists.equilibria(stored))).items():
         verifier = Verifier(load_game("skp").at(pot=pot).tree)
         own = [[float(each.names[name]) for name in NAMES] for each in group]
         changed = {
@@ -250,21 +229,20 @@ _MISPRINTS = (
 def printed(folder: Path, jobs: Path, *, full: bool) -> dict[str, dict[str, str]]:
     """Largest regret, exactly, of a member of a solution with one entry as it is printed."""
     regrets: dict[str, dict[str, str]] = {}
-    for solution, text, column, entry in _MISPRINTS:
-        pot, (name, _, value) = Fraction(text), entry.partition(" = ")
-        known = _pieces(load_game("skp").at(pot=pot))[solution][0]
+    for solution, pot, column, entry in _MISPRINTS:
+        known, (name, _, value) = _pieces(pot)[solution][0], entry.partition(" = ")
         corner = dict(zip(known.parameters, corner_parameters(known)[0], strict=True))
-        names = known.exact.names(corner) | {name: value_at(value, {"P": pot})}
+        names = known.exact.names(corner) | {name: value_at(value, {"P": Fraction(pot)})}
         profile = known.layout.exact_profile([names[own] for own in NAMES])
         regret = verify_exactly(known.layout.tree, profile).max_regret
         regrets.setdefault(solution, {})[column] = str(regret)
     return regrets
 
 
-def _pieces(game: Game) -> dict[str, list[KnownSet]]:
-    """Published sets by name; the convex pieces of one set share it."""
+def _pieces(pot: Fraction | str) -> dict[str, list[KnownSet]]:
+    """Published sets at a pot by name; the convex pieces of one set share it."""
     pieces: dict[str, list[KnownSet]] = {}
-    for known in known_sets(game):
+    for known in known_sets(load_game("skp").at(pot=Fraction(pot))):
         pieces.setdefault(known.name.removeprefix("skp:"), []).append(known)
     return pieces
 
@@ -290,9 +268,8 @@ def curves(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     grid = {2 + step * k for k in range(int(4 / step) + 1)}
     rows: list[dict[str, Any]] = []
     for pot in sorted(grid | {Fraction(text) for text in _ENDS}):
-        game = load_game("skp").at(pot=pot)
-        verifier = Verifier(game.tree)
-        for name, pieces in _pieces(game).items():
+        verifier = Verifier(load_game("skp").at(pot=pot).tree)
+        for name, pieces in _pieces(pot).items():
             found = [np.clip(member, 0.0, 1.0) for known in pieces for member in _members(known)]
             letters = [_measured(verifier, frequencies, pot) for frequencies in found]
             values = {of: [value_at(of, own) for own in letters] for of in _FIGURES}
@@ -308,12 +285,12 @@ def starts(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     """
     texts: dict[str, str] = {}
     document: dict[str, Any] = {}
-    for pot, name in CENTERS.items():
-        game = load_game("skp").at(pot=Fraction(pot))
-        (known,) = _pieces(game)[name]
+    for pot, name in lists.CENTERS.items():
+        (known,) = _pieces(pot)[name]
         member = (others := _members(known))[0]
-        profile = BehaviorProfile.of(game.tree, LAYOUT.behavior(np.clip(member + 0.01, 0.01, 0.99)))
-        texts[f"{pot}.json"] = profile_text(game.tree, profile, game.spec)
+        behavior = LAYOUT.behavior(np.clip(member + 0.01, 0.01, 0.99))
+        profile = BehaviorProfile.of(LAYOUT.tree, behavior)
+        texts[f"{pot}.json"] = profile_text(LAYOUT.tree, profile, f"skp(pot={pot})")
         fixed = np.ptp(others, axis=0) <= EXACT
         document[pot] = dict(compress(zip(NAMES, member.tolist(), strict=True), fixed.tolist()))
     write_texts(folder, texts)
@@ -329,7 +306,7 @@ def bounds(folder: Path, jobs: Path, *, full: bool) -> dict[str, list[float]]:
     found: dict[str, list[float]] = {"above": [], "below": []}
     sides = (("above", max, 0.05, "a1 = 1"), ("below", min, -0.05, "b1 = 1"))
     for pot in ("5/2", "3.1", "3.35", "3.45", "3.7"):  # where player 1 does not bet
-        for known in known_sets(load_game("skp").at(pot=Fraction(pot))):
+        for known in (known for pieces in _pieces(pot).values() for known in pieces):
             choices = [dict(zip(NAMES, own.tolist(), strict=True)) for own in _members(known)]
             for side, extreme, step, wanted in sides:
                 names = extreme(choices, key=lambda own: own["c2"] + own["d3"])

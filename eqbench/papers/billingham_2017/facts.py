@@ -11,19 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from eqbench.papers.billingham_2017.lists import (
-    CENTERS,
-    NAMES,
-    NEAREST,
-    PLACES,
-    SOLUTIONS,
-    asked_for,
-    borders,
-    counted,
-    equilibria,
-    inside,
-    letters,
-)
+from eqbench.papers.billingham_2017 import lists
+from eqbench.papers.billingham_2017.lists import CENTERS, NAMES, counted
 from eqbench.papers.checks import Finding
 from eqbench.papers.formulas import Points, is_true, value_at
 from eqbench.papers.stored import Stored
@@ -32,8 +21,8 @@ CHAOTIC, ABSORBED = "chaotic transient", "boundary absorption"
 
 
 def sizes(stored: Stored) -> dict[str, int]:
-    """Frequencies that are free in the simplified game and in the standard one."""
-    jobs = {"simplified": "game", "standard": "full_game"}
+    """Frequencies that are free in the standard game and in the simplified one."""
+    jobs = {"standard": "full_game", "simplified": "game"}
     documents = {name: stored[job].printed_json for name, job in jobs.items()}
     return {name: each["sizes"]["free frequencies"] for name, each in documents.items()}
 
@@ -50,7 +39,7 @@ equations, motion = map(_summary_of, ("equations", "motion"))
 def labels(stored: Stored) -> Finding:
     """The frequencies whose information set is a label of the drawn tree."""
     drawn = stored["tree"].printed
-    return counted([name for name in NAMES if f">{PLACES[name][1]}<" in drawn])
+    return counted([name for name in NAMES if f">{lists.PLACES[name][1]}<" in drawn])
 
 
 def profits(stored: Stored) -> dict[str, Any]:
@@ -68,7 +57,7 @@ def profits(stored: Stored) -> dict[str, Any]:
     return {
         "times": {name: tried(formula) for name, formula in found["times"].items()},
         "rest": {player: tried(formula) for player, formula in found["rest"].items()},
-        "depends on": {name: letters(formula) for name, formula in found["times"].items()},
+        "depends on": {name: lists.letters(formula) for name, formula in found["times"].items()},
         "velocity of a1": tried(f"a1 (1 − a1) ({found['times']['a1']})"),
         "shape": {key: found[key] for key in ("degree", "distance")},
     }
@@ -83,11 +72,13 @@ def two_players(stored: Stored) -> Finding:
 def stability(stored: Stored) -> dict[str, Any]:
     """What eigenvalues say of the solutions; borders of ranges have claims of their own."""
     entries = stored["stability"].summary["equilibria"]
-    found = equilibria(stored)
-    known = borders(found)
-    apart = [e for e in entries if min(abs(e["value"] - at) for at in known.values()) > NEAREST]
+    found = lists.equilibria(stored)
+    known = lists.borders(found)
+    apart = [
+        e for e in entries if min(abs(e["value"] - at) for at in known.values()) > lists.NEAREST
+    ]
     solutions: dict[str, Any] = {}
-    for name in SOLUTIONS:
+    for name in lists.SOLUTIONS:
         own = [e for e in entries if e["name"] == f"skp:{name}"]
         solutions[name] = {
             "inside its range": _verdict(e for e in own if e in apart),
@@ -96,13 +87,15 @@ def stability(stored: Stored) -> dict[str, Any]:
         }
     ranges = {
         where: [e for e in apart if is_true(where, known | {"P": e["value"]})]
-        for where in asked_for("stability/not unstable")
+        for where in lists.asked_for("stability/not unstable")
     }
     steady = {
         where: {e["name"][4:] for e in group if e["verdict"] != "unstable"}
         for where, group in ranges.items()
     }
-    bluffs = {e.solutions[0]: (e.names["b1"] > 0) + (e.names["b2"] > 0) for e in inside(found)}
+    bluffs = {
+        e.solutions[0]: (e.names["b1"] > 0) + (e.names["b2"] > 0) for e in lists.inside(found)
+    }
     dimensions = [(e["name"][4:], e["centre_oscillatory"]) for e in apart]
     return {
         "solutions": solutions,
@@ -199,12 +192,12 @@ def last_regimes(stored: Stored) -> dict[str, Any]:
 
 def regimes(stored: Stored) -> dict[str, Any]:
     """Regimes of trajectories in the ranges of Figure 7."""
-    known = borders(equilibria(stored))
+    known = lists.borders(lists.equilibria(stored))
     runs = _runs(stored, "regimes_along_the_pot" if stored.full else "regimes")
     found = [(known | {"P": float(pot)}, run["regime"]) for pot, of in runs.items() for run in of]
     return {
         where: _tally([regime for names, regime in found if is_true(where, names)])
-        for where in asked_for("regimes")
+        for where in lists.asked_for("regimes")
     }
 
 

@@ -12,12 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eqbench.documents import read_file
-from eqbench.papers.billingham_2017.lists import (
-    borders,
-    equilibria,
-    pots_by_name,
-    printed_claims,
-)
+from eqbench.papers.billingham_2017 import lists
 from eqbench.papers.stored import Stored
 from eqbench.plots.stability import Published, regime_diagram
 from eqbench.plots.style import add_legend, label_axes, new_figure, save_figure
@@ -42,24 +37,23 @@ def _svg(figure: Figure) -> str:
 
 def figure_2(stored: Stored) -> str:
     """Bars from the first to the last pot at which each solution was found."""
-    found = pots_by_name([each for each in equilibria(stored) if each.pot <= LAST_POT])
+    found = lists.pots_by_name([each for each in lists.equilibria(stored) if each.pot <= LAST_POT])
     figure = new_figure(8, 3.6)
     ax = figure.subplots()
     label_axes(ax, "pot", "")
-    names = list(found)
-    for row, name in enumerate(names):
-        pots = [float(pot) for pot in found[name]]
+    for row, own in enumerate(found.values()):
+        pots = [float(pot) for pot in own]
         ax.plot((min(pots), max(pots)), (row, row), color=COLORS[0], linewidth=5, alpha=0.35)
         ax.plot(pots, [row] * len(pots), "o", color=COLORS[0], markersize=3)
-    ax.set_yticks(range(len(names)), names)
-    ax.set_ylim(len(names) - 0.4, -0.6)
+    ax.set_yticks(range(len(found)), list(found))
+    ax.set_ylim(len(found) - 0.4, -0.6)
     return _svg(figure)
 
 
 def _curves(stored: Stored, panels: Sequence[Sequence[str]]) -> str:
     """Lines of figures against the pot, a panel for each group of them, and the corners found."""
     rows = stored["curves"].summary["rows"]
-    found = [each for each in equilibria(stored) if each.pot <= LAST_POT]
+    found = [each for each in lists.equilibria(stored) if each.pot <= LAST_POT]
     figure = new_figure(8, 0.6 + 2.2 * len(panels))
     axes = figure.subplots(len(panels), 1, squeeze=False, sharex=True)[:, 0]
     handles: dict[str, Any] = {}
@@ -107,10 +101,11 @@ def figure_7(stored: Stored) -> str:
     job = "regimes_along_the_pot" if stored.full else "regimes"
     for run in stored[job].summary["runs"]:
         words.setdefault(run["parameter"], Counter())[run["regime"]] += 1
-    known = borders(equilibria(stored))
+    known = lists.borders(lists.equilibria(stored))
     edges = [float(known[f"P{k}"]) for k in (1, 2, 3, 5, 7, 8, 10)] + [LAST_POT]
-    said = printed_claims("Figure 7: stable solutions and kinds of behavior", "trajectories")
-    strips = list(zip(edges, edges[1:], [word for _, word in said], strict=False))
+    printed = lists.printed("Figure 7: stable solutions and kinds of behavior")
+    said = [word for _, column, word in printed if column == "trajectories"]
+    strips = list(zip(edges, edges[1:], said, strict=False))
     published = Published("Billingham 2017", strips, BEHAVIOR_COLORS)
     entries = stored["stability"].summary["equilibria"]
     return _svg(regime_diagram(entries, words, "pot", published=published))

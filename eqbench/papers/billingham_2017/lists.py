@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import groupby, pairwise
 from pathlib import Path
@@ -54,12 +54,10 @@ class Found(NamedTuple):
         return Fraction(self.names["P"])
 
 
-def printed_claims(title: str, column: str | None = None) -> Iterator[tuple[str, str]]:
-    """Printed texts of a part by the row, without a full stop, and of one column if it is given."""
+def printed(title: str) -> list[tuple[str, str, str]]:
+    """Row, without a full stop, column and printed text of each claim of a part."""
     (part,) = (part for part in PAPER.parts if part.title == title)
-    for claim in part.claims:
-        if column is None or claim.column == column:
-            yield claim.row.removesuffix("."), claim.printed
+    return [(claim.row.removesuffix("."), claim.column, claim.printed) for claim in part.claims]
 
 
 def asked_for(fact: str) -> list[str]:
@@ -78,11 +76,8 @@ def letters(formula: str) -> list[str]:
 
 def printed_cells() -> dict[str, str]:
     """The cells of Table 1 as printed, such as ``4a``; the first relation says where it applies."""
-    return {
-        number + letter: printed
-        for letter, column in (("a", "(a)"), ("b", "(b)"), ("c", "(c)"), ("", "equation"))
-        for number, printed in printed_claims("Table 1: the nine conditions", column)
-    }
+    rows = printed("Table 1: the nine conditions")
+    return {row + column.strip("()"): text for row, column, text in rows if row.isdigit()}
 
 
 def meets(cells: Mapping[str, str], names: Mapping[str, Any]) -> bool:
@@ -256,9 +251,8 @@ def _span(values: Sequence[Any]) -> str:
 
 def _range(name: str, found: Sequence[Found], known: dict[str, Fraction]) -> Finding:
     """Both ends of the range of a solution."""
-    pots = present(found)
-    own = [pot for pot, names in pots.items() if name in names]
-    others = [pot for pot, names in pots.items() if name not in names]
+    own = pots_by_name(found)[name]
+    others = [pot for pot in by_pot(found) if pot not in own]
     below = max((pot for pot in others if pot < own[0]), default=own[0])
     above = min((pot for pot in others if pot > own[-1]), default=None)
     ends = [(below + own[0]) / 2, *([(own[-1] + above) / 2] if above else [])]
