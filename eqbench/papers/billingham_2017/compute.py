@@ -31,7 +31,6 @@ from eqbench.verification import Verifier, verify_exactly
 
 DEALS = 24
 EXACT = 1e-12
-SAMPLES = 4
 
 
 def profits(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
@@ -51,23 +50,24 @@ def profits(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     for node in range(1, tree.n_nodes):
         action, chance = tree.incoming[node], fmpq(int(tree.chance[node]), tree.chance_denominator)
         reach.append(reach[tree.parent[node]] * (behavior[action] if action >= 0 else chance))
-    payoffs, whole = tree.payoffs, dict[int, Any]()
+    payoffs, whole = tree.payoffs, dict[str, Any]()
     slopes: Any = payoffs.slope
     for player in range(tree.n_players):
         ends = zip(tree.terminals, payoffs.base[:, player], slopes[:, player], strict=True)
-        whole[player + 1] = sum(reach[end] * (int(a) + int(b) * pot) for end, a, b in ends)
-        whole[player + 1] /= payoffs.denominator
-    rests = {k: of.subs({n: 0 for n in NAMES if n[1] == str(k)}) for k, of in whole.items()}
+        total = sum(reach[end] * (int(a) + int(b) * pot) for end, a, b in ends)
+        whole[str(player + 1)] = total / payoffs.denominator
     model = game.payoff_model().at(7.0)
     gaps = [
         value_at(_text(of), dict(zip(NAMES, tried, strict=True)) | {"P": 7.0})
-        - DEALS * model.expected_payoffs(LAYOUT.behavior(tried))[player - 1]
+        - DEALS * model.expected_payoffs(LAYOUT.behavior(tried))[int(player) - 1]
         for tried in np.random.default_rng(0).random((100, len(NAMES)))
         for player, of in whole.items()
     ]
     return {
-        "times": {name: _text(whole[int(name[1])].derivative(name)) for name in NAMES},
-        "rest": {f"E{player}": _text(of) for player, of in rests.items()},
+        "times": {name: _text(whole[name[1]].derivative(name)) for name in NAMES},
+        "rest": {
+            f"E{k}": _text(of.subs({n: 0 for n in NAMES if k in n})) for k, of in whole.items()
+        },
         "degree": max(int(degree) for of in whole.values() for degree in of.degrees()),
         "distance": float(np.abs(gaps).max()),
     }
@@ -248,8 +248,8 @@ def _pieces(pot: Fraction | str) -> dict[str, list[KnownSet]]:
 
 
 def _members(known: KnownSet) -> list[FloatArray]:
-    """Frequencies (V,) of members of a set."""
-    found = members(known, SAMPLES, np.random.default_rng(0))
+    """Frequencies (V,) of members of a set, four of them at random."""
+    found = members(known, 4, np.random.default_rng(0))
     return [known.frequencies(member.parameters) for member in found]
 
 
@@ -260,14 +260,9 @@ _ENDS = ("3.212214450450", "3.436491673103", "3.897915761657", "4.311737691490",
 
 
 def curves(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
-    """The least and the largest value of all figures over each published set, along the pot.
-
-    Each member that is looked at is measured by the verifier.
-    """
-    step = Fraction(1, 100 if full else 50)
-    grid = {2 + step * k for k in range(int(4 / step) + 1)}
+    """Least and largest values over each published set along the pot, of members as verified."""
     rows: list[dict[str, Any]] = []
-    for pot in sorted(grid | {Fraction(text) for text in _ENDS}):
+    for pot in sorted([*map(Fraction, _ENDS), *(Fraction(k, 50) for k in range(100, 301))]):
         verifier = Verifier(load_game("skp").at(pot=pot).tree)
         for name, pieces in _pieces(pot).items():
             found = [np.clip(member, 0.0, 1.0) for known in pieces for member in _members(known)]
@@ -279,12 +274,8 @@ def curves(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
 
 
 def starts(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
-    """By pot a profile 0.01 beside a member of a solution, for a trajectory to start from.
-
-    What is returned are the frequencies that the solution determines.
-    """
-    texts: dict[str, str] = {}
-    document: dict[str, Any] = {}
+    """By pot what a solution determines, and as files profiles 0.01 beside it to start from."""
+    texts, document = dict[str, str](), dict[str, Any]()
     for pot, name in lists.CENTERS.items():
         (known,) = _pieces(pot)[name]
         member = (others := _members(known))[0]

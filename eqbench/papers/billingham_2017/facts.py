@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -23,8 +23,7 @@ CHAOTIC, ABSORBED = "chaotic transient", "boundary absorption"
 def sizes(stored: Stored) -> dict[str, int]:
     """Frequencies that are free in the standard game and in the simplified one."""
     jobs = {"standard": "full_game", "simplified": "game"}
-    documents = {name: stored[job].printed_json for name, job in jobs.items()}
-    return {name: each["sizes"]["free frequencies"] for name, each in documents.items()}
+    return {of: stored[job].printed_json["sizes"]["free frequencies"] for of, job in jobs.items()}
 
 
 def _summary_of(job: str) -> Callable[[Stored], Any]:
@@ -39,7 +38,7 @@ equations, motion = map(_summary_of, ("equations", "motion"))
 def labels(stored: Stored) -> Finding:
     """The frequencies whose information set is a label of the drawn tree."""
     drawn = stored["tree"].printed
-    return counted([name for name in NAMES if f">{lists.PLACES[name][1]}<" in drawn])
+    return counted([name for name, place in lists.PLACES.items() if f">{place[1]}<" in drawn])
 
 
 def profits(stored: Stored) -> dict[str, Any]:
@@ -71,7 +70,7 @@ def two_players(stored: Stored) -> Finding:
 
 def stability(stored: Stored) -> dict[str, Any]:
     """What eigenvalues say of the solutions; borders of ranges have claims of their own."""
-    entries = stored["stability"].summary["equilibria"]
+    entries = [e | {"name": e["name"][4:]} for e in stored["stability"].summary["equilibria"]]
     found = lists.equilibria(stored)
     known = lists.borders(found)
     apart = [
@@ -79,9 +78,9 @@ def stability(stored: Stored) -> dict[str, Any]:
     ]
     solutions: dict[str, Any] = {}
     for name in lists.SOLUTIONS:
-        own = [e for e in entries if e["name"] == f"skp:{name}"]
+        own = [e for e in entries if e["name"] == name]
         solutions[name] = {
-            "inside its range": _verdict(e for e in own if e in apart),
+            "inside its range": _verdict([e for e in own if e in apart]),
             "lower end": _verdict(own[:1]),
             "upper end": _verdict(own[-1:]),
         }
@@ -89,14 +88,9 @@ def stability(stored: Stored) -> dict[str, Any]:
         where: [e for e in apart if is_true(where, known | {"P": e["value"]})]
         for where in lists.asked_for("stability/not unstable")
     }
-    steady = {
-        where: {e["name"][4:] for e in group if e["verdict"] != "unstable"}
-        for where, group in ranges.items()
-    }
     bluffs = {
         e.solutions[0]: (e.names["b1"] > 0) + (e.names["b2"] > 0) for e in lists.inside(found)
     }
-    dimensions = [(e["name"][4:], e["centre_oscillatory"]) for e in apart]
     return {
         "solutions": solutions,
         "attracting": sum("asymptotically stable" in e["members"]["verdicts"] for e in entries),
@@ -105,18 +99,21 @@ def stability(stored: Stored) -> dict[str, Any]:
             sum(e["members"]["refuted"] for e in entries),
         ],
         "all": {where: _verdict(group) for where, group in ranges.items()},
-        "not unstable": {w: ", ".join(sorted(names)) or "none" for w, names in steady.items()},
+        "not unstable": {
+            where: sorted({e["name"] for e in group if e["verdict"] != "unstable"}) or "none"
+            for where, group in ranges.items()
+        },
         "dimension less 2 for each bluff": {
-            name: {size - 2 * bluffs[name] for own, size in dimensions if own == name}
+            name: {e["centre_oscillatory"] - 2 * bluffs[name] for e in apart if e["name"] == name}
             for name in ("1", "4", "5", "9", "10")
         },
         "eigenvalues of 9": {
-            (e["centre_oscillatory"], e["zero"]) for e in apart if e["name"] == "skp:9"
+            (e["centre_oscillatory"], e["zero"]) for e in apart if e["name"] == "9"
         },
     }
 
 
-def _verdict(entries: Iterable[Mapping[str, Any]]) -> str:
+def _verdict(entries: Sequence[Mapping[str, Any]]) -> str:
     """The verdicts on all members, in the words of the paper."""
     found = {verdict for entry in entries for verdict in entry["members"]["verdicts"]}
     words = "; ".join(sorted(found)) or "not looked at"

@@ -70,7 +70,7 @@ def _curves(stored: Stored, panels: Sequence[Sequence[str]]) -> str:
                 line = ax.plot(pots, np.transpose(ends), mark, color=color, lw=1.2, ms=7)[0]
                 handles[name] = line if len(pots) > 1 else handles.get(name)
             handles[name].set_label(name)
-            if not any(name in other.split("+") for other in group if "+" in other):
+            if name == group[-1] or "+" not in group[-1]:
                 dots = [e for e in found if e.solutions[0] in shown]
                 values = [float(sum(e.names[part] for part in name.split("+"))) for e in dots]
                 ax.plot([float(e.pot) for e in dots], values, "o", color=INK, markersize=1.8)
@@ -80,13 +80,10 @@ def _curves(stored: Stored, panels: Sequence[Sequence[str]]) -> str:
 
 
 def _is_shown(row: Mapping[str, Any], name: str, group: Sequence[str]) -> bool:
-    """A sum is shown where its parts are not determined, and these where they are."""
-    for whole in (each for each in group if "+" in each):
-        parts = whole.split("+")
-        if name in (whole, *parts):
-            determined = all(row[part][1] - row[part][0] <= 1e-9 for part in parts)
-            return determined == (name in parts)
-    return True
+    """A sum, the last of a group, is shown where its parts are not determined, else they are."""
+    parts = group[-1].split("+")
+    determined = all(row[part][1] - row[part][0] <= 1e-9 for part in parts)
+    return len(parts) == 1 or determined == (name in parts)
 
 
 figure_3 = partial(_curves, panels=(("a1", "b1"), ("c2", "d3", "c2+d3")))

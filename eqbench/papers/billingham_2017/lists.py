@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from eqbench.equilibria.reference import published_sets
-from eqbench.papers.checks import Finding, Missing, shown
+from eqbench.papers.checks import Finding, Interval, Missing, shown
 from eqbench.papers.formulas import Points, is_true, value_at
 from eqbench.papers.paper import load_paper
 from eqbench.papers.stored import NotStoredError, Stored, StoredJob
@@ -38,12 +38,9 @@ NEAREST = Fraction(2, 10**6)  # how far apart two pots may be that bracket the e
 class Found(NamedTuple):
     """One equilibrium of a complete list: a corner of a piece, or the middle of one.
 
-    Attributes
-    ----------
-    solutions : names of the published sets that it belongs to, such as ``2a``
-    names : what the letters of a printed formula stand for: the eleven frequencies, the pot P, 24
-        times the expected profits E1 to E3, and the largest regret r; Fractions where they are
-        rational, else floats
+    It belongs to published sets with these names, such as ``2a``. `names` is what the letters of a
+    printed formula stand for: the eleven frequencies, the pot P, 24 times the expected profits E1
+    to E3, and the largest regret r; Fractions where they are rational, else floats.
     """
 
     solutions: tuple[str, ...]
@@ -63,10 +60,8 @@ def printed(title: str) -> list[tuple[str, str, str]]:
 def asked_for(fact: str) -> list[str]:
     """The last keys of all facts ``fact/key`` that claims and their evidence name."""
     claims = [claim for part in PAPER.parts for claim in part.claims]
-    named = [
-        text.partition(": ")[0].rpartition("/") for c in claims for text in (c.fact, c.evidence)
-    ]
-    return sorted({key for path, _, key in named if path == fact})
+    texts = [text for claim in claims for text in (claim.fact, claim.evidence.partition(": ")[0])]
+    return sorted({key for path, _, key in (t.rpartition("/") for t in texts) if path == fact})
 
 
 def letters(formula: str) -> list[str]:
@@ -140,10 +135,7 @@ def pots_by_name(found: Sequence[Found]) -> dict[str, list[Fraction]]:
 def borders(found: Sequence[Found]) -> dict[str, Fraction]:
     """Pots at which the solutions change, P1 to P10, each the middle of where it was bracketed.
 
-    Raises
-    ------
-    NotStoredError
-        If the solutions do not change at ten pots.
+    NotStoredError if they do not change at ten pots.
     """
     brackets: list[list[Fraction]] = [[min(each.pot for each in found)]]
     for (low, before), (high, after) in pairwise(present(found).items()):
@@ -215,16 +207,13 @@ def solutions(stored: Stored) -> dict[str, Any]:
         if not members:
             rows[name] = Missing(f"case enumeration found no member of Solution {name}")
             continue
-        spans = {
-            f"E{k}": max(values) - min(values)
-            for k in (1, 2, 3)
-            for values in [[each.names[f"E{k}"] for each in members]]
-        }
+        profits = {f"E{k}": [each.names[f"E{k}"] for each in members] for k in (1, 2, 3)}
+        spans = {of: max(values) - min(values) for of, values in profits.items()}
         rows[name] = {
             of: _column(members, of, {"w": Fraction(wrong.get(name, {}).get(of, 0))})
             for of in (*NAMES, *spans, "c2 + d3", "c3 + d1", "c1 + d2")
         }
-        rows[name] |= {"profits vary by": Finding(Points([spans]), spans)}
+        rows[name]["profits vary by"] = Finding(Points([spans]), spans)
         rows[name]["range"] = _range(name, found, known)
     return rows
 
@@ -237,16 +226,8 @@ def _column(members: Sequence[Found], of: str, more: dict[str, Any]) -> Finding:
         for group in groups.values()
     ]
     place = len(groups) // 2
-    sample = f"{_span(points[place].values)} at P = {list(groups)[place]}"
-    return Finding(points, f"{sample}, of {len(members)} members")
-
-
-def _span(values: Sequence[Any]) -> str:
-    """The least and the largest number, as fractions where they are short."""
-    ends = dict.fromkeys((min(values), max(values)))
-    return " to ".join(
-        shown(e if getattr(e, "denominator", 1000) < 1000 else float(e)) for e in ends
-    )
+    span = shown(Interval(min(points[place].values), max(points[place].values)))
+    return Finding(points, f"{span} at P = {list(groups)[place]}, of {len(members)} members")
 
 
 def _range(name: str, found: Sequence[Found], known: dict[str, Fraction]) -> Finding:
@@ -258,7 +239,7 @@ def _range(name: str, found: Sequence[Found], known: dict[str, Fraction]) -> Fin
     ends = [(below + own[0]) / 2, *([(own[-1] + above) / 2] if above else [])]
     gaps = [pot for pot in others if own[0] < pot < own[-1]]
     points = Points([] if gaps else [{"P": end} | known for end in ends], distance=1e-6)
-    return Finding(points, f"{_span(own)}, {len(own)} pots looked at")
+    return Finding(points, f"{shown(Interval(own[0], own[-1]))}, {len(own)} pots looked at")
 
 
 def border(stored: Stored) -> dict[str, Any]:
