@@ -49,9 +49,10 @@ def verdict(claim: Claim, facts: Facts) -> str:
     return verdict_of(claim, facts.at(claim.fact)[0], facts)[0]
 
 
-def facts_of(jobs: Jobs) -> Facts:
-    """Facts as they are read off these jobs."""
-    return Facts(PAPER, jobs)  # type: ignore[arg-type]
+def facts_of(jobs: Jobs | None = None, **summaries: Any) -> Facts:
+    """Facts as they are read off these jobs, or off jobs with these summaries."""
+    found = {name: SimpleNamespace(summary=own) for name, own in summaries.items()}
+    return Facts(PAPER, jobs or Jobs(found))  # type: ignore[arg-type]
 
 
 def stored() -> Jobs:
@@ -137,17 +138,30 @@ def test_published_sets_are_as_the_paper_says_but_for_its_errors(judged: Any) ->
     assert set(verdicts.values()) == {"source_error", "reproduced"}
 
 
-def test_a_changed_frequency_turns_what_is_said_of_it(judged: Any) -> None:
-    for of in ("b1", "c2", "d1"):
-        assert judged(("Equations (5)", "Solution 10", of), solution="10", **{of: 0.9}) == "differs"
-        assert (
-            judged(("Equations (5)", "Solution 9", of), solution="10", **{of: 0.9}) == "reproduced"
-        )
-    place = ("Table 1", "3.", "(a)")
-    assert judged(place) == "reproduced"
-    assert judged(place, solution="10", c3=0.5) == "differs"
-    place = ("Equations (5)", "Solution 9", "c1 + d2")
-    assert judged(place, solution="9", c1=0.5) == "differs"
+SOLUTIONS, RULED_OUT = "Equations (5)", "Section 3: what is ruled out"
+CHANGES: list[tuple[tuple[str, ...], str, dict[str, float], str]] = [
+    *[((SOLUTIONS, "Solution 10", of), "10", {of: 0.9}, "differs") for of in ("b1", "c2", "d1")],
+    *[((SOLUTIONS, "Solution 9", of), "10", {of: 0.9}, "reproduced") for of in ("b1", "c2", "d1")],
+    ((SOLUTIONS, "Solution 9", "c1 + d2"), "9", {"c1": 0.5}, "differs"),
+    (("Table 1", "3.", "(a)"), "", {}, "reproduced"),
+    (("Table 1", "3.", "(a)"), "10", {"c3": 0.5}, "differs"),
+    # an equilibrium that was ruled out is evidence; a profile with regret is not
+    ((RULED_OUT, "11(b) cannot hold"), "10", {"b3": 0.0}, "reproduced"),
+    ((RULED_OUT, "11(b) cannot hold"), "10", {"b3": 0.0, "c1": 1.0}, "source_error"),
+    ((RULED_OUT, "11(b) cannot hold"), "10", {"b3": 0.0, "c1": 1.0, "r": 0.1}, "differs"),
+    ((RULED_OUT, "(4)", "P = 5"), "10a", {"r": 0.1}, "reproduced"),
+    # who calls always is an error only if it is player 3
+    (("Figure 3", "P > 5", "callers"), "", {}, "source_error"),
+    (("Figure 3", "P > 5", "callers"), "10", {"c1": 1.0}, "reproduced"),
+    (("Figure 3", "P > 5", "callers"), "10", {"d3": 0.9}, "differs"),
+]
+
+
+@pytest.mark.parametrize(("place", "solution", "changes", "expected"), CHANGES)
+def test_changed_equilibria_turn_what_is_said_of_them(
+    judged: Any, place: tuple[str, ...], solution: str, changes: dict[str, float], expected: str
+) -> None:
+    assert judged(place, solution, **changes) == expected
 
 
 def test_changed_last_digits_turn_printed_formulas(judged: Any) -> None:
@@ -166,23 +180,6 @@ def test_changed_last_digits_turn_printed_formulas(judged: Any) -> None:
         assert verdict(replace(claim, printed=changed), facts) != "reproduced", claim
 
 
-def test_evidence_has_no_regret(judged: Any) -> None:
-    """An equilibrium that was ruled out is evidence; a profile with regret is not."""
-    title = "Section 3: what is ruled out"
-    place = (title, "11(b) cannot hold")
-    assert judged(place, solution="10", b3=0.0) == "reproduced"
-    assert judged(place, solution="10", b3=0.0, c1=1.0) == "source_error"
-    assert judged(place, solution="10", b3=0.0, c1=1.0, r=0.1) == "differs"
-    assert judged((title, "(4)", "P = 5"), solution="10a", r=0.1) == "reproduced"
-
-
-def test_who_calls_always_is_an_error_only_if_it_is_player_3(judged: Any) -> None:
-    place = ("Figure 3", "P > 5", "callers")
-    assert judged(place) == "source_error"
-    assert judged(place, solution="10", c1=1.0) == "reproduced"
-    assert judged(place, solution="10", d3=0.9) == "differs"
-
-
 def test_misprints_need_regret_as_printed_and_none_in_what_is_listed(judged: Any) -> None:
     """Equations (6), (8) and (17)."""
     claims = {
@@ -190,7 +187,7 @@ def test_misprints_need_regret_as_printed_and_none_in_what_is_listed(judged: Any
         **dict.fromkeys((("2", "b3"), ("10a", "b1"), ("10a", "b2"), ("10a", "d1")), "reproduced"),
     }
     for (name, column), expected in claims.items():
-        place = ("Equations (5)", f"Solution {name}", column)
+        place = (SOLUTIONS, f"Solution {name}", column)
         assert judged(place) == expected
         assert judged(place, solution=name, r=Fraction(1, 9)) == "differs"
         jobs = stored()
@@ -202,23 +199,19 @@ def test_a_cell_that_no_equilibrium_shows_is_tried_on_others() -> None:
     """Table 1, 4(a)."""
     for as_said, of, expected in ((5, 5, "reproduced"), (4, 5, "differs"), (0, 0, "differs")):
         summary = {"without": {"4a": {"as said": as_said, "all": of}}}
-        jobs = Jobs(table_1=SimpleNamespace(summary=summary))
-        assert verdict(claim_at("Table 1", "4.", "(a)"), facts_of(jobs)) == expected
+        claim = claim_at("Table 1", "4.", "(a)")
+        assert verdict(claim, facts_of(table_1=summary)) == expected
 
 
 def test_polynomials_are_those_of_the_payoffs(tmp_path: Path) -> None:
-    summary = compute.profits(tmp_path, tmp_path, full=False)
-    facts = facts_of(Jobs(polynomials=SimpleNamespace(summary=summary)))
-    claim = claim_at("Equations (1)", "24 E2", "times c2")
-    assert claim.printed == "P b1 − 2a1"
-    assert verdict(claim, facts) == "reproduced"
-    assert verdict(replace(claim, printed="P b1 − a1"), facts) == "differs"
-    condition = claim_at("Section 3: the eleven", "1.")
-    assert verdict(condition, facts) == "reproduced"
-    assert (
-        verdict(replace(condition, printed="b1 > 2a1/(P+1): c2 = 1; reversed: 0"), facts)
-        == "differs"
-    )
+    facts = facts_of(polynomials=compute.profits(tmp_path, tmp_path, full=False))
+    for place, other in (
+        (("Equations (1)", "24 E2", "times c2"), "P b1 − a1"),
+        (("Section 3: the eleven", "1."), "b1 > 2a1/(P+1): c2 = 1; reversed: 0"),
+    ):
+        claim = claim_at(*place)
+        assert verdict(claim, facts) == "reproduced"
+        assert verdict(replace(claim, printed=other), facts) == "differs"
 
 
 def test_printed_entries_leave_regret(tmp_path: Path) -> None:
@@ -242,9 +235,8 @@ def orbit(drift: float) -> SimulatedRun:
 def test_closed_orbits_are_told_from_others() -> None:
     for drift, expected in ((0.0, "reproduced"), (0.5, "differs")):
         summary = {"2.5": motion.late_motion([orbit(drift)], "2.5", {}, [])}
-        stored = Jobs(motion=SimpleNamespace(summary=summary))
         claim = claim_at("Section 4.2.1", "P = 2.5", "orbits of b3 and d2")
-        assert verdict(claim, facts_of(stored)) == expected
+        assert verdict(claim, facts_of(motion=summary)) == expected
 
 
 def run_of(regime: str, **places: list[str]) -> dict[str, Any]:
@@ -272,6 +264,5 @@ def test_statements_on_trajectories_are_on_all_of_them() -> None:
     for column, (right, wrong) in cases.items():
         claim = claim_at("Section 4.3", "P = 3.1", column)
         for runs, expected in ((right, "reproduced"), (wrong, "differs")):
-            summary = {"names": names, "runs": runs}
-            facts = facts_of(Jobs(regimes=SimpleNamespace(summary=summary)))
+            facts = facts_of(regimes={"names": names, "runs": runs})
             assert verdict(claim, facts) == expected, column
