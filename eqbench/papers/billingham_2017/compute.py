@@ -122,7 +122,7 @@ def rules(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
         "losses": losses,
         "below 2": [_bets_and_calls(pot) for pot in ("3/2", "19/10", "1.999")],
         "deals": len(hands),
-        "A beside K": [str(Fraction(sum("4" in h for h in own), len(own))) for own in with_k],
+        "A beside K": [str(Fraction(sum("4" in hand for hand in own), len(own))) for own in with_k],
         "with J": sorted({tree.infoset_actions[labels.index(n)] for n in labels if n[0] == "1"}),
         "nodes": nodes,
         "decisions": len(nodes),
@@ -175,7 +175,7 @@ def table(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
         others = [own for own in neighbors if is_true(first, own) and not is_true(then, own)]
         # regret is that of the player whose frequency it is
         without[name] = _counted([own[f"r{then[1]}"] > EXACT for own in others])
-    right = [all(_is_met(c, own) for c in eleven) == (own["r"] <= EXACT) for own in neighbors]
+    right = [all(_is_met(text, own) for text in eleven) == (own["r"] <= EXACT) for own in neighbors]
     met = [own["r"] <= EXACT for own in neighbors if lists.meets(cells, own)]
     return {"without": without, "conditions": _counted(right), "table": _counted(met)}
 

@@ -61,7 +61,7 @@ def asked_for(fact: str) -> list[str]:
     """The last keys of all facts ``fact/key`` that claims and their evidence name."""
     claims = [claim for part in PAPER.parts for claim in part.claims]
     texts = [text for claim in claims for text in (claim.fact, claim.evidence.partition(": ")[0])]
-    return sorted({key for path, _, key in (t.rpartition("/") for t in texts) if path == fact})
+    return sorted({text.rpartition("/")[2] for text in texts if text.rpartition("/")[0] == fact})
 
 
 def letters(formula: str) -> list[str]:

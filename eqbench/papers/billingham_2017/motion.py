@@ -46,7 +46,7 @@ def equations(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
         own = flow.integrate(start, times).states[-1]
         integrators.append({name: np.abs(state - own).max() for name, state in others.items()})
     apart = pd.DataFrame(integrators).max().to_dict()
-    return {"integrators": apart, **{str(k): v for k, v in pd.DataFrame(gaps).max().items()}}
+    return {"integrators": apart, **{str(of): gap for of, gap in pd.DataFrame(gaps).max().items()}}
 
 
 def _flow(pot: str, integrator: str = "dop853") -> Flow:
