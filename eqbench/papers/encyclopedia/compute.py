@@ -40,12 +40,12 @@ def rules(_folder: Path, _jobs: Path, *, full: bool) -> Summary:
     verifier = Verifier(games["kuhn2"])
     pure = (verifier.verify(BehaviorProfile(own)) for own in _pure_profiles(games["kuhn2"]))
     return {
-        "hands": {spec: list(_hands(tree)) for spec, tree in games.items()},
+        "hands": {spec: list(hands(tree)) for spec, tree in games.items()},
         "pure": min(float(measured.max_regret) for measured in pure),
     }
 
 
-def _hands(tree: GameTree) -> Iterator[Summary]:
+def hands(tree: GameTree) -> Iterator[Summary]:
     """Cards in the order of the players, moves and payoffs of each hand; all players move."""
     for end, payoffs in zip(tree.terminals.tolist(), exact_payoffs(tree), strict=True):
         node, moves, cards = end, list[str](), dict[int, int]()

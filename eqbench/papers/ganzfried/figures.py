@@ -15,7 +15,7 @@ def gains(stored: Stored) -> str:
     """SVG of what player 2 gains, as fractions on a grid of a33 and c32."""
     figure = new_figure(4.6, 4.2)
     ax = figure.subplots()
-    for item in stored["grid"].summary["pairs"]:
+    for item in stored["readings"].summary["pairs"]:
         place = float(Fraction(item["a33"])), float(Fraction(item["c32"]))
         gain = item["regrets"][1]
         none = gain == "0"
