@@ -87,11 +87,15 @@ def test_hand_of_the_paper() -> None:
 
 @cache
 def models() -> dict[str, dict[str, int]]:
-    game = eqbench.load_game(FULL)
-    removed = {count: [*missing_actions(game.tree, count).values()] for count in (0, 21, 22)}
-    assert [len(actions) for actions in removed.values()] == [*removed]
-    form = game.sequence_form
-    return {str(n): model_sizes(form, columns_left(form, own), n) for n, own in removed.items()}
+    game, names = eqbench.load_game(FULL), {0: "none", 21: "dominated21", 22: "dominated22"}
+    form, found = game.sequence_form, {}
+    for count, name in names.items():
+        reduced = eqbench.load_game(f"kuhn(players=3,cards=4,reduce={name})").tree
+        removed = [*missing_actions(game.tree, reduced).values()]
+        assert len(removed) == count
+        sizes = model_sizes(form, columns_left(form, removed), count)
+        found[str(count)] = {"nodes": reduced.n_nodes} | sizes
+    return found
 
 
 def test_first_presolves_of_the_paper_fit_21_fixed_actions() -> None:
@@ -113,7 +117,7 @@ def test_log_of_gurobi_is_read() -> None:
     found = {name: value for name, value in read_log(text).items() if value}
     presolved = {"columns removed": 9, "rows": 17, "columns": 6, "nonzeros": 43, "time": 0.02}
     assert found == presolved | {"Gomory cuts": 7, "Flow cover cuts": 3, "all cuts": 10}
-    assert "time" not in read_log("")
+    assert read_log("")["time"] == []
 
 
 @pytest.fixture(scope="module")
@@ -217,9 +221,7 @@ def stored(measured: dict[str, Any]) -> Jobs:
     return {
         "readings": Job(summary=deepcopy(measured), json=lambda _: row, row=row),
         "program": Job(summary={"models": deepcopy(models())}),
-        "info_21": Job(printed_json={"sizes": {"nodes": 421}}),
-        "info_reduced": Job(printed_json={"sizes": {"nodes": 415}}),
-        "rounded": Job(summary=[{"regrets": ["0", "1/59994"], "a33": "2501/5000"}]),
+        "rounded": Job(summary={"gain": 1 / 59994}),
         "race": Job(cells=race),
         "gambit": Job(cells=[timeout, cell(REDUCED, LOGIT, **logit)]),
         **{f"verify_{n}": Job(printed_json=deepcopy(verified)) for n in ("family", "as_named")},
@@ -258,8 +260,8 @@ READINGS, MODELS = "readings/summary/readings", "program/summary/models"
         (ROWS, "reduced game", "", None, "source_error"),
         (ROWS, "reduced game", f"{MODELS}/22/rows", 72, "reproduced"),
         (ROWS, "reduced game", f"{MODELS}/21/rows", 71, "differs"),
-        (ROWS, "reduced game", "info_21/printed_json/sizes/nodes", 415, "differs"),
-        ("introduction: gain", "", "rounded/summary/0/regrets", ["1/50000"], "differs"),
+        (ROWS, "reduced game", f"{MODELS}/21/nodes", 415, "differs"),
+        ("introduction: gain", "", "rounded/summary/gain", 1 / 50000, "differs"),
         ("reduced game, on SCIP", "", "race/cells/1/max_regret", 1e-9, "differs"),
         ("reduced game, on SCIP", "", "race/cells/1/elapsed_s", 24.0, "reproduced"),
         ("reduced game, on SCIP", "", "race/cells/1/elapsed_s", 25.0, "differs"),

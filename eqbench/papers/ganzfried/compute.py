@@ -43,21 +43,28 @@ def conditions(_folder: Path, jobs: Path, *, full: bool) -> Summary:
     rng = np.random.default_rng(0)
     found = {spec: found_by(jobs / "checked", spec)[0] for spec in (FULL, STRATEGIC)}
     games = {spec: load_game(spec) for spec in (*found, TWO_PLAYERS)}
-    whole, strategic, pair = (game.sequence_form for game in games.values())
-    values = _values(strategic, found[STRATEGIC])[0][3:].reshape(3, 3)
+    at = {spec: least_gaps(games[spec], own) for spec, own in found.items()}
+    drawn = [(games[spec], random_profile(games[spec].tree, rng)) for spec in at for _ in range(20)]
+    others = [least_gaps(*one) for one in drawn]
+    gaps, regrets = (np.array([one[name] for one in others]) for name in ("gaps", "regrets"))
+    slacks = max(at[STRATEGIC]["slacks"][3:].reshape(3, 3).round(9), key=np.ptp)
+    whole, pair = (games[spec].sequence_form for spec in (FULL, TWO_PLAYERS))
     matrix = _flow(whole)[:, _owner(whole) == 0]
-    (two_players, *_) = found_by(jobs / "two_players", TWO_PLAYERS)
+    rows, columns = np.bincount(_owner(pair)).tolist()
+    of_two = least_gaps(games[TWO_PLAYERS], found_by(jobs / "two_players", TWO_PLAYERS)[0])
     return {
-        "equilibria": {spec: least_gaps(games[spec], own) for spec, own in found.items()},
-        "others": [
-            least_gaps(games[spec], random_profile(games[spec].tree, rng))
-            for spec in found
-            for _ in range(20)
-        ],
-        "matrix": [int(matrix.any(axis=axis).sum()) for axis in (1, 0)],
-        "slacks": (values.max(axis=1, keepdims=True) - values).round(9).tolist(),
-        "two_players": {"sequences": np.bincount(_owner(pair)).tolist()}
-        | least_gaps(games[TWO_PLAYERS], two_players),
+        "E": [int(matrix.any(axis=axis).sum()) for axis in (1, 0)],
+        "equilibria": {"least x·r": [float(one["gaps"].max()) for one in at.values()]},
+        "other profiles": {
+            "least x·r": float(gaps.max(axis=1).min()),
+            "off the regret by": float(np.abs(gaps - regrets).max()),
+        },
+        "B": {"rows": rows, "columns": columns, "with Bᵀ": float(of_two["gaps"][1])},
+        "slacks": {
+            "of a player": slacks.tolist(),
+            "apart": float(np.ptp(slacks)),
+            "max regret": float(at[STRATEGIC]["regrets"].max()),
+        },
     }
 
 
@@ -70,24 +77,20 @@ def found_by(folder: Path, game: str, solver: str = "") -> list[FloatArray]:
     return [profile_from_json(tree, document).probabilities for document in documents]
 
 
-def least_gaps(game: Game, behavior: FloatArray) -> dict[str, list[float]]:
-    """Smallest sums of x_s r_s that any multipliers leave, and regrets, of each player."""
+def least_gaps(game: Game, behavior: FloatArray) -> dict[str, FloatArray]:
+    """Smallest sums of x_s r_s that any multipliers leave each player, slacks r, and regrets."""
     form, matrix = game.sequence_form, _flow(game.sequence_form)
-    values, plans = _values(form, behavior)
+    plans = RealizationPlan.of(form, behavior).weights.copy()
+    values = SequenceFormModel(form).direct_values(plans)
     goal = 1.0 * (np.arange(len(matrix)) < form.n_players)  # x E' lambda is the roots' multipliers
     answer = linprog(goal, A_ub=-matrix.T, b_ub=-values, bounds=(None, None), method="highs")
-    products = plans * (matrix.T @ np.asarray(answer.x) - values)
+    slacks = matrix.T @ np.asarray(answer.x) - values
     measured = verify(game.tree, BehaviorProfile.of(game.tree, behavior))
     return {
-        "gaps": np.bincount(_owner(form), products).tolist(),
-        "regrets": [float(regret) for regret in measured.regrets],
+        "gaps": np.bincount(_owner(form), plans * slacks),
+        "slacks": slacks,
+        "regrets": np.array(measured.regrets, dtype=float),
     }
-
-
-def _values(form: SequenceForm, behavior: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """V and x (S,): payoff of each sequence times the others' weights, and its own weight."""
-    plans = RealizationPlan.of(form, behavior).weights.copy()
-    return SequenceFormModel(form).direct_values(plans), plans
 
 
 def _owner(form: SequenceForm) -> IntArray:
@@ -113,9 +116,8 @@ def hand(_folder: Path, _jobs: Path, *, full: bool) -> Summary:
     played = {"cards": [2, 3, 4], "history": "check check bet fold call"}
     (paid,) = (hand["payoffs"] for hand in hands(tree) if hand.items() >= played.items())
     profits = dict(enumerate(map(int, paid), start=1))
-    stake = 2  # ante and bet of player 3, taken back with the pot
-    infosets = np.bincount(tree.infoset_player).tolist()
-    return {"profits": profits, "pot": profits[3] + stake, "infosets": infosets}
+    pot = profits[3] + 2  # ante and bet of player 3, taken back with the pot
+    return {"profits": profits, "pot": pot, "infosets": np.bincount(tree.infoset_player).tolist()}
 
 
 _HALF, _NOTHING = Fraction(1, 2), Fraction(0)
@@ -141,12 +143,12 @@ def readings(folder: Path, _jobs: Path, *, full: bool) -> Summary:
         (folder / f"{name}.json").write_text(text, encoding="utf-8")
     return {
         "readings": {
-            name: [_measured(*values, changed) for values in product(eighths, eighths)]
+            name: [_measured(_member(*values, changed)) for values in product(eighths, eighths)]
             for name, changed in READINGS.items()
         },
         "pairs": [
             {"a33": str(a33), "c32": str(c32)}
-            | _measured(quarter, quarter, {"a33": a33, "c32": c32})
+            | _measured(_member(quarter, quarter, {"a33": a33, "c32": c32}))
             for a33, c32 in product(quarters, quarters)
         ],
     }
@@ -161,8 +163,8 @@ def _member(b32: Fraction, c11: Fraction, changed: dict[str, Fraction]) -> Behav
     return known.layout.exact_profile([names[variable] for variable in known.layout.variables])
 
 
-def _measured(b32: Fraction, c11: Fraction, changed: dict[str, Fraction]) -> Summary:
-    found = verify_exactly(load_game(FULL).tree, _member(b32, c11, changed))
+def _measured(profile: BehaviorProfile) -> Summary:
+    found = verify_exactly(load_game(FULL).tree, profile)
     return {"regrets": [*map(str, found.regrets)], "payoffs": [*map(str, found.payoffs)]}
 
 
@@ -192,15 +194,17 @@ def gambit_says(_folder: Path, _jobs: Path, *, full: bool) -> Summary:
     return found
 
 
-def rounded(_folder: Path, jobs: Path, *, full: bool) -> list[Summary]:
-    """Exact regrets of the end of Gambit's path, rounded to four digits as its window shows it."""
+def rounded(_folder: Path, jobs: Path, *, full: bool) -> Summary:
+    """Gain at the end of Gambit's path, and rounded to four digits as its window shows it."""
     tree = load_game(REDUCED).tree
-    place, found = action_labels(tree).index("P1|3:KBF|call"), []
-    for behavior in found_by(jobs / "race", REDUCED, "gambit_logit_path"):
-        profile = BehaviorProfile.of_exact(tree, rounded_rows(tree, behavior))
-        regrets = [*map(str, verify_exactly(tree, profile).regrets)]
-        found.append({"regrets": regrets, "a33": str((profile.exact or ())[place])})
-    return found
+    found = found_by(jobs / "race", REDUCED, "gambit_logit_path")
+    if not found:
+        return {"unavailable": "Gambit's path left no profile on the reduced game"}
+    exact = rounded_rows(tree, found[0])
+    before = float(verify(tree, BehaviorProfile.of(tree, found[0])).max_regret)
+    gain = float(verify_exactly(tree, BehaviorProfile.of_exact(tree, exact)).max_regret)
+    a33 = float(exact[action_labels(tree).index("P1|3:KBF|call")])
+    return {"gain": gain, "a33": a33, "cause": {"before": before, "rounding adds": gain - before}}
 
 
 def rounded_rows(tree: GameTree, behavior: FloatArray) -> list[Fraction]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -13,8 +12,8 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from eqbench.documents import read_file
-from eqbench.papers.checks import Finding, Interval, Missing, number_in
+from eqbench.papers.checks import Finding, Interval, Missing
+from eqbench.papers.paper import load_paper
 from eqbench.papers.stored import NotStoredError, Stored
 from eqbench.spec import parse_spec
 from eqbench.store.schema import CellRecord
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 Nested = dict[str, Any]  # values by name, nested
 Cells = Sequence[CellRecord]
 
-FULL, REDUCED, STRATEGIC = "kuhn3", "kuhn3_reduced", "random(players=3,actions=3,seed=0)"
+FULL, REDUCED = "kuhn3", "kuhn3_reduced"
 PAPER, GUROBI = (f"ncp(formulation=paper,backend={name})" for name in ("scip", "gurobi"))
 LOGIT = "gambit_logit_path"
 _FOUND = 6e-4  # max regret of a result of Gambit: a share of 1e-4 of the payoff range, 6
@@ -37,13 +36,6 @@ _KINDS = {
     "queen calls after a bet, a call": r"\|2:.*BC\|call",
     "ace checks": r"\|4:KK\|check",
 }
-
-
-def _printed(row: str, column: str) -> Fraction:
-    """A number that the paper prints."""
-    lines = read_file(Path(__file__).with_name("claims.csv")).decode().splitlines()
-    claims = {(claim["row"], claim["column"]): claim for claim in csv.DictReader(lines)}
-    return number_in(claims[row, column]["printed"])[0]
 
 
 def _cells(stored: Stored, job: str, game: str, solver: str) -> list[CellRecord]:
@@ -59,10 +51,6 @@ def _regret(cell: CellRecord) -> float:
     return inf if cell.max_regret is None else cell.max_regret
 
 
-def _regrets(cells: Cells) -> list[float]:
-    return [*map(_regret, cells)]
-
-
 def _statistics(cells: Cells, name: str) -> list[Any]:
     """A figure of the solver's own, of all seeds."""
     for cell in cells:
@@ -76,7 +64,7 @@ def _outcome(cells: Cells) -> Nested:
     times = [cell.elapsed_s for cell in cells if cell.elapsed_s is not None]
     raw = [cell.statistics.get("raw_max_regret", inf) for cell in cells]
     return {
-        "max regret": _regrets(cells),
+        "max regret": [*map(_regret, cells)],
         **({"before polishing": raw} if cells[0].solver.startswith("ncp") else {}),
         "median s": median(times) if times else inf,
         "ended": cells[0].status,
@@ -121,36 +109,29 @@ def _table(stored: Stored, job: str, summary: Callable[[Cells], Any] = _outcome)
     return found
 
 
-race, equilibria, two_players, gambit_two_players, gambit, self_play = (
+race, equilibria, two_players, gambit, gambit_two_players, self_play, small_games = (
     partial(_table, job=job)
-    for job in ("race", "equilibria", "two_players", "gambit_two_players", "gambit", "self_play")
+    for job in (
+        *("race", "equilibria", "two_players", "gambit", "gambit_two_players", "self_play"),
+        "small_games",
+    )
 )
 payoffs, family = (partial(_table, job="race", summary=what) for what in (_payoffs, _family))
 
 
-def conditions(stored: Stored) -> Nested:
-    """The least x·r that multipliers leave beside regrets, slacks, and the last line of the LCP."""
-    found = stored["conditions"].summary
-    equilibria, others, pair = (found[name] for name in ("equilibria", "others", "two_players"))
-    off = [abs(g - r) for o in others for g, r in zip(o["gaps"], o["regrets"], strict=True)]
-    slacks = max(found["slacks"], key=lambda own: max(own) - min(own))
-    return {
-        "E": found["matrix"],
-        "equilibria": {"least x·r": [max(one["gaps"]) for one in equilibria.values()]},
-        "other profiles": {
-            "least x·r": min(max(one["gaps"]) for one in others),
-            "off the regret by": max(off),
-        },
-        "B": {
-            **dict(zip(("rows", "columns"), pair["sequences"], strict=True)),
-            "with Bᵀ": pair["gaps"][1],
-        },
-        "slacks": {
-            "of a player": slacks,
-            "apart": max(slacks) - min(slacks),
-            "max regret": max(equilibria[STRATEGIC]["regrets"]),
-        },
-    }
+def _available(found: Any) -> Any:
+    """What a computation has found, or `Missing` if it says why there is nothing."""
+    return Missing(found["unavailable"]) if "unavailable" in found else found
+
+
+def _summary(stored: Stored, job: str) -> Any:
+    """What a job has stored as values by name."""
+    return _available(stored[job].summary)
+
+
+conditions, hand, gambit_says, rounded = (
+    partial(_summary, job=job) for job in ("conditions", "hand", "gambit_says", "rounded")
+)
 
 
 def strategic(stored: Stored) -> Nested:
@@ -169,11 +150,6 @@ def strategic(stored: Stored) -> Nested:
             *_statistics([c for c in own if c.game.startswith("random(players=4,")], "columns")
         },
     }
-
-
-def hand(stored: Stored) -> Any:
-    """The example, and information sets by player."""
-    return stored["hand"].summary
 
 
 def dominated(stored: Stored) -> Nested:
@@ -263,9 +239,9 @@ def advantage(stored: Stored) -> Nested:
     found = {name: {size: sizes[size][name] for size in _SIZES} for name in names}
     if any(map(isnan, found["median_s"].values())):
         raise NotStoredError("a size has no times of both methods")
-    rows = ["n = {}, m = {}".format(*size.split("x")) for size in _SIZES]
-    ncp, mip = ([_printed(row, f"{n} avg. runtime") for row in rows] for n in ("NCP", "MIP"))
-    printed = [b / a for a, b in zip(ncp, mip, strict=True)]
+    claims = [claim for part in load_paper(Path(__file__).parent).parts for claim in part.claims]
+    means = {c.fact: float(c.printed) for c in claims if c.column.endswith("avg. runtime")}
+    printed = [means[f"table_1/{size}/mip"] / means[f"table_1/{size}/ncp"] for size in _SIZES]
     return {
         "medians": Finding(found["median_s"], found),
         "printed means do not grow": any(b <= a for a, b in pairwise(printed)),
@@ -279,43 +255,24 @@ def sizes(stored: Stored) -> Nested:
     return {"full": full, "reduced": reduced, "fewer decision nodes, %": 100 * share}
 
 
-def models(stored: Stored) -> Nested:
+def models(stored: Stored) -> Any:
     """Sizes of the paper's program with 0, 21 and 22 actions fixed."""
-    found: Nested = stored["program"].summary["models"]
-    names = ("presolve_rows", "presolve_columns", "complementarities")
-    return found | {"fixed": {n: [found[n][name] for name in names] for n in ("22", "21")}}
-
-
-def another_tree(stored: Stored) -> Any:
-    """Sizes of the model with 21 actions fixed, if the tree without these is another one."""
-    without, reduced = (stored[f"info_{name}"].printed_json["sizes"] for name in ("21", "reduced"))
-    if without["nodes"] == reduced["nodes"]:
-        return Missing("the tree without 21 actions is as large as that of the reduced game")
-    return models(stored)["21"]
+    return stored["program"].summary["models"]
 
 
 def nonzeros(stored: Stored) -> dict[str, int]:
     """Nonzeros of the full model as SCIP counts them, and of ours."""
     (counted, *_) = _statistics(_cells(stored, "race", FULL, PAPER), "nonzeros")
-    return {"SCIP": counted} | {
-        n: own["nonzeros"] for n, own in stored["program"].summary["models"].items()
-    }
+    return {"SCIP": counted} | {n: sizes["nonzeros"] for n, sizes in models(stored).items()}
 
 
 def gurobi(stored: Stored) -> Nested:
     """What Gurobi's log says of both models; it leaves out what there is none of."""
-    said = stored["program"].summary["gurobi"]
-    found = {"reduced": _said(said["21"]), "full": _said(said["0"])}
+    logs = stored["program"].summary["gurobi"]
+    found = {game: _available(logs[n]) for game, n in (("reduced", "21"), ("full", "0"))}
     missing = [log for log in found.values() if isinstance(log, Missing)]
     ratio = missing[0] if missing else found["full"]["nonzeros"] / found["reduced"]["nonzeros"]
     return found | {"nonzeros": ratio}
-
-
-def _said(log: Nested) -> Any:
-    if "unavailable" in log:
-        return Missing(log["unavailable"])
-    search = {"s": log["s"], "max regret": max(log["regrets"], default=inf)}
-    return {"time": Missing("it is not logged")} | log | {"search": search}
 
 
 def full_game(stored: Stored) -> Nested:
@@ -355,21 +312,13 @@ def described(stored: Stored) -> Nested:
             "β": named["identity"]["parameters"]["beta"],
             "differences of payoffs": [a - b for a, b in zip(theirs, ours, strict=True)],
         },
-        "payoffs": {
-            "payoffs": {", ".join(i["payoffs"]) for i in (*pairs, *readings["as_described"])}
-        },
+        "payoffs": {", ".join(i["payoffs"]) for i in (*pairs, *readings["as_described"])},
         "a33": {
             "a33": [a33 for a33, gain in beside.items() if not gain],
             "player 2 gains by a33": beside,
             "with c32 = 0": gains["a33_alone"],
         },
     }
-
-
-def gambit_says(stored: Stored) -> Any:
-    """What pygambit itself says: whether it refuses three players, and whether it takes trees."""
-    said = stored["gambit_says"].summary
-    return Missing(said["unavailable"]) if "unavailable" in said else said
 
 
 def gambit_results(stored: Stored) -> Nested:
@@ -384,22 +333,12 @@ def gambit_results(stored: Stored) -> Nested:
     return found | {"found": missing if only_logit else near}
 
 
-def rounded(stored: Stored) -> Nested:
-    """The rounded end of the path on the reduced game."""
-    if not (found := stored["rounded"].summary):
-        raise NotStoredError("Gambit's path left no profile on the reduced game")
-    gain = float(max(map(Fraction, found[0]["regrets"])))
-    before = _regret(_cells(stored, "race", REDUCED, LOGIT)[0])
-    cause = {"before": before, "rounding adds": gain - before}
-    return {"gain": gain, "a33": float(Fraction(found[0]["a33"])), "cause": cause}
-
-
 def beside_program(stored: Stored) -> Nested:
     """Gambit's logit path beside the paper's program."""
     logit, program = (_cells(stored, "race", REDUCED, solver) for solver in (LOGIT, PAPER))
     times = [_outcome(cells)["median s"] for cells in (logit, program)]
-    gain, raw = rounded(stored)["gain"], max(_statistics(program, "raw_max_regret"))
     (own, *_), others = _payoffs(logit)[1], _payoffs(program)[1]
+    gain, raw = stored["rounded"].summary["gain"], max(_statistics(program, "raw_max_regret"))
     on_full = [_regret(_cells(stored, "race", FULL, solver)[0]) for solver in (LOGIT, PAPER)]
     return {
         "larger": Finding(gain / raw if raw else inf, {"logit": gain, "program": raw}),
@@ -416,17 +355,10 @@ def qre(stored: Stored) -> Nested:
     return {"principal": principal, "ends": [branch["max_regret"] for branch in branches]}
 
 
-def small_games(stored: Stored) -> Nested:
-    """How many random starts stay off the equilibrium of a small game, by method."""
-    found = {name: own["jordan"] for name, own in _table(stored, "small_games", _regrets).items()}
-    far = {name: sum(regret > 0.1 for regret in regrets) for name, regrets in found.items()}
-    return {"stay off": far, "max regrets": found}
-
-
 def _ahead(stored: Stored, job: str) -> Nested:
     """Median regret over that of the best start, in the middle of the games."""
-    found = _table(stored, job, _regrets).values()
-    gains = [median(regrets) / min(regrets) for own in found for regrets in own.values()]
+    found = [own["max regret"] for games in _table(stored, job).values() for own in games.values()]
+    gains = [median(regrets) / min(regrets) for regrets in found]
     return {"median": median(gains), "by game": gains}
 
 

@@ -33,7 +33,7 @@ from eqbench.studies.branch import action_labels
 from eqbench.verification import verify
 
 NEVER = -1
-_TOO_LARGE = 10010
+_LESS = {0: "none", 21: "dominated21", 22: "dominated22"}
 # lines of Gurobi's log, and the figures that stand there; 0 where there is no such line
 _LINES = {
     r"Presolve added (\d+) rows and (\d+) columns": ("rows added", "columns added"),
@@ -49,25 +49,24 @@ _ANY_CUT = re.compile(r"^  [A-Z][A-Za-z \-]+: (\d+)$", re.MULTILINE)
 
 
 def program(folder: Path, _jobs: Path, *, full: bool) -> dict[str, Any]:
-    """Sizes of the full model and of those with 21 and 22 actions fixed; what Gurobi says of them.
+    """Sizes of the models with 0, 21 and 22 actions fixed, and what Gurobi says of them.
 
-    The model with 22 takes Gurobi a minute, so it belongs to the full extent.
+    `nodes` are those of the tree without these actions. The model with 22 takes Gurobi a minute,
+    so it belongs to the full extent.
     """
-    game = load_game("kuhn3")
-    form, missing = game.sequence_form, {n: missing_actions(game.tree, n) for n in (0, 21, 22)}
+    game, asked = load_game("kuhn3"), _LESS if full else (0, 21)
+    form, specs = game.sequence_form, "kuhn(players=3,cards=4,reduce={})"
+    trees = {n: load_game(specs.format(name)).tree for n, name in _LESS.items()}
+    missing = {n: missing_actions(game.tree, tree) for n, tree in trees.items()}
     columns = {n: columns_left(form, [*removed.values()]) for n, removed in missing.items()}
-    asked = columns if full else (0, 21)
-    return {
-        "models": {n: model_sizes(form, columns[n], n) for n in columns},
-        "removed": list(missing[22]),
-        "gurobi": {n: _solve(game, columns[n], folder / f"{n}.log") for n in asked},
-    }
+    sizes = {n: {"nodes": trees[n].n_nodes} | model_sizes(form, columns[n], n) for n in trees}
+    said = {n: _solve(game, columns[n], folder / f"{n}.log") for n in asked}
+    return {"models": sizes, "removed": list(missing[22]), "gurobi": said}
 
 
-def missing_actions(full: GameTree, count: int) -> dict[str, int]:
-    """Actions that the game with so many less lacks, by ``player|information set|action``."""
-    reduce = f"dominated{count}" if count else "none"
-    left = set(action_labels(load_game(f"kuhn(players=3,cards=4,reduce={reduce})").tree))
+def missing_actions(full: GameTree, reduced: GameTree) -> dict[str, int]:
+    """Actions that a reduced game lacks, by ``player|information set|action``."""
+    left = set(action_labels(reduced))
     return {name: action for action, name in enumerate(action_labels(full)) if name not in left}
 
 
@@ -128,25 +127,21 @@ def _solve(game: Game, column: NDArray[np.int64], log: Path) -> dict[str, Any]:
             weights = _fill(filled, form, column)
             filled.optimize()
             found = {s: weight.X for s, weight in weights.items()} if filled.SolCount else {}
-            answer = read_log(read_file(log).decode()) | {
-                "s": float(filled.Runtime),
-                "work": float(filled.Work),
-                "nodes": int(filled.NodeCount),
-                "iterations": int(filled.IterCount),
-            }
+            answer = read_log(read_file(log).decode())
+            answer |= {"work": filled.Work, "nodes": filled.NodeCount}
+            answer |= {"iterations": filled.IterCount, "search": {"s": filled.Runtime}}
     except gp.GurobiError as error:
-        if error.errno != _TOO_LARGE:
+        if error.errno != gp.GRB.Error.SIZE_LIMIT_EXCEEDED:
             return {"unavailable": f"Gurobi: {error}"}
         sizes = model_sizes(form, column, 0)
         left = sizes["columns"] - sizes["presolve_columns"]
         why = "columns are left, more than Gurobi's size-limited license admits"
         return {"unavailable": f"{left} {why}"}
-    if not found:
-        return answer | {"regrets": []}
     by_column = [max(found.get(s, 1.0), 0.0) for s in range(form.n_sequences)]
     plans = np.where(column == NEVER, 0.0, np.array(by_column)[column])
     measured = verify(game.tree, BehaviorProfile.of(game.tree, shares(form, plans)))
-    return answer | {"regrets": list(measured.regrets)}
+    answer["search"]["regrets"] = list(measured.regrets) if found else []
+    return answer
 
 
 def _fill(filled: Any, form: SequenceForm, column: NDArray[np.int64]) -> dict[int, Any]:
@@ -184,13 +179,11 @@ def _fill(filled: Any, form: SequenceForm, column: NDArray[np.int64]) -> dict[in
     return weights
 
 
-def read_log(text: str) -> dict[str, float]:
+def read_log(text: str) -> dict[str, Any]:
     """Sizes that Gurobi's log gives, 0 for what it does not name, and the time of the presolve."""
-    found = dict.fromkeys([name for names in _LINES.values() for name in names], 0.0)
+    found: dict[str, Any] = {name: 0.0 for names in _LINES.values() for name in names}
+    found["time"] = []  # 0 would be a finding
     for pattern, names in _LINES.items():
-        match = re.search(pattern, text, re.MULTILINE)
-        if match is not None:
+        if match := re.search(pattern, text, re.MULTILINE):
             found |= zip(names, map(float, match.groups()), strict=True)
-        elif names == ("time",):  # which would be no finding
-            del found["time"]
     return found | {"all cuts": sum(map(int, _ANY_CUT.findall(text)))}
