@@ -132,7 +132,7 @@ def family_of_kuhn3(_folder: Path, _jobs: Path, *, full: bool) -> Summary:
     beyond = dict.fromkeys(known.parameters, Fraction(0))
     beyond |= {"b21": _BETA_BEYOND, "c33": Fraction(1, 2)}
     return {
-        "parameters": [[len(one.parameters), len(one.idle)] for one in sets],
+        "parameters": [len(one.parameters) for one in sets],
         "members": [_member(game, one, values) for one in sets for values in _members(one)],
         "beyond": _measured(game, known.member([*beyond.values()])),
     }

@@ -12,8 +12,6 @@ from eqbench.papers.checks import Finding, Interval
 from eqbench.papers.formulas import Points
 from eqbench.papers.stored import Stored
 
-Play = dict[str, dict[str, Fraction]]  # how often each player is aggressive, by information set
-
 _BETTING = r"(check ){0,2}bet( (call|fold)){2}|check check check"  # of three players
 
 
@@ -31,13 +29,21 @@ def deck(stored: Stored) -> dict[str, list[int]]:
     return found
 
 
-def pays(stored: Stored) -> dict[str, list[str]]:
-    """Payoffs of both players with the higher card and with the lower one, by history."""
-    found: dict[str, set[tuple[bool, str]]] = {}
+def pays(stored: Stored) -> dict[str, dict[str, Any]]:
+    """Payoffs with the higher card and with the lower one, pot and what is won, by history.
+
+    Before the pot stands who takes it if the other folds.
+    """
+    hands: dict[str, list[dict[str, Any]]] = {}
     for hand in _hands(stored, "kuhn2"):
-        lower = hand["cards"][0] < hand["cards"][1]
-        found.setdefault(hand["history"], set()).add((lower, "/".join(hand["payoffs"])))
-    return {history: [payoffs for _, payoffs in sorted(kinds)] for history, kinds in found.items()}
+        hands.setdefault(hand["history"], []).append(hand)
+    found = {}
+    for history, own in hands.items():
+        paid = {(h["cards"][0] < h["cards"][1], "/".join(h["payoffs"])) for h in own}
+        taker = [1 + len(history.split()) % 2] if "fold" in history else []
+        won = [*taker, sum(_chips(own[0])), max(map(int, own[0]["payoffs"]))]
+        found[history] = {"payoffs": [text for _, text in sorted(paid)], "pot, won": won}
+    return found
 
 
 def pure(stored: Stored) -> float:
@@ -48,15 +54,11 @@ def pure(stored: Stored) -> float:
 def value(stored: Stored) -> dict[str, set[Fraction]]:
     """Payoffs of each player over all equilibria found: exactly, and rounded to 12 digits."""
     cells = stored["two_player_equilibria"].cells
-    found = [e.exact["payoffs"] for cell in cells for e in cell.equilibria if e.exact]
-    near = [cell.payoffs for cell in cells if cell.payoffs]
-    return {
-        f"player {p + 1}": {
-            *(Fraction(payoffs[p]) for payoffs in found),
-            *(Fraction(payoffs[p]).limit_denominator(10**6) for payoffs in near),
-        }
-        for p in (0, 1)
-    }
+    exact = [e.exact["payoffs"] for cell in cells for e in cell.equilibria if e.exact]
+    found = [[Fraction(payoff) for payoff in own] for own in exact]
+    floats = [cell.payoffs for cell in cells if cell.payoffs]
+    found += [[Fraction(payoff).limit_denominator(10**6) for payoff in own] for own in floats]
+    return {f"player {p + 1}": {own[p] for own in found} for p in (0, 1)}
 
 
 def listed(stored: Stored) -> dict[str, Any]:
@@ -64,46 +66,40 @@ def listed(stored: Stored) -> dict[str, Any]:
     job = stored["two_player_equilibria"]
     cell = next(cell for cell in job.cells if cell.solver == "case_enumeration")
     found = (_aggressive(job.json(item.profile)) for item in cell.equilibria if item.profile)
-    profiles = sorted(found, key=lambda play: play["P1"]["1:"])
-    rows = [[float(v) for own in play.values() for v in own.values()] for play in profiles]
-    alphas = [play["P1"]["1:"] for play in profiles]
-    by_infoset = {
-        player: {infoset: [play[player][infoset] for play in profiles] for infoset in own}
-        for player, own in profiles[0].items()
-    }
-
-    def follows(infoset: str) -> Finding:
-        values = by_infoset["P1"][infoset]
-        shown = dict(zip(alphas, values, strict=True))
-        return Finding(Points([{"α": alpha} for alpha in alphas], values), shown)
-
+    profiles = sorted(found, key=lambda play: play["P1|1:"])
+    values = {place: [play[place] for play in profiles] for place in profiles[0]}
+    alphas, rows = values["P1|1:"], np.array([*values.values()], dtype=float)
+    second = {tuple(v for at, v in play.items() if at.startswith("P2")) for play in profiles}
     # more than two different points, whose differences are multiples of one another
-    segment = len(set(alphas)) > 2 and np.linalg.matrix_rank(np.subtract(rows, rows[0])) == 1
+    segment = len(set(alphas)) > 2 and np.linalg.matrix_rank(rows - rows[:, :1]) == 1
+    points = [{"α": alpha} for alpha in alphas]
     return {
         "one segment": Finding(bool(segment), {"α": alphas}),
         "α": alphas,
-        "player 1": {infoset: set(values) for infoset, values in by_infoset["P1"].items()},
-        "player 2": {infoset: set(values) for infoset, values in by_infoset["P2"].items()},
-        "by α": {infoset: follows(infoset) for infoset in by_infoset["P1"]},
-        "strategies of player 2": len({tuple(play["P2"].items()) for play in profiles}),
+        "values": {place: set(own) for place, own in values.items()},
+        "by α": {
+            place: Finding(Points(points, own), dict(zip(alphas, own, strict=True)))
+            for place, own in values.items()
+        },
+        "strategies of player 2": len(second),
     }
 
 
-def alpha(stored: Stored) -> Finding:
+def alpha(stored: Stored) -> dict[str, Any]:
     """The range of α, and the largest regret of the family at values in it."""
     alphas = listed(stored)["α"]
     members = stored["two_player_family"].summary["members"]
     regret = max(Fraction(member["max_regret"]) for member in members)
-    shown = {"listed": alphas, "largest regret of the family": regret}
-    return Finding([min(alphas), max(alphas), regret], shown)
+    ends = [min(alphas), max(alphas)]
+    return {"listed": alphas, "ends": ends, "largest regret of the family": regret}
 
 
-def _aggressive(document: dict[str, Any]) -> Play:
+def _aggressive(document: dict[str, Any]) -> dict[str, Fraction]:
+    """How often a player bets or calls, by ``player|information set``."""
     return {
-        player: {
-            infoset: Fraction(row.get("bet", row.get("call", 0))) for infoset, row in rows.items()
-        }
+        f"{player}|{infoset}": Fraction(row.get("bet", row.get("call", 0)))
         for player, rows in document["behavior"].items()
+        for infoset, row in rows.items()
     }
 
 
@@ -112,10 +108,10 @@ def tree(stored: Stored) -> dict[str, Any]:
     idle = stored["two_player_family"].summary["idle_edges"]
     dotted = stored["two_player_tree"].printed.count('stroke-dasharray="0.1 4"')
     play = _aggressive(stored["two_player_family"].json("drawn.json"))
-    places = {"P1": "1: 2: 3: 1:KB 2:KB 3:KB", "P2": "1:K 2:K 3:K 1:B 2:B 3:B"}
+    places = [("P1", ""), ("P1", "KB"), ("P2", "K"), ("P2", "B")]
     return {
         "dotted": Finding({dotted, *idle.values()}, {"dotted edges": dotted, "by play": idle}),
-        "frequencies": [play[player][at] for player, own in places.items() for at in own.split()],
+        "frequencies": [play[f"{who}|{card}:{seen}"] for who, seen in places for card in "123"],
     }
 
 
@@ -132,20 +128,24 @@ def rules_of_three(stored: Stored) -> dict[str, Any]:
 
 
 def _due(hand: dict[str, Any]) -> list[int]:
-    """What each of three players wins by the rules: the pot less own chips, or minus own chips."""
-    moves, cards = hand["history"].split(), hand["cards"]
-    last = {place % 3: move for place, move in enumerate(moves)}
-    chips = [1 + (last[player] in ("bet", "call")) for player in range(3)]
-    stays = [player for player in range(3) if chips[player] == max(chips)]
+    """What each player wins by the rules: the pot less own chips, or minus own chips."""
+    chips, cards = _chips(hand), hand["cards"]
+    stays = [player for player, own in enumerate(chips) if own == max(chips)]
     winner = max(stays, key=lambda player: cards[player])
-    return [(sum(chips) if player == winner else 0) - chips[player] for player in range(3)]
+    return [sum(chips) * (player == winner) - own for player, own in enumerate(chips)]
 
 
-def parameters(stored: Stored) -> dict[str, list[int]]:
-    """Least and largest number of parameters of a part, all and without those that are idle."""
+def _chips(hand: dict[str, Any]) -> list[int]:
+    """What each player has paid into the pot by the rules: one, and one more with a bet or call."""
+    players, moves = len(hand["cards"]), hand["history"].split()
+    last = {place % players: move for place, move in enumerate(moves)}
+    return [1 + (last[player] in ("bet", "call")) for player in range(players)]
+
+
+def parameters(stored: Stored) -> list[int]:
+    """Least and largest number of parameters of a part."""
     counts = stored["three_player_family"].summary["parameters"]
-    free, matter = [count for count, _ in counts], [count - idle for count, idle in counts]
-    return {"all": [min(free), max(free)], "not idle": [min(matter), max(matter)]}
+    return [min(counts), max(counts)]
 
 
 def members(stored: Stored) -> dict[str, Any]:
@@ -160,20 +160,16 @@ def members(stored: Stored) -> dict[str, Any]:
     equal = [stable for stable, gap in zip(is_stable, gaps, strict=True) if gap == 0]
     sums = {u1 + u3 for u1, u3 in zip(first, third, strict=True)}
     shifts = all(is_stable) and len(sums) == len(set(second)) == 1 and len(set(first)) > 1
-
-    def by_beta(own: list[Fraction]) -> Finding:
-        points = Points([{"β": beta} for beta in betas], own)
-        return Finding(points, Interval(min(own), max(own)))
-
+    points = [{"β": beta} for beta in betas]
     return {
         # actions stand in pairs, check before bet; the four openings come first
         "player 1": Finding(
             [len(strategies), all(own[:8:2] == ("1",) * 4 for own in strategies)],
             {"strategies": len(strategies), "members": len(found)},
         ),
-        "u1": by_beta(first),
+        "u1": Finding(Points(points, first), Interval(min(first), max(first))),
         "u2": set(second),
-        "u3": by_beta(third),
+        "u3": Finding(Points(points, third), Interval(min(third), max(third))),
         "u1 − u2": gaps,
         "equal payoffs without regret": bool(equal) and all(equal),
         "shift": Finding(shifts, {"u1 + u3": sums, "u2": set(second)}),

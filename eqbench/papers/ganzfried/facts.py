@@ -109,12 +109,9 @@ def _table(stored: Stored, job: str, summary: Callable[[Cells], Any] = _outcome)
     return found
 
 
-race, equilibria, two_players, gambit, gambit_two_players, self_play, small_games = (
-    partial(_table, job=job)
-    for job in (
-        *("race", "equilibria", "two_players", "gambit", "gambit_two_players", "self_play"),
-        "small_games",
-    )
+_RUNS = ("race", "equilibria", "two_players", "gambit", "gambit_two_players", "self_play", "jordan")
+race, equilibria, two_players, gambit, gambit_two_players, self_play, jordan = (
+    partial(_table, job=job) for job in _RUNS
 )
 payoffs, family = (partial(_table, job="race", summary=what) for what in (_payoffs, _family))
 
@@ -138,6 +135,7 @@ def strategic(stored: Stored) -> Nested:
     """The program on random games in strategic form."""
     cells = stored["table_1_run"].cells
     own = [cell for cell in cells if cell.solver.startswith("ncp")]
+    four = [cell for cell in own if cell.game.startswith("random(players=4,")]
     specs = [parse_spec(cell.solver_spec) for cell in cells if cell.status == "ok"]
     tolerances = {spec.name: Fraction(dict(spec.options)["feasibility"]) for spec in specs}
     return {
@@ -146,9 +144,7 @@ def strategic(stored: Stored) -> Nested:
             "max regret": [_regret(cell) for cell in own if cell.status == "ok"],
         },
         "feasibility": {name: tolerances.get(name, inf) for name in ("ncp", "mip")},
-        "columns with four players": {
-            *_statistics([c for c in own if c.game.startswith("random(players=4,")], "columns")
-        },
+        "columns with four players": {*_statistics(four, "columns")},
     }
 
 
@@ -159,9 +155,8 @@ def dominated(stored: Stored) -> Nested:
     removed = set(stored["program"].summary["removed"])
     counts = {k: sum(bool(re.search(p, name)) for name in found) for k, p in _KINDS.items()}
     in_table = sum(counts.values()) - counts["ace checks"]
-    only = {"only dominated": len(found - removed), "only removed": len(removed - found)}
     return counts | {
-        "removed": {"both": len(found & removed)} | only,
+        "removed": {"both": len(found & removed), "only one": len(found ^ removed)},
         "in Table 2": {"listed": in_table, "not listed": len(found) - in_table},
     }
 
@@ -301,16 +296,14 @@ def described(stored: Stored) -> Nested:
             "payoffs": ours,
             "regrets": [*map(Fraction, named["exact"]["regrets"])],
             "strict member": named["identity"]["strict"],
+            "β": named["identity"]["parameters"]["beta"],
+            "less payoffs of the family": [a - b for a, b in zip(ours, theirs, strict=True)],
         },
         "gains": gains,
         "family": {
             "c32": Fraction(row["call"]),
             "c33": family["identity"]["parameters"]["c33"],
             "strict member": family["identity"]["strict"] and not family["identity"]["off_path"],
-        },
-        "agree": {
-            "β": named["identity"]["parameters"]["beta"],
-            "differences of payoffs": [a - b for a, b in zip(theirs, ours, strict=True)],
         },
         "payoffs": {", ".join(i["payoffs"]) for i in (*pairs, *readings["as_described"])},
         "a33": {
