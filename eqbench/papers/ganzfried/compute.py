@@ -136,8 +136,8 @@ def readings(folder: Path, _jobs: Path, *, full: bool) -> Summary:
 
     The profiles of the readings at b32 = c11 = 1/4 are written into the folder.
     """
+    quarter = Fraction(1, 4)
     eighths, quarters = ([Fraction(k, n) for k in range(5)] for n in (8, 4))
-    quarter = quarters[1]
     for name, changed in READINGS.items():
         text = profile_text(load_game(FULL).tree, _member(quarter, quarter, changed), FULL)
         (folder / f"{name}.json").write_text(text, encoding="utf-8")

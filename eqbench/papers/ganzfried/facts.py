@@ -201,9 +201,8 @@ def _of_size(cells: pd.DataFrame) -> Nested:
     own = {name: cells[cells["method"] == name] for name in ("ncp", "mip")}
     times = cells.pivot(index="game", columns="method", values="s").reindex(columns=[*own])
     common = times.dropna()
-    limit_s = cells["limit_s"].iloc[0]
     ratio = common["mip"].mean() / common["ncp"].mean()
-    low, high = (common[name].max() >= limit_s for name in own)
+    low, high = (common[name].max() >= cells["limit_s"].max() for name in own)
     bound = Interval(0.0 if low else ratio, inf if high else ratio)
     averages = {"median_s": times.median(), "mean_with_timeouts_s": times.mean()}
     return {name: _mean(games) for name, games in own.items()} | {
@@ -321,9 +320,8 @@ def gambit_results(stored: Stored) -> Nested:
     others = [cell for cell in cells if cell.solver not in near and "logit" not in cell.solver]
     ended = [cell.solver for cell in others if cell.status == "timeout"]
     missing = Missing("ten minutes for each method are too long here; until then nothing")
-    only_logit = ended and near and all("logit" in solver for solver in near)
-    found = gambit(stored) | dict.fromkeys(ended, missing)
-    return found | {"found": missing if only_logit else near}
+    is_open = ended and near and all("logit" in solver for solver in near)
+    return gambit(stored) | dict.fromkeys(ended, missing) | {"found": missing if is_open else near}
 
 
 def beside_program(stored: Stored) -> Nested:
