@@ -12,7 +12,6 @@ from types import SimpleNamespace as Job
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import eqbench
@@ -142,25 +141,27 @@ def test_rounded_profile_still_sums_to_one() -> None:
     assert found == [Fraction("0.3333"), Fraction("0.6667")] * tree.n_infosets
 
 
-def of_times(ncp: list[Any], mip: list[Any], size: str = "3x3") -> list[dict[str, Any]]:
+def of_times(ncp: list[Any], mip: list[Any], size: str = "3x3") -> list[CellRecord]:
     """Cells of a size from the times of both methods; a text is a status without a time."""
+
+    def ended(time: Any) -> dict[str, Any]:
+        if isinstance(time, float):
+            return {"status": "ok", "elapsed_s": time, "max_regret": 1e-9}
+        return {"status": time, "elapsed_s": 0.25, "reason": f"it was {time}"}
+
     players, actions = size.split("x")
     game = f"random(players={players},actions={actions},seed="
     return [
-        {
-            **{"game": f"{game}{seed})", "solver": f"{method}(polish=false)", "max_regret": 1e-9},
-            **{"status": "ok" if isinstance(time, float) else time, "reason": f"it was {time}"},
-            "elapsed_s": time if isinstance(time, float) else 0.25,
-        }
+        cell(f"{game}{seed})", f"{method}(polish=false)", **ended(time))
         for method, times in (("ncp", ncp), ("mip", mip))
         for seed, time in enumerate(times)
     ]
 
 
-def table(*cells: dict[str, Any]) -> Jobs:
+def table(cells: list[CellRecord]) -> Jobs:
     """The job of Table 1 with a limit of 60 seconds."""
-    limits = {"parts": [{"games": [cell["game"] for cell in cells], "timeout_s": 60.0}]}
-    return {"table_1_run": Job(json=lambda _: limits, results=pd.DataFrame(cells))}
+    limits = {"parts": [{"games": [cell.game for cell in cells], "timeout_s": 60.0}]}
+    return {"table_1_run": Job(json=lambda _: limits, cells=cells)}
 
 
 @pytest.mark.parametrize(
@@ -177,7 +178,7 @@ def table(*cells: dict[str, Any]) -> Jobs:
 def test_time_outs_count_as_the_limit_and_make_ratios_bounds(
     ncp: list[Any], mip: list[Any], low: float, high: float
 ) -> None:
-    ratio = table_1(Store(table(*of_times(ncp, mip))))["3x3"]["ratio"]  # type: ignore[arg-type]
+    ratio = table_1(Store(table(of_times(ncp, mip))))["3x3"]["ratio"]  # type: ignore[arg-type]
     assert (ratio.low, ratio.high) == (pytest.approx(low), pytest.approx(high))
 
 
@@ -194,7 +195,7 @@ def test_time_outs_count_as_the_limit_and_make_ratios_bounds(
 def test_a_bound_says_nothing_unless_most_games_were_solved(
     actions: int, mip: list[Any], expected: str
 ) -> None:
-    jobs = table(*of_times([0.1], mip, f"3x{actions}"))
+    jobs = table(of_times([0.1], mip, f"3x{actions}"))
     assert verdict(f"n = 3, m = {actions}", "MIP avg. runtime", jobs) == expected
 
 
@@ -203,7 +204,7 @@ def test_advantage_is_held_against_all_sizes_and_the_printed_means() -> None:
     for changed, expected in (({}, "reproduced"), ({"4x3": 1.5}, "source_error")):
         sizes = (growing | changed).items()
         cells = [cell for size, ratio in sizes for cell in of_times([1.0], [ratio], size)]
-        assert verdict("advantage", "", table(*cells)) == expected
+        assert verdict("advantage", "", table(cells)) == expected
 
 
 def stored(measured: dict[str, Any]) -> Jobs:

@@ -10,16 +10,15 @@ from itertools import pairwise
 from math import inf, isnan, prod
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from eqbench.papers.checks import Finding, Interval, Missing
 from eqbench.papers.paper import load_paper
 from eqbench.papers.stored import NotStoredError, Stored
 from eqbench.spec import parse_spec
 from eqbench.store.schema import CellRecord
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Nested = dict[str, Any]  # values by name, nested
 Cells = Sequence[CellRecord]
@@ -186,7 +185,8 @@ def table_1(stored: Stored) -> Nested:
     """
     job = stored["table_1_run"]
     limits = {g: p["timeout_s"] for p in job.json("manifest.json")["parts"] for g in p["games"]}
-    frame = job.results.assign(limit_s=lambda cells: cells["game"].map(limits))
+    frame = pd.DataFrame(job.cells).astype({"elapsed_s": float, "max_regret": float})
+    frame = frame.assign(limit_s=frame["game"].map(limits))
     frame["method"] = frame["solver"].str.partition("(")[0]
     # children are killed a little after the limit, and some end well in between
     solved = frame["elapsed_s"].clip(upper=frame["limit_s"]).where(frame["status"] == "ok")
@@ -254,10 +254,11 @@ def models(stored: Stored) -> Any:
     return stored["program"].summary["models"]
 
 
-def nonzeros(stored: Stored) -> dict[str, int]:
+def by_scip(stored: Stored) -> Nested:
     """Nonzeros of the full model as SCIP counts them, and of ours."""
     (counted, *_) = _statistics(_cells(stored, "race", FULL, PAPER), "nonzeros")
-    return {"SCIP": counted} | {n: sizes["nonzeros"] for n, sizes in models(stored).items()}
+    ours = {count: sizes["nonzeros"] for count, sizes in models(stored).items()}
+    return {"nonzeros": {"SCIP": counted} | ours}
 
 
 def gurobi(stored: Stored) -> Nested:
