@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from copy import deepcopy
 from fractions import Fraction
-from functools import cache
 from math import inf
 from pathlib import Path
 from types import SimpleNamespace as Job
@@ -17,15 +16,9 @@ import pytest
 import eqbench
 import eqbench.papers
 from eqbench.harness.experiment import read_experiment, shipped
-from eqbench.papers.ganzfried.compute import (
-    gambit_says,
-    hand,
-    least_gaps,
-    readings,
-    rounded_rows,
-)
+from eqbench.papers.ganzfried.compute import gambit_says, hand, least_gaps, readings, rounded_rows
 from eqbench.papers.ganzfried.facts import FULL, LOGIT, PAPER, REDUCED, table_1
-from eqbench.papers.ganzfried.program import columns_left, missing_actions, model_sizes, read_log
+from eqbench.papers.ganzfried.program import program, read_log
 from eqbench.papers.paper import load_paper
 from eqbench.papers.stored import NotStoredError
 from eqbench.papers.verdicts import Facts, verdict_of
@@ -78,33 +71,33 @@ def test_least_complementarity_is_the_regret(spec: str) -> None:
     assert max(found["gaps"]) > 1e-3
 
 
-def test_hand_of_the_paper() -> None:
+@pytest.fixture(scope="module")
+def computed(tmp_path_factory: pytest.TempPathFactory) -> Jobs:
+    """What the computations that take seconds store."""
+    folder = tmp_path_factory.mktemp("job")
+    functions = (hand, readings, program, gambit_says)
+    found = {own.__name__: own(folder, folder, full=False) for own in functions}
+    found["family"] = json.loads((folder / "family.json").read_text())
+    return json.loads(json.dumps(found))
+
+
+def test_hand_of_the_paper(computed: Jobs) -> None:
     """Ganzfried 2025, section 3: a profit of 3; the others lose 1 and 2."""
-    found = hand(Path(), Path(), full=False)
-    assert found == {"profits": {1: -1, 2: -2, 3: 3}, "pot": 5, "infosets": [16, 16, 16]}
+    profits = {"1": -1, "2": -2, "3": 3}
+    assert computed["hand"] == {"profits": profits, "pot": 5, "infosets": [16, 16, 16]}
 
 
-@cache
-def models() -> dict[str, dict[str, int]]:
-    game, names = eqbench.load_game(FULL), {0: "none", 21: "dominated21", 22: "dominated22"}
-    form, found = game.sequence_form, {}
-    for count, name in names.items():
-        reduced = eqbench.load_game(f"kuhn(players=3,cards=4,reduce={name})").tree
-        removed = [*missing_actions(game.tree, reduced).values()]
-        assert len(removed) == count
-        sizes = model_sizes(form, columns_left(form, removed), count)
-        found[str(count)] = {"nodes": reduced.n_nodes} | sizes
-    return found
-
-
-def test_first_presolves_of_the_paper_fit_21_fixed_actions() -> None:
+def test_first_presolves_of_the_paper_fit_21_fixed_actions(computed: Jobs) -> None:
     """Ganzfried 2025, section 4: 45 rows and 57 columns; of the full model 3 and 6."""
-    names = ("rows", "columns", "presolve_rows", "presolve_columns", "complementarities")
-    sizes = {name: tuple(model[key] for key in names) for name, model in models().items()}
-    assert sizes["0"] == (51, 249, 3, 6, 96)
-    assert sizes["21"] == (72, 249, 45, 57, 66)
-    assert sizes["22"] == (73, 249, 47, 60, 64)
-    assert models()["0"]["products"] == 396
+    names = ("nodes", "rows", "columns", "presolve_rows", "presolve_columns", "complementarities")
+    models = computed["program"]["models"]
+    sizes = {name: tuple(model[key] for key in names) for name, model in models.items()}
+    assert sizes == {
+        "0": (601, 51, 249, 3, 6, 96),
+        "21": (421, 72, 249, 45, 57, 66),
+        "22": (415, 73, 249, 47, 60, 64),
+    }
+    assert (models["0"]["products"], len(computed["program"]["removed"])) == (396, 22)
 
 
 def test_log_of_gurobi_is_read() -> None:
@@ -119,17 +112,10 @@ def test_log_of_gurobi_is_read() -> None:
     assert read_log("")["time"] == []
 
 
-@pytest.fixture(scope="module")
-def measured(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    folder = tmp_path_factory.mktemp("readings")
-    found = json.loads(json.dumps(readings(folder, folder, full=False)))
-    return found | {"family": json.loads((folder / "family.json").read_text())}
-
-
-def test_exact_regrets_off_the_path(measured: dict[str, Any]) -> None:
+def test_exact_regrets_off_the_path(computed: Jobs) -> None:
     """Only a33 + c32 = 1/2 keeps the equilibrium: player 2 gains by betting if there are too few
     calls, and by checking if there are too many."""
-    for item in measured["pairs"]:
+    for item in computed["readings"]["pairs"]:
         total = Fraction(item["a33"]) + Fraction(item["c32"]) - Fraction(1, 2)
         gain = Fraction(1, 12) * total if total > 0 else Fraction(-1, 3) * total
         assert [Fraction(text) for text in item["regrets"]] == [0, gain, 0]
@@ -207,10 +193,10 @@ def test_advantage_is_held_against_all_sizes_and_the_printed_means() -> None:
         assert verdict("advantage", "", table(cells)) == expected
 
 
-def stored(measured: dict[str, Any]) -> Jobs:
+def stored(computed: Jobs) -> Jobs:
     """Some jobs as they come out."""
     identity = {"strict": True, "off_path": {}, "parameters": {"c33": 0.25, "beta": 0.0}}
-    row = deepcopy(measured["family"])
+    row = deepcopy(computed["family"])
     logit: Any = {"max_regret": 1.9e-5, "elapsed_s": 5.0, "status": "ok"}
     program: Any = {"elapsed_s": 0.3, "status": "ok", "statistics": {"raw_max_regret": 1e-10}}
     race = [cell(REDUCED, LOGIT, **logit)]
@@ -220,8 +206,8 @@ def stored(measured: dict[str, Any]) -> Jobs:
     verified = {"exact": exact, "identity": identity}
     timeout = cell(REDUCED, "gambit_gnm", status="timeout", reason="still running")
     return {
-        "readings": Job(summary=deepcopy(measured), json=lambda _: row, row=row),
-        "program": Job(summary={"models": deepcopy(models())}),
+        "readings": Job(summary=deepcopy(computed["readings"]), json=lambda _: row, row=row),
+        "program": Job(summary=deepcopy(computed["program"])),
         "rounded": Job(summary={"gain": 1 / 59994}),
         "race": Job(cells=race),
         "gambit": Job(cells=[timeout, cell(REDUCED, LOGIT, **logit)]),
@@ -278,16 +264,18 @@ READINGS, MODELS = "readings/summary/readings", "program/summary/models"
     ],
 )
 def test_a_changed_result_turns_the_verdict(
-    row: str, column: str, path: str, value: Any, expected: str, measured: dict[str, Any]
+    row: str, column: str, path: str, value: Any, expected: str, computed: Jobs
 ) -> None:
-    jobs = stored(measured)
+    jobs = stored(computed)
     if path:
         change(jobs, path, value)
     assert verdict(row, column, jobs) == expected
 
 
-def test_pygambit_refuses_three_players_and_takes_trees_for_agent_equilibria() -> None:
-    said = gambit_says(Path(), Path(), full=False)
+def test_pygambit_refuses_three_players_and_takes_trees_for_agent_equilibria(
+    computed: Jobs,
+) -> None:
+    said = computed["gambit_says"]
     others = {name: {"answer": "no", "two players only": False} for name in said}
     for found, expected in ((said, "reproduced"), (others, "differs")):
         for method in ("lp", "liap"):
