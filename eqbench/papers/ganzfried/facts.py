@@ -125,8 +125,9 @@ def _summary(stored: Stored, job: str) -> Any:
     return _available(stored[job].summary)
 
 
-conditions, hand, gambit_says, rounded = (
-    partial(_summary, job=job) for job in ("conditions", "hand", "gambit_says", "rounded")
+conditions, hand, gambit_says, program, rounded = (
+    partial(_summary, job=job)
+    for job in ("conditions", "hand", "gambit_says", "program", "rounded")
 )
 
 
@@ -151,7 +152,7 @@ def dominated(stored: Stored) -> Nested:
     """Dominated actions by kind, and beside those that `kuhn3_reduced` lacks."""
     cells = _cells(stored, "equilibria", FULL, "ncp(dominated=remove,backend=scip)")
     found = set(_statistics(cells, "dominated_actions")[0])
-    removed = set(stored["program"].summary["removed"])
+    removed = set(program(stored)["removed"])
     counts = {k: sum(bool(re.search(p, name)) for name in found) for k, p in _KINDS.items()}
     in_table = sum(counts.values()) - counts["ace checks"]
     return counts | {
@@ -249,21 +250,16 @@ def sizes(stored: Stored) -> Nested:
     return {"full": full, "reduced": reduced, "fewer decision nodes, %": 100 * share}
 
 
-def models(stored: Stored) -> Any:
-    """Sizes of the paper's program with 0, 21 and 22 actions fixed."""
-    return stored["program"].summary["models"]
-
-
 def by_scip(stored: Stored) -> Nested:
     """Nonzeros of the full model as SCIP counts them, and of ours."""
     (counted, *_) = _statistics(_cells(stored, "race", FULL, PAPER), "nonzeros")
-    ours = {count: sizes["nonzeros"] for count, sizes in models(stored).items()}
+    ours = {count: own["nonzeros"] for count, own in program(stored)["models"].items()}
     return {"nonzeros": {"SCIP": counted} | ours}
 
 
 def gurobi(stored: Stored) -> Nested:
     """What Gurobi's log says of both models; it leaves out what there is none of."""
-    logs = stored["program"].summary["gurobi"]
+    logs = program(stored)["gurobi"]
     found = {game: _available(logs[n]) for game, n in (("reduced", "21"), ("full", "0"))}
     missing = [log for log in found.values() if isinstance(log, Missing)]
     ratio = missing[0] if missing else found["full"]["nonzeros"] / found["reduced"]["nonzeros"]
@@ -327,10 +323,10 @@ def gambit_results(stored: Stored) -> Nested:
 
 def beside_program(stored: Stored) -> Nested:
     """Gambit's logit path beside the paper's program."""
-    logit, program = (_cells(stored, "race", REDUCED, solver) for solver in (LOGIT, PAPER))
-    times = [_outcome(cells)["median s"] for cells in (logit, program)]
-    (own, *_), others = _payoffs(logit)[1], _payoffs(program)[1]
-    gain, raw = stored["rounded"].summary["gain"], max(_statistics(program, "raw_max_regret"))
+    logit, ours = (_cells(stored, "race", REDUCED, solver) for solver in (LOGIT, PAPER))
+    times = [_outcome(cells)["median s"] for cells in (logit, ours)]
+    (own, *_), others = _payoffs(logit)[1], _payoffs(ours)[1]
+    gain, raw = rounded(stored)["gain"], max(_statistics(ours, "raw_max_regret"))
     on_full = [_regret(_cells(stored, "race", FULL, solver)[0]) for solver in (LOGIT, PAPER)]
     return {
         "larger": Finding(gain / raw if raw else inf, {"logit": gain, "program": raw}),
