@@ -1,4 +1,4 @@
-"""What no command prints: every hand, dominance, and members of published families, exactly.
+"""Results that no command prints: hands, dominance, and members of families, exactly.
 
 Symbols in shapes: M nodes, N players, S sequences, Z terminals.
 """
@@ -81,7 +81,7 @@ def family_of_kuhn2(folder: Path, _jobs: Path, *, full: bool) -> Summary:
 
 
 def _idle_edges(game: Game, profile: BehaviorProfile) -> dict[str, int]:
-    """How many edges a profile never reaches, and how many of them dominated moves lead to."""
+    """Numbers of edges that a profile never reaches, and that dominated moves lead to."""
     tree, last = game.tree, last_sequences(game.tree)
     plan = RealizationPlan.of(game.sequence_form, profile.probabilities).weights
     first, second = (own.max(axis=0) for own in _undominated(game, last))

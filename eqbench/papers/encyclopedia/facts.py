@@ -1,4 +1,4 @@
-"""What our stored results say on the claims of the article."""
+"""Values for the claims of the article, from our stored results."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def alpha(stored: Stored) -> dict[str, Any]:
 
 
 def _aggressive(document: dict[str, Any]) -> dict[str, Fraction]:
-    """How often a player bets or calls, by ``player|information set``."""
+    """Frequencies of bets and calls, by ``player|information set``."""
     return {
         f"{player}|{infoset}": Fraction(row.get("bet", row.get("call", 0)))
         for player, rows in document["behavior"].items()
@@ -128,7 +128,7 @@ def rules_of_three(stored: Stored) -> dict[str, Any]:
 
 
 def _due(hand: dict[str, Any]) -> list[int]:
-    """What each player wins by the rules: the pot less own chips, or minus own chips."""
+    """Profits by the rules: the pot less own chips of one player, minus own chips of the others."""
     chips, cards = _chips(hand), hand["cards"]
     stays = [player for player, own in enumerate(chips) if own == max(chips)]
     winner = max(stays, key=lambda player: cards[player])
@@ -136,7 +136,7 @@ def _due(hand: dict[str, Any]) -> list[int]:
 
 
 def _chips(hand: dict[str, Any]) -> list[int]:
-    """What each player has paid into the pot by the rules: one, and one more with a bet or call."""
+    """Chips of each player in the pot by the rules: one, and one more with a bet or call."""
     players, moves = len(hand["cards"]), hand["history"].split()
     last = {place % players: move for place, move in enumerate(moves)}
     return [1 + (last[player] in ("bet", "call")) for player in range(players)]
@@ -149,7 +149,7 @@ def parameters(stored: Stored) -> list[int]:
 
 
 def members(stored: Stored) -> dict[str, Any]:
-    """What members of the family of three players have in common, exactly."""
+    """Figures that members of the family of three players have in common, exactly."""
     summary = stored["three_player_family"].summary
     found, betas = summary["members"], [Fraction(one["beta"]) for one in summary["members"]]
     payoffs = [[Fraction(value) for value in one["payoffs"]] for one in found]

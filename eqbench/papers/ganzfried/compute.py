@@ -1,4 +1,4 @@
-"""What no command prints: the conditions, a hand, the family changed, Gambit's words."""
+"""Results that no command prints: the conditions, a hand, the family changed, Gambit's words."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def _measured(profile: BehaviorProfile) -> Summary:
 
 
 def gambit_says(_folder: Path, _jobs: Path, *, full: bool) -> Summary:
-    """How pygambit itself answers each method, and whether it refuses more than two players.
+    """Answers of pygambit itself to each method, which may refuse more than two players.
 
     Methods for two players are called with the reduced game; those for trees, which look for agent
     equilibria, with a small tree of three players.

@@ -1,4 +1,4 @@
-"""What our stored results say on the claims of the paper."""
+"""Values for the claims of the paper, from our stored results."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _payoffs(cells: Cells) -> dict[int, list[float]]:
 
 
 def _family(cells: Cells) -> Nested:
-    """Where best results stand in the published family, and differ from it off the path."""
+    """Places of best results in the published family, and differences from it off the path."""
     best = [cell.equilibria[0].identity for cell in cells if cell.equilibria]
     known = [identity for identity in best if identity is not None]
     if not known:
@@ -116,12 +116,12 @@ payoffs, family = (partial(_table, job="race", summary=what) for what in (_payof
 
 
 def _available(found: Any) -> Any:
-    """What a computation has found, or `Missing` if it says why there is nothing."""
+    """Values that a computation has found, or `Missing` if it says why there are none."""
     return Missing(found["unavailable"]) if "unavailable" in found else found
 
 
 def _summary(stored: Stored, job: str) -> Any:
-    """What a job has stored as values by name."""
+    """Values that a computation has stored by name."""
     return _available(stored[job].summary)
 
 
@@ -204,10 +204,11 @@ def _of_size(cells: pd.DataFrame) -> Nested:
     common = times.dropna()
     ratio = common["mip"].mean() / common["ncp"].mean()
     low, high = (common[name].max() >= cells["limit_s"].max() for name in own)
-    bound = Interval(0.0 if low else ratio, inf if high else ratio)
+    if low or high:
+        ratio = Interval(0.0 if low else ratio, inf if high else ratio)
     averages = {"median_s": times.median(), "mean_with_timeouts_s": times.mean()}
     return {name: _mean(games) for name, games in own.items()} | {
-        "ratio": bound if len(common) else Missing("no game has times of both methods"),
+        "ratio": ratio if len(common) else Missing("no game has times of both methods"),
         "MIP / NCP": {name: of["mip"] / of["ncp"] for name, of in averages.items()},
     }
 
@@ -258,7 +259,7 @@ def by_scip(stored: Stored) -> Nested:
 
 
 def gurobi(stored: Stored) -> Nested:
-    """What Gurobi's log says of both models; it leaves out what there is none of."""
+    """Figures of Gurobi's log of both models, 0 where it says nothing."""
     logs = program(stored)["gurobi"]
     found = {game: _available(logs[n]) for game, n in (("reduced", "21"), ("full", "0"))}
     missing = [log for log in found.values() if isinstance(log, Missing)]
@@ -274,7 +275,7 @@ def full_game(stored: Stored) -> Nested:
 
 
 def off_path(stored: Stored) -> Nested:
-    """How all our results on both games agree with the family."""
+    """Agreement of all our results on both games with the family."""
     cells = [c for job in ("equilibria", "race") for c in stored[job].cells]
     return _family([c for c in cells if c.game in (REDUCED, FULL) and _regret(c) <= 1e-12])
 
@@ -311,7 +312,7 @@ def described(stored: Stored) -> Nested:
 
 
 def gambit_results(stored: Stored) -> Nested:
-    """What each method found on the reduced game, and which methods found an equilibrium."""
+    """Result of each method on the reduced game, and methods that found an equilibrium."""
     cells = [cell for cell in stored["gambit"].cells if cell.game == REDUCED]
     near = sorted(cell.solver for cell in cells if _regret(cell) <= _FOUND)
     others = [cell for cell in cells if cell.solver not in near and "logit" not in cell.solver]
@@ -354,7 +355,7 @@ starts_strategic, starts_kuhn = (partial(_ahead, job=f"starts_{n}") for n in ("s
 
 
 def strategic_form(stored: Stored) -> Finding:
-    """How much faster contingencies grow than nodes, from the reduced to the full game."""
+    """Growth of contingencies beside that of nodes, from the reduced to the full game."""
     found = {}
     for game, job in ((REDUCED, "info_reduced"), (FULL, "info_full")):
         (counts, *_) = _statistics(_cells(stored, "race", game, LOGIT), "strategies")

@@ -112,7 +112,7 @@ def model_sizes(form: SequenceForm, column: NDArray[np.int64], n_removed: int) -
 
 
 def _solve(game: Game, column: NDArray[np.int64], log: Path) -> dict[str, Any]:
-    """What Gurobi says about a program, with regrets of what it found on the full game's tree.
+    """Gurobi's answer to a program, with regrets of its result on the full game's tree.
 
     One thread, default tolerances, no objective; `unavailable` says why it said nothing.
     """
