@@ -202,7 +202,7 @@ def _of_size(cells: pd.DataFrame) -> Nested:
     own = {name: cells[cells["method"] == name] for name in ("ncp", "mip")}
     times = cells.pivot(index="game", columns="method", values="s").reindex(columns=[*own])
     common = times.dropna()
-    ratio = common["mip"].mean() / common["ncp"].mean()
+    ratio: Any = common["mip"].mean() / common["ncp"].mean()
     low, high = (common[name].max() >= cells["limit_s"].max() for name in own)
     if low or high:
         ratio = Interval(0.0 if low else ratio, inf if high else ratio)
