@@ -5,38 +5,36 @@ Symbols in shapes: K pots, N players, V frequencies, F free frequencies.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from itertools import chain, pairwise, product
 from math import sqrt
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.optimize import root
+from scipy.optimize import approx_fprime, root
 
 from eqbench.continuation import BranchPoint, Continuation
-from eqbench.equilibria.corners import corner_parameters
-from eqbench.equilibria.expressions import IrrationalError
 from eqbench.equilibria.known import some_member
+from eqbench.equilibria.members import corners
 from eqbench.equilibria.reference import KnownSet, published_sets
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
 from eqbench.model.tree import FloatArray
-from eqbench.papers.billingham_2018.compute import continuation
+from eqbench.papers.billingham_2018.compute import continuation, one_by_one
+from eqbench.plots.style import power_law
 from eqbench.registry import load_game
 
 KINDS = ("log", "arctan", "rational")
 EPSILONS = tuple(10.0**-k for k in range(3, 9))
-_SAMPLED = [Fraction(2) + Fraction(k, 100) for k in range(401)]
-_SIDES = (Fraction(-1, 10**6), Fraction(1, 10**6))
-# Where published solutions end other than at half-integers; samples come close from both sides.
-_IRRATIONAL_ENDS = (
-    (3 + sqrt(15)) / 2,
-    (3 + sqrt(97)) / 4,
-    (3 + sqrt(23)) / 2,
-    (7 + sqrt(113)) / 4,
-    (7 + sqrt(105)) / 4,
-)
+# Published solutions end at half-integers and at (a + √b)/c; samples come close from both sides.
+_ENDS = [(3, 15, 2), (3, 97, 4), (3, 23, 2), (7, 113, 4), (7, 105, 4)]
+_SAMPLED = [
+    *(Fraction(200 + k, 100) for k in range(401)),
+    *(Fraction((a + sqrt(b)) / c) + Fraction(side, 10**6) for a, b, c in _ENDS for side in (-1, 1)),
+]
 # At these pots all equilibria have the same payoffs, and at the first the same a1.
 _PLAIN_POTS = (2.5, 3.2, 3.6, 5.5)
 _POT, _ISOLATED_POT, _EPSILON = 2.5, 3.2, 1e-7
@@ -48,33 +46,35 @@ _RESPONSE_EPSILON, _STARTS = 0.02, 40
 def exact(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     """Published solutions along the pot, and how regularized expectations come near them."""
     game = load_game("skp")
+    errors = {
+        kind: {f"pot {pot:g}": _errors(game, kind, pot) for pot in _PLAIN_POTS} for kind in KINDS
+    }
+    orders = {
+        kind: {pot: power_law(EPSILONS, found)[1] for pot, found in by_pot.items()}
+        for kind, by_pot in errors.items()
+    }
     return {
-        "exact": list(_exact_sets(game)),
-        "errors": [_errors(game, kind, pot) for kind in KINDS for pot in _PLAIN_POTS],
+        "exact": _exact_sets(game),
+        "errors": errors["log"],
+        "orders": {"log": orders["log"], "all": [[*by_pot.values()] for by_pot in orders.values()]},
     }
 
 
-def _exact_sets(game: Game) -> Iterator[dict[str, Any]]:
+def _exact_sets(game: Game) -> list[dict[str, Any]]:
     """Pots, least and greatest payoffs and frequencies of all published sets, sampled."""
-    found: dict[str, list[list[float]]] = {}
-    variables: tuple[str, ...] = ()
-    beside = [Fraction(end) + side for end in _IRRATIONAL_ENDS for side in _SIDES]
-    for pot in sorted([*_SAMPLED, *beside]):
+    rows: defaultdict[str, list[Any]] = defaultdict(list)
+    for pot in sorted(_SAMPLED):
         for known in published_sets(game.at(pot=pot)):
-            variables = tuple(known.layout.variables)
             members = _members(known)
-            row = [float(pot), *members.min(axis=0), *members.max(axis=0)]
-            found.setdefault(known.name, []).append(row)
-    for name, rows in found.items():
-        table = np.array(rows)
-        low, high = np.split(table[:, 1:], 2, axis=1)
-        yield {
-            "name": name,
-            "pots": table[:, 0].tolist(),
-            "variables": ["u1", "u2", "u3", *variables],
-            "low": low.tolist(),
-            "high": high.tolist(),
-        }
+            ends = members.min(axis=0).tolist(), members.max(axis=0).tolist()
+            rows[known.name].append((float(pot), *ends))
+    names = ["u1", "u2", "u3", *published_sets(game)[0].layout.variables]
+    return [
+        {"name": name, "pots": pots, "variables": names, "low": low, "high": high}
+        for name, (pots, low, high) in (
+            (name, zip(*found, strict=True)) for name, found in rows.items()
+        )
+    ]
 
 
 def exact_curves(exact: list[dict[str, Any]], name: str) -> Iterator[tuple[FloatArray, FloatArray]]:
@@ -99,133 +99,123 @@ def places() -> dict[str, str]:
 
 def _members(known: KnownSet) -> FloatArray:
     """Payoffs and frequencies (K, N + V) at the corners of a set, or of one member if in vain."""
-    try:
-        corners = [np.array(corner, dtype=float) for corner in corner_parameters(known)]
-    except IrrationalError:
-        corners = []
-    chosen = corners or [some_member(known)]
+    found = corners(known) if known.parameters else None
+    chosen = [some_member(known)] if found is None or not len(found) else found
     return np.array([[*known.payoffs_near(p), *known.frequencies(p)] for p in chosen])
 
 
-def _errors(game: Game, kind: str, pot: float) -> dict[str, Any]:
+def _errors(game: Game, kind: str, pot: float) -> list[float]:
     """How far expectations of regularized solutions at one pot are from the published ones."""
     known = published_sets(game.at(pot=Fraction(repr(pot))))[0]
     payoffs, model = known.payoffs_near(some_member(known)), game.payoff_model().at(pot)
-    errors = []
-    for epsilon in EPSILONS:
-        point = continuation(game, kind, epsilon).start(pot)
-        errors.append(float(np.abs(model.expected_payoffs(point.behavior) - payoffs).max()))
-    slope = np.polyfit(np.log(EPSILONS), np.log(errors), 1)[0]
-    return {"kind": kind, "pot": pot, "errors": errors, "order": float(slope)}
+    found = [continuation(game, kind, epsilon).start(pot).behavior for epsilon in EPSILONS]
+    return [float(np.abs(model.expected_payoffs(own) - payoffs).max()) for own in found]
 
 
 def limits(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     """What the regularized system does as eps goes to 0: equations (2), (3), (10) to (12)."""
     game = load_game("skp")
+    responses = {kind: _responses(game, kind) for kind in KINDS}
+    selected = {case: _selected(game, *case) for case in product(KINDS, _RANGE_POTS)}
     return {
-        "responses": [_responses(game, kind) for kind in KINDS],
-        "tails": [_tails(game, kind) for kind in KINDS],
-        "first_order": _first_order(game),
-        "selected": [_selected(game, kind, pot) for kind in KINDS for pot in _RANGE_POTS],
-        "guesses": [_guesses(game, epsilon) for epsilon in (0.1, 1e-2, 1e-4)],
+        "responses": responses,
+        "g": {
+            "least rise": [float(np.diff(b).min()) for _, b in responses.values()],
+            "ends": [[min(b), max(b)] for _, b in responses.values()],
+        },
+        "tails": {kind: _tails(game, kind) for kind in KINDS},
+        "first corrections": _first_order(game),
+        "ways": {f"pot {pot:g}, {kind}": ways for (kind, pot), (ways, _) in selected.items()},
+        "Solution 1": {name: [off[name] for _, off in selected.values()] for name in ("c1", "d2")},
+        "guesses": {f"{epsilon:g}": _guesses(game, epsilon) for epsilon in (0.1, 1e-2, 1e-4)},
     }
 
 
-def _gains(game: Game, pot: float, behavior: FloatArray) -> FloatArray:
+def _gains(game: Game, pot: float, free: FloatArray) -> FloatArray:
     """Gains (F,) of betting and calling in units of the payoff, at one card of four."""
-    values = game.payoff_model().at(pot).counterfactual_values(behavior)
-    return 4 * Choices.of(game.tree).gains(values)
-
-
-def _responses(game: Game, kind: str) -> dict[str, Any]:
-    """Pairs of u/eps and b at regularized solutions: points on the graph of g, eq. (2)."""
     choices = Choices.of(game.tree)
-    method = continuation(game, kind, _RESPONSE_EPSILON)
-    pairs: list[tuple[float, float]] = []
-    for pot in np.linspace(2, 6, 41).tolist():
-        behavior = method.start(pot).behavior
-        scaled = _gains(game, pot, behavior) / _RESPONSE_EPSILON
-        pairs += zip(scaled.tolist(), behavior[choices.action].tolist(), strict=True)
-    x, b = np.array(sorted(pairs)).T
-    return {"kind": kind, "x": x.tolist(), "b": b.tolist(), "falls": float(np.diff(b).min())}
+    values = game.payoff_model().at(pot).counterfactual_values(choices.behavior(free))
+    return 4 * choices.gains(values)
 
 
-def _tails(game: Game, kind: str) -> dict[str, Any]:
+def _solution(game: Game, kind: str, epsilon: float, pot: float) -> tuple[FloatArray, FloatArray]:
+    """Frequencies (F,) of a regularized solution, and the gains at it (F,)."""
+    behavior = continuation(game, kind, epsilon).start(pot).behavior
+    free = behavior[Choices.of(game.tree).action]
+    return free, _gains(game, pot, free)
+
+
+def _responses(game: Game, kind: str) -> list[list[float]]:
+    """u/eps in ascending order and b at regularized solutions: the graph of g, eq. (2)."""
+    pots = np.linspace(2, 6, 41).tolist()
+    found = [_solution(game, kind, _RESPONSE_EPSILON, pot) for pot in pots]
+    b, gains = np.hstack([np.array(pair) for pair in found])
+    order = np.lexsort((b, gains))
+    return [(gains[order] / _RESPONSE_EPSILON).tolist(), b[order].tolist()]
+
+
+def _tails(game: Game, kind: str) -> list[float]:
     """Distance of inactive frequencies from their bounds times |u|/eps: A and B of eq. (3)."""
-    point = continuation(game, kind, _EPSILON).start(_POT)
-    gains = _gains(game, _POT, point.behavior)
-    frequencies = point.behavior[Choices.of(game.tree).action]
-    distance = np.where(gains < 0, frequencies, 1 - frequencies)
+    free, gains = _solution(game, kind, _EPSILON, _POT)
+    distance = np.where(gains < 0, free, 1 - free)
     constants = (distance * np.abs(gains) / _EPSILON)[np.abs(gains) > 1e-3]
-    return {"kind": kind, "least": float(constants.min()), "greatest": float(constants.max())}
+    return [float(constants.min()), float(constants.max())]
 
 
-def _first_order(game: Game) -> dict[str, Any]:
+def _first_order(game: Game) -> float:
     """How well first corrections satisfy the linear equations (12) at an isolated solution.
 
     Corrections are differences between the regularized and the exact solution over eps, and
-    derivatives come from the exact solution.
+    derivatives come from the exact solution. It is the error as a share of the right side.
     """
-    choices, strength = Choices.of(game.tree), 1e-6
+    action, strength = Choices.of(game.tree).action, 1e-6
     method = continuation(game, "log", strength)
     point = method.start(_ISOLATED_POT)
-    solution, _ = method.polish(point, _ISOLATED_POT)
-    exact = solution[choices.action]
-    corrections = (point.behavior[choices.action] - exact) / strength
-    inside = np.flatnonzero((exact > 1e-6) & (exact < 1 - 1e-6))
-
-    def gains(place: int, value: float) -> FloatArray:
-        free = np.r_[exact[:place], value, exact[place + 1 :]]
-        return _gains(game, _ISOLATED_POT, choices.behavior(free))[inside]
-
-    matrix = np.column_stack([gains(p, 1.0) - gains(p, 0.0) for p in range(choices.size)])
+    exact = method.polish(point, _ISOLATED_POT)[0][action]
+    corrections = (point.behavior[action] - exact) / strength
+    one, zero = (
+        np.array([_gains(game, _ISOLATED_POT, free) for free in one_by_one(exact, value)])
+        for value in (1.0, 0.0)
+    )
+    inside = (exact > 1e-6) & (exact < 1 - 1e-6)
     wanted = 1 / (1 - exact[inside]) - 1 / exact[inside]
-    return {
-        "pot": _ISOLATED_POT,
-        "inside": len(inside),
-        "error": float(np.abs(matrix @ corrections - wanted).max()),
-        "size": float(np.abs(wanted).max()),
-    }
+    errors = corrections @ (one - zero)[:, inside] - wanted
+    return float(np.abs(errors).max() / np.abs(wanted).max())
 
 
-def _selected(game: Game, kind: str, pot: float) -> dict[str, Any]:
-    """c1 and d2 at a pot with a range of equilibria, arrived at on several ways."""
+def _selected(game: Game, kind: str, pot: float) -> tuple[float, dict[str, float]]:
+    """How far five ways to a pot with a range of equilibria end apart, and off what is published.
+
+    The published frequencies are those that are the same in the whole range.
+    """
     method = continuation(game, kind, _EPSILON)
     found = [method.start(pot), *(_arrive(method, first, pot) for first in _BRANCHES_FROM)]
     behavior = np.array([point.behavior for point in found])
-    layout = published_sets(game)[0].layout
-    named = dict(zip(layout.variables, layout.frequencies(behavior[0]).tolist(), strict=True))
-    chosen = {"kind": kind, "pot": pot, "c1": named["c1"], "d2": named["d2"]}
-    return {**chosen, "ways": len(found), "apart": float(np.ptp(behavior, axis=0).max())}
+    (known,) = published_sets(game.at(pot=Fraction(repr(pot))))
+    gaps = np.abs(known.layout.frequencies(behavior[0]) - known.frequencies(some_member(known)))
+    off = dict(zip(known.layout.variables, gaps.tolist(), strict=True))
+    return float(np.ptp(behavior, axis=0).max()), off
 
 
 def _arrive(method: Continuation, first: float, pot: float) -> BranchPoint:
     """The point at a pot to which the branch leads that begins at another one."""
-    before = method.start(first)
-    for point in method.follow(before, increasing=first < pot):
-        if crossings := method.crossings(before, point, pot):
-            return crossings[0]
-        before = point
-    raise AssertionError("branches have no end")
+    start = method.start(first)
+    points = pairwise(chain([start], method.follow(start, increasing=first < pot)))
+    return next(point for ends in points for point in method.crossings(*ends, pot))
 
 
-def _guesses(game: Game, epsilon: float) -> dict[str, Any]:
+def _guesses(game: Game, epsilon: float) -> list[int]:
     """How often two methods solve eq. (6) from guesses that are uniform in [0, 1]."""
-    choices, pot = Choices.of(game.tree), _ISOLATED_POT
 
     def residual(free: FloatArray) -> FloatArray:
-        x = _gains(game, pot, choices.behavior(free)) / epsilon
-        return free - 0.5 - np.arctan(x) / np.pi
+        return free - 0.5 - np.arctan(_gains(game, _ISOLATED_POT, free) / epsilon) / np.pi
 
-    rng = np.random.default_rng(0)
-    guesses = [rng.uniform(size=choices.size) for _ in range(_STARTS)]
+    guesses = np.random.default_rng(0).uniform(size=(_STARTS, Choices.of(game.tree).size))
     ends = [root(residual, guess, method="hybr").x for guess in guesses]
-    return {
-        "epsilon": epsilon,
-        "starts": _STARTS,
-        "hybr": sum(bool(np.abs(residual(end)).max() < 1e-8) for end in ends),
-        "newton": sum(_newton(residual, guess) for guess in guesses),
-    }
+    return [
+        sum(bool(np.abs(residual(end)).max() < 1e-8) for end in ends),
+        sum(_newton(residual, guess) for guess in guesses),
+    ]
 
 
 def _newton(residual: Callable[[FloatArray], FloatArray], free: FloatArray) -> bool:
@@ -234,10 +224,8 @@ def _newton(residual: Callable[[FloatArray], FloatArray], free: FloatArray) -> b
         now = residual(free)
         if np.abs(now).max() < 1e-8:
             return True
-        shifts = 1e-7 * np.eye(len(free))
-        matrix = np.column_stack([(residual(free + shift) - now) / 1e-7 for shift in shifts])
         try:
-            free = free - np.linalg.solve(matrix, now)
+            free = free - np.linalg.solve(approx_fprime(free, residual, 1e-7), now)
         except np.linalg.LinAlgError:
             return False
         if not np.abs(free).max() < 1e6:
