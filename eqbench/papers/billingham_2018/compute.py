@@ -20,13 +20,13 @@ from eqbench.equilibria.kuhn_ranges import N_OPENINGS, NODES, KuhnNodes, bet_bef
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
 from eqbench.model.realization import RealizationPlan
-from eqbench.model.tree import FloatArray, GameTree
+from eqbench.model.tree import FloatArray
 from eqbench.registry import load_game, load_solver
 from eqbench.studies.branch import Measured, action_labels, measured
 from eqbench.studies.crossplay.measure import crossplay
 
 SMALL_DECKS = range(4, 14)
-_FULL, _DOMINATED = "kuhn(players=3,cards=4)", "kuhn(players=3,cards=4,reduce=dominated25)"
+_FULL = "kuhn(players=3,cards=4)"
 _DECKS, _POTS, _THREAT_POTS = (4, 5, 6, 7), (1, 3, 16), (3, 5, 8)
 _STARTS, _NEVER, _LOSS = 12, 1e-6, 1e-3
 _FOUR_FROM, _FOUR_TO, _FOUR_EPSILON = 2.05, 16.0, 1e-9
@@ -40,14 +40,16 @@ def kuhn(cards: int) -> str:
     return f"kuhn(players=3,cards={cards},reduce=billingham)"
 
 
+_AT_20 = {"pot 20": kuhn(4), "25 removed": "kuhn(players=3,cards=4,reduce=dominated25)"}
+
+
 def continuation(
     game: Game, kind: str, epsilon: float, derivative: str = "counterfactual"
 ) -> Continuation:
     """The solver that follows branches, for this game and regularization."""
     options = f"epsilon={epsilon},regularization={kind},derivative={derivative}"
     solver: Any = load_solver(f"arclength({options})")
-    followed: Continuation = solver.continuation(game)
-    return followed
+    return solver.continuation(game)
 
 
 def rules(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
@@ -113,26 +115,20 @@ def _fixed(cards: int, pot: int) -> tuple[int, int]:
     one after the other action, node by node of the information set.
     """
     tree = load_game(f"kuhn(players=3,cards={cards},pot={pot})").tree
-    kept = set(action_labels(load_game(kuhn(cards)).tree))
-    deleted = [a for a, name in enumerate(action_labels(tree)) if name not in kept]
-    lowest, highest = _payoff_bounds(tree)
-    dominated = 0
-    for action in deleted:
-        infoset, other = action // 2, action ^ 1  # all information sets have two actions
-        better = lowest[tree.incoming == other] >= highest[tree.incoming == action]
-        dominated += bool(better[:, tree.infoset_player[infoset]].all())
-    return len(deleted), dominated
-
-
-def _payoff_bounds(tree: GameTree) -> tuple[FloatArray, FloatArray]:
-    """Smallest and largest payoff below each node, float64 (M, N) each."""
     low = np.full((tree.n_nodes, tree.n_players), np.inf)
     high = -low
     low[tree.terminals] = high[tree.terminals] = tree.payoffs.table
     for level in tree.levels[:0:-1]:
         np.minimum.at(low, tree.parent[level], low[level])
         np.maximum.at(high, tree.parent[level], high[level])
-    return low, high
+    kept = set(action_labels(load_game(kuhn(cards)).tree))
+    deleted = [a for a, name in enumerate(action_labels(tree)) if name not in kept]
+    dominated = 0
+    for action in deleted:
+        infoset, other = action // 2, action ^ 1  # all information sets have two actions
+        better = low[tree.incoming == other] >= high[tree.incoming == action]
+        dominated += bool(better[:, tree.infoset_player[infoset]].all())
+    return len(deleted), dominated
 
 
 def _second_best(node: int, *, caught: bool) -> float:
@@ -189,37 +185,30 @@ class Starts(NamedTuple):
 
 def threats(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     """How many solutions have noncredible threats, and whether payoffs depend on the measure."""
-    cases = {
-        "neither": (_FULL, "raw", _THREAT_POTS),
-        "differentiation only": (_FULL, "counterfactual", _THREAT_POTS),
-        "removal only": (kuhn(4), "raw", _THREAT_POTS),
-        "both": (kuhn(4), "counterfactual", _THREAT_POTS),
-        "pot 20": (kuhn(4), "raw", (20,)),
-        "25 removed": (_DOMINATED, "raw", (20,)),
+    measures = {
+        "neither": (_FULL, "raw"),
+        "differentiation only": (_FULL, "counterfactual"),
+        "removal only": (kuhn(4), "raw"),
+        "both": (kuhn(4), "counterfactual"),
     }
     found = {
-        title: [_from_starts(spec, pot, derivative) for pot in pots]
-        for title, (spec, derivative, pots) in cases.items()
+        title: [_from_starts(*case, pot) for pot in _THREAT_POTS]
+        for title, case in measures.items()
     }
+    found |= {title: [_from_starts(spec, "raw", 20)] for title, spec in _AT_20.items()}
     counted = {
-        title: {
-            "threats": [sum(starts.threats) for starts in of],
-            "of": [len(starts.threats) for starts in of],
-        }
+        title: {"threats": [sum(s.threats) for s in of], "of": [len(s.threats) for s in of]}
         for title, of in found.items()
     }
     counted["pot 20"]["threats with 25 removed"] = counted.pop("25 removed")["threats"]
-    started = [starts for title in ("differentiation only", "both") for starts in found[title]]
+    started = counted["differentiation only"]["of"] + counted["both"]["of"]
     return counted | {
-        "arrived": {
-            "starts": _STARTS * len(started),
-            "found": sum(len(starts.threats) for starts in started),
-        },
-        "either alone": _agreement(*(found[title] for title in list(cases)[1:4])),
+        "arrived": {"starts": _STARTS * len(started), "found": sum(started)},
+        "either alone": _agreement(*(found[title] for title in list(measures)[1:])),
     }
 
 
-def _from_starts(spec: str, pot: int, derivative: str) -> Starts:
+def _from_starts(spec: str, derivative: str, pot: int) -> Starts:
     game = load_game(spec).at(pot=pot)
     method, found = continuation(game, "log", 1e-8, derivative), Starts([], [])
     for seed in range(_STARTS):
@@ -357,10 +346,8 @@ def half_street(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     loses 1 to those that call, P (c - b) = 1 - c.
     """
     pot = _HALF_STREET_POT
-    gain, calls = (
-        pot**2 / (2 * (2 * pot + 1) * (pot + 2)),
-        (3 * pot + 2) / (2 * pot + 1) / (pot + 2),
-    )
+    gain = pot**2 / (2 * (2 * pot + 1) * (pot + 2))
+    calls = (3 * pot + 2) / ((2 * pot + 1) * (pot + 2))
     limit = np.array([gain, calls, (1 + calls) / 2, (1 - calls) / (2 * (pot + 1))])
     off = np.abs([_half_street(cards) - limit for cards in _HALF_STREET_DECKS])
     return {

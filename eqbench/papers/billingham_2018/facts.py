@@ -15,7 +15,7 @@ from eqbench.papers.billingham_2018.branches import COUNTED, by_deck
 from eqbench.papers.billingham_2018.compute import SMALL_DECKS
 from eqbench.papers.billingham_2018.skp import exact_curves, places
 from eqbench.papers.checks import Missing
-from eqbench.papers.stored import NotStoredError, Stored
+from eqbench.papers.stored import Stored
 
 Nested = dict[Any, Any]  # values by name, nested
 
@@ -50,12 +50,9 @@ def borders(stored: Stored) -> Nested:
 def _border(stored: Stored, cards: int) -> Nested:
     """The pot of the nearest vertical piece; the largest payoff and regret on both sides of it."""
     summary, border = stored[f"n{cards}"].summary, 2 / (cards - 3)
-    below, above, *_ = map(_measured, summary["at"])
-    if not below["pot"] < border < above["pot"]:
-        raise NotStoredError(f"the branch of n{cards} was not looked at on both sides of P_min")
     pots = [piece["parameter"] for piece in summary["vertical"]]
-    nearest = min(pots, key=lambda pot: abs(pot - border), default=inf)
-    return {"P_min": nearest, "below": below, "above": above}
+    sides = dict(zip(("below", "above"), map(_measured, summary["at"]), strict=False))
+    return {"P_min": min(pots, key=lambda pot: abs(pot - border), default=inf), **sides}
 
 
 def _measured(entry: Nested) -> Nested:
@@ -70,10 +67,7 @@ def _measured(entry: Nested) -> Nested:
 
 def _at(stored: Stored, job: str, pot: float) -> Nested:
     """What a trace found at one pot."""
-    found: Nested = {entry["parameter"]: entry for entry in stored[job].summary["at"]}
-    if pot not in found:
-        raise NotStoredError(f"the branch of {job} did not come to a pot of {pot:g}")
-    return dict(found[pot])
+    return {entry["parameter"]: entry for entry in stored[job].summary["at"]}[pot]
 
 
 def _columns(stored: Stored, job: str, *names: str) -> FloatArray:
@@ -92,11 +86,6 @@ def coexisting(stored: Stored) -> Nested:
         "verified": by_deck(verified),
         "folds": {n: c["folds"] / counts["4"]["folds"] for n, c in counts.items() if n != "4"},
     }
-
-
-def _published(stored: Stored) -> dict[str, Nested]:
-    """The published solutions of simplified Kuhn poker along the pot, by name."""
-    return {entry["name"]: entry for entry in stored["skp_exact"].summary["exact"]}
 
 
 def traced(stored: Stored) -> Nested:
@@ -136,9 +125,9 @@ def skp_curve(stored: Stored) -> Nested:
 def skp_pieces(stored: Stored) -> Nested:
     """Ranges of expectations at three pots beside the published ones, and gaps between points."""
     pots, *payoffs = _columns(stored, "skp", *_PAYOFFS)
-    exact, found = _published(stored), {}
+    exact, found = stored["skp_exact"].summary["exact"], {}
     for pot, name in ((3, "skp:2a"), (3.5, "skp:5a"), (5, "skp:10a")):
-        wanted = (np.max(exact[name]["high"], axis=0) - np.min(exact[name]["low"], axis=0))[:3]
+        wanted = np.array([np.ptp(exact[name][u]) for u in ("u1", "u2", "u3")])
         near = np.array(payoffs)[:, np.abs(pots - pot) <= 1e-3]
         widths = np.ptp(near, axis=1)
         found[pot] = {
@@ -161,7 +150,7 @@ def skp_distances(stored: Stored) -> Nested:
     asked = {"u1": (2.02, 5.98), "u1 close-up": (3.8, 4.45), "a1": (2.02, 5.98)}
     for title, (left, right) in asked.items():
         name = title.partition(" ")[0]
-        curves = [np.column_stack(curve) for curve in exact_curves(exact, name)]
+        curves = list(exact_curves(exact, name))
         scale = np.array([4.0, np.ptp(np.concatenate(curves)[:, 1])])
         dense = [np.linspace(c[:-1], c[1:], 20).reshape(-1, 2) / scale for c in curves]
         nearest = KDTree(np.concatenate(dense))
@@ -174,17 +163,13 @@ def skp_distances(stored: Stored) -> Nested:
 
 def skp_sum(stored: Stored) -> Nested:
     """Calls with K of which only the sum is published: how they keep to its bounds."""
-    sets = _published(stored)
-    known, pots = sets["skp:9"], np.array(sets["skp:9"]["pots"])
+    sets = stored["skp_exact"].summary["exact"]
+    pots, known = sets["skp:9"]["pots"], np.array([sets["skp:9"][name] for name in ("c1", "d2")])
     ours = _columns(stored, "skp_1e_6", places()["c1"], places()["d2"])
     # up to the end of Solution 8 the branch comes along other solutions too
     first, last = sets["skp:8"]["pots"][-1] + 0.01, pots[-1] - 0.01
     at, *calls = ours[:, (ours[0] > first) & (ours[0] < last)]
-    chosen = [known["variables"].index(name) for name in ("c1", "d2")]
-    low, high = (
-        np.array([np.interp(at, pots, column) for column in np.array(known[end]).T[chosen]])
-        for end in ("low", "high")
-    )
+    low, high = (np.array([np.interp(at, pots, ends) for ends in known[:, :, k]]) for k in (0, 1))
     outside = ((calls < low - _SLACK) | (calls > high + _SLACK)).any(axis=0)
     return {
         "points": len(at),

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eqbench.equilibria.kuhn_ranges import NODES
+from eqbench.model.profile_json import profile_from_json, read_profile
 from eqbench.papers.billingham_2018.branches import load_branch
-from eqbench.papers.billingham_2018.compute import SMALL_DECKS
+from eqbench.papers.billingham_2018.compute import SMALL_DECKS, kuhn
 from eqbench.papers.billingham_2018.skp import EPSILONS, exact_curves, places
 from eqbench.papers.stored import Stored
 from eqbench.plots.branches import Curve, Window, crossing_figure, payoff_figure
+from eqbench.plots.kuhn import bar_figure
 from eqbench.plots.style import add_legend, label_axes, log_log_figure, new_figure, save_figure
 from eqbench.registry import load_game
 from eqbench.report.svg import COLORS, GRAY
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 # Longer lines become pictures inside the SVG, which would be megabytes otherwise.
 _MOST_POINTS = 2500
 _SKP_JOBS = ("skp_1e_2", "skp_1e_3", "skp_1e_4", "skp_1e_6")
+_BARS_POT = 9
 
 
 def figures(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
@@ -44,6 +47,7 @@ def figures(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
         "fig04": _beside(dict(list(skp.items())[-1:]), exact["exact"], ["c1", "d2"]),
         "errors": log_log_figure(errors, x_label="eps", y_label="largest error of an expectation"),
         "fig05": _payoffs(stored, [10], windows=[Window(3.4, 3.6, 0.0445, 0.0595)]),
+        "fig10": _bars(stored),
         "fig11": _payoffs(stored, SMALL_DECKS),
         "fig12": _payoffs(stored, [9], windows=[Window(7.4, 7.5)], players=[2]),
         "counts": crossing_figure(_named(stored, SMALL_DECKS)),
@@ -85,6 +89,17 @@ def _payoffs(stored: Stored, decks: Sequence[int], **shown: Any) -> Figure:
     return payoff_figure(_named(stored, decks), folds=len(decks) == 1, **shown)
 
 
+def _bars(stored: Stored) -> Figure:
+    """An equilibrium of 13 cards with two-way bets."""
+    job, tree = stored["n13"], load_game(kuhn(13)).tree
+    (entry,) = [entry for entry in job.summary["at"] if entry["parameter"] == _BARS_POT]
+    item = entry["equilibria"][0]
+    behavior = profile_from_json(tree, read_profile(str(job.path / item["profile"]))).probabilities
+    regret = abs(item["max_regret"])
+    heading = f"13 cards, pot {_BARS_POT}: an equilibrium, max regret {regret:.0e}"
+    return bar_figure(tree, behavior, title=heading)
+
+
 def _responses(responses: Mapping[str, Sequence[Any]]) -> Figure:
     """Frequencies against scaled gains at solutions: the graphs of three response functions."""
     figure = new_figure(6.4, 3.6)
@@ -98,7 +113,7 @@ def _responses(responses: Mapping[str, Sequence[Any]]) -> Figure:
 
 
 def _beside(
-    branches: Mapping[str, Branch], exact: list[dict[str, Any]], names: Sequence[str], **shown: Any
+    branches: Mapping[str, Branch], exact: Mapping[str, Any], names: Sequence[str], **shown: Any
 ) -> Figure:
     """Regularized payoffs or frequencies, of players 1 and 2 in turn, beside the published ones."""
     found = {}
@@ -109,7 +124,7 @@ def _beside(
         drawn[:, : len(names)] = table[:, chosen]
         found[label] = replace(branch, payoffs=drawn)
     together = zip(*(exact_curves(exact, name) for name in names), strict=True)
-    curves = [Curve(c[0][0], np.column_stack([values for _, values in c])) for c in together]
+    curves = [Curve(c[0][:, 0], np.column_stack([curve[:, 1] for curve in c])) for c in together]
     players = list(range(len(names)))
     figure = payoff_figure(found, exact=curves, players=players, **shown)
     figure.axes[0].set_ylabel(", ".join(f"{name} = {places()[name]}" for name in names))

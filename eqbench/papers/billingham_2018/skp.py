@@ -6,7 +6,7 @@ Symbols in shapes: K pots, N players, V frequencies, F free frequencies.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from itertools import chain, pairwise, product
 from math import sqrt
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.optimize import approx_fprime, root
+from scipy.optimize import root
 
 from eqbench.continuation import BranchPoint, Continuation
 from eqbench.equilibria.known import some_member
@@ -40,7 +40,7 @@ _PLAIN_POTS = (2.5, 3.2, 3.6, 5.5)
 _POT, _ISOLATED_POT, _EPSILON = 2.5, 3.2, 1e-7
 # Pots with a range of equilibria, inside (2, 3), and where branches to them begin.
 _RANGE_POTS, _BRANCHES_FROM = (2.2, _POT, 2.8), (2.05, 2.15, 2.85, 2.95)
-_RESPONSE_EPSILON, _STARTS = 0.02, 40
+_RESPONSE_EPSILON, _STARTS, _SOLVED = 0.02, 40, 1e-8
 
 
 def exact(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
@@ -60,35 +60,35 @@ def exact(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     }
 
 
-def _exact_sets(game: Game) -> list[dict[str, Any]]:
-    """Pots, least and greatest payoffs and frequencies of all published sets, sampled."""
-    rows: defaultdict[str, list[Any]] = defaultdict(list)
+def _exact_sets(game: Game) -> dict[str, dict[str, Any]]:
+    """Pots, and least and greatest payoffs and frequencies there, of all published sets."""
+    found: defaultdict[str, list[Any]] = defaultdict(list)
     for pot in sorted(_SAMPLED):
         for known in published_sets(game.at(pot=pot)):
-            members = _members(known)
-            ends = members.min(axis=0).tolist(), members.max(axis=0).tolist()
-            rows[known.name].append((float(pot), *ends))
+            found[known.name].append((float(pot), _members(known)))
     names = ["u1", "u2", "u3", *published_sets(game)[0].layout.variables]
-    return [
-        {"name": name, "pots": pots, "variables": names, "low": low, "high": high}
-        for name, (pots, low, high) in (
-            (name, zip(*found, strict=True)) for name, found in rows.items()
-        )
-    ]
+    return {
+        name: {
+            "pots": [pot for pot, _ in rows],
+            **{
+                names[k]: [[m[:, k].min(), m[:, k].max()] for _, m in rows]
+                for k in range(len(names))
+            },
+        }
+        for name, rows in found.items()
+    }
 
 
-def exact_curves(exact: list[dict[str, Any]], name: str) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """Pots and least and greatest values of a payoff or frequency along each published set."""
-    for entry in exact:
-        column = entry["variables"].index(name)
-        pots = np.array(entry["pots"])
-        low, high = (np.array(entry[end])[:, column] for end in ("low", "high"))
+def exact_curves(exact: Mapping[str, Any], name: str) -> Iterator[FloatArray]:
+    """Pots with the least and greatest values of a figure in each published set, (K, 2) each."""
+    for known in exact.values():
+        pots, (low, high) = np.array(known["pots"]), np.array(known[name]).T
         if np.ptp(pots) < 1e-9:
-            yield np.repeat(pots[0], 2), np.array([low.min(), high.max()])
+            yield np.array([(pots[0], low.min()), (pots[0], high.max())])
             continue
-        yield pots, low
+        yield np.column_stack((pots, low))
         if np.abs(high - low).max() > 1e-9:
-            yield pots, high
+            yield np.column_stack((pots, high))
 
 
 def places() -> dict[str, str]:
@@ -205,29 +205,15 @@ def _arrive(method: Continuation, first: float, pot: float) -> BranchPoint:
 
 
 def _guesses(game: Game, epsilon: float) -> list[int]:
-    """How often two methods solve eq. (6) from guesses that are uniform in [0, 1]."""
+    """How often Powell's and Newton's method solve eq. (6) from guesses uniform in [0, 1]."""
 
     def residual(free: FloatArray) -> FloatArray:
         return free - 0.5 - np.arctan(_gains(game, _ISOLATED_POT, free) / epsilon) / np.pi
 
     guesses = np.random.default_rng(0).uniform(size=(_STARTS, Choices.of(game.tree).size))
-    ends = [root(residual, guess, method="hybr").x for guess in guesses]
-    return [
-        sum(bool(np.abs(residual(end)).max() < 1e-8) for end in ends),
-        sum(_newton(residual, guess) for guess in guesses),
+    newton = {"line_search": None, "maxiter": 50, "fatol": _SOLVED}
+    ends = [
+        [root(residual, guess, method="hybr").x for guess in guesses],
+        [root(residual, guess, method="krylov", options=newton).x for guess in guesses],
     ]
-
-
-def _newton(residual: Callable[[FloatArray], FloatArray], free: FloatArray) -> bool:
-    """Whether Newton's method without safeguards comes to a solution in 50 steps."""
-    for _ in range(50):
-        now = residual(free)
-        if np.abs(now).max() < 1e-8:
-            return True
-        try:
-            free = free - np.linalg.solve(approx_fprime(free, residual, 1e-7), now)
-        except np.linalg.LinAlgError:
-            return False
-        if not np.abs(free).max() < 1e6:
-            return False
-    return False
+    return [sum(bool(np.abs(residual(end)).max() < _SOLVED) for end in found) for found in ends]
