@@ -73,11 +73,11 @@ def test_a_threat_is_a_loss_where_only_the_others_lead() -> None:
 
 def test_payoffs_that_all_starts_share_are_those_of_either_measure() -> None:
     ranging = [[0.1, 0.2, -0.3], [0.1, 0.3, -0.4]]
-    both, alone = compute.Starts([False] * 2, ranging), compute.Starts([False] * 2, ranging[:1])
+    both, alone = ([False] * 2, ranging), ([False] * 2, ranging[:1])
     assert compute._agreement([both], [both]) == {"payoffs apart": 0.0, "no equilibria": 0}
     assert compute._agreement([alone], [both])["no equilibria"] == 1
-    other = compute.Starts([False], [[0.2, 0.2, -0.4]])
-    assert compute._agreement([other], [both])["payoffs apart"] == pytest.approx(0.1)
+    other = [[0.2, 0.2, -0.4]]
+    assert compute._agreement([([False], other)], [both])["payoffs apart"] == pytest.approx(0.1)
 
 
 def test_folds_of_a_vertical_piece_are_counted_as_one() -> None:
@@ -136,13 +136,10 @@ def test_a_two_way_bet_is_for_value_against_the_player_who_calls_with_worse() ->
 
 
 def test_expectations_range_along_a_vertical_piece_and_single_curves_stay_single() -> None:
-    low, high = [[0.1], [0.2]], [[0.3], [0.2]]
-    piece = {"variables": ["u1"], "pots": [3.0], "low": low[:1], "high": high[:1]}
-    single = {"variables": ["u1"], "pots": [3.0, 4.0], "low": low, "high": low}
-    curves = list(exact_curves([piece, single], "u1"))
-    assert len(curves) == 2
-    assert curves[0][0].tolist() == [3.0, 3.0]
-    assert curves[0][1].tolist() == [0.1, 0.3]
+    piece = {"pots": [3.0], "u1": [[0.1, 0.3]]}
+    single = {"pots": [3.0, 4.0], "u1": [[0.1, 0.1], [0.2, 0.2]]}
+    curves = [curve.tolist() for curve in exact_curves({"2a": piece, "2": single}, "u1")]
+    assert curves == [[[3.0, 0.1], [3.0, 0.3]], [[3.0, 0.1], [4.0, 0.2]]]
 
 
 def test_who_loses_most_is_told_with_the_pot_from_which_on() -> None:

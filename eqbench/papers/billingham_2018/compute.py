@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import islice, permutations, product
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.optimize import linprog
@@ -24,6 +24,9 @@ from eqbench.model.tree import FloatArray
 from eqbench.registry import load_game, load_solver
 from eqbench.studies.branch import Measured, action_labels, measured
 from eqbench.studies.crossplay.measure import crossplay
+
+# Which solutions from random weights have threats, and payoffs of the equilibria near them.
+Solved = tuple[list[bool], list[list[float]]]
 
 SMALL_DECKS = range(4, 14)
 _FULL = "kuhn(players=3,cards=4)"
@@ -143,16 +146,16 @@ def _second_best(node: int, *, caught: bool) -> float:
     for pot in _POTS:
         gains = _advantages(load_game(kuhn(4)).at(pot=pot), node, caught=caught)
         plans, opponents = gains.shape
-        answer = linprog(
-            np.append(np.zeros(plans), -1.0),
+        program = linprog(
+            np.eye(plans + 1)[plans] * -1,
             A_ub=np.column_stack((-gains.T, np.ones(opponents))),
             b_ub=np.zeros(opponents),
             A_eq=[[1.0] * plans + [0.0]],
             b_eq=[1.0],
             bounds=[(0, None)] * plans + [(None, None)],
         )
-        assert answer.fun is not None  # bounded: the opponents' choices are finite
-        found.append(round(-float(answer.fun), 12))
+        assert program.fun is not None  # bounded: the opponents' choices are finite
+        found.append(round(-float(program.fun), 12))
     return min(found)
 
 
@@ -176,13 +179,6 @@ def _advantages(game: Game, node: int, *, caught: bool) -> FloatArray:
     return 4 * table
 
 
-class Starts(NamedTuple):
-    """Which of the solutions from random weights have threats, and payoffs of their equilibria."""
-
-    threats: list[bool]
-    payoffs: list[list[float]]
-
-
 def threats(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     """How many solutions have noncredible threats, and whether payoffs depend on the measure."""
     measures = {
@@ -197,7 +193,7 @@ def threats(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     }
     found |= {title: [_from_starts(spec, "raw", 20)] for title, spec in _AT_20.items()}
     counted = {
-        title: {"threats": [sum(s.threats) for s in of], "of": [len(s.threats) for s in of]}
+        title: {"threats": [sum(own) for own, _ in of], "of": [len(own) for own, _ in of]}
         for title, of in found.items()
     }
     counted["pot 20"]["threats with 25 removed"] = counted.pop("25 removed")["threats"]
@@ -208,30 +204,29 @@ def threats(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     }
 
 
-def _from_starts(spec: str, derivative: str, pot: int) -> Starts:
+def _from_starts(spec: str, derivative: str, pot: int) -> Solved:
     game = load_game(spec).at(pot=pot)
-    method, found = continuation(game, "log", 1e-8, derivative), Starts([], [])
+    method, threatening, payoffs = continuation(game, "log", 1e-8, derivative), [], []
     for seed in range(_STARTS):
         try:
             point = method.start(float(pot), np.random.default_rng(seed))
         except ContinuationError:
             continue
-        found.threats.append(_threatens(game, point.behavior))
+        threatening.append(_threatens(game, point.behavior))
         item = measured(game.tree, method.polish(point, float(pot))[0])
         if item.is_equilibrium:
-            found.payoffs.append(item.payoffs)
-    return found
+            payoffs.append(item.payoffs)
+    return threatening, payoffs
 
 
-def _agreement(*measures: Sequence[Starts]) -> dict[str, Any]:
+def _agreement(*measures: Sequence[Solved]) -> dict[str, Any]:
     """How far payoffs that all starts with the last measures share are from those with others."""
     apart, missed = [0.0], 0
-    for *alone, both in zip(*measures, strict=True):
-        payoffs = np.array(both.payoffs)
-        fixed = np.ptp(payoffs, axis=0) < _SAME
-        for starts in alone:
-            missed += len(starts.threats) - len(starts.payoffs)
-            gaps = np.abs(np.array(starts.payoffs) - payoffs[0])[:, fixed]
+    for *alone, (_, shared) in zip(*measures, strict=True):
+        fixed = np.ptp(shared, axis=0) < _SAME
+        for found, payoffs in alone:
+            missed += len(found) - len(payoffs)
+            gaps = np.abs(np.subtract(payoffs, shared[0]))[:, fixed]
             apart.append(float(gaps.max(initial=0.0)))
     return {"payoffs apart": max(apart), "no equilibria": missed}
 
@@ -260,6 +255,10 @@ def four_cards(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     calls = [played[made[:, bet_before(row)], row].max(axis=0) for row in range(3, 12)]
     at_three = [item for pot, item in zip(pots, found, strict=True) if abs(pot - 3) < _SAME_POT]
     pieces = _pieces(pots, np.array([item.payoffs for item in found]))
+    # strategies of the two ends and the middle of a vertical piece, one for each player
+    ends = {str(k): at_three[k].profile for k in (0, len(at_three) // 2, -1)}
+    crossed = crossplay(game, list(ends.items()))
+    shortfalls = crossed.own_payoffs - crossed.others_differ.payoffs
     return {
         "max_regret": max(item.max_regret for item in found),
         "pieces": [piece["pot"] for piece in pieces],
@@ -277,7 +276,7 @@ def four_cards(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
         "calls": {f"card {k + 1}": float(np.max(calls, axis=0)[k]) for k in (1, 2)},
         "top_card_mixed": ((top > _SAME) & (top < 1 - _SAME)).mean(axis=0).tolist(),
         "family": _family(game, at_three),
-        "largest_shortfall": _shortfalls(game, at_three),
+        "largest_shortfall": shortfalls.max(axis=1).tolist(),
     }
 
 
@@ -307,34 +306,19 @@ def _pieces(pots: FloatArray, payoffs: FloatArray) -> list[dict[str, Any]]:
 
 def _family(game: Game, at_three: list[Measured]) -> dict[str, Any]:
     """The points at a pot of 3 as members of the published family."""
-    identifier, betas, on_path, errors = Identifier(game), [], 0, []
+    identifier, betas, on_path, errors = Identifier(game), [], [], []
     sets = {known.name: known for known in identifier.known}
     for item in at_three:
         identity = identifier.identify(item.profile)
         if identity is not None and (known := sets.get(identity.name)):
             parameters = known.read(known.layout.frequencies(item.profile.probabilities))
-            gaps = np.subtract(item.payoffs, known.payoffs_near(parameters))
-            errors.append(float(np.abs(gaps).max()))
+            errors.append(np.abs(item.payoffs - known.payoffs_near(parameters)).max())
             betas.append(identity.parameters["beta"])
-            on_path += identity.on_path
+            on_path.append(identity.on_path)
     return {
-        "points": len(at_three),
-        "on_path": on_path,
-        "beta": [min(betas), max(betas)],
-        "largest_payoff_error": max(errors),
-        "members": on_path / len(at_three),
+        **{"points": len(at_three), "on_path": sum(on_path), "beta": [min(betas), max(betas)]},
+        **{"largest_payoff_error": max(errors), "members": sum(on_path) / len(at_three)},
     }
-
-
-def _shortfalls(game: Game, at_three: list[Measured]) -> list[float]:
-    """How much less players get if each plays a strategy of another equilibrium with a pot of 3.
-
-    Of three of them: the two ends and the middle of the vertical piece.
-    """
-    places = (0, len(at_three) // 2, -1)
-    crossed = crossplay(game, [(str(place), at_three[place].profile) for place in places])
-    worst = crossed.others_differ.payoffs - crossed.own_payoffs
-    return [float(loss) for loss in -worst.min(axis=1)]
 
 
 def half_street(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:

@@ -29,9 +29,9 @@ def _summary(job: str) -> Callable[[Stored], Any]:
     return lambda stored: stored[job].summary
 
 
-rules, threats, four_cards, half_street, skp_exact, limits, branches = map(
+rules, threats, four_cards, half_street, memory, skp_exact, limits, branches = map(
     _summary,
-    ("rules", "threats", "four_cards", "many_cards", "skp_exact", "limits", "branches"),
+    ["rules", "threats", "four_cards", "many_cards", "memory", "skp_exact", "limits", "branches"],
 )
 
 
@@ -255,11 +255,6 @@ def large(stored: Stored) -> Nested:
         "N = 26": {"folds": count["folds"], "points at a pot": count["most"]},
         "followed": max((n for n in ends if ends[n] == "arrived"), default=13),
     }
-
-
-def memory(stored: Stored) -> float:
-    """Peak memory with 26 cards in GB."""
-    return float(stored["memory"].summary["GB"])
 
 
 def followed(stored: Stored) -> Nested:

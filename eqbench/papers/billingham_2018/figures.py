@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eqbench.equilibria.kuhn_ranges import NODES
+from eqbench.model.builder import TreeBuilder
 from eqbench.model.profile_json import profile_from_json, read_profile
 from eqbench.papers.billingham_2018.branches import load_branch
 from eqbench.papers.billingham_2018.compute import SMALL_DECKS, kuhn
@@ -19,7 +20,8 @@ from eqbench.plots.branches import Curve, Window, crossing_figure, payoff_figure
 from eqbench.plots.kuhn import bar_figure
 from eqbench.plots.style import add_legend, label_axes, log_log_figure, new_figure, save_figure
 from eqbench.registry import load_game
-from eqbench.report.svg import COLORS, GRAY
+from eqbench.report.svg import COLORS
+from eqbench.report.tree_drawing import draw_tree
 from eqbench.studies.branch import Branch, columns, read_points
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 _MOST_POINTS = 2500
 _SKP_JOBS = ("skp_1e_2", "skp_1e_3", "skp_1e_4", "skp_1e_6")
 _BARS_POT = 9
+_MOVES = {"K": "check", "B": "bet", "F": "fold", "C": "call"}
 
 
 def figures(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
@@ -37,10 +40,9 @@ def figures(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     exact = stored["skp_exact"].summary
     paths = {_strength(stored, name): jobs / name / "points.csv" for name in _SKP_JOBS}
     skp = {strength: read_points(game, path) for strength, path in paths.items()}
-    errors = {pot: (EPSILONS, found) for pot, found in exact["errors"].items()}
+    errors = {pot: (EPSILONS, found) for pot, found in exact["errors"]["log"].items()}
     close_up = [Window(3.8, 4.45)]
     made = {
-        "tree": _tree(),
         "fig01": _responses(stored["limits"].summary["responses"]),
         "fig02": _beside(skp, exact["exact"], ["u1"], windows=close_up),
         "fig03": _beside(skp, exact["exact"], ["a1"], windows=close_up),
@@ -131,30 +133,17 @@ def _beside(
     return figure
 
 
-def _tree() -> Figure:
-    """What can happen after the deal: twelve decision nodes, thirteen outcomes."""
-    figure = new_figure(9.6, 5.2)
-    ax = figure.subplots()
-    ax.set_axis_off()
-    ax.set_title("K check, B bet, F fold, C call; colors: players 1, 2, 3", loc="left", fontsize=9)
-    rows = {node.history: row for row, node in enumerate(NODES)}
-    below = {
-        history: [history + move for move in ("FC" if "B" in history else "KB")] for history in rows
-    }
-    ends = sorted(
-        {h for histories in below.values() for h in histories} - rows.keys(),
-        key=lambda h: h.translate(str.maketrans("KBFC", "0101")),
-    )
-    x = {history: float(place) for place, history in enumerate(ends)}
-    style: dict[str, Any] = {"ha": "center", "va": "center"}
-    for history in sorted(rows, key=len, reverse=True):
-        row, y = rows[history], -len(history)
-        x[history] = middle = sum(x[after] for after in below[history]) / 2
-        for after in below[history]:
-            ax.plot([middle, x[after]], [y, y - 1], color=GRAY, linewidth=0.8, zorder=1)
-            half = (middle + x[after]) / 2, y - 0.5
-            ax.text(*half, after[-1], fontsize=8, backgroundcolor="white", **style)
-        box = {"boxstyle": "circle", "facecolor": COLORS[NODES[row].player], "edgecolor": "none"}
-        ax.text(middle, y, str(row + 1), color="white", fontsize=9, bbox=box, **style)
-    ax.plot([x[end] for end in ends], [-len(end) for end in ends], "s", color=GRAY, markersize=4)
-    return figure
+def tree(stored: Stored) -> str:
+    """What can happen after the deal: twelve decision nodes, thirteen ends with who is left."""
+    builder, rows = TreeBuilder(["P1", "P2", "P3"]), {n.history: k for k, n in enumerate(NODES)}
+    queue: list[tuple[str, Any]] = [("", None)]
+    for history, place in queue:
+        if history in rows:
+            moves, row = "FC" if "B" in history else "KB", rows[history]
+            named = [_MOVES[move] for move in moves]
+            node = builder.decision(place, NODES[row].player, str(row + 1), named)
+            queue += [(history + move, (node, k)) for k, move in enumerate(moves)]
+        else:
+            folded = [NODES[rows[history[:k]]].player for k, m in enumerate(history) if m == "F"]
+            builder.terminal(place, [int(player not in folded) for player in range(3)])
+    return draw_tree(builder.tree(), "three-player Kuhn poker after the deal")

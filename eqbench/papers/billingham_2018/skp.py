@@ -16,10 +16,9 @@ from typing import Any
 import numpy as np
 from scipy.optimize import root
 
-from eqbench.continuation import BranchPoint, Continuation
 from eqbench.equilibria.known import some_member
 from eqbench.equilibria.members import corners
-from eqbench.equilibria.reference import KnownSet, published_sets
+from eqbench.equilibria.reference import published_sets
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
 from eqbench.model.tree import FloatArray
@@ -53,30 +52,27 @@ def exact(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
         kind: {pot: power_law(EPSILONS, found)[1] for pot, found in by_pot.items()}
         for kind, by_pot in errors.items()
     }
-    return {
-        "exact": _exact_sets(game),
-        "errors": errors["log"],
-        "orders": {"log": orders["log"], "all": [[*by_pot.values()] for by_pot in orders.values()]},
-    }
+    return {"exact": _exact_sets(game), "errors": errors, "orders": orders}
 
 
 def _exact_sets(game: Game) -> dict[str, dict[str, Any]]:
-    """Pots, and least and greatest payoffs and frequencies there, of all published sets."""
+    """Pots, and least and greatest payoffs and frequencies there, of all published sets.
+
+    They are those of the corners, or of one member where these are not known.
+    """
     found: defaultdict[str, list[Any]] = defaultdict(list)
     for pot in sorted(_SAMPLED):
         for known in published_sets(game.at(pot=pot)):
-            found[known.name].append((float(pot), _members(known)))
-    names = ["u1", "u2", "u3", *published_sets(game)[0].layout.variables]
-    return {
-        name: {
-            "pots": [pot for pot, _ in rows],
-            **{
-                names[k]: [[m[:, k].min(), m[:, k].max()] for _, m in rows]
-                for k in range(len(names))
-            },
-        }
-        for name, rows in found.items()
-    }
+            ends = corners(known) if known.parameters else None
+            chosen = [some_member(known)] if ends is None or not len(ends) else ends
+            figures = [[*known.payoffs_near(of), *known.frequencies(of)] for of in chosen]
+            found[known.name].append([np.min(figures, 0), np.max(figures, 0), float(pot)])
+    names, sets = ["u1", "u2", "u3", *published_sets(game)[0].layout.variables], {}
+    for name, rows in found.items():
+        low, high, pots = zip(*rows, strict=True)
+        by_figure = np.transpose([low, high], (2, 1, 0)).tolist()
+        sets[name] = {"pots": pots, **dict(zip(names, by_figure, strict=True))}
+    return sets
 
 
 def exact_curves(exact: Mapping[str, Any], name: str) -> Iterator[FloatArray]:
@@ -95,13 +91,6 @@ def places() -> dict[str, str]:
     """Columns of a branch that hold the payoff of player 1 and the published frequencies."""
     layout = published_sets(load_game("skp"))[0].layout
     return {"u1": "u:P1", **dict(zip(layout.variables, layout.places, strict=True))}
-
-
-def _members(known: KnownSet) -> FloatArray:
-    """Payoffs and frequencies (K, N + V) at the corners of a set, or of one member if in vain."""
-    found = corners(known) if known.parameters else None
-    chosen = [some_member(known)] if found is None or not len(found) else found
-    return np.array([[*known.payoffs_near(p), *known.frequencies(p)] for p in chosen])
 
 
 def _errors(game: Game, kind: str, pot: float) -> list[float]:
@@ -189,19 +178,16 @@ def _selected(game: Game, kind: str, pot: float) -> tuple[float, dict[str, float
     The published frequencies are those that are the same in the whole range.
     """
     method = continuation(game, kind, _EPSILON)
-    found = [method.start(pot), *(_arrive(method, first, pot) for first in _BRANCHES_FROM)]
-    behavior = np.array([point.behavior for point in found])
+    ends = [method.start(pot)]
+    for first in _BRANCHES_FROM:
+        start = method.start(first)
+        points = pairwise(chain([start], method.follow(start, increasing=first < pot)))
+        ends.append(next(end for both in points for end in method.crossings(*both, pot)))
+    behavior = np.array([point.behavior for point in ends])
     (known,) = published_sets(game.at(pot=Fraction(repr(pot))))
     gaps = np.abs(known.layout.frequencies(behavior[0]) - known.frequencies(some_member(known)))
     off = dict(zip(known.layout.variables, gaps.tolist(), strict=True))
     return float(np.ptp(behavior, axis=0).max()), off
-
-
-def _arrive(method: Continuation, first: float, pot: float) -> BranchPoint:
-    """The point at a pot to which the branch leads that begins at another one."""
-    start = method.start(first)
-    points = pairwise(chain([start], method.follow(start, increasing=first < pot)))
-    return next(point for ends in points for point in method.crossings(*ends, pot))
 
 
 def _guesses(game: Game, epsilon: float) -> list[int]:
@@ -211,7 +197,7 @@ def _guesses(game: Game, epsilon: float) -> list[int]:
         return free - 0.5 - np.arctan(_gains(game, _ISOLATED_POT, free) / epsilon) / np.pi
 
     guesses = np.random.default_rng(0).uniform(size=(_STARTS, Choices.of(game.tree).size))
-    newton = {"line_search": None, "maxiter": 50, "fatol": _SOLVED}
+    newton: Any = {"line_search": None, "maxiter": 50, "fatol": _SOLVED}
     ends = [
         [root(residual, guess, method="hybr").x for guess in guesses],
         [root(residual, guess, method="krylov", options=newton).x for guess in guesses],
