@@ -134,7 +134,7 @@ def _beside(
 
 
 def tree(stored: Stored) -> str:
-    """What can happen after the deal: twelve decision nodes, thirteen ends with who is left."""
+    """What can happen after the deal: twelve decision nodes, thirteen ends with what was bet."""
     builder, rows = TreeBuilder(["P1", "P2", "P3"]), {n.history: k for k, n in enumerate(NODES)}
     queue: list[tuple[str, Any]] = [("", None)]
     for history, place in queue:
@@ -144,6 +144,6 @@ def tree(stored: Stored) -> str:
             node = builder.decision(place, NODES[row].player, str(row + 1), named)
             queue += [(history + move, (node, k)) for k, move in enumerate(moves)]
         else:
-            folded = [NODES[rows[history[:k]]].player for k, m in enumerate(history) if m == "F"]
-            builder.terminal(place, [int(player not in folded) for player in range(3)])
+            paid = [NODES[rows[history[:k]]].player for k, m in enumerate(history) if m in "BC"]
+            builder.terminal(place, [-paid.count(player) for player in range(3)])
     return draw_tree(builder.tree(), "three-player Kuhn poker after the deal")
