@@ -89,9 +89,11 @@ def by_deck(values: Mapping[int, Any]) -> dict[str, Any]:
 def branches(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     """Facts about the branches of 4 to 13 cards."""
     decks = {cards: Deck(load_branch(jobs, cards)) for cards in SMALL_DECKS}
+    # the longest step over the 1 % shortest
+    steps = [own[own > 0] for own in (np.diff(deck.branch.arclength) for deck in decks.values())]
     return {
         "counts": {n: counts(deck.branch.values) for n, deck in decks.items()},
-        "steps": [_steps(deck.branch) for deck in decks.values()],
+        "steps": [float(np.quantile(own, 1.0) / np.quantile(own, 0.01)) for own in steps],
         "cards": {n: {kind.label: decks[n].cards(kind) for kind in Range} for n in (4, 5)},
         "ranges": _ranges(decks),
         "five cards": _beside(decks[4], decks[5]),
@@ -120,13 +122,6 @@ def counts(values: FloatArray) -> dict[str, int]:
         "ranges with several": int(np.sum(several[1:] & ~several[:-1])),
         "folds": len(turning_points(values)),
     }
-
-
-def _steps(branch: Branch) -> float:
-    """The longest step along a branch over the 1 % shortest."""
-    steps = np.diff(branch.arclength)
-    least, most = np.quantile(steps[steps > 0], [0.01, 1.0])
-    return float(most / least)
 
 
 def _payoff_ranges(branch: Branch, pots: FloatArray) -> FloatArray:

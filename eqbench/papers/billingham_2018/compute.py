@@ -34,7 +34,7 @@ _DECKS, _POTS, _THREAT_POTS = (4, 5, 6, 7), (1, 3, 16), (3, 5, 8)
 _STARTS, _NEVER, _LOSS = 12, 1e-6, 1e-3
 _FOUR_FROM, _FOUR_TO, _FOUR_EPSILON = 2.05, 16.0, 1e-9
 _PLAYED = _SAME_POT = 1e-9
-_SAME, _PIECE = 1e-6, 1e-3  # of a piece of several payoffs that is seen in a figure
+_SAME, _PIECE = 1e-6, 1e-3  # the latter a range of payoffs that is seen in a figure
 _HALF_STREET_POT, _HALF_STREET_DECKS = 5, (13, 26, 52, 104)
 
 
@@ -145,17 +145,13 @@ def _second_best(node: int, *, caught: bool) -> float:
     found = []
     for pot in _POTS:
         gains = _advantages(load_game(kuhn(4)).at(pot=pot), node, caught=caught)
-        plans, opponents = gains.shape
+        # the value of a matrix game whose payoffs are shifted so that all are positive
+        shift = 1 - gains.min()
         program = linprog(
-            np.eye(plans + 1)[plans] * -1,
-            A_ub=np.column_stack((-gains.T, np.ones(opponents))),
-            b_ub=np.zeros(opponents),
-            A_eq=[[1.0] * plans + [0.0]],
-            b_eq=[1.0],
-            bounds=[(0, None)] * plans + [(None, None)],
+            np.ones(len(gains)), A_ub=-(gains + shift).T, b_ub=-np.ones(gains.shape[1])
         )
         assert program.fun is not None  # bounded: the opponents' choices are finite
-        found.append(round(-float(program.fun), 12))
+        found.append(round(1 / program.fun - shift, 12))
     return min(found)
 
 
@@ -299,8 +295,8 @@ def _pieces(pots: FloatArray, payoffs: FloatArray) -> list[dict[str, Any]]:
     for at, have in zip(np.split(pots, breaks), np.split(payoffs, breaks), strict=True):
         ranges = np.ptp(have, axis=0)
         if players := int((ranges > _PIECE).sum()):
-            found = {"pot": float(np.median(at)), "ranges": ranges.tolist(), "players": players}
-            pieces.append(found)
+            pot = float(np.median(at))
+            pieces.append({"pot": pot, "ranges": ranges.tolist(), "players": players})
     return pieces
 
 
@@ -316,8 +312,11 @@ def _family(game: Game, at_three: list[Measured]) -> dict[str, Any]:
             betas.append(identity.parameters["beta"])
             on_path.append(identity.on_path)
     return {
-        **{"points": len(at_three), "on_path": sum(on_path), "beta": [min(betas), max(betas)]},
-        **{"largest_payoff_error": max(errors), "members": sum(on_path) / len(at_three)},
+        "points": len(at_three),
+        "on_path": sum(on_path),
+        "beta": [min(betas), max(betas)],
+        "largest_payoff_error": max(errors),
+        "members": sum(on_path) / len(at_three),
     }
 
 

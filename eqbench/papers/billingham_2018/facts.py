@@ -244,9 +244,7 @@ def large(stored: Stored) -> Nested:
     """Branches of many cards: ranges of payoffs beside smaller decks at equal eps, folds, ends."""
     found = stored["large_branches"].summary
     pairs = {"1e-7": ("n9", "n13"), "1e-6": ("n13_1e_6", "n26"), "1e-4": ("n13_1e_4", "n52")}
-    widths = {
-        f"eps = {eps}": [found["mean_range"][job] for job in jobs] for eps, jobs in pairs.items()
-    }
+    widths = {f"eps = {eps}": [found["mean_range"][n] for n in of] for eps, of in pairs.items()}
     count = found["counts"]["n26"]
     ends = {cards: stored[f"n{cards}"].summary["outcome"] for cards in (26, 52)}
     return {
@@ -259,13 +257,13 @@ def large(stored: Stored) -> Nested:
 
 def followed(stored: Stored) -> Nested:
     """How games with four players, and with a raise, were followed."""
-    summaries = {job: stored[job].summary for job in ("four_players", "raises")}
-    return {
-        job: {
+    found = {}
+    for job in ("four_players", "raises"):
+        summary = stored[job].summary
+        found[job] = {
             "to its end": summary["outcome"] == "arrived",
             "verified": sum(entry["polished"] for entry in summary["at"]),
             "points": summary["points"],
             "CPU s": summary["cpu_s"],
         }
-        for job, summary in summaries.items()
-    }
+    return found

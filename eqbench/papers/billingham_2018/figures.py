@@ -122,13 +122,10 @@ def _beside(
     for label, branch in branches.items():
         table = np.column_stack((branch.values, branch.arclength, branch.payoffs, branch.free))
         chosen = [columns(branch.game.tree).index(places()[name]) for name in names]
-        drawn = np.zeros_like(branch.payoffs)
-        drawn[:, : len(names)] = table[:, chosen]
-        found[label] = replace(branch, payoffs=drawn)
+        found[label] = replace(branch, payoffs=table[:, chosen])
     together = zip(*(exact_curves(exact, name) for name in names), strict=True)
     curves = [Curve(c[0][:, 0], np.column_stack([curve[:, 1] for curve in c])) for c in together]
-    players = list(range(len(names)))
-    figure = payoff_figure(found, exact=curves, players=players, **shown)
+    figure = payoff_figure(found, exact=curves, players=range(len(names)), **shown)
     figure.axes[0].set_ylabel(", ".join(f"{name} = {places()[name]}" for name in names))
     return figure
 
