@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 # Longer lines become pictures inside the SVG, which would be megabytes otherwise.
 _MOST_POINTS = 2500
-_SKP_JOBS = ("skp_1e_2", "skp_1e_3", "skp_1e_4", "skp_1e_6")
 _BARS_POT = 9
 _MOVES = {"K": "check", "B": "bet", "F": "fold", "C": "call"}
 
@@ -38,7 +37,7 @@ def figures(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     """Draw all figures but those of 26 and 52 cards; the names of the files."""
     stored, game = Stored(jobs, full=full), load_game("skp")
     exact = stored["skp_exact"].summary
-    paths = {_strength(stored, name): jobs / name / "points.csv" for name in _SKP_JOBS}
+    paths = {f"eps = 1e-{k}": jobs / f"skp_1e_{k}" / "points.csv" for k in (2, 3, 4, 6)}
     skp = {strength: read_points(game, path) for strength, path in paths.items()}
     errors = {pot: (EPSILONS, found) for pot, found in exact["errors"]["log"].items()}
     close_up = [Window(3.8, 4.45)]
@@ -76,14 +75,13 @@ def _saved(made: Mapping[str, Figure], folder: Path) -> dict[str, Any]:
     return {"files": [f"{name}.svg" for name in made]}
 
 
-def _strength(stored: Stored, name: str) -> str:
-    return f"eps = {stored[name].summary['epsilon']:.0e}".replace("e-0", "e-")
-
-
 def _named(stored: Stored, decks: Iterable[int]) -> dict[str, Branch]:
     """Branches by the names that figures show."""
-    jobs = {f"N = {cards}, {_strength(stored, f'n{cards}')}": cards for cards in decks}
-    return {name: load_branch(stored.path, cards) for name, cards in jobs.items()}
+    found = {}
+    for cards in decks:
+        strength = f"eps = {stored[f'n{cards}'].summary['epsilon']:.0e}".replace("e-0", "e-")
+        found[f"N = {cards}, {strength}"] = load_branch(stored.path, cards)
+    return found
 
 
 def _payoffs(stored: Stored, decks: Sequence[int], **shown: Any) -> Figure:
