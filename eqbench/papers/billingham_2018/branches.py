@@ -89,12 +89,13 @@ def by_deck(values: Mapping[int, Any]) -> dict[str, Any]:
 def branches(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     """Facts about the branches of 4 to 13 cards."""
     decks = {cards: Deck(load_branch(jobs, cards)) for cards in SMALL_DECKS}
+    kinds = tuple(Range)[1:]
     # the longest step over the 1 % shortest
     steps = [own[own > 0] for own in (np.diff(deck.branch.arclength) for deck in decks.values())]
     return {
         "counts": {n: counts(deck.branch.values) for n, deck in decks.items()},
         "steps": [float(np.quantile(own, 1.0) / np.quantile(own, 0.01)) for own in steps],
-        "cards": {n: {kind.label: decks[n].cards(kind) for kind in Range} for n in (4, 5)},
+        "cards": {n: {kind.label: decks[n].cards(kind) for kind in kinds} for n in (4, 5)},
         "ranges": _ranges(decks),
         "five cards": _beside(decks[4], decks[5]),
         "two-way": _two_way(decks),
