@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import importlib
 import json
@@ -13,9 +12,9 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -25,11 +24,12 @@ from typing import TypedDict
 
 from eqbench.documents import read_file
 from eqbench.errors import UsageError
+from eqbench.model.cache import source_hash
 
 # what goes on in its own folder after a break; the others are begun again
-_RESUMABLE = frozenset({"run", "ranges", "trace"})
+_RESUMABLE = (("run",), ("ranges",), ("trace",))
 _SLICE_S = 0.2
-_PARSING = threading.Lock()  # before Python 3.12 its parser counts its depth for all threads
+_IMPORT = re.compile(r"^ *(?:from|import) [^(\n]*(?:\([^)]*\))?", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ class JobFolder:
     ----------
     paper : its name
     path : holds one folder for each job
-    records : how jobs went, by name; it may grow
+    record : says how a job went, by its name, if it was run
     full : whether jobs are run in full
     """
 
@@ -139,21 +139,13 @@ class JobFolder:
 
     def is_current(self, job: Job, record: JobRecord) -> bool:
         """Whether a record is of this very job, its program and what it needs as they are now."""
-        return (
-            record["words"] == self._identity(job)
-            and record["version"] == version("eqbench")
-            and record["inputs"] == self._inputs(job)
-        )
+        now = self._identity(job), version("eqbench"), self._inputs(job)
+        return (record["words"], record["version"], record["inputs"]) == now
 
     def run(self, job: Job, interrupted: Callable[[], bool]) -> JobRecord | None:
         """Run a job to its end; None if it was interrupted: its folder keeps what it has."""
-        place = self.path / job.name
-        goes_on = self._goes_on(job, place)
-        if place.exists() and not goes_on:
-            shutil.rmtree(place)
-        self.path.mkdir(parents=True, exist_ok=True)
         begin = time.monotonic()
-        code = _wait(self._process(job, place, goes_on=goes_on), interrupted)
+        code = _wait(self._process(job, self.path / job.name), interrupted)
         if code is None:
             return None
         return JobRecord(
@@ -172,9 +164,15 @@ class JobFolder:
         if job.compute:
             extent = " --full" if self.full else ""
             return f"eqbench reproduce {self.paper} --job {job.name}{extent}"
-        words = [*self._filled(job, Path("jobs") / self.paper)]
-        out = ["--out", f"jobs/{self.paper}/{job.name}"] if job.out else []
-        return shlex.join(["eqbench", *words, *out])
+        return shlex.join(self._typed(job, Path("jobs") / self.paper))
+
+    def _typed(self, job: Job, folder: Path) -> list[str]:
+        """The command of a job whose folder, and those of other jobs, are in `folder`."""
+        words = [
+            re.sub(r"\{(\w+)\}", lambda match: str(folder / match[1]), word)
+            for word in job.words(full=self.full)
+        ]
+        return ["eqbench", *words, *(["--out", str(folder / job.name)] if job.out else [])]
 
     def _identity(self, job: Job) -> list[str]:
         if not job.compute:
@@ -186,34 +184,22 @@ class JobFolder:
         needed = {name: self.record(name) for name in sorted(job.required(full=self.full))}
         return {name: record["ended"] for name, record in needed.items() if record is not None}
 
-    def _filled(self, job: Job, folder: Path) -> list[str]:
-        def path(match: re.Match[str]) -> str:
-            return str(folder / match[1])
-
-        return [re.sub(r"\{(\w+)\}", path, word) for word in job.words(full=self.full)]
-
-    def _goes_on(self, job: Job, place: Path) -> bool:
-        """Whether a job that was broken off can go on in its folder, and it is the same job."""
-        words = job.words(full=self.full)
-        try:
-            begun = read_file(self.path / f"{job.name}.begun").decode()
-        except (OSError, UnicodeDecodeError):
-            return False
-        same = begun == shlex.join(self._identity(job))
-        return bool(words) and words[0] in _RESUMABLE and same and place.exists()
-
-    def _process(self, job: Job, place: Path, *, goes_on: bool) -> subprocess.Popen[bytes]:
+    def _process(self, job: Job, place: Path) -> subprocess.Popen[bytes]:
+        """Begin a job, or go on with one that was broken off if it is the same and can."""
         begun = self.path / f"{job.name}.begun"
-        begun.write_text(shlex.join(self._identity(job)), encoding="utf-8")
+        identity = shlex.join(self._identity(job)).encode()
+        same = begun.is_file() and begun.read_bytes() == identity
+        words = self._typed(job, self.path)
+        if same and place.exists() and job.words(full=self.full)[:1] in _RESUMABLE:
+            words = [*words[:2], "--resume", str(place)]
+        elif place.exists():
+            shutil.rmtree(place)
+        self.path.mkdir(parents=True, exist_ok=True)
+        begun.write_bytes(identity)
         if job.compute:
-            place.mkdir(parents=True, exist_ok=True)
+            place.mkdir()
             words = [__name__, str(job.folder), job.compute, str(place), str(self.path)]
             words += ["full"] if self.full else []
-        elif goes_on:
-            words = ["eqbench", job.words(full=self.full)[0], "--resume", str(place)]
-        else:
-            out = ["--out", str(place)] if job.out else []
-            words = ["eqbench", *self._filled(job, self.path), *out]
         with (
             (self.path / f"{job.name}.out").open("wb") as out_file,
             (self.path / f"{job.name}.err").open("wb") as err_file,
@@ -231,24 +217,18 @@ class JobFolder:
 
 def _wait(process: subprocess.Popen[bytes], interrupted: Callable[[], bool]) -> int | None:
     """Exit code of a process; None after it was ended because of an interrupt."""
+    # asked to stop as Ctrl-C would, and made to after ten seconds
+    signs = iter((signal.SIGINT, *(None,) * 50, signal.SIGKILL))
+    stopped = False
     while True:
         try:
-            return process.wait(_SLICE_S)
+            code = process.wait(_SLICE_S)
+            return None if stopped else code
         except subprocess.TimeoutExpired:
-            if interrupted():
-                _end(process)
-                return None
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Ask a job to stop as Ctrl-C would, and insist after a while."""
-    for sign, patience_s in ((signal.SIGINT, 10.0), (signal.SIGKILL, None)):
-        try:
-            os.killpg(process.pid, sign)
-            process.wait(patience_s)
-        except (ProcessLookupError, subprocess.TimeoutExpired):
-            continue
-        return
+            stopped = stopped or interrupted()
+            if stopped and (sign := next(signs, None)) is not None:
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, sign)
 
 
 def source_digest(folder: Path, module: str) -> str:
@@ -257,34 +237,16 @@ def source_digest(folder: Path, module: str) -> str:
     Tables of data (``.toml``) whose names stand in these sources belong to them. What it uses of
     eqbench beyond that changes with the version.
     """
-    files: dict[str, bytes] = {}
-    left = [module]
+    sources: dict[Path, str] = {}
+    left = {folder / f"{module}.py"} & {*folder.glob("*.py")}
     while left:
-        name = left.pop()
-        file = folder / f"{name}.py"
-        if name not in files and file.is_file():
-            files[name] = read_file(file)
-            left += _neighbors(files[name], f"eqbench.papers.{folder.name}")
-    for table in folder.glob("*.toml"):
-        if any(table.name.encode() in source for source in files.values()):
-            files[table.name] = read_file(table)
-    digest = hashlib.sha256()
-    for name in sorted(files):
-        digest.update(files[name])
-    return digest.hexdigest()[:16]
-
-
-def _neighbors(source: bytes, package: str) -> Iterator[str]:
-    """Modules of the same package that a source imports, wherever it does."""
-    with _PARSING:
-        tree = ast.parse(source)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom):
-            module = node.module or ""
-            if node.level == 1 or module == package:
-                yield from [module] if node.level and module else [a.name for a in node.names]
-            elif module.startswith(f"{package}."):
-                yield module.removeprefix(f"{package}.")
+        file = left.pop()
+        source = sources[file] = read_file(file).decode()
+        imported = set(re.findall(r"\w+", " ".join(_IMPORT.findall(source))))
+        named = {each for each in folder.glob("*.py") if each.stem in imported}
+        named |= {each for each in folder.glob("*.toml") if each.name in source}
+        left |= named - sources.keys()
+    return source_hash(sorted(sources))
 
 
 def module_of(folder: Path, name: str) -> ModuleType:

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import asdict
+
 from eqbench.errors import UsageError
 from eqbench.papers.checks import Missing, difference, passes, shown
 from eqbench.papers.jobs import Job, JobFolder
@@ -89,13 +91,11 @@ def _part(part: Part, facts: Facts, stored: CheckedJobs) -> dict[str, Any]:
     functions = {claim.fact.partition("/")[0] for claim in part.claims if claim.fact}
     return {
         "title": part.title,
-        "note": part.note,
+        "note": " ".join(part.note.split()),
         "checks": len(functions),
         "claims": [_claim(claim, facts) for claim in part.claims],
         "pictures": [_figure(figure, facts) for figure in part.figures],
-        "files": [
-            dict(file) for file in part.files if _is_there(stored, file["job"], file["file"])
-        ],
+        "files": [asdict(file) for file in part.files if _is_there(stored, file.job, file.file)],
     }
 
 
@@ -145,11 +145,11 @@ def _is_wrong(claim: Claim, facts: Facts) -> bool:
 
 def _figure(figure: Figure, facts: Facts) -> dict[str, Any]:
     """A figure with its picture as SVG, or why it is missing."""
-    svg, jobs = facts.of(figure["draw"]) if "draw" in figure else facts.text(figure["file"])
+    svg, jobs = facts.of(figure.draw) if figure.draw else facts.text(figure.file)
     missing = svg.why if isinstance(svg, Missing) else ""
     return {
-        "title": figure["title"],
-        "caption": " ".join(figure["caption"].split()),
+        "title": figure.title,
+        "caption": " ".join(figure.caption.split()),
         "svg": "" if missing else svg,
         "missing": missing,
         "jobs": jobs,

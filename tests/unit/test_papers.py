@@ -232,7 +232,7 @@ def test_papers_are_complete(name: str) -> None:
     for part in paper.parts:
         places = [(claim.row, claim.column) for claim in part.claims]
         assert len(set(places)) == len(places), part.title
-        assert all(file["job"] in jobs for file in part.files)
+        assert all(file.job in jobs for file in part.files)
         for path in (p for c in part.claims for p in (c.fact, c.evidence) if p):
             assert callable(paper.function(path.partition("/")[0]))
 
