@@ -32,7 +32,7 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -47,6 +47,7 @@ NUMBER = re.compile(
 _RELATION = re.compile(r"[=~<>]|(in|has|one of) ")
 MOST_SHOWN = 12  # numbers of a list
 LONGEST = 10_000  # denominator of a fraction that is written out
+_OF_ALL: dict[str, Callable[[Sequence[Any]], Any]] = {"max": max, "min": min, "count": len}
 _SLACK = 1 + Fraction(1, 10**9)  # a figure just between two roundings agrees with both
 
 
@@ -141,15 +142,19 @@ def _passes(term: str, ours: Any, printed: str) -> bool | None:
     return None if inside == {True, None} or inside == {None} else inside == {True}
 
 
+def entries_of(value: Any) -> dict[str, Any]:
+    """The entries of a table by their keys as text; none if it is no table."""
+    return {str(key): item for key, item in value.items()} if isinstance(value, Mapping) else {}
+
+
 def _entry(ours: Any, key: str) -> Any:
     """What a key names in a list or table."""
-    by_text = {str(own): item for own, item in ours.items()} if isinstance(ours, Mapping) else {}
-    if key in by_text:
-        return by_text[key]
-    if key not in ("max", "min", "count"):
-        raise UsageError(f"the check has the key {key!r}, but there is only {', '.join(by_text)}")
-    items = _items(ours)
-    return len(items) if key == "count" else max(items) if key == "max" else min(items)
+    entries = entries_of(ours)
+    if key in entries:
+        return entries[key]
+    if key not in _OF_ALL:
+        raise UsageError(f"the check has the key {key!r}, but there is only {', '.join(entries)}")
+    return _OF_ALL[key](_items(ours))
 
 
 def _allowed(relation: str, rest: str, printed: str) -> tuple[Any, Any]:

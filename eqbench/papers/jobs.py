@@ -15,12 +15,13 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
 from typing import TypedDict
+
+import msgspec
 
 from eqbench.documents import read_file
 from eqbench.errors import UsageError
@@ -32,21 +33,24 @@ _SLICE_S = 0.2
 _IMPORT = re.compile(r"^ *(?:from|import) [^(\n]*(?:\([^)]*\))?", re.MULTILINE)
 
 
-@dataclass(frozen=True)
-class Job:
+class Closed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A table of ``paper.toml``, which has no other keys than its fields."""
+
+
+class Job(Closed, frozen=True, rename={"typed": "command", "typed_in_full": "full_command"}):
     """A command of eqbench, or a computation that only a paper needs.
 
     Attributes
     ----------
     name : of its folder, lower-case words joined by ``_``
-    command : what follows ``eqbench``, without ``--out``, as tuple of words. ``{other}`` in a word
-        stands for the folder of the job ``other``, which is then run before
+    typed : what follows ``eqbench``, without ``--out``. ``{other}`` in a word stands for the folder
+        of the job ``other``, which is then run before
     compute : instead, ``module:function`` of the paper, called as ``function(folder, jobs,
         full=…)`` in a process of its own with its folder and that of all jobs; what it returns,
         JSON values, becomes ``summary.json``
     needs : jobs that have to be there before, beside those in the command
     full : whether it belongs to ``--full`` only
-    full_command : takes the place of `command` with ``--full``
+    typed_in_full : takes the place of `typed` with ``--full``
     out : whether the command takes ``--out``; if not, what it prints is all that there is
     alone : whether nothing else may run meanwhile, since times are what is asked for
     accept : exit codes that are results
@@ -54,19 +58,26 @@ class Job:
     """
 
     name: str
-    command: tuple[str, ...] = ()
+    typed: str = ""
     compute: str = ""
     needs: tuple[str, ...] = ()
     full: bool = False
-    full_command: tuple[str, ...] = ()
+    typed_in_full: str = ""
     out: bool = True
     alone: bool = False
     accept: tuple[int, ...] = (0,)
     folder: Path = Path()
 
+    @property
+    def command(self) -> tuple[str, ...]:
+        """Words of the command, empty if it is a computation."""
+        return tuple(shlex.split(self.typed))
+
     def words(self, *, full: bool) -> tuple[str, ...]:
-        """Command for this extent, empty if it is a computation."""
-        return self.full_command if full and self.full_command else self.command
+        """Words of the command for this extent."""
+        return (
+            tuple(shlex.split(self.typed_in_full)) if full and self.typed_in_full else self.command
+        )
 
     def required(self, *, full: bool) -> frozenset[str]:
         """Names of the jobs that have to be done before."""

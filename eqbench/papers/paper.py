@@ -11,9 +11,8 @@ from __future__ import annotations
 import csv
 import json
 import re
-import shlex
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -24,13 +23,9 @@ import msgspec
 
 from eqbench.documents import decode, read_file
 from eqbench.errors import DocumentError, UsageError, nearest
-from eqbench.papers.jobs import Job, module_of
+from eqbench.papers.jobs import Closed, Job, module_of
 
 ORDER = ("encyclopedia", "szafron", "ganzfried", "billingham_2017", "billingham_2018")
-
-
-class Closed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A table of ``paper.toml``, which has no other keys than its fields."""
 
 
 @dataclass(frozen=True)
@@ -90,24 +85,15 @@ class Part(_Part, frozen=True):
     claims: tuple[Claim, ...] = ()
 
 
-class _Job(Closed, frozen=True):
-    name: str
-    command: str = ""
-    compute: str = ""
-    needs: tuple[str, ...] = ()
-    full: bool = False
-    full_command: str = ""
-    out: bool = True
-    alone: bool = False
-    accept: tuple[int, ...] = (0,)
-    each: dict[str, list[str]] = {}
+class _Jobs(Job, frozen=True):
+    each: dict[str, list[str]] = msgspec.field(default_factory=dict)
 
 
 class _Document(Closed, frozen=True):
     citation: str
     part: list[_Part]
-    job: list[_Job]
-    lists: dict[str, list[str]] = {}
+    job: list[_Jobs]
+    lists: dict[str, list[str]] = msgspec.field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -191,23 +177,20 @@ def _mistake(row: Mapping[str | None, Any], titles: list[str]) -> str:
     return ""
 
 
-def _jobs(given: _Job, lists: Mapping[str, list[str]], folder: Path) -> Iterator[Job]:
+def _jobs(given: _Jobs, lists: Mapping[str, list[str]], folder: Path) -> Iterator[Job]:
     """The jobs of an entry: one, or one for each combination of the values of ``each``."""
     fields = msgspec.structs.asdict(given)
     each = fields.pop("each")
     for values in product(*each.values()):
         filled = dict(zip(each, values, strict=True))
 
-        def words(texts: Iterable[str], filled: Mapping[str, str] = filled) -> tuple[str, ...]:
-            text = Template(" ".join(texts)).safe_substitute(filled)
-            return tuple(shlex.split(_repeated(text, lists)))
+        def text(template: str, filled: Mapping[str, str] = filled) -> str:
+            return _repeated(Template(template).safe_substitute(filled), lists)
 
-        (name, *needs) = (  # dots of values cannot stand in the name of a job
-            word.replace(".", "_") for word in words([given.name, *given.needs])
-        )
-        commands = {key: words([fields[key]]) for key in ("command", "full_command")}
-        own = {"name": name, "needs": tuple(needs), "folder": folder}
-        yield Job(**fields | commands | own)
+        # dots of values cannot stand in the name of a job
+        name, *needs = text(" ".join([given.name, *given.needs])).replace(".", "_").split()
+        commands = {key: text(fields[key]) for key in ("typed", "typed_in_full")}
+        yield Job(**fields | commands | {"name": name, "needs": tuple(needs), "folder": folder})
 
 
 def _repeated(text: str, lists: Mapping[str, list[str]]) -> str:
@@ -217,9 +200,9 @@ def _repeated(text: str, lists: Mapping[str, list[str]]) -> str:
     """
 
     def values(match: re.Match[str]) -> str:
-        option, before, name, after = match.groups()
+        option, before, name, after = match.groups(default="")
         found = lists.get(name, [f"*{name}"])
-        return " ".join(f"{option or ''}{before}{value}{after}" for value in found)
+        return " ".join(f"{option}{before}{value}{after}" for value in found)
 
     return re.sub(r"(--\S+\s+)?(\S*)\*(\w+)(\S*)", values, text)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from command import eqbench, eqbench_here
 from documentation import ROOT, blocks
+from msgspec.structs import replace
 from paper_cases import PAPER, VALUE, folder_of, made, ran, stored
 
 from eqbench.errors import UsageError
@@ -19,7 +19,7 @@ from eqbench.papers.pages import claims_csv, index_page, paper_page, texts
 from eqbench.papers.paper import find_paper, load_paper, shipped
 from eqbench.papers.verdicts import judge
 
-GAMES = Job("games", ("list", "games"), out=False)
+GAMES = Job("games", "list games", out=False)
 HOSTILE = "<img src=x onerror=alert()>"
 
 
@@ -40,8 +40,8 @@ def verdict(tmp_path: Path, *claim: str, **changes: Any) -> tuple[str, str]:
 
 
 def test_jobs_come_after_what_they_need_and_long_ones_only_in_full() -> None:
-    last = Job("last", ("verify", "--profile", "{first}/a.json"), needs=("middle",))
-    first, middle = Job("first", ("list",)), Job("middle", ("list",), full=True)
+    last = Job("last", "verify --profile {first}/a.json", needs=("middle",))
+    first, middle = Job("first", "list"), Job("middle", "list", full=True)
     jobs = (last, first, replace(middle, full=False))
     assert [job.name for job in wanted_jobs(jobs, full=False)] == ["first", "middle", "last"]
     assert wanted_jobs((first, middle), full=False) == [first]
@@ -183,8 +183,8 @@ def test_a_broken_run_goes_on_and_another_command_begins_anew(
             return 130
 
     monkeypatch.setattr("eqbench.papers.jobs.subprocess.Popen", Broken)
-    jobs, job = folder_of(tmp_path, {}), Job("one", ("run", "--game", "kuhn2"))
-    for each in (job, job, replace(job, command=("run", "--game", "kuhn3"))):
+    jobs, job = folder_of(tmp_path, {}), Job("one", "run --game kuhn2")
+    for each in (job, job, replace(job, typed="run --game kuhn3")):
         jobs.run(each, lambda: False)
         (tmp_path / "one").mkdir(exist_ok=True)
     place = str(tmp_path / "one")
@@ -196,7 +196,7 @@ def test_a_broken_run_goes_on_and_another_command_begins_anew(
 
 
 def test_an_interrupt_ends_a_running_job(tmp_path: Path) -> None:
-    slow = Job("slow", ("run", "--game", "kuhn3", "--solver", "cfr", "--timeout", "60"))
+    slow = Job("slow", "run --game kuhn3 --solver cfr --timeout 60")
     assert folder_of(tmp_path, {}).run(slow, lambda: True) is None
 
 
