@@ -57,10 +57,7 @@ class Points:
 def formula_passes(relation: str, text: str, ours: Points | Sequence[Points]) -> bool:
     """Return whether our points are as a printed text says; each group of them, if there are some.
 
-    Raises
-    ------
-    UsageError
-        If the text is no formula or relation.
+    UsageError if the text is no formula or relation.
     """
     groups = [ours] if isinstance(ours, Points) else ours
     text, _, where = text.partition(" where ")

@@ -110,10 +110,8 @@ def wanted_jobs(jobs: Sequence[Job], *, full: bool, only: Sequence[str] = ()) ->
     ----------
     only : names to which it is restricted, with what these need; all if empty
 
-    Raises
-    ------
-    UsageError
-        If a job needs one that there is not, or needs itself: a mistake of the paper's author.
+    UsageError if a job needs one that there is not, or needs itself: a mistake of the paper's
+    author.
     """
     by_name = {job.name: job for job in jobs}
     ordered: dict[str, Job] = {}
@@ -263,10 +261,7 @@ def source_digest(folder: Path, module: str) -> str:
 def module_of(folder: Path, name: str) -> ModuleType:
     """A module of a paper, which may import its neighbors relatively.
 
-    Raises
-    ------
-    UsageError
-        If the paper has no such module.
+    UsageError if the paper has no such module.
     """
     if not (folder / f"{name}.py").is_file():
         raise UsageError(f"the paper {folder} has no file {name}.py")

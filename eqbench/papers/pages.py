@@ -125,10 +125,7 @@ def short_report(judged: Sequence[Judged]) -> Report:
 def claim_report(judged: Sequence[Judged], name: str) -> Report:
     """One claim: what is printed, what is ours, and where that comes from.
 
-    Raises
-    ------
-    UsageError
-        If there is no claim of that name.
+    UsageError if there is no claim of that name.
     """
     by_name = {claim["id"]: (paper, part, claim) for paper, part, claim in _claims(judged)}
     if name not in by_name:
@@ -150,15 +147,13 @@ def claim_report(judged: Sequence[Judged], name: str) -> Report:
 def part_report(judged: Sequence[Judged], title: str) -> Report:
     """The claims of the parts whose titles begin so.
 
-    Raises
-    ------
-    UsageError
-        If there is none.
+    UsageError if there is none.
     """
-    parts = {part["title"]: part for paper in judged for part in paper["parts"]}
-    found = [part for name, part in parts.items() if name.lower().startswith(title.lower())]
+    parts = [part for paper in judged for part in paper["parts"]]
+    found = [part for part in parts if part["title"].lower().startswith(title.lower())]
     if not found:
-        raise UsageError(f"no part begins with {title!r}: {nearest(title, parts)}")
+        titles = {part["title"] for part in parts}
+        raise UsageError(f"no part begins with {title!r}: {nearest(title, titles)}")
     columns = ("id", *_CLAIM_COLUMNS[:-1])
     tables = [_text_table(part["title"], [part["note"]], part["claims"], columns) for part in found]
     return Report(tuple(tables))

@@ -125,10 +125,8 @@ class Paper:
 def load_paper(folder: Path) -> Paper:
     """Read a paper from its folder.
 
-    Raises
-    ------
-    UsageError
-        If a file is missing or not as it should be; the message names the file and the place.
+    UsageError if a file is missing or not as it should be; the message names the file and the
+    place.
     """
     file = folder / "paper.toml"
     try:
@@ -210,10 +208,7 @@ def _repeated(text: str, lists: Mapping[str, list[str]]) -> str:
 def find_paper(text: str) -> Path:
     """Folder of a paper that ships under this name.
 
-    Raises
-    ------
-    UsageError
-        If there is none; the message lists them.
+    UsageError if there is none; the message lists them.
     """
     papers = shipped()
     if text not in papers:

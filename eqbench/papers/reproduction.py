@@ -205,10 +205,7 @@ def _said(part: str, record: Mapping[str, Any], done: int, total: int) -> str:
 def _job_record(record: Mapping[str, Any]) -> JobRecord:
     """The record of a job in that of its part.
 
-    Raises
-    ------
-    UsageError
-        If it is none.
+    UsageError if it is none.
     """
     try:
         return convert({k: v for k, v in record.items() if k != "part"}, JobRecord, "the record")

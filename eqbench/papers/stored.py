@@ -66,10 +66,7 @@ class StoredJob:
     def text(self, file: str) -> str:
         """A text file of the job.
 
-        Raises
-        ------
-        NotStoredError
-            If the job has no such file, or none that can be read.
+        NotStoredError if the job has no such file, or none that can be read.
         """
         try:
             # normalized, since a command that only prints leaves no folder
@@ -128,12 +125,8 @@ class CheckedJobs(Stored):
     def __getitem__(self, name: str) -> StoredJob:
         """The job of this name.
 
-        Raises
-        ------
-        KeyError
-            If the paper has no such job: a mistake of its author.
-        NotStoredError
-            If it was not run as it is now, or failed.
+        KeyError if the paper has no such job: a mistake of its author. NotStoredError if it was not
+        run as it is now, or failed.
         """
         job = self._jobs[name]
         if name not in self.used:

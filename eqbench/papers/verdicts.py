@@ -29,10 +29,7 @@ class Facts:
     def at(self, path: str) -> tuple[Any, list[str]]:
         """The value at ``function/key/key``, and the jobs that the function has read.
 
-        Raises
-        ------
-        KeyError
-            If there is no such key: a mistake of the paper's author.
+        KeyError if there is no such key: a mistake of the paper's author.
         """
         name, *keys = path.split("/")
         value, jobs = self.of(name)
