@@ -18,8 +18,10 @@ may follow a colon, ``in every`` or ``without``. Exact numbers are compared exac
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -107,12 +109,14 @@ def value_at(formula: str, names: Names) -> Any:
         return min(ends) if match[1] == "min" else max(ends)
     try:
         if not any(isinstance(value, float) for value in names.values()):
-            return _compiled(formula, exact=True)(names)
-    except IrrationalError:
-        pass
+            with suppress(IrrationalError):
+                return _compiled(formula, exact=True)(names)
+        floats = {name: float(value) for name, value in names.items()}
+        return _compiled(formula, exact=False)(floats)
+    except ZeroDivisionError:
+        return math.nan  # as of floats; nothing agrees with it
     except KeyError as error:
         raise UsageError(f"{formula!r}: nothing is known of {error}") from None
-    return _compiled(formula, exact=False)({name: float(value) for name, value in names.items()})
 
 
 @cache
@@ -150,9 +154,8 @@ def _pairs(text: str) -> Iterator[tuple[str, str, str]]:
         parts = _SIGN.split(chain)
         if len(parts) < 3:
             raise UsageError(f"{chain!r} is no relation")
-        for place in range(0, len(parts) - 2, 2):
-            sign = parts[place + 1].replace("<=", "≤").replace(">=", "≥")
-            yield parts[place].strip(), sign, parts[place + 2].strip()
+        for left, sign, right in zip(parts[::2], parts[1::2], parts[2::2], strict=False):
+            yield left.strip(), sign.replace("<=", "≤").replace(">=", "≥"), right.strip()
 
 
 def _gaps(text: str, ours: Points) -> Iterator[Any]:
@@ -167,21 +170,13 @@ def _gaps(text: str, ours: Points) -> Iterator[Any]:
             yield own - value_at(formula, names)
 
 
-def _formula(text: str, ours: Points) -> bool:
-    return all(_compared(gap, "=", ours.distance) for gap in _gaps(text, ours))
-
-
-def _at_most(text: str, ours: Points) -> bool:
-    return all(_compared(gap, "≤", ours.distance) for gap in _gaps(text, ours))
+def _compared_all(gaps: Iterable[Any], sign: str, ours: Points) -> bool:
+    return all(_compared(gap, sign, ours.distance) for gap in gaps)
 
 
 def _sign(text: str, ours: Points) -> bool:
     _, sign, zero = _SIGN.split(text.rpartition(", ")[2])
-    return zero.strip() == "0" and all(_compared(v, sign, ours.distance) for v in ours.values)
-
-
-def _holds(text: str, ours: Points) -> bool:
-    return all(is_true(text, names, ours.distance) for names in ours.names)
+    return zero.strip() == "0" and _compared_all(ours.values, sign, ours)
 
 
 def _follows(text: str, ours: Points) -> bool:
@@ -195,7 +190,9 @@ def _bounds(text: str, ours: Points) -> bool:
         gaps = [value_at(f"({left}) − ({right})", names) for names in ours.names]
         return _compared(max(gaps) if sign == "≤" else min(gaps), "=", ours.distance)
 
-    return _holds(text, ours) and all(tight(*pair) for pair in _pairs(text) if pair[1] != "=")
+    return _RELATIONS["holds"](text, ours) and all(
+        tight(*pair) for pair in _pairs(text) if pair[1] != "="
+    )
 
 
 def _decides(text: str, ours: Points) -> bool:
@@ -209,10 +206,10 @@ def _decides(text: str, ours: Points) -> bool:
 
 
 _RELATIONS: dict[str, Callable[[str, Points], bool]] = {
-    "formula": _formula,
-    "at_most": _at_most,
+    "formula": lambda text, ours: _compared_all(_gaps(text, ours), "=", ours),
+    "at_most": lambda text, ours: _compared_all(_gaps(text, ours), "≤", ours),
     "sign": _sign,
-    "holds": _holds,
+    "holds": lambda text, ours: all(is_true(text, at, ours.distance) for at in ours.names),
     "follows": _follows,
     "bounds": _bounds,
     "decides": _decides,
