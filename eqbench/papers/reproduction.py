@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from eqbench.documents import convert
-from eqbench.errors import DocumentError, EqbenchError, UsageError, nearest
+from eqbench.errors import EqbenchError, UsageError, nearest
 from eqbench.papers.jobs import Job, JobFolder, JobRecord, wanted_jobs
 from eqbench.papers.pages import claim_report, part_report, points_csv, short_report, texts
 from eqbench.papers.paper import Paper, find_paper, load_paper, shipped
@@ -54,21 +54,15 @@ class Reproduction(Study[ReproduceRequest]):
         """Return the list of the jobs, if that is all that is wanted."""
         if not self.request.listed:
             return None
-        return Report(
-            tuple(
-                Table(
-                    f"{paper.name}: {paper.citation}",
-                    lines=tuple(_listed(job, full=self.request.full) for job in paper.jobs),
-                )
-                for paper in self.papers
-            )
-        )
+        full = self.request.full
+        tables = [
+            Table(f"{p.name}: {p.citation}", lines=tuple(_listed(job, full=full) for job in p.jobs))
+            for p in self.papers
+        ]
+        return Report(tuple(tables))
 
     def _wanted(self, paper: Paper) -> list[Job]:
-        only = [job.name for job in paper.jobs if job.name in self.request.only]
-        if self.request.only and not only:
-            return []
-        return wanted_jobs(paper.jobs, full=self.request.full, only=only)
+        return wanted_jobs(paper.jobs, full=self.request.full, only=self.request.only)
 
     def parts(self) -> Sequence[str]:
         """Return the jobs, each after those that it needs; those that run alone come last."""
@@ -79,7 +73,7 @@ class Reproduction(Study[ReproduceRequest]):
         paper, job = self._jobs[part]
         if not record.get("accepted") or job.name in self.request.again:
             return False
-        return self.jobs_of(paper, folder).is_current(job, _job_record(record))
+        return self.jobs_of(paper, folder).is_current(job, convert(record, JobRecord, "the record"))
 
     def may_begin(self, part: str, running: Collection[str]) -> bool:
         """Return whether a job's needs are there and nothing that wants to be alone runs."""
@@ -142,8 +136,8 @@ class Reproduction(Study[ReproduceRequest]):
         """The jobs of a paper in the folder of a reproduction."""
 
         def record(name: str) -> JobRecord | None:
-            found = self.records.get(f"{paper.name}/{name}")
-            return None if found is None or "words" not in found else _job_record(found)
+            found = self.records.get(f"{paper.name}/{name}", {})
+            return convert(found, JobRecord, "the record") if "words" in found else None
 
         return JobFolder(paper.name, root / "jobs" / paper.name, record, full=self.request.full)
 
@@ -200,17 +194,6 @@ def _said(part: str, record: Mapping[str, Any], done: int, total: int) -> str:
         return f"{done:3}/{total}  {part}  not run, since {record['needs']} failed"
     failed = "" if record["accepted"] else f"  FAILED with exit code {record['exit_code']}"
     return f"{done:3}/{total}  {part}  {record['elapsed_s']:.1f} s{failed}"
-
-
-def _job_record(record: Mapping[str, Any]) -> JobRecord:
-    """The record of a job in that of its part.
-
-    UsageError if it is none.
-    """
-    try:
-        return convert({k: v for k, v in record.items() if k != "part"}, JobRecord, "the record")
-    except DocumentError as error:
-        raise UsageError(f"{error}; begin the reproduction again") from None
 
 
 def _without_pictures(paper: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from msgspec.structs import asdict
 
 from eqbench.errors import UsageError
 from eqbench.papers.checks import Missing, difference, entries_of, passes, shown
-from eqbench.papers.jobs import Job, JobFolder
+from eqbench.papers.jobs import JobFolder
 from eqbench.papers.paper import Attachment, Claim, Figure, Paper, Part
 from eqbench.papers.stored import CheckedJobs, NotStoredError
 
@@ -72,7 +71,18 @@ def judge(paper: Paper, folder: JobFolder) -> dict[str, Any]:
         "counts": {verdict: counts[verdict] for verdict in VERDICTS},
         "checks": sum(part["checks"] for part in parts),
         "parts": parts,
-        "jobs": [record for job in paper.jobs if (record := _job(job, folder)) is not None],
+        "jobs": [
+            {
+                "name": job.name,
+                "command": record["command"],
+                "run": f"jobs/{folder.paper}/{job.name}{'' if job.out else '.out'}",
+                "exit_code": record["exit_code"],
+                "failed": not record["accepted"],
+                "elapsed_s": record["elapsed_s"],
+            }
+            for job in paper.jobs
+            if (record := folder.record(job.name)) is not None
+        ],
     }
 
 
@@ -153,17 +163,3 @@ def _figure(figure: Figure, facts: Facts) -> dict[str, Any]:
 def _is_there(file: Attachment, facts: Facts) -> bool:
     found, _ = facts.read(lambda stored: (stored[file.job].path / file.file).exists())
     return found is True
-
-
-def _job(job: Job, folder: JobFolder) -> dict[str, Any] | None:
-    record = folder.record(job.name)
-    if record is None:
-        return None
-    return {
-        "name": job.name,
-        "command": record["command"],
-        "run": str(Path("jobs") / folder.paper / (job.name if job.out else f"{job.name}.out")),
-        "exit_code": record["exit_code"],
-        "failed": not record["accepted"],
-        "elapsed_s": record["elapsed_s"],
-    }
