@@ -66,21 +66,17 @@ def number_in(text: str) -> tuple[Fraction, Fraction]:
     found = NUMBER.findall(text.rpartition("=")[2])
     if len(found) != 1:
         raise UsageError(f"{text!r} has {len(found)} numbers; give the check a value of its own")
-    return parse_number(found[0]), half_unit(found[0])
+    value = parse_number(found[0])
+    if "/" in found[0]:
+        return value, Fraction(0)
+    mantissa, _, exponent = found[0].replace("−", "-").partition("e")
+    decimals = len(mantissa.partition(".")[2])
+    return value, Fraction(10) ** (int(exponent or 0) - decimals) / 2
 
 
 def parse_number(text: str) -> Fraction:
     """The exact value of an integer, decimal or fraction as it is printed."""
     return Fraction(text.replace(",", "").replace("−", "-"))
-
-
-def half_unit(text: str) -> Fraction:
-    """Half a unit of the last digit of a printed number; nothing for a fraction."""
-    if "/" in text:
-        return Fraction(0)
-    mantissa, _, exponent = text.replace("−", "-").partition("e")
-    decimals = len(mantissa.partition(".")[2])
-    return Fraction(10) ** (int(exponent or 0) - decimals) / 2
 
 
 def passes(check: str, ours: Any, printed: str) -> bool | None:

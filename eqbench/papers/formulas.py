@@ -61,17 +61,14 @@ def formula_passes(relation: str, text: str, ours: Points | Sequence[Points]) ->
 
     UsageError if the text is no formula or relation.
     """
-    groups = [ours] if isinstance(ours, Points) else ours
     text, _, where = text.partition(" where ")
+    groups = [ours] if isinstance(ours, Points) else ours
+    if where:  # the points at which it is true, for relations alone
+        met = ([names for names in group.names if is_true(where, names)] for group in groups)
+        groups = [Points(at, (), of.distance) for at, of in zip(met, groups, strict=True)]
     return bool(groups) and all(
-        bool(group.names) and _RELATIONS[relation](text, group)
-        for group in (_those(where, group) if where else group for group in groups)
+        bool(group.names) and _RELATIONS[relation](text, group) for group in groups
     )
-
-
-def _those(where: str, ours: Points) -> Points:
-    """The points at which a relation is true, for relations alone."""
-    return Points([names for names in ours.names if is_true(where, names)], (), ours.distance)
 
 
 def arithmetic(printed: str) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -37,6 +35,9 @@ WORDS = {verdict: verdict.replace("_", " ") for verdict in VERDICTS} | {
 _SIGNS = {"reproduced": "✓", "differs": "≠", "source_error": "✗ source", "not_attempted": "–"}
 _KINDS = {"reproduced": "good", "differs": "bad", "source_error": "fair", "not_attempted": "idle"}
 _NOT_AS_PRINTED = ("differs", "source_error")
+_CLAIM_COLUMNS = ("row", "column", "theirs", "ours", "verdict", "detail", "jobs")
+_JOB_COLUMNS = ("name", "command", "run", "elapsed_s")
+_HEADS = ("claim", "theirs", "ours", "verdict", "detail", "job")  # of claims as a list
 _FEW = 8  # rows of a table that needs no fields to filter them
 _MEANING = (
     "Reproduced: what eqbench stored agrees with what is printed, to its last digit unless the "
@@ -87,14 +88,14 @@ def _place(*names: str) -> str:
 
 def claims_csv(judged: Sequence[Judged]) -> str:
     """All claims as a table in CSV."""
-    columns = ("row", "column", "theirs", "ours", "verdict", "detail")
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("source", "part", *columns, "jobs"))
-    for paper, part, claim in _claims(judged):
-        values = [claim[name] for name in columns]
-        writer.writerow([paper["name"], part["title"], *values, " ".join(claim["jobs"])])
-    return text.getvalue()
+    import pandas as pd
+
+    rows = [
+        {"source": paper["name"], "part": part["title"], **claim, "jobs": " ".join(claim["jobs"])}
+        for paper, part, claim in _claims(judged)
+    ]
+    table = pd.DataFrame(rows, columns=["source", "part", *_CLAIM_COLUMNS])
+    return table.to_csv(index=False, lineterminator="\n")
 
 
 def counts_table(judged: Sequence[Judged]) -> TextTable:
@@ -170,10 +171,6 @@ def whole_report(judged: Sequence[Judged]) -> Report:
             said = []
         tables.append(_text_table(f"Jobs of {paper['name']}", [], paper["jobs"], _JOB_COLUMNS))
     return Report(tuple(tables))
-
-
-_CLAIM_COLUMNS = ("row", "column", "theirs", "ours", "verdict", "detail", "jobs")
-_JOB_COLUMNS = ("name", "command", "run", "elapsed_s")
 
 
 def _text_table(
@@ -279,9 +276,6 @@ def _marked(text: str) -> Markup:
     return Markup("").join(words)
 
 
-_HEADS = ("claim", "theirs", "ours", "verdict", "detail", "job")
-
-
 def _statement(claim: Judged, page: str = "") -> list[Cell]:
     """A claim as a row, which links to its place on a page."""
     verdict, jobs = claim["verdict"], claim["jobs"]
@@ -350,5 +344,4 @@ def points_csv(places: Mapping[str, Path], folder: Path) -> str:
     payoffs = sorted(name for name in table.columns if name.startswith("payoff_P"))
     table = table[[*first, *payoffs, *last]]
     named = table.rename(columns={name: "u:" + name.removeprefix("payoff_") for name in payoffs})
-    text: str = named.to_csv(index=False, lineterminator="\n")
-    return text
+    return named.to_csv(index=False, lineterminator="\n")

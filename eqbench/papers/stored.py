@@ -138,8 +138,14 @@ class CheckedJobs(Stored):
     def _why_not(self, job: Job) -> str:
         """Return why what a job has stored does not count, or nothing."""
         record = self._folder.record(job.name)
+        needed = {name: self._folder.record(name) for name in job.required(full=self.full)}
+        failed = [name for name, ran in sorted(needed.items()) if ran and not ran["accepted"]]
+        if record is None and job.full and not self.full:
+            return f"the job {job.name} belongs to --full"
+        if record is None and failed:
+            return f"the job {job.name} needs the job {failed[0]}, which failed"
         if record is None:
-            return self._why_missing(job)
+            return f"the job {job.name} was not run to its end; go on with --resume"
         if not record["accepted"]:
             said = StoredJob(job.name, self.path).text(f"../{job.name}.err").strip()
             last = (said.splitlines() or ["it said nothing"])[-1]
@@ -150,12 +156,3 @@ class CheckedJobs(Stored):
                 "what it needs; go on with --resume"
             )
         return ""
-
-    def _why_missing(self, job: Job) -> str:
-        if job.full and not self.full:
-            return f"the job {job.name} belongs to --full"
-        for name in sorted(job.required(full=self.full)):
-            record = self._folder.record(name)
-            if record is not None and not record["accepted"]:
-                return f"the job {job.name} needs the job {name}, which failed"
-        return f"the job {job.name} was not run to its end; go on with --resume"
