@@ -106,12 +106,8 @@ class JobRecord(TypedDict):
 def wanted_jobs(jobs: Sequence[Job], *, full: bool, only: Sequence[str] = ()) -> list[Job]:
     """The jobs to run for this extent, each after those that it needs.
 
-    Parameters
-    ----------
-    only : names to which it is restricted, with what these need; all if empty
-
-    UsageError if a job needs one that there is not, or needs itself: a mistake of the paper's
-    author.
+    If `only` names some, these with what they need. UsageError if a job needs one that there is
+    not, or needs itself: a mistake of the paper's author.
     """
     by_name = {job.name: job for job in jobs}
     ordered: dict[str, Job] = {}

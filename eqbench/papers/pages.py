@@ -322,11 +322,8 @@ def _picture(picture: Judged, name: str) -> Block:
 def points_csv(places: Mapping[str, Path], folder: Path) -> str:
     """One row for each verified profile of the runs among the jobs, in CSV.
 
-    Payoffs are ``u:P1`` …, paths below `folder`.
-
-    Parameters
-    ----------
-    places : folder of the jobs of each paper, by its name
+    `places` are the folders of the jobs of each paper, by its name. Payoffs are ``u:P1`` …, paths
+    below `folder`.
     """
     import pandas as pd
 
