@@ -23,8 +23,8 @@ from eqbench.papers.stored import CheckedJobs
 from eqbench.papers.verdicts import Facts, verdict_of
 
 REFERENCE = Path(__file__).parents[2] / "results/reference/reproduction/claims.csv"
-# Jobs that take seconds (all if none is named), how many claims at least rest on nothing else, and how many
-# of these are tried with another last digit.
+# Jobs that take seconds (all if none is named), how many claims rest on nothing else, and how many
+# of these are tried with another last digit; at least so many.
 JOBS = {
     "encyclopedia": ("", 36, 5),
     "szafron": (
