@@ -1,19 +1,7 @@
 """Printed formulas and relations, held against our values at points where their letters have one.
 
-    formula     has our value at every point; two of them, joined by ``to``, have both our values
-    at_most     is not below our value at any point
-    sign        what is printed after a comma is a sign, as ``, ≤ 0``: our values have it everywhere
-    holds       relations, all true at every point
-    follows     relations; wherever the first is true, so are the others, and it is true somewhere
-    bounds      a chain of ≤ or ≥, true at every point and an equality at some point for each sign
-    decides     ``relation: name = 1; reversed: 0``, or the other way round: our value, a slope,
-                is positive where the name is to be 1
-
-Formulas are read as they are printed: ``2P − 4 − (P+1) (c2 + d3)``, with names of one letter and
-digits, ``²``, ``^``, ``√`` and ``min{a, b}``; ``(a + b)/2c`` is divided by both. What stands before
-a sign, or after a comma and a sign, as in ``≤ a + b, > 0``, is no part of a formula. Relations are
-joined by ``&`` or commas; behind ``where`` stands a relation that says at which points, and words
-may follow a colon, ``in every`` or ``without``. Exact numbers are compared exactly.
+The words for what is to be true of them, and how they are written, stand in
+``docs/how_to/add_a_paper.md``. Exact numbers are compared exactly.
 """
 
 from __future__ import annotations

@@ -40,20 +40,15 @@ class Closed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Job(Closed, frozen=True, rename={"typed": "command", "typed_in_full": "full_command"}):
     """A command of eqbench, or a computation that only a paper needs.
 
+    ``docs/how_to/add_a_paper.md`` says what its entries are for.
+
     Attributes
     ----------
-    name : of its folder, lower-case words joined by ``_``
-    typed : what follows ``eqbench``, without ``--out``. ``{other}`` in a word stands for the folder
-        of the job ``other``, which is then run before
+    typed, typed_in_full : the entries ``command``, what follows ``eqbench`` without ``--out``, and
+        ``full_command``
     compute : instead, ``module:function`` of the paper, called as ``function(folder, jobs,
         full=…)`` in a process of its own with its folder and that of all jobs; what it returns,
         JSON values, becomes ``summary.json``
-    needs : jobs that have to be there before, beside those in the command
-    full : whether it belongs to ``--full`` only
-    typed_in_full : takes the place of `typed` with ``--full``
-    out : whether the command takes ``--out``; if not, what it prints is all that there is
-    alone : whether nothing else may run meanwhile, since times are what is asked for
-    accept : exit codes that are results
     folder : of the paper
     """
 

@@ -34,12 +34,11 @@ class Claim:
 
     Attributes
     ----------
-    row, column : its place in the part; `column` is empty in a part that is a list of statements
+    column : empty in a part that is a list of statements
     printed : what the paper prints, in its numbers and our words
     fact : where our value stands, as ``function/key/key``; empty if nothing was tried
     check : how the two are compared, in the language of `eqbench.papers.checks`
-    evidence : fact that is true if the paper is wrong here, or ``fact: check``; empty unless that
-        is claimed
+    evidence : fact that is true if the paper is wrong here, or ``fact: check``; mostly empty
     note : what a reader has to know; why nothing was tried, if so
     """
 
