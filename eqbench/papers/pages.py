@@ -319,11 +319,10 @@ def _picture(picture: Judged, name: str) -> Block:
     return Picture(name, data, "image/svg+xml", title, picture["caption"] + read, title)
 
 
-def points_csv(places: Mapping[str, Path], folder: Path) -> str:
-    """One row for each verified profile of the runs among the jobs, in CSV.
+def points_csv(papers: Sequence[str], folder: Path) -> str:
+    """One row for each verified profile of the runs among the jobs of papers, in CSV.
 
-    `places` are the folders of the jobs of each paper, by its name. Payoffs are ``u:P1`` …, paths
-    below `folder`.
+    Payoffs are ``u:P1`` …, paths below the folder of the reproduction.
     """
     import pandas as pd
 
@@ -331,8 +330,8 @@ def points_csv(places: Mapping[str, Path], folder: Path) -> str:
     last = ["nash_conv", "max_regret", "identity", "on_path", "strict", "distance", "profile"]
     found = (
         load_equilibria(run.parent).assign(source=name, job=run.parent.name)
-        for name, place in places.items()
-        for run in sorted(place.glob(f"*/{LINES}"))
+        for name in papers
+        for run in sorted(folder.glob(f"jobs/{name}/*/{LINES}"))
     )
     frames = [frame for frame in found if len(frame)]
     table = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=first + last)

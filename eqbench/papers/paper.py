@@ -25,7 +25,8 @@ from eqbench.documents import decode, read_file
 from eqbench.errors import DocumentError, UsageError, nearest
 from eqbench.papers.jobs import Closed, Job, module_of
 
-ORDER = ("encyclopedia", "szafron", "ganzfried", "billingham_2017", "billingham_2018")
+# from the tree to its equilibria to methods that find them
+SHIPPED = ("encyclopedia", "szafron", "ganzfried", "billingham_2017", "billingham_2018")
 
 
 @dataclass(frozen=True)
@@ -204,20 +205,14 @@ def _repeated(text: str, lists: Mapping[str, list[str]]) -> str:
     return re.sub(r"(--\S+\s+)?(\S*)\*(\w+)(\S*)", values, text)
 
 
-def find_paper(text: str) -> Path:
-    """Folder of a paper that ships under this name.
-
-    UsageError if there is none; the message lists them.
-    """
+def find_paper(name: str) -> Path:
+    """Folder of a paper that ships under this name; UsageError if there is none."""
     papers = shipped()
-    if text not in papers:
-        raise UsageError(f"unknown paper {text!r}: {nearest(text, papers)}")
-    return papers[text]
+    if name not in papers:
+        raise UsageError(f"unknown paper {name!r}: {nearest(name, papers)}")
+    return papers[name]
 
 
 def shipped() -> dict[str, Path]:
     """Folders of the papers that come with eqbench, by name."""
-    files = Path(__file__).parent.glob("*/paper.toml")
-    found = {file.parent.name: file.parent for file in files}
-    # from the tree to its equilibria to methods that find them, then what is new
-    return {name: found.pop(name) for name in ORDER if name in found} | found
+    return {name: Path(__file__).parent / name for name in SHIPPED}

@@ -10,7 +10,7 @@ from typing import Any
 
 from eqbench.documents import convert
 from eqbench.errors import EqbenchError, UsageError, nearest
-from eqbench.papers.jobs import Job, JobFolder, JobRecord, wanted_jobs
+from eqbench.papers.jobs import JobFolder, JobRecord, wanted_jobs
 from eqbench.papers.pages import claim_report, part_report, points_csv, short_report, texts
 from eqbench.papers.paper import Paper, find_paper, load_paper, shipped
 from eqbench.papers.request import ReproduceRequest
@@ -40,7 +40,7 @@ class Reproduction(Study[ReproduceRequest]):
         self._jobs = {
             f"{paper.name}/{job.name}": (paper, job)
             for paper in self.papers
-            for job in self._wanted(paper)
+            for job in wanted_jobs(paper.jobs, full=request.full, only=request.only)
         }
         self._judged: list[dict[str, Any]] = []
         self.place, self.records = Path(), dict[str, dict[str, Any]]()
@@ -54,15 +54,14 @@ class Reproduction(Study[ReproduceRequest]):
         """Return the list of the jobs, if that is all that is wanted."""
         if not self.request.listed:
             return None
-        full = self.request.full
-        tables = [
-            Table(f"{p.name}: {p.citation}", lines=tuple(_listed(job, full=full) for job in p.jobs))
-            for p in self.papers
-        ]
-        return Report(tuple(tables))
+        return Report(tuple(map(self._list, self.papers)))
 
-    def _wanted(self, paper: Paper) -> list[Job]:
-        return wanted_jobs(paper.jobs, full=self.request.full, only=self.request.only)
+    def _list(self, paper: Paper) -> Table:
+        lines = []
+        for job in paper.jobs:
+            command = " ".join(job.words(full=self.request.full)) or "computed"
+            lines.append(f"  {job.name}: {command}{'  (--full)' if job.full else ''}")
+        return Table(f"{paper.name}: {paper.citation}", lines=tuple(lines))
 
     def parts(self) -> Sequence[str]:
         """Return the jobs, each after those that it needs; those that run alone come last."""
@@ -116,17 +115,14 @@ class Reproduction(Study[ReproduceRequest]):
         """Write the pages."""
         if not self._judged:
             return
-        places = {paper.name: folder / "jobs" / paper.name for paper in self.papers}
-        yield from write_texts(
-            folder, texts(self._judged) | {"points.csv": points_csv(places, folder)}
-        )
+        names = [paper.name for paper in self.papers]
+        points = {"points.csv": points_csv(names, folder)}
+        yield from write_texts(folder, texts(self._judged) | points)
 
     def ending(self, document: Mapping[str, Any]) -> tuple[int, str]:
         """Return 1 if a job failed."""
-        failed = any(
-            job["failed"] for paper in document.get("sources", ()) for job in paper["jobs"]
-        )
-        return (1, "") if failed else super().ending(document)
+        jobs = [job for paper in document.get("sources", ()) for job in paper["jobs"]]
+        return (1, "") if any(job["failed"] for job in jobs) else super().ending(document)
 
     def slug(self) -> str:
         """Return the end of the name of a new folder."""
@@ -198,13 +194,8 @@ def _said(part: str, record: Mapping[str, Any], done: int, total: int) -> str:
 
 def _without_pictures(paper: Mapping[str, Any]) -> dict[str, Any]:
     """A paper with its verdicts, without the text of its pictures."""
-    parts = [
-        part | {"pictures": [{k: v for k, v in p.items() if k != "svg"} for p in part["pictures"]]}
-        for part in paper["parts"]
-    ]
+    parts = []
+    for part in paper["parts"]:
+        bare = [{k: v for k, v in picture.items() if k != "svg"} for picture in part["pictures"]]
+        parts.append(part | {"pictures": bare})
     return {**paper, "parts": parts}
-
-
-def _listed(job: Job, *, full: bool) -> str:
-    command = " ".join(job.words(full=full)) or "computed"
-    return f"  {job.name}: {command}{'  (--full)' if job.full else ''}"
