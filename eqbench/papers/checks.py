@@ -238,11 +238,11 @@ def shown(value: Any) -> str:
 def difference(ours: Any, printed: str) -> str:
     """How far a number is from the printed one; empty if that means nothing."""
     value = ours.value if isinstance(ours, Finding) else ours
+    if isinstance(value, bool) or not isinstance(value, int | float | Fraction):
+        return ""
     try:
         theirs = float(number_in(printed)[0])
     except UsageError:
-        return ""
-    if isinstance(value, bool) or not isinstance(value, int | float | Fraction):
         return ""
     ratio = f", {float(value) / theirs:.3g} times theirs" if theirs else ""
     return f"{float(value) - theirs:+.3g}{ratio}"
