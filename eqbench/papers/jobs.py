@@ -66,13 +66,11 @@ class Job(Closed, frozen=True, rename={"typed": "command", "typed_in_full": "ful
     @property
     def command(self) -> tuple[str, ...]:
         """Words of the command, empty if it is a computation."""
-        return tuple(shlex.split(self.typed))
+        return self.words(full=False)
 
     def words(self, *, full: bool) -> tuple[str, ...]:
         """Words of the command for this extent."""
-        return (
-            tuple(shlex.split(self.typed_in_full)) if full and self.typed_in_full else self.command
-        )
+        return tuple(shlex.split((self.typed_in_full if full else "") or self.typed))
 
     def required(self, *, full: bool) -> frozenset[str]:
         """Names of the jobs that have to be done before."""

@@ -28,8 +28,8 @@ REFERENCE = Path(__file__).parents[2] / "results/reference/reproduction/claims.c
 JOBS = {
     "encyclopedia": ("", 36, 5),
     "szafron": (
-        "rules formulas certificates selection table_4 crossplay crossplay_two_players",
-        184,
+        "rules formulas certificates selection crossplay crossplay_two_players",
+        180,
         50,
     ),
     "ganzfried": ("hand conditions info_full info_reduced", 23, 10),

@@ -209,11 +209,6 @@ def test_a_broken_run_goes_on_and_another_command_begins_anew(
     ]
 
 
-def test_an_interrupt_ends_a_running_job(tmp_path: Path) -> None:
-    slow = Job("slow", "run --game kuhn3 --solver cfr --timeout 60")
-    assert nothing_ran(tmp_path).run(slow, lambda: True) is None
-
-
 def test_pages_show_every_claim_with_a_link_and_escape_what_they_show(tmp_path: Path) -> None:
     paper = made(tmp_path / "toy", VALUE, ("row", "column", f"{HOSTILE} 1.0", *VALUE[3:]))
     (tmp_path / "games").mkdir()
