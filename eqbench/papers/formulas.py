@@ -121,16 +121,9 @@ def is_true(relations: str, names: Names, distance: float = 0.0) -> bool:
 
 
 def _compared(gap: Any, sign: str, distance: float) -> bool:
-    slack = distance or (_ROUNDING if isinstance(gap, float) else 0)
-    return bool(
-        {
-            "<": gap < -slack,
-            "≤": gap <= slack,
-            "=": abs(gap) <= slack,
-            "≥": gap >= -slack,
-            ">": gap > slack,
-        }[sign]
-    )
+    if abs(gap) <= (distance or (_ROUNDING if isinstance(gap, float) else 0)):
+        return sign in "≤=≥"
+    return sign in "<≤" if gap < 0 else bool(gap > 0) and sign in ">≥"  # NaN is neither
 
 
 def _pairs(text: str) -> Iterator[tuple[str, str, str]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import json
 import os
@@ -254,13 +253,10 @@ def module_of(folder: Path, name: str) -> ModuleType:
     """
     if not (folder / f"{name}.py").is_file():
         raise UsageError(f"the paper {folder} has no file {name}.py")
-    if folder.resolve().parent == Path(__file__).resolve().parent:
-        return importlib.import_module(f"eqbench.papers.{folder.name}.{name}")
-    place = hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:16]
-    package = f"eqbench_paper_{place}"
-    if package not in sys.modules:
-        sys.modules[package] = ModuleType(package)
-    sys.modules[package].__path__ = [str(folder.resolve())]
+    package, place = f"eqbench.papers.{folder.name}", folder.resolve()
+    if place.parent != Path(__file__).resolve().parent:
+        package = f"eqbench_paper_{source_hash((), str(place))}"
+        sys.modules.setdefault(package, ModuleType(package)).__path__ = [str(place)]
     return importlib.import_module(f"{package}.{name}")
 
 
