@@ -12,19 +12,9 @@ from markupsafe import Markup, escape
 
 from eqbench.errors import UsageError, nearest
 from eqbench.papers.verdicts import VERDICTS
-from eqbench.report.html.document import (
-    Block,
-    Cell,
-    Picture,
-    Prose,
-    Section,
-    Table,
-    anchor_of,
-    document,
-)
+from eqbench.report.html import document as html
 from eqbench.report.markdown import markdown
-from eqbench.report.rows import Column, Report, Row
-from eqbench.report.rows import Table as TextTable
+from eqbench.report.rows import Column, Report, Row, Table
 from eqbench.store.results import load_equilibria
 from eqbench.store.run_folder import LINES
 from eqbench.text import cell_text
@@ -98,7 +88,7 @@ def claims_csv(judged: Sequence[Judged]) -> str:
     return table.to_csv(index=False, lineterminator="\n")
 
 
-def counts_table(judged: Sequence[Judged]) -> TextTable:
+def counts_table(judged: Sequence[Judged]) -> Table:
     """How many claims of each paper have which verdict, and how many checks they rest on."""
     counted = (*WORDS.values(), "claims", "independent checks")
     columns = (Column("source", identifies=True), *(Column(name, "count") for name in counted))
@@ -107,7 +97,7 @@ def counts_table(judged: Sequence[Judged]) -> TextTable:
         counts = [paper["counts"][verdict] for verdict in VERDICTS]
         values = dict(zip(counted, (*counts, sum(counts), paper["checks"]), strict=True))
         rows.append(Row(paper["name"], {"source": paper["name"], **values}))
-    return TextTable("", columns, tuple(rows))
+    return Table("", columns, tuple(rows))
 
 
 def short_report(judged: Sequence[Judged]) -> Report:
@@ -120,7 +110,7 @@ def short_report(judged: Sequence[Judged]) -> Report:
     ]
     reasons = Counter(claim["detail"] for *_, claim in _claims(judged, ["not_attempted"]))
     lines += [f"not attempted, {count}: {why}" for why, count in reasons.items()]
-    return Report((counts_table(judged), TextTable("", lines=tuple(lines))))
+    return Report((counts_table(judged), Table("", lines=tuple(lines))))
 
 
 def claim_report(judged: Sequence[Judged], name: str) -> Report:
@@ -142,7 +132,7 @@ def claim_report(judged: Sequence[Judged], name: str) -> Report:
         lines.append(f"fact {claim['fact']}, check {claim['check']}")
     jobs = [job for job in paper["jobs"] if job["name"] in claim["jobs"]]
     lines += [f"{job['run']}: {job['command']}" for job in jobs]
-    return Report((TextTable(f"{name}: {paper['citation']}", lines=tuple(lines)),))
+    return Report((Table(f"{name}: {paper['citation']}", lines=tuple(lines)),))
 
 
 def part_report(judged: Sequence[Judged], title: str) -> Report:
@@ -175,11 +165,11 @@ def whole_report(judged: Sequence[Judged]) -> Report:
 
 def _text_table(
     title: str, said: Sequence[str], items: Sequence[Judged], names: Sequence[str]
-) -> TextTable:
+) -> Table:
     """Items as rows, without the columns in which nothing stands."""
     kept = [name for name in names if any(item[name] for item in items)]
     rows = tuple(Row("", {name: _plain(item[name]) for name in kept}) for item in items)
-    return TextTable(title, tuple(map(Column, kept)), rows, lines=tuple(said))
+    return Table(title, tuple(map(Column, kept)), rows, lines=tuple(said))
 
 
 def _plain(value: Any) -> str:
@@ -191,26 +181,28 @@ def index_page(judged: Sequence[Judged]) -> str:
     counts = counts_table(judged)
     rows = [
         [
-            Cell(paper["citation"], link=f"{paper['name']}.html"),
+            html.Cell(paper["citation"], link=f"{paper['name']}.html"),
             *(_count(row.values[column.title]) for column in counts.columns[1:]),
         ]
         for paper, row in zip(judged, counts.rows, strict=True)
     ]
-    verdicts = Table("counts", counts.columns, rows, plain=True, wrapped=True)
-    sections = [Section("Verdicts", (Prose((_MEANING,)), verdicts))]
+    verdicts = html.Table("counts", counts.columns, rows, plain=True, wrapped=True)
+    sections = [html.Section("Verdicts", (html.Prose((_MEANING,)), verdicts))]
     open_ends = [
         [
-            Cell(paper["name"], link=f"{paper['name']}.html#{anchor_of(part['title'])}"),
-            Cell(part["title"]),
+            html.Cell(paper["name"], link=f"{paper['name']}.html#{html.anchor_of(part['title'])}"),
+            html.Cell(part["title"]),
             *_statement(claim, f"{paper['name']}.html")[:-1],
         ]
         for paper, part, claim in _claims(judged, _NOT_AS_PRINTED)
     ]
     if open_ends:
         heads = [Column(name) for name in ("source", "part", *_HEADS[:-1])]
-        table = Table("differences", heads, open_ends, filters=("source",), wrapped=True)
-        sections.append(Section("What is not as printed", (table,)))
-    return document("Published results, reproduced", sections, lead=[_EXTENTS[judged[0]["full"]]])
+        table = html.Table("differences", heads, open_ends, filters=("source",), wrapped=True)
+        sections.append(html.Section("What is not as printed", (table,)))
+    return html.document(
+        "Published results, reproduced", sections, lead=[_EXTENTS[judged[0]["full"]]]
+    )
 
 
 def paper_page(paper: Judged) -> str:
@@ -218,36 +210,36 @@ def paper_page(paper: Judged) -> str:
     counts = ", ".join(f"{paper['counts'][verdict]} {words}" for verdict, words in WORDS.items())
     jobs = [
         [
-            Cell(job["name"]),
-            Cell(job["command"]),
-            Cell(job["run"], link=job["run"]),
-            Cell(f"{job['elapsed_s']:.1f} s", job["elapsed_s"]),
+            html.Cell(job["name"]),
+            html.Cell(job["command"]),
+            html.Cell(job["run"], link=job["run"]),
+            html.Cell(f"{job['elapsed_s']:.1f} s", job["elapsed_s"]),
         ]
         for job in paper["jobs"]
     ]
     heads = [Column("job"), Column("command"), Column("folder"), Column("time", "count")]
-    run = Section("Jobs", (Table("job-list", heads, jobs, caption=_RUN, wrapped=True),))
-    return document(
+    run = html.Section("Jobs", (html.Table("job-list", heads, jobs, caption=_RUN, wrapped=True),))
+    return html.document(
         f"Reproduced: {paper['name']}",
         [*(_section(part, paper["name"]) for part in paper["parts"]), run],
         lead=[paper["citation"], f"{counts}. {_EXTENTS[paper['full']]}", _MEANING],
     )
 
 
-def _count(number: int) -> Cell:
-    return Cell(str(number), number)
+def _count(number: int) -> html.Cell:
+    return html.Cell(str(number), number)
 
 
-def _section(part: Judged, source: str) -> Section:
+def _section(part: Judged, source: str) -> html.Section:
     """A part as a section; a grid where its claims have columns."""
-    name, claims = anchor_of(part["title"]), part["claims"]
-    blocks: list[Block] = [Prose((_marked(part["note"]),))] if part["note"] else []
+    name, claims = html.anchor_of(part["title"]), part["claims"]
+    blocks: list[html.Block] = [html.Prose((_marked(part["note"]),))] if part["note"] else []
     statements = [_statement(claim) for claim in claims]
     if any(claim["column"] for claim in claims):
         blocks.append(_grid(f"{name}-grid", claims))
         statements = [_statement(claim) for claim in claims if claim["verdict"] != "reproduced"]
         if jobs := dict.fromkeys(job for claim in claims for job in claim["jobs"]):
-            blocks.append(Prose((f"Read from the jobs {', '.join(jobs)}.",), small=True))
+            blocks.append(html.Prose((f"Read from the jobs {', '.join(jobs)}.",), small=True))
     else:  # otherwise the grid has the anchors
         for claim, row in zip(claims, statements, strict=True):
             row[0] = replace(row[0], anchor=claim["id"])
@@ -256,17 +248,21 @@ def _section(part: Judged, source: str) -> Section:
         filters = () if few else ("verdict",)
         heads = [*map(Column, _HEADS)]
         blocks.append(
-            Table(f"{name}-claims", heads, statements, filters=filters, plain=few, wrapped=True)
+            html.Table(
+                f"{name}-claims", heads, statements, filters=filters, plain=few, wrapped=True
+            )
         )
     blocks += [_picture(picture, f"{name}-{n}") for n, picture in enumerate(part["pictures"])]
     if files := part["files"]:
         links = [f"jobs/{source}/{file['job']}/{file['file']}" for file in files]
         rows = [
-            [Cell(file["title"]), Cell(file["file"], link=link)]
+            [html.Cell(file["title"]), html.Cell(file["file"], link=link)]
             for file, link in zip(files, links, strict=True)
         ]
-        blocks.append(Table(f"{name}-files", [Column("data"), Column("file")], rows, plain=True))
-    return Section(part["title"], blocks)
+        blocks.append(
+            html.Table(f"{name}-files", [Column("data"), Column("file")], rows, plain=True)
+        )
+    return html.Section(part["title"], blocks)
 
 
 def _marked(text: str) -> Markup:
@@ -276,47 +272,47 @@ def _marked(text: str) -> Markup:
     return Markup("").join(words)
 
 
-def _statement(claim: Judged, page: str = "") -> list[Cell]:
+def _statement(claim: Judged, page: str = "") -> list[html.Cell]:
     """A claim as a row, which links to its place on a page."""
     verdict, jobs = claim["verdict"], claim["jobs"]
     return [
-        Cell(_place(claim["row"], claim["column"]), link=f"{page}#{claim['id']}"),
-        Cell(claim["theirs"]),
-        Cell(claim["ours"]),
-        Cell(WORDS[verdict], kind=_KINDS[verdict]),
-        Cell(claim["detail"] or "–"),
-        Cell(", ".join(jobs) or "–", link="#job-list" if jobs else ""),
+        html.Cell(_place(claim["row"], claim["column"]), link=f"{page}#{claim['id']}"),
+        html.Cell(claim["theirs"]),
+        html.Cell(claim["ours"]),
+        html.Cell(WORDS[verdict], kind=_KINDS[verdict]),
+        html.Cell(claim["detail"] or "–"),
+        html.Cell(", ".join(jobs) or "–", link="#job-list" if jobs else ""),
     ]
 
 
-def _grid(name: str, claims: Sequence[Judged]) -> Table:
+def _grid(name: str, claims: Sequence[Judged]) -> html.Table:
     """Claims laid out as in the source, with both figures in each cell."""
     columns = list(dict.fromkeys(claim["column"] for claim in claims))
     cells = {(claim["row"], claim["column"]): _grid_cell(claim) for claim in claims}
-    nothing = Cell("·", hint="the source has nothing here")
+    nothing = html.Cell("·", hint="the source has nothing here")
     rows = [
-        [Cell(row), *(cells.get((row, column), nothing) for column in columns)]
+        [html.Cell(row), *(cells.get((row, column), nothing) for column in columns)]
         for row in dict.fromkeys(claim["row"] for claim in claims)
     ]
-    return Table(
+    return html.Table(
         name, [*map(Column, ("", *columns))], rows, caption=_LEGEND, plain=True, wrapped=True
     )
 
 
-def _grid_cell(claim: Judged) -> Cell:
+def _grid_cell(claim: Judged) -> html.Cell:
     verdict, theirs, ours, name = (claim[key] for key in ("verdict", "theirs", "ours", "id"))
     figures = theirs if theirs == ours else f"theirs {theirs}\nours {ours}"
     hint = ": ".join(filter(None, (WORDS[verdict], claim["detail"])))
     text = f"{_SIGNS[verdict]} {figures}"
-    return Cell(text, hint=hint, kind=_KINDS[verdict], link=f"#{name}", anchor=name)
+    return html.Cell(text, hint=hint, kind=_KINDS[verdict], link=f"#{name}", anchor=name)
 
 
-def _picture(picture: Judged, name: str) -> Block:
+def _picture(picture: Judged, name: str) -> html.Block:
     title, data = picture["title"], picture["svg"].encode()
     if not data:
-        return Prose((f"{title}: no picture, since {picture['missing']}.",))
+        return html.Prose((f"{title}: no picture, since {picture['missing']}.",))
     read = f" Drawn from {', '.join(picture['jobs'])}." if picture["jobs"] else ""
-    return Picture(name, data, "image/svg+xml", title, picture["caption"] + read, title)
+    return html.Picture(name, data, "image/svg+xml", title, picture["caption"] + read, title)
 
 
 def points_csv(papers: Sequence[str], folder: Path) -> str:
