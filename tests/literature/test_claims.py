@@ -29,7 +29,7 @@ JOBS = {
     "encyclopedia": ("", 36, 5),
     "szafron": (
         "rules formulas certificates selection crossplay crossplay_two_players",
-        180,
+        242,
         50,
     ),
     "ganzfried": ("hand conditions info_full info_reduced", 23, 10),
