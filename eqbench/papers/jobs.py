@@ -121,12 +121,7 @@ def wanted_jobs(jobs: Sequence[Job], *, full: bool, only: Sequence[str] = ()) ->
 class JobFolder:
     """The folder in which the jobs of one paper lie, and how they get there.
 
-    Parameters
-    ----------
-    paper : its name
-    path : holds one folder for each job
-    record : says how a job went, by its name, if it was run
-    full : whether jobs are run in full
+    It holds a folder for each job; `record` says how a job went, by its name, if it was run.
     """
 
     def __init__(

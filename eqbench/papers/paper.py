@@ -98,14 +98,7 @@ class _Document(Closed, frozen=True):
 
 @dataclass(frozen=True)
 class Paper:
-    """A publication, in parts, with the jobs that answer it.
-
-    Attributes
-    ----------
-    name : by which it is asked for; that of its folder
-    citation : authors, title, where and when
-    folder : of its files
-    """
+    """A publication, in parts, with the jobs that answer it; its name is that of its folder."""
 
     name: str
     citation: str

@@ -88,13 +88,7 @@ class StoredJob:
 
 
 class Stored:
-    """The jobs that were run for a paper, for reading.
-
-    Parameters
-    ----------
-    path : folder that holds one folder for each job
-    full : whether they were run in full
-    """
+    """The jobs that were run for a paper, in full or not, for reading: a folder for each."""
 
     def __init__(self, path: Path, *, full: bool) -> None:
         self.path, self.full = path, full

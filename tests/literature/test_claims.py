@@ -11,6 +11,7 @@ import random
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command import eqbench_here
@@ -27,11 +28,7 @@ REFERENCE = Path(__file__).parents[2] / "results/reference/reproduction/claims.c
 # of these are tried with another last digit; at least so many.
 JOBS = {
     "encyclopedia": ("", 36, 5),
-    "szafron": (
-        "rules formulas certificates selection crossplay crossplay_two_players",
-        242,
-        50,
-    ),
+    "szafron": ("rules formulas certificates selection crossplay crossplay_two_players", 242, 50),
     "ganzfried": ("hand conditions info_full info_reduced", 23, 10),
     "billingham_2017": ("rules polynomials bounds stability", 56, 25),
     "billingham_2018": (
@@ -46,38 +43,29 @@ EXACT = re.compile(r"(^|: |and )(=|~ (?!x)|numbers|formula|holds|follows|bounds|
 
 
 @pytest.fixture(scope="module", params=JOBS)
-def page(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a reproduction with the jobs of a paper that take seconds."""
+def done(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A paper whose jobs that take seconds were run, what is read off them, and the verdicts."""
     words = [word for job in JOBS[request.param][0].split() for word in ("--job", job)]
-    folder = tmp_path_factory.mktemp(request.param)
-    ended = eqbench_here(
-        *("reproduce", request.param, *words, "--quiet", "--out", "page"), cwd=folder
-    )
+    page = tmp_path_factory.mktemp(request.param) / "page"
+    ended = eqbench_here("reproduce", request.param, *words, "--out", "page", cwd=page.parent)
     assert ended.code == 0, ended.err
-    return folder / "page"
-
-
-@pytest.fixture(scope="module")
-def paper_and_facts(page: Path) -> tuple[Paper, Facts]:
-    """The paper of a page, and what is read off its jobs."""
-    folder, request = ReproductionFolder.open(Reproduction, page)
-    study = Reproduction(request)
+    folder, asked = ReproductionFolder.open(Reproduction, page)
+    study = Reproduction(asked)
     study.records = folder.records
     (paper,) = study.papers
-    return paper, Facts(paper, CheckedJobs(study.jobs_of(paper, page), paper.jobs))
+    facts = Facts(paper, CheckedJobs(study.jobs_of(paper, page), paper.jobs))
+    return paper, facts, page / "claims.csv"
 
 
-def test_verdicts_are_those_of_the_reference(
-    page: Path, paper_and_facts: tuple[Paper, Facts]
-) -> None:
-    paper, _ = paper_and_facts
+def test_verdicts_are_those_of_the_reference(done: tuple[Paper, Facts, Path]) -> None:
+    paper, _, claims = done
     found, reference = (
         {
             (row["part"], row["row"], row["column"]): row["verdict"]
             for row in csv.DictReader(file.read_text(encoding="utf-8").splitlines(keepends=True))
             if row["source"] == paper.name
         }
-        for file in (page / "claims.csv", REFERENCE)
+        for file in (claims, REFERENCE)
     )
     assert found.keys() == reference.keys(), "claims are there whether they are attempted or not"
     tried = {place: verdict for place, verdict in found.items() if verdict != "not_attempted"}
@@ -85,9 +73,9 @@ def test_verdicts_are_those_of_the_reference(
     assert len(tried) >= JOBS[paper.name][1]
 
 
-def test_another_last_digit_in_print_is_noticed(paper_and_facts: tuple[Paper, Facts]) -> None:
+def test_another_last_digit_in_print_is_noticed(done: tuple[Paper, Facts, Path]) -> None:
     """But for claims in words, whose check is passed whatever is printed, and inequalities."""
-    paper, facts = paper_and_facts
+    paper, facts, _ = done
 
     def holds(claim: Claim, printed: str) -> bool:
         try:

@@ -36,6 +36,7 @@ NEAR_ROOT = Points([{}], [3.606], 1e-3)
         ("~ digits", "17.4 times", 17.44, [17.46]),
         ("~ digits", "1.4e-6 for b32", 1.44e-6, [1.46e-6]),
         ("~ digits", "+1/18", Fraction(1, 18), [0.0556]),  # a fraction has no last digit
+        ("~ digits", "pot (3+√97)/4 = 3.212214450", 3.2122144504, [3.2122144516]),
         ("~ 0.02", "2.47 s", 2.49, [2.44]),
         ("~ 0.1 of 1", "near 1", [1.05], [1.2, []]),
         ("~ x10", "2.47 s", 0.3, [0.2]),
@@ -54,6 +55,13 @@ NEAR_ROOT = Points([{}], [3.606], 1e-3)
         ("falls", "falls", {"small": 3, "large": 1}, [{"small": 1, "large": 1}]),
         ("numbers", "from 2 to 1/3", [2, THIRD], [[THIRD, 2], [2]]),
         ("a: = [b] and max: < 3", "equal", {"a": 2, "b": 2}, [{"a": 1, "b": 2}, {"a": 3, "b": 3}]),
+        ("max: <= printed", "not more than 24", [3, 24], [[3, 25]]),
+        (
+            "off: min: < 1 and count: = 3",
+            "near",
+            {"off": [3, 0.5], "of": 7},
+            [{"off": [3], "of": 7}],
+        ),
         ("> 0 and < 1", "a share", 0.5, [1]),
     ],
 )
@@ -76,6 +84,8 @@ def test_bound_may_leave_a_check_open() -> None:
         ("formula and holds a1 > 0", HALVES, ["2/P"], ["3/P"]),
         ("formula", NEAR_ROOT, ["√13"], ["√14"]),
         ("formula", Points([]), [], ["1"]),
+        ("formula", Points(AT[:1], [(2, Fraction(1, 2))]), ["from P to a1"], ["from a1 to P"]),
+        ("sign", Points(AT, [0, 0]), ["P(a1), ≤ 0"], ["P(a1), < 0"]),
         ("holds", HALVES, ["a1 = 1/2 & b2 ≤ 1/2, P > 1", "b2 = 1/2 where P = 2"], ["b2 = 1/2"]),
         ("holds", HALVES, [], ["b2 = 1/2 where P = 3"]),  # nowhere
         ("follows", HALVES, ["P > 3 & b2 = 1/4"], ["P > 1 & b2 = 1/4", "P > 5 & b2 = 1/4"]),
@@ -94,7 +104,9 @@ def test_relations_at_points(check: str, ours: Any, right: list[str], wrong: lis
     [
         *(("2P − 4 + 2a1", 5), ("(P+1) (b2 + a1)", Fraction(15, 4)), ("0.25 P + √9", 4)),
         *(("4 (P−2)/(3 (P+1))", Fraction(8, 15)), ("P²/2 − b2a1P^3", 0), ("2 · 3^2", 18)),
-        ("(3 + √(P))/4", Fraction(5, 4)),
+        *(("(3 + √(P))/4", Fraction(5, 4)), ("(a1 − b2)/2(1 − b2)", Fraction(1, 6))),
+        *(("min{1/2, 2b2 + 1}", Fraction(1, 2)), ("1/2a1 + 3a1/4", Fraction(5, 8))),
+        ("−P(1/2 + b2)", -3),
     ],
 )
 def test_formulas_are_read_as_printed(printed: str, value: Fraction) -> None:
@@ -105,6 +117,7 @@ def test_formulas_are_read_as_printed(printed: str, value: Fraction) -> None:
     ("check", "ours", "printed"),
     [
         *((check, 3.0, "3") for check in ("about 3", "~", "")),
+        ("gap: < 1", {"off": 0.05}, "close"),
         *(("~ digits", 3.0, "from 2 to 3"), ("<", 3.0, "none"), ("= some", 3.0, "some")),
         *(("formula", HALVES, text) for text in ("a1 ! 2", "", "player 3", "2/Q", "√2/Q")),
     ],
