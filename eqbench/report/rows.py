@@ -90,6 +90,12 @@ class Row:
     values: Mapping[str, Any]
     exact: frozenset[str] = frozenset()
 
+    @classmethod
+    def of(cls, columns: Sequence[Column], values: Sequence[Any]) -> Row:
+        """Row of values in the order of the columns, the first of which names it."""
+        titles = [column.title for column in columns]
+        return cls(str(values[0]), dict(zip(titles, values, strict=True)))
+
 
 @dataclass(frozen=True)
 class Table:

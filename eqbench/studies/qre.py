@@ -17,9 +17,7 @@ from eqbench.equilibria import Identifier
 from eqbench.errors import UsageError
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
-from eqbench.model.profile_json import profile_text
 from eqbench.model.rational import rational
-from eqbench.model.tree import FloatArray
 from eqbench.report.rows import Column, Report, Row, Table, profile_columns, profile_values
 from eqbench.report.terminal import seconds
 from eqbench.solver import warm_up
@@ -29,7 +27,6 @@ from eqbench.studies.branch import (
     POLISHED,
     SAME_PAYOFFS,
     Branch,
-    Measured,
     distinct_payoffs,
     measured,
     read_points,
@@ -37,7 +34,6 @@ from eqbench.studies.branch import (
 )
 from eqbench.studies.frame import Session, Study, call
 from eqbench.studies.requests import QuantalRequest
-from eqbench.studies.study_files import write_profile
 
 SCHEMA = "eqbench.qre/1"
 PARAMETER = "lambda"
@@ -139,7 +135,7 @@ class QuantalStudy(Study[QuantalRequest]):
             write_points(branch_of(game, path), session.folder / POINTS)
         asked = (*self.at, self.request.last)
         landings = [k for k in path.landings.tolist() if path.lambdas[k] in asked]
-        seen, reached = self._profile(part, end, session)
+        seen = measured(game.tree, end)
         identity = self._identifier.identify(seen.profile, seen.max_regret)
         return {
             "seed": seed,
@@ -153,24 +149,13 @@ class QuantalStudy(Study[QuantalRequest]):
             "cpu_s": cpu_s,
             "at": [
                 {"lambda": float(path.lambdas[k])}
-                | self._profile(f"{part}-at{number}", path.behavior[k], session)[1]
+                | measured(game.tree, path.behavior[k]).write(
+                    game, session.folder, f"{part}-at{number}"
+                )
                 for number, k in enumerate(landings, start=1)
             ],
-            "equilibrium": reached
+            "equilibrium": seen.write(game, session.folder, part)
             | {"is_equilibrium": seen.is_equilibrium, "identity": identity and identity.to_json()},
-        }
-
-    def _profile(
-        self, name: str, behavior: FloatArray, session: Session
-    ) -> tuple[Measured, dict[str, Any]]:
-        """A profile (A,) as the verifier sees it; it is written as JSON."""
-        seen = measured(self.game.tree, behavior)
-        text = profile_text(self.game.tree, seen.profile, self.game.spec)
-        return seen, {
-            "payoffs": seen.payoffs,
-            "regrets": seen.regrets,
-            "max_regret": seen.max_regret,
-            "profile": write_profile(session.folder, name, text),
         }
 
     def summary(self, records: Sequence[dict[str, Any]], *, finished: bool) -> dict[str, Any]:

@@ -7,7 +7,7 @@ with the same last sequences of all players), D_p different realization plans of
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -20,9 +20,10 @@ from eqbench.errors import UsageError
 from eqbench.model.game import Game
 from eqbench.model.joint_player import joint_player
 from eqbench.model.profile import BehaviorProfile
-from eqbench.model.realization import RealizationPlan
-from eqbench.model.sequence_form import SequenceForm, last_sequences
+from eqbench.model.reference import realization
+from eqbench.model.sequence_form import last_sequences
 from eqbench.model.tree import INT64_SAFE, GameTree
+from eqbench.studies.branch import alike
 from eqbench.verification import DEFAULT_TOLERANCE, Verification, Verifier, verify_exactly
 
 SAME_PLAN = 1e-6  # solvers that end in one equilibrium round it differently by about 1e-8
@@ -56,38 +57,31 @@ class Combinations:
     ) -> None:
         """In integers for an exact game, or in floating point."""
         self.tree, self.exact, self.go_on = game.tree, exact, go_on
-        form, tree, self.units = game.sequence_form, game.tree, None
-        inside = form.infoset_player[form.sequence_infoset[form.n_players :]]
-        owner = np.concatenate((np.arange(form.n_players), inside))  # of each sequence
+        tree, self.units = game.tree, None
+        self.frequencies = frequencies(profiles, exact=exact)
+        plans = realization(game.sequence_form, self.frequencies.T).T
+        self.owner = np.repeat(tree.infoset_player, np.diff(tree.action_start))  # of each action
+        owner = np.concatenate((np.arange(tree.n_players), self.owner))  # of each sequence
         own_columns = [owner == p for p in range(tree.n_players)]
         self.terminals, payoff_unit = _terminals(tree, exact=exact)
         if exact:
-            plans = np.array([exact_plan(form, rationals(p)) for p in profiles], dtype=object)
             scales = [math.lcm(*(w.denominator for w in plans[:, own].flat)) for own in own_columns]
             plans = _integers(plans * np.array(scales, dtype=object)[owner])
             largest = math.prod(scales) * int(abs(self.terminals).max()) * tree.n_terminals
             if largest < INT64_SAFE:
                 plans, self.terminals = plans.astype(np.int64), self.terminals.astype(np.int64)
             self.units = (*scales, payoff_unit)
-        else:
-            plans = np.stack([RealizationPlan.of(form, p.probabilities).weights for p in profiles])
         self.last = last_sequences(tree)
-        which, self.weights = [], []
-        for p, own in enumerate(own_columns):
-            numbers: dict[tuple, int] = {}
-            which.append([numbers.setdefault(tuple(row), len(numbers)) for row in plans[:, own]])
-            first = np.unique(which[-1], return_index=True)[1]
-            self.weights.append(plans[first][:, self.last[:, p]])
-        self.plan = self.strategy = np.array(which)
+        self.plan = np.array([_numbered(map(tuple, plans[:, own])) for own in own_columns])
+        self.strategy = self.plan
         if not exact:
-            self.strategy = np.array([same_plans(plans[:, own]) for own in own_columns])
-        rows = [
-            rationals(p) if exact else BehaviorProfile.of(tree, p.probabilities).probabilities
-            for p in profiles
+            self.strategy = np.array(
+                [_numbered(alike(plans[:, own], SAME_PLAN)) for own in own_columns]
+            )
+        self.weights = [
+            plans[np.unique(own, return_index=True)[1]][:, self.last[:, p]]
+            for p, own in enumerate(self.plan)
         ]
-        self.dtype = np.dtype(object if exact else np.float64)
-        self.frequencies = np.array(rows, dtype=self.dtype).reshape(len(rows), tree.n_actions)
-        self.owner = np.repeat(tree.infoset_player, np.diff(tree.action_start))  # of each action
         self.verifier = Verifier(tree)
         self.known: dict[tuple[int, ...], Verification] = {}
 
@@ -151,43 +145,25 @@ class Combinations:
         sizes = tuple(map(len, first))
         if math.prod(sizes) > MOST_VERIFIED:
             return None
-        regrets = np.empty((*sizes, len(sizes)), dtype=self.dtype)
+        regrets = np.empty((*sizes, len(sizes)), dtype=self.frequencies.dtype)
         for place in np.ndindex(*sizes):
             entries = [own[k] for own, k in zip(first, place, strict=True)]
             regrets[place] = self.measured(entries).regrets
         return regrets
 
 
-def same_plans(plans: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Numbers 0, 1, … of n plans (n, S), int64 (n,): the first one is 0.
-
-    A plan has the number of the first numbered one from which no weight differs by more than
-    `SAME_PLAN`, and a new number if there is none.
-    """
-    numbers = np.empty(len(plans), dtype=np.int64)
-    first: list[int] = []
-    for k, plan in enumerate(plans):
-        distances = np.abs(plans[first] - plan).max(axis=1, initial=0.0)
-        near = np.flatnonzero(distances <= SAME_PLAN)
-        numbers[k] = near[0] if len(near) else len(first)
-        if not len(near):
-            first.append(k)
-    return numbers
+def _numbered(values: Iterable[Hashable]) -> list[int]:
+    """Number different values 0, 1, … in the order in which they come."""
+    numbers: dict[Hashable, int] = {}
+    return [numbers.setdefault(value, len(numbers)) for value in values]
 
 
-def rationals(profile: BehaviorProfile) -> tuple[Fraction, ...]:
-    """Frequencies (A,) of a profile; those in floating point as the rationals that they are."""
-    return profile.exact or tuple(map(Fraction, profile.probabilities.tolist()))
-
-
-def exact_plan(form: SequenceForm, frequencies: Sequence[Fraction]) -> list[Fraction]:
-    """Realization plans of all players as S rationals."""
-    weights = [Fraction(1)] * form.n_players
-    parents = form.parent[form.sequence_infoset[form.n_players :]]
-    # a parent is an earlier sequence, so its weight is there already
-    for parent, frequency in zip(parents.tolist(), frequencies, strict=True):
-        weights.append(weights[parent] * frequency)
-    return weights
+def frequencies(profiles: Sequence[BehaviorProfile], *, exact: bool) -> NDArray:
+    """Frequencies (n, A): float64, or Fractions; floats count as the rationals that they are."""
+    if not exact:
+        return np.array([profile.probabilities for profile in profiles])
+    rows = [p.exact or tuple(map(Fraction, p.probabilities.tolist())) for p in profiles]
+    return np.array(rows, dtype=object)
 
 
 def _terminals(tree: GameTree, *, exact: bool) -> tuple[NDArray, int]:
@@ -358,7 +334,7 @@ def crossplay(
     n_players, n = game.tree.n_players, len(entries)
     profiles = [profile for _, profile in entries]
     found = Combinations(game, profiles, go_on, exact=exact)
-    swaps = np.empty((2, n_players, n, n, n_players), dtype=found.dtype)
+    swaps = np.empty((2, n_players, n, n, n_players), dtype=found.frequencies.dtype)
     for i, a, b in np.ndindex(n_players, n, n):
         seen = found.measured([a if p == i else b for p in range(n_players)])
         swaps[:, i, a, b] = seen.payoffs, seen.regrets

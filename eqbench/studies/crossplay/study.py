@@ -18,11 +18,12 @@ from eqbench.errors import UsageError, counted
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_from_json, read_profile
-from eqbench.model.realization import RealizationPlan
+from eqbench.model.reference import realization
 from eqbench.report.naming import decimal, identity_text, marks
 from eqbench.report.rows import Column, Report, Row, Table
 from eqbench.report.terminal import small
 from eqbench.store.stored_run import StoredRun, game_of_runs, read_runs
+from eqbench.studies.branch import alike
 from eqbench.studies.crossplay.measure import (
     SAME_PLAN,
     Crossplay,
@@ -30,9 +31,7 @@ from eqbench.studies.crossplay.measure import (
     check_entries,
     combinations_csv,
     crossplay,
-    exact_plan,
-    rationals,
-    same_plans,
+    frequencies,
 )
 from eqbench.studies.frame import Session, Study
 from eqbench.studies.requests import CrossplayRequest
@@ -93,11 +92,6 @@ def left_out_notes(left_out: LeftOut) -> list[str]:
     return [f"left out: {note}" for note in notes]
 
 
-def counted_by_name(names: Iterable[str | None]) -> list[dict[str, Any]]:
-    """Count how often each name occurs, in the order of their first occurrence."""
-    return [{"name": name, "count": count} for name, count in Counter(names).items()]
-
-
 @dataclass(frozen=True, eq=False)
 class Found:
     """An equilibrium and where it was found."""
@@ -131,8 +125,8 @@ class CrossplayStudy(Study[CrossplayRequest]):
         different, copies = without_copies(self.game, found, exact=request.exact)
         self.found = selection(different, request.most or len(different))
         self.copies = [(copy, kept) for copy, kept in copies if kept in self.found]
-        dropped = (item.name for item in different if item not in self.found)
-        self.left_out["most"] = counted_by_name(dropped)
+        dropped = Counter(item.name for item in different if item not in self.found)
+        self.left_out["most"] = [{"name": name, "count": n} for name, n in dropped.items()]
         self.entries = [(_label(place), item.profile) for place, item in enumerate(self.found)]
         check_entries(self.game, self.entries, request.limit, exact=request.exact)
 
@@ -305,18 +299,12 @@ def without_copies(
     equal as rationals. What players would do after own moves that they never make does not
     matter: no payoff and no regret depends on it.
     """
-    form = game.sequence_form
-    if exact:
-        plans = [exact_plan(form, rationals(item.profile)) for item in found]
-        numbers = [plans.index(plan) for plan in plans]
-    else:
-        weights = [RealizationPlan.of(form, item.profile.probabilities).weights for item in found]
-        numbers = same_plans(np.array(weights)).tolist()
-    first: dict[int, Found] = {}
-    for item, number in zip(found, numbers, strict=True):
-        first.setdefault(number, item)
-    of = [(item, first[number]) for item, number in zip(found, numbers, strict=True)]
-    return list(first.values()), [(item, kept) for item, kept in of if item is not kept]
+    played = frequencies([item.profile for item in found], exact=exact)
+    plans = realization(game.sequence_form, played.T).T
+    places = alike(plans, 0 if exact else SAME_PLAN)
+    of = [(item, found[place]) for item, place in zip(found, places, strict=True)]
+    kept = [item for item, first in of if item is first]
+    return kept, [(item, first) for item, first in of if item is not first]
 
 
 def selection(found: Sequence[Found], most: int) -> list[Found]:

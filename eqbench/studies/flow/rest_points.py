@@ -30,11 +30,9 @@ from eqbench.equilibria.members import Place, members
 from eqbench.errors import UsageError
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
-from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import FloatArray
-from eqbench.studies.branch import action_labels
+from eqbench.studies.branch import Measured, action_labels, alike, measured
 from eqbench.studies.requests import SAMPLES
-from eqbench.verification import Verifier
 
 # Real parts and singular values up to this share of the spectral norm of the Jacobian are zero.
 TOLERANCE = 1e-9
@@ -172,13 +170,9 @@ ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Looked:
+class Looked(Measured):
     """A profile as the verifier sees it, and what the flow does near it."""
 
-    behavior: FloatArray  # (A,)
-    payoffs: list[float]
-    max_regret: float
-    is_equilibrium: bool  # that regret is rounding
     spectrum: Spectrum
     place: Place | None = None  # in its set, if it is of one
     figures: Mapping[str, float] = field(default_factory=dict)  # by which people name it
@@ -195,13 +189,11 @@ class Looked:
         }
 
 
-def look(verifier: Verifier, flow: Flow, behavior: FloatArray) -> Looked:
+def look(game: Game, flow: Flow, behavior: FloatArray) -> Looked:
     """Measure a profile (A,), and what the flow does near it."""
     behavior = on_face(flow.choices, np.clip(behavior, 0.0, 1.0))
-    measured = verifier.verify(BehaviorProfile.of(verifier.tree, behavior))
-    payoffs, regret = list(map(float, measured.payoffs)), float(measured.max_regret)
-    is_equilibrium = regret <= ROUNDING * verifier.tree.payoff_range
-    return Looked(behavior, payoffs, regret, is_equilibrium, spectrum(flow, behavior))
+    seen = measured(game.tree, behavior, ROUNDING)
+    return Looked(**vars(seen), spectrum=spectrum(flow, behavior))
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,7 +252,6 @@ def verdicts(game: Game, flow: Flow, *, samples: int = SAMPLES, seed: int = 0) -
     ----------
     samples : members drawn at random from each set, beside one inside and the corners
     """
-    verifier = Verifier(game.tree)
     pieces: dict[str, list[KnownSet]] = {}
     for known in known_sets(game):  # the pieces of one set share its name, the first speaks for it
         pieces.setdefault(known.name, []).append(known)
@@ -269,7 +260,7 @@ def verdicts(game: Game, flow: Flow, *, samples: int = SAMPLES, seed: int = 0) -
         rng = np.random.default_rng(seed)
         looked = [
             replace(
-                look(verifier, flow, known.layout.behavior(known.frequencies(parameters))),
+                look(game, flow, known.layout.behavior(known.frequencies(parameters))),
                 place=place,
                 figures=known.shown(parameters),
             )
@@ -307,25 +298,23 @@ def rest_points(
     actions, and the others pure. From a point inside that face Newton's method looks for one
     where played actions do equally well.
     """
-    rng, verifier = np.random.default_rng(seed), Verifier(game.tree)
-    found: list[Looked] = []
-    arrived = equilibria = drawn = 0
+    rng = np.random.default_rng(seed)
+    arrived: list[Looked] = []
+    drawn = 0
     while drawn < draws and not interrupted():
         drawn += 1
         behavior = _rest_point(flow, _random_point(flow.choices, rng))
-        looked = None if behavior is None else look(verifier, flow, behavior)
-        if looked is None or not looked.spectrum.is_rest_point:
-            continue
-        arrived += 1
-        equilibria += looked.is_equilibrium
-        apart = (np.abs(looked.behavior - each.behavior).max() for each in found)
-        if not looked.is_equilibrium and all(distance > _SAME for distance in apart):
-            found.append(looked)
+        if behavior is not None:
+            looked = look(game, flow, behavior)
+            arrived += [looked] * looked.spectrum.is_rest_point
+    others = [each for each in arrived if not each.is_equilibrium]
+    places = alike([each.behavior for each in others], _SAME)
+    found = [each for place, each in enumerate(others) if places[place] == place]
     growth = [float(each.spectrum.eigenvalues.real.max()) for each in found]
     figures = {
         "draws": drawn,
-        "arrived": arrived,
-        "equilibria": int(equilibria),
+        "arrived": len(arrived),
+        "equilibria": len(arrived) - len(others),
         "distinct": len(found),
         "faces": len({tuple(each.behavior > 0) for each in found}),
         "unstable": sum(each.spectrum.counts["unstable"] > 0 for each in found),

@@ -8,9 +8,8 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,12 +19,12 @@ from eqbench.errors import ProfileError, UsageError
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
-from eqbench.model.profile_json import profile_from_json, profile_text
+from eqbench.model.profile_json import profile_from_json
 from eqbench.model.realization import RealizationPlan
 from eqbench.model.reference import realization
 from eqbench.model.tree import FloatArray, GameTree
 from eqbench.report.rows import Column, Report, Row, Table
-from eqbench.studies.branch import POINTS, action_labels
+from eqbench.studies.branch import POINTS, action_labels, measured
 from eqbench.studies.flow.points import SimulatedRun, append_points, kept_rows
 from eqbench.studies.flow.profits import AGREE, KnownPayoffs, Stretch, windows_of
 from eqbench.studies.flow.regimes import NEAR_FACE, classify
@@ -38,8 +37,6 @@ from eqbench.studies.requests import (
     RANDOM_STARTS,
     SimulationRequest,
 )
-from eqbench.studies.study_files import write_profile
-from eqbench.verification import Verifier
 
 SCHEMA = "eqbench.simulation/1"
 MOST_TIMES = 1_000_000  # of a trajectory; states of a hundred frequencies are then 0.8 GB
@@ -73,9 +70,8 @@ _PUBLISHED = (
 _TANGENT, _HANDS = 1, 2
 
 
-@dataclass(frozen=True, eq=False)
-class Start:
-    """Where a trajectory begins: at a profile (A,), or at log-odds drawn at random.
+class Start(NamedTuple):
+    """Where a trajectory begins: at log-odds (F,) of a profile, or drawn at random.
 
     Attributes
     ----------
@@ -84,46 +80,28 @@ class Start:
 
     name: str
     seeds: tuple[int, ...]
-    behavior: FloatArray | None = None
-
-    def state(self, flow: Flow, spread: float) -> FloatArray:
-        """Return the state (F,) of this start."""
-        if self.behavior is not None:
-            return flow.state_of(self.behavior)
-        return np.random.default_rng(*self.seeds).normal(0.0, spread, flow.choices.size)
+    state: FloatArray
 
 
-def _starts(tree: GameTree, request: SimulationRequest) -> tuple[Start, ...]:
+def _starts(tree: GameTree, flow: Flow, request: SimulationRequest) -> tuple[Start, ...]:
     starts = []
     for position, (name, data) in enumerate(by_name(request.profiles).items(), start=1):
-        profile = BehaviorProfile.uniform(tree)
-        if data is not None:
-            try:
-                profile = profile_from_json(tree, data)
-            except ProfileError as error:
-                raise ProfileError(f"the start {name}: {error}") from None
-        _check_inside(tree, profile.probabilities, name)
-        starts.append(Start(name, (request.seed, position), profile.probabilities))
+        try:
+            uniform = data is None
+            profile = BehaviorProfile.uniform(tree) if uniform else profile_from_json(tree, data)
+            state = flow.state_of(profile.probabilities)
+        except (ProfileError, UsageError) as error:
+            raise type(error)(f"the start {name}: {error}") from None
+        starts.append(Start(name, (request.seed, position), state))
     drawn = request.starts
     if drawn is None:
         drawn = 0 if starts else RANDOM_STARTS
-    starts += [Start(f"seed {seed}", (seed,)) for seed in range(request.seed, request.seed + drawn)]
+    for seed in range(request.seed, request.seed + drawn):
+        state = np.random.default_rng(seed).normal(0.0, request.spread, flow.choices.size)
+        starts.append(Start(f"seed {seed}", (seed,), state))
     if not starts:
         raise UsageError("no start was given; choose --starts 3, or --start uniform")
     return tuple(starts)
-
-
-def _check_inside(tree: GameTree, behavior: FloatArray, name: str) -> None:
-    choices = np.repeat(np.diff(tree.action_start), np.diff(tree.action_start)) > 1
-    outside = np.flatnonzero(choices & ((behavior <= 0) | (behavior >= 1)))
-    if len(outside):
-        labels = action_labels(tree)
-        shown = ", ".join(f"{labels[action]} is {behavior[action]:g}" for action in outside[:5])
-        more = f" and {len(outside) - 5} more" if len(outside) > 5 else ""
-        raise UsageError(
-            f"the start {name} lies on the boundary, where log-odds are infinite: {shown}{more}; "
-            "give frequencies between 0 and 1, for example 1e-6 instead of 0"
-        )
 
 
 def times_of(horizon: float, every: float) -> FloatArray:
@@ -148,7 +126,6 @@ class Place:
         self.flow: Flow = dynamics.flow(game)
         self.hands = None if memory is None else dynamics.hand_by_hand(game, memory)
         self.known = KnownPayoffs.of(game)
-        self._verifier = Verifier(game.tree)
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -160,10 +137,10 @@ class Place:
         }
 
     def trajectory(
-        self, start: Start, spread: float, times: FloatArray, interrupted: Callable[[], bool]
+        self, start: Start, times: FloatArray, interrupted: Callable[[], bool]
     ) -> Trajectory:
         """Follow a start; a tangent at random is followed too where there is a flow."""
-        state = start.state(self.flow, spread)
+        state = start.state
         if self.hands is not None:
             rng = np.random.default_rng([*start.seeds, _HANDS])
             return self.hands.play(state, times, rng, interrupted=interrupted)
@@ -178,20 +155,6 @@ class Place:
         form = self.game.sequence_form
         plans = realization(form, self.flow.behavior(path.states[points]).T).T
         return RealizationPlan(np.ascontiguousarray(plans).mean(axis=0)).to_behavior(form)
-
-    def write(self, folder: Path, name: str, behavior: FloatArray) -> dict[str, Any]:
-        """Write a profile (A,), and return its file and what the verifier measures."""
-        tree, profile = self.game.tree, BehaviorProfile.of(self.game.tree, behavior)
-        figures = self._verifier.verify(profile)
-        return {
-            "payoffs": list(map(float, figures.payoffs)),
-            "regrets": list(map(float, figures.regrets)),
-            "max_regret": float(figures.max_regret),
-            "profile": write_profile(folder, name, profile_text(tree, profile, self.game.spec)),
-        }
-
-    def max_regret(self, behavior: FloatArray) -> float:
-        return float(self._verifier.verify(BehaviorProfile.of(self.game.tree, behavior)).max_regret)
 
 
 class SimulationStudy(Study[SimulationRequest]):
@@ -223,13 +186,10 @@ class SimulationStudy(Study[SimulationRequest]):
             raise UsageError(
                 f"nobody has a choice in {game.spec}, so nothing moves; choose another game"
             )
-        self.starts = _starts(game.tree, request)
-        self._runs = [(game, start) for game in self.games for start in self.starts]
         self._dynamics: Dynamics = self.solver.instance
-        # refuse options of the solver that do not fit the game before anything is written
-        if self.memory is None:
-            self._dynamics.flow(game)
-        else:
+        self.starts = _starts(game.tree, self._dynamics.flow(game), request)
+        self._runs = [(game, start) for game in self.games for start in self.starts]
+        if self.memory is not None:  # refuse what does not fit the game before anything is written
             self._dynamics.hand_by_hand(game, self.memory)
         if request.pairs:
             call("eqbench.plots.flow:planes_of", game, (), request.pairs)
@@ -250,7 +210,7 @@ class SimulationStudy(Study[SimulationRequest]):
             name = f"{self.parameter}={place.value:.12g} {name}"
         session.tell(f"{name}, {number} of {len(self._runs)}")
         before, clocks = dict(flow.statistics), (time.perf_counter(), time.process_time())
-        path = place.trajectory(start, self.request.spread, self.times, session.interrupted)
+        path = place.trajectory(start, self.times, session.interrupted)
         elapsed_s, cpu_s = time.perf_counter() - clocks[0], time.process_time() - clocks[1]
         rows = kept_rows(game.tree, len(path.times))
         states, value = path.states[rows], place.value if self.request.at else None
@@ -309,7 +269,8 @@ class SimulationStudy(Study[SimulationRequest]):
 
 def _earnings(place: Place, path: Trajectory, folder: Path, run: str) -> dict[str, Any]:
     """Return payoffs over windows beside published ones, and profiles, which are written too."""
-    known, times, last = place.known, path.times, len(path.times) - 1  # 0 if it never moved
+    game, known, times = place.game, place.known, path.times
+    last = len(times) - 1  # 0 if it never moved
     windows = windows_of(times) or ([Stretch(0, last)] if last else [])
     payoffs = [window.payoffs(times, path.profits) for window in windows]
     averages = [place.average(path, window) for window in windows]
@@ -329,7 +290,7 @@ def _earnings(place: Place, path: Trajectory, folder: Path, run: str) -> dict[st
                 "to": float(times[window.last]),
                 "payoffs": row.tolist(),
                 **known.nearest(row),
-                "average_max_regret": place.max_regret(average),
+                "average_max_regret": measured(game.tree, average).max_regret,
             }
             for window, row, average in zip(windows, payoffs, averages, strict=True)
         ],
@@ -337,7 +298,8 @@ def _earnings(place: Place, path: Trajectory, folder: Path, run: str) -> dict[st
         "whole": whole,
         "solutions": known.beside(payoffs),
         "profiles": {
-            name: place.write(folder, f"{run}-{name}", own) for name, own in profiles.items()
+            name: measured(game.tree, own).write(game, folder, f"{run}-{name}")
+            for name, own in profiles.items()
         },
     }
 
@@ -387,17 +349,11 @@ def _regimes(document: Mapping[str, Any], value: Mapping[str, Any], runs: Sequen
         near = run["near_face_fraction"] if moves else None
         regret = run["profiles"].get("average", {}).get("max_regret")
         figures = (run["time"], run["lyapunov"], near, run["transient"], regret)
-        rows.append(_row(columns, (run["start"], run["regime"], *figures)))
+        rows.append(Row.of(columns, (run["start"], run["regime"], *figures)))
     said = [(run["start"], _destination(run, document["names"])) for run in runs]
     said += [(run["start"], _remark(run)) for run in runs]
     title = f"Trajectories of {value['game']}: {how}, rate {value['rate']:g}"
     return Table(title, columns, tuple(rows), notes=tuple(_said_once(said, len(runs))))
-
-
-def _row(columns: Sequence[Column], values: Sequence[Any]) -> Row:
-    """Return a row of values in the order of the columns, the first of which names it."""
-    titles = [column.title for column in columns]
-    return Row(values[0], dict(zip(titles, values, strict=True)))
 
 
 def _destination(run: Mapping[str, Any], names: Mapping[str, str]) -> str:
@@ -450,7 +406,7 @@ def _profits(players: Sequence[str], value: Mapping[str, Any], runs: Sequence[An
     )
     blank = ("",) * 4
     rows = [
-        _row(columns, (known["name"], *(_range(*ends) for ends in known["payoffs"]), *blank))
+        Row.of(columns, (known["name"], *(_range(*ends) for ends in known["payoffs"]), *blank))
         for known in solutions
     ]
     for run in runs:
@@ -460,7 +416,7 @@ def _profits(players: Sequence[str], value: Mapping[str, Any], runs: Sequence[An
             nearest = _listed(window["nearest"] or (), MOST_NEAREST)
             beside = (window["gap"], window["gap_share"], run["whole"]["gap_share"], nearest)
         average = run["payoffs"] or [None] * len(players)
-        rows.append(_row(columns, (run["start"], *average, *beside)))
+        rows.append(Row.of(columns, (run["start"], *average, *beside)))
     # those whose payoffs are all 0 have no share
     notes = [_agreement(runs, k, known) for k, known in enumerate(solutions) if known["agree"]]
     shown = columns if solutions else columns[: -len(blank)]

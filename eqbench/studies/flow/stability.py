@@ -13,7 +13,6 @@ from eqbench.equilibria import Identifier, known_sets
 from eqbench.errors import UsageError, counted
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
-from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_from_json
 from eqbench.report.naming import identity_text
 from eqbench.report.rows import Column, Report, Row, Table
@@ -34,7 +33,6 @@ from eqbench.studies.flow.rest_points import (
 from eqbench.studies.frame import Session, Study, call
 from eqbench.studies.requests import StabilityRequest
 from eqbench.text import cell_text
-from eqbench.verification import Verifier
 
 SCHEMA = "eqbench.stability/1"
 _EIGENVALUES = (
@@ -74,9 +72,9 @@ class StabilityStudy(Study[StabilityRequest]):
         if not self.request.profiles:
             return {}
         game = self.games[0]
-        verifier, flow, found = Verifier(game.tree), self._dynamics.flow(game), {}
+        flow, found = self._dynamics.flow(game), {}
         for name, data in by_name(self.request.profiles).items():
-            looked = look(verifier, flow, profile_from_json(game.tree, data).probabilities)
+            looked = look(game, flow, profile_from_json(game.tree, data).probabilities)
             if not looked.spectrum.is_rest_point:
                 moves = _moves(game, flow, looked)
                 raise UsageError(f"the profile {name} is no rest point: {moves}")
@@ -141,8 +139,7 @@ class StabilityStudy(Study[StabilityRequest]):
 
 
 def _given_json(game: Game, name: str, looked: Looked) -> dict[str, Any]:
-    behavior = BehaviorProfile.of(game.tree, looked.behavior)
-    identity = Identifier(game).identify(behavior, looked.max_regret)
+    identity = Identifier(game).identify(looked.profile, looked.max_regret)
     found = {"name": name, "value": value_of(game), **looked.to_json()}
     return found | {"identity": identity and identity.to_json()}
 

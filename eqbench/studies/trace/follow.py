@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ from eqbench.model.tree import FloatArray
 from eqbench.registry import LoadedSolver
 from eqbench.spec import Spec, parse_spec
 from eqbench.store.run_folder import reported
-from eqbench.studies.branch import POINTS, Branch, action_labels, header
+from eqbench.studies.branch import POINTS, Branch, action_labels, columns, csv_text
 from eqbench.studies.frame import Session
 from eqbench.studies.requests import MOST, TraceRequest
 from eqbench.studies.trace.checkpoint import Crossed, Outcome, Progress
@@ -314,7 +314,7 @@ class _Trace:
         self.model = setting.game.payoff_model()
         self.actions = Choices.of(setting.game.tree).action
         self.labels = np.array(action_labels(setting.game.tree))
-        self.lines: list[str] = []
+        self.rows: list[list[Any]] = []
         self.clocks = self._look()
         if progress is not None:
             self.progress = progress
@@ -330,7 +330,7 @@ class _Trace:
         self.progress = Progress(last=point, crossings=crossings, lost=[0] * len(crossings))
         with reported(self.file):
             self.file.unlink(missing_ok=True)  # opening a pipe would wait for a reader
-        self.lines.append(header(setting.game.tree))
+        self.rows.append(columns(setting.game.tree))
         self.write(self.progress.last)
 
     def take(self, piece: Piece) -> None:
@@ -366,8 +366,7 @@ class _Trace:
         """Add a point; it is in the file after the next `flush`."""
         progress, crossed = self.progress, self._crossed(point.value, point.behavior)
         free = point.behavior[self.actions].tolist()
-        row = [crossed["parameter"], progress.arclength, *crossed["payoffs"], *free]
-        self.lines.append(",".join(map(repr, row)) + "\n")
+        self.rows.append([crossed["parameter"], progress.arclength, *crossed["payoffs"], *free])
         progress.points += 1
         if point.event:
             progress.branch_points.append(crossed)
@@ -379,8 +378,8 @@ class _Trace:
 
     def flush(self, *, to_disk: bool = False) -> None:
         """Hand all rows to the system, or wait until the disk has them; StoreError if it fails."""
-        data = "".join(self.lines).encode()
-        self.lines.clear()
+        data = csv_text(self.rows).encode()
+        self.rows.clear()
         with reported(self.file), self.file.open("ab") as file:
             file.write(data)
             if to_disk:
