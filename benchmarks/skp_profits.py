@@ -21,7 +21,7 @@ use_one_thread()
 import numpy as np  # noqa: E402
 
 import eqbench  # noqa: E402
-from eqbench.studies.flow.profits import KnownPayoffs  # noqa: E402
+from eqbench.equilibria.extremes import KnownPayoffs  # noqa: E402
 
 # The solution that the paper names at each pot.
 SOLUTIONS = {2.5: 1, 3.1: 2, 3.35: 4, 3.75: 5, 4.15: 7, 4.65: 9, 5.5: 10}

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from eqbench.dynamics import Dynamics
 from eqbench.equilibria import KnownSet, known_sets
+from eqbench.equilibria.extremes import KnownPayoffs
 from eqbench.equilibria.members import members
 from eqbench.errors import UsageError, known_labels
 from eqbench.model.choices import Choices
@@ -41,7 +42,6 @@ from eqbench.plots.style import (
 from eqbench.report.svg import GRAY, INK
 from eqbench.studies.branch import POINTS, action_labels
 from eqbench.studies.flow.points import SimulatedRun, read_points
-from eqbench.studies.flow.profits import KnownPayoffs
 from eqbench.studies.flow.rest_points import verdicts
 from eqbench.studies.flow.simulate import SimulationStudy
 

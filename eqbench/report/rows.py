@@ -7,7 +7,7 @@ line break where space is short.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -91,10 +91,10 @@ class Row:
     exact: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, columns: Sequence[Column], values: Sequence[Any]) -> Row:
-        """Row of values in the order of the columns, the first of which names it."""
-        titles = [column.title for column in columns]
-        return cls(str(values[0]), dict(zip(titles, values, strict=True)))
+    def of(cls, columns: Sequence[Column], values: Iterable[Any], label: str = "") -> Row:
+        """Row of values in the order of the columns; the first names it, if there is no label."""
+        found = dict(zip([column.title for column in columns], values, strict=True))
+        return cls(label or str(next(iter(found.values()))), found)
 
 
 @dataclass(frozen=True)

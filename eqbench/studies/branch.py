@@ -120,10 +120,10 @@ def action_labels(tree: GameTree) -> list[str]:
     ]
 
 
-def csv_text(rows: Iterable[Sequence[Any]]) -> str:
+def csv_text(rows: Iterable[Sequence[Any]], end: str = "\n") -> str:
     """Return rows as lines of CSV; floats have all their digits."""
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator=end).writerows(rows)
     return text.getvalue()
 
 

@@ -34,6 +34,7 @@ from eqbench.studies.branch import (
 )
 from eqbench.studies.frame import Session, Study, call
 from eqbench.studies.requests import QuantalRequest
+from eqbench.studies.resolve import solver_for
 
 SCHEMA = "eqbench.qre/1"
 PARAMETER = "lambda"
@@ -73,11 +74,7 @@ class QuantalStudy(Study[QuantalRequest]):
         registry = request.registry()
         self.game = registry.load_game(request.game, max_nodes=request.max_nodes)
         spec = parse_spec(request.solver)
-        entry = registry.solver_entry(spec)
-        if not hasattr(registry.load_solver(spec).instance, "branch"):
-            raise UsageError(
-                f"{entry.name} does not follow branches of quantal response equilibria; logit does"
-            )
+        solver_for(request, self.game, spec, "branch")
         twice = {"stop_lambda", "prior"} & set(dict(spec.options))
         if twice:
             raise UsageError(
@@ -87,7 +84,6 @@ class QuantalStudy(Study[QuantalRequest]):
         self.solver, self.drawn = (
             registry.load_solver(reached.replace(prior=prior)) for prior in PRIORS
         )
-        self.solver.check(self.game)
         if figures:
             call("eqbench.plots.branches:frequency_panels", self.game.tree)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,13 +34,12 @@ from eqbench.report.rows import Column, Report, Row, Table
 from eqbench.report.terminal import seconds
 from eqbench.solver import availability_of
 from eqbench.spec import format_value, parse_spec, split_specs
-from eqbench.store.run_folder import RunFolder, new_run_path
+from eqbench.store.run_folder import RunFolder
 from eqbench.store.schema import CellRecord, EquilibriumRecord, Status
 from eqbench.store.stored_run import StoredRun, read_run
-from eqbench.studies.branch import action_labels
+from eqbench.studies.branch import action_labels, csv_text
 from eqbench.studies.frame import SUMMARY, Session, Study, StudyFolder
 from eqbench.studies.requests import RangesRequest
-from eqbench.studies.study_files import new_folder as make_folder
 from eqbench.studies.study_files import write_texts
 from eqbench.text import cell_text
 
@@ -224,13 +221,6 @@ class RangesFolder(StudyFolder):
     """The folder of a run whose cells are the ends; the run keeps what it was asked for."""
 
     @classmethod
-    def create(cls, study: Study[Any], path: Path | None) -> StudyFolder:
-        """Make the folder, which is that of a run as soon as this is planned."""
-        folder = cls(path or new_run_path(Path("results"), study.slug()))
-        make_folder(folder.path)
-        return folder
-
-    @classmethod
     def open(cls, kind: type[Study[Any]], path: Path) -> tuple[StudyFolder, Any]:
         """Return the folder of a run of ranges, with the request that it is."""
         run = read_run(path)
@@ -248,11 +238,6 @@ class RangesFolder(StudyFolder):
 
     def note_request(self, study: Study[Any]) -> None:
         """Leave that to the run, which notes when it goes on and with what."""
-
-    def discard(self) -> None:
-        """Remove the folder if the run has not begun."""
-        with suppress(OSError):
-            self.path.rmdir()
 
     def carry_out(self, study: Study[Any], session: Session) -> dict[str, Any]:
         """Run the cells that are missing; write the tables of all that there are."""
@@ -556,8 +541,7 @@ def _row(row: Mapping[str, Any]) -> Row:
         number(published["high"]),
         row["verdict"],
     )
-    titles = (column.title for column in (*_COLUMNS, *_PUBLISHED))
-    return Row(row["quantity"], dict(zip(titles, values, strict=True)))
+    return Row.of((*_COLUMNS, *_PUBLISHED), values, row["quantity"])
 
 
 def _legend(document: Mapping[str, Any], *, published: bool) -> str:
@@ -649,13 +633,11 @@ def ranges_csv(document: Mapping[str, Any]) -> str:
     """Return a row for each quantity; empty where nothing is known."""
     columns: list[tuple[str, str]] = [(sense, name) for sense in SENSES for name in _CSV_END]
     columns += [("published", "low"), ("published", "high")]
-    text = io.StringIO(newline="")
-    writer = csv.writer(text)
-    writer.writerow(["quantity", *map("_".join, columns), "verdict"])
+    rows: list[list[Any]] = [["quantity", *map("_".join, columns), "verdict"]]
     for row in document["quantities"]:
         values = [(row[part] or {}).get(name) for part, name in columns]
-        writer.writerow([cell_text(row["quantity"]), *values, row["verdict"]])
-    return text.getvalue()
+        rows.append([cell_text(row["quantity"]), *values, row["verdict"]])
+    return csv_text(rows, end="\r\n")
 
 
 def write_ranges(document: Mapping[str, Any], folder: Path) -> list[Path]:

@@ -170,11 +170,8 @@ def _terminals(tree: GameTree, *, exact: bool) -> tuple[NDArray, int]:
     """Payoffs times chance (Z, N): floats, or integers and their common denominator."""
     reach, payoffs, unit = tree.chance_probability.copy(), tree.payoffs.table, 1
     if exact:
-        by_chance = tree.incoming < 0
-        by_chance[0] = False
-        outcomes = tree.chance[by_chance].tolist()
-        reach = np.full(tree.n_nodes, Fraction(1), dtype=object)
-        reach[by_chance] = [Fraction(weight, tree.chance_denominator) for weight in outcomes]
+        reach = _fractions(tree.chance, tree.chance_denominator)
+        reach[tree.incoming >= 0] = reach[0] = Fraction(1)
         payoffs, unit = tree.payoffs.rational()
     for level in tree.levels[1:]:
         reach[level] *= reach[tree.parent[level]]

@@ -7,8 +7,9 @@ import math
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from string import ascii_uppercase
 from typing import Any, TypedDict
 
 import numpy as np
@@ -127,7 +128,8 @@ class CrossplayStudy(Study[CrossplayRequest]):
         self.copies = [(copy, kept) for copy, kept in copies if kept in self.found]
         dropped = Counter(item.name for item in different if item not in self.found)
         self.left_out["most"] = [{"name": name, "count": n} for name, n in dropped.items()]
-        self.entries = [(_label(place), item.profile) for place, item in enumerate(self.found)]
+        chosen = (item.profile for item in self.found)
+        self.entries = list(zip(_labels_in_turn(), chosen, strict=False))
         check_entries(self.game, self.entries, request.limit, exact=request.exact)
 
     def _collected(self, runs: Sequence[StoredRun], profiles: Mapping[str, Any]) -> list[Found]:
@@ -136,9 +138,7 @@ class CrossplayStudy(Study[CrossplayRequest]):
         named, without_corners = corners(game) if self.request.known else ([], [])
         named += [(path, profile_from_json(game.tree, data)) for path, data in profiles.items()]
         found = recognized(Identifier(game), named, self.allowed)
-        more, above, same_run = (
-            equilibria_of_runs(runs, game, self.allowed) if runs else ([], None, 0)
-        )
+        more, above, same_run = equilibria_of_runs(runs, game, self.allowed)
         if not found and not more:
             raise UsageError("nothing to compare; give a RUN, --known or --profile FILE")
         self.left_out = LeftOut(
@@ -193,13 +193,10 @@ def _game_of(request: CrossplayRequest, runs: Sequence[StoredRun], profiles: Ite
     return game_of_runs(runs, spec, registry.load_game, max_nodes=request.max_nodes)
 
 
-def _label(number: int) -> str:
-    """A, B, …, Z, AA, AB, … as spreadsheets count."""
-    text = ""
-    while number >= 0:
-        number, letter = divmod(number, 26)
-        text, number = chr(ord("A") + letter) + text, number - 1
-    return text
+def _labels_in_turn() -> Iterator[str]:
+    """Yield A, B, …, Z, AA, AB, … as spreadsheets count."""
+    for length in itertools.count(1):
+        yield from map("".join, itertools.product(ascii_uppercase, repeat=length))
 
 
 def equilibria_of_runs(
@@ -230,7 +227,7 @@ def equilibria_of_runs(
             smallest_max_regret=min(regret for _, regret in worse),
             allowed=tolerance,
         )
-    if not good:
+    if runs and not good:
         least = f"; the smallest max regret is {above['smallest_max_regret']:.2g}" if above else ""
         raise UsageError(
             f"no equilibria of {game.spec} in {', '.join(str(run.path) for run in runs)}: "
@@ -437,17 +434,6 @@ def _entries(document: Mapping[str, Any]) -> Table:
     entries, figures = document["entries"], document.get("exact", document)
     names = [identity_text(entry["identity"]) for entry in entries]
     exact = frozenset(["max regret"] if "exact" in document else [])
-    rows = []
-    for entry, name, own in zip(entries, names, figures["own"], strict=True):
-        values = {
-            "entry": entry["label"],
-            "from": entry["source"],
-            "identity": name.split() or None,
-            "further parameters": _parameters(entry["identity"]) or None,
-            "payoffs": list(map(_payoff, own["payoffs"])),
-            "max regret": entry["max_regret"],
-        }
-        rows.append(Row(entry["label"], values, exact))
     columns = (
         Column("entry", identifies=True),
         Column("from"),
@@ -456,6 +442,12 @@ def _entries(document: Mapping[str, Any]) -> Table:
         Column("payoffs", "payoffs"),
         Column("max regret", "small", "max\nregret"),
     )
+    rows = []
+    for entry, name, own in zip(entries, names, figures["own"], strict=True):
+        payoffs, further = map(_payoff, own["payoffs"]), _parameters(entry["identity"])
+        said = (entry["label"], entry["source"], name.split() or None, further or None)
+        row = Row.of(columns, (*said, list(payoffs), entry["max_regret"]))
+        rows.append(replace(row, exact=exact))
     sources = {entry["label"]: entry["source"] for entry in entries}
     notes = (
         *(

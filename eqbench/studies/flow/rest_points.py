@@ -15,10 +15,9 @@ Symbols in shapes: A actions, F free frequencies.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -28,7 +27,7 @@ from eqbench.dynamics import Flow
 from eqbench.equilibria import KnownSet, known_sets
 from eqbench.equilibria.members import Place, members
 from eqbench.errors import UsageError
-from eqbench.model.choices import Choices
+from eqbench.model.choices import Choices, directions, exchanges
 from eqbench.model.game import Game
 from eqbench.model.tree import FloatArray
 from eqbench.studies.branch import Measured, action_labels, alike, measured
@@ -102,7 +101,7 @@ def center_manifold(dimension: int) -> str:
 def on_face(choices: Choices, behavior: FloatArray) -> FloatArray:
     """Frequencies (A,) of which tiny ones are made zero and the largest of each set gives way."""
     found = np.where(behavior <= FACE, 0.0, behavior)
-    for block in blocks(choices):
+    for block in choices.blocks():
         largest = block[np.argmax(found[block])]
         found[largest] = 1.0 - (found[block].sum() - found[largest])
     return found
@@ -118,11 +117,10 @@ def spectrum(flow: Flow, behavior: FloatArray) -> Spectrum:
     if not choices.size:
         return Spectrum(np.zeros(0, dtype=np.complex128), -np.inf, 0.0, 0.0)
     # of each set the largest frequency gives way, so an action that is not played has its own row
-    sets = [(block, block[np.argmax(behavior[block])]) for block in blocks(choices)]
-    pairs = [(action, largest) for block, largest in sets for action in block if action != largest]
-    action, base = np.transpose(pairs)
-    there = spread(choices.action, choices.first, choices.n_actions)[action]
-    back = spread(action, base, choices.n_actions)[choices.action]
+    largest = ((block, np.argmax(behavior[block])) for block in choices.blocks())
+    action, base = exchanges(np.r_[block[k], np.delete(block, k)] for block, k in largest)
+    there = directions(choices.action, choices.first, choices.n_actions)[action]
+    back = directions(action, base, choices.n_actions)[choices.action]
     matrix = there @ jacobian @ back
     scale = float(np.linalg.norm(matrix, 2))
     played = behavior[action] > 0
@@ -146,21 +144,6 @@ def eigenvalues(matrix: FloatArray, rounding: float) -> NDArray[np.complex128]:
         # the null space is the first block of a basis in which the matrix is block triangular
         matrix = right[:rank] @ matrix @ right[:rank].T
     return np.concatenate((np.linalg.eigvals(matrix), np.zeros(zeros, dtype=np.complex128)))
-
-
-def blocks(choices: Choices) -> list[NDArray[np.int64]]:
-    """The actions of each information set with a choice."""
-    bounds = pairwise(choices.start.tolist())
-    return [np.append(choices.first[a], choices.action[a:b]).astype(np.int64) for a, b in bounds]
-
-
-def spread(action: NDArray, first: NDArray, n_actions: int) -> FloatArray:
-    """Changes of all frequencies (rows, A) by the free ones (F); `first` gives way to `action`."""
-    matrix = np.zeros((n_actions, len(action)))
-    columns = np.arange(len(action))
-    matrix[action, columns] = 1.0
-    matrix[first, columns] = -1.0
-    return matrix
 
 
 # -- published sets -------------------------------------------------------------------------------
@@ -326,7 +309,8 @@ def rest_points(
 
 def entries(game: Game, found: list[Looked]) -> list[dict[str, Any]]:
     """Return rest points as JSON values, with the frequencies of actions that are played."""
-    labels, free = action_labels(game.tree), _joined(blocks(Choices.of(game.tree)))
+    labels = action_labels(game.tree)
+    free = [action for block in Choices.of(game.tree).blocks() for action in block]
     return [
         each.to_json()
         | {"frequencies": {labels[a]: float(each.behavior[a]) for a in free if each.behavior[a]}}
@@ -334,13 +318,9 @@ def entries(game: Game, found: list[Looked]) -> list[dict[str, Any]]:
     ]
 
 
-def _joined(parts: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
-    return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
-
-
 def _random_point(choices: Choices, rng: np.random.Generator) -> FloatArray:
     behavior, mixed = np.ones(choices.n_actions), rng.random()
-    for block in blocks(choices):
+    for block in choices.blocks():
         played = rng.integers(2, len(block) + 1) if rng.random() < mixed else 1
         behavior[block] = 0.0
         behavior[rng.permutation(block)[:played]] = rng.dirichlet(np.ones(played))
@@ -350,11 +330,10 @@ def _random_point(choices: Choices, rng: np.random.Generator) -> FloatArray:
 def _rest_point(flow: Flow, behavior: FloatArray) -> FloatArray | None:
     """Return the rest point (A,) that Newton's method finds inside a face, if any."""
     choices = flow.choices
-    face = [block[behavior[block] > 0] for block in blocks(choices)]
-    action = _joined(played[1:] for played in face)  # they do as well as the first one, which
-    first = _joined(np.repeat(played[:1], len(played) - 1) for played in face)  # gives way
-    everywhere = spread(choices.action, choices.first, choices.n_actions)
-    directions = spread(action, first, choices.n_actions)
+    # where play is mixed, all actions do as well as the first one, which gives way
+    action, first = exchanges(block[behavior[block] > 0] for block in choices.blocks())
+    everywhere = directions(choices.action, choices.first, choices.n_actions)
+    inside = directions(action, first, choices.n_actions)
     mixed = np.append(action, first)
     for _ in range(_STEPS):
         gains, slopes = _gains(flow, behavior, everywhere)
@@ -362,11 +341,11 @@ def _rest_point(flow: Flow, behavior: FloatArray) -> FloatArray | None:
         limit = _CONVERGED * max(np.abs(slopes).max(initial=0.0), np.finfo(float).tiny)
         if np.abs(gap).max(initial=0.0) <= limit:
             return behavior
-        matrix = (slopes[action] - slopes[first]) @ directions[choices.action]
+        matrix = (slopes[action] - slopes[first]) @ inside[choices.action]
         change = np.linalg.lstsq(matrix, -gap, rcond=_SINGULAR)[0]
         if np.linalg.norm(matrix @ change + gap) > _HOPELESS * np.linalg.norm(gap):
             return None  # for example where a gain is the same all over the face
-        step = directions @ change
+        step = inside @ change
         falling = step < 0
         way = (behavior[falling] / -step[falling]).min(initial=np.inf)
         behavior = np.maximum(behavior + min(1.0, _MOST_OF_THE_WAY * way) * step, 0.0)

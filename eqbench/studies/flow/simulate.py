@@ -1,6 +1,6 @@
 """Follow trajectories of a flow: where they go, what they earn, in which regime they are.
 
-Symbols in shapes: K times, A actions, F free frequencies, S sequences.
+Symbols in shapes: K times, N players, A actions, F free frequencies, S sequences.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ import numpy as np
 
 from eqbench.dynamics import Dynamics, Flow, Trajectory
 from eqbench.equilibria import known_sets
+from eqbench.equilibria.extremes import AGREE, KnownPayoffs
 from eqbench.errors import ProfileError, UsageError
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
@@ -26,9 +28,7 @@ from eqbench.model.tree import FloatArray, GameTree
 from eqbench.report.rows import Column, Report, Row, Table
 from eqbench.studies.branch import POINTS, action_labels, measured
 from eqbench.studies.flow.points import SimulatedRun, append_points, kept_rows
-from eqbench.studies.flow.profits import AGREE, KnownPayoffs, Stretch, windows_of
 from eqbench.studies.flow.regimes import NEAR_FACE, classify
-from eqbench.studies.flow.resolve import by_name, solver_and_games, value_of
 from eqbench.studies.frame import Session, Study, call
 from eqbench.studies.requests import (
     HORIZON,
@@ -37,10 +37,14 @@ from eqbench.studies.requests import (
     RANDOM_STARTS,
     SimulationRequest,
 )
+from eqbench.studies.resolve import by_name, games_of_flow, solver_for, value_of
 
 SCHEMA = "eqbench.simulation/1"
 MOST_TIMES = 1_000_000  # of a trajectory; states of a hundred frequencies are then 0.8 GB
 MOST_AVERAGED = 4000  # points of a window
+DOUBLINGS = 8  # of windows
+LEAST_INTERVALS = 20  # of a window
+LAST_SHARE = 0.1
 MOST_PLACES = 12
 MOST_NEAREST = 3
 _ENDS = {
@@ -115,6 +119,31 @@ def times_of(horizon: float, every: float) -> FloatArray:
     return np.linspace(0.0, horizon, intervals + 1)
 
 
+class Stretch(NamedTuple):
+    """A stretch of a trajectory, from one position to another one, both included."""
+
+    first: int
+    last: int
+
+    def payoffs(self, times: FloatArray, profits: FloatArray) -> FloatArray:
+        """Return average payoffs of the players, float64 (N,), from profits (K, N)."""
+        first, last = self
+        return (profits[last] - profits[first]) / (times[last] - times[first])
+
+
+def windows_of(times: FloatArray) -> list[Stretch]:
+    """Return windows of time, each twice as long as the one before, then the last tenth.
+
+    They are [T/2^k, T/2^(k-1)] with T the time that was reached, measured from the first one,
+    as far as they contain 20 intervals; ends are the nearest of the times (K,).
+    """
+    length = times - times[0]
+    ends = [length[-1] / 2**k for k in range(DOUBLINGS, -1, -1)]
+    shares = [*pairwise(ends), ((1 - LAST_SHARE) * length[-1], length[-1])]
+    found = [Stretch(*(int(np.abs(length - end).argmin()) for end in share)) for share in shares]
+    return [window for window in found if window.last - window.first >= LEAST_INTERVALS]
+
+
 class Place:
     """One game of a simulation, with what is needed for all its trajectories."""
 
@@ -179,8 +208,9 @@ class SimulationStudy(Study[SimulationRequest]):
         self.memory = (request.memory or MEMORY) if hands else None
         self.horizon = request.time or (HORIZON_BY_HAND if hands else HORIZON)
         self.times = times_of(self.horizon, request.every)
-        self.solver, self.games = solver_and_games(request, "hand_by_hand" if hands else "flow")
-        game = self.games[0]
+        self.games = games_of_flow(request)
+        game, method = self.games[0], "hand_by_hand" if hands else "flow"
+        self.solver = solver_for(request, game, request.solver, method)
         self.parameter = game.tree.payoffs.parameter
         if not Choices.of(game.tree).size:
             raise UsageError(

@@ -18,7 +18,6 @@ from eqbench.report.naming import identity_text
 from eqbench.report.rows import Column, Report, Row, Table
 from eqbench.studies.branch import POINTS, action_labels, columns
 from eqbench.studies.flow.points import append_rows
-from eqbench.studies.flow.resolve import by_name, solver_and_games, value_of
 from eqbench.studies.flow.rest_points import (
     COUNTS,
     STABLE,
@@ -32,6 +31,7 @@ from eqbench.studies.flow.rest_points import (
 )
 from eqbench.studies.frame import Session, Study, call
 from eqbench.studies.requests import StabilityRequest
+from eqbench.studies.resolve import by_name, games_of_flow, solver_for, value_of
 from eqbench.text import cell_text
 
 SCHEMA = "eqbench.stability/1"
@@ -53,8 +53,8 @@ class StabilityStudy(Study[StabilityRequest]):
     def __init__(self, request: StabilityRequest, *, figures: bool = False) -> None:
         """Load the games and the solver, and look at the given profiles, which must be at rest."""
         self.request = request
-        self.solver, games = solver_and_games(request)
-        self.games = sorted(games, key=lambda game: game.tree.payoffs.value or 0)
+        self.games = sorted(games_of_flow(request), key=lambda game: game.tree.payoffs.value or 0)
+        self.solver = solver_for(request, self.games[0], request.solver, "flow")
         self._dynamics: Dynamics = self.solver.instance
         if request.profiles and request.at:
             raise UsageError(

@@ -29,6 +29,7 @@ from eqbench.store.run_folder import reported
 from eqbench.studies.branch import POINTS, Branch, action_labels, columns, csv_text
 from eqbench.studies.frame import Session
 from eqbench.studies.requests import MOST, TraceRequest
+from eqbench.studies.resolve import games_at, solver_for
 from eqbench.studies.trace.checkpoint import Crossed, Outcome, Progress
 
 
@@ -47,9 +48,8 @@ class Setting:
     def of(cls, request: TraceRequest) -> Setting:
         """The game and the continuation that a request asks for.
 
-        UsageError if the range or a value is not possible, the game has no such parameter, or the
-        solver follows no branches or does not take the game; SolverUnavailableError if the solver
-        cannot run here.
+        UsageError if the range or a value is not possible; otherwise as `games_at` and
+        `solver_for`.
         """
         at = tuple(dict.fromkeys(Fraction(value) for value in request.at if value != MOST))
         low, high = sorted((request.first, request.last))
@@ -58,26 +58,9 @@ class Setting:
         for value in at:
             if not low <= value <= high:
                 raise UsageError(f"--at {value} lies outside the range from {low} to {high}")
-        registry = request.registry()
-        game = registry.load_game(request.game, max_nodes=request.max_nodes)
-        name = game.tree.payoffs.parameter
-        if name is None:
-            raise UsageError(
-                f"{game.spec} has no payoff parameter to follow a branch along; choose a game with "
-                "one, for example skp or kuhn3 with their pot"
-            )
-        if request.parameter not in ("", name):
-            asked = repr(request.parameter)
-            raise UsageError(f"{game.spec} has no parameter {asked}; its parameter is {name!r}")
-        for value in (request.first, request.last):
-            registry.describe_game(game.at(**{name: value}).spec)  # the game checks its options
-        solver = registry.load_solver(_solver_spec(request))
-        if not hasattr(solver.instance, "continuation"):
-            raise UsageError(
-                f"{solver.entry.name} does not follow branches: it offers no `continuation`; "
-                "arclength does"
-            )
-        solver.check(game)
+        game = games_at(request, (request.first, request.last))[0]
+        solver = solver_for(request, game, _solver_spec(request), "continuation")
+        name = str(game.tree.payoffs.parameter)
         return cls(request, game, name, solver, solver.instance.continuation(game), at)
 
     def game_at(self, value: Fraction) -> Game:

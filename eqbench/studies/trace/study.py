@@ -13,7 +13,6 @@ from eqbench.continuation import BranchPoint, ContinuationError
 from eqbench.equilibria import Identifier
 from eqbench.errors import INTERRUPTED, EqbenchError, UsageError, counted
 from eqbench.harness.environment import solver_version
-from eqbench.model.profile_json import profile_text
 from eqbench.model.tree import FloatArray
 from eqbench.report.naming import identity_text, marks
 from eqbench.report.rows import Column, Report, Row, Table, profile_columns, profile_values
@@ -34,7 +33,6 @@ from eqbench.studies.branch import (
 )
 from eqbench.studies.frame import Session, Study, call
 from eqbench.studies.requests import MOST, TraceRequest
-from eqbench.studies.study_files import write_profile
 from eqbench.studies.trace.checkpoint import Progress
 from eqbench.studies.trace.follow import (
     Crossings,
@@ -276,15 +274,15 @@ def equilibria_at(
         session.go_on(f"polishing {number} of {len(crossings)} at {place}")
         item = measured(game.tree, continuation.polish(point, float(value))[0])
         identity = identifier.identify(item.profile, item.max_regret)
-        text = profile_text(game.tree, item.profile, game.spec)
+        stored = item.write(game, session.folder, f"{name}-{number}")
         found.append(item)
         described.append(
             {
                 "payoffs": item.payoffs,
                 "max_regret": item.max_regret,
                 "polished": item.is_equilibrium,
-                "profile": write_profile(session.folder, f"{name}-{number}", text),
-                "identity": None if identity is None else identity.to_json(),
+                "profile": stored["profile"],
+                "identity": identity and identity.to_json(),
             }
         )
     equilibria = [item.payoffs for item in found if item.is_equilibrium]
@@ -364,9 +362,7 @@ def trace_report(document: Mapping[str, Any]) -> Report:
     tables = [Table(title, lines=tuple(_course(document)))]
 
     def add(what: str, columns: tuple[Column, ...], found: list[list[Any]], note: str) -> None:
-        titles = [column.title for column in columns]
-        values = [dict(zip(titles, item, strict=True)) for item in found[:MOST_ROWS]]
-        rows = tuple(Row(f"{item[name]:.9f}", item) for item in values)
+        rows = tuple(Row.of(columns, item, f"{item[0]:.9f}") for item in found[:MOST_ROWS])
         more = len(found) - MOST_ROWS
         notes = (f"{more:,} more in summary.json", note) if more > 0 else (note,)
         if found:
