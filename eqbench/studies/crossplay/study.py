@@ -31,7 +31,6 @@ from eqbench.studies.crossplay.measure import (
     WorstCases,
     check_entries,
     combinations_csv,
-    crossplay,
     frequencies,
 )
 from eqbench.studies.frame import Session, Study
@@ -152,7 +151,7 @@ class CrossplayStudy(Study[CrossplayRequest]):
     def do(self, part: str, session: Session) -> dict[str, Any]:
         """Measure all combinations; they are written if the folder stays."""
         request = self.request
-        result = crossplay(
+        result = Crossplay(
             self.game,
             self.entries,
             exact=request.exact,
