@@ -63,44 +63,32 @@ _SHARED = ("timeout_s", "threads", "jobs", "plugins", "max_nodes")  # with the r
 # -- what is asked for ----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class RangeSelection:
-    """The quantities of one game whose ranges are looked for; specs as typed.
+def optimum(request: RangesRequest, quantity: str, sense: Sense) -> str:
+    """Spec of the solver for one end of the range of a quantity."""
+    return str(parse_spec(request.solver).replace(sense=sense, of=quantity))
 
-    `solver` is without the options `sense` and `of`; quantities are payoffs, such as ``P1``, and
-    frequencies, such as ``P3|3:KB|call``.
-    """
 
-    game: str
-    solver: str
-    quantities: tuple[str, ...]
+def optima(request: RangesRequest) -> list[str]:
+    """Specs of all cells: of each quantity in `of` the smallest value, then the largest."""
+    return [optimum(request, name, sense) for name in request.of for sense in SENSES]
 
-    def optimum(self, quantity: str, sense: Sense) -> str:
-        """Spec of the solver for one end of the range of a quantity."""
-        return str(parse_spec(self.solver).replace(sense=sense, of=quantity))
 
-    @property
-    def solvers(self) -> list[str]:
-        """Specs of all cells: of each quantity the smallest value, then the largest."""
-        return [self.optimum(name, sense) for name in self.quantities for sense in SENSES]
-
-    @classmethod
-    def of_request(cls, request: Mapping[str, Any]) -> RangeSelection:
-        """Return what the request of a run selects; UsageError if it is not one of ranges."""
-        games, solvers = request.get("games"), request.get("solvers")
-        if isinstance(games, list) and isinstance(solvers, list) and len(games) == 1 and solvers:
-            with suppress(SpecError):  # this command never planned such a run
-                specs = [parse_spec(str(solver)) for solver in solvers]
-                names = dict.fromkeys(str(dict(spec.options).get("of", "")) for spec in specs)
-                solver = str(specs[0].without("sense").without("of"))
-                selection = cls(games[0], solver, tuple(names))
-                if selection.solvers == [str(spec) for spec in specs]:
-                    return selection
-        raise UsageError(
-            "this is no run of ranges: it has several games, or cells that are not the smallest "
-            "and the largest value of something; go on with it by eqbench run --resume DIR, or "
-            "leave --resume out for a new run"
-        )
+def request_of(planned: Mapping[str, Any]) -> RangesRequest:
+    """Return what the plan of a run looks for, in `of`; UsageError if it is not one of ranges."""
+    games, solvers = planned.get("games"), planned.get("solvers")
+    if isinstance(games, list) and isinstance(solvers, list) and len(games) == 1 and solvers:
+        with suppress(SpecError):  # this command never planned such a run
+            specs = [parse_spec(str(solver)) for solver in solvers]
+            names = dict.fromkeys(str(dict(spec.options).get("of", "")) for spec in specs)
+            solver = str(specs[0].without("sense").without("of"))
+            request = RangesRequest(game=games[0], solver=solver, of=tuple(names))
+            if optima(request) == [str(spec) for spec in specs]:
+                return request
+    raise UsageError(
+        "this is no run of ranges: it has several games, or cells that are not the smallest "
+        "and the largest value of something; go on with it by eqbench run --resume DIR, or "
+        "leave --resume out for a new run"
+    )
 
 
 def solver_for_ranges(text: str, backend: str | None, registry: Registry) -> str:
@@ -188,8 +176,8 @@ class RangesStudy(Study[RangesRequest]):
         # games of plugins are built in a child, so the game comes from a plan, too
         with Run(Request(**self.asked), registry) as probe:
             self.game = probe.cells[0].game.game
-        self.selection = RangeSelection(request.game, solver, quantities(self.game.tree, request))
-        self.asked["solvers"] = self.selection.solvers
+        chosen = quantities(self.game.tree, request)
+        self.asked["solvers"] = optima(replace(request, solver=solver, of=chosen))
         # asked once, and before interrupts are handled: Gurobi installs Python's handler anew
         self.problem: tuple[Status, str] | None = None
         if registry.solver_entry(solver).builtin:
@@ -202,7 +190,8 @@ class RangesStudy(Study[RangesRequest]):
         return RangesFolder
 
     def parts(self) -> list[str]:
-        return self.selection.solvers
+        solvers: list[str] = self.asked["solvers"]
+        return solvers
 
     def report(self, document: Mapping[str, Any]) -> Report:
         return ranges_report(document)
@@ -225,14 +214,9 @@ class RangesFolder(StudyFolder):
         """Return the folder of a run of ranges, with the request that it is."""
         run = read_run(path)
         (stored,) = stored_experiment(RunFolder.open(path)).parts
-        selection = RangeSelection.of_request(run.plan["request"])
         shared = {name: getattr(stored, name) for name in _SHARED}
-        request = RangesRequest(
-            game=selection.game,
-            solver=selection.solver,
-            of=selection.quantities,
-            **shared | {"plugins": tuple(stored.plugins)},
-        )
+        shared["plugins"] = tuple(stored.plugins)
+        request = replace(request_of(run.plan["request"]), **shared)
         note = "; ".join(run.notes) or None
         return cls(path, created=run.plan["created"], note=note), request
 
@@ -305,30 +289,30 @@ def ranges_summary(game: Game, run: StoredRun) -> dict[str, Any]:
     `closed_within` of that, times the row's `unit`, whatever gap the solver itself took for
     proved. UsageError if the run is not one of ranges, or a profile of it cannot be read.
     """
-    request = run.plan["request"]
-    selection = RangeSelection.of_request(request)
+    planned = run.plan["request"]
+    request = request_of(planned)
     cells = {cell.solver: cell for cell in run.finished}
     known = known_sets(game)
     rows = []
-    for name in selection.quantities:
+    for name in request.of:
         kind = "frequency" if "|" in name else "payoff"
         # what tolerances are shares of
         unit = (game.tree.payoff_range or 1.0) if kind == "payoff" else 1.0
         row: dict[str, Any] = {"quantity": name, "kind": kind, "unit": unit}
         for sense in SENSES:
-            row[sense] = _end(game, run, cells.get(selection.optimum(name, sense)), row, sense)
+            row[sense] = _end(game, run, cells.get(optimum(request, name, sense)), row, sense)
         row["published"] = _published(game.tree, known, row)
         rows.append(row | {"verdict": verdict(row)})
     return {
         "schema": SCHEMA,
         "run": str(run.path),
-        "game": selection.game,
+        "game": request.game,
         "game_spec": game.spec,
-        "solver": selection.solver,
+        "solver": request.solver,
         "solver_specs": sorted({cell.solver_spec for cell in run.finished}),
         "timeout_s": run.timeout_s,
-        "threads": request.get("threads"),
-        "jobs": request.get("jobs"),
+        "threads": planned.get("threads"),
+        "jobs": planned.get("jobs"),
         "environment": run.plan.get("environment", {}),
         "agree_within": AGREE,
         "closed_within": CLOSED,
@@ -433,13 +417,11 @@ def _published(
     """Range over the published sets; if not `linear`, of the outermost values found."""
     if not known:
         return None
-    name, is_payoff = row["quantity"], row["kind"] == "payoff"
-    position = tree.players.index(name) if is_payoff else _place(tree, name)[0]
+    place = (*tree.players, *action_labels(tree)).index(row["quantity"])
 
     def figure(piece: KnownSet, parameters: FloatArray) -> float:
-        if is_payoff:
-            return float(piece.payoffs_near(parameters)[position])
-        return float(piece.layout.behavior(piece.frequencies(parameters))[position])
+        behavior = piece.layout.behavior(piece.frequencies(parameters))
+        return float(np.append(piece.payoffs_near(parameters), behavior)[place])
 
     sets = extremes_by_name(known, figure)
     lows, highs = zip(*sets.values(), strict=True)
