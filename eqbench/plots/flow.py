@@ -22,6 +22,7 @@ from eqbench.equilibria.members import members
 from eqbench.errors import UsageError, known_labels
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
+from eqbench.model.profile import action_labels
 from eqbench.model.tree import FloatArray, IntArray
 from eqbench.plots.branches import LINE_STYLES
 from eqbench.plots.stability import regime_diagram
@@ -40,7 +41,7 @@ from eqbench.plots.style import (
     title_figure,
 )
 from eqbench.report.svg import GRAY, INK
-from eqbench.studies.branch import POINTS, action_labels
+from eqbench.studies.branch import POINTS
 from eqbench.studies.flow.points import SimulatedRun, read_points
 from eqbench.studies.flow.rest_points import verdicts
 from eqbench.studies.flow.simulate import SimulationStudy

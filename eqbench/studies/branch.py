@@ -23,7 +23,7 @@ from eqbench.documents import open_text
 from eqbench.errors import ProfileError, UsageError, known_labels
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
-from eqbench.model.profile import ROW_SUM_TOLERANCE, BehaviorProfile
+from eqbench.model.profile import ROW_SUM_TOLERANCE, BehaviorProfile, action_labels
 from eqbench.model.profile_json import profile_text
 from eqbench.model.tree import FloatArray, GameTree
 from eqbench.studies.study_files import write_profile
@@ -107,17 +107,6 @@ def columns(tree: GameTree, leading: Sequence[str] = LEADING, of_players: str = 
     frequencies = np.array(action_labels(tree))[Choices.of(tree).action]
     players = [f"{letter}:{player}" for letter in of_players for player in tree.players]
     return list(map(cell_text, [*leading, *players, *frequencies.tolist()]))
-
-
-def action_labels(tree: GameTree) -> list[str]:
-    """Names of all actions, ``player|information set|action``."""
-    return [
-        f"{tree.players[player]}|{infoset}|{action}"
-        for player, infoset, actions in zip(
-            tree.infoset_player, tree.infoset_labels, tree.infoset_actions, strict=True
-        )
-        for action in actions
-    ]
 
 
 def csv_text(rows: Iterable[Sequence[Any]], end: str = "\n") -> str:

@@ -346,16 +346,4 @@ def study_of_file(path: str) -> type[Study[Any]]:
             f"{path} defines {f'several studies ({names}); keep one' if found else 'no study'}; "
             "a study is a class derived from eqbench.studies.frame.Study"
         )
-    check_request(getattr(found[0], "request_type", None), f"request_type of {found[0].__name__}")
     return found[0]
-
-
-def check_request(request: Any, what: str) -> None:
-    """Refuse what is no request of a study; `what` says where it stands."""
-    if not (isinstance(request, type) and issubclass(request, StudyCommand)):
-        raise UsageError(f"{what} is no class derived from eqbench.studies.requests.StudyRequest")
-    if "__dataclass_params__" not in vars(request) or not getattr(request, "command", ""):
-        raise UsageError(
-            f"{what} must be a dataclass, frozen and with keywords only, whose `command` is the "
-            "name of the study"
-        )

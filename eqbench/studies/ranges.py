@@ -24,6 +24,7 @@ from eqbench.harness.request import Request
 from eqbench.harness.start import go_on, new_folder, stored_experiment
 from eqbench.model.game import Game
 from eqbench.model.inspection import infoset_reach
+from eqbench.model.profile import action_labels
 from eqbench.model.profile_json import profile_from_json, read_profile
 from eqbench.model.realization import RealizationPlan
 from eqbench.model.tree import FloatArray, GameTree
@@ -37,7 +38,7 @@ from eqbench.spec import format_value, parse_spec, split_specs
 from eqbench.store.run_folder import RunFolder
 from eqbench.store.schema import CellRecord, EquilibriumRecord, Status
 from eqbench.store.stored_run import StoredRun, read_run
-from eqbench.studies.branch import action_labels, csv_text
+from eqbench.studies.branch import csv_text
 from eqbench.studies.frame import SUMMARY, Session, Study, StudyFolder
 from eqbench.studies.requests import RangesRequest
 from eqbench.studies.study_files import write_texts

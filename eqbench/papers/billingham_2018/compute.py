@@ -16,9 +16,10 @@ from eqbench.equilibria import Identifier, known_sets
 from eqbench.equilibria.kuhn_ranges import N_OPENINGS, NODES, KuhnNodes, bet_before
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
+from eqbench.model.profile import action_labels
 from eqbench.model.tree import FloatArray, GameTree
 from eqbench.registry import load_game, load_solver
-from eqbench.studies.branch import POLISHED, Measured, action_labels, measured
+from eqbench.studies.branch import POLISHED, Measured, measured
 
 SMALL_DECKS = range(4, 14)
 _FULL, _DOMINATED = "kuhn(players=3,cards=4)", "kuhn(players=3,cards=4,reduce=dominated25)"

@@ -29,8 +29,9 @@ from eqbench.equilibria.members import Place, members
 from eqbench.errors import UsageError
 from eqbench.model.choices import Choices, directions, exchanges
 from eqbench.model.game import Game
+from eqbench.model.profile import action_labels
 from eqbench.model.tree import FloatArray
-from eqbench.studies.branch import Measured, action_labels, alike, measured
+from eqbench.studies.branch import Measured, alike, measured
 from eqbench.studies.requests import SAMPLES
 
 # Real parts and singular values up to this share of the spectral norm of the Jacobian are zero.

@@ -20,13 +20,13 @@ from eqbench.equilibria.extremes import AGREE, KnownPayoffs
 from eqbench.errors import ProfileError, UsageError
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
-from eqbench.model.profile import BehaviorProfile
+from eqbench.model.profile import BehaviorProfile, action_labels
 from eqbench.model.profile_json import profile_from_json
 from eqbench.model.realization import RealizationPlan
 from eqbench.model.reference import realization
 from eqbench.model.tree import FloatArray, GameTree
 from eqbench.report.rows import Column, Report, Row, Table
-from eqbench.studies.branch import POINTS, action_labels, measured
+from eqbench.studies.branch import POINTS, measured
 from eqbench.studies.flow.points import SimulatedRun, append_points, kept_rows
 from eqbench.studies.flow.regimes import NEAR_FACE, classify
 from eqbench.studies.frame import Session, Study, call

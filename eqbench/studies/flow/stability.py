@@ -13,10 +13,11 @@ from eqbench.equilibria import Identifier, known_sets
 from eqbench.errors import UsageError, counted
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
+from eqbench.model.profile import action_labels
 from eqbench.model.profile_json import profile_from_json
 from eqbench.report.naming import identity_text
 from eqbench.report.rows import Column, Report, Row, Table
-from eqbench.studies.branch import POINTS, action_labels, columns
+from eqbench.studies.branch import POINTS, columns
 from eqbench.studies.flow.points import append_rows
 from eqbench.studies.flow.rest_points import (
     COUNTS,

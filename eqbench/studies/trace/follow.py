@@ -22,11 +22,12 @@ from eqbench.documents import open_file
 from eqbench.errors import EqbenchError, UsageError
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
+from eqbench.model.profile import action_labels
 from eqbench.model.tree import FloatArray
 from eqbench.registry import LoadedSolver
 from eqbench.spec import Spec, parse_spec
 from eqbench.store.run_folder import reported
-from eqbench.studies.branch import POINTS, Branch, action_labels, columns, csv_text
+from eqbench.studies.branch import POINTS, Branch, columns, csv_text
 from eqbench.studies.frame import Session
 from eqbench.studies.requests import MOST, TraceRequest
 from eqbench.studies.resolve import games_at, solver_for
