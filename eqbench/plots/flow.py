@@ -63,13 +63,14 @@ def frequency_names(game: Game, known: Sequence[KnownSet]) -> list[str]:
     Those of a published set where it names all of them, such as `b3`; else
     ``player|information set|action``.
     """
-    actions = Choices.of(game.tree).action.tolist()
+    actions, names = (
+        Choices.of(game.tree).action.tolist(),
+        dict(enumerate(action_labels(game.tree))),
+    )
     for each in known[:1]:
-        names = dict(zip(each.layout.action.tolist(), each.layout.variables, strict=True))
-        if all(action in names for action in actions):
-            return [names[action] for action in actions]
-    labels = action_labels(game.tree)
-    return [labels[action] for action in actions]
+        published = dict(zip(each.layout.action.tolist(), each.layout.variables, strict=True))
+        names = published if published.keys() >= set(actions) else names
+    return [names[action] for action in actions]
 
 
 def title_of(game: Game) -> str:

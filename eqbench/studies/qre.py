@@ -186,9 +186,9 @@ class QuantalStudy(Study[QuantalRequest]):
 
     def draw(self, folder: Path, document: Mapping[str, Any]) -> Iterable[Path | str]:
         if document["branches"][0]["points"] < 2:
-            return ["nothing is drawn: the branch has no two points yet"]
-        files: Iterable[Path] = call("eqbench.plots.branches:draw_quantal", self.game, folder)
-        return files
+            yield "nothing is drawn: the branch has no two points yet"
+        else:
+            yield from call("eqbench.plots.branches:draw_quantal", self.game, folder)
 
 
 def _in_common(entries: Sequence[dict[str, Any]], last: float) -> dict[str, Any]:

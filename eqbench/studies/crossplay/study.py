@@ -271,11 +271,8 @@ def corners(game: Game) -> tuple[list[tuple[str, BehaviorProfile]], list[dict[st
     """Corners of the published sets by name, and the sets without; UsageError if there are none."""
     found = known_corners(game)
     names = dict.fromkeys(known.name for known in known_sets(game))
-    missing = [
-        {"name": name, "reason": NO_CORNERS}
-        for name in names
-        if not any(label == name or label.startswith(f"{name} corner ") for label, _ in found)
-    ]
+    cornered = {label.partition(" corner ")[0] for label, _ in found}
+    missing = [{"name": name, "reason": NO_CORNERS} for name in names if name not in cornered]
     if not found:
         reason = (
             f"the known equilibria of {game.spec} have no corners ({', '.join(names)})"

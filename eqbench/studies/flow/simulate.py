@@ -97,9 +97,7 @@ def _starts(tree: GameTree, flow: Flow, request: SimulationRequest) -> tuple[Sta
         except (ProfileError, UsageError) as error:
             raise type(error)(f"the start {name}: {error}") from None
         starts.append(Start(name, (request.seed, position), state))
-    drawn = request.starts
-    if drawn is None:
-        drawn = 0 if starts else RANDOM_STARTS
+    drawn = (0 if starts else RANDOM_STARTS) if request.starts is None else request.starts
     for seed in range(request.seed, request.seed + drawn):
         state = np.random.default_rng(seed).normal(0.0, request.spread, flow.choices.size)
         starts.append(Start(f"seed {seed}", (seed,), state))
@@ -149,21 +147,11 @@ class Place:
 
     def __init__(self, dynamics: Dynamics, game: Game, memory: int | None) -> None:
         self.game, self.value = game, value_of(game)
-        prepare = getattr(dynamics, "prepare", None)
-        if prepare is not None:
-            prepare(game)
+        if hasattr(dynamics, "prepare"):
+            dynamics.prepare(game)
         self.flow: Flow = dynamics.flow(game)
         self.hands = None if memory is None else dynamics.hand_by_hand(game, memory)
         self.known = KnownPayoffs.of(game)
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "parameter": self.value,
-            "game": self.game.spec,
-            "integrator": None if self.hands else self.flow.integrator,
-            "rate": self.flow.rate,
-            "solutions": self.known.to_json(),
-        }
 
     def trajectory(
         self, start: Start, times: FloatArray, interrupted: Callable[[], bool]
@@ -259,7 +247,13 @@ class SimulationStudy(Study[SimulationRequest]):
             "statistics": {key: n - before.get(key, 0) for key, n in flow.statistics.items()},
             "elapsed_s": elapsed_s,
             "cpu_s": cpu_s,
-            "value": place.to_json(),
+            "value": {
+                "parameter": place.value,
+                "game": game.spec,
+                "integrator": None if place.hands else flow.integrator,
+                "rate": flow.rate,
+                "solutions": place.known.to_json(),
+            },
         }
         # null in place of numbers that are not finite
         record: dict[str, Any] = json.loads(json.dumps(run), parse_constant=lambda word: None)
@@ -291,10 +285,8 @@ class SimulationStudy(Study[SimulationRequest]):
         return simulation_report(document)
 
     def draw(self, folder: Path, document: Mapping[str, Any]) -> Iterable[Path]:
-        if not document["runs"]:
-            return []
-        files: list[Path] = call("eqbench.plots.flow:draw_simulation", self, folder, document)
-        return files
+        if document["runs"]:
+            yield from call("eqbench.plots.flow:draw_simulation", self, folder, document)
 
 
 def _earnings(place: Place, path: Trajectory, folder: Path, run: str) -> dict[str, Any]:

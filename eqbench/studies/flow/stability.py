@@ -135,8 +135,7 @@ class StabilityStudy(Study[StabilityRequest]):
         return stability_report(document)
 
     def draw(self, folder: Path, document: Mapping[str, Any]) -> Iterable[Path]:
-        files: list[Path] = call("eqbench.plots.stability:draw_stability", document, folder)
-        return files
+        yield from call("eqbench.plots.stability:draw_stability", document, folder)
 
 
 def _given_json(game: Game, name: str, looked: Looked) -> dict[str, Any]:

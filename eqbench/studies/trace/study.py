@@ -138,9 +138,8 @@ class TraceStudy(Study[TraceRequest]):
         setting = self.setting
         progress = Progress.read(session.folder, len(setting.at))
         if progress is None or not progress.over:
-            prepare = getattr(setting.solver.instance, "prepare", None)
-            if prepare is not None:
-                prepare(setting.game)
+            if hasattr(setting.solver.instance, "prepare"):
+                setting.solver.instance.prepare(setting.game)
             warm_up(setting.game)
             session.tell("looking for a start")
             progress = follow(setting, progress, session)
