@@ -63,10 +63,8 @@ def frequency_names(game: Game, known: Sequence[KnownSet]) -> list[str]:
     Those of a published set where it names all of them, such as `b3`; else
     ``player|information set|action``.
     """
-    actions, names = (
-        Choices.of(game.tree).action.tolist(),
-        dict(enumerate(action_labels(game.tree))),
-    )
+    actions = Choices.of(game.tree).action.tolist()
+    names = dict(enumerate(action_labels(game.tree)))
     for each in known[:1]:
         published = dict(zip(each.layout.action.tolist(), each.layout.variables, strict=True))
         names = published if published.keys() >= set(actions) else names

@@ -265,13 +265,12 @@ class Measured:
 
     def write(self, game: Game, folder: Path, name: str) -> dict[str, Any]:
         """Write the profile as JSON; return its file and what the verifier measures."""
+        text = profile_text(game.tree, self.profile, game.spec)
         return {
             "payoffs": self.payoffs,
             "regrets": self.regrets,
             "max_regret": self.max_regret,
-            "profile": write_profile(
-                folder, name, profile_text(game.tree, self.profile, game.spec)
-            ),
+            "profile": write_profile(folder, name, text),
         }
 
 

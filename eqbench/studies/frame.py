@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import pkgutil
+import tomllib
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -298,6 +299,13 @@ def with_changes(request: R, changes: Mapping[str, Any]) -> R:
                 f"{shown(changes[name])}; leave the option out, or begin a new study"
             )
     return from_data(type(request), before | dict(changes))
+
+
+def legend(name: str, **figures: Any) -> str:
+    """What is said below a table, as ``legends.toml`` has it under `name`, with these figures."""
+    texts = tomllib.loads(Path(__file__).with_name("legends.toml").read_text(encoding="utf-8"))
+    study, _, key = name.partition(".")
+    return str(texts[study][key]).format(**figures)
 
 
 def call(target: str, *arguments: Any) -> Any:

@@ -32,7 +32,7 @@ from eqbench.studies.branch import (
     read_points,
     write_points,
 )
-from eqbench.studies.frame import Session, Study, call
+from eqbench.studies.frame import Session, Study, call, legend
 from eqbench.studies.requests import QuantalRequest
 from eqbench.studies.resolve import solver_for
 
@@ -42,15 +42,6 @@ LEAST = 0.1  # lambda with which figures begin
 POINTS_PER_DECADE = 20  # of figures; the steps of a solver may be longer
 PRIORS = ("uniform", "random")
 MOST_ROWS = 20
-_READ = (
-    "Points with a lambda are quantal response equilibria; the last line is what the end of the "
-    "branch leads to. Max regret is that of the verifier, in payoff units; ! marks more than "
-    f"{POLISHED:g} of the payoff range, which is no equilibrium."
-)
-_RANDOM = (
-    "Priors are drawn uniformly at every information set. Branches lead to some of the equilibria; "
-    f"others may exist. Payoffs are distinct if they differ by more than {SAME_PAYOFFS:g}."
-)
 
 
 class QuantalStudy(Study[QuantalRequest]):
@@ -179,7 +170,7 @@ class QuantalStudy(Study[QuantalRequest]):
             title,
             (Column("lambda", "number", identifies=True), *profile_columns(players)),
             tuple(Row(name, {"lambda": name, **profile_values(p, players)}) for name, p in points),
-            notes=(_READ,),
+            notes=(legend("qre.points", polished=POLISHED),),
             lines=(_course(principal),),
         )
         return Report((first, _of_random(document, drawn)) if drawn else (first,))
@@ -234,7 +225,10 @@ def _of_random(document: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]
         *profile_columns(players),
     )
     title = f"Branches from priors at random: {random['branches']}"
-    notes = (*([f"{more} more in summary.json"] if more > 0 else []), _RANDOM)
+    notes = (
+        *([f"{more} more in summary.json"] if more > 0 else []),
+        legend("qre.random", same=SAME_PAYOFFS),
+    )
     return Table(title, columns, tuple(rows), notes, lines=(said,))
 
 

@@ -39,7 +39,7 @@ from eqbench.store.run_folder import RunFolder
 from eqbench.store.schema import CellRecord, EquilibriumRecord, Status
 from eqbench.store.stored_run import StoredRun, read_run
 from eqbench.studies.branch import csv_text
-from eqbench.studies.frame import SUMMARY, Session, Study, StudyFolder
+from eqbench.studies.frame import SUMMARY, Session, Study, StudyFolder, legend
 from eqbench.studies.requests import RangesRequest
 from eqbench.studies.study_files import write_texts
 from eqbench.text import cell_text
@@ -455,29 +455,7 @@ _CSV_END = (
     *("status", "found", "any_share", "max_regret", "objective", "difference", "bound", "gap"),
     *("distance", "closed", "reach", "elapsed_s", "backend", "nodes", "profile"),
 )
-_ENDS = (
-    "Smallest and largest are recomputed from a profile that the verifier measured; at least and "
-    "at most are the solver's bounds for all equilibria, proved to its tolerance{tolerances}, not "
-    "a theorem. closed: bound and found value differ by at most {closed}, whatever gap the solver "
-    "takes for proved; otherwise their distance is shown. Since constraints hold to that "
-    "tolerance only, bounds can be off by more than it."
-)
-_VERDICTS = (
-    "equal: both ends are closed, and the values found there differ from the published ends by at "
-    "most {agree}; wider: a verified equilibrium lies beyond the published range by more than "
-    "that; contradiction: a published equilibrium lies beyond a bound by more than that; open: "
-    "none of these is settled; unavailable or unsupported: the solver was not run."
-)
-_FREQUENCIES = (
-    "A frequency is the share of an action in the weight with which the player's own plan leads "
-    "to the information set. Where the plan of the profile that was found never leads there, any "
-    "share counts, and 0 or 1 is shown, marked (any)."
-)
 _UNREACHED = "wider, and in the profile that was found play never reaches the information set"
-_CURVED = (
-    "published from and to are the outermost values found in the published sets, which are not "
-    "linear here, so that their range may be larger"
-)
 _PER_UNIT = {"payoff": "of the payoff range", "frequency": "for frequencies"}
 _NOISE = 1e-9  # in units of the quantity; less is shown as 0
 _MOST_NAMES = 6  # that a note lists
@@ -539,11 +517,11 @@ def _legend(document: Mapping[str, Any], *, published: bool) -> str:
         text = format_value(given[name])
         texts.append(f"{name} {_power(given[name]) if '/' in text or 'e' in text else text}")
     tolerances = f" ({', '.join(texts)})" if texts else ""
-    parts = [_ENDS.format(tolerances=tolerances, closed=" or ".join(closed))]
+    parts = [legend("ranges.ends", tolerances=tolerances, closed=" or ".join(closed))]
     if "frequency" in kinds:
-        parts.append(_FREQUENCIES)
+        parts.append(legend("ranges.frequencies"))
     if published:
-        parts.append(_VERDICTS.format(agree=" or ".join(agree)))
+        parts.append(legend("ranges.verdicts", agree=" or ".join(agree)))
     return " ".join(parts)
 
 
@@ -588,7 +566,7 @@ def _notes(document: Mapping[str, Any]) -> Iterator[str]:
         and all(row[sense]["reach"] <= TOLERANCE for sense in _beyond_published(row))
     ]
     curved = [row["quantity"] for row in published if not row["published"]["linear"]]
-    for words, names in ((_UNREACHED, unreached), (_CURVED, curved)):
+    for words, names in ((_UNREACHED, unreached), (legend("ranges.curved"), curved)):
         if names:
             yield f"{words}: {_listed(names, len(rows), 'quantities')}"
 

@@ -190,9 +190,7 @@ class TraceRequest(StudyRequest):
     ] = None
     close_ups: Annotated[
         tuple[tuple[float, float], ...],
-        Option(
-            "With --figures: also show this range by itself.", Interval(), "close-up", once=True
-        ),
+        Option("With --figures: show this range by itself.", Interval(), "close-up", once=True),
     ] = ()
     animate: Annotated[
         int | None,

@@ -33,7 +33,7 @@ from eqbench.studies.crossplay.measure import (
     combinations_csv,
     frequencies,
 )
-from eqbench.studies.frame import Session, Study
+from eqbench.studies.frame import Session, Study, legend
 from eqbench.studies.requests import CrossplayRequest
 from eqbench.studies.study_files import write_texts
 from eqbench.verification import UNRESOLVED, verify
@@ -406,16 +406,6 @@ LONGEST_FRACTION = 12
 MOST_IN_MATRIX = 60
 _GAINS = "=: an equilibrium; otherwise the largest gain of any player by deviating."
 _SIGNS = "=: an equilibrium; .: not one."
-_WORST = (
-    "own: all follow the entry. others agree: worst case when all others follow one and the same "
-    "entry. others differ: when each of them may follow another one. In brackets what P1, P2, … "
-    "follow then, where it costs something. guaranteed (others act as one): against others who "
-    "share what they know and may play anything. *: best worst case of the player."
-)
-_DECIMALS = (
-    "What is known only as decimals, as solvers find it, is rounded and so hardly ever exactly an "
-    "equilibrium. Without --exact, --tolerance says how much regret an equilibrium may have."
-)
 
 
 def report_on(document: Mapping[str, Any]) -> Report:
@@ -480,7 +470,7 @@ def _no_equilibria(document: Mapping[str, Any]) -> list[str]:
     what = "is no equilibrium itself" if len(off) == 1 else "are no equilibria themselves"
     allowed = "exactly 0" if "exact" in document else small(document["tolerance"])
     note = f"{_listed(off)} {what} (allowed regret: {allowed})"
-    return [note, _DECIMALS] if "exact" in document else [note]
+    return [note, legend("crossplay.decimals")] if "exact" in document else [note]
 
 
 def _combinations(document: Mapping[str, Any]) -> list[Table]:
@@ -517,13 +507,13 @@ def _exchange(document: Mapping[str, Any], player: int) -> Table:
         return Table(title, lines=(f"{pairs}; too wide to print, but --json and --out have all",))
     columns = (Column("", identifies=True), *(Column(label, "number") for label in labels))
 
-    def matrix(write: Any, legend: str, narrow: Table | None = None) -> Table:
+    def matrix(write: Any, note: str, narrow: Table | None = None) -> Table:
         rows = []
         for label, row, gains in zip(labels, equilibrium, measured["regrets"], strict=True):
             pairs = zip(labels, row, gains, strict=True)
             cells = {column: "=" if same else write(gain) for column, same, gain in pairs}
             rows.append(Row(label, {"": label, **cells}))
-        return Table(title, columns, tuple(rows), (legend,), narrow=narrow)
+        return Table(title, columns, tuple(rows), (note,), narrow=narrow)
 
     signs = matrix(lambda regrets: ".", _SIGNS)
     return matrix(lambda regrets: small(max(regrets)), _GAINS, signs)
@@ -554,7 +544,8 @@ def _worst_cases(document: Mapping[str, Any]) -> Table:
     for name in _ASSUMPTIONS:
         columns.append(Column(name, "number", name.replace(" ", "\n")))
         columns.append(Column(f"{name}: who", stacked=" ", dispensable=1))
-    return _filled("Worst cases over the entries", columns, rows, (_WORST,))
+    notes = (legend("crossplay.worst_cases"),)
+    return _filled("Worst cases over the entries", columns, rows, notes)
 
 
 _ASSUMPTIONS = {

@@ -29,7 +29,7 @@ from eqbench.report.rows import Column, Report, Row, Table
 from eqbench.studies.branch import POINTS, measured
 from eqbench.studies.flow.points import SimulatedRun, append_points, kept_rows
 from eqbench.studies.flow.regimes import NEAR_FACE, classify
-from eqbench.studies.frame import Session, Study, call
+from eqbench.studies.frame import Session, Study, call, legend
 from eqbench.studies.requests import (
     HORIZON,
     HORIZON_BY_HAND,
@@ -53,23 +53,7 @@ _ENDS = {
     "at_zero": "{} at 0, may return",
     "at_one": "{} at 1, may return",
 }
-_REGIMES = (
-    "Lyapunov: growth rate of a small displacement over the last half of the time. Near a face: "
-    f"how often frequencies that move or may return are then within {NEAR_FACE:g} of 0 or 1. "
-    "Settled at: the time from which on the motion is what the regime says. Regret: the largest "
-    "one of average play over the longest window, by the verifier, in payoff units. → 0, → 1: "
-    "so near for the whole last half of the time, while log-odds go on growing or are constant; "
-    "may return: as near for as long, but log-odds come back, show no trend, or are so large that "
-    "rounding hides it. What a regime rests on is in summary.json."
-)
 _PROFITS = "Payoffs of a run are averages over its longest window."
-_PUBLISHED = (
-    "Gap: the largest distance of any player's from those of the nearest published solution. "
-    "Share: the gap over the largest payoff of that solution in size. Whole: the same share of "
-    f"averages from time 0 on. Payoffs agree with a solution within {AGREE:.0%} of its largest "
-    "payoff in size, or within half the distance of the closest two solutions whose payoffs "
-    "differ, if that is less."
-)
 # what generators of a start are for, so that they are independent
 _TANGENT, _HANDS = 1, 2
 
@@ -348,8 +332,8 @@ def simulation_report(document: Mapping[str, Any]) -> Report:
         runs = [run for run in document["runs"] if run["parameter"] == value["parameter"]]
         tables += [_regimes(document, value, runs), _profits(document["players"], value, runs)]
     published = any(value["solutions"] for value in document["values"])
-    profits = f"{_PROFITS} {_PUBLISHED}" if published else _PROFITS
-    return Report(tuple(tables), notes=(_REGIMES, profits))
+    profits = f"{_PROFITS} {legend('simulate.published', agree=AGREE)}" if published else _PROFITS
+    return Report(tuple(tables), notes=(legend("simulate.regimes", near=NEAR_FACE), profits))
 
 
 def _regimes(document: Mapping[str, Any], value: Mapping[str, Any], runs: Sequence[Any]) -> Table:

@@ -30,18 +30,12 @@ from eqbench.studies.flow.rest_points import (
     rest_points,
     verdicts,
 )
-from eqbench.studies.frame import Session, Study, call
+from eqbench.studies.frame import Session, Study, call, legend
 from eqbench.studies.requests import StabilityRequest
 from eqbench.studies.resolve import by_name, games_of_flow, solver_for, value_of
 from eqbench.text import cell_text
 
 SCHEMA = "eqbench.stability/1"
-_EIGENVALUES = (
-    "Eigenvalues in frequency coordinates, counted, not in pairs; real parts up to {tolerance:g} "
-    "of the spectral norm are zero. They are those of a member inside a set. Centre: a centre "
-    "manifold with as many oscillating dimensions; there linearization does not decide whether a "
-    "rest point is stable."
-)
 _VERDICTS = {UNSTABLE: "unstable", STABLE: "stable"}
 _COUNTED = dict(zip(("unstable", "oscillating", "zero", "stable"), COUNTS, strict=True))
 
@@ -181,7 +175,7 @@ def stability_report(document: Mapping[str, Any]) -> Report:
         Column("verdict"),
     )
     notes = [line for entry in equilibria for line in _deviations(entry, several=several)]
-    notes.append(_EIGENVALUES.format(tolerance=document["tolerance"]))
+    notes.append(legend("stability.eigenvalues", tolerance=document["tolerance"]))
     if not all(entry["is_equilibrium"] for entry in equilibria):
         notes.append("! is no equilibrium.")
     rows = tuple(_equilibrium(document, entry) for entry in equilibria)

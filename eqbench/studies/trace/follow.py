@@ -392,15 +392,13 @@ class _Trace:
 
 def _cut(path: Path, progress: Progress) -> None:
     try:
-        checksum, rest = 0, progress.size
         with open_file(path) as file:
-            while rest and (block := file.read(min(rest, 2**20))):
-                checksum, rest = zlib.crc32(block, checksum), rest - len(block)
-            if rest or checksum != progress.checksum:
-                raise UsageError(
-                    f"{path} is not as it was at the last checkpoint, when it had "
-                    f"{progress.size:,} bytes; restore it, or trace the branch again"
-                )
+            data = file.read(progress.size)
+        if len(data) < progress.size or zlib.crc32(data) != progress.checksum:
+            raise UsageError(
+                f"{path} is not as it was at the last checkpoint, when it had "
+                f"{progress.size:,} bytes; restore it, or trace the branch again"
+            )
         os.truncate(path, progress.size)
     except OSError as error:
         raise UsageError(

@@ -31,7 +31,7 @@ from eqbench.studies.branch import (
     measured,
     read_points,
 )
-from eqbench.studies.frame import Session, Study, call
+from eqbench.studies.frame import Session, Study, call, legend
 from eqbench.studies.requests import MOST, TraceRequest
 from eqbench.studies.trace.checkpoint import Progress
 from eqbench.studies.trace.follow import (
@@ -56,21 +56,7 @@ SAME_VALUE = 1e-8
 NARROWEST = 1e-6
 MOST_ROWS = 20
 
-_FOLDS = (
-    "exact: determined by the support; otherwise the fold is that of the regularized branch and "
-    "depends on epsilon"
-)
 _INSIDE = "payoffs: range over a few polished points inside; the piece goes further"
-_VERTICAL = (
-    "Equilibria form a continuum at this value. The crossing is the one of them that epsilon and "
-    "the regularization select."
-)
-_COUNTS = (
-    "Counts are of this branch and depend on epsilon and the regularization; other equilibria may "
-    f"exist beside it. Payoffs count as distinct if they differ by more than {SAME_PAYOFFS:g}, and "
-    f"a crossing as polished if the verifier measures a max regret of at most {POLISHED:g} of the "
-    "payoff range."
-)
 
 
 class TraceStudy(Study[TraceRequest]):
@@ -372,10 +358,15 @@ def trace_report(document: Mapping[str, Any]) -> Report:
         for fold in document["folds"]
     ]
     pieces = [[v["parameter"], *map(_range, *v["payoffs"])] for v in document["vertical"]]
-    add("Folds", (place, *payoffs, Column("exact")), folds, _FOLDS)
+    add("Folds", (place, *payoffs, Column("exact")), folds, legend("trace.folds"))
     add("Vertical pieces", (place, *payoffs), pieces, _INSIDE)
     tables += [_equilibria(entry, document) for entry in document["at"]]
-    return Report(tuple(tables), notes=(_COUNTS,) if document["at"] else ())
+    return Report(
+        tuple(tables),
+        notes=(legend("trace.counts", polished=POLISHED, same=SAME_PAYOFFS),)
+        if document["at"]
+        else (),
+    )
 
 
 def _course(document: Mapping[str, Any]) -> Iterator[str]:
@@ -416,7 +407,7 @@ def _equilibria(entry: Mapping[str, Any], document: Mapping[str, Any]) -> Table:
     notes = [
         *marks(names),
         *(["! not polished to an equilibrium"] if entry["polished"] < len(rows) else []),
-        *([_VERTICAL] if entry["vertical"] else []),
+        *([legend("trace.vertical")] if entry["vertical"] else []),
         f"{_method(document)}.",
     ]
     title = f"Equilibria on this branch at {document['parameter']}={entry['parameter']:.9g}"
