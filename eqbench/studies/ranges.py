@@ -455,7 +455,6 @@ _CSV_END = (
     *("status", "found", "any_share", "max_regret", "objective", "difference", "bound", "gap"),
     *("distance", "closed", "reach", "elapsed_s", "backend", "nodes", "profile"),
 )
-_UNREACHED = "wider, and in the profile that was found play never reaches the information set"
 _PER_UNIT = {"payoff": "of the payoff range", "frequency": "for frequencies"}
 _NOISE = 1e-9  # in units of the quantity; less is shown as 0
 _MOST_NAMES = 6  # that a note lists
@@ -566,9 +565,9 @@ def _notes(document: Mapping[str, Any]) -> Iterator[str]:
         and all(row[sense]["reach"] <= TOLERANCE for sense in _beyond_published(row))
     ]
     curved = [row["quantity"] for row in published if not row["published"]["linear"]]
-    for words, names in ((_UNREACHED, unreached), (legend("ranges.curved"), curved)):
+    for key, names in (("unreached", unreached), ("curved", curved)):
         if names:
-            yield f"{words}: {_listed(names, len(rows), 'quantities')}"
+            yield f"{legend(f'ranges.{key}')}: {_listed(names, len(rows), 'quantities')}"
 
 
 def _listed(names: Sequence[str], count: int, things: str) -> str:

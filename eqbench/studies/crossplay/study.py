@@ -404,8 +404,6 @@ def _numbers(values: Any, number: Number) -> Any:
 
 LONGEST_FRACTION = 12
 MOST_IN_MATRIX = 60
-_GAINS = "=: an equilibrium; otherwise the largest gain of any player by deviating."
-_SIGNS = "=: an equilibrium; .: not one."
 
 
 def report_on(document: Mapping[str, Any]) -> Report:
@@ -515,8 +513,8 @@ def _exchange(document: Mapping[str, Any], player: int) -> Table:
             rows.append(Row(label, {"": label, **cells}))
         return Table(title, columns, tuple(rows), (note,), narrow=narrow)
 
-    signs = matrix(lambda regrets: ".", _SIGNS)
-    return matrix(lambda regrets: small(max(regrets)), _GAINS, signs)
+    signs = matrix(lambda regrets: ".", legend("crossplay.signs"))
+    return matrix(lambda regrets: small(max(regrets)), legend("crossplay.gains"), signs)
 
 
 def _worst_cases(document: Mapping[str, Any]) -> Table:

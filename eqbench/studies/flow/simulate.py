@@ -53,7 +53,6 @@ _ENDS = {
     "at_zero": "{} at 0, may return",
     "at_one": "{} at 1, may return",
 }
-_PROFITS = "Payoffs of a run are averages over its longest window."
 # what generators of a start are for, so that they are independent
 _TANGENT, _HANDS = 1, 2
 
@@ -332,7 +331,9 @@ def simulation_report(document: Mapping[str, Any]) -> Report:
         runs = [run for run in document["runs"] if run["parameter"] == value["parameter"]]
         tables += [_regimes(document, value, runs), _profits(document["players"], value, runs)]
     published = any(value["solutions"] for value in document["values"])
-    profits = f"{_PROFITS} {legend('simulate.published', agree=AGREE)}" if published else _PROFITS
+    profits = legend("simulate.profits")
+    if published:
+        profits += f" {legend('simulate.published', agree=AGREE)}"
     return Report(tuple(tables), notes=(legend("simulate.regimes", near=NEAR_FACE), profits))
 
 

@@ -56,8 +56,6 @@ SAME_VALUE = 1e-8
 NARROWEST = 1e-6
 MOST_ROWS = 20
 
-_INSIDE = "payoffs: range over a few polished points inside; the piece goes further"
-
 
 class TraceStudy(Study[TraceRequest]):
     """Follow the branch of a request, then polish and verify equilibria on it."""
@@ -346,9 +344,10 @@ def trace_report(document: Mapping[str, Any]) -> Report:
     place = Column(name, "number", identifies=True, layout=".9f")
     tables = [Table(title, lines=tuple(_course(document)))]
 
-    def add(what: str, columns: tuple[Column, ...], found: list[list[Any]], note: str) -> None:
+    def add(what: str, columns: tuple[Column, ...], found: list[list[Any]], key: str) -> None:
         rows = tuple(Row.of(columns, item, f"{item[0]:.9f}") for item in found[:MOST_ROWS])
         more = len(found) - MOST_ROWS
+        note = legend(f"trace.{key}")
         notes = (f"{more:,} more in summary.json", note) if more > 0 else (note,)
         if found:
             tables.append(Table(f"{what}: {len(found):,}", columns, rows, notes))
@@ -358,8 +357,8 @@ def trace_report(document: Mapping[str, Any]) -> Report:
         for fold in document["folds"]
     ]
     pieces = [[v["parameter"], *map(_range, *v["payoffs"])] for v in document["vertical"]]
-    add("Folds", (place, *payoffs, Column("exact")), folds, legend("trace.folds"))
-    add("Vertical pieces", (place, *payoffs), pieces, _INSIDE)
+    add("Folds", (place, *payoffs, Column("exact")), folds, "folds")
+    add("Vertical pieces", (place, *payoffs), pieces, "pieces")
     tables += [_equilibria(entry, document) for entry in document["at"]]
     return Report(
         tuple(tables),
