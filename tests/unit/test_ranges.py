@@ -86,8 +86,7 @@ def test_ranges_of_curved_sets_are_said_to_be_what_was_found(tmp_path: Path) -> 
     for name, expected in (("kuhn2", False), ("kuhn3", True)):
         run = stored(tmp_path / name, ("P1",))
         document = ranges_summary(eqbench.load_game(name), run)
-        said = [note for note in notes(document) if note.startswith("published from and to are")]
-        assert bool(said) == expected
+        assert any("not linear" in note for note in notes(document)) == expected
         assert document["quantities"][0]["published"]["linear"] != expected
 
 
@@ -147,14 +146,10 @@ def test_gap_that_the_solver_takes_for_proved_closes_nothing(kuhn2: Game, tmp_pa
     high = optimum("ncp(sense=max,of=P1)", -1 / 18, -0.03)
     document = ranges_summary(kuhn2, stored(tmp_path, ("P1",), low, high))
     (row,) = document["quantities"]
-    assert (row["min"]["status"], row["min"]["closed"], row["max"]["closed"]) == (
-        "ok",
-        False,
-        False,
-    )
+    assert row["min"]["status"] == "ok"
+    assert not row["min"]["closed"]
+    assert not row["max"]["closed"]
     assert row["verdict"] == "open"
-    (shown,) = ranges_report(document).tables[0].rows
-    assert shown.values["closed below"] == "no (4.4e-02)"
     assert "closed: 0 of 2 optima" in ranges_report(document).notes
 
 
@@ -238,8 +233,7 @@ def test_any_frequency_counts_where_the_own_plan_never_leads(kuhn2: Game, tmp_pa
     assert row["verdict"] == "wider", "the publication has player 1 call"
     (shown,) = ranges_report(document).tables[0].rows
     assert (shown.values["smallest"], shown.values["largest"]) == ("0 (any)", "1 (any)")
-    said = "wider, and in the profile that was found play never reaches the information set"
-    assert any(note.startswith(said) for note in notes(document))
+    assert any("never reaches" in note for note in notes(document))
 
 
 def test_optimum_at_its_limit_keeps_what_was_found_and_its_bound(
@@ -251,11 +245,8 @@ def test_optimum_at_its_limit_keeps_what_was_found_and_its_bound(
     assert row["verdict"] == "open"
     assert row["min"]["gap"] == pytest.approx(0.5 - 1 / 18)
     (shown,) = ranges_report(document).tables[0].rows
-    assert shown.values["at least"] == "-0.5"
-    assert shown.values["smallest"] == "-0.0555556"
-    assert shown.values["closed below"] == "no (4.4e-01)"
-    assert shown.values["closed above"] == "missing"
-    assert any(note.startswith("limit: min P1 – what was found") for note in notes(document))
+    assert (shown.values["at least"], shown.values["smallest"]) == ("-0.5", "-0.0555556")
+    assert any(note.startswith("limit: min P1") for note in notes(document))
 
 
 @pytest.mark.parametrize(
