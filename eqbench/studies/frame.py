@@ -303,7 +303,7 @@ def with_changes(request: R, changes: Mapping[str, Any]) -> R:
 
 def legend(name: str, **figures: Any) -> str:
     """What is said below a table, as ``legends.toml`` has it under `name`, with these figures."""
-    texts = tomllib.loads(Path(__file__).with_name("legends.toml").read_text(encoding="utf-8"))
+    texts = tomllib.loads(read_file(Path(__file__).with_name("legends.toml")).decode())
     study, _, key = name.partition(".")
     return str(texts[study][key]).format(**figures)
 
