@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 # Three at a time, on two cores as well: many tests wait for processes that they have started.
-PYTEST := $(BIN)/python -m pytest -n 3 --dist worksteal
+PYTEST := $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 STAMP := $(VENV)/.installed
 # Extras that depend on wheels for the platform at hand; each may be missing without harm.
 EXTRAS := gambit gurobi scip peers ode exact
@@ -31,7 +31,7 @@ check: $(STAMP)  ## lint, format, types and tests: what CI runs
 	$(PYTEST)
 
 reference: $(STAMP)  ## run the main job anew for results/reference and the README
-	$(BIN)/python benchmarks/reference.py
+	$(BIN)/python benchmarks/run.py reference
 
 docs: $(STAMP)  ## build the documentation: docs/_build/html/index.html
 	$(BIN)/python -m sphinx -W -n --keep-going -b html docs docs/_build/html

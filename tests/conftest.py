@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -13,6 +14,18 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 pytest_plugins = ["skip_policy"]
+
+# Thousands of tests are many objects that stay: to look through them again and again would take
+# half the time of collecting tests and a good part of that of running them.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Leave what is there now alone, and look for garbage among what comes."""
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
+    gc.enable()
+
 
 # Hundreds of processes are started, and each would compile the package anew. A mutant may have the
 # size and the second of the whole module, by which compiled files are known.

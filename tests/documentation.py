@@ -179,7 +179,9 @@ def python_fault(page: Path, folder: Path) -> str:
             code.append(block.text)
         elif block.is_run:
             for command in commands(block):
-                run(["bash", "-c", command], folder).check_returncode()
+                ending, said = _do(command, folder)
+                if ending:
+                    return f"`{command}` ends with {ending}: {said}"
     done = run([sys.executable, "-W", "error", "-c", "\n".join(code)], folder)
     return "" if done.returncode == 0 else done.stdout[-2000:]
 

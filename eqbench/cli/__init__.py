@@ -4,6 +4,7 @@ from __future__ import annotations
 
 # Little is imported before `main` has made sure that an interrupt ends the process quietly.
 import atexit
+import gc
 import os
 import signal
 import sys
@@ -44,6 +45,9 @@ def _outcome(interrupt: Any) -> tuple[Any, str]:
     if sys.platform not in ("linux", "darwin"):
         return USAGE_ERROR, f"eqbench runs on Linux and macOS; this is {sys.platform}"
     try:
+        from eqbench.harness.worker import COLLECT_AFTER
+
+        gc.set_threshold(*COLLECT_AFTER)
         import click
 
         from eqbench.cli.commands import app

@@ -26,17 +26,19 @@ def test_cells_after_one_that_removes_or_overwrites_their_game_are_run_as_usual(
     assert innocent["payoffs"] == pytest.approx([-1 / 18, 1 / 18], abs=0.1)
 
 
-@pytest.mark.parametrize("removed", ["", "profiles", "runs.jsonl", "manifest.json"])
-def test_results_are_kept_when_a_solver_removes_their_folder(tmp_path: Path, removed: str) -> None:
+def test_results_are_kept_when_solvers_remove_their_folder_and_what_is_in_it(
+    tmp_path: Path,
+) -> None:
     run = tmp_path / "run"
-    solvers = ["cfr", f'removes(path="{run / removed}")', "cfr_plus"]
+    files = ("", "profiles", "runs.jsonl", "manifest.json")
+    solvers = ["cfr", *(f'removes(path="{run / file}")' for file in files), "cfr_plus"]
     done = eqbench(
         *("run", "--game", "kuhn2", "--json", "--iterations", "20", "--out", run),
         *(part for solver in solvers for part in ("--solver", solver)),
         *("--plugin", PLUGINS / "escapes.py"),
         cwd=tmp_path,
     )
-    assert [cell["status"] for cell in done.json["cells"]] == ["limit"] * 3
+    assert [cell["status"] for cell in done.json["cells"]] == ["limit"] * 6
     stored = read_run(run)
     assert (stored.missing, stored.notes) == (0, ())
     assert [cell.max_regret for cell in stored.cells] == [

