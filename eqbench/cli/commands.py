@@ -79,13 +79,11 @@ def _installed_command(name: str, target: str) -> click.Command:
     """Return the command of a study of a distribution, or one that says why there is none."""
     from eqbench.cli.study import study_command
     from eqbench.plugins import describe
-    from eqbench.studies.frame import check_request
     from eqbench.text import printable
 
     try:
         request = pkgutil.resolve_name(target)
-        check_request(request, target)
-        command = study_command(request)
+        command = study_command(request, where=target)
     except Exception as error:  # whatever others wrote must not take the other commands along
         reason = printable(f"the study {name} cannot be loaded from {target}: {describe(error)}")
 
@@ -114,7 +112,8 @@ class _StudyFiles(click.Group):
         from eqbench.studies.frame import study_of_file
 
         kind = study_of_file(cmd_name)
-        return study_command(kind.request_type, kind)
+        where = f"request_type of {kind.__name__}"
+        return study_command(getattr(kind, "request_type", None), kind, where)
 
 
 @click.group(cls=_StudyFiles, subcommand_metavar="FILE [OPTIONS]...")

@@ -22,7 +22,6 @@ from eqbench.requests import FLAG, FOLDER, Json, Option, Quiet, fields_of, from_
 
 if TYPE_CHECKING:
     from eqbench.studies.frame import Study, StudyFolder
-    from eqbench.studies.requests import StudyCommand
 
 _SHOW_CURSOR = "\x1b[?25h"
 
@@ -44,16 +43,16 @@ class StudyOptions:
 
 
 def study_command(
-    request: type[StudyCommand], study: type[Study[Any]] | None = None
+    request: Any, study: type[Study[Any]] | None = None, where: str = "the request"
 ) -> click.Command:
     """The command of a study; where its class is says the request, unless it is given.
 
     Raises
     ------
     UsageError
-        If fields of the request cannot be options.
+        If what stands `where` is no request of a study, or fields of it cannot be options.
     """
-    _check_fields(request)
+    _check(request, where)
     name = request.command
 
     def carry_out(options: StudyOptions) -> int:
@@ -70,8 +69,17 @@ def study_command(
     return made
 
 
-def _check_fields(request: type[StudyCommand]) -> None:
+def _check(request: Any, where: str) -> None:
     """Refuse fields that nobody can give, and those that hide others or options of the frame."""
+    from eqbench.studies.requests import StudyCommand
+
+    if not (isinstance(request, type) and issubclass(request, StudyCommand)):
+        raise UsageError(f"{where} is no class derived from eqbench.studies.requests.StudyRequest")
+    if "__dataclass_params__" not in vars(request) or not getattr(request, "command", ""):
+        raise UsageError(
+            f"{where} must be a dataclass, frozen and with keywords only, whose `command` is the "
+            "name of the study"
+        )
     try:
         asked = fields_of(request)
     except (NameError, TypeError) as error:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from eqbench.model.choices import directions, exchanges
 from eqbench.model.game import Game
 from eqbench.model.inspection import infoset_reach
 from eqbench.model.tree import FloatArray, GameTree
@@ -55,7 +56,7 @@ def local_dimension(game: Game, behavior: FloatArray) -> Dimension | None:
         return Dimension(0, 0)
     behavior = _without_traces(tree, behavior)
     jacobian = game.payoff_model().jacobian(behavior) / (tree.payoff_range or 1.0)
-    directions = _directions(tree, supports)
+    moves = directions(*exchanges(supports), tree.n_actions)
     reached = infoset_reach(tree, behavior) > 0
     conditions = [
         jacobian[other] - jacobian[support[0]]
@@ -63,11 +64,11 @@ def local_dimension(game: Game, behavior: FloatArray) -> Dimension | None:
         if here
         for other in support[1:]
     ]
-    tangent = _null_space(np.reshape(conditions, (-1, tree.n_actions)) @ directions)
+    tangent = _null_space(np.reshape(conditions, (-1, tree.n_actions)) @ moves)
     idle = sum(
         _idle_directions(tree, jacobian, i, supports[i]) for i in np.flatnonzero(~reached).tolist()
     )
-    moved = (directions @ tangent)[np.repeat(reached, np.diff(tree.action_start))]
+    moved = (moves @ tangent)[np.repeat(reached, np.diff(tree.action_start))]
     return Dimension(tangent.shape[1] - idle, _rank(moved))
 
 
@@ -90,17 +91,6 @@ def _supports(tree: GameTree, behavior: FloatArray) -> list[NDArray[np.int64]]:
         first + np.flatnonzero(block > IN_SUPPORT)
         for first, block in zip(tree.action_start, blocks, strict=False)
     ]
-
-
-def _directions(tree: GameTree, supports: list[NDArray[np.int64]]) -> FloatArray:
-    """Moves of a frequency from one action in use to another, (A, D)."""
-    matrix = np.zeros((tree.n_actions, sum(len(support) - 1 for support in supports)))
-    column = 0
-    for support in supports:
-        for other in support[1:]:
-            matrix[other, column], matrix[support[0], column] = 1.0, -1.0
-            column += 1
-    return matrix
 
 
 def _idle_directions(

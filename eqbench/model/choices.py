@@ -6,7 +6,9 @@ their actions without the first one of each. The first action takes what the oth
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +62,11 @@ class Choices:
         """Number of free frequencies F."""
         return len(self.action)
 
+    def blocks(self) -> list[IntArray]:
+        """The actions of each information set with a choice."""
+        bounds = pairwise(self.start.tolist())
+        return [np.append(self.first[a], self.action[a:b]) for a, b in bounds]
+
     def behavior(self, free: FloatArray) -> FloatArray:
         """All frequencies, float64 (A,), from the free ones (F,)."""
         behavior = np.ones(self.n_actions)
@@ -70,6 +77,23 @@ class Choices:
     def gains(self, values: FloatArray) -> FloatArray:
         """Value of each free action above the first one of its set, (F,), from values (A,)."""
         return values[self.action] - values[self.first]
+
+
+def exchanges(sets: Iterable[NDArray]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Of sets of actions of one information set each, all but the first one, and that first one."""
+    none = [np.zeros(0, dtype=np.int64)]
+    pairs = [(own[1:], np.repeat(own[:1], len(own) - 1)) for own in sets]
+    action, first = zip(*pairs, strict=True) if pairs else ((), ())
+    return np.concatenate([*none, *action]), np.concatenate([*none, *first])
+
+
+def directions(action: NDArray, first: NDArray, n_actions: int) -> FloatArray:
+    """Changes of frequencies (A, D) where `first` gives way to `action`, both (D,)."""
+    matrix = np.zeros((n_actions, len(action)))
+    columns = np.arange(len(action))
+    matrix[action, columns] = 1.0
+    matrix[first, columns] = -1.0
+    return matrix
 
 
 def _frozen(array: NDArray) -> IntArray:

@@ -141,5 +141,16 @@ def place_of(tree: GameTree, infoset: int) -> str:
     return f"information set {tree.infoset_labels[infoset]!r} of {player}"
 
 
+def action_labels(tree: GameTree) -> list[str]:
+    """Names of all actions, ``player|information set|action``."""
+    return [
+        f"{tree.players[player]}|{infoset}|{action}"
+        for player, infoset, actions in zip(
+            tree.infoset_player, tree.infoset_labels, tree.infoset_actions, strict=True
+        )
+        for action in actions
+    ]
+
+
 def _row_of_action(tree: GameTree) -> NDArray:
     return np.repeat(np.arange(tree.n_infosets), np.diff(tree.action_start))

@@ -13,9 +13,13 @@ from eqbench.model.sequence_form import SequenceForm
 from eqbench.model.tree import FloatArray
 
 
-def realization(form: SequenceForm, behavior: FloatArray) -> FloatArray:
-    """Realization plans of all players, float64 (S,); of frequencies (A, K) those of K profiles."""
-    reach = np.ones((form.n_sequences, *behavior.shape[1:]))
+def realization(form: SequenceForm, behavior: NDArray) -> NDArray:
+    """Realization plans of all players, (S,); of frequencies (A, K) those of K profiles.
+
+    They are float64, or Fractions if the frequencies are.
+    """
+    kind = np.result_type(behavior, np.float64)
+    reach = np.ones((form.n_sequences, *behavior.shape[1:]), dtype=kind)
     for i in range(form.n_infosets):
         block = slice(form.block_start[i], form.block_start[i + 1])
         reach[block] = reach[form.parent[i]] * behavior[_actions(form, i)]

@@ -17,10 +17,12 @@ from numpy.typing import NDArray
 
 from eqbench.dynamics import Dynamics
 from eqbench.equilibria import KnownSet, known_sets
+from eqbench.equilibria.extremes import KnownPayoffs
 from eqbench.equilibria.members import members
 from eqbench.errors import UsageError, known_labels
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
+from eqbench.model.profile import action_labels
 from eqbench.model.tree import FloatArray, IntArray
 from eqbench.plots.branches import LINE_STYLES
 from eqbench.plots.stability import regime_diagram
@@ -39,9 +41,8 @@ from eqbench.plots.style import (
     title_figure,
 )
 from eqbench.report.svg import GRAY, INK
-from eqbench.studies.branch import POINTS, action_labels
+from eqbench.studies.branch import POINTS
 from eqbench.studies.flow.points import SimulatedRun, read_points
-from eqbench.studies.flow.profits import KnownPayoffs
 from eqbench.studies.flow.rest_points import verdicts
 from eqbench.studies.flow.simulate import SimulationStudy
 
@@ -63,12 +64,11 @@ def frequency_names(game: Game, known: Sequence[KnownSet]) -> list[str]:
     ``player|information set|action``.
     """
     actions = Choices.of(game.tree).action.tolist()
+    names = dict(enumerate(action_labels(game.tree)))
     for each in known[:1]:
-        names = dict(zip(each.layout.action.tolist(), each.layout.variables, strict=True))
-        if all(action in names for action in actions):
-            return [names[action] for action in actions]
-    labels = action_labels(game.tree)
-    return [labels[action] for action in actions]
+        published = dict(zip(each.layout.action.tolist(), each.layout.variables, strict=True))
+        names = published if published.keys() >= set(actions) else names
+    return [names[action] for action in actions]
 
 
 def title_of(game: Game) -> str:

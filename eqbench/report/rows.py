@@ -7,7 +7,7 @@ line break where space is short.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -89,6 +89,12 @@ class Row:
     label: str
     values: Mapping[str, Any]
     exact: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, columns: Sequence[Column], values: Iterable[Any], label: str = "") -> Row:
+        """Row of values in the order of the columns; the first names it, if there is no label."""
+        found = dict(zip([column.title for column in columns], values, strict=True))
+        return cls(label or str(next(iter(found.values()))), found)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,8 +23,10 @@ from eqbench.documents import open_text
 from eqbench.errors import ProfileError, UsageError, known_labels
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
-from eqbench.model.profile import ROW_SUM_TOLERANCE, BehaviorProfile
+from eqbench.model.profile import ROW_SUM_TOLERANCE, BehaviorProfile, action_labels
+from eqbench.model.profile_json import profile_text
 from eqbench.model.tree import FloatArray, GameTree
+from eqbench.studies.study_files import write_profile
 from eqbench.text import cell_text
 from eqbench.verification import verify
 
@@ -106,34 +109,18 @@ def columns(tree: GameTree, leading: Sequence[str] = LEADING, of_players: str = 
     return list(map(cell_text, [*leading, *players, *frequencies.tolist()]))
 
 
-def action_labels(tree: GameTree) -> list[str]:
-    """Names of all actions, ``player|information set|action``."""
-    return [
-        f"{tree.players[player]}|{infoset}|{action}"
-        for player, infoset, actions in zip(
-            tree.infoset_player, tree.infoset_labels, tree.infoset_actions, strict=True
-        )
-        for action in actions
-    ]
-
-
-def csv_text(rows: Iterable[Sequence[Any]]) -> str:
+def csv_text(rows: Iterable[Sequence[Any]], end: str = "\n") -> str:
     """Return rows as lines of CSV; floats have all their digits."""
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator=end).writerows(rows)
     return text.getvalue()
-
-
-def header(tree: GameTree) -> str:
-    """First line of the file of a branch."""
-    return csv_text([columns(tree)])
 
 
 def write_points(branch: Branch, path: Path) -> None:
     """Write a branch so that :func:`read_points` returns the same numbers."""
     table = np.column_stack((branch.values, branch.arclength, branch.payoffs, branch.free))
-    rows = (",".join(map(repr, row)) + "\n" for row in table.tolist())
-    path.write_text(header(branch.game.tree) + "".join(rows), encoding="utf-8", newline="")
+    text = csv_text([columns(branch.game.tree), *table.tolist()])
+    path.write_text(text, encoding="utf-8", newline="")
 
 
 def read_points(game: Game, path: Path, parameter: str | None = None) -> Branch:
@@ -174,7 +161,12 @@ def read_rows(
             lines = csv.reader(file, strict=True)
             header = next(lines, [])
             expected = columns_for(header)
-            _check_header(header, expected, game, path)
+            for found, name in zip_longest(header, expected, fillvalue=""):
+                if found != name:
+                    raise UsageError(
+                        f"{path} does not fit {game.spec}: where it has the column {found!r}, "
+                        f"{name!r} should be; {known_labels(found, expected)}"
+                    )
             width = len(expected) - names
             return [
                 (line[:names], _numbers(line[names:], lines.line_num, width, path))
@@ -182,20 +174,6 @@ def read_rows(
             ]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise UsageError(f"cannot read {path}: {error}; give the points.csv of a study") from None
-
-
-def _check_header(header: list[str], expected: list[str], game: Game, path: Path) -> None:
-    for found, name in zip(header, expected, strict=False):
-        if found != name:
-            raise UsageError(
-                f"{path} does not fit {game.spec}: where it has the column {found!r}, "
-                f"{name!r} should be; {known_labels(found, expected)}"
-            )
-    if len(header) != len(expected):
-        raise UsageError(
-            f"{path} does not fit {game.spec}: it has {len(header)} columns instead of "
-            f"{len(expected)}; name the game that it belongs to"
-        )
 
 
 def _numbers(line: list[str], number: int, width: int, path: Path) -> list[float]:
@@ -280,14 +258,49 @@ class Measured:
     max_regret: float
     is_equilibrium: bool
 
+    @property
+    def behavior(self) -> FloatArray:
+        """Frequencies float64 (A,)."""
+        return self.profile.probabilities
 
-def measured(tree: GameTree, behavior: FloatArray) -> Measured:
-    """A profile, given as float64 (A,), as the verifier sees it."""
+    def write(self, game: Game, folder: Path, name: str) -> dict[str, Any]:
+        """Write the profile as JSON; return its file and what the verifier measures."""
+        text = profile_text(game.tree, self.profile, game.spec)
+        return {
+            "payoffs": self.payoffs,
+            "regrets": self.regrets,
+            "max_regret": self.max_regret,
+            "profile": write_profile(folder, name, text),
+        }
+
+
+def measured(tree: GameTree, behavior: FloatArray, rounding: float = POLISHED) -> Measured:
+    """A profile, given as float64 (A,), as the verifier sees it.
+
+    It is an equilibrium up to a regret that is `rounding`, as a share of the payoff range.
+    """
     profile = BehaviorProfile.of(tree, behavior)
     seen = verify(tree, profile)
     payoffs, regrets = list(map(float, seen.payoffs)), list(map(float, seen.regrets))
     regret = float(seen.max_regret)
-    return Measured(profile, payoffs, regrets, regret, regret <= POLISHED * tree.payoff_range)
+    return Measured(profile, payoffs, regrets, regret, regret <= rounding * tree.payoff_range)
+
+
+def alike(vectors: Sequence[Any] | NDArray, tolerance: float) -> list[int]:
+    """Place of the first vector that each is like: no entry differs by more than `tolerance`.
+
+    A vector is held against those only that are like none before them.
+    """
+    table = np.array(vectors)
+    first: list[int] = []
+    places: list[int] = []
+    for place, vector in enumerate(table):
+        distances = np.abs(table[first] - vector).max(axis=1, initial=0.0)
+        near = np.flatnonzero(distances <= tolerance)
+        places.append(first[near[0]] if len(near) else place)
+        if not len(near):
+            first.append(place)
+    return places
 
 
 Payoffs = Sequence[float]
@@ -295,8 +308,6 @@ Payoffs = Sequence[float]
 
 def distinct_payoffs(vectors: Iterable[Payoffs]) -> list[Payoffs]:
     """Those payoff vectors that differ from all before them by more than `SAME_PAYOFFS`."""
-    kept: list[Payoffs] = []
-    for vector in vectors:
-        if all(np.abs(np.subtract(vector, other)).max() > SAME_PAYOFFS for other in kept):
-            kept.append(vector)
-    return kept
+    found = list(vectors)
+    places = alike(found, SAME_PAYOFFS)
+    return [vector for place, vector in enumerate(found) if places[place] == place]

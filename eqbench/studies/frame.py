@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import pkgutil
+import tomllib
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -300,6 +301,13 @@ def with_changes(request: R, changes: Mapping[str, Any]) -> R:
     return from_data(type(request), before | dict(changes))
 
 
+def legend(name: str, **figures: Any) -> str:
+    """What is said below a table, as ``legends.toml`` has it under `name`, with these figures."""
+    texts = tomllib.loads(read_file(Path(__file__).with_name("legends.toml")).decode())
+    study, _, key = name.partition(".")
+    return str(texts[study][key]).format(**figures)
+
+
 def call(target: str, *arguments: Any) -> Any:
     """Call what is named ``module:function``, imported now; so studies reach their figures."""
     return pkgutil.resolve_name(target)(*arguments)
@@ -346,16 +354,4 @@ def study_of_file(path: str) -> type[Study[Any]]:
             f"{path} defines {f'several studies ({names}); keep one' if found else 'no study'}; "
             "a study is a class derived from eqbench.studies.frame.Study"
         )
-    check_request(getattr(found[0], "request_type", None), f"request_type of {found[0].__name__}")
     return found[0]
-
-
-def check_request(request: Any, what: str) -> None:
-    """Refuse what is no request of a study; `what` says where it stands."""
-    if not (isinstance(request, type) and issubclass(request, StudyCommand)):
-        raise UsageError(f"{what} is no class derived from eqbench.studies.requests.StudyRequest")
-    if "__dataclass_params__" not in vars(request) or not getattr(request, "command", ""):
-        raise UsageError(
-            f"{what} must be a dataclass, frozen and with keywords only, whose `command` is the "
-            "name of the study"
-        )

@@ -17,9 +17,7 @@ from eqbench.equilibria import Identifier
 from eqbench.errors import UsageError
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
-from eqbench.model.profile_json import profile_text
 from eqbench.model.rational import rational
-from eqbench.model.tree import FloatArray
 from eqbench.report.rows import Column, Report, Row, Table, profile_columns, profile_values
 from eqbench.report.terminal import seconds
 from eqbench.solver import warm_up
@@ -29,15 +27,14 @@ from eqbench.studies.branch import (
     POLISHED,
     SAME_PAYOFFS,
     Branch,
-    Measured,
     distinct_payoffs,
     measured,
     read_points,
     write_points,
 )
-from eqbench.studies.frame import Session, Study, call
+from eqbench.studies.frame import Session, Study, call, legend
 from eqbench.studies.requests import QuantalRequest
-from eqbench.studies.study_files import write_profile
+from eqbench.studies.resolve import solver_for
 
 SCHEMA = "eqbench.qre/1"
 PARAMETER = "lambda"
@@ -45,15 +42,6 @@ LEAST = 0.1  # lambda with which figures begin
 POINTS_PER_DECADE = 20  # of figures; the steps of a solver may be longer
 PRIORS = ("uniform", "random")
 MOST_ROWS = 20
-_READ = (
-    "Points with a lambda are quantal response equilibria; the last line is what the end of the "
-    "branch leads to. Max regret is that of the verifier, in payoff units; ! marks more than "
-    f"{POLISHED:g} of the payoff range, which is no equilibrium."
-)
-_RANDOM = (
-    "Priors are drawn uniformly at every information set. Branches lead to some of the equilibria; "
-    f"others may exist. Payoffs are distinct if they differ by more than {SAME_PAYOFFS:g}."
-)
 
 
 class QuantalStudy(Study[QuantalRequest]):
@@ -77,11 +65,7 @@ class QuantalStudy(Study[QuantalRequest]):
         registry = request.registry()
         self.game = registry.load_game(request.game, max_nodes=request.max_nodes)
         spec = parse_spec(request.solver)
-        entry = registry.solver_entry(spec)
-        if not hasattr(registry.load_solver(spec).instance, "branch"):
-            raise UsageError(
-                f"{entry.name} does not follow branches of quantal response equilibria; logit does"
-            )
+        solver_for(request, self.game, spec, "branch")
         twice = {"stop_lambda", "prior"} & set(dict(spec.options))
         if twice:
             raise UsageError(
@@ -91,7 +75,6 @@ class QuantalStudy(Study[QuantalRequest]):
         self.solver, self.drawn = (
             registry.load_solver(reached.replace(prior=prior)) for prior in PRIORS
         )
-        self.solver.check(self.game)
         if figures:
             call("eqbench.plots.branches:frequency_panels", self.game.tree)
 
@@ -139,7 +122,7 @@ class QuantalStudy(Study[QuantalRequest]):
             write_points(branch_of(game, path), session.folder / POINTS)
         asked = (*self.at, self.request.last)
         landings = [k for k in path.landings.tolist() if path.lambdas[k] in asked]
-        seen, reached = self._profile(part, end, session)
+        seen = measured(game.tree, end)
         identity = self._identifier.identify(seen.profile, seen.max_regret)
         return {
             "seed": seed,
@@ -153,24 +136,13 @@ class QuantalStudy(Study[QuantalRequest]):
             "cpu_s": cpu_s,
             "at": [
                 {"lambda": float(path.lambdas[k])}
-                | self._profile(f"{part}-at{number}", path.behavior[k], session)[1]
+                | measured(game.tree, path.behavior[k]).write(
+                    game, session.folder, f"{part}-at{number}"
+                )
                 for number, k in enumerate(landings, start=1)
             ],
-            "equilibrium": reached
+            "equilibrium": seen.write(game, session.folder, part)
             | {"is_equilibrium": seen.is_equilibrium, "identity": identity and identity.to_json()},
-        }
-
-    def _profile(
-        self, name: str, behavior: FloatArray, session: Session
-    ) -> tuple[Measured, dict[str, Any]]:
-        """A profile (A,) as the verifier sees it; it is written as JSON."""
-        seen = measured(self.game.tree, behavior)
-        text = profile_text(self.game.tree, seen.profile, self.game.spec)
-        return seen, {
-            "payoffs": seen.payoffs,
-            "regrets": seen.regrets,
-            "max_regret": seen.max_regret,
-            "profile": write_profile(session.folder, name, text),
         }
 
     def summary(self, records: Sequence[dict[str, Any]], *, finished: bool) -> dict[str, Any]:
@@ -198,16 +170,16 @@ class QuantalStudy(Study[QuantalRequest]):
             title,
             (Column("lambda", "number", identifies=True), *profile_columns(players)),
             tuple(Row(name, {"lambda": name, **profile_values(p, players)}) for name, p in points),
-            notes=(_READ,),
+            notes=(legend("qre.points", polished=POLISHED),),
             lines=(_course(principal),),
         )
         return Report((first, _of_random(document, drawn)) if drawn else (first,))
 
     def draw(self, folder: Path, document: Mapping[str, Any]) -> Iterable[Path | str]:
         if document["branches"][0]["points"] < 2:
-            return ["nothing is drawn: the branch has no two points yet"]
-        files: Iterable[Path] = call("eqbench.plots.branches:draw_quantal", self.game, folder)
-        return files
+            yield "nothing is drawn: the branch has no two points yet"
+        else:
+            yield from call("eqbench.plots.branches:draw_quantal", self.game, folder)
 
 
 def _in_common(entries: Sequence[dict[str, Any]], last: float) -> dict[str, Any]:
@@ -253,7 +225,10 @@ def _of_random(document: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]
         *profile_columns(players),
     )
     title = f"Branches from priors at random: {random['branches']}"
-    notes = (*([f"{more} more in summary.json"] if more > 0 else []), _RANDOM)
+    notes = (
+        *([f"{more} more in summary.json"] if more > 0 else []),
+        legend("qre.random", same=SAME_PAYOFFS),
+    )
     return Table(title, columns, tuple(rows), notes, lines=(said,))
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,6 +24,7 @@ from eqbench.harness.request import Request
 from eqbench.harness.start import go_on, new_folder, stored_experiment
 from eqbench.model.game import Game
 from eqbench.model.inspection import infoset_reach
+from eqbench.model.profile import action_labels
 from eqbench.model.profile_json import profile_from_json, read_profile
 from eqbench.model.realization import RealizationPlan
 from eqbench.model.tree import FloatArray, GameTree
@@ -36,13 +35,12 @@ from eqbench.report.rows import Column, Report, Row, Table
 from eqbench.report.terminal import seconds
 from eqbench.solver import availability_of
 from eqbench.spec import format_value, parse_spec, split_specs
-from eqbench.store.run_folder import RunFolder, new_run_path
+from eqbench.store.run_folder import RunFolder
 from eqbench.store.schema import CellRecord, EquilibriumRecord, Status
 from eqbench.store.stored_run import StoredRun, read_run
-from eqbench.studies.branch import action_labels
-from eqbench.studies.frame import SUMMARY, Session, Study, StudyFolder
+from eqbench.studies.branch import csv_text
+from eqbench.studies.frame import SUMMARY, Session, Study, StudyFolder, legend
 from eqbench.studies.requests import RangesRequest
-from eqbench.studies.study_files import new_folder as make_folder
 from eqbench.studies.study_files import write_texts
 from eqbench.text import cell_text
 
@@ -66,44 +64,32 @@ _SHARED = ("timeout_s", "threads", "jobs", "plugins", "max_nodes")  # with the r
 # -- what is asked for ----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class RangeSelection:
-    """The quantities of one game whose ranges are looked for; specs as typed.
+def optimum(request: RangesRequest, quantity: str, sense: Sense) -> str:
+    """Spec of the solver for one end of the range of a quantity."""
+    return str(parse_spec(request.solver).replace(sense=sense, of=quantity))
 
-    `solver` is without the options `sense` and `of`; quantities are payoffs, such as ``P1``, and
-    frequencies, such as ``P3|3:KB|call``.
-    """
 
-    game: str
-    solver: str
-    quantities: tuple[str, ...]
+def optima(request: RangesRequest) -> list[str]:
+    """Specs of all cells: of each quantity in `of` the smallest value, then the largest."""
+    return [optimum(request, name, sense) for name in request.of for sense in SENSES]
 
-    def optimum(self, quantity: str, sense: Sense) -> str:
-        """Spec of the solver for one end of the range of a quantity."""
-        return str(parse_spec(self.solver).replace(sense=sense, of=quantity))
 
-    @property
-    def solvers(self) -> list[str]:
-        """Specs of all cells: of each quantity the smallest value, then the largest."""
-        return [self.optimum(name, sense) for name in self.quantities for sense in SENSES]
-
-    @classmethod
-    def of_request(cls, request: Mapping[str, Any]) -> RangeSelection:
-        """Return what the request of a run selects; UsageError if it is not one of ranges."""
-        games, solvers = request.get("games"), request.get("solvers")
-        if isinstance(games, list) and isinstance(solvers, list) and len(games) == 1 and solvers:
-            with suppress(SpecError):  # this command never planned such a run
-                specs = [parse_spec(str(solver)) for solver in solvers]
-                names = dict.fromkeys(str(dict(spec.options).get("of", "")) for spec in specs)
-                solver = str(specs[0].without("sense").without("of"))
-                selection = cls(games[0], solver, tuple(names))
-                if selection.solvers == [str(spec) for spec in specs]:
-                    return selection
-        raise UsageError(
-            "this is no run of ranges: it has several games, or cells that are not the smallest "
-            "and the largest value of something; go on with it by eqbench run --resume DIR, or "
-            "leave --resume out for a new run"
-        )
+def request_of(planned: Mapping[str, Any]) -> RangesRequest:
+    """Return what the plan of a run looks for, in `of`; UsageError if it is not one of ranges."""
+    games, solvers = planned.get("games"), planned.get("solvers")
+    if isinstance(games, list) and isinstance(solvers, list) and len(games) == 1 and solvers:
+        with suppress(SpecError):  # this command never planned such a run
+            specs = [parse_spec(str(solver)) for solver in solvers]
+            names = dict.fromkeys(str(dict(spec.options).get("of", "")) for spec in specs)
+            solver = str(specs[0].without("sense").without("of"))
+            request = RangesRequest(game=games[0], solver=solver, of=tuple(names))
+            if optima(request) == [str(spec) for spec in specs]:
+                return request
+    raise UsageError(
+        "this is no run of ranges: it has several games, or cells that are not the smallest "
+        "and the largest value of something; go on with it by eqbench run --resume DIR, or "
+        "leave --resume out for a new run"
+    )
 
 
 def solver_for_ranges(text: str, backend: str | None, registry: Registry) -> str:
@@ -191,8 +177,8 @@ class RangesStudy(Study[RangesRequest]):
         # games of plugins are built in a child, so the game comes from a plan, too
         with Run(Request(**self.asked), registry) as probe:
             self.game = probe.cells[0].game.game
-        self.selection = RangeSelection(request.game, solver, quantities(self.game.tree, request))
-        self.asked["solvers"] = self.selection.solvers
+        chosen = quantities(self.game.tree, request)
+        self.asked["solvers"] = optima(replace(request, solver=solver, of=chosen))
         # asked once, and before interrupts are handled: Gurobi installs Python's handler anew
         self.problem: tuple[Status, str] | None = None
         if registry.solver_entry(solver).builtin:
@@ -205,7 +191,8 @@ class RangesStudy(Study[RangesRequest]):
         return RangesFolder
 
     def parts(self) -> list[str]:
-        return self.selection.solvers
+        solvers: list[str] = self.asked["solvers"]
+        return solvers
 
     def report(self, document: Mapping[str, Any]) -> Report:
         return ranges_report(document)
@@ -224,35 +211,18 @@ class RangesFolder(StudyFolder):
     """The folder of a run whose cells are the ends; the run keeps what it was asked for."""
 
     @classmethod
-    def create(cls, study: Study[Any], path: Path | None) -> StudyFolder:
-        """Make the folder, which is that of a run as soon as this is planned."""
-        folder = cls(path or new_run_path(Path("results"), study.slug()))
-        make_folder(folder.path)
-        return folder
-
-    @classmethod
     def open(cls, kind: type[Study[Any]], path: Path) -> tuple[StudyFolder, Any]:
         """Return the folder of a run of ranges, with the request that it is."""
         run = read_run(path)
         (stored,) = stored_experiment(RunFolder.open(path)).parts
-        selection = RangeSelection.of_request(run.plan["request"])
         shared = {name: getattr(stored, name) for name in _SHARED}
-        request = RangesRequest(
-            game=selection.game,
-            solver=selection.solver,
-            of=selection.quantities,
-            **shared | {"plugins": tuple(stored.plugins)},
-        )
+        shared["plugins"] = tuple(stored.plugins)
+        request = replace(request_of(run.plan["request"]), **shared)
         note = "; ".join(run.notes) or None
         return cls(path, created=run.plan["created"], note=note), request
 
     def note_request(self, study: Study[Any]) -> None:
         """Leave that to the run, which notes when it goes on and with what."""
-
-    def discard(self) -> None:
-        """Remove the folder if the run has not begun."""
-        with suppress(OSError):
-            self.path.rmdir()
 
     def carry_out(self, study: Study[Any], session: Session) -> dict[str, Any]:
         """Run the cells that are missing; write the tables of all that there are."""
@@ -320,30 +290,30 @@ def ranges_summary(game: Game, run: StoredRun) -> dict[str, Any]:
     `closed_within` of that, times the row's `unit`, whatever gap the solver itself took for
     proved. UsageError if the run is not one of ranges, or a profile of it cannot be read.
     """
-    request = run.plan["request"]
-    selection = RangeSelection.of_request(request)
+    planned = run.plan["request"]
+    request = request_of(planned)
     cells = {cell.solver: cell for cell in run.finished}
     known = known_sets(game)
     rows = []
-    for name in selection.quantities:
+    for name in request.of:
         kind = "frequency" if "|" in name else "payoff"
         # what tolerances are shares of
         unit = (game.tree.payoff_range or 1.0) if kind == "payoff" else 1.0
         row: dict[str, Any] = {"quantity": name, "kind": kind, "unit": unit}
         for sense in SENSES:
-            row[sense] = _end(game, run, cells.get(selection.optimum(name, sense)), row, sense)
+            row[sense] = _end(game, run, cells.get(optimum(request, name, sense)), row, sense)
         row["published"] = _published(game.tree, known, row)
         rows.append(row | {"verdict": verdict(row)})
     return {
         "schema": SCHEMA,
         "run": str(run.path),
-        "game": selection.game,
+        "game": request.game,
         "game_spec": game.spec,
-        "solver": selection.solver,
+        "solver": request.solver,
         "solver_specs": sorted({cell.solver_spec for cell in run.finished}),
         "timeout_s": run.timeout_s,
-        "threads": request.get("threads"),
-        "jobs": request.get("jobs"),
+        "threads": planned.get("threads"),
+        "jobs": planned.get("jobs"),
         "environment": run.plan.get("environment", {}),
         "agree_within": AGREE,
         "closed_within": CLOSED,
@@ -448,13 +418,11 @@ def _published(
     """Range over the published sets; if not `linear`, of the outermost values found."""
     if not known:
         return None
-    name, is_payoff = row["quantity"], row["kind"] == "payoff"
-    position = tree.players.index(name) if is_payoff else _place(tree, name)[0]
+    place = (*tree.players, *action_labels(tree)).index(row["quantity"])
 
     def figure(piece: KnownSet, parameters: FloatArray) -> float:
-        if is_payoff:
-            return float(piece.payoffs_near(parameters)[position])
-        return float(piece.layout.behavior(piece.frequencies(parameters))[position])
+        behavior = piece.layout.behavior(piece.frequencies(parameters))
+        return float(np.append(piece.payoffs_near(parameters), behavior)[place])
 
     sets = extremes_by_name(known, figure)
     lows, highs = zip(*sets.values(), strict=True)
@@ -486,29 +454,6 @@ _PUBLISHED = (
 _CSV_END = (
     *("status", "found", "any_share", "max_regret", "objective", "difference", "bound", "gap"),
     *("distance", "closed", "reach", "elapsed_s", "backend", "nodes", "profile"),
-)
-_ENDS = (
-    "Smallest and largest are recomputed from a profile that the verifier measured; at least and "
-    "at most are the solver's bounds for all equilibria, proved to its tolerance{tolerances}, not "
-    "a theorem. closed: bound and found value differ by at most {closed}, whatever gap the solver "
-    "takes for proved; otherwise their distance is shown. Since constraints hold to that "
-    "tolerance only, bounds can be off by more than it."
-)
-_VERDICTS = (
-    "equal: both ends are closed, and the values found there differ from the published ends by at "
-    "most {agree}; wider: a verified equilibrium lies beyond the published range by more than "
-    "that; contradiction: a published equilibrium lies beyond a bound by more than that; open: "
-    "none of these is settled; unavailable or unsupported: the solver was not run."
-)
-_FREQUENCIES = (
-    "A frequency is the share of an action in the weight with which the player's own plan leads "
-    "to the information set. Where the plan of the profile that was found never leads there, any "
-    "share counts, and 0 or 1 is shown, marked (any)."
-)
-_UNREACHED = "wider, and in the profile that was found play never reaches the information set"
-_CURVED = (
-    "published from and to are the outermost values found in the published sets, which are not "
-    "linear here, so that their range may be larger"
 )
 _PER_UNIT = {"payoff": "of the payoff range", "frequency": "for frequencies"}
 _NOISE = 1e-9  # in units of the quantity; less is shown as 0
@@ -556,8 +501,7 @@ def _row(row: Mapping[str, Any]) -> Row:
         number(published["high"]),
         row["verdict"],
     )
-    titles = (column.title for column in (*_COLUMNS, *_PUBLISHED))
-    return Row(row["quantity"], dict(zip(titles, values, strict=True)))
+    return Row.of((*_COLUMNS, *_PUBLISHED), values, row["quantity"])
 
 
 def _legend(document: Mapping[str, Any], *, published: bool) -> str:
@@ -572,11 +516,11 @@ def _legend(document: Mapping[str, Any], *, published: bool) -> str:
         text = format_value(given[name])
         texts.append(f"{name} {_power(given[name]) if '/' in text or 'e' in text else text}")
     tolerances = f" ({', '.join(texts)})" if texts else ""
-    parts = [_ENDS.format(tolerances=tolerances, closed=" or ".join(closed))]
+    parts = [legend("ranges.ends", tolerances=tolerances, closed=" or ".join(closed))]
     if "frequency" in kinds:
-        parts.append(_FREQUENCIES)
+        parts.append(legend("ranges.frequencies"))
     if published:
-        parts.append(_VERDICTS.format(agree=" or ".join(agree)))
+        parts.append(legend("ranges.verdicts", agree=" or ".join(agree)))
     return " ".join(parts)
 
 
@@ -621,9 +565,9 @@ def _notes(document: Mapping[str, Any]) -> Iterator[str]:
         and all(row[sense]["reach"] <= TOLERANCE for sense in _beyond_published(row))
     ]
     curved = [row["quantity"] for row in published if not row["published"]["linear"]]
-    for words, names in ((_UNREACHED, unreached), (_CURVED, curved)):
+    for key, names in (("unreached", unreached), ("curved", curved)):
         if names:
-            yield f"{words}: {_listed(names, len(rows), 'quantities')}"
+            yield f"{legend(f'ranges.{key}')}: {_listed(names, len(rows), 'quantities')}"
 
 
 def _listed(names: Sequence[str], count: int, things: str) -> str:
@@ -649,13 +593,11 @@ def ranges_csv(document: Mapping[str, Any]) -> str:
     """Return a row for each quantity; empty where nothing is known."""
     columns: list[tuple[str, str]] = [(sense, name) for sense in SENSES for name in _CSV_END]
     columns += [("published", "low"), ("published", "high")]
-    text = io.StringIO(newline="")
-    writer = csv.writer(text)
-    writer.writerow(["quantity", *map("_".join, columns), "verdict"])
+    rows: list[list[Any]] = [["quantity", *map("_".join, columns), "verdict"]]
     for row in document["quantities"]:
         values = [(row[part] or {}).get(name) for part, name in columns]
-        writer.writerow([cell_text(row["quantity"]), *values, row["verdict"]])
-    return text.getvalue()
+        rows.append([cell_text(row["quantity"]), *values, row["verdict"]])
+    return csv_text(rows, end="\r\n")
 
 
 def write_ranges(document: Mapping[str, Any], folder: Path) -> list[Path]:

@@ -102,11 +102,7 @@ class QuantalRequest(StudyRequest):
     ] = ()
     branches: Annotated[
         int,
-        Option(
-            "Also follow N branches that begin at priors drawn at random.",
-            NUMBER_OR_NONE,
-            extends=True,
-        ),
+        Option("Also follow N branches from priors drawn at random.", NUMBER_OR_NONE, extends=True),
     ] = 0
     seed: Annotated[int, Option("Of the first of these.", SEED)] = 0
     solver: Annotated[str, Option("Solver that follows such branches.", SOLVER)] = "logit"
@@ -137,9 +133,7 @@ class TraceRequest(StudyRequest):
 
     game: Annotated[
         str,
-        Option(
-            "Game with a payoff parameter, for example skp or 'kuhn(players=3, cards=10)'.", GAME
-        ),
+        Option("Game with a payoff parameter, such as skp or 'kuhn(players=3, cards=10)'.", GAME),
     ]
     parameter: Annotated[
         str, Option("The parameter.", Kind("NAME"), default="that of the game")
@@ -196,12 +190,7 @@ class TraceRequest(StudyRequest):
     ] = None
     close_ups: Annotated[
         tuple[tuple[float, float], ...],
-        Option(
-            "With --figures: also show this range of the parameter by itself.",
-            Interval(),
-            "close-up",
-            once=True,
-        ),
+        Option("With --figures: show this range by itself.", Interval(), "close-up", once=True),
     ] = ()
     animate: Annotated[
         int | None,

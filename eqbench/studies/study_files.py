@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from eqbench.errors import StoreError, UsageError
+from eqbench.errors import UsageError
 from eqbench.store.json_lines import NO_LOCKS
 from eqbench.store.run_folder import reported, write_file
 
@@ -18,22 +18,16 @@ def write_texts(folder: Path, texts: Mapping[str, str]) -> list[Path]:
     """Write texts into a folder by names of files, which are returned; StoreError if one cannot."""
     files = [folder / name for name in texts]
     for file, text in zip(files, texts.values(), strict=True):
-        try:
+        with reported(file):
+            file.parent.mkdir(exist_ok=True)
             write_file(file, text.encode())  # whole, however the process ends
-        except OSError as error:
-            raise StoreError(
-                f"cannot write {file}: {error.strerror}; make the folder writable and go on with "
-                "--resume, or run the command again if it has no such option"
-            ) from None
     return files
 
 
 def write_profile(folder: Path, name: str, text: str) -> str:
     """Write the JSON text of a profile; return its path relative to the folder, or StoreError."""
     relative = f"profiles/{name}.json"
-    with reported(folder / relative):
-        (folder / relative).parent.mkdir(exist_ok=True)
-        write_file(folder / relative, text.encode())
+    write_texts(folder, {relative: text})
     return relative
 
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from eqbench.errors import SpecError, known_labels
 from eqbench.model.game import Game
-from eqbench.model.profile import BehaviorProfile
+from eqbench.model.profile import BehaviorProfile, action_labels
 from eqbench.model.sequence_form import SequenceForm
-from eqbench.model.tree import FloatArray, GameTree
+from eqbench.model.tree import FloatArray
 from eqbench.solver import Availability, Candidate, Monitor, Termination
 
 from ..sequence_lp import ROUNDING, payoff_sums
@@ -281,7 +281,7 @@ def set_up(options: NCP, game: Game) -> SetUp:
         found = dominated_actions(game.tree)
         removed = found.removed
         figures |= {
-            "dominated_actions": _labels(game.tree, np.flatnonzero(removed)),
+            "dominated_actions": np.array(action_labels(game.tree))[removed].tolist(),
             "dominated_rounds": found.rounds,
         }
     # in strategic form the paper has no empty sequences, and so has the compact game
@@ -381,16 +381,6 @@ def constant_sum(game: Game) -> float | None:
 def is_one_shot(form: SequenceForm) -> bool:
     """Whether every player has one information set at most, and first moves there."""
     return len(np.unique(form.infoset_player)) == form.n_infosets
-
-
-def _labels(tree: GameTree, actions: Any) -> list[str]:
-    """Actions as `of` names them."""
-    infoset = np.searchsorted(tree.action_start, actions, side="right") - 1
-    return [
-        f"{tree.players[tree.infoset_player[i]]}|{tree.infoset_labels[i]}|"
-        f"{tree.infoset_actions[i][a - tree.action_start[i]]}"
-        for a, i in zip(actions.tolist(), infoset.tolist(), strict=True)
-    ]
 
 
 def _inexact(options: NCP | MIP, game: Game) -> str | None:

@@ -83,7 +83,7 @@ def test_table_says_where_the_branch_ends(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--game", "kuhn3", "--solver", "cfr"), "does not follow branches of quantal"),
+        (("--game", "kuhn3", "--solver", "cfr"), "cfr offers no `branch`"),
         (("--game", "kuhn3", "--at", "1e7"), "beyond the end of the branch at 1e+06"),
         (("--game", "kuhn3", "--solver", "logit(prior=random)"), "--branches"),
         (("--game", "liars_dice"), "log-odds"),

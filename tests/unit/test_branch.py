@@ -119,7 +119,7 @@ def test_file_of_another_game_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "text", "message"),
     [
-        (0, "parameter,arclength", "2 columns instead of 16"),
+        (0, "parameter,arclength", "the column ''"),
         (2, "1,2,3", "line 3 .* not 16 finite numbers"),
         (2, ",".join(["1"] * 15 + ["nan"]), "line 3 .* not 16 finite numbers"),
         (2, ",".join(["0"] * 16), "arclength decreases"),

@@ -23,7 +23,7 @@ from eqbench.model.game import Game
 from eqbench.model.joint_player import joint_player
 from eqbench.model.profile import BehaviorProfile, random_profile
 from eqbench.studies.crossplay import measure as crossplay_measure
-from eqbench.studies.crossplay.measure import combinations_csv, crossplay
+from eqbench.studies.crossplay.measure import Crossplay, combinations_csv
 from eqbench.studies.crossplay.study import Found, selection, summary
 from eqbench.verification import Verifier
 
@@ -50,7 +50,7 @@ def test_every_combination_pays_and_regrets_what_a_walk_over_the_tree_says(seed:
     game = random_game(seed)
     n_players = game.tree.n_players
     entries = random_entries(game, 3 if n_players < 4 else 2)
-    exact, rounded = crossplay(game, entries, exact=True), crossplay(game, entries)
+    exact, rounded = Crossplay(game, entries, exact=True), Crossplay(game, entries)
     assert exact.payoffs.shape == rounded.payoffs.shape == (n_players, *[len(entries)] * n_players)
     assert exact.regrets is not None
     assert rounded.regrets is not None
@@ -66,7 +66,7 @@ def test_every_combination_pays_and_regrets_what_a_walk_over_the_tree_says(seed:
 def test_exchange_puts_one_player_into_the_equilibrium_of_the_others(seed: int) -> None:
     game = random_game(seed)
     entries = random_entries(game)
-    result = crossplay(game, entries, exact=True)
+    result = Crossplay(game, entries, exact=True)
     for i, a, b in np.ndindex(game.tree.n_players, 3, 3):
         who = tuple(a if p == i else b for p in range(game.tree.n_players))
         tested = walk(game, entries, who)
@@ -80,7 +80,7 @@ def test_worst_cases_are_the_least_over_what_the_others_may_play(seed: int) -> N
     game = random_game(seed)
     n_players = game.tree.n_players
     entries = random_entries(game, 3 if n_players < 4 else 2)
-    result = crossplay(game, entries, exact=True)
+    result = Crossplay(game, entries, exact=True)
     choices = range(len(entries))
     for p, own in itertools.product(range(n_players), choices):
         for cases, agreed in ((result.others_agree, True), (result.others_differ, False)):
@@ -101,7 +101,7 @@ def test_guaranteed_payoff_is_the_optimum_of_the_linear_program_of_the_others(se
     game = random_game(seed)
     tree = game.tree
     entries = random_entries(game)
-    result = crossplay(game, entries)
+    result = Crossplay(game, entries)
     chance = np.array([float(value) for value in reach_by_chance(tree)])
     for p, (e, (_, profile)) in itertools.product(range(tree.n_players), enumerate(entries)):
         own, others = joint_player(tree, [p]), joint_player(tree, set(range(tree.n_players)) - {p})
@@ -132,7 +132,7 @@ def reach_by_chance(tree: Any) -> list[Fraction]:
 @pytest.mark.parametrize("seed", [*SEEDS, 26, 27])
 def test_the_more_the_others_may_do_the_less_a_strategy_is_worth(seed: int) -> None:
     game = random_game(seed)
-    result = crossplay(game, random_entries(game), exact=True)
+    result = Crossplay(game, random_entries(game), exact=True)
     least = result.guaranteed.payoffs
     assert (least <= result.others_differ.payoffs).all()
     assert (result.others_differ.payoffs <= result.others_agree.payoffs).all()
@@ -159,7 +159,7 @@ def test_equilibria_of_two_player_kuhn_poker_are_interchangeable() -> None:
     """In two-player zero-sum games all are (Nash 1951); alpha in [0, 1/3] (Kuhn 1950)."""
     game = eqbench.load_game("kuhn2")
     alphas = [Fraction(0), Fraction(1, 5), Fraction(1, 3)]
-    result = crossplay(game, [(str(alpha), kuhn2_member(alpha)) for alpha in alphas], exact=True)
+    result = Crossplay(game, [(str(alpha), kuhn2_member(alpha)) for alpha in alphas], exact=True)
     assert result.interchangeable.all()
     assert result.n_strategies == (3, 1), "alpha is of player 1"
     assert result.n_equilibria == math.prod(result.n_strategies) == 3
@@ -171,7 +171,7 @@ def test_equilibria_of_two_player_kuhn_poker_are_interchangeable() -> None:
 def test_battle_of_two_has_two_places_that_nobody_can_be_sure_of() -> None:
     """Strategies of the three equilibria meet in nine ways, three of which are equilibria."""
     game, entries = battle()
-    result = crossplay(game, entries, exact=True)
+    result = Crossplay(game, entries, exact=True)
     assert result.n_equilibria == 3
     np.testing.assert_array_equal(result.interchangeable[0], np.eye(3, dtype=bool))
     assert result.own_payoffs[0].tolist() == [2, 1, Fraction(2, 3)]
@@ -189,9 +189,9 @@ def test_battle_of_two_has_two_places_that_nobody_can_be_sure_of() -> None:
 def test_odd_games_are_studied_as_well(name: str) -> None:
     game = odd_games()[name]
     entries = [("uniform", BehaviorProfile.uniform(game.tree))]
-    result = crossplay(game, entries, exact=True)
+    result = Crossplay(game, entries, exact=True)
     assert result.own_payoffs[:, 0].tolist() == TreeWalk(game.tree, entries[0][1].exact).payoffs()
-    assert crossplay(game, entries).n_strategies == (1,) * game.tree.n_players
+    assert Crossplay(game, entries).n_strategies == (1,) * game.tree.n_players
 
 
 # -- arithmetic and effort -----------------------------------------------------------------------
@@ -206,18 +206,18 @@ def test_numbers_that_do_not_fit_64_bits_stay_exact() -> None:
         dyadic = np.round(random_profile(tree, rng)[::2] * 2**50) / 2**50
         pairs = np.stack((dyadic, 1 - dyadic), axis=1).ravel()  # two actions everywhere
         entries.append((label, BehaviorProfile.of_exact(tree, list(map(Fraction, pairs)))))
-    result = crossplay(game, entries, exact=True)
+    result = Crossplay(game, entries, exact=True)
     assert result.payoffs[:, 0, 1, 0].tolist() == walk(game, entries, (0, 1, 0)).payoffs()
     assert max(value.denominator for value in result.payoffs.flat) > 2**64
     floats = [(label, BehaviorProfile.of(tree, p.probabilities)) for label, p in entries]
-    assert (crossplay(game, floats, exact=True).payoffs == result.payoffs).all()
+    assert (Crossplay(game, floats, exact=True).payoffs == result.payoffs).all()
 
 
 def test_tolerance_is_a_share_of_the_payoff_range() -> None:
     game = with_payoffs(battle()[0], 100 * battle()[0].tree.payoffs.table)
     off = BehaviorProfile.of(game.tree, [0.999, 0.001, 1, 0])  # P1 loses 0.1% of the range 200
-    assert not crossplay(game, [("A", off)], tolerance=0.00099).interchangeable.any()
-    assert crossplay(game, [("A", off)], tolerance=0.00101).interchangeable.all()
+    assert not Crossplay(game, [("A", off)], tolerance=0.00099).interchangeable.any()
+    assert Crossplay(game, [("A", off)], tolerance=0.00101).interchangeable.all()
 
 
 def test_equal_strategies_are_verified_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -230,14 +230,14 @@ def test_equal_strategies_are_verified_once(monkeypatch: pytest.MonkeyPatch) -> 
         return original(self, profile)
 
     monkeypatch.setattr(Verifier, "verify", counted)
-    crossplay(game, [*entries, ("again", entries[0][1])])
+    Crossplay(game, [*entries, ("again", entries[0][1])])
     assert len(measured) == len(set(measured)) == 9
 
 
 def test_too_many_combinations_are_not_all_verified(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(crossplay_measure, "MOST_VERIFIED", 8)
     game, entries = battle()
-    result = crossplay(game, entries)
+    result = Crossplay(game, entries)
     assert (result.regrets, result.n_equilibria) == (None, None)
     assert result.swap_regrets[0, 0, 1].tolist() == pytest.approx([1, 1])
     document = summary(result, found_of(entries), [], nothing_left_out())
@@ -251,7 +251,7 @@ def test_too_many_combinations_are_not_all_verified(monkeypatch: pytest.MonkeyPa
 # -- what is refused -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("study", [crossplay, partial(crossplay, exact=True)])
+@pytest.mark.parametrize("study", [Crossplay, partial(Crossplay, exact=True)])
 def test_entries_that_cannot_be_studied_are_refused(study: Any) -> None:
     game, entries = battle()
     with pytest.raises(UsageError, match="needs equilibria; got none"):
@@ -268,15 +268,15 @@ def test_exact_study_refuses_what_is_not_exact() -> None:
     game, entries = battle()
     rounded = with_payoffs(game, game.tree.payoffs.table * 0.1)
     with pytest.raises(UsageError, match="nothing about it is exact"):
-        crossplay(rounded, entries, exact=True)
+        Crossplay(rounded, entries, exact=True)
     thirds = BehaviorProfile.of(game.tree, [0.1, 0.9, 0.7, 0.3])
     with pytest.raises(ProfileError, match="not exactly 1"):
-        crossplay(game, [("A", thirds)], exact=True)
+        Crossplay(game, [("A", thirds)], exact=True)
 
 
 def test_result_cannot_be_changed() -> None:
     game, entries = battle()
-    result = crossplay(game, entries)
+    result = Crossplay(game, entries)
     for array in (result.payoffs, result.swap_regrets, result.regrets):
         with pytest.raises(ValueError, match="read-only"):
             array[...] = 0

@@ -18,7 +18,6 @@ from eqbench.store.stored_run import StoredRun
 from eqbench.studies.crossplay.study import (
     LeftOut,
     corners,
-    counted_by_name,
     equilibria_of_runs,
     left_out_notes,
 )
@@ -93,15 +92,6 @@ def test_candidates_above_the_tolerance_are_counted_with_their_solvers(tmp_path:
 def test_run_without_equilibria_is_refused_with_its_smallest_regret(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="2 candidates in 1 cells; the smallest max regret is 2e-"):
         taken(tmp_path, {"solver": [("iterate", 2e-5), ("average", 3e-5)]})
-
-
-def test_what_most_drops_is_counted_by_name() -> None:
-    names = counted_by_name(["family", None, "other", "family"])
-    assert names == [
-        {"name": "family", "count": 2},
-        {"name": None, "count": 1},
-        {"name": "other", "count": 1},
-    ]
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,6 @@ from eqbench.studies.crossplay import measure as crossplay_measure
 from eqbench.studies.crossplay.measure import (
     Crossplay,
     combinations_csv,
-    crossplay,
 )
 from eqbench.studies.crossplay.study import Found, report_on, summary, without_copies
 
@@ -55,10 +54,10 @@ def test_shares_count_strategies_that_are_rounded_differently_once() -> None:
     game, first = eqbench.load_game("kuhn2"), kuhn2_member(Fraction(1, 5))
     other = kuhn2_member(Fraction(1, 3))
     entries = [("A", first), ("B", moved(first, Fraction(1, 10**7))), ("C", other)]
-    document = summary(crossplay(game, entries), found_of(entries), [], nothing_left_out())
+    document = summary(Crossplay(game, entries), found_of(entries), [], nothing_left_out())
     combinations = {"strategies": [2, 1], "count": 2, "equilibria": 2, "share": 1.0}
     assert document["combinations"] == combinations
-    exactly = crossplay(game, entries, exact=True)
+    exactly = Crossplay(game, entries, exact=True)
     assert (exactly.n_strategies, exactly.n_equilibria) == ((3, 1), 2)
 
 
@@ -68,7 +67,7 @@ def test_many_entries_with_few_strategies_are_counted_all_the_same(
     monkeypatch.setattr(crossplay_measure, "MOST_VERIFIED", 2)
     game, first = eqbench.load_game("kuhn2"), kuhn2_member(Fraction(1, 5))
     again = moved(first, Fraction(1, 10**7))
-    result = crossplay(game, [("A", first), ("B", again), ("C", kuhn2_member(Fraction(1, 3)))])
+    result = Crossplay(game, [("A", first), ("B", again), ("C", kuhn2_member(Fraction(1, 3)))])
     assert result.regrets is None
     assert (result.n_strategies, result.n_equilibria) == ((2, 1), 2)
 
@@ -77,7 +76,7 @@ def test_summary_holds_floats_and_the_same_as_fractions() -> None:
     game, entries = battle()
     found = found_of(entries)
     copies = [(Found("copy", found[0].profile), found[1])]
-    document = summary(crossplay(game, entries, exact=True), found, copies, nothing_left_out())
+    document = summary(Crossplay(game, entries, exact=True), found, copies, nothing_left_out())
     assert json.loads(json.dumps(document, allow_nan=False)) == document
     assert document["copies"] == [{"source": "copy", "same_as": "second"}]
     assert document["entries"][2] == {
@@ -95,12 +94,12 @@ def test_summary_holds_floats_and_the_same_as_fractions() -> None:
     assert exact["worst_cases"][0]["others_agree"]["payoffs"] == ["0", "0", "1/3"]
     assert exact["own"][2]["payoffs"] == ["2/3", "2/3"]
     assert document["interchange"][1]["equilibrium"][0] == [True, False, False]
-    assert "exact" not in summary(crossplay(game, entries), found, [], nothing_left_out())
+    assert "exact" not in summary(Crossplay(game, entries), found, [], nothing_left_out())
 
 
 def test_csv_has_every_combination() -> None:
     game, entries = battle()
-    result = crossplay(game, entries, exact=True)
+    result = Crossplay(game, entries, exact=True)
     rows = list(csv.DictReader(io.StringIO(combinations_csv(result))))
     assert len(rows) == 9
     (mixed,) = [r for r in rows if (r["entry_P1"], r["entry_P2"]) == ("first", "mixed")]
@@ -119,7 +118,7 @@ def printed(result: Crossplay, entries: list[tuple[str, BehaviorProfile]], width
 def test_tables_fit_the_width_and_nothing_is_cut(width: int) -> None:
     game = eqbench.load_game("skp")
     entries = random_entries(game, 8)
-    text = printed(crossplay(game, entries), entries, width)
+    text = printed(Crossplay(game, entries), entries, width)
     assert max(map(len, text.splitlines())) <= width
     assert "…" not in " ".join(text.split()).replace("P1, P2, …", "")
 
@@ -127,5 +126,5 @@ def test_tables_fit_the_width_and_nothing_is_cut(width: int) -> None:
 def test_matrix_that_is_too_wide_to_read_is_counted() -> None:
     game, entries = battle()
     many = [(f"{label}{k}", profile) for k in range(21) for label, profile in entries]
-    text = printed(crossplay(game, many), many, 150)
+    text = printed(Crossplay(game, many), many, 150)
     assert "of 3969 pairs are equilibria; too wide to print" in text

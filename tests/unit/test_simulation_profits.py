@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 import eqbench
-from eqbench.studies.flow.profits import (
-    KnownPayoffs,
-    windows_of,
-)
+from eqbench.equilibria.extremes import KnownPayoffs
+from eqbench.studies.flow.simulate import windows_of
 
 
 def test_windows_double_and_the_last_tenth_comes_last() -> None:

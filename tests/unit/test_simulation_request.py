@@ -40,16 +40,16 @@ def test_random_starts_are_normal_log_odds_of_their_seed() -> None:
     flow = chosen.solver.instance.flow(chosen.games[0])
     for seed, start in zip((7, 8), chosen.starts, strict=True):
         expected = np.random.default_rng(seed).normal(0, 2, flow.choices.size)
-        np.testing.assert_array_equal(start.state(flow, 2.0), expected)
+        np.testing.assert_array_equal(start.state, expected)
 
 
 def test_named_starts_come_before_random_ones() -> None:
     chosen = setting("kuhn2", starts=1, profiles=(GivenProfile("uniform", None), given(0.25)))
     assert [start.name for start in chosen.starts] == ["uniform", "a.json", "seed 0"]
     flow = chosen.solver.instance.flow(chosen.games[0])
-    states = [start.state(flow, 1.0) for start in chosen.starts]
-    assert states[0] == pytest.approx(np.zeros(flow.choices.size))
-    assert states[1][0] == pytest.approx(np.log(1 / 3))
+    first, second, _ = (start.state for start in chosen.starts)
+    assert first == pytest.approx(np.zeros(flow.choices.size))
+    assert second[0] == pytest.approx(np.log(1 / 3))
 
 
 def test_games_stand_at_the_values_that_were_asked_for() -> None:
@@ -65,19 +65,17 @@ def test_times_are_even_and_reach_the_end() -> None:
     assert np.diff(times) == pytest.approx(0.1)
 
 
-@pytest.mark.parametrize(
-    ("frequency", "words"), [(0, r"P1\|1:\|bet is 0"), (1, r"P1\|1:\|check is 0.*bet is 1")]
-)
-def test_start_on_the_boundary_is_refused_with_the_place(frequency: float, words: str) -> None:
-    with pytest.raises(UsageError, match=f"{words}; give frequencies between 0 and 1"):
-        setting("kuhn2", profiles=(given(frequency),))
+@pytest.mark.parametrize("frequency", [0, 1])
+def test_start_on_the_boundary_is_refused_with_the_place(frequency: float) -> None:
+    with pytest.raises(UsageError, match=r"the start a\.json: .*'1:' of P1"):
+        setting("kuhn2", "replicator", profiles=(given(frequency),))
 
 
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        ({"solver": "cfr"}, "that of replicator is"),
-        ({"solver": "winding", "model": "hands"}, "no flow that could be followed with --model h"),
+        ({"solver": "cfr"}, "replicator does"),
+        ({"solver": "winding", "model": "hands"}, "no `hand_by_hand`, .* replicator does"),
         ({"solver": "drifting(speed=-1)"}, "drifts outward"),
         ({"solver": "drifting(speed=-1)", "model": "hands"}, "drifts outward"),
         ({"starts": 0}, "no start was given"),
@@ -90,7 +88,7 @@ def test_start_on_the_boundary_is_refused_with_the_place(frequency: float, words
         ({"parameter": "pot"}, "give --at"),
         ({"parameter": "ante"}, "no parameter 'ante'"),
         ({"game": "shapley", "parameter": "pot"}, "no parameter 'pot'; it has none"),
-        ({"game": "leduc", "at": (Fraction(2),)}, "no payoff parameter; leave out --at"),
+        ({"game": "leduc", "at": (Fraction(2),)}, "no payoff parameter"),
         ({"at": (Fraction(3), Fraction(1))}, "pot=1"),
         (
             {"profiles": (GivenProfile("a.json", {"behavior": {"P7": {}}}),)},

@@ -177,7 +177,7 @@ def test_equilibrium_that_moves_where_its_own_play_never_leads_is_refused_as_suc
         ("skp", {"at": (Fraction(1),)}, "pot"),
         ("skp", {"at": (Fraction(3),), "profiles": (GivenProfile("p", {}),)}, "leave out --at"),
         ("kuhn2", {"profiles": (GivenProfile("p", {}),)}, "'behavior' is missing"),
-        ("kuhn2", {"solver": "cfr"}, "the method of cfr is no flow"),
+        ("kuhn2", {"solver": "cfr"}, "cfr offers no `flow`"),
     ],
 )
 def test_what_cannot_be_done_is_refused(game: str, options: dict[str, Any], words: str) -> None:

@@ -95,7 +95,7 @@ SKP = ("--game", "skp", "--from", "2", "--to", "6")
         (["--game", "skp", "--from", "3", "--to", "3"], "the range from 3 to 3 is empty"),
         (["--game", "skp", "--from", "1", "--to", "3"], "pot=1 is below 2"),
         (["--game", "skp", "--from", "3", "--to", "1" + "0" * 40], "too large"),
-        ([*SKP, "--solver", "cfr"], "cfr does not follow branches"),
+        ([*SKP, "--solver", "cfr"], "cfr offers no `continuation`"),
         (["--game", "kuhn2", "--from", "2", "--to", "3", "--animate", "9"], "three-player Kuhn"),
         (["--resume", "."], "holds no study"),
         (["--resume", "skp", "--out", "other"], "either --resume or --out"),

@@ -19,11 +19,12 @@ from eqbench.equilibria import Identifier
 from eqbench.equilibria.kuhn_ranges import N_OPENINGS, NODES, KuhnNodes, bet_before
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
+from eqbench.model.profile import action_labels
 from eqbench.model.realization import RealizationPlan
 from eqbench.model.tree import FloatArray
 from eqbench.registry import load_game, load_solver
-from eqbench.studies.branch import Measured, action_labels, measured
-from eqbench.studies.crossplay.measure import crossplay
+from eqbench.studies.branch import Measured, measured
+from eqbench.studies.crossplay.measure import Crossplay
 
 # Which solutions from random weights have threats, and payoffs of the equilibria near them.
 Solved = tuple[list[bool], list[list[float]]]
@@ -253,7 +254,7 @@ def four_cards(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     pieces = _pieces(pots, np.array([item.payoffs for item in found]))
     # strategies of the two ends and the middle of a vertical piece, one for each player
     ends = {str(k): at_three[k].profile for k in (0, len(at_three) // 2, -1)}
-    crossed = crossplay(game, list(ends.items()))
+    crossed = Crossplay(game, list(ends.items()))
     shortfalls = crossed.own_payoffs - crossed.others_differ.payoffs
     return {
         "max_regret": max(item.max_regret for item in found),

@@ -15,7 +15,7 @@ from eqbench.equilibria.reference import published_sets
 from eqbench.model.gambit_text import efg_text
 from eqbench.model.game import Game
 from eqbench.model.payoff_model import SequenceFormModel
-from eqbench.model.profile import BehaviorProfile, random_profile
+from eqbench.model.profile import BehaviorProfile, action_labels, random_profile
 from eqbench.model.profile_json import profile_from_json, profile_text, read_profile
 from eqbench.model.realization import RealizationPlan
 from eqbench.model.sequence_form import SequenceForm
@@ -23,7 +23,6 @@ from eqbench.model.tree import FloatArray, GameTree, IntArray
 from eqbench.papers.encyclopedia.compute import hands
 from eqbench.registry import load_game
 from eqbench.store.stored_run import read_run
-from eqbench.studies.branch import action_labels
 from eqbench.verification import verify, verify_exactly
 
 FULL, REDUCED = "kuhn3", "kuhn3_reduced"

@@ -24,12 +24,11 @@ from numpy.typing import NDArray
 
 from eqbench.documents import read_file
 from eqbench.model.game import Game
-from eqbench.model.profile import BehaviorProfile
+from eqbench.model.profile import BehaviorProfile, action_labels
 from eqbench.model.realization import shares
 from eqbench.model.sequence_form import SequenceForm
 from eqbench.model.tree import GameTree
 from eqbench.registry import load_game
-from eqbench.studies.branch import action_labels
 from eqbench.verification import verify
 
 NEVER = -1

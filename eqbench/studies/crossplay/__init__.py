@@ -1,5 +1,5 @@
 """Players whose strategies come from different equilibria.
 
 `study` is what the command does, `measure` what comes of all combinations; begin with
-`study.CrossplayStudy` or, in Python, with `measure.crossplay`.
+`study.CrossplayStudy` or, in Python, with `measure.Crossplay`.
 """

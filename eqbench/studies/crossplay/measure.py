@@ -7,7 +7,7 @@ with the same last sequences of all players), D_p different realization plans of
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -20,9 +20,10 @@ from eqbench.errors import UsageError
 from eqbench.model.game import Game
 from eqbench.model.joint_player import joint_player
 from eqbench.model.profile import BehaviorProfile
-from eqbench.model.realization import RealizationPlan
-from eqbench.model.sequence_form import SequenceForm, last_sequences
+from eqbench.model.reference import realization
+from eqbench.model.sequence_form import last_sequences
 from eqbench.model.tree import INT64_SAFE, GameTree
+from eqbench.studies.branch import alike
 from eqbench.verification import DEFAULT_TOLERANCE, Verification, Verifier, verify_exactly
 
 SAME_PLAN = 1e-6  # solvers that end in one equilibrium round it differently by about 1e-8
@@ -32,190 +33,6 @@ DEFAULT_LIMIT = 1_000_000
 
 Entry = tuple[str, BehaviorProfile]
 GoOn = Callable[[], None]  # raises an exception if nothing more shall be done
-
-
-class Combinations:
-    """The plans that each player may bring, the game in the same arithmetic, and the verifier.
-
-    Players often have fewer plans than there are entries, and payoffs and regrets depend on plans
-    only. So everything is computed once for each combination of plans.
-
-    Attributes
-    ----------
-    plan : int64 (N, n), which of their plans a player takes from each entry
-    strategy : int64 (N, n), the same, where in floats plans within `SAME_PLAN` count as one
-    weights : N arrays (D_p, Z), what each plan of player p gives to each terminal
-    terminals : (Z, N), payoffs times chance
-    last : int64 (Z, N), last sequence of every player at each terminal
-    units : in exact arithmetic, where weights and terminals are integers, the N + 1 denominators
-        of the weights of each player and of the payoffs; otherwise None
-    """
-
-    def __init__(
-        self, game: Game, profiles: Sequence[BehaviorProfile], go_on: GoOn, *, exact: bool
-    ) -> None:
-        """In integers for an exact game, or in floating point."""
-        self.tree, self.exact, self.go_on = game.tree, exact, go_on
-        form, tree, self.units = game.sequence_form, game.tree, None
-        inside = form.infoset_player[form.sequence_infoset[form.n_players :]]
-        owner = np.concatenate((np.arange(form.n_players), inside))  # of each sequence
-        own_columns = [owner == p for p in range(tree.n_players)]
-        self.terminals, payoff_unit = _terminals(tree, exact=exact)
-        if exact:
-            plans = np.array([exact_plan(form, rationals(p)) for p in profiles], dtype=object)
-            scales = [math.lcm(*(w.denominator for w in plans[:, own].flat)) for own in own_columns]
-            plans = _integers(plans * np.array(scales, dtype=object)[owner])
-            largest = math.prod(scales) * int(abs(self.terminals).max()) * tree.n_terminals
-            if largest < INT64_SAFE:
-                plans, self.terminals = plans.astype(np.int64), self.terminals.astype(np.int64)
-            self.units = (*scales, payoff_unit)
-        else:
-            plans = np.stack([RealizationPlan.of(form, p.probabilities).weights for p in profiles])
-        self.last = last_sequences(tree)
-        which, self.weights = [], []
-        for p, own in enumerate(own_columns):
-            numbers: dict[tuple, int] = {}
-            which.append([numbers.setdefault(tuple(row), len(numbers)) for row in plans[:, own]])
-            first = np.unique(which[-1], return_index=True)[1]
-            self.weights.append(plans[first][:, self.last[:, p]])
-        self.plan = self.strategy = np.array(which)
-        if not exact:
-            self.strategy = np.array([same_plans(plans[:, own]) for own in own_columns])
-        rows = [
-            rationals(p) if exact else BehaviorProfile.of(tree, p.probabilities).probabilities
-            for p in profiles
-        ]
-        self.dtype = np.dtype(object if exact else np.float64)
-        self.frequencies = np.array(rows, dtype=self.dtype).reshape(len(rows), tree.n_actions)
-        self.owner = np.repeat(tree.infoset_player, np.diff(tree.action_start))  # of each action
-        self.verifier = Verifier(tree)
-        self.known: dict[tuple[int, ...], Verification] = {}
-
-    def payoffs(self) -> NDArray:
-        """Expected payoffs (N, D_1, …, D_N): float64, or Fractions as objects.
-
-        Entry [i, d_1, …, d_N] is the payoff of player i where each player p follows plan d_p.
-        """
-        columns, first, group = np.unique(self.last, axis=0, return_index=True, return_inverse=True)
-        table = np.zeros((len(columns), self.tree.n_players), dtype=self.terminals.dtype)
-        np.add.at(table, group, self.terminals)
-        values = self._expected([weights[:, first] for weights in self.weights], table)
-        return values if self.units is None else _fractions(values, math.prod(self.units))
-
-    def _expected(self, weights: Sequence[NDArray], table: NDArray) -> NDArray:
-        """Sums over columns (N, D_1, …, D_N), player by player, so that memory stays small."""
-        self.go_on()
-        first, *rest = weights
-        if not rest:
-            return table.T @ first.T
-        return np.stack([self._expected(rest, table * row[:, None]) for row in first], axis=1)
-
-    def guaranteed(self) -> NDArray:
-        """Least payoff (N, n) of the player with each entry if all others act as one.
-
-        They share what they know, as :class:`eqbench.model.joint_player.JointPlayer` says.
-        """
-        result = []
-        for p, weights in enumerate(self.weights):
-            others = joint_player(self.tree, [q for q in range(self.tree.n_players) if q != p])
-            values = []
-            for row in weights:
-                self.go_on()
-                values.append(others.least_value(row * self.terminals[:, p]))
-            least = np.array(values)
-            if self.units is not None:
-                least = _fractions(least, self.units[p] * self.units[-1])
-            result.append(least[self.plan[p]])
-        return np.stack(result)
-
-    def measured(self, entries: Sequence[int]) -> Verification:
-        """Payoffs and regrets of the combination in which player p follows entry `entries[p]`."""
-        plans = tuple(self.plan[range(len(entries)), entries].tolist())
-        if plans not in self.known:
-            self.go_on()
-            rows = np.asarray(entries)[self.owner]
-            mixed = self.frequencies[rows, np.arange(len(rows))]
-            self.known[plans] = (
-                verify_exactly(self.tree, BehaviorProfile.of_exact(self.tree, mixed.tolist()))
-                if self.exact
-                else self.verifier.verify(BehaviorProfile.of(self.tree, mixed))
-            )
-        return self.known[plans]
-
-    def regrets(self, numbers: NDArray[np.int64]) -> NDArray | None:
-        """Regrets (D_1, …, D_N, N) of all combinations of what entries are numbered for, (N, n).
-
-        None if they are too many to verify.
-        """
-        first = [np.unique(own, return_index=True)[1].tolist() for own in numbers]
-        sizes = tuple(map(len, first))
-        if math.prod(sizes) > MOST_VERIFIED:
-            return None
-        regrets = np.empty((*sizes, len(sizes)), dtype=self.dtype)
-        for place in np.ndindex(*sizes):
-            entries = [own[k] for own, k in zip(first, place, strict=True)]
-            regrets[place] = self.measured(entries).regrets
-        return regrets
-
-
-def same_plans(plans: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Numbers 0, 1, … of n plans (n, S), int64 (n,): the first one is 0.
-
-    A plan has the number of the first numbered one from which no weight differs by more than
-    `SAME_PLAN`, and a new number if there is none.
-    """
-    numbers = np.empty(len(plans), dtype=np.int64)
-    first: list[int] = []
-    for k, plan in enumerate(plans):
-        distances = np.abs(plans[first] - plan).max(axis=1, initial=0.0)
-        near = np.flatnonzero(distances <= SAME_PLAN)
-        numbers[k] = near[0] if len(near) else len(first)
-        if not len(near):
-            first.append(k)
-    return numbers
-
-
-def rationals(profile: BehaviorProfile) -> tuple[Fraction, ...]:
-    """Frequencies (A,) of a profile; those in floating point as the rationals that they are."""
-    return profile.exact or tuple(map(Fraction, profile.probabilities.tolist()))
-
-
-def exact_plan(form: SequenceForm, frequencies: Sequence[Fraction]) -> list[Fraction]:
-    """Realization plans of all players as S rationals."""
-    weights = [Fraction(1)] * form.n_players
-    parents = form.parent[form.sequence_infoset[form.n_players :]]
-    # a parent is an earlier sequence, so its weight is there already
-    for parent, frequency in zip(parents.tolist(), frequencies, strict=True):
-        weights.append(weights[parent] * frequency)
-    return weights
-
-
-def _terminals(tree: GameTree, *, exact: bool) -> tuple[NDArray, int]:
-    """Payoffs times chance (Z, N): floats, or integers and their common denominator."""
-    reach, payoffs, unit = tree.chance_probability.copy(), tree.payoffs.table, 1
-    if exact:
-        by_chance = tree.incoming < 0
-        by_chance[0] = False
-        outcomes = tree.chance[by_chance].tolist()
-        reach = np.full(tree.n_nodes, Fraction(1), dtype=object)
-        reach[by_chance] = [Fraction(weight, tree.chance_denominator) for weight in outcomes]
-        payoffs, unit = tree.payoffs.rational()
-    for level in tree.levels[1:]:
-        reach[level] *= reach[tree.parent[level]]
-    reach = reach[tree.terminals]
-    if exact:
-        scale = math.lcm(*(share.denominator for share in reach))
-        reach, payoffs, unit = _integers(reach * scale), payoffs.astype(object), scale * unit
-    return reach[:, None] * payoffs, unit
-
-
-def _integers(values: NDArray) -> NDArray:
-    """Fractions that are integers, but keep their own type when they are multiplied, as int."""
-    return np.frompyfunc(int, 1, 1)(values)
-
-
-def _fractions(values: NDArray, denominator: int) -> NDArray:
-    return np.frompyfunc(lambda value: Fraction(int(value), denominator), 1, 1)(values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,12 +58,14 @@ class WorstCases:
         return np.asarray(self.payoffs >= most - self.slack, dtype=np.bool_)
 
 
-@dataclass(frozen=True, eq=False)
 class Crossplay:
-    """Payoffs and regrets of players who follow different entries.
+    """Payoffs and regrets of players who follow different entries, equilibria of a game.
 
     Numbers are in payoff units: float64, or Fractions (dtype object) from exact arithmetic.
     The arrays are read-only.
+
+    Players often have fewer plans than there are entries, and payoffs and regrets depend on plans
+    only. So everything is computed once for each combination of plans.
 
     Attributes
     ----------
@@ -263,21 +82,143 @@ class Crossplay:
     tolerance : what players may gain in an equilibrium; 0 in exact arithmetic
     """
 
-    game: Game
-    labels: tuple[str, ...]
-    payoffs: NDArray
-    swap_payoffs: NDArray
-    swap_regrets: NDArray
-    regrets: NDArray | None
-    strategies: NDArray[np.int64]
-    strategy_regrets: NDArray | None
-    guaranteed: WorstCases
-    tolerance: float
+    def __init__(
+        self,
+        game: Game,
+        entries: Sequence[Entry],
+        *,
+        exact: bool = False,
+        tolerance: float = DEFAULT_TOLERANCE,
+        limit: int = DEFAULT_LIMIT,
+        go_on: GoOn = lambda: None,
+    ) -> None:
+        """Measure all combinations; errors are those of :func:`check_entries`.
 
-    def __post_init__(self) -> None:
+        Parameters
+        ----------
+        entries : label and profile of each
+        exact : whether to compute in Fractions; equilibria are then combinations with regrets of
+            exactly 0, and floating-point frequencies count as the rationals that they are
+        tolerance : share of the payoff range that players may gain in an equilibrium
+        limit : most combinations n^N that may be computed
+        go_on : called again and again; an exception that it raises ends the computation
+        """
+        check_entries(game, entries, limit, exact=exact)
+        self.game, self._tree, self._go_on = game, game.tree, go_on
+        self.labels = tuple(label for label, _ in entries)
+        self.tolerance = 0 if exact else tolerance * game.tree.payoff_scale
+        self._verifier = Verifier(game.tree)
+        self._known: dict[tuple[int, ...], Verification] = {}
+        self._frequencies = frequencies([profile for _, profile in entries], exact=exact)
+        self._take_plans(exact=exact)
+        n_players, n = game.tree.n_players, len(entries)
+        swaps = np.empty((2, n_players, n, n, n_players), dtype=self._frequencies.dtype)
+        for i, a, b in np.ndindex(n_players, n, n):
+            seen = self._measured([a if p == i else b for p in range(n_players)])
+            swaps[:, i, a, b] = seen.payoffs, seen.regrets
+        self.swap_payoffs, self.swap_regrets = swaps
+        by_entry, regrets = np.ix_(*self._plan), self._regrets(self._plan)
+        self.payoffs = self._payoffs()[(slice(None), *by_entry)]
+        self.regrets = None if regrets is None else regrets[by_entry]
+        self.strategy_regrets = self._regrets(self.strategies)
+        self.guaranteed = WorstCases(self._guaranteed(), None, self.tolerance)
         for value in vars(self).values():
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)
+
+    def _take_plans(self, *, exact: bool) -> None:
+        """Number the plans of each player, and note what each gives to each terminal.
+
+        Weights N times (D_p, Z) and payoffs times chance (Z, N) are integers in exact arithmetic;
+        their N + 1 denominators are the units then.
+        """
+        tree, self._units = self._tree, None
+        plans = realization(self.game.sequence_form, self._frequencies.T).T
+        self._owner = np.repeat(tree.infoset_player, np.diff(tree.action_start))  # of each action
+        owner = np.concatenate((np.arange(tree.n_players), self._owner))  # of each sequence
+        own_columns = [owner == p for p in range(tree.n_players)]
+        self._terminals, payoff_unit = _terminals(tree, exact=exact)
+        if exact:
+            scales = [math.lcm(*(w.denominator for w in plans[:, own].flat)) for own in own_columns]
+            plans = _integers(plans * np.array(scales, dtype=object)[owner])
+            largest = math.prod(scales) * int(abs(self._terminals).max()) * tree.n_terminals
+            if largest < INT64_SAFE:
+                plans, self._terminals = plans.astype(np.int64), self._terminals.astype(np.int64)
+            self._units = (*scales, payoff_unit)
+        self._plan = np.array([_numbered(map(tuple, plans[:, own])) for own in own_columns])
+        near = [_numbered(alike(plans[:, own], 0 if exact else SAME_PLAN)) for own in own_columns]
+        self.strategies = np.array(near)
+        self._last = last_sequences(tree)  # of every player at each terminal, (Z, N)
+        firsts = (np.unique(own, return_index=True)[1] for own in self._plan)
+        self._weights = [plans[first][:, self._last[:, p]] for p, first in enumerate(firsts)]
+
+    def _payoffs(self) -> NDArray:
+        """Expected payoffs (N, D_1, …, D_N): float64, or Fractions as objects.
+
+        Entry [i, d_1, …, d_N] is the payoff of player i where each player p follows plan d_p.
+        """
+        columns, first, group = np.unique(
+            self._last, axis=0, return_index=True, return_inverse=True
+        )
+        table = np.zeros((len(columns), self._tree.n_players), dtype=self._terminals.dtype)
+        np.add.at(table, group, self._terminals)
+        values = self._expected([weights[:, first] for weights in self._weights], table)
+        return values if self._units is None else _fractions(values, math.prod(self._units))
+
+    def _expected(self, weights: Sequence[NDArray], table: NDArray) -> NDArray:
+        """Sums over columns (N, D_1, …, D_N), player by player, so that memory stays small."""
+        self._go_on()
+        first, *rest = weights
+        if not rest:
+            return table.T @ first.T
+        return np.stack([self._expected(rest, table * row[:, None]) for row in first], axis=1)
+
+    def _guaranteed(self) -> NDArray:
+        """Least payoff (N, n) of the player with each entry if all others act as one.
+
+        They share what they know, as :class:`eqbench.model.joint_player.JointPlayer` says.
+        """
+        result = []
+        for p, weights in enumerate(self._weights):
+            others = joint_player(self._tree, [q for q in range(self._tree.n_players) if q != p])
+            values = []
+            for row in weights:
+                self._go_on()
+                values.append(others.least_value(row * self._terminals[:, p]))
+            least = np.array(values)
+            if self._units is not None:
+                least = _fractions(least, self._units[p] * self._units[-1])
+            result.append(least[self._plan[p]])
+        return np.stack(result)
+
+    def _measured(self, entries: Sequence[int]) -> Verification:
+        """Payoffs and regrets of the combination in which player p follows entry `entries[p]`."""
+        plans = tuple(self._plan[range(len(entries)), entries].tolist())
+        if plans not in self._known:
+            self._go_on()
+            rows = np.asarray(entries)[self._owner]
+            mixed = self._frequencies[rows, np.arange(len(rows))]
+            self._known[plans] = (
+                verify_exactly(self._tree, BehaviorProfile.of_exact(self._tree, mixed.tolist()))
+                if self._units
+                else self._verifier.verify(BehaviorProfile.of(self._tree, mixed))
+            )
+        return self._known[plans]
+
+    def _regrets(self, numbers: NDArray[np.int64]) -> NDArray | None:
+        """Regrets (D_1, …, D_N, N) of all combinations of what entries are numbered for, (N, n).
+
+        None if they are too many to verify.
+        """
+        first = [np.unique(own, return_index=True)[1].tolist() for own in numbers]
+        sizes = tuple(map(len, first))
+        if math.prod(sizes) > MOST_VERIFIED:
+            return None
+        regrets = np.empty((*sizes, len(sizes)), dtype=self._frequencies.dtype)
+        for place in np.ndindex(*sizes):
+            entries = [own[k] for own, k in zip(first, place, strict=True)]
+            regrets[place] = self._measured(entries).regrets
+        return regrets
 
     @cached_property
     def n_strategies(self) -> tuple[int, ...]:
@@ -332,51 +273,43 @@ class Crossplay:
         return WorstCases(worst, entries, self.tolerance)
 
 
-def crossplay(
-    game: Game,
-    entries: Sequence[Entry],
-    *,
-    exact: bool = False,
-    tolerance: float = DEFAULT_TOLERANCE,
-    limit: int = DEFAULT_LIMIT,
-    go_on: GoOn = lambda: None,
-) -> Crossplay:
-    """Let players follow different equilibria of a game.
+def _numbered(values: Iterable[Hashable]) -> list[int]:
+    """Number different values 0, 1, … in the order in which they come."""
+    numbers: dict[Hashable, int] = {}
+    return [numbers.setdefault(value, len(numbers)) for value in values]
 
-    Parameters
-    ----------
-    entries : label and profile of each
-    exact : whether to compute in Fractions; equilibria are then combinations with regrets of
-        exactly 0, and floating-point frequencies count as the rationals that they are
-    tolerance : share of the payoff range that players may gain in an equilibrium, unless `exact`
-    limit : most combinations n^N that may be computed
-    go_on : called again and again; an exception that it raises ends the computation
 
-    Errors are those of :func:`check_entries`.
-    """
-    check_entries(game, entries, limit, exact=exact)
-    n_players, n = game.tree.n_players, len(entries)
-    profiles = [profile for _, profile in entries]
-    found = Combinations(game, profiles, go_on, exact=exact)
-    swaps = np.empty((2, n_players, n, n, n_players), dtype=found.dtype)
-    for i, a, b in np.ndindex(n_players, n, n):
-        seen = found.measured([a if p == i else b for p in range(n_players)])
-        swaps[:, i, a, b] = seen.payoffs, seen.regrets
-    by_entry = np.ix_(*found.plan)
-    payoffs, regrets = found.payoffs(), found.regrets(found.plan)
-    allowed = 0 if exact else tolerance * game.tree.payoff_scale
-    return Crossplay(
-        game=game,
-        labels=tuple(label for label, _ in entries),
-        payoffs=payoffs[(slice(None), *by_entry)],
-        swap_payoffs=swaps[0],
-        swap_regrets=swaps[1],
-        regrets=None if regrets is None else regrets[by_entry],
-        strategies=found.strategy,
-        strategy_regrets=found.regrets(found.strategy),
-        guaranteed=WorstCases(found.guaranteed(), None, allowed),
-        tolerance=allowed,
-    )
+def frequencies(profiles: Sequence[BehaviorProfile], *, exact: bool) -> NDArray:
+    """Frequencies (n, A): float64, or Fractions; floats count as the rationals that they are."""
+    if not exact:
+        return np.array([profile.probabilities for profile in profiles])
+    rows = [p.exact or tuple(map(Fraction, p.probabilities.tolist())) for p in profiles]
+    return np.array(rows, dtype=object)
+
+
+def _terminals(tree: GameTree, *, exact: bool) -> tuple[NDArray, int]:
+    """Payoffs times chance (Z, N): floats, or integers and their common denominator."""
+    reach, payoffs, unit = tree.chance_probability.copy(), tree.payoffs.table, 1
+    if exact:
+        reach = _fractions(tree.chance, tree.chance_denominator)
+        reach[tree.incoming >= 0] = reach[0] = Fraction(1)
+        payoffs, unit = tree.payoffs.rational()
+    for level in tree.levels[1:]:
+        reach[level] *= reach[tree.parent[level]]
+    reach = reach[tree.terminals]
+    if exact:
+        scale = math.lcm(*(share.denominator for share in reach))
+        reach, payoffs, unit = _integers(reach * scale), payoffs.astype(object), scale * unit
+    return reach[:, None] * payoffs, unit
+
+
+def _integers(values: NDArray) -> NDArray:
+    """Fractions that are integers, but keep their own type when they are multiplied, as int."""
+    return np.frompyfunc(int, 1, 1)(values)
+
+
+def _fractions(values: NDArray, denominator: int) -> NDArray:
+    return np.frompyfunc(lambda value: Fraction(int(value), denominator), 1, 1)(values)
 
 
 def check_entries(game: Game, entries: Sequence[Entry], limit: int, *, exact: bool = False) -> None:

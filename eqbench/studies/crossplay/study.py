@@ -7,8 +7,9 @@ import math
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from string import ascii_uppercase
 from typing import Any, TypedDict
 
 import numpy as np
@@ -18,23 +19,21 @@ from eqbench.errors import UsageError, counted
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_from_json, read_profile
-from eqbench.model.realization import RealizationPlan
+from eqbench.model.reference import realization
 from eqbench.report.naming import decimal, identity_text, marks
 from eqbench.report.rows import Column, Report, Row, Table
 from eqbench.report.terminal import small
 from eqbench.store.stored_run import StoredRun, game_of_runs, read_runs
+from eqbench.studies.branch import alike
 from eqbench.studies.crossplay.measure import (
     SAME_PLAN,
     Crossplay,
     WorstCases,
     check_entries,
     combinations_csv,
-    crossplay,
-    exact_plan,
-    rationals,
-    same_plans,
+    frequencies,
 )
-from eqbench.studies.frame import Session, Study
+from eqbench.studies.frame import Session, Study, legend
 from eqbench.studies.requests import CrossplayRequest
 from eqbench.studies.study_files import write_texts
 from eqbench.verification import UNRESOLVED, verify
@@ -93,11 +92,6 @@ def left_out_notes(left_out: LeftOut) -> list[str]:
     return [f"left out: {note}" for note in notes]
 
 
-def counted_by_name(names: Iterable[str | None]) -> list[dict[str, Any]]:
-    """Count how often each name occurs, in the order of their first occurrence."""
-    return [{"name": name, "count": count} for name, count in Counter(names).items()]
-
-
 @dataclass(frozen=True, eq=False)
 class Found:
     """An equilibrium and where it was found."""
@@ -131,9 +125,10 @@ class CrossplayStudy(Study[CrossplayRequest]):
         different, copies = without_copies(self.game, found, exact=request.exact)
         self.found = selection(different, request.most or len(different))
         self.copies = [(copy, kept) for copy, kept in copies if kept in self.found]
-        dropped = (item.name for item in different if item not in self.found)
-        self.left_out["most"] = counted_by_name(dropped)
-        self.entries = [(_label(place), item.profile) for place, item in enumerate(self.found)]
+        dropped = Counter(item.name for item in different if item not in self.found)
+        self.left_out["most"] = [{"name": name, "count": n} for name, n in dropped.items()]
+        chosen = (item.profile for item in self.found)
+        self.entries = list(zip(_labels_in_turn(), chosen, strict=False))
         check_entries(self.game, self.entries, request.limit, exact=request.exact)
 
     def _collected(self, runs: Sequence[StoredRun], profiles: Mapping[str, Any]) -> list[Found]:
@@ -142,9 +137,7 @@ class CrossplayStudy(Study[CrossplayRequest]):
         named, without_corners = corners(game) if self.request.known else ([], [])
         named += [(path, profile_from_json(game.tree, data)) for path, data in profiles.items()]
         found = recognized(Identifier(game), named, self.allowed)
-        more, above, same_run = (
-            equilibria_of_runs(runs, game, self.allowed) if runs else ([], None, 0)
-        )
+        more, above, same_run = equilibria_of_runs(runs, game, self.allowed)
         if not found and not more:
             raise UsageError("nothing to compare; give a RUN, --known or --profile FILE")
         self.left_out = LeftOut(
@@ -158,7 +151,7 @@ class CrossplayStudy(Study[CrossplayRequest]):
     def do(self, part: str, session: Session) -> dict[str, Any]:
         """Measure all combinations; they are written if the folder stays."""
         request = self.request
-        result = crossplay(
+        result = Crossplay(
             self.game,
             self.entries,
             exact=request.exact,
@@ -199,13 +192,10 @@ def _game_of(request: CrossplayRequest, runs: Sequence[StoredRun], profiles: Ite
     return game_of_runs(runs, spec, registry.load_game, max_nodes=request.max_nodes)
 
 
-def _label(number: int) -> str:
-    """A, B, …, Z, AA, AB, … as spreadsheets count."""
-    text = ""
-    while number >= 0:
-        number, letter = divmod(number, 26)
-        text, number = chr(ord("A") + letter) + text, number - 1
-    return text
+def _labels_in_turn() -> Iterator[str]:
+    """Yield A, B, …, Z, AA, AB, … as spreadsheets count."""
+    for length in itertools.count(1):
+        yield from map("".join, itertools.product(ascii_uppercase, repeat=length))
 
 
 def equilibria_of_runs(
@@ -236,7 +226,7 @@ def equilibria_of_runs(
             smallest_max_regret=min(regret for _, regret in worse),
             allowed=tolerance,
         )
-    if not good:
+    if runs and not good:
         least = f"; the smallest max regret is {above['smallest_max_regret']:.2g}" if above else ""
         raise UsageError(
             f"no equilibria of {game.spec} in {', '.join(str(run.path) for run in runs)}: "
@@ -281,11 +271,8 @@ def corners(game: Game) -> tuple[list[tuple[str, BehaviorProfile]], list[dict[st
     """Corners of the published sets by name, and the sets without; UsageError if there are none."""
     found = known_corners(game)
     names = dict.fromkeys(known.name for known in known_sets(game))
-    missing = [
-        {"name": name, "reason": NO_CORNERS}
-        for name in names
-        if not any(label == name or label.startswith(f"{name} corner ") for label, _ in found)
-    ]
+    cornered = {label.partition(" corner ")[0] for label, _ in found}
+    missing = [{"name": name, "reason": NO_CORNERS} for name in names if name not in cornered]
     if not found:
         reason = (
             f"the known equilibria of {game.spec} have no corners ({', '.join(names)})"
@@ -305,18 +292,12 @@ def without_copies(
     equal as rationals. What players would do after own moves that they never make does not
     matter: no payoff and no regret depends on it.
     """
-    form = game.sequence_form
-    if exact:
-        plans = [exact_plan(form, rationals(item.profile)) for item in found]
-        numbers = [plans.index(plan) for plan in plans]
-    else:
-        weights = [RealizationPlan.of(form, item.profile.probabilities).weights for item in found]
-        numbers = same_plans(np.array(weights)).tolist()
-    first: dict[int, Found] = {}
-    for item, number in zip(found, numbers, strict=True):
-        first.setdefault(number, item)
-    of = [(item, first[number]) for item, number in zip(found, numbers, strict=True)]
-    return list(first.values()), [(item, kept) for item, kept in of if item is not kept]
+    played = frequencies([item.profile for item in found], exact=exact)
+    plans = realization(game.sequence_form, played.T).T
+    places = alike(plans, 0 if exact else SAME_PLAN)
+    of = [(item, found[place]) for item, place in zip(found, places, strict=True)]
+    kept = [item for item, first in of if item is first]
+    return kept, [(item, first) for item, first in of if item is not first]
 
 
 def selection(found: Sequence[Found], most: int) -> list[Found]:
@@ -423,18 +404,6 @@ def _numbers(values: Any, number: Number) -> Any:
 
 LONGEST_FRACTION = 12
 MOST_IN_MATRIX = 60
-_GAINS = "=: an equilibrium; otherwise the largest gain of any player by deviating."
-_SIGNS = "=: an equilibrium; .: not one."
-_WORST = (
-    "own: all follow the entry. others agree: worst case when all others follow one and the same "
-    "entry. others differ: when each of them may follow another one. In brackets what P1, P2, … "
-    "follow then, where it costs something. guaranteed (others act as one): against others who "
-    "share what they know and may play anything. *: best worst case of the player."
-)
-_DECIMALS = (
-    "What is known only as decimals, as solvers find it, is rounded and so hardly ever exactly an "
-    "equilibrium. Without --exact, --tolerance says how much regret an equilibrium may have."
-)
 
 
 def report_on(document: Mapping[str, Any]) -> Report:
@@ -449,17 +418,6 @@ def _entries(document: Mapping[str, Any]) -> Table:
     entries, figures = document["entries"], document.get("exact", document)
     names = [identity_text(entry["identity"]) for entry in entries]
     exact = frozenset(["max regret"] if "exact" in document else [])
-    rows = []
-    for entry, name, own in zip(entries, names, figures["own"], strict=True):
-        values = {
-            "entry": entry["label"],
-            "from": entry["source"],
-            "identity": name.split() or None,
-            "further parameters": _parameters(entry["identity"]) or None,
-            "payoffs": list(map(_payoff, own["payoffs"])),
-            "max regret": entry["max_regret"],
-        }
-        rows.append(Row(entry["label"], values, exact))
     columns = (
         Column("entry", identifies=True),
         Column("from"),
@@ -468,6 +426,12 @@ def _entries(document: Mapping[str, Any]) -> Table:
         Column("payoffs", "payoffs"),
         Column("max regret", "small", "max\nregret"),
     )
+    rows = []
+    for entry, name, own in zip(entries, names, figures["own"], strict=True):
+        payoffs, further = map(_payoff, own["payoffs"]), _parameters(entry["identity"])
+        said = (entry["label"], entry["source"], name.split() or None, further or None)
+        row = Row.of(columns, (*said, list(payoffs), entry["max_regret"]))
+        rows.append(replace(row, exact=exact))
     sources = {entry["label"]: entry["source"] for entry in entries}
     notes = (
         *(
@@ -504,7 +468,7 @@ def _no_equilibria(document: Mapping[str, Any]) -> list[str]:
     what = "is no equilibrium itself" if len(off) == 1 else "are no equilibria themselves"
     allowed = "exactly 0" if "exact" in document else small(document["tolerance"])
     note = f"{_listed(off)} {what} (allowed regret: {allowed})"
-    return [note, _DECIMALS] if "exact" in document else [note]
+    return [note, legend("crossplay.decimals")] if "exact" in document else [note]
 
 
 def _combinations(document: Mapping[str, Any]) -> list[Table]:
@@ -541,16 +505,16 @@ def _exchange(document: Mapping[str, Any], player: int) -> Table:
         return Table(title, lines=(f"{pairs}; too wide to print, but --json and --out have all",))
     columns = (Column("", identifies=True), *(Column(label, "number") for label in labels))
 
-    def matrix(write: Any, legend: str, narrow: Table | None = None) -> Table:
+    def matrix(write: Any, note: str, narrow: Table | None = None) -> Table:
         rows = []
         for label, row, gains in zip(labels, equilibrium, measured["regrets"], strict=True):
             pairs = zip(labels, row, gains, strict=True)
             cells = {column: "=" if same else write(gain) for column, same, gain in pairs}
             rows.append(Row(label, {"": label, **cells}))
-        return Table(title, columns, tuple(rows), (legend,), narrow=narrow)
+        return Table(title, columns, tuple(rows), (note,), narrow=narrow)
 
-    signs = matrix(lambda regrets: ".", _SIGNS)
-    return matrix(lambda regrets: small(max(regrets)), _GAINS, signs)
+    signs = matrix(lambda regrets: ".", legend("crossplay.signs"))
+    return matrix(lambda regrets: small(max(regrets)), legend("crossplay.gains"), signs)
 
 
 def _worst_cases(document: Mapping[str, Any]) -> Table:
@@ -578,7 +542,8 @@ def _worst_cases(document: Mapping[str, Any]) -> Table:
     for name in _ASSUMPTIONS:
         columns.append(Column(name, "number", name.replace(" ", "\n")))
         columns.append(Column(f"{name}: who", stacked=" ", dispensable=1))
-    return _filled("Worst cases over the entries", columns, rows, (_WORST,))
+    notes = (legend("crossplay.worst_cases"),)
+    return _filled("Worst cases over the entries", columns, rows, notes)
 
 
 _ASSUMPTIONS = {

@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.documents import open_text
-from eqbench.errors import StoreError
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
 from eqbench.model.tree import FloatArray, GameTree
-from eqbench.store.run_folder import reported, write_file
+from eqbench.store.run_folder import reported
 from eqbench.studies.branch import columns, csv_text, read_rows
+from eqbench.studies.study_files import write_texts
 from eqbench.text import cell_text
 
 MOST_ROWS = 4000
@@ -83,14 +83,9 @@ def append_rows(
     if again and path.exists():
         _drop_rows(path, {row[0] for row in rows})
     data = csv_text([*([] if path.exists() else [header]), *rows]).encode()
-    try:
-        with path.open("ab", buffering=len(data) + 1) as file:  # all is written when it is closed
-            file.write(data)
-    except OSError as error:
-        raise StoreError(
-            f"cannot write {path}: {error.strerror}; make the folder writable and go on with "
-            "--resume"
-        ) from None
+    # all is written when it is closed
+    with reported(path), path.open("ab", buffering=len(data) + 1) as file:
+        file.write(data)
 
 
 def _drop_rows(path: Path, cells: set[str]) -> None:
@@ -98,8 +93,7 @@ def _drop_rows(path: Path, cells: set[str]) -> None:
         rows = list(csv.reader(file))
     kept = [*rows[:1], *(row for row in rows[1:] if not row or row[0] not in cells)]
     if len(kept) < len(rows):
-        with reported(path):
-            write_file(path, csv_text(kept).encode())
+        write_texts(path.parent, {path.name: csv_text(kept)})
 
 
 def read_points(game: Game, path: Path) -> list[SimulatedRun]:

@@ -160,10 +160,6 @@ class Regime:
     transient: float | None = None
 
     @property
-    def components(self) -> tuple[tuple[int, ...], ...]:
-        return tuple(fact.actions for fact in self.facts)
-
-    @property
     def lyapunov(self) -> float | None:
         return self.lyapunov_windows[-1].mean if self.lyapunov_windows else None
 

@@ -15,10 +15,9 @@ Symbols in shapes: A actions, F free frequencies.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -28,13 +27,12 @@ from eqbench.dynamics import Flow
 from eqbench.equilibria import KnownSet, known_sets
 from eqbench.equilibria.members import Place, members
 from eqbench.errors import UsageError
-from eqbench.model.choices import Choices
+from eqbench.model.choices import Choices, directions, exchanges
 from eqbench.model.game import Game
-from eqbench.model.profile import BehaviorProfile
+from eqbench.model.profile import action_labels
 from eqbench.model.tree import FloatArray
-from eqbench.studies.branch import action_labels
+from eqbench.studies.branch import Measured, alike, measured
 from eqbench.studies.requests import SAMPLES
-from eqbench.verification import Verifier
 
 # Real parts and singular values up to this share of the spectral norm of the Jacobian are zero.
 TOLERANCE = 1e-9
@@ -104,7 +102,7 @@ def center_manifold(dimension: int) -> str:
 def on_face(choices: Choices, behavior: FloatArray) -> FloatArray:
     """Frequencies (A,) of which tiny ones are made zero and the largest of each set gives way."""
     found = np.where(behavior <= FACE, 0.0, behavior)
-    for block in blocks(choices):
+    for block in choices.blocks():
         largest = block[np.argmax(found[block])]
         found[largest] = 1.0 - (found[block].sum() - found[largest])
     return found
@@ -120,11 +118,10 @@ def spectrum(flow: Flow, behavior: FloatArray) -> Spectrum:
     if not choices.size:
         return Spectrum(np.zeros(0, dtype=np.complex128), -np.inf, 0.0, 0.0)
     # of each set the largest frequency gives way, so an action that is not played has its own row
-    sets = [(block, block[np.argmax(behavior[block])]) for block in blocks(choices)]
-    pairs = [(action, largest) for block, largest in sets for action in block if action != largest]
-    action, base = np.transpose(pairs)
-    there = spread(choices.action, choices.first, choices.n_actions)[action]
-    back = spread(action, base, choices.n_actions)[choices.action]
+    largest = ((block, np.argmax(behavior[block])) for block in choices.blocks())
+    action, base = exchanges(np.r_[block[k], np.delete(block, k)] for block, k in largest)
+    there = directions(choices.action, choices.first, choices.n_actions)[action]
+    back = directions(action, base, choices.n_actions)[choices.action]
     matrix = there @ jacobian @ back
     scale = float(np.linalg.norm(matrix, 2))
     played = behavior[action] > 0
@@ -150,21 +147,6 @@ def eigenvalues(matrix: FloatArray, rounding: float) -> NDArray[np.complex128]:
     return np.concatenate((np.linalg.eigvals(matrix), np.zeros(zeros, dtype=np.complex128)))
 
 
-def blocks(choices: Choices) -> list[NDArray[np.int64]]:
-    """The actions of each information set with a choice."""
-    bounds = pairwise(choices.start.tolist())
-    return [np.append(choices.first[a], choices.action[a:b]).astype(np.int64) for a, b in bounds]
-
-
-def spread(action: NDArray, first: NDArray, n_actions: int) -> FloatArray:
-    """Changes of all frequencies (rows, A) by the free ones (F); `first` gives way to `action`."""
-    matrix = np.zeros((n_actions, len(action)))
-    columns = np.arange(len(action))
-    matrix[action, columns] = 1.0
-    matrix[first, columns] = -1.0
-    return matrix
-
-
 # -- published sets -------------------------------------------------------------------------------
 
 # Regret of an equilibrium as a share of the payoff range: what formulas in floats may miss.
@@ -172,13 +154,9 @@ ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Looked:
+class Looked(Measured):
     """A profile as the verifier sees it, and what the flow does near it."""
 
-    behavior: FloatArray  # (A,)
-    payoffs: list[float]
-    max_regret: float
-    is_equilibrium: bool  # that regret is rounding
     spectrum: Spectrum
     place: Place | None = None  # in its set, if it is of one
     figures: Mapping[str, float] = field(default_factory=dict)  # by which people name it
@@ -195,13 +173,11 @@ class Looked:
         }
 
 
-def look(verifier: Verifier, flow: Flow, behavior: FloatArray) -> Looked:
+def look(game: Game, flow: Flow, behavior: FloatArray) -> Looked:
     """Measure a profile (A,), and what the flow does near it."""
     behavior = on_face(flow.choices, np.clip(behavior, 0.0, 1.0))
-    measured = verifier.verify(BehaviorProfile.of(verifier.tree, behavior))
-    payoffs, regret = list(map(float, measured.payoffs)), float(measured.max_regret)
-    is_equilibrium = regret <= ROUNDING * verifier.tree.payoff_range
-    return Looked(behavior, payoffs, regret, is_equilibrium, spectrum(flow, behavior))
+    seen = measured(game.tree, behavior, ROUNDING)
+    return Looked(**vars(seen), spectrum=spectrum(flow, behavior))
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,7 +236,6 @@ def verdicts(game: Game, flow: Flow, *, samples: int = SAMPLES, seed: int = 0) -
     ----------
     samples : members drawn at random from each set, beside one inside and the corners
     """
-    verifier = Verifier(game.tree)
     pieces: dict[str, list[KnownSet]] = {}
     for known in known_sets(game):  # the pieces of one set share its name, the first speaks for it
         pieces.setdefault(known.name, []).append(known)
@@ -269,7 +244,7 @@ def verdicts(game: Game, flow: Flow, *, samples: int = SAMPLES, seed: int = 0) -
         rng = np.random.default_rng(seed)
         looked = [
             replace(
-                look(verifier, flow, known.layout.behavior(known.frequencies(parameters))),
+                look(game, flow, known.layout.behavior(known.frequencies(parameters))),
                 place=place,
                 figures=known.shown(parameters),
             )
@@ -307,25 +282,23 @@ def rest_points(
     actions, and the others pure. From a point inside that face Newton's method looks for one
     where played actions do equally well.
     """
-    rng, verifier = np.random.default_rng(seed), Verifier(game.tree)
-    found: list[Looked] = []
-    arrived = equilibria = drawn = 0
+    rng = np.random.default_rng(seed)
+    arrived: list[Looked] = []
+    drawn = 0
     while drawn < draws and not interrupted():
         drawn += 1
         behavior = _rest_point(flow, _random_point(flow.choices, rng))
-        looked = None if behavior is None else look(verifier, flow, behavior)
-        if looked is None or not looked.spectrum.is_rest_point:
-            continue
-        arrived += 1
-        equilibria += looked.is_equilibrium
-        apart = (np.abs(looked.behavior - each.behavior).max() for each in found)
-        if not looked.is_equilibrium and all(distance > _SAME for distance in apart):
-            found.append(looked)
+        if behavior is not None:
+            looked = look(game, flow, behavior)
+            arrived += [looked] * looked.spectrum.is_rest_point
+    others = [each for each in arrived if not each.is_equilibrium]
+    places = alike([each.behavior for each in others], _SAME)
+    found = [each for place, each in enumerate(others) if places[place] == place]
     growth = [float(each.spectrum.eigenvalues.real.max()) for each in found]
     figures = {
         "draws": drawn,
-        "arrived": arrived,
-        "equilibria": int(equilibria),
+        "arrived": len(arrived),
+        "equilibria": len(arrived) - len(others),
         "distinct": len(found),
         "faces": len({tuple(each.behavior > 0) for each in found}),
         "unstable": sum(each.spectrum.counts["unstable"] > 0 for each in found),
@@ -337,7 +310,8 @@ def rest_points(
 
 def entries(game: Game, found: list[Looked]) -> list[dict[str, Any]]:
     """Return rest points as JSON values, with the frequencies of actions that are played."""
-    labels, free = action_labels(game.tree), _joined(blocks(Choices.of(game.tree)))
+    labels = action_labels(game.tree)
+    free = [action for block in Choices.of(game.tree).blocks() for action in block]
     return [
         each.to_json()
         | {"frequencies": {labels[a]: float(each.behavior[a]) for a in free if each.behavior[a]}}
@@ -345,13 +319,9 @@ def entries(game: Game, found: list[Looked]) -> list[dict[str, Any]]:
     ]
 
 
-def _joined(parts: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
-    return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
-
-
 def _random_point(choices: Choices, rng: np.random.Generator) -> FloatArray:
     behavior, mixed = np.ones(choices.n_actions), rng.random()
-    for block in blocks(choices):
+    for block in choices.blocks():
         played = rng.integers(2, len(block) + 1) if rng.random() < mixed else 1
         behavior[block] = 0.0
         behavior[rng.permutation(block)[:played]] = rng.dirichlet(np.ones(played))
@@ -361,11 +331,10 @@ def _random_point(choices: Choices, rng: np.random.Generator) -> FloatArray:
 def _rest_point(flow: Flow, behavior: FloatArray) -> FloatArray | None:
     """Return the rest point (A,) that Newton's method finds inside a face, if any."""
     choices = flow.choices
-    face = [block[behavior[block] > 0] for block in blocks(choices)]
-    action = _joined(played[1:] for played in face)  # they do as well as the first one, which
-    first = _joined(np.repeat(played[:1], len(played) - 1) for played in face)  # gives way
-    everywhere = spread(choices.action, choices.first, choices.n_actions)
-    directions = spread(action, first, choices.n_actions)
+    # where play is mixed, all actions do as well as the first one, which gives way
+    action, first = exchanges(block[behavior[block] > 0] for block in choices.blocks())
+    everywhere = directions(choices.action, choices.first, choices.n_actions)
+    inside = directions(action, first, choices.n_actions)
     mixed = np.append(action, first)
     for _ in range(_STEPS):
         gains, slopes = _gains(flow, behavior, everywhere)
@@ -373,11 +342,11 @@ def _rest_point(flow: Flow, behavior: FloatArray) -> FloatArray | None:
         limit = _CONVERGED * max(np.abs(slopes).max(initial=0.0), np.finfo(float).tiny)
         if np.abs(gap).max(initial=0.0) <= limit:
             return behavior
-        matrix = (slopes[action] - slopes[first]) @ directions[choices.action]
+        matrix = (slopes[action] - slopes[first]) @ inside[choices.action]
         change = np.linalg.lstsq(matrix, -gap, rcond=_SINGULAR)[0]
         if np.linalg.norm(matrix @ change + gap) > _HOPELESS * np.linalg.norm(gap):
             return None  # for example where a gain is the same all over the face
-        step = directions @ change
+        step = inside @ change
         falling = step < 0
         way = (behavior[falling] / -step[falling]).min(initial=np.inf)
         behavior = np.maximum(behavior + min(1.0, _MOST_OF_THE_WAY * way) * step, 0.0)

@@ -1,6 +1,6 @@
 """Follow trajectories of a flow: where they go, what they earn, in which regime they are.
 
-Symbols in shapes: K times, A actions, F free frequencies, S sequences.
+Symbols in shapes: K times, N players, A actions, F free frequencies, S sequences.
 """
 
 from __future__ import annotations
@@ -8,29 +8,28 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from eqbench.dynamics import Dynamics, Flow, Trajectory
 from eqbench.equilibria import known_sets
+from eqbench.equilibria.extremes import AGREE, KnownPayoffs
 from eqbench.errors import ProfileError, UsageError
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
-from eqbench.model.profile import BehaviorProfile
-from eqbench.model.profile_json import profile_from_json, profile_text
+from eqbench.model.profile import BehaviorProfile, action_labels
+from eqbench.model.profile_json import profile_from_json
 from eqbench.model.realization import RealizationPlan
 from eqbench.model.reference import realization
 from eqbench.model.tree import FloatArray, GameTree
 from eqbench.report.rows import Column, Report, Row, Table
-from eqbench.studies.branch import POINTS, action_labels
+from eqbench.studies.branch import POINTS, measured
 from eqbench.studies.flow.points import SimulatedRun, append_points, kept_rows
-from eqbench.studies.flow.profits import AGREE, KnownPayoffs, Stretch, windows_of
 from eqbench.studies.flow.regimes import NEAR_FACE, classify
-from eqbench.studies.flow.resolve import by_name, solver_and_games, value_of
-from eqbench.studies.frame import Session, Study, call
+from eqbench.studies.frame import Session, Study, call, legend
 from eqbench.studies.requests import (
     HORIZON,
     HORIZON_BY_HAND,
@@ -38,12 +37,14 @@ from eqbench.studies.requests import (
     RANDOM_STARTS,
     SimulationRequest,
 )
-from eqbench.studies.study_files import write_profile
-from eqbench.verification import Verifier
+from eqbench.studies.resolve import by_name, games_of_flow, solver_for, value_of
 
 SCHEMA = "eqbench.simulation/1"
 MOST_TIMES = 1_000_000  # of a trajectory; states of a hundred frequencies are then 0.8 GB
 MOST_AVERAGED = 4000  # points of a window
+DOUBLINGS = 8  # of windows
+LEAST_INTERVALS = 20  # of a window
+LAST_SHARE = 0.1
 MOST_PLACES = 12
 MOST_NEAREST = 3
 _ENDS = {
@@ -52,30 +53,12 @@ _ENDS = {
     "at_zero": "{} at 0, may return",
     "at_one": "{} at 1, may return",
 }
-_REGIMES = (
-    "Lyapunov: growth rate of a small displacement over the last half of the time. Near a face: "
-    f"how often frequencies that move or may return are then within {NEAR_FACE:g} of 0 or 1. "
-    "Settled at: the time from which on the motion is what the regime says. Regret: the largest "
-    "one of average play over the longest window, by the verifier, in payoff units. → 0, → 1: "
-    "so near for the whole last half of the time, while log-odds go on growing or are constant; "
-    "may return: as near for as long, but log-odds come back, show no trend, or are so large that "
-    "rounding hides it. What a regime rests on is in summary.json."
-)
-_PROFITS = "Payoffs of a run are averages over its longest window."
-_PUBLISHED = (
-    "Gap: the largest distance of any player's from those of the nearest published solution. "
-    "Share: the gap over the largest payoff of that solution in size. Whole: the same share of "
-    f"averages from time 0 on. Payoffs agree with a solution within {AGREE:.0%} of its largest "
-    "payoff in size, or within half the distance of the closest two solutions whose payoffs "
-    "differ, if that is less."
-)
 # what generators of a start are for, so that they are independent
 _TANGENT, _HANDS = 1, 2
 
 
-@dataclass(frozen=True, eq=False)
-class Start:
-    """Where a trajectory begins: at a profile (A,), or at log-odds drawn at random.
+class Start(NamedTuple):
+    """Where a trajectory begins: at log-odds (F,) of a profile, or drawn at random.
 
     Attributes
     ----------
@@ -84,46 +67,26 @@ class Start:
 
     name: str
     seeds: tuple[int, ...]
-    behavior: FloatArray | None = None
-
-    def state(self, flow: Flow, spread: float) -> FloatArray:
-        """Return the state (F,) of this start."""
-        if self.behavior is not None:
-            return flow.state_of(self.behavior)
-        return np.random.default_rng(*self.seeds).normal(0.0, spread, flow.choices.size)
+    state: FloatArray
 
 
-def _starts(tree: GameTree, request: SimulationRequest) -> tuple[Start, ...]:
+def _starts(tree: GameTree, flow: Flow, request: SimulationRequest) -> tuple[Start, ...]:
     starts = []
     for position, (name, data) in enumerate(by_name(request.profiles).items(), start=1):
-        profile = BehaviorProfile.uniform(tree)
-        if data is not None:
-            try:
-                profile = profile_from_json(tree, data)
-            except ProfileError as error:
-                raise ProfileError(f"the start {name}: {error}") from None
-        _check_inside(tree, profile.probabilities, name)
-        starts.append(Start(name, (request.seed, position), profile.probabilities))
-    drawn = request.starts
-    if drawn is None:
-        drawn = 0 if starts else RANDOM_STARTS
-    starts += [Start(f"seed {seed}", (seed,)) for seed in range(request.seed, request.seed + drawn)]
+        try:
+            uniform = data is None
+            profile = BehaviorProfile.uniform(tree) if uniform else profile_from_json(tree, data)
+            state = flow.state_of(profile.probabilities)
+        except (ProfileError, UsageError) as error:
+            raise type(error)(f"the start {name}: {error}") from None
+        starts.append(Start(name, (request.seed, position), state))
+    drawn = (0 if starts else RANDOM_STARTS) if request.starts is None else request.starts
+    for seed in range(request.seed, request.seed + drawn):
+        state = np.random.default_rng(seed).normal(0.0, request.spread, flow.choices.size)
+        starts.append(Start(f"seed {seed}", (seed,), state))
     if not starts:
         raise UsageError("no start was given; choose --starts 3, or --start uniform")
     return tuple(starts)
-
-
-def _check_inside(tree: GameTree, behavior: FloatArray, name: str) -> None:
-    choices = np.repeat(np.diff(tree.action_start), np.diff(tree.action_start)) > 1
-    outside = np.flatnonzero(choices & ((behavior <= 0) | (behavior >= 1)))
-    if len(outside):
-        labels = action_labels(tree)
-        shown = ", ".join(f"{labels[action]} is {behavior[action]:g}" for action in outside[:5])
-        more = f" and {len(outside) - 5} more" if len(outside) > 5 else ""
-        raise UsageError(
-            f"the start {name} lies on the boundary, where log-odds are infinite: {shown}{more}; "
-            "give frequencies between 0 and 1, for example 1e-6 instead of 0"
-        )
 
 
 def times_of(horizon: float, every: float) -> FloatArray:
@@ -137,33 +100,47 @@ def times_of(horizon: float, every: float) -> FloatArray:
     return np.linspace(0.0, horizon, intervals + 1)
 
 
+class Stretch(NamedTuple):
+    """A stretch of a trajectory, from one position to another one, both included."""
+
+    first: int
+    last: int
+
+    def payoffs(self, times: FloatArray, profits: FloatArray) -> FloatArray:
+        """Return average payoffs of the players, float64 (N,), from profits (K, N)."""
+        first, last = self
+        return (profits[last] - profits[first]) / (times[last] - times[first])
+
+
+def windows_of(times: FloatArray) -> list[Stretch]:
+    """Return windows of time, each twice as long as the one before, then the last tenth.
+
+    They are [T/2^k, T/2^(k-1)] with T the time that was reached, measured from the first one,
+    as far as they contain 20 intervals; ends are the nearest of the times (K,).
+    """
+    length = times - times[0]
+    ends = [length[-1] / 2**k for k in range(DOUBLINGS, -1, -1)]
+    shares = [*pairwise(ends), ((1 - LAST_SHARE) * length[-1], length[-1])]
+    found = [Stretch(*(int(np.abs(length - end).argmin()) for end in share)) for share in shares]
+    return [window for window in found if window.last - window.first >= LEAST_INTERVALS]
+
+
 class Place:
     """One game of a simulation, with what is needed for all its trajectories."""
 
     def __init__(self, dynamics: Dynamics, game: Game, memory: int | None) -> None:
         self.game, self.value = game, value_of(game)
-        prepare = getattr(dynamics, "prepare", None)
-        if prepare is not None:
-            prepare(game)
+        if hasattr(dynamics, "prepare"):
+            dynamics.prepare(game)
         self.flow: Flow = dynamics.flow(game)
         self.hands = None if memory is None else dynamics.hand_by_hand(game, memory)
         self.known = KnownPayoffs.of(game)
-        self._verifier = Verifier(game.tree)
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "parameter": self.value,
-            "game": self.game.spec,
-            "integrator": None if self.hands else self.flow.integrator,
-            "rate": self.flow.rate,
-            "solutions": self.known.to_json(),
-        }
 
     def trajectory(
-        self, start: Start, spread: float, times: FloatArray, interrupted: Callable[[], bool]
+        self, start: Start, times: FloatArray, interrupted: Callable[[], bool]
     ) -> Trajectory:
         """Follow a start; a tangent at random is followed too where there is a flow."""
-        state = start.state(self.flow, spread)
+        state = start.state
         if self.hands is not None:
             rng = np.random.default_rng([*start.seeds, _HANDS])
             return self.hands.play(state, times, rng, interrupted=interrupted)
@@ -178,20 +155,6 @@ class Place:
         form = self.game.sequence_form
         plans = realization(form, self.flow.behavior(path.states[points]).T).T
         return RealizationPlan(np.ascontiguousarray(plans).mean(axis=0)).to_behavior(form)
-
-    def write(self, folder: Path, name: str, behavior: FloatArray) -> dict[str, Any]:
-        """Write a profile (A,), and return its file and what the verifier measures."""
-        tree, profile = self.game.tree, BehaviorProfile.of(self.game.tree, behavior)
-        figures = self._verifier.verify(profile)
-        return {
-            "payoffs": list(map(float, figures.payoffs)),
-            "regrets": list(map(float, figures.regrets)),
-            "max_regret": float(figures.max_regret),
-            "profile": write_profile(folder, name, profile_text(tree, profile, self.game.spec)),
-        }
-
-    def max_regret(self, behavior: FloatArray) -> float:
-        return float(self._verifier.verify(BehaviorProfile.of(self.game.tree, behavior)).max_regret)
 
 
 class SimulationStudy(Study[SimulationRequest]):
@@ -216,20 +179,18 @@ class SimulationStudy(Study[SimulationRequest]):
         self.memory = (request.memory or MEMORY) if hands else None
         self.horizon = request.time or (HORIZON_BY_HAND if hands else HORIZON)
         self.times = times_of(self.horizon, request.every)
-        self.solver, self.games = solver_and_games(request, "hand_by_hand" if hands else "flow")
-        game = self.games[0]
+        self.games = games_of_flow(request)
+        game, method = self.games[0], "hand_by_hand" if hands else "flow"
+        self.solver = solver_for(request, game, request.solver, method)
         self.parameter = game.tree.payoffs.parameter
         if not Choices.of(game.tree).size:
             raise UsageError(
                 f"nobody has a choice in {game.spec}, so nothing moves; choose another game"
             )
-        self.starts = _starts(game.tree, request)
-        self._runs = [(game, start) for game in self.games for start in self.starts]
         self._dynamics: Dynamics = self.solver.instance
-        # refuse options of the solver that do not fit the game before anything is written
-        if self.memory is None:
-            self._dynamics.flow(game)
-        else:
+        self.starts = _starts(game.tree, self._dynamics.flow(game), request)
+        self._runs = [(game, start) for game in self.games for start in self.starts]
+        if self.memory is not None:  # refuse what does not fit the game before anything is written
             self._dynamics.hand_by_hand(game, self.memory)
         if request.pairs:
             call("eqbench.plots.flow:planes_of", game, (), request.pairs)
@@ -250,7 +211,7 @@ class SimulationStudy(Study[SimulationRequest]):
             name = f"{self.parameter}={place.value:.12g} {name}"
         session.tell(f"{name}, {number} of {len(self._runs)}")
         before, clocks = dict(flow.statistics), (time.perf_counter(), time.process_time())
-        path = place.trajectory(start, self.request.spread, self.times, session.interrupted)
+        path = place.trajectory(start, self.times, session.interrupted)
         elapsed_s, cpu_s = time.perf_counter() - clocks[0], time.process_time() - clocks[1]
         rows = kept_rows(game.tree, len(path.times))
         states, value = path.states[rows], place.value if self.request.at else None
@@ -269,7 +230,13 @@ class SimulationStudy(Study[SimulationRequest]):
             "statistics": {key: n - before.get(key, 0) for key, n in flow.statistics.items()},
             "elapsed_s": elapsed_s,
             "cpu_s": cpu_s,
-            "value": place.to_json(),
+            "value": {
+                "parameter": place.value,
+                "game": game.spec,
+                "integrator": None if place.hands else flow.integrator,
+                "rate": flow.rate,
+                "solutions": place.known.to_json(),
+            },
         }
         # null in place of numbers that are not finite
         record: dict[str, Any] = json.loads(json.dumps(run), parse_constant=lambda word: None)
@@ -301,15 +268,14 @@ class SimulationStudy(Study[SimulationRequest]):
         return simulation_report(document)
 
     def draw(self, folder: Path, document: Mapping[str, Any]) -> Iterable[Path]:
-        if not document["runs"]:
-            return []
-        files: list[Path] = call("eqbench.plots.flow:draw_simulation", self, folder, document)
-        return files
+        if document["runs"]:
+            yield from call("eqbench.plots.flow:draw_simulation", self, folder, document)
 
 
 def _earnings(place: Place, path: Trajectory, folder: Path, run: str) -> dict[str, Any]:
     """Return payoffs over windows beside published ones, and profiles, which are written too."""
-    known, times, last = place.known, path.times, len(path.times) - 1  # 0 if it never moved
+    game, known, times = place.game, place.known, path.times
+    last = len(times) - 1  # 0 if it never moved
     windows = windows_of(times) or ([Stretch(0, last)] if last else [])
     payoffs = [window.payoffs(times, path.profits) for window in windows]
     averages = [place.average(path, window) for window in windows]
@@ -329,7 +295,7 @@ def _earnings(place: Place, path: Trajectory, folder: Path, run: str) -> dict[st
                 "to": float(times[window.last]),
                 "payoffs": row.tolist(),
                 **known.nearest(row),
-                "average_max_regret": place.max_regret(average),
+                "average_max_regret": measured(game.tree, average).max_regret,
             }
             for window, row, average in zip(windows, payoffs, averages, strict=True)
         ],
@@ -337,7 +303,8 @@ def _earnings(place: Place, path: Trajectory, folder: Path, run: str) -> dict[st
         "whole": whole,
         "solutions": known.beside(payoffs),
         "profiles": {
-            name: place.write(folder, f"{run}-{name}", own) for name, own in profiles.items()
+            name: measured(game.tree, own).write(game, folder, f"{run}-{name}")
+            for name, own in profiles.items()
         },
     }
 
@@ -364,8 +331,10 @@ def simulation_report(document: Mapping[str, Any]) -> Report:
         runs = [run for run in document["runs"] if run["parameter"] == value["parameter"]]
         tables += [_regimes(document, value, runs), _profits(document["players"], value, runs)]
     published = any(value["solutions"] for value in document["values"])
-    profits = f"{_PROFITS} {_PUBLISHED}" if published else _PROFITS
-    return Report(tuple(tables), notes=(_REGIMES, profits))
+    profits = legend("simulate.profits")
+    if published:
+        profits += f" {legend('simulate.published', agree=AGREE)}"
+    return Report(tuple(tables), notes=(legend("simulate.regimes", near=NEAR_FACE), profits))
 
 
 def _regimes(document: Mapping[str, Any], value: Mapping[str, Any], runs: Sequence[Any]) -> Table:
@@ -387,17 +356,11 @@ def _regimes(document: Mapping[str, Any], value: Mapping[str, Any], runs: Sequen
         near = run["near_face_fraction"] if moves else None
         regret = run["profiles"].get("average", {}).get("max_regret")
         figures = (run["time"], run["lyapunov"], near, run["transient"], regret)
-        rows.append(_row(columns, (run["start"], run["regime"], *figures)))
+        rows.append(Row.of(columns, (run["start"], run["regime"], *figures)))
     said = [(run["start"], _destination(run, document["names"])) for run in runs]
     said += [(run["start"], _remark(run)) for run in runs]
     title = f"Trajectories of {value['game']}: {how}, rate {value['rate']:g}"
     return Table(title, columns, tuple(rows), notes=tuple(_said_once(said, len(runs))))
-
-
-def _row(columns: Sequence[Column], values: Sequence[Any]) -> Row:
-    """Return a row of values in the order of the columns, the first of which names it."""
-    titles = [column.title for column in columns]
-    return Row(values[0], dict(zip(titles, values, strict=True)))
 
 
 def _destination(run: Mapping[str, Any], names: Mapping[str, str]) -> str:
@@ -450,7 +413,7 @@ def _profits(players: Sequence[str], value: Mapping[str, Any], runs: Sequence[An
     )
     blank = ("",) * 4
     rows = [
-        _row(columns, (known["name"], *(_range(*ends) for ends in known["payoffs"]), *blank))
+        Row.of(columns, (known["name"], *(_range(*ends) for ends in known["payoffs"]), *blank))
         for known in solutions
     ]
     for run in runs:
@@ -460,7 +423,7 @@ def _profits(players: Sequence[str], value: Mapping[str, Any], runs: Sequence[An
             nearest = _listed(window["nearest"] or (), MOST_NEAREST)
             beside = (window["gap"], window["gap_share"], run["whole"]["gap_share"], nearest)
         average = run["payoffs"] or [None] * len(players)
-        rows.append(_row(columns, (run["start"], *average, *beside)))
+        rows.append(Row.of(columns, (run["start"], *average, *beside)))
     # those whose payoffs are all 0 have no share
     notes = [_agreement(runs, k, known) for k, known in enumerate(solutions) if known["agree"]]
     shown = columns if solutions else columns[: -len(blank)]

@@ -13,13 +13,12 @@ from eqbench.equilibria import Identifier, known_sets
 from eqbench.errors import UsageError, counted
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
-from eqbench.model.profile import BehaviorProfile
+from eqbench.model.profile import action_labels
 from eqbench.model.profile_json import profile_from_json
 from eqbench.report.naming import identity_text
 from eqbench.report.rows import Column, Report, Row, Table
-from eqbench.studies.branch import POINTS, action_labels, columns
+from eqbench.studies.branch import POINTS, columns
 from eqbench.studies.flow.points import append_rows
-from eqbench.studies.flow.resolve import by_name, solver_and_games, value_of
 from eqbench.studies.flow.rest_points import (
     COUNTS,
     STABLE,
@@ -31,18 +30,12 @@ from eqbench.studies.flow.rest_points import (
     rest_points,
     verdicts,
 )
-from eqbench.studies.frame import Session, Study, call
+from eqbench.studies.frame import Session, Study, call, legend
 from eqbench.studies.requests import StabilityRequest
+from eqbench.studies.resolve import by_name, games_of_flow, solver_for, value_of
 from eqbench.text import cell_text
-from eqbench.verification import Verifier
 
 SCHEMA = "eqbench.stability/1"
-_EIGENVALUES = (
-    "Eigenvalues in frequency coordinates, counted, not in pairs; real parts up to {tolerance:g} "
-    "of the spectral norm are zero. They are those of a member inside a set. Centre: a centre "
-    "manifold with as many oscillating dimensions; there linearization does not decide whether a "
-    "rest point is stable."
-)
 _VERDICTS = {UNSTABLE: "unstable", STABLE: "stable"}
 _COUNTED = dict(zip(("unstable", "oscillating", "zero", "stable"), COUNTS, strict=True))
 
@@ -55,8 +48,8 @@ class StabilityStudy(Study[StabilityRequest]):
     def __init__(self, request: StabilityRequest, *, figures: bool = False) -> None:
         """Load the games and the solver, and look at the given profiles, which must be at rest."""
         self.request = request
-        self.solver, games = solver_and_games(request)
-        self.games = sorted(games, key=lambda game: game.tree.payoffs.value or 0)
+        self.games = sorted(games_of_flow(request), key=lambda game: game.tree.payoffs.value or 0)
+        self.solver = solver_for(request, self.games[0], request.solver, "flow")
         self._dynamics: Dynamics = self.solver.instance
         if request.profiles and request.at:
             raise UsageError(
@@ -74,9 +67,9 @@ class StabilityStudy(Study[StabilityRequest]):
         if not self.request.profiles:
             return {}
         game = self.games[0]
-        verifier, flow, found = Verifier(game.tree), self._dynamics.flow(game), {}
+        flow, found = self._dynamics.flow(game), {}
         for name, data in by_name(self.request.profiles).items():
-            looked = look(verifier, flow, profile_from_json(game.tree, data).probabilities)
+            looked = look(game, flow, profile_from_json(game.tree, data).probabilities)
             if not looked.spectrum.is_rest_point:
                 moves = _moves(game, flow, looked)
                 raise UsageError(f"the profile {name} is no rest point: {moves}")
@@ -136,13 +129,11 @@ class StabilityStudy(Study[StabilityRequest]):
         return stability_report(document)
 
     def draw(self, folder: Path, document: Mapping[str, Any]) -> Iterable[Path]:
-        files: list[Path] = call("eqbench.plots.stability:draw_stability", document, folder)
-        return files
+        yield from call("eqbench.plots.stability:draw_stability", document, folder)
 
 
 def _given_json(game: Game, name: str, looked: Looked) -> dict[str, Any]:
-    behavior = BehaviorProfile.of(game.tree, looked.behavior)
-    identity = Identifier(game).identify(behavior, looked.max_regret)
+    identity = Identifier(game).identify(looked.profile, looked.max_regret)
     found = {"name": name, "value": value_of(game), **looked.to_json()}
     return found | {"identity": identity and identity.to_json()}
 
@@ -184,7 +175,7 @@ def stability_report(document: Mapping[str, Any]) -> Report:
         Column("verdict"),
     )
     notes = [line for entry in equilibria for line in _deviations(entry, several=several)]
-    notes.append(_EIGENVALUES.format(tolerance=document["tolerance"]))
+    notes.append(legend("stability.eigenvalues", tolerance=document["tolerance"]))
     if not all(entry["is_equilibrium"] for entry in equilibria):
         notes.append("! is no equilibrium.")
     rows = tuple(_equilibrium(document, entry) for entry in equilibria)

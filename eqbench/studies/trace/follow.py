@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,13 +22,15 @@ from eqbench.documents import open_file
 from eqbench.errors import EqbenchError, UsageError
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
+from eqbench.model.profile import action_labels
 from eqbench.model.tree import FloatArray
 from eqbench.registry import LoadedSolver
 from eqbench.spec import Spec, parse_spec
 from eqbench.store.run_folder import reported
-from eqbench.studies.branch import POINTS, Branch, action_labels, header
+from eqbench.studies.branch import POINTS, Branch, columns, csv_text
 from eqbench.studies.frame import Session
 from eqbench.studies.requests import MOST, TraceRequest
+from eqbench.studies.resolve import games_at, solver_for
 from eqbench.studies.trace.checkpoint import Crossed, Outcome, Progress
 
 
@@ -47,9 +49,8 @@ class Setting:
     def of(cls, request: TraceRequest) -> Setting:
         """The game and the continuation that a request asks for.
 
-        UsageError if the range or a value is not possible, the game has no such parameter, or the
-        solver follows no branches or does not take the game; SolverUnavailableError if the solver
-        cannot run here.
+        UsageError if the range or a value is not possible; otherwise as `games_at` and
+        `solver_for`.
         """
         at = tuple(dict.fromkeys(Fraction(value) for value in request.at if value != MOST))
         low, high = sorted((request.first, request.last))
@@ -58,26 +59,9 @@ class Setting:
         for value in at:
             if not low <= value <= high:
                 raise UsageError(f"--at {value} lies outside the range from {low} to {high}")
-        registry = request.registry()
-        game = registry.load_game(request.game, max_nodes=request.max_nodes)
-        name = game.tree.payoffs.parameter
-        if name is None:
-            raise UsageError(
-                f"{game.spec} has no payoff parameter to follow a branch along; choose a game with "
-                "one, for example skp or kuhn3 with their pot"
-            )
-        if request.parameter not in ("", name):
-            asked = repr(request.parameter)
-            raise UsageError(f"{game.spec} has no parameter {asked}; its parameter is {name!r}")
-        for value in (request.first, request.last):
-            registry.describe_game(game.at(**{name: value}).spec)  # the game checks its options
-        solver = registry.load_solver(_solver_spec(request))
-        if not hasattr(solver.instance, "continuation"):
-            raise UsageError(
-                f"{solver.entry.name} does not follow branches: it offers no `continuation`; "
-                "arclength does"
-            )
-        solver.check(game)
+        game = games_at(request, (request.first, request.last))[0]
+        solver = solver_for(request, game, _solver_spec(request), "continuation")
+        name = str(game.tree.payoffs.parameter)
         return cls(request, game, name, solver, solver.instance.continuation(game), at)
 
     def game_at(self, value: Fraction) -> Game:
@@ -314,7 +298,7 @@ class _Trace:
         self.model = setting.game.payoff_model()
         self.actions = Choices.of(setting.game.tree).action
         self.labels = np.array(action_labels(setting.game.tree))
-        self.lines: list[str] = []
+        self.rows: list[list[Any]] = []
         self.clocks = self._look()
         if progress is not None:
             self.progress = progress
@@ -330,7 +314,7 @@ class _Trace:
         self.progress = Progress(last=point, crossings=crossings, lost=[0] * len(crossings))
         with reported(self.file):
             self.file.unlink(missing_ok=True)  # opening a pipe would wait for a reader
-        self.lines.append(header(setting.game.tree))
+        self.rows.append(columns(setting.game.tree))
         self.write(self.progress.last)
 
     def take(self, piece: Piece) -> None:
@@ -366,8 +350,7 @@ class _Trace:
         """Add a point; it is in the file after the next `flush`."""
         progress, crossed = self.progress, self._crossed(point.value, point.behavior)
         free = point.behavior[self.actions].tolist()
-        row = [crossed["parameter"], progress.arclength, *crossed["payoffs"], *free]
-        self.lines.append(",".join(map(repr, row)) + "\n")
+        self.rows.append([crossed["parameter"], progress.arclength, *crossed["payoffs"], *free])
         progress.points += 1
         if point.event:
             progress.branch_points.append(crossed)
@@ -379,8 +362,8 @@ class _Trace:
 
     def flush(self, *, to_disk: bool = False) -> None:
         """Hand all rows to the system, or wait until the disk has them; StoreError if it fails."""
-        data = "".join(self.lines).encode()
-        self.lines.clear()
+        data = csv_text(self.rows).encode()
+        self.rows.clear()
         with reported(self.file), self.file.open("ab") as file:
             file.write(data)
             if to_disk:
@@ -409,15 +392,13 @@ class _Trace:
 
 def _cut(path: Path, progress: Progress) -> None:
     try:
-        checksum, rest = 0, progress.size
         with open_file(path) as file:
-            while rest and (block := file.read(min(rest, 2**20))):
-                checksum, rest = zlib.crc32(block, checksum), rest - len(block)
-            if rest or checksum != progress.checksum:
-                raise UsageError(
-                    f"{path} is not as it was at the last checkpoint, when it had "
-                    f"{progress.size:,} bytes; restore it, or trace the branch again"
-                )
+            data = file.read(progress.size)
+        if len(data) < progress.size or zlib.crc32(data) != progress.checksum:
+            raise UsageError(
+                f"{path} is not as it was at the last checkpoint, when it had "
+                f"{progress.size:,} bytes; restore it, or trace the branch again"
+            )
         os.truncate(path, progress.size)
     except OSError as error:
         raise UsageError(

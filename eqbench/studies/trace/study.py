@@ -13,7 +13,6 @@ from eqbench.continuation import BranchPoint, ContinuationError
 from eqbench.equilibria import Identifier
 from eqbench.errors import INTERRUPTED, EqbenchError, UsageError, counted
 from eqbench.harness.environment import solver_version
-from eqbench.model.profile_json import profile_text
 from eqbench.model.tree import FloatArray
 from eqbench.report.naming import identity_text, marks
 from eqbench.report.rows import Column, Report, Row, Table, profile_columns, profile_values
@@ -32,9 +31,8 @@ from eqbench.studies.branch import (
     measured,
     read_points,
 )
-from eqbench.studies.frame import Session, Study, call
+from eqbench.studies.frame import Session, Study, call, legend
 from eqbench.studies.requests import MOST, TraceRequest
-from eqbench.studies.study_files import write_profile
 from eqbench.studies.trace.checkpoint import Progress
 from eqbench.studies.trace.follow import (
     Crossings,
@@ -57,22 +55,6 @@ SAME_VALUE = 1e-8
 # Where a regularized branch is nearly vertical it may wind; narrower intervals are not looked at.
 NARROWEST = 1e-6
 MOST_ROWS = 20
-
-_FOLDS = (
-    "exact: determined by the support; otherwise the fold is that of the regularized branch and "
-    "depends on epsilon"
-)
-_INSIDE = "payoffs: range over a few polished points inside; the piece goes further"
-_VERTICAL = (
-    "Equilibria form a continuum at this value. The crossing is the one of them that epsilon and "
-    "the regularization select."
-)
-_COUNTS = (
-    "Counts are of this branch and depend on epsilon and the regularization; other equilibria may "
-    f"exist beside it. Payoffs count as distinct if they differ by more than {SAME_PAYOFFS:g}, and "
-    f"a crossing as polished if the verifier measures a max regret of at most {POLISHED:g} of the "
-    "payoff range."
-)
 
 
 class TraceStudy(Study[TraceRequest]):
@@ -140,9 +122,8 @@ class TraceStudy(Study[TraceRequest]):
         setting = self.setting
         progress = Progress.read(session.folder, len(setting.at))
         if progress is None or not progress.over:
-            prepare = getattr(setting.solver.instance, "prepare", None)
-            if prepare is not None:
-                prepare(setting.game)
+            if hasattr(setting.solver.instance, "prepare"):
+                setting.solver.instance.prepare(setting.game)
             warm_up(setting.game)
             session.tell("looking for a start")
             progress = follow(setting, progress, session)
@@ -276,15 +257,15 @@ def equilibria_at(
         session.go_on(f"polishing {number} of {len(crossings)} at {place}")
         item = measured(game.tree, continuation.polish(point, float(value))[0])
         identity = identifier.identify(item.profile, item.max_regret)
-        text = profile_text(game.tree, item.profile, game.spec)
+        stored = item.write(game, session.folder, f"{name}-{number}")
         found.append(item)
         described.append(
             {
                 "payoffs": item.payoffs,
                 "max_regret": item.max_regret,
                 "polished": item.is_equilibrium,
-                "profile": write_profile(session.folder, f"{name}-{number}", text),
-                "identity": None if identity is None else identity.to_json(),
+                "profile": stored["profile"],
+                "identity": identity and identity.to_json(),
             }
         )
     equilibria = [item.payoffs for item in found if item.is_equilibrium]
@@ -363,11 +344,10 @@ def trace_report(document: Mapping[str, Any]) -> Report:
     place = Column(name, "number", identifies=True, layout=".9f")
     tables = [Table(title, lines=tuple(_course(document)))]
 
-    def add(what: str, columns: tuple[Column, ...], found: list[list[Any]], note: str) -> None:
-        titles = [column.title for column in columns]
-        values = [dict(zip(titles, item, strict=True)) for item in found[:MOST_ROWS]]
-        rows = tuple(Row(f"{item[name]:.9f}", item) for item in values)
+    def add(what: str, columns: tuple[Column, ...], found: list[list[Any]], key: str) -> None:
+        rows = tuple(Row.of(columns, item, f"{item[0]:.9f}") for item in found[:MOST_ROWS])
         more = len(found) - MOST_ROWS
+        note = legend(f"trace.{key}")
         notes = (f"{more:,} more in summary.json", note) if more > 0 else (note,)
         if found:
             tables.append(Table(f"{what}: {len(found):,}", columns, rows, notes))
@@ -377,10 +357,15 @@ def trace_report(document: Mapping[str, Any]) -> Report:
         for fold in document["folds"]
     ]
     pieces = [[v["parameter"], *map(_range, *v["payoffs"])] for v in document["vertical"]]
-    add("Folds", (place, *payoffs, Column("exact")), folds, _FOLDS)
-    add("Vertical pieces", (place, *payoffs), pieces, _INSIDE)
+    add("Folds", (place, *payoffs, Column("exact")), folds, "folds")
+    add("Vertical pieces", (place, *payoffs), pieces, "pieces")
     tables += [_equilibria(entry, document) for entry in document["at"]]
-    return Report(tuple(tables), notes=(_COUNTS,) if document["at"] else ())
+    return Report(
+        tuple(tables),
+        notes=(legend("trace.counts", polished=POLISHED, same=SAME_PAYOFFS),)
+        if document["at"]
+        else (),
+    )
 
 
 def _course(document: Mapping[str, Any]) -> Iterator[str]:
@@ -421,7 +406,7 @@ def _equilibria(entry: Mapping[str, Any], document: Mapping[str, Any]) -> Table:
     notes = [
         *marks(names),
         *(["! not polished to an equilibrium"] if entry["polished"] < len(rows) else []),
-        *([_VERTICAL] if entry["vertical"] else []),
+        *([legend("trace.vertical")] if entry["vertical"] else []),
         f"{_method(document)}.",
     ]
     title = f"Equilibria on this branch at {document['parameter']}={entry['parameter']:.9g}"
