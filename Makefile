@@ -31,7 +31,7 @@ check: $(STAMP)  ## lint, format, types and tests: what CI runs
 	$(PYTEST)
 
 reference: $(STAMP)  ## run the main job anew for results/reference and the README
-	$(BIN)/python benchmarks/reference.py
+	$(BIN)/python benchmarks/run.py reference
 
 docs: $(STAMP)  ## build the documentation: docs/_build/html/index.html
 	$(BIN)/python -m sphinx -W -n --keep-going -b html docs docs/_build/html

@@ -1,64 +1,133 @@
-"""Branches of three-player Kuhn poker in memory, for the scripts that count and draw them."""
+"""Measurements of branches: what they cost, how many equilibria coexist, what many cards do.
+
+A branch of three-player Kuhn poker is that of Billingham 2018, from just below the least pot at
+which anybody can gain.
+"""
 
 from __future__ import annotations
 
+import importlib
+import tempfile
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
 
-if TYPE_CHECKING:
-    from eqbench.continuation import BranchPoint, Continuation
-    from eqbench.model.game import Game
-    from eqbench.studies.branch import Branch
+from measuring import cpu_s, in_child, peak_bytes, repeated_us
 
-
-@dataclass(frozen=True, eq=False)
-class Followed:
-    """The points of a branch, in their order, and why it ended before its range did."""
-
-    continuation: Continuation
-    points: Sequence[BranchPoint]
-    stalled: str
-
-    def crossings(self, value: float) -> list[BranchPoint]:
-        """Points of the branch at a value of the parameter."""
-        found = []
-        for before, after in zip(self.points, self.points[1:], strict=False):
-            low, high = sorted((before.value, after.value))
-            turns = before.direction * after.direction < 0  # beyond both neighbors, perhaps
-            if turns or low <= value <= high:
-                found += self.continuation.crossings(before, after, value)
-        return found
-
-    def branch(self, game: Game) -> Branch:
-        """What figures are drawn from."""
-        import numpy as np
-
-        from eqbench.model.choices import Choices
-        from eqbench.studies.branch import Branch
-
-        values = np.array([point.value for point in self.points])
-        model, actions = game.payoff_model(), Choices.of(game.tree).action
-        free = np.array([point.behavior[actions] for point in self.points])
-        payoffs = [model.at(p.value).expected_payoffs(p.behavior) for p in self.points]
-        moved = np.diff(np.column_stack((free, values)), axis=0)
-        arclength = np.concatenate(([0.0], np.cumsum(np.linalg.norm(moved, axis=1))))
-        parameter = game.tree.payoffs.parameter
-        return Branch(game, parameter, values, arclength, free, np.array(payoffs))
+LEDUC = {"game": "leduc", "epsilon": 1e-9, "repetitions": 3}
+STARTS = {"game": "kuhn3", "epsilon": 1e-7, "starts": 100}
+# Folds that are made exact in each case, and points that are followed before the clock starts.
+MOST_FOLDS, WARM_UP = 10, 12
+# Ends and folds that are no further apart count as one, since a regularized branch winds where it
+# is nearly vertical, and more so for larger epsilon; with the narrow one hardly any do.
+TOLERANCE, NARROW = 1e-4, 1e-6
+LAST_POT = 16
+POTS = {4: "4.19", 5: "5.202", 10: "3.5"}
+# "up to" so many, §5 and §5.2; 24 is said of a neighborhood of one pot in Figures 11 and 12.
+PAPER, PAPER_MOST = {"4": 3, "5": 5, "10": 15}, 24
 
 
-def kuhn(cards: int, pot: float | None = None) -> str:
+def kuhn(cards: int, pot: int | None = None) -> str:
     """Three-player Kuhn poker with the reductions of Billingham 2018, §2."""
-    own = "" if pot is None else f",pot={pot:g}"
+    own = "" if pot is None else f",pot={pot}"
     return f"kuhn(players=3,cards={cards},reduce=billingham{own})"
 
 
 def first_pot(cards: int) -> float:
-    """Where branches begin: below 2/(N-3), the least pot at which anybody can gain (§2)."""
+    """First pot of a branch, below 2/(N-3), the least at which anybody can gain (§2)."""
     return 0.9 * 2 / (cards - 3)
 
 
-def prepared(game: Game, epsilon: float) -> Any:
+class Case(NamedTuple):
+    """A branch over a range of the pot, and the seconds and MiB that it is meant to stay below."""
+
+    game: str
+    first: float
+    last: float
+    epsilon: float
+    goals: dict[str, float]
+
+
+CASES = (
+    Case("skp", 2, 6, 1e-9, {"cpu_s": 1}),
+    Case(kuhn(4), 2, 16, 1e-7, {"cpu_s": 1}),
+    Case(kuhn(5), first_pot(5), 16, 1e-7, {}),
+    Case(kuhn(8), first_pot(8), 16, 1e-7, {}),
+    Case(kuhn(10), first_pot(10), 16, 1e-7, {"cpu_s": 15}),
+    Case(kuhn(13), first_pot(13), 16, 1e-7, {"cpu_s": 60}),
+    Case(kuhn(26), first_pot(26), 10, 1e-6, {"cpu_s": 180, "peak_MiB": 500}),
+    Case(kuhn(52), first_pot(52), 10, 1e-4, {"cpu_s": 480}),
+    Case("kuhn(players=4,cards=6)", 1, 8, 1e-4, {"cpu_s": 60}),
+    Case("kuhn(players=3,cards=4,raises=1)", 2, 8, 1e-6, {}),
+)
+
+
+# -- Costs ---------------------------------------------------------------------------------------
+
+
+def arclength_cost(
+    cases: Sequence[int] = range(len(CASES)), starts: int = 100, *, leduc: bool = True
+) -> dict[str, Any]:
+    """Measure branches, homotopies from random starts, and that of Leduc poker.
+
+    Each case has a process of its own, and all kernels are compiled before the clock starts.
+    """
+    found = {"branches": [in_child("branches:follow_branch", case=case) for case in cases]}
+    if starts:
+        found["starts"] = in_child("branches:random_starts", **STARTS | {"starts": starts})
+    if leduc:
+        found["leduc"] = in_child("branches:homotopies", **LEDUC)
+    return found
+
+
+def follow_branch(case: int) -> dict[str, Any]:
+    """Follow a branch; times in CPU seconds, memory in bytes.
+
+    A branch costs the time from nothing to the other end of its range. What it takes to make a
+    fold exact is measured apart, at some folds.
+    """
+    from eqbench.registry import load_game
+
+    game, first, last, epsilon, goals = CASES[case]
+    loaded = load_game(game)
+    solver = _prepared(loaded, epsilon)
+    warm = solver.continuation(loaded)
+    for _ in zip(range(WARM_UP), warm.follow(warm.start(first)), strict=False):
+        pass
+    continuation = solver.continuation(loaded)
+    before, begin = peak_bytes(), time.process_time()
+    point = continuation.start(first)
+    start_s, folds, direction = time.process_time() - begin, [], 1.0
+    for after in continuation.follow(point):
+        if direction * after.direction < 0:
+            folds.append((point, after))
+        point, direction = after, after.direction
+        if not first <= point.value <= last:
+            break
+    times = {"cpu_s": time.process_time() - begin, "start_s": start_s}
+    work, peak = continuation.statistics, peak_bytes()
+    some = folds[:: -(-len(folds) // MOST_FOLDS)] if folds else []
+    return {
+        "game": game,
+        "range": [first, last],
+        "reached": point.value,
+        "epsilon": epsilon,
+        "goals": goals,
+        "free": continuation.system.choices.size,
+        **times,
+        **work,
+        "folds": len(folds),
+        "exact_fold_s": [cpu_s(lambda ends=ends: continuation.fold(*ends)) for ends in some],
+        "python_bytes": before,
+        "peak_bytes": peak,
+        "parts_us": _parts(continuation, point),
+    }
+
+
+def _prepared(game: Any, epsilon: float) -> Any:
     """The solver, its kernels compiled for a game."""
     from eqbench.registry import load_solver
     from eqbench.solver import warm_up
@@ -69,30 +138,219 @@ def prepared(game: Game, epsilon: float) -> Any:
     return solver
 
 
-def follow(
-    game: Game, ends: tuple[float, float], epsilon: float, *, longest: float | None = None
-) -> Followed:
-    """The branch from the first value of the parameter up to the last, or as far as it can be.
+def _parts(continuation: Any, point: Any) -> dict[str, list[float]]:
+    """CPU microseconds of the parts of a factorization, several repetitions each.
 
-    Shorter steps than the solver's own longest ones make smoother figures.
+    The evaluation contains the derivatives of the game.
     """
-    from eqbench.continuation import ContinuationError
+    import numpy as np
+    from scipy.linalg import lapack
 
-    first, last = ends
-    continuation = prepared(game, epsilon).continuation(game)
-    if longest is not None:
-        control = replace(continuation.control, largest=longest)
-        continuation = replace(continuation, control=control)
-    points, stalled = [continuation.start(first)], ""
-    try:
-        for point in continuation.follow(points[0]):
-            leaves = not first <= point.value <= last
-            if leaves:
-                border = last if point.value > last else first
-                point = continuation.crossings(points[-1], point, border)[0]
-            points.append(point)
-            if leaves:
-                break
-    except ContinuationError as error:
-        stalled = str(error)
-    return Followed(continuation, points, stalled)
+    system, value = continuation.system, point.value
+    z = point.state["y"][:-1]
+    matrix = system.evaluate(z, continuation.epsilon, value).matrix
+    # any border makes as much work
+    matrix[-1] = matrix[:, -1] = np.linspace(1.0, 2.0, len(matrix))
+    return {
+        "derivatives": repeated_us(lambda: system.linearize(point.behavior, value)),
+        "evaluation": repeated_us(lambda: system.evaluate(z, continuation.epsilon, value)),
+        # the copy stands for the matrix that is made anew each time
+        "lu": repeated_us(lambda: lapack.dgetrf(matrix.T)),
+    }
+
+
+def random_starts(game: str, epsilon: float, starts: int) -> dict[str, Any]:
+    """Time of homotopies from random weights to polished profiles, and their max regrets."""
+    import numpy as np
+
+    from eqbench.registry import load_game
+
+    loaded = load_game(game)
+    continuation = _prepared(loaded, epsilon).continuation(loaded)
+    value = float(loaded.tree.payoffs.value)
+
+    def polished(seed: int) -> Any:
+        start = continuation.start(value, np.random.default_rng(seed))
+        return continuation.polish(start, value)[0]
+
+    polished(0)
+    times, regrets = [], []
+    for seed in range(starts):
+        begin = time.process_time()
+        behavior = polished(seed)
+        times.append(time.process_time() - begin)
+        regrets.append(float(_verified(loaded, behavior).max_regret))
+    settings = {"game": game, "epsilon": epsilon, "starts": starts}
+    return settings | {"cpu_s": times, "max_regrets": regrets}
+
+
+def _verified(game: Any, behavior: Any) -> Any:
+    from eqbench.model.profile import BehaviorProfile
+    from eqbench.verification import verify
+
+    return verify(game.tree, BehaviorProfile.of(game.tree, behavior))
+
+
+def homotopies(game: str, epsilon: float, repetitions: int) -> dict[str, Any]:
+    """Time of a homotopy and of polishing its end, and the verified regrets of both profiles."""
+    from eqbench.registry import load_game
+
+    loaded = load_game(game)
+    _prepared(loaded, epsilon)
+    polishing = _inside("polish")
+    homotopy_s, polish_s = [], []
+    for _ in range(repetitions):
+        system = _inside("regularization").RegularizedGame(loaded)
+        begin = time.process_time()
+        z = _inside("homotopy").descend(system, system.parameter, epsilon)
+        homotopy_s.append(time.process_time() - begin)
+        made = system.frequencies(z, epsilon)
+        start = polishing.Polished(system.behavior(made), system.parameter, float("inf"))
+        begin = time.process_time()
+        end = polishing.polish(system, start, polishing.support_of(system, made))
+        polish_s.append(time.process_time() - begin)
+    return {
+        "game": game,
+        "epsilon": epsilon,
+        "repetitions": repetitions,
+        "homotopy_s": homotopy_s,
+        "polish_s": polish_s,
+        "factorizations": system.counts["factorizations"],
+        "nash_conv_before": float(_verified(loaded, start.behavior).nash_conv),
+        "max_regret_after": float(_verified(loaded, end.behavior).max_regret),
+    }
+
+
+def _inside(name: str) -> Any:
+    """A module of the solver's package, which the solver's contract does not offer."""
+    return importlib.import_module(f"eqbench.solvers.arclength.{name}")
+
+
+# -- How many coexist ----------------------------------------------------------------------------
+
+
+def coexisting(decks: Sequence[int], epsilons: Sequence[float], starts: int) -> dict[str, Any]:
+    """Points of branches at one pot by the number of cards, and equilibria beside them.
+
+    Looked at is the middle of the widest interval in which a branch has most points at one pot,
+    and the pots in `POTS`; there `eqbench trace` polishes and verifies, and around each equilibrium
+    the dimension of the set of equilibria is measured.
+    """
+    rows = [_traced(cards, epsilon, starts) for epsilon in epsilons for cards in decks]
+    bounds = {"tolerance": TOLERANCE, "narrow": NARROW}
+    return {**bounds, "paper": PAPER, "paper_most": PAPER_MOST, "rows": rows}
+
+
+def _traced(cards: int, epsilon: float, starts: int) -> dict[str, Any]:
+    """Follow a branch to count its points, then again to look at some pots."""
+    from eqbench.registry import load_game
+    from eqbench.studies.branch import crossing_counts, read_points
+    from eqbench.studies.trace.study import in_the_middle_of_most
+
+    game = load_game(kuhn(cards))
+    with tempfile.TemporaryDirectory() as folder:
+        counted = _trace(folder, cards, epsilon)
+        values = read_points(game, Path(folder) / "points.csv").values
+    counts = crossing_counts(values, TOLERANCE)
+    fixed = [Fraction(pot) for deck, pot in POTS.items() if deck == cards]
+    pots = dict.fromkeys([in_the_middle_of_most(counts), *fixed])
+    with tempfile.TemporaryDirectory() as folder:
+        reached = [pot for pot in pots if pot <= values.max()]
+        summary = _trace(folder, cards, epsilon, at=tuple(reached), starts=starts)
+        found = {at["parameter"]: _looked_at(game, at, Path(folder)) for at in summary["at"]}
+    return {
+        "cards": cards,
+        "epsilon": epsilon,
+        "points": counted["points"],
+        "reached": counted["last"],
+        "stalled": counted["reason"],
+        "most": counts.most,
+        "most_narrow": crossing_counts(values, NARROW).most,
+        "intervals": counts.intervals(counts.most),
+        "at": [found[float(pot)] for pot in reached],
+    }
+
+
+def _trace(folder: str, cards: int, epsilon: float, **asked: Any) -> dict[str, Any]:
+    """Summary of `eqbench trace`, in whose folder the points and profiles are."""
+    from eqbench.studies.frame import study_in
+    from eqbench.studies.requests import TraceRequest
+    from eqbench.studies.trace.study import TraceStudy
+
+    ends = {"first": Fraction(repr(first_pot(cards))), "last": Fraction(LAST_POT)}
+    solver = f"arclength(epsilon={epsilon})"
+    request = TraceRequest(game=kuhn(cards), solver=solver, **ends, **asked)
+    return study_in(Path(folder), TraceStudy(request))
+
+
+def _looked_at(game: Any, entry: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Return the equilibria at one pot, with the dimension around each."""
+    from eqbench.equilibria.dimension import local_dimension
+    from eqbench.model.profile_json import parse_profile, profile_from_json
+
+    there = game.at(pot=Fraction(repr(entry["parameter"])))
+    equilibria = entry["equilibria"]
+    texts = [(folder / each["profile"]).read_text(encoding="utf-8") for each in equilibria]
+    profiles = [profile_from_json(there.tree, parse_profile(text)) for text in texts]
+    sizes = [local_dimension(there, profile.probabilities) for profile in profiles]
+    counts = ("parameter", "vertical", "crossings", "polished", "distinct_payoffs", "beside")
+    return {name: entry[name] for name in counts} | {
+        "dimensions": [None if size is None else size.on_path for size in sizes],
+        "max_regrets": [each["max_regret"] for each in equilibria],
+        "payoffs": [each["payoffs"] for each in equilibria],
+    }
+
+
+# -- Many cards ----------------------------------------------------------------------------------
+
+
+def many_cards(decks: Sequence[int], pot: int, epsilon: float) -> dict[str, Any]:
+    """Payoffs and strategies of three players with decks of N, 2N, … cards.
+
+    Card k of N stands at (k - 1/2)/N. Compared are two cards of the larger deck and the card of
+    the smaller one that has their quantiles. Shown is the equilibrium, polished and verified, to
+    which the homotopy with uniform weights leads, one of several.
+    """
+    from eqbench.registry import load_game
+
+    rows, aggression = [], []
+    for cards in decks:
+        game = load_game(kuhn(cards, pot))
+        continuation = _prepared(game, epsilon).continuation(game)
+        begin = time.process_time()
+        behavior, _ = continuation.polish(continuation.start(float(pot)), float(pot))
+        times = {"cpu_s": time.process_time() - begin}
+        found = _verified(game, behavior)
+        payoffs = [float(payoff) for payoff in found.payoffs]
+        regret = {"max_regret": float(found.max_regret)}
+        rows.append({"cards": cards, "payoffs": payoffs, **regret, **times})
+        aggression.append(_aggression(game.tree, behavior))
+    agreement = [
+        {"cards": list(pair), "nodes": _agreement(*both)}
+        for pair, both in zip(pairwise(decks), pairwise(aggression), strict=True)
+    ]
+    return {"three_players": rows, "agreement": agreement}
+
+
+def _aggression(tree: Any, behavior: Any) -> Any:
+    """Frequencies of betting or calling by node and card, times the share still held."""
+    from eqbench.equilibria.kuhn_ranges import NODES, KuhnNodes, held
+
+    frequencies = KuhnNodes.of(tree).aggression(behavior)
+    return (held(frequencies) * frequencies).reshape(len(NODES), -1)
+
+
+def _agreement(small: Any, large: Any) -> list[dict[str, Any]]:
+    """Shares of hands that bet or call at each node, and the mean difference at equal quantiles."""
+    import numpy as np
+
+    pairs = large.reshape(*small.shape, -1).mean(axis=2)
+    difference = np.abs(pairs - small).mean(axis=1)
+    return [
+        {
+            "node": row + 1,
+            "shares": [float(small[row].mean()), float(large[row].mean())],
+            "mean_difference": float(difference[row]),
+        }
+        for row in range(len(small))
+    ]

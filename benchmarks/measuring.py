@@ -1,61 +1,88 @@
-"""What the benchmark scripts share: one thread, `eqbench run`, and files of raw results."""
+"""Shared by all measurements: one thread, clocks, processes of their own, commands of eqbench."""
 
 from __future__ import annotations
 
 import json
 import os
+import resource
 import subprocess
 import sys
-from collections.abc import Iterable
+import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-RESULTS = Path(__file__).resolve().parent / "results"
-THREAD_VARIABLES = (
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "NUMBA_NUM_THREADS",
+if TYPE_CHECKING:
+    from eqbench.solver import Candidate, Monitor, Termination
+
+RUN = Path(__file__).resolve().parent / "run.py"
+ONE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
 )
+AMPLE_S = 600.0
+REPETITION_S, REPETITIONS = 0.02, 9
 
 
-def use_one_thread() -> None:
-    """Hold numerical libraries to one thread; call it before they are imported."""
-    os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))
+def cpu_s(work: Callable[[], Any], count: int = 1) -> float:
+    """CPU seconds that this process takes for so many calls."""
+    begin = time.process_time()
+    for _ in range(count):
+        work()
+    return time.process_time() - begin
 
 
-def run_cells(
-    games: Iterable[str],
-    solvers: Iterable[str],
-    *,
-    timeout_s: float,
-    seeds: int,
-    threads: int = 1,
-    iterations: int | None = None,
-) -> list[dict[str, Any]]:
-    """Cells of `eqbench run`, as its ``--json`` prints them; their results are kept in results/."""
-    command = [sys.executable, "-m", "eqbench", "run", "--json"]
-    for game in games:
-        command += ["--game", game]
-    command += ["--solver", ",".join(solvers), "--seeds", str(seeds)]
-    command += ["--timeout", str(timeout_s), "--threads", str(threads)]
-    command += [] if iterations is None else ["--iterations", str(iterations)]
-    one_thread = dict.fromkeys(THREAD_VARIABLES, "1")
-    done = subprocess.run(
-        command, stdout=subprocess.PIPE, check=False, text=True, env=os.environ | one_thread
-    )
-    return json.loads(done.stdout)["cells"]
+def calls_of(work: Callable[[], Any]) -> int:
+    """Number of calls that make a repetition."""
+    return max(1, int(REPETITION_S / min(cpu_s(work) for _ in range(5))))
 
 
-def write_results(name: str, data: dict[str, Any]) -> None:
-    """Write ``results/<name>.json``: the environment and `data`."""
-    from eqbench.harness.environment import environment
-
-    RESULTS.mkdir(exist_ok=True)
-    text = json.dumps({"environment": environment()} | data, indent=1, allow_nan=False)
-    (RESULTS / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+def repeated_us(work: Callable[[], Any]) -> list[float]:
+    """CPU microseconds of one call in each of several repetitions."""
+    count = calls_of(work)
+    return [1e6 * cpu_s(work, count) / count for _ in range(REPETITIONS)]
 
 
-def read_results(name: str) -> dict[str, Any]:
-    """Raw results of a benchmark; FileNotFoundError if it has not been run."""
-    return json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+def peak_bytes() -> int:
+    """Largest resident memory of this process so far."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else 1024 * peak
+
+
+def in_child(function: str, **options: Any) -> dict[str, Any]:
+    """Call ``module:function`` in a process of its own, whose memory is its own."""
+    command = [sys.executable, str(RUN), "--call", function, json.dumps(options)]
+    return json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
+
+
+def eqbench_json(*words: str) -> dict[str, Any]:
+    """Run a command of eqbench with ``--json``; its answer counts whatever its exit code."""
+    command = [sys.executable, "-m", "eqbench", *words, "--json"]
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=False, env=os.environ | ONE_THREAD)
+    return json.loads(done.stdout)
+
+
+class Solved(NamedTuple):
+    """The end of a solve: all that was handed over in its order, monitor, termination."""
+
+    candidates: list[Candidate]
+    monitor: Monitor
+    ended: Termination
+
+    def last(self, claim: str) -> Candidate:
+        """The last profile that was handed over with this claim."""
+        return next(each for each in reversed(self.candidates) if each.claim == claim)
+
+
+def solved(
+    solver: Any, game: Any, *, iterations: int | None = None, target: float = 0.0, seed: int = 0
+) -> Solved:
+    """Solve a game in this process, by nothing but the solver."""
+    import numpy as np
+
+    from eqbench.solver import Budget, Monitor
+
+    reports: list[Any] = []
+    monitor = Monitor(game, Budget(AMPLE_S, iterations, target=target), reports.append)
+    ended = solver.solve(game, monitor, np.random.default_rng(seed))
+    handed = [report.candidate for report in reports if report.kind == "candidate"]
+    return Solved(handed, monitor, ended)

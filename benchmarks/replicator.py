@@ -1,12 +1,9 @@
 """Replicator dynamics of simplified three-player Kuhn poker: cost of the integrators.
 
-    python benchmarks/replicator.py
-
-One trajectory of Billingham (2017), equation (24), to time 10,000 at tolerance 1e-10, in log-odds,
-at pots of two of his cases. All in this process on one thread, in turns: `solve_ivp` of SciPy with
-a right side as a researcher would write it, and the flow of the solver `replicator` with each
-integrator, which integrates the three profits besides. Compilation is left out of all; that of
-heyoka is given apart, with its caches empty.
+One trajectory of Billingham (2017), equation (24), at tolerance 1e-10, in log-odds, at pots of two
+of his cases: `solve_ivp` of SciPy with a right side as a researcher would write it, and the flow of
+the solver `replicator` with each integrator, which integrates the three profits besides, in turns.
+Compilation is left out of all; that of heyoka is given apart, with its caches empty.
 
 Three scripts are measured: the eleven polynomials of the paper written down in NumPy's numbers,
 with RK45, which `solve_ivp` takes by itself and which is the pair of Dormand and Prince that the
@@ -18,19 +15,15 @@ The trajectories agree until chaos tells them apart: differences are those at ti
 
 from __future__ import annotations
 
-import argparse
-import statistics
-import time
-from collections.abc import Callable
-from importlib import metadata
+import time as clock
+from collections.abc import Callable, Sequence
+from functools import partial
 from math import exp
 from typing import Any
 
 import numpy as np
-from measuring import use_one_thread, write_results
 from scipy.special import expit
 
-POTS = (3.1, 4.65)
 INTEGRATORS = ("dop853", "lsoda", "heyoka")
 TOLERANCE = 1e-10
 COMPARED_AT = 100.0
@@ -43,103 +36,73 @@ PLACES = {
 START = np.array([0.5, -0.3, 0.2, -0.7, 0.1, 0.4, -0.6, 0.3, -0.2, 0.8, -0.1])
 
 
-def main() -> None:
-    """Measure, print one line per pot, and write the raw results."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--time", type=float, default=10_000.0, help="where trajectories end")
-    parser.add_argument("--repetitions", type=int, default=3)
-    options = parser.parse_args()
-    use_one_thread()
-    rows = [measure(pot, options.time, options.repetitions) for pot in POTS]
-    versions = {name: metadata.version(name) for name in ("scipy", "heyoka")}
-    found = {"tolerance": TOLERANCE, "compared_at": COMPARED_AT, "rows": rows}
-    write_results("replicator", vars(options) | versions | found)
+def integrators(
+    time: float, repetitions: int, pots: Sequence[float] = (3.1, 4.65)
+) -> dict[str, Any]:
+    """Seconds of every method up to a time, and how far apart they are at time 100."""
+    rows = [_measured(pot, time, repetitions) for pot in pots]
+    return {"tolerance": TOLERANCE, "compared_at": COMPARED_AT, "rows": rows}
 
 
-def measure(pot: float, end: float, repetitions: int) -> dict[str, Any]:
-    """Seconds of every method to time `end`, and how far apart they are at time 100."""
+def _measured(pot: float, end: float, repetitions: int) -> dict[str, Any]:
     import eqbench
 
     game = eqbench.load_game(f"skp(pot={pot})")
-    order = places(game.tree)
-    compile_s = compile_heyoka(game)
-    flows = {
-        name: eqbench.load_solver(f"replicator(integrator={name},tolerance={TOLERANCE})").flow(game)
-        for name in INTEGRATORS
-    }
+    order = _places(game.tree)
+    compile_s = _compile_heyoka(game)
     state = np.empty(len(START))
     state[order] = START
-    methods: dict[str, Callable[[float], np.ndarray]] = {
-        name: lambda end, flow=flow: final(flow, state, end)[order] for name, flow in flows.items()
-    }
+    methods: dict[str, Callable[[float], np.ndarray]] = {}
+    for name in INTEGRATORS:
+        solver = eqbench.load_solver(f"replicator(integrator={name},tolerance={TOLERANCE})")
+        methods[name] = partial(_final, solver.flow(game), state, order)
     for name, (method, right_side) in SCRIPTS.items():
-        methods[name] = lambda end, method=method, right_side=right_side: by_solve_ivp(
-            right_side, method, pot, end
-        )
+        methods[name] = partial(_by_solve_ivp, right_side, method, pot)
     near = {name: method(COMPARED_AT) for name, method in methods.items()}
     seconds: dict[str, list[float]] = {name: [] for name in methods}
     for _ in range(repetitions):
         for name, method in methods.items():
-            before = time.perf_counter()
+            before = clock.perf_counter()
             method(end)
-            seconds[name].append(time.perf_counter() - before)
-    median = {name: statistics.median(values) for name, values in seconds.items()}
-    words = [
-        f"{name} {taken:.3f} s ("
-        + ", ".join(f"{median[script] / taken:.1f}× {script}" for script in SCRIPTS)
-        + ")"
-        for name, taken in median.items()
-    ]
-    print(f"pot {pot}: {'; '.join(words)}; heyoka compiled in {compile_s:.2f} s")
-    differences = {
-        name: float(np.abs(near[name] - near["numpy_dop853"]).max()) for name in INTEGRATORS
-    }
-    return {
-        "pot": pot,
-        "seconds": seconds,
-        "heyoka_compile_s": compile_s,
-        "differences": differences,
-    }
+            seconds[name].append(clock.perf_counter() - before)
+    apart = {name: float(np.abs(near[name] - near["numpy_dop853"]).max()) for name in INTEGRATORS}
+    return {"pot": pot, "seconds": seconds, "heyoka_compile_s": compile_s, "differences": apart}
 
 
-def final(flow: Any, state: np.ndarray, end: float) -> np.ndarray:
-    """State of a flow at time `end`."""
+def _final(flow: Any, state: np.ndarray, order: np.ndarray, end: float) -> np.ndarray:
+    """State of a flow at time `end`, in the order of `PLACES`."""
     trajectory = flow.integrate(state, np.array([0.0, end]))
     if trajectory.ending:
         raise RuntimeError(trajectory.ending)
-    return trajectory.states[-1]
+    return trajectory.states[-1][order]
 
 
-def by_solve_ivp(right_side: Callable[..., Any], method: str, pot: float, end: float) -> np.ndarray:
+def _by_solve_ivp(
+    right_side: Callable[..., Any], method: str, pot: float, end: float
+) -> np.ndarray:
     """State at time `end` by SciPy's driver."""
     from scipy.integrate import solve_ivp
 
+    accuracy = {"rtol": TOLERANCE, "atol": TOLERANCE}
     found = solve_ivp(
-        right_side,
-        (0.0, end),
-        START,
-        method=method,
-        rtol=TOLERANCE,
-        atol=TOLERANCE,
-        t_eval=[end],
-        args=(pot,),
+        right_side, (0.0, end), START, method=method, t_eval=[end], args=(pot,), **accuracy
     )
     if not found.success:
         raise RuntimeError(found.message)
     return found.y[:, -1]
 
 
-def in_numpy(_: float, F: np.ndarray, P: float) -> np.ndarray:
+def _in_numpy(_: float, F: np.ndarray, P: float) -> np.ndarray:
     """Right side of Billingham's equation (24); F are log-odds in the order of `PLACES`."""
-    return np.array(gradient(expit(F), P))
+    return np.array(_gradient(expit(F), P))
 
 
-def in_python(_: float, F: np.ndarray, P: float) -> list[float]:
+def _in_python(_: float, F: np.ndarray, P: float) -> list[float]:
     """The same in Python's numbers; beyond log-odds of 709 `exp` would overflow."""
-    return gradient([1.0 / (1.0 + exp(min(-x, 700.0))) for x in F.tolist()], P)
+    return _gradient([1.0 / (1.0 + exp(min(-x, 700.0))) for x in F.tolist()], P)
 
 
-def gradient(f: Any, P: float) -> list[float]:
+def _gradient(f: Any, P: float) -> list[float]:
     """Derivatives of 24 times the payoffs (Billingham 2017, Table 1) by the frequencies."""
     a1, b1, c1, d1, a2, b2, c2, d2, b3, c3, d3 = f
     return [
@@ -157,7 +120,7 @@ def gradient(f: Any, P: float) -> list[float]:
     ]
 
 
-def places(tree: Any) -> np.ndarray:
+def _places(tree: Any) -> np.ndarray:
     """Index among the log-odds of a flow of each of Billingham's variables."""
     from eqbench.model.choices import Choices
 
@@ -166,7 +129,7 @@ def places(tree: Any) -> np.ndarray:
     return np.array([known[place] for place in PLACES.values()])
 
 
-def compile_heyoka(game: Any) -> float:
+def _compile_heyoka(game: Any) -> float:
     """Seconds that heyoka takes to compile the flow of a game."""
     import heyoka
 
@@ -174,17 +137,13 @@ def compile_heyoka(game: Any) -> float:
 
     heyoka.llvm_state.clear_memcache()
     heyoka.llvm_state.clear_diskcache()
-    before = time.perf_counter()
+    before = clock.perf_counter()
     eqbench.load_solver("replicator(integrator=heyoka)").prepare(game)
-    return time.perf_counter() - before
+    return clock.perf_counter() - before
 
 
 SCRIPTS = {
-    "numpy_rk45": ("RK45", in_numpy),
-    "numpy_dop853": ("DOP853", in_numpy),
-    "python_dop853": ("DOP853", in_python),
+    "numpy_rk45": ("RK45", _in_numpy),
+    "numpy_dop853": ("DOP853", _in_numpy),
+    "python_dop853": ("DOP853", _in_python),
 }
-
-
-if __name__ == "__main__":
-    main()

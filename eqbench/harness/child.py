@@ -21,6 +21,7 @@ from typing import Any
 import psutil
 
 from eqbench.errors import DocumentError
+from eqbench.harness.fork_server import ForkedProcess, ForkServerError, server_for
 from eqbench.harness.frames import (
     MOST_BYTES,
     Clocks,
@@ -185,7 +186,14 @@ def run_child(
     with tempfile.TemporaryFile() as log:
         try:
             with interrupts_held():
-                child = _Child(limits, log, on_frame, stop or threading.Event(), most_bytes)
+                child = _Child(
+                    limits,
+                    log,
+                    on_frame,
+                    stop or threading.Event(),
+                    most_bytes,
+                    solves=job.get("do") == "solve",
+                )
                 guardian.watch(child.process.pid)
             child.send(job)
             child.watch()
@@ -214,6 +222,8 @@ class _Child:
         on_frame: Callable[[Frame], None],
         stop: threading.Event,
         most_bytes: int,
+        *,
+        solves: bool = False,
     ) -> None:
         self.limits, self.on_frame, self.stop = limits, on_frame, stop
         self.outcome = Outcome()
@@ -221,7 +231,7 @@ class _Child:
         held, self.control = os.pipe()  # the keeper ends what is left when this end is closed
         try:
             self.started = time.monotonic()
-            self.process = _start(limits, log, sender, held)
+            self.process = _start(limits, log, sender, held, solves=solves)
         except BaseException:
             os.close(receiver)
             os.close(self.control)
@@ -323,6 +333,8 @@ class _Child:
 
     def _gone(self) -> bool:
         """Whether the leader has ended; it is not reaped, so that its group stays ours."""
+        if isinstance(self.process, ForkedProcess):
+            return self.process.has_ended()
         if not hasattr(os, "waitid"):  # macOS before Python 3.13
             return self.process.poll() is not None
         flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
@@ -352,7 +364,28 @@ class _Child:
         return True
 
 
-def _start(limits: Limits, log: Any, sender: int, held: int) -> subprocess.Popen[bytes]:
+def _start(
+    limits: Limits, log: Any, sender: int, held: int, *, solves: bool
+) -> subprocess.Popen[bytes] | ForkedProcess:
+    """Fork a worker where that can be done, else start one."""
+    environment = os.environ | {name: str(limits.threads) for name in THREAD_VARIABLES}
+    try:
+        server = server_for(environment, limits.threads)
+        return server.start(
+            environment,
+            log.fileno(),
+            (sender, held),
+            solves=solves,
+            patience_s=limits.setup_timeout_s,
+        )
+    except ForkServerError:
+        return _spawn(environment, log, sender, held)
+
+
+def _spawn(
+    environment: dict[str, str], log: Any, sender: int, held: int
+) -> subprocess.Popen[bytes]:
+    """Start a worker as a new interpreter."""
     return subprocess.Popen(
         # -P: a file of the user's folder must not pass for a module of ours
         [sys.executable, "-P", "-m", "eqbench.harness.worker", str(sender), str(held)],
@@ -361,7 +394,7 @@ def _start(limits: Limits, log: Any, sender: int, held: int) -> subprocess.Popen
         stderr=subprocess.STDOUT,
         pass_fds=(sender, held),
         start_new_session=True,
-        env=os.environ | {name: str(limits.threads) for name in THREAD_VARIABLES},
+        env=environment,
     )
 
 

@@ -141,7 +141,7 @@ def _resident_bytes() -> int:
     return int(psutil.Process().memory_info().rss)
 
 
-def _leave(code: int) -> NoReturn:
+def leave(code: int) -> NoReturn:
     """End this process after its last word; taking down Numba and the interpreter takes long."""
     import ctypes
 
@@ -153,4 +153,4 @@ def _leave(code: int) -> NoReturn:
 
 
 if __name__ == "__main__":
-    _leave(main())
+    leave(main())

@@ -11,7 +11,7 @@ from functools import cache
 from eqbench.errors import GameTooLargeError
 
 DEFAULT_MAX_NODES = 10_000_000
-# Peak while a large dealt game is built and compiled (benchmarks/large_games.py); games that are
+# Peak while a large dealt game is built and compiled (benchmark large_games); games that are
 # put together node by node take up to 600.
 BUILDING_BYTES_PER_NODE = 220
 

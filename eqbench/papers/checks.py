@@ -3,28 +3,12 @@
     check = term { "and" term }
     term  = [ key ":" ] ( relation [ value ] | value-free word )
 
-Where a relation has no value of its own, it is held against the number that is printed, which may
-follow a formula and ``=``. With a key, the term is about that entry of a table only; ``max``,
-``min`` and ``count`` are keys of all lists and tables.
-
-==================  =====================================================================
-``=`` *v*           equal: exactly for numbers, letter by letter for words and lists
-``~ digits``        within half a unit of the last digit that is printed
-``~ t``, ``~ t of v``    within a distance t (of v)
-``~ x f``, ``~ x f of v``  within a factor f, either way (of v)
-``<``, ``<=``, ``>``, ``>=`` *v*   below, at most, above, at least
-``in a..b``         between a and b, both allowed
-``has a, b``        a list or an interval that contains these
-``one of a, b``     one of these
-``rises``, ``falls``   a list that goes strictly up or down
-``numbers``         a list of all numbers that are printed, in their order
-``formula``, ``at_most``, ``sign``, ``holds``, ``follows``, ``bounds``, ``decides`` *text*
-                    formulas and relations at points: `eqbench.papers.formulas`
-==================  =====================================================================
-
-Of several values, as a list or a table, all must pass (and there must be one), but for ``=``,
-``has``, ``rises`` and ``falls``, which are about the whole list. A value may be ``printed``, or
-another entry of the table, as in ``equilibria: = [members]``.
+``docs/how_to/add_a_paper.md`` has the table of the relations and words. Where a relation has no
+value of its own, it is held against the number that is printed, which may follow a formula and
+``=``. A value may be ``printed``, or another entry of the table, as in ``equilibria: = [members]``.
+With a key, the term is about that entry of a table only; ``max``, ``min`` and ``count`` are keys of
+all lists and tables. Of several values, as a list or a table, all must pass (and there must be
+one), but for ``=``, ``has``, ``rises`` and ``falls``, which are about the whole list.
 """
 
 from __future__ import annotations
@@ -32,7 +16,7 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -47,6 +31,7 @@ NUMBER = re.compile(
 _RELATION = re.compile(r"[=~<>]|(in|has|one of) ")
 MOST_SHOWN = 12  # numbers of a list
 LONGEST = 10_000  # denominator of a fraction that is written out
+_OF_ALL: dict[str, Callable[[Sequence[Any]], Any]] = {"max": max, "min": min, "count": len}
 _SLACK = 1 + Fraction(1, 10**9)  # a figure just between two roundings agrees with both
 
 
@@ -76,15 +61,17 @@ class Missing:
 def number_in(text: str) -> tuple[Fraction, Fraction]:
     """The only number in a text or behind its last ``=``, and half a unit of its last digit.
 
-    Raises
-    ------
-    UsageError
-        If there is none, or are several.
+    UsageError if there is none, or are several.
     """
     found = NUMBER.findall(text.rpartition("=")[2])
     if len(found) != 1:
         raise UsageError(f"{text!r} has {len(found)} numbers; give the check a value of its own")
-    return parse_number(found[0]), half_unit(found[0])
+    value = parse_number(found[0])
+    if "/" in found[0]:
+        return value, Fraction(0)
+    mantissa, _, exponent = found[0].replace("−", "-").partition("e")
+    decimals = len(mantissa.partition(".")[2])
+    return value, Fraction(10) ** (int(exponent or 0) - decimals) / 2
 
 
 def parse_number(text: str) -> Fraction:
@@ -92,22 +79,10 @@ def parse_number(text: str) -> Fraction:
     return Fraction(text.replace(",", "").replace("−", "-"))
 
 
-def half_unit(text: str) -> Fraction:
-    """Half a unit of the last digit of a printed number; nothing for a fraction."""
-    if "/" in text:
-        return Fraction(0)
-    mantissa, _, exponent = text.replace("−", "-").partition("e")
-    decimals = len(mantissa.partition(".")[2])
-    return Fraction(10) ** (int(exponent or 0) - decimals) / 2
-
-
 def passes(check: str, ours: Any, printed: str) -> bool | None:
     """Return whether a value of ours passes a check; None if a bound or a gap leaves it open.
 
-    Raises
-    ------
-    UsageError
-        If the check is not in the language, or has nothing to compare with.
+    UsageError if the check is not in the language, or has nothing to compare with.
     """
     value = ours.value if isinstance(ours, Finding) else ours
     if isinstance(value, Missing):  # an entry of a table
@@ -127,62 +102,66 @@ def _passes(term: str, ours: Any, printed: str) -> bool | None:
         return passes(about, _entry(ours, key), printed)
     rest, items = rest.strip(), _items(ours)
     if term == "numbers":
-        return list(items) == [parse_number(text) for text in NUMBER.findall(printed)]
+        return items == [parse_number(text) for text in NUMBER.findall(printed)]
     if term in ("rises", "falls"):
-        return _is_monotone(items, term)
+        steps = pairwise(items if term == "rises" else items[::-1])
+        return len(items) > 1 and all(before < after for before, after in steps)
     if relation == "=":
         return _equal(ours, printed if rest in ("", "printed") else rest)
     if relation == "has":
-        return all(_contains(ours, part) for part in _parts(rest))
+        if isinstance(ours, Interval):
+            return all(ours.low <= parse_number(part) <= ours.high for part in _parts(rest))
+        return all(any(_equal(item, part) for item in items) for part in _parts(rest))
     if relation == "one" and rest.startswith("of "):
         return bool(items) and all(any(_equal(o, v) for v in _parts(rest[3:])) for o in items)
-    low, high = _allowed(relation, rest, printed)
-    inside = {_inside(item, low, high, strict=relation in ("<", ">")) for item in items}
+    allowed = _allowed(relation, rest, printed)
+    inside = {_inside(item, allowed, strict=relation in ("<", ">")) for item in items}
     return None if inside == {True, None} or inside == {None} else inside == {True}
+
+
+def entries_of(value: Any) -> dict[str, Any]:
+    """The entries of a table by their keys as text; none if it is no table."""
+    return {str(key): item for key, item in value.items()} if isinstance(value, Mapping) else {}
 
 
 def _entry(ours: Any, key: str) -> Any:
     """What a key names in a list or table."""
-    by_text = {str(own): item for own, item in ours.items()} if isinstance(ours, Mapping) else {}
-    if key in by_text:
-        return by_text[key]
-    if key not in ("max", "min", "count"):
-        raise UsageError(f"the check has the key {key!r}, but there is only {', '.join(by_text)}")
-    items = _items(ours)
-    return len(items) if key == "count" else max(items) if key == "max" else min(items)
+    entries = entries_of(ours)
+    if key in entries:
+        return entries[key]
+    if key not in _OF_ALL:
+        raise UsageError(f"the check has the key {key!r}, but there is only {', '.join(entries)}")
+    return _OF_ALL[key](_items(ours))
 
 
-def _allowed(relation: str, rest: str, printed: str) -> tuple[Any, Any]:
-    """Both ends of the numbers that a relation allows."""
+def _allowed(relation: str, rest: str, printed: str) -> Interval:
+    """The numbers that a relation allows; an end need not belong to them."""
     if relation in ("<", "<="):
-        return -math.inf, _operand(rest, printed)
+        return Interval(-math.inf, _operand(rest, printed))
     if relation in (">", ">="):
-        return _operand(rest, printed), math.inf
+        return Interval(_operand(rest, printed), math.inf)
     if relation == "in" and ".." in rest:
-        low, high = (_operand(end, printed) for end in rest.split(".."))
-        return low, high
+        return Interval(*(_operand(end, printed) for end in rest.split("..")))
     if relation != "~" or not rest:
         raise UsageError(f"the check {relation} {rest} is none of the language of claims")
     how, _, of = rest.partition(" of ")
     if how == "digits":
         wanted, distance = number_in(of or printed)
-        return wanted - distance * _SLACK, wanted + distance * _SLACK
-    wanted = _operand(of, printed)
-    if how.startswith("x"):
-        low, high = sorted((wanted / parse_number(how[1:]), wanted * parse_number(how[1:])))
-        return low, high
-    return wanted - parse_number(how) * _SLACK, wanted + parse_number(how) * _SLACK
-
-
-def _inside(ours: Any, low: Any, high: Any, *, strict: bool) -> bool | None:
-    ends = (ours.low, ours.high) if isinstance(ours, Interval) else (ours, ours)
-    if strict:
-        within = low < ends[0] and ends[1] < high
-        outside = ends[1] <= low or ends[0] >= high
     else:
-        within = low <= ends[0] and ends[1] <= high
-        outside = ends[1] < low or ends[0] > high
-    return True if within else False if outside else None
+        wanted = _operand(of, printed)
+        if how.startswith("x"):
+            ends = wanted / parse_number(how[1:]), wanted * parse_number(how[1:])
+            return Interval(min(ends), max(ends))
+        distance = parse_number(how)
+    return Interval(wanted - distance * _SLACK, wanted + distance * _SLACK)
+
+
+def _inside(ours: Any, allowed: Interval, *, strict: bool) -> bool | None:
+    own = ours if isinstance(ours, Interval) else Interval(ours, ours)
+    below = operator.lt if strict else operator.le
+    if below(allowed.low, own.low) and below(own.high, allowed.high):
+        return True
+    return None if below(allowed.low, own.high) and below(own.low, allowed.high) else False
 
 
 def _operand(text: str, printed: str) -> Fraction:
@@ -209,18 +188,7 @@ def _equal(ours: Any, text: str) -> bool:
     return str(ours) == text.strip()
 
 
-def _contains(ours: Any, part: str) -> bool:
-    if isinstance(ours, Interval):
-        return bool(ours.low <= parse_number(part) <= ours.high)
-    return any(_equal(item, part) for item in _items(ours))
-
-
-def _is_monotone(values: Sequence[Any], way: str) -> bool:
-    ordered = operator.lt if way == "rises" else operator.gt
-    return len(values) > 1 and all(ordered(a, b) for a, b in pairwise(values))
-
-
-def _items(ours: Any) -> Sequence[Any]:
+def _items(ours: Any) -> list[Any]:
     """Values one by one."""
     if isinstance(ours, Mapping):
         ours = ours.values()
@@ -240,14 +208,14 @@ def shown(value: Any) -> str:
     match value:
         case Finding(shown=other):
             return shown(other)
-        case Interval(low=low, high=high) if low == high:
-            return shown(low)
         case Missing(why=why):
             return why
+        case Interval(low=low, high=high) if math.isinf(high):
+            return f"at least {shown(low)}"
+        case Interval(low=low, high=high) if math.isinf(low):
+            return f"at most {shown(high)}"
         case Interval(low=low, high=high):
-            if math.isinf(high):
-                return f"at least {shown(low)}"
-            return f"at most {shown(high)}" if math.isinf(low) else f"{shown(low)} to {shown(high)}"
+            return shown(low) if low == high else f"{shown(low)} to {shown(high)}"
         case bool():
             return "yes" if value else "no"
         case Fraction() if value.denominator > LONGEST:

@@ -1,25 +1,15 @@
 """Printed formulas and relations, held against our values at points where their letters have one.
 
-    formula     has our value at every point; two of them, joined by ``to``, have both our values
-    at_most     is not below our value at any point
-    sign        what is printed after a comma is a sign, as ``, ≤ 0``: our values have it everywhere
-    holds       relations, all true at every point
-    follows     relations; wherever the first is true, so are the others, and it is true somewhere
-    bounds      a chain of ≤ or ≥, true at every point and an equality at some point for each sign
-    decides     ``relation: name = 1; reversed: 0``, or the other way round: our value, a slope,
-                is positive where the name is to be 1
-
-Formulas are read as they are printed: ``2P − 4 − (P+1) (c2 + d3)``, with names of one letter and
-digits, ``²``, ``^``, ``√`` and ``min{a, b}``; ``(a + b)/2c`` is divided by both. What stands before
-a sign, or after a comma and a sign, as in ``≤ a + b, > 0``, is no part of a formula. Relations are
-joined by ``&`` or commas; behind ``where`` stands a relation that says at which points, and words
-may follow a colon, ``in every`` or ``without``. Exact numbers are compared exactly.
+The words for what is to be true of them, and how they are written, stand in
+``docs/how_to/add_a_paper.md``. Exact numbers are compared exactly.
 """
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -57,22 +47,16 @@ class Points:
 def formula_passes(relation: str, text: str, ours: Points | Sequence[Points]) -> bool:
     """Return whether our points are as a printed text says; each group of them, if there are some.
 
-    Raises
-    ------
-    UsageError
-        If the text is no formula or relation.
+    UsageError if the text is no formula or relation.
     """
-    groups = [ours] if isinstance(ours, Points) else ours
     text, _, where = text.partition(" where ")
+    groups = [ours] if isinstance(ours, Points) else ours
+    if where:  # the points at which it is true, for relations alone
+        met = ([names for names in group.names if is_true(where, names)] for group in groups)
+        groups = [Points(at, (), of.distance) for at, of in zip(met, groups, strict=True)]
     return bool(groups) and all(
-        bool(group.names) and _RELATIONS[relation](text, group)
-        for group in (_those(where, group) if where else group for group in groups)
+        bool(group.names) and _RELATIONS[relation](text, group) for group in groups
     )
-
-
-def _those(where: str, ours: Points) -> Points:
-    """The points at which a relation is true, for relations alone."""
-    return Points([names for names in ours.names if is_true(where, names)], (), ours.distance)
 
 
 def arithmetic(printed: str) -> str:
@@ -110,12 +94,14 @@ def value_at(formula: str, names: Names) -> Any:
         return min(ends) if match[1] == "min" else max(ends)
     try:
         if not any(isinstance(value, float) for value in names.values()):
-            return _compiled(formula, exact=True)(names)
-    except IrrationalError:
-        pass
+            with suppress(IrrationalError):
+                return _compiled(formula, exact=True)(names)
+        floats = {name: float(value) for name, value in names.items()}
+        return _compiled(formula, exact=False)(floats)
+    except ZeroDivisionError:
+        return math.nan  # as of floats; nothing agrees with it
     except KeyError as error:
         raise UsageError(f"{formula!r}: nothing is known of {error}") from None
-    return _compiled(formula, exact=False)({name: float(value) for name, value in names.items()})
 
 
 @cache
@@ -135,16 +121,9 @@ def is_true(relations: str, names: Names, distance: float = 0.0) -> bool:
 
 
 def _compared(gap: Any, sign: str, distance: float) -> bool:
-    slack = distance or (_ROUNDING if isinstance(gap, float) else 0)
-    return bool(
-        {
-            "<": gap < -slack,
-            "≤": gap <= slack,
-            "=": abs(gap) <= slack,
-            "≥": gap >= -slack,
-            ">": gap > slack,
-        }[sign]
-    )
+    if abs(gap) <= (distance or (_ROUNDING if isinstance(gap, float) else 0)):
+        return sign in "≤=≥"
+    return sign in "<≤" if gap < 0 else bool(gap > 0) and sign in ">≥"  # NaN is neither
 
 
 def _pairs(text: str) -> Iterator[tuple[str, str, str]]:
@@ -153,9 +132,8 @@ def _pairs(text: str) -> Iterator[tuple[str, str, str]]:
         parts = _SIGN.split(chain)
         if len(parts) < 3:
             raise UsageError(f"{chain!r} is no relation")
-        for place in range(0, len(parts) - 2, 2):
-            sign = parts[place + 1].replace("<=", "≤").replace(">=", "≥")
-            yield parts[place].strip(), sign, parts[place + 2].strip()
+        for left, sign, right in zip(parts[::2], parts[1::2], parts[2::2], strict=False):
+            yield left.strip(), sign.replace("<=", "≤").replace(">=", "≥"), right.strip()
 
 
 def _gaps(text: str, ours: Points) -> Iterator[Any]:
@@ -170,21 +148,13 @@ def _gaps(text: str, ours: Points) -> Iterator[Any]:
             yield own - value_at(formula, names)
 
 
-def _formula(text: str, ours: Points) -> bool:
-    return all(_compared(gap, "=", ours.distance) for gap in _gaps(text, ours))
-
-
-def _at_most(text: str, ours: Points) -> bool:
-    return all(_compared(gap, "≤", ours.distance) for gap in _gaps(text, ours))
+def _compared_all(gaps: Iterable[Any], sign: str, ours: Points) -> bool:
+    return all(_compared(gap, sign, ours.distance) for gap in gaps)
 
 
 def _sign(text: str, ours: Points) -> bool:
     _, sign, zero = _SIGN.split(text.rpartition(", ")[2])
-    return zero.strip() == "0" and all(_compared(v, sign, ours.distance) for v in ours.values)
-
-
-def _holds(text: str, ours: Points) -> bool:
-    return all(is_true(text, names, ours.distance) for names in ours.names)
+    return zero.strip() == "0" and _compared_all(ours.values, sign, ours)
 
 
 def _follows(text: str, ours: Points) -> bool:
@@ -198,7 +168,9 @@ def _bounds(text: str, ours: Points) -> bool:
         gaps = [value_at(f"({left}) − ({right})", names) for names in ours.names]
         return _compared(max(gaps) if sign == "≤" else min(gaps), "=", ours.distance)
 
-    return _holds(text, ours) and all(tight(*pair) for pair in _pairs(text) if pair[1] != "=")
+    return _RELATIONS["holds"](text, ours) and all(
+        tight(*pair) for pair in _pairs(text) if pair[1] != "="
+    )
 
 
 def _decides(text: str, ours: Points) -> bool:
@@ -212,10 +184,10 @@ def _decides(text: str, ours: Points) -> bool:
 
 
 _RELATIONS: dict[str, Callable[[str, Points], bool]] = {
-    "formula": _formula,
-    "at_most": _at_most,
+    "formula": lambda text, ours: _compared_all(_gaps(text, ours), "=", ours),
+    "at_most": lambda text, ours: _compared_all(_gaps(text, ours), "≤", ours),
     "sign": _sign,
-    "holds": _holds,
+    "holds": lambda text, ours: all(is_true(text, at, ours.distance) for at in ours.names),
     "follows": _follows,
     "bounds": _bounds,
     "decides": _decides,

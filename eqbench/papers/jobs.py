@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import hashlib
 import importlib
 import json
 import os
@@ -13,60 +11,65 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
 from typing import TypedDict
 
+import msgspec
+
 from eqbench.documents import read_file
 from eqbench.errors import UsageError
+from eqbench.model.cache import source_hash
 
 # what goes on in its own folder after a break; the others are begun again
-_RESUMABLE = frozenset({"run", "ranges", "trace"})
+_RESUMABLE = (("run",), ("ranges",), ("trace",))
 _SLICE_S = 0.2
-_PARSING = threading.Lock()  # before Python 3.12 its parser counts its depth for all threads
+_IMPORT = re.compile(r"^ *(?:from|import) [^(\n]*(?:\([^)]*\))?", re.MULTILINE)
 
 
-@dataclass(frozen=True)
-class Job:
+class Closed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A table of ``paper.toml``, which has no other keys than its fields."""
+
+
+class Job(Closed, frozen=True, rename={"typed": "command", "typed_in_full": "full_command"}):
     """A command of eqbench, or a computation that only a paper needs.
+
+    ``docs/how_to/add_a_paper.md`` says what its entries are for.
 
     Attributes
     ----------
-    name : of its folder, lower-case words joined by ``_``
-    command : what follows ``eqbench``, without ``--out``, as tuple of words. ``{other}`` in a word
-        stands for the folder of the job ``other``, which is then run before
+    typed, typed_in_full : the entries ``command``, what follows ``eqbench`` without ``--out``, and
+        ``full_command``
     compute : instead, ``module:function`` of the paper, called as ``function(folder, jobs,
         full=…)`` in a process of its own with its folder and that of all jobs; what it returns,
         JSON values, becomes ``summary.json``
-    needs : jobs that have to be there before, beside those in the command
-    full : whether it belongs to ``--full`` only
-    full_command : takes the place of `command` with ``--full``
-    out : whether the command takes ``--out``; if not, what it prints is all that there is
-    alone : whether nothing else may run meanwhile, since times are what is asked for
-    accept : exit codes that are results
     folder : of the paper
     """
 
     name: str
-    command: tuple[str, ...] = ()
+    typed: str = ""
     compute: str = ""
     needs: tuple[str, ...] = ()
     full: bool = False
-    full_command: tuple[str, ...] = ()
+    typed_in_full: str = ""
     out: bool = True
     alone: bool = False
     accept: tuple[int, ...] = (0,)
     folder: Path = Path()
 
+    @property
+    def command(self) -> tuple[str, ...]:
+        """Words of the command, empty if it is a computation."""
+        return self.words(full=False)
+
     def words(self, *, full: bool) -> tuple[str, ...]:
-        """Command for this extent, empty if it is a computation."""
-        return self.full_command if full and self.full_command else self.command
+        """Words of the command for this extent."""
+        return tuple(shlex.split((self.typed_in_full if full else "") or self.typed))
 
     def required(self, *, full: bool) -> frozenset[str]:
         """Names of the jobs that have to be done before."""
@@ -95,14 +98,8 @@ class JobRecord(TypedDict):
 def wanted_jobs(jobs: Sequence[Job], *, full: bool, only: Sequence[str] = ()) -> list[Job]:
     """The jobs to run for this extent, each after those that it needs.
 
-    Parameters
-    ----------
-    only : names to which it is restricted, with what these need; all if empty
-
-    Raises
-    ------
-    UsageError
-        If a job needs one that there is not, or needs itself: a mistake of the paper's author.
+    If `only` names some, these with what they need. UsageError if a job needs one that there is
+    not, or needs itself: a mistake of the paper's author.
     """
     by_name = {job.name: job for job in jobs}
     ordered: dict[str, Job] = {}
@@ -128,7 +125,7 @@ class JobFolder:
     ----------
     paper : its name
     path : holds one folder for each job
-    records : how jobs went, by name; it may grow
+    record : says how a job went, by its name, if it was run
     full : whether jobs are run in full
     """
 
@@ -139,21 +136,13 @@ class JobFolder:
 
     def is_current(self, job: Job, record: JobRecord) -> bool:
         """Whether a record is of this very job, its program and what it needs as they are now."""
-        return (
-            record["words"] == self._identity(job)
-            and record["version"] == version("eqbench")
-            and record["inputs"] == self._inputs(job)
-        )
+        now = self._identity(job), version("eqbench"), self._inputs(job)
+        return (record["words"], record["version"], record["inputs"]) == now
 
     def run(self, job: Job, interrupted: Callable[[], bool]) -> JobRecord | None:
         """Run a job to its end; None if it was interrupted: its folder keeps what it has."""
-        place = self.path / job.name
-        goes_on = self._goes_on(job, place)
-        if place.exists() and not goes_on:
-            shutil.rmtree(place)
-        self.path.mkdir(parents=True, exist_ok=True)
         begin = time.monotonic()
-        code = _wait(self._process(job, place, goes_on=goes_on), interrupted)
+        code = _wait(self._process(job, self.path / job.name), interrupted)
         if code is None:
             return None
         return JobRecord(
@@ -172,9 +161,15 @@ class JobFolder:
         if job.compute:
             extent = " --full" if self.full else ""
             return f"eqbench reproduce {self.paper} --job {job.name}{extent}"
-        words = [*self._filled(job, Path("jobs") / self.paper)]
-        out = ["--out", f"jobs/{self.paper}/{job.name}"] if job.out else []
-        return shlex.join(["eqbench", *words, *out])
+        return shlex.join(self._typed(job, Path("jobs") / self.paper))
+
+    def _typed(self, job: Job, folder: Path) -> list[str]:
+        """The command of a job whose folder, and those of other jobs, are in `folder`."""
+        words = [
+            re.sub(r"\{(\w+)\}", lambda match: str(folder / match[1]), word)
+            for word in job.words(full=self.full)
+        ]
+        return ["eqbench", *words, *(["--out", str(folder / job.name)] if job.out else [])]
 
     def _identity(self, job: Job) -> list[str]:
         if not job.compute:
@@ -186,34 +181,22 @@ class JobFolder:
         needed = {name: self.record(name) for name in sorted(job.required(full=self.full))}
         return {name: record["ended"] for name, record in needed.items() if record is not None}
 
-    def _filled(self, job: Job, folder: Path) -> list[str]:
-        def path(match: re.Match[str]) -> str:
-            return str(folder / match[1])
-
-        return [re.sub(r"\{(\w+)\}", path, word) for word in job.words(full=self.full)]
-
-    def _goes_on(self, job: Job, place: Path) -> bool:
-        """Whether a job that was broken off can go on in its folder, and it is the same job."""
-        words = job.words(full=self.full)
-        try:
-            begun = read_file(self.path / f"{job.name}.begun").decode()
-        except (OSError, UnicodeDecodeError):
-            return False
-        same = begun == shlex.join(self._identity(job))
-        return bool(words) and words[0] in _RESUMABLE and same and place.exists()
-
-    def _process(self, job: Job, place: Path, *, goes_on: bool) -> subprocess.Popen[bytes]:
+    def _process(self, job: Job, place: Path) -> subprocess.Popen[bytes]:
+        """Begin a job, or go on with one that was broken off if it is the same and can."""
         begun = self.path / f"{job.name}.begun"
-        begun.write_text(shlex.join(self._identity(job)), encoding="utf-8")
+        identity = shlex.join(self._identity(job)).encode()
+        same = begun.is_file() and begun.read_bytes() == identity
+        words = self._typed(job, self.path)
+        if same and place.exists() and job.words(full=self.full)[:1] in _RESUMABLE:
+            words = [*words[:2], "--resume", str(place)]
+        elif place.exists():
+            shutil.rmtree(place)
+        self.path.mkdir(parents=True, exist_ok=True)
+        begun.write_bytes(identity)
         if job.compute:
-            place.mkdir(parents=True, exist_ok=True)
+            place.mkdir()
             words = [__name__, str(job.folder), job.compute, str(place), str(self.path)]
             words += ["full"] if self.full else []
-        elif goes_on:
-            words = ["eqbench", job.words(full=self.full)[0], "--resume", str(place)]
-        else:
-            out = ["--out", str(place)] if job.out else []
-            words = ["eqbench", *self._filled(job, self.path), *out]
         with (
             (self.path / f"{job.name}.out").open("wb") as out_file,
             (self.path / f"{job.name}.err").open("wb") as err_file,
@@ -231,24 +214,18 @@ class JobFolder:
 
 def _wait(process: subprocess.Popen[bytes], interrupted: Callable[[], bool]) -> int | None:
     """Exit code of a process; None after it was ended because of an interrupt."""
+    # asked to stop as Ctrl-C would, and made to after ten seconds
+    signs = iter((signal.SIGINT, *(None,) * 50, signal.SIGKILL))
+    stopped = False
     while True:
         try:
-            return process.wait(_SLICE_S)
+            code = process.wait(_SLICE_S)
+            return None if stopped else code
         except subprocess.TimeoutExpired:
-            if interrupted():
-                _end(process)
-                return None
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Ask a job to stop as Ctrl-C would, and insist after a while."""
-    for sign, patience_s in ((signal.SIGINT, 10.0), (signal.SIGKILL, None)):
-        try:
-            os.killpg(process.pid, sign)
-            process.wait(patience_s)
-        except (ProcessLookupError, subprocess.TimeoutExpired):
-            continue
-        return
+            stopped = stopped or interrupted()
+            if stopped and (sign := next(signs, None)) is not None:
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, sign)
 
 
 def source_digest(folder: Path, module: str) -> str:
@@ -257,53 +234,29 @@ def source_digest(folder: Path, module: str) -> str:
     Tables of data (``.toml``) whose names stand in these sources belong to them. What it uses of
     eqbench beyond that changes with the version.
     """
-    files: dict[str, bytes] = {}
-    left = [module]
+    sources: dict[Path, str] = {}
+    left = {folder / f"{module}.py"} & {*folder.glob("*.py")}
     while left:
-        name = left.pop()
-        file = folder / f"{name}.py"
-        if name not in files and file.is_file():
-            files[name] = read_file(file)
-            left += _neighbors(files[name], f"eqbench.papers.{folder.name}")
-    for table in folder.glob("*.toml"):
-        if any(table.name.encode() in source for source in files.values()):
-            files[table.name] = read_file(table)
-    digest = hashlib.sha256()
-    for name in sorted(files):
-        digest.update(files[name])
-    return digest.hexdigest()[:16]
-
-
-def _neighbors(source: bytes, package: str) -> Iterator[str]:
-    """Modules of the same package that a source imports, wherever it does."""
-    with _PARSING:
-        tree = ast.parse(source)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom):
-            module = node.module or ""
-            if node.level == 1 or module == package:
-                yield from [module] if node.level and module else [a.name for a in node.names]
-            elif module.startswith(f"{package}."):
-                yield module.removeprefix(f"{package}.")
+        file = left.pop()
+        source = sources[file] = read_file(file).decode()
+        imported = set(re.findall(r"\w+", " ".join(_IMPORT.findall(source))))
+        named = {each for each in folder.glob("*.py") if each.stem in imported}
+        named |= {each for each in folder.glob("*.toml") if each.name in source}
+        left |= named - sources.keys()
+    return source_hash(sorted(sources))
 
 
 def module_of(folder: Path, name: str) -> ModuleType:
     """A module of a paper, which may import its neighbors relatively.
 
-    Raises
-    ------
-    UsageError
-        If the paper has no such module.
+    UsageError if the paper has no such module.
     """
     if not (folder / f"{name}.py").is_file():
         raise UsageError(f"the paper {folder} has no file {name}.py")
-    if folder.resolve().parent == Path(__file__).resolve().parent:
-        return importlib.import_module(f"eqbench.papers.{folder.name}.{name}")
-    place = hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:16]
-    package = f"eqbench_paper_{place}"
-    if package not in sys.modules:
-        sys.modules[package] = ModuleType(package)
-    sys.modules[package].__path__ = [str(folder.resolve())]
+    package, place = f"eqbench.papers.{folder.name}", folder.resolve()
+    if place.parent != Path(__file__).resolve().parent:
+        package = f"eqbench_paper_{source_hash((), str(place))}"
+        sys.modules.setdefault(package, ModuleType(package)).__path__ = [str(place)]
     return importlib.import_module(f"{package}.{name}")
 
 

@@ -11,21 +11,22 @@ from __future__ import annotations
 import csv
 import json
 import re
-import shlex
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from string import Template
-from typing import Any, NotRequired, TypedDict
+from typing import Any
 
-from eqbench.documents import decode_closed, read_file
+import msgspec
+
+from eqbench.documents import decode, read_file
 from eqbench.errors import DocumentError, UsageError, nearest
-from eqbench.papers.jobs import Job, module_of
+from eqbench.papers.jobs import Closed, Job, module_of
 
-ORDER = ("encyclopedia", "szafron", "ganzfried", "billingham_2017", "billingham_2018")
-COLUMNS = ("part", "row", "column", "printed", "fact", "check", "evidence", "note")
+# from the tree to its equilibria to methods that find them
+SHIPPED = ("encyclopedia", "szafron", "ganzfried", "billingham_2017", "billingham_2018")
 
 
 @dataclass(frozen=True)
@@ -34,12 +35,11 @@ class Claim:
 
     Attributes
     ----------
-    row, column : its place in the part; `column` is empty in a part that is a list of statements
+    column : empty in a part that is a list of statements
     printed : what the paper prints, in its numbers and our words
     fact : where our value stands, as ``function/key/key``; empty if nothing was tried
     check : how the two are compared, in the language of `eqbench.papers.checks`
-    evidence : fact that is true if the paper is wrong here, or ``fact: check``; empty unless that
-        is claimed
+    evidence : fact that is true if the paper is wrong here, or ``fact: check``; mostly empty
     note : what a reader has to know; why nothing was tried, if so
     """
 
@@ -52,16 +52,19 @@ class Claim:
     note: str
 
 
-class Figure(TypedDict):
+COLUMNS = ("part", *Claim.__annotations__)
+
+
+class Figure(Closed, frozen=True):
     """Ours beside a published figure: what draws it, or ``job/file`` (``job`` if it prints it)."""
 
     title: str
     caption: str
-    draw: NotRequired[str]
-    file: NotRequired[str]
+    draw: str = ""
+    file: str = ""
 
 
-class Attachment(TypedDict):
+class Attachment(Closed, frozen=True):
     """A file of a job that a reader may want, such as the points of a branch or a video."""
 
     title: str
@@ -69,15 +72,28 @@ class Attachment(TypedDict):
     file: str
 
 
-@dataclass(frozen=True)
-class Part:
-    """A table, a figure or a section, with how ours was measured."""
-
+class _Part(Closed, frozen=True, rename={"figures": "figure", "files": "file"}):
     title: str
     note: str = ""
     figures: tuple[Figure, ...] = ()
     files: tuple[Attachment, ...] = ()
+
+
+class Part(_Part, frozen=True):
+    """A table, a figure or a section, with how ours was measured."""
+
     claims: tuple[Claim, ...] = ()
+
+
+class _Jobs(Job, frozen=True):
+    each: dict[str, list[str]] = msgspec.field(default_factory=dict)
+
+
+class _Document(Closed, frozen=True):
+    citation: str
+    part: list[_Part]
+    job: list[_Jobs]
+    lists: dict[str, list[str]] = msgspec.field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -106,63 +122,27 @@ class Paper:
         return found
 
 
-class _Part(TypedDict):
-    title: str
-    note: NotRequired[str]
-    figure: NotRequired[list[Figure]]
-    file: NotRequired[list[Attachment]]
-
-
-class _Job(TypedDict):
-    name: str
-    command: NotRequired[str]
-    compute: NotRequired[str]
-    needs: NotRequired[list[str]]
-    full: NotRequired[bool]
-    full_command: NotRequired[str]
-    out: NotRequired[bool]
-    alone: NotRequired[bool]
-    accept: NotRequired[list[int]]
-    each: NotRequired[dict[str, list[str]]]
-
-
-class _Document(TypedDict):
-    citation: str
-    lists: NotRequired[dict[str, list[str]]]
-    part: list[_Part]
-    job: list[_Job]
-
-
 def load_paper(folder: Path) -> Paper:
     """Read a paper from its folder.
 
-    Raises
-    ------
-    UsageError
-        If a file is missing or not as it should be; the message names the file and the place.
+    UsageError if a file is missing or not as it should be; the message names the file and the
+    place.
     """
     file = folder / "paper.toml"
     try:
         data = json.dumps(tomllib.loads(read_file(file).decode()))  # it holds no dates
-        document = decode_closed(data, _Document, str(file))
+        document = decode(data, _Document, str(file))
     except OSError as error:
         raise UsageError(f"cannot read the paper {file}: {error.strerror}") from None
     except (TypeError, ValueError, DocumentError) as error:
         raise UsageError(f"{file}: {error}") from None
-    claims = _claims(folder / "claims.csv", [part["title"] for part in document["part"]])
+    claims = _claims(folder / "claims.csv", [part.title for part in document.part])
     parts = tuple(
-        Part(
-            part["title"],
-            " ".join(part.get("note", "").split()),
-            tuple(part.get("figure", ())),
-            tuple(part.get("file", ())),
-            tuple(claims.get(part["title"], ())),
-        )
-        for part in document["part"]
+        Part(**msgspec.structs.asdict(part), claims=tuple(claims[part.title]))
+        for part in document.part
     )
-    lists = document.get("lists", {})
-    jobs = tuple(job for given in document["job"] for job in _jobs(given, lists, folder))
-    return Paper(folder.name, document["citation"], folder, jobs, parts)
+    jobs = tuple(job for given in document.job for job in _jobs(given, document.lists, folder))
+    return Paper(folder.name, document.citation, folder, jobs, parts)
 
 
 def _claims(file: Path, titles: list[str]) -> dict[str, list[Claim]]:
@@ -174,88 +154,65 @@ def _claims(file: Path, titles: list[str]) -> dict[str, list[Claim]]:
     reader = csv.DictReader(lines)
     if tuple(reader.fieldnames or ()) != COLUMNS:
         raise UsageError(f"{file}, line 1: the columns are {', '.join(COLUMNS)}")
-    claims: dict[str, list[Claim]] = {}
+    claims: dict[str, list[Claim]] = {title: [] for title in titles}
     for row in reader:
-        where = f"{file}, line {reader.line_num}"
-        if None in row or None in row.values():
-            raise UsageError(f"{where}: a line has {len(COLUMNS)} cells")
-        if row["part"] not in titles:
-            raise UsageError(
-                f"{where}: unknown part {row['part']!r}: {nearest(row['part'], titles)}"
-            )
-        if not (row["row"] and row["printed"]):
-            raise UsageError(f"{where}: 'row' and 'printed' must not be empty")
-        if bool(row["fact"]) != bool(row["check"]) or not (row["fact"] or row["note"]):
-            raise UsageError(
-                f"{where}: a claim has a fact and a check, or neither and a note that says why"
-            )
-        title = row.pop("part")
-        claims.setdefault(title, []).append(Claim(**row))
+        if mistake := _mistake(row, titles):
+            raise UsageError(f"{file}, line {reader.line_num}: {mistake}")
+        claims[row.pop("part")].append(Claim(**row))
     return claims
 
 
-def _jobs(given: _Job, lists: Mapping[str, list[str]], folder: Path) -> Iterator[Job]:
+def _mistake(row: Mapping[str | None, Any], titles: list[str]) -> str:
+    """Return why a line is no claim, or nothing."""
+    if None in row or None in row.values():
+        return f"a line has {len(COLUMNS)} cells"
+    if row["part"] not in titles:
+        return f"unknown part {row['part']!r}: {nearest(row['part'], titles)}"
+    if not (row["row"] and row["printed"]):
+        return "'row' and 'printed' must not be empty"
+    if bool(row["fact"]) != bool(row["check"]) or not (row["fact"] or row["note"]):
+        return "a claim has a fact and a check, or neither and a note that says why"
+    return ""
+
+
+def _jobs(given: _Jobs, lists: Mapping[str, list[str]], folder: Path) -> Iterator[Job]:
     """The jobs of an entry: one, or one for each combination of the values of ``each``."""
-    each = given.get("each", {})
+    fields = msgspec.structs.asdict(given)
+    each = fields.pop("each")
     for values in product(*each.values()):
         filled = dict(zip(each, values, strict=True))
 
-        def words(text: str, filled: Mapping[str, str] = filled) -> tuple[str, ...]:
-            return tuple(_repeated(shlex.split(Template(text).safe_substitute(filled)), lists))
+        def text(template: str, filled: Mapping[str, str] = filled) -> str:
+            return _repeated(Template(template).safe_substitute(filled), lists)
 
-        def names(texts: Iterable[str]) -> tuple[str, ...]:
-            # dots of values cannot stand in the name of a job
-            return tuple(name.replace(".", "_") for text in texts for name in words(text))
-
-        (name,) = names([given["name"]])
-        yield Job(
-            name,
-            words(given.get("command", "")),
-            given.get("compute", ""),
-            names(given.get("needs", ())),
-            given.get("full", False),
-            words(given.get("full_command", "")),
-            given.get("out", True),
-            given.get("alone", False),
-            tuple(given.get("accept", (0,))),
-            folder,
-        )
+        # dots of values cannot stand in the name of a job
+        name, *needs = text(" ".join([given.name, *given.needs])).replace(".", "_").split()
+        commands = {key: text(fields[key]) for key in ("typed", "typed_in_full")}
+        yield Job(**fields | commands | {"name": name, "needs": tuple(needs), "folder": folder})
 
 
-def _repeated(words: list[str], lists: Mapping[str, list[str]]) -> list[str]:
-    """Words of a command; one with ``*name`` stands for each value of the list of that name.
+def _repeated(text: str, lists: Mapping[str, list[str]]) -> str:
+    """A text in which a word with ``*name`` stands for each value of the list of that name.
 
     The option before it is repeated with it.
     """
-    done: list[str] = []
-    for word in words:
-        match = re.search(r"\*(\w+)", word)
-        if match is None or match[1] not in lists:
-            done.append(word)
-            continue
-        option = [done.pop()] if done and done[-1].startswith("--") else []
-        for value in lists[match[1]]:
-            done += [*option, word.replace(match[0], value)]
-    return done
+
+    def values(match: re.Match[str]) -> str:
+        option, before, name, after = match.groups(default="")
+        found = lists.get(name, [f"*{name}"])
+        return " ".join(f"{option}{before}{value}{after}" for value in found)
+
+    return re.sub(r"(--\S+\s+)?(\S*)\*(\w+)(\S*)", values, text)
 
 
-def find_paper(text: str) -> Path:
-    """Folder of a paper that ships under this name.
-
-    Raises
-    ------
-    UsageError
-        If there is none; the message lists them.
-    """
+def find_paper(name: str) -> Path:
+    """Folder of a paper that ships under this name; UsageError if there is none."""
     papers = shipped()
-    if text not in papers:
-        raise UsageError(f"unknown paper {text!r}: {nearest(text, papers)}")
-    return papers[text]
+    if name not in papers:
+        raise UsageError(f"unknown paper {name!r}: {nearest(name, papers)}")
+    return papers[name]
 
 
 def shipped() -> dict[str, Path]:
     """Folders of the papers that come with eqbench, by name."""
-    files = Path(__file__).parent.glob("*/paper.toml")
-    found = {file.parent.name: file.parent for file in files}
-    # from the tree to its equilibria to methods that find them, then what is new
-    return {name: found.pop(name) for name in ORDER if name in found} | found
+    return {name: Path(__file__).parent / name for name in SHIPPED}

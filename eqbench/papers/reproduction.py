@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from eqbench.documents import convert
-from eqbench.errors import DocumentError, EqbenchError, UsageError, nearest
-from eqbench.papers.jobs import Job, JobFolder, JobRecord, wanted_jobs
+from eqbench.errors import EqbenchError, UsageError, nearest
+from eqbench.papers.jobs import JobFolder, JobRecord, wanted_jobs
 from eqbench.papers.pages import claim_report, part_report, points_csv, short_report, texts
 from eqbench.papers.paper import Paper, find_paper, load_paper, shipped
 from eqbench.papers.request import ReproduceRequest
@@ -40,7 +40,7 @@ class Reproduction(Study[ReproduceRequest]):
         self._jobs = {
             f"{paper.name}/{job.name}": (paper, job)
             for paper in self.papers
-            for job in self._wanted(paper)
+            for job in wanted_jobs(paper.jobs, full=request.full, only=request.only)
         }
         self._judged: list[dict[str, Any]] = []
         self.place, self.records = Path(), dict[str, dict[str, Any]]()
@@ -54,21 +54,14 @@ class Reproduction(Study[ReproduceRequest]):
         """Return the list of the jobs, if that is all that is wanted."""
         if not self.request.listed:
             return None
-        return Report(
-            tuple(
-                Table(
-                    f"{paper.name}: {paper.citation}",
-                    lines=tuple(_listed(job, full=self.request.full) for job in paper.jobs),
-                )
-                for paper in self.papers
-            )
-        )
+        return Report(tuple(map(self._list, self.papers)))
 
-    def _wanted(self, paper: Paper) -> list[Job]:
-        only = [job.name for job in paper.jobs if job.name in self.request.only]
-        if self.request.only and not only:
-            return []
-        return wanted_jobs(paper.jobs, full=self.request.full, only=only)
+    def _list(self, paper: Paper) -> Table:
+        lines = []
+        for job in paper.jobs:
+            command = " ".join(job.words(full=self.request.full)) or "computed"
+            lines.append(f"  {job.name}: {command}{'  (--full)' if job.full else ''}")
+        return Table(f"{paper.name}: {paper.citation}", lines=tuple(lines))
 
     def parts(self) -> Sequence[str]:
         """Return the jobs, each after those that it needs; those that run alone come last."""
@@ -79,7 +72,7 @@ class Reproduction(Study[ReproduceRequest]):
         paper, job = self._jobs[part]
         if not record.get("accepted") or job.name in self.request.again:
             return False
-        return self.jobs_of(paper, folder).is_current(job, _job_record(record))
+        return self.jobs_of(paper, folder).is_current(job, convert(record, JobRecord, "the record"))
 
     def may_begin(self, part: str, running: Collection[str]) -> bool:
         """Return whether a job's needs are there and nothing that wants to be alone runs."""
@@ -122,17 +115,14 @@ class Reproduction(Study[ReproduceRequest]):
         """Write the pages."""
         if not self._judged:
             return
-        places = {paper.name: folder / "jobs" / paper.name for paper in self.papers}
-        yield from write_texts(
-            folder, texts(self._judged) | {"points.csv": points_csv(places, folder)}
-        )
+        names = [paper.name for paper in self.papers]
+        points = {"points.csv": points_csv(names, folder)}
+        yield from write_texts(folder, texts(self._judged) | points)
 
     def ending(self, document: Mapping[str, Any]) -> tuple[int, str]:
         """Return 1 if a job failed."""
-        failed = any(
-            job["failed"] for paper in document.get("sources", ()) for job in paper["jobs"]
-        )
-        return (1, "") if failed else super().ending(document)
+        jobs = [job for paper in document.get("sources", ()) for job in paper["jobs"]]
+        return (1, "") if any(job["failed"] for job in jobs) else super().ending(document)
 
     def slug(self) -> str:
         """Return the end of the name of a new folder."""
@@ -142,8 +132,8 @@ class Reproduction(Study[ReproduceRequest]):
         """The jobs of a paper in the folder of a reproduction."""
 
         def record(name: str) -> JobRecord | None:
-            found = self.records.get(f"{paper.name}/{name}")
-            return None if found is None or "words" not in found else _job_record(found)
+            found = self.records.get(f"{paper.name}/{name}", {})
+            return convert(found, JobRecord, "the record") if "words" in found else None
 
         return JobFolder(paper.name, root / "jobs" / paper.name, record, full=self.request.full)
 
@@ -202,29 +192,10 @@ def _said(part: str, record: Mapping[str, Any], done: int, total: int) -> str:
     return f"{done:3}/{total}  {part}  {record['elapsed_s']:.1f} s{failed}"
 
 
-def _job_record(record: Mapping[str, Any]) -> JobRecord:
-    """The record of a job in that of its part.
-
-    Raises
-    ------
-    UsageError
-        If it is none.
-    """
-    try:
-        return convert({k: v for k, v in record.items() if k != "part"}, JobRecord, "the record")
-    except DocumentError as error:
-        raise UsageError(f"{error}; begin the reproduction again") from None
-
-
 def _without_pictures(paper: Mapping[str, Any]) -> dict[str, Any]:
     """A paper with its verdicts, without the text of its pictures."""
-    parts = [
-        part | {"pictures": [{k: v for k, v in p.items() if k != "svg"} for p in part["pictures"]]}
-        for part in paper["parts"]
-    ]
+    parts = []
+    for part in paper["parts"]:
+        bare = [{k: v for k, v in picture.items() if k != "svg"} for picture in part["pictures"]]
+        parts.append(part | {"pictures": bare})
     return {**paper, "parts": parts}
-
-
-def _listed(job: Job, *, full: bool) -> str:
-    command = " ".join(job.words(full=full)) or "computed"
-    return f"  {job.name}: {command}{'  (--full)' if job.full else ''}"

@@ -36,10 +36,7 @@ class ReproduceRequest(StudyCommand):
     ] = ()
     paper: Annotated[
         tuple[str, ...],
-        Option(
-            "Folder of a paper of your own, with paper.toml, claims.csv and facts.py.",
-            FILE,
-        ),
+        Option("Folder of a paper of your own, with paper.toml, claims.csv and facts.py.", FILE),
     ] = ()
     full: Annotated[
         bool, Option("Run everything, not only what takes minutes; see --list for the jobs.", FLAG)
@@ -49,8 +46,7 @@ class ReproduceRequest(StudyCommand):
         Option("Run only this job and what it needs.", Kind("NAME"), "job", once=True),
     ] = ()
     again: Annotated[
-        tuple[str, ...],
-        Option("Run this job once more.", Kind("NAME"), once=True),
+        tuple[str, ...], Option("Run this job once more.", Kind("NAME"), once=True)
     ] = ()
     part: Annotated[
         str,

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
+from msgspec.structs import asdict
+
 from eqbench.errors import UsageError
-from eqbench.papers.checks import Missing, difference, passes, shown
-from eqbench.papers.jobs import Job, JobFolder
-from eqbench.papers.paper import Claim, Figure, Paper, Part
+from eqbench.papers.checks import Missing, difference, entries_of, passes, shown
+from eqbench.papers.jobs import JobFolder
+from eqbench.papers.paper import Attachment, Claim, Figure, Paper, Part
 from eqbench.papers.stored import CheckedJobs, NotStoredError
 
 SCHEMA = "eqbench.reproduce/1"
@@ -27,50 +28,39 @@ class Facts:
     def at(self, path: str) -> tuple[Any, list[str]]:
         """The value at ``function/key/key``, and the jobs that the function has read.
 
-        Raises
-        ------
-        KeyError
-            If there is no such key: a mistake of the paper's author.
+        KeyError if there is no such key: a mistake of the paper's author.
         """
         name, *keys = path.split("/")
         value, jobs = self.of(name)
         for key in keys:
             if isinstance(value, Missing):
                 break
-            if not isinstance(value, Mapping):
-                raise KeyError(f"the fact {path}: there is no {key!r} in {value!r}")
-            by_text = {str(own): item for own, item in value.items()}
-            if key not in by_text:
-                raise KeyError(f"the fact {path}: there is no {key!r}, only {', '.join(by_text)}")
-            value = by_text[key]
+            entries = entries_of(value)
+            if key not in entries:
+                raise KeyError(f"the fact {path}: there is no {key!r}, only {', '.join(entries)}")
+            value = entries[key]
         return value, jobs
 
     def of(self, target: str) -> tuple[Any, list[str]]:
-        """What a function finds, `Missing` if a job was not run; what else it raises is a bug."""
+        """What a function finds, and the jobs that it has read; what it raises is a bug."""
         if target not in self._known:
-            function = self._paper.function(target)
-            self._stored.listen()
-            try:
-                value = function(self._stored)
-            except NotStoredError as error:
-                value = Missing(str(error))
-            self._known[target] = value, list(self._stored.used)
+            self._known[target] = self.read(self._paper.function(target))
         return self._known[target]
 
-    def text(self, path: str) -> tuple[Any, list[str]]:
-        """The text of a file ``job/file``, or what a job printed, given as ``job``."""
-        job, _, file = path.partition("/")
+    def read(self, function: Callable[[CheckedJobs], Any]) -> tuple[Any, list[str]]:
+        """What is read off the jobs, `Missing` if one of them was not run, and their names."""
+        self._stored.listen()
         try:
-            return self._stored[job].text(file) if file else self._stored[job].printed, [job]
+            value = function(self._stored)
         except NotStoredError as error:
-            return Missing(str(error)), [job]
+            value = Missing(str(error))
+        return value, list(self._stored.used)
 
 
 def judge(paper: Paper, folder: JobFolder) -> dict[str, Any]:
     """A paper with a verdict on each claim, as JSON values."""
-    stored = CheckedJobs(folder, paper.jobs)
-    facts = Facts(paper, stored)
-    parts = [_part(part, facts, stored) for part in paper.parts]
+    facts = Facts(paper, CheckedJobs(folder, paper.jobs))
+    parts = [_part(part, facts) for part in paper.parts]
     for place, claim in enumerate((c for part in parts for c in part["claims"]), start=1):
         claim["id"] = f"{paper.name}-{place}"
     counts = Counter(claim["verdict"] for part in parts for claim in part["claims"])
@@ -81,21 +71,30 @@ def judge(paper: Paper, folder: JobFolder) -> dict[str, Any]:
         "counts": {verdict: counts[verdict] for verdict in VERDICTS},
         "checks": sum(part["checks"] for part in parts),
         "parts": parts,
-        "jobs": [record for job in paper.jobs if (record := _job(job, folder)) is not None],
+        "jobs": [
+            {
+                "name": job.name,
+                "command": record["command"],
+                "run": f"jobs/{folder.paper}/{job.name}{'' if job.out else '.out'}",
+                "exit_code": record["exit_code"],
+                "failed": not record["accepted"],
+                "elapsed_s": record["elapsed_s"],
+            }
+            for job in paper.jobs
+            if (record := folder.record(job.name)) is not None
+        ],
     }
 
 
-def _part(part: Part, facts: Facts, stored: CheckedJobs) -> dict[str, Any]:
+def _part(part: Part, facts: Facts) -> dict[str, Any]:
     functions = {claim.fact.partition("/")[0] for claim in part.claims if claim.fact}
     return {
         "title": part.title,
-        "note": part.note,
+        "note": " ".join(part.note.split()),
         "checks": len(functions),
         "claims": [_claim(claim, facts) for claim in part.claims],
         "pictures": [_figure(figure, facts) for figure in part.figures],
-        "files": [
-            dict(file) for file in part.files if _is_there(stored, file["job"], file["file"])
-        ],
+        "files": [asdict(file) for file in part.files if _is_there(file, facts)],
     }
 
 
@@ -145,33 +144,22 @@ def _is_wrong(claim: Claim, facts: Facts) -> bool:
 
 def _figure(figure: Figure, facts: Facts) -> dict[str, Any]:
     """A figure with its picture as SVG, or why it is missing."""
-    svg, jobs = facts.of(figure["draw"]) if "draw" in figure else facts.text(figure["file"])
+    job, _, file = figure.file.partition("/")
+    svg, jobs = (
+        facts.of(figure.draw)
+        if figure.draw
+        else facts.read(lambda stored: stored[job].text(file) if file else stored[job].printed)
+    )
     missing = svg.why if isinstance(svg, Missing) else ""
     return {
-        "title": figure["title"],
-        "caption": " ".join(figure["caption"].split()),
+        "title": figure.title,
+        "caption": " ".join(figure.caption.split()),
         "svg": "" if missing else svg,
         "missing": missing,
         "jobs": jobs,
     }
 
 
-def _is_there(stored: CheckedJobs, job: str, file: str) -> bool:
-    try:
-        return bool((stored[job].path / file).exists())
-    except NotStoredError:
-        return False
-
-
-def _job(job: Job, folder: JobFolder) -> dict[str, Any] | None:
-    record = folder.record(job.name)
-    if record is None:
-        return None
-    return {
-        "name": job.name,
-        "command": record["command"],
-        "run": str(Path("jobs") / folder.paper / (job.name if job.out else f"{job.name}.out")),
-        "exit_code": record["exit_code"],
-        "failed": not record["accepted"],
-        "elapsed_s": record["elapsed_s"],
-    }
+def _is_there(file: Attachment, facts: Facts) -> bool:
+    found, _ = facts.read(lambda stored: (stored[file.job].path / file.file).exists())
+    return found is True

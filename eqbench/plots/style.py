@@ -122,6 +122,7 @@ def save_both(figure: Figure, folder: Path, name: str) -> list[Path]:
     files = [folder / f"{name}{suffix}" for suffix in SUFFIXES]
     for file in files:
         save_figure(figure, file)
+        figure.set_layout_engine("none")  # what was laid out once stays where it is
     return files
 
 

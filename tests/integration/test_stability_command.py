@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 from pathlib import Path
 
@@ -74,18 +73,6 @@ def test_profile_in_a_file_is_looked_at(tmp_path: Path) -> None:
     assert (entry["is_equilibrium"], entry["verdict"]) == (True, "unstable")  # Shapley 1964
     points = (tmp_path / "out/points.csv").read_text().splitlines()
     assert [line.split(",")[1] for line in points] == ["name", "matrix:shapley", "uniform.json"]
-
-
-def test_benchmark_marks_the_end_at_which_a_solution_meets_another(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "benchmarks"))
-    script = importlib.import_module("skp_stability")
-    row = script.measure("8", script.pots(script.P8, script.P9, 3), 2)
-    assert set(row["verdicts"]) == {row["paper"]} == {"unstable"}
-    (end,) = row["deviating"]
-    assert (end["is_end"], end["pot"]) == (True, pytest.approx(script.P8))
-    assert end["verdicts"] == {"centre manifold of oscillatory dimension 6": 1}
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from command import wait_for
 
 from eqbench.harness import child as module
 from eqbench.harness.child import Limits, _Child, run_child
+from eqbench.harness.fork_server import ForkServerError
 
 LIMITS = Limits(threads=3)
 
@@ -26,7 +27,7 @@ def make() -> _Child:
 
 
 def test_child_that_cannot_be_started_leaves_no_pipe_open(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*given: Any) -> Any:
+    def fail(*given: Any, **options: Any) -> Any:
         raise OSError("too many processes")
 
     monkeypatch.setattr(module, "_start", fail)
@@ -37,7 +38,7 @@ def test_child_that_cannot_be_started_leaves_no_pipe_open(monkeypatch: pytest.Mo
 
 
 def test_interrupt_before_there_is_a_child_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(*given: Any) -> Any:
+    def interrupted(*given: Any, **options: Any) -> Any:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(module, "_Child", interrupted)
@@ -51,7 +52,7 @@ def test_child_that_has_gone_is_not_reaped_yet(monkeypatch: pytest.MonkeyPatch) 
     """Its number stays taken, so that no stranger is killed in its place."""
     command = [sys.executable, "-c", "import sys; sys.stdin.read()"]
     process = subprocess.Popen(command, stdin=subprocess.PIPE)
-    monkeypatch.setattr(module, "_start", lambda *given: process)
+    monkeypatch.setattr(module, "_start", lambda *given, **options: process)
     child = make()
     assert not child._gone()
     process.communicate()
@@ -70,11 +71,15 @@ def test_child_that_has_gone_is_not_reaped_yet(monkeypatch: pytest.MonkeyPatch) 
 def test_child_starts_in_a_session_of_its_own_with_its_threads_and_without_the_users_folder(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    def refuse(*given: Any) -> Any:
+        raise ForkServerError("there is none")
+
     seen: dict[str, Any] = {}
     monkeypatch.setattr(
         subprocess, "Popen", lambda *given, **options: seen.update(options, c=given)
     )
-    module._start(LIMITS, "log", 5, 6)
+    monkeypatch.setattr(module, "server_for", refuse)
+    module._start(LIMITS, "log", 5, 6, solves=True)
     ((command,),) = [seen["c"]]
     assert command == [sys.executable, "-P", "-m", "eqbench.harness.worker", "5", "6"]
     assert {seen["env"][name] for name in module.THREAD_VARIABLES} == {"3"}

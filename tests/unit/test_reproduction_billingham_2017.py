@@ -5,7 +5,6 @@ Complete lists are made of members of the published sets, at the pots of the pap
 
 from __future__ import annotations
 
-import json
 import random
 import re
 from collections.abc import Callable, Iterator
@@ -16,22 +15,16 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import eqbench
 from eqbench.equilibria import known_sets
 from eqbench.equilibria.members import members
-from eqbench.model.profile_json import profile_from_json
 from eqbench.papers.billingham_2017 import compute, lists, motion
-from eqbench.papers.billingham_2017.lists import NAMES, PAPER, PLACES, Found
-from eqbench.papers.checks import Missing, passes
+from eqbench.papers.billingham_2017.lists import LAYOUT, NAMES, PAPER, PLACES, Found
 from eqbench.papers.paper import Claim
-from eqbench.papers.verdicts import Facts
-from eqbench.verification import verify_exactly
-
-MISPRINTS = ("1", "2", "10a_b1", "10a_b2", "10a_d1")
-CORRECTED = ("1_corrected", "2_corrected", "10a_corrected")
+from eqbench.papers.verdicts import Facts, verdict_of
+from eqbench.studies.flow.points import SimulatedRun
 
 
 class Jobs(dict[str, Any]):
@@ -53,33 +46,22 @@ def claim_at(title: str, row: str, column: str = "") -> Claim:
 
 def verdict(claim: Claim, facts: Facts) -> str:
     """What comes of a claim."""
-    value, _ = facts.at(claim.fact)
-    if isinstance(value, Missing):
-        return "not_attempted"
-    if passes(claim.check, value, claim.printed):
-        return "reproduced"
-    is_wrong = bool(claim.evidence) and facts.at(claim.evidence)[0] is True
-    return "source_error" if is_wrong else "differs"
+    return verdict_of(claim, facts.at(claim.fact)[0], facts)[0]
 
 
-def facts_of(jobs: Jobs) -> Facts:
-    """Facts as they are read off these jobs."""
-    return Facts(PAPER, jobs)  # type: ignore[arg-type]
-
-
-def regret(value: str) -> SimpleNamespace:
-    """What a job ``verify --exact`` has printed."""
-    return SimpleNamespace(printed_json={"exact": {"regrets": ["0", value, "0"]}})
+def facts_of(jobs: Jobs | None = None, **summaries: Any) -> Facts:
+    """Facts as they are read off these jobs, or off jobs with these summaries."""
+    found = {name: SimpleNamespace(summary=own) for name, own in summaries.items()}
+    return Facts(PAPER, jobs or Jobs(found))  # type: ignore[arg-type]
 
 
 def stored() -> Jobs:
-    """An enumeration that closed all its cases, and the misprinted profiles."""
+    """An enumeration that closed all its cases, and regrets of the misprinted profiles."""
     cell = SimpleNamespace(game_spec="skp(pot=3)", status="ok", equilibria=[])
     cell.statistics = {"unresolved": 0, "cases": 3**11}
-    jobs = Jobs(enumeration=SimpleNamespace(cells=[cell]))
-    jobs |= {f"printed_{name}": regret("1/100") for name in MISPRINTS}
-    jobs |= {f"printed_{name}": regret("0") for name in CORRECTED}
-    return jobs
+    wrong = {"1": ["d2"], "2": ["b3"], "10a": ["b1", "b2", "d1", "c1 + d2"]}
+    regrets = {name: dict.fromkeys(columns, "1/100") for name, columns in wrong.items()}
+    return Jobs(enumeration=SimpleNamespace(cells=[cell]), printed=SimpleNamespace(summary=regrets))
 
 
 def published() -> Iterator[Found]:
@@ -91,9 +73,10 @@ def published() -> Iterator[Found]:
         for known in known_sets(game):
             for member in members(known, 1, np.random.default_rng(0)):
                 own = known.frequencies(member.parameters).tolist()
-                values = dict(zip(known.layout.variables, map(_exact, own), strict=True))
-                payoffs = tuple(24 * known.payoffs_near(member.parameters))
-                yield Found(pot, (known.name.removeprefix("skp:"),), values, payoffs, 0.0)
+                names = dict(zip(known.layout.variables, map(_exact, own), strict=True))
+                payoffs = (24 * known.payoffs_near(member.parameters)).tolist()
+                names |= {f"E{k}": payoff for k, payoff in enumerate(payoffs, 1)}
+                yield Found((known.name.removeprefix("skp:"),), names | {"P": pot, "r": 0})
 
 
 def _exact(value: float) -> Fraction | float:
@@ -113,11 +96,8 @@ def judged(complete: list[Found], monkeypatch: pytest.MonkeyPatch) -> Callable[.
     def judge(
         place: tuple[str, ...] = (), solution: str = "", jobs: Jobs | None = None, **changes: Any
     ) -> Any:
-        regrets = {key: changes.pop(key) for key in ("max_regret",) if key in changes}
         found = [
-            replace(each, values=each.values | changes, **regrets)
-            if each.solutions == (solution,)
-            else each
+            each._replace(names=each.names | changes) if each.solutions == (solution,) else each
             for each in complete
         ]
         monkeypatch.setattr(lists, "equilibria", lambda _: found)
@@ -134,7 +114,7 @@ def test_parts_have_as_many_cells_as_the_paper() -> None:
     named: dict[str, str] = {}
     for claim in parts["Equations (5) to (18): the solutions"]:
         named[claim.row] = named.get(claim.row, "") + claim.column
-    assert set(named) == {f"Solution {name}" for name in (*lists.ISOLATED, *lists.CONTINUA)}
+    assert set(named) == {f"Solution {name}" for name in lists.SOLUTIONS}
     assert all(name in columns for columns in named.values() for name in NAMES)
 
 
@@ -158,17 +138,30 @@ def test_published_sets_are_as_the_paper_says_but_for_its_errors(judged: Any) ->
     assert set(verdicts.values()) == {"source_error", "reproduced"}
 
 
-def test_a_changed_frequency_turns_what_is_said_of_it(judged: Any) -> None:
-    for of in ("b1", "c2", "d1"):
-        assert judged(("Equations (5)", "Solution 10", of), solution="10", **{of: 0.9}) == "differs"
-        assert (
-            judged(("Equations (5)", "Solution 9", of), solution="10", **{of: 0.9}) == "reproduced"
-        )
-    place = ("Table 1", "3.", "(a)")
-    assert judged(place) == "reproduced"
-    assert judged(place, solution="10", c3=0.5) == "differs"
-    place = ("Equations (5)", "Solution 9", "c1 + d2")
-    assert judged(place, solution="9", c1=0.5) == "differs"
+SOLUTIONS, RULED_OUT = "Equations (5)", "Section 3: what is ruled out"
+CHANGES: list[tuple[tuple[str, ...], str, dict[str, float], str]] = [
+    *[((SOLUTIONS, "Solution 10", of), "10", {of: 0.9}, "differs") for of in ("b1", "c2", "d1")],
+    *[((SOLUTIONS, "Solution 9", of), "10", {of: 0.9}, "reproduced") for of in ("b1", "c2", "d1")],
+    ((SOLUTIONS, "Solution 9", "c1 + d2"), "9", {"c1": 0.5}, "differs"),
+    (("Table 1", "3.", "(a)"), "", {}, "reproduced"),
+    (("Table 1", "3.", "(a)"), "10", {"c3": 0.5}, "differs"),
+    # an equilibrium that was ruled out is evidence; a profile with regret is not
+    ((RULED_OUT, "11(b) cannot hold"), "10", {"b3": 0.0}, "reproduced"),
+    ((RULED_OUT, "11(b) cannot hold"), "10", {"b3": 0.0, "c1": 1.0}, "source_error"),
+    ((RULED_OUT, "11(b) cannot hold"), "10", {"b3": 0.0, "c1": 1.0, "r": 0.1}, "differs"),
+    ((RULED_OUT, "(4)", "P = 5"), "10a", {"r": 0.1}, "reproduced"),
+    # who calls always is an error only if it is player 3
+    (("Figure 3", "P > 5", "callers"), "", {}, "source_error"),
+    (("Figure 3", "P > 5", "callers"), "10", {"c1": 1.0}, "reproduced"),
+    (("Figure 3", "P > 5", "callers"), "10", {"d3": 0.9}, "differs"),
+]
+
+
+@pytest.mark.parametrize(("place", "solution", "changes", "expected"), CHANGES)
+def test_changed_equilibria_turn_what_is_said_of_them(
+    judged: Any, place: tuple[str, ...], solution: str, changes: dict[str, float], expected: str
+) -> None:
+    assert judged(place, solution, **changes) == expected
 
 
 def test_changed_last_digits_turn_printed_formulas(judged: Any) -> None:
@@ -187,93 +180,63 @@ def test_changed_last_digits_turn_printed_formulas(judged: Any) -> None:
         assert verdict(replace(claim, printed=changed), facts) != "reproduced", claim
 
 
-def test_evidence_has_no_regret(judged: Any) -> None:
-    """An equilibrium that was ruled out is evidence; a profile with regret is not."""
-    title = "Section 3: what is ruled out"
-    place = (title, "11(b) cannot hold")
-    assert judged(place, solution="10", b3=0.0) == "reproduced"
-    assert judged(place, solution="10", b3=0.0, c1=1.0) == "source_error"
-    assert judged(place, solution="10", b3=0.0, c1=1.0, max_regret=0.1) == "differs"
-    assert judged((title, "(4)", "P = 5"), solution="10a", max_regret=0.1) == "reproduced"
-
-
-def test_who_calls_always_is_an_error_only_if_it_is_player_3(judged: Any) -> None:
-    place = ("Figure 3", "P > 5", "callers")
-    assert judged(place) == "source_error"
-    assert judged(place, solution="10", c1=1.0) == "reproduced"
-    assert judged(place, solution="10", d3=0.9) == "differs"
-
-
-def test_misprints_need_regret_as_printed_and_none_corrected(judged: Any) -> None:
+def test_misprints_need_regret_as_printed_and_none_in_what_is_listed(judged: Any) -> None:
     """Equations (6), (8) and (17)."""
     claims = {
-        ("Solution 1", "d2"): ("1", "source_error"),
-        ("Solution 2", "b3"): ("2", "reproduced"),
-        ("Solution 10a", "b1"): ("10a_b1", "reproduced"),
-        ("Solution 10a", "b2"): ("10a_b2", "reproduced"),
-        ("Solution 10a", "d1"): ("10a_d1", "reproduced"),
+        ("1", "d2"): "source_error",
+        **dict.fromkeys((("2", "b3"), ("10a", "b1"), ("10a", "b2"), ("10a", "d1")), "reproduced"),
     }
-    for (row, column), (name, expected) in claims.items():
-        place = ("Equations (5)", row, column)
+    for (name, column), expected in claims.items():
+        place = (SOLUTIONS, f"Solution {name}", column)
         assert judged(place) == expected
-        for job, value in ((name, "0"), (f"{name.partition('_')[0]}_corrected", "1/9")):
-            jobs = stored() | {f"printed_{job}": regret(value)}
-            assert judged(place, jobs=Jobs(jobs)) == "differs"
+        assert judged(place, solution=name, r=Fraction(1, 9)) == "differs"
+        jobs = stored()
+        jobs["printed"].summary[name][column] = "0"
+        assert judged(place, jobs=jobs) == "differs"
 
 
 def test_a_cell_that_no_equilibrium_shows_is_tried_on_others() -> None:
     """Table 1, 4(a)."""
-    for without, expected in (([5, 5], "reproduced"), ([5, 4], "differs"), ([0, 0], "differs")):
-        summary = {"cells": {"4a": {"without": without}}, "changed": {}, "changed_table": {}}
-        jobs = Jobs(table_1=SimpleNamespace(summary=summary))
-        assert verdict(claim_at("Table 1", "4.", "(a)"), facts_of(jobs)) == expected
+    for as_said, of, expected in ((5, 5, "reproduced"), (4, 5, "differs"), (0, 0, "differs")):
+        summary = {"without": {"4a": {"as said": as_said, "all": of}}}
+        claim = claim_at("Table 1", "4.", "(a)")
+        assert verdict(claim, facts_of(table_1=summary)) == expected
 
 
-def test_polynomials_come_from_payoffs(tmp_path: Path) -> None:
-    summary = compute.profits(tmp_path, tmp_path, full=False)
-    facts = facts_of(Jobs(polynomials=SimpleNamespace(summary=summary)))
-    claim = claim_at("Equations (1)", "24 E2", "times c2")
-    assert claim.printed == "P b1 − 2a1"
-    assert verdict(claim, facts) == "reproduced"
-    assert verdict(replace(claim, printed="P b1 − a1"), facts) == "differs"
-    condition = claim_at("Section 3: the eleven", "1.")
-    assert verdict(condition, facts) == "reproduced"
-    assert (
-        verdict(replace(condition, printed="b1 > 2a1/(P+1): c2 = 1; reversed: 0"), facts)
-        == "differs"
-    )
+def test_polynomials_are_those_of_the_payoffs(tmp_path: Path) -> None:
+    facts = facts_of(polynomials=compute.profits(tmp_path, tmp_path, full=False))
+    for place, other in (
+        (("Equations (1)", "24 E2", "times c2"), "P b1 − a1"),
+        (("Section 3: the eleven", "1."), "b1 > 2a1/(P+1): c2 = 1; reversed: 0"),
+    ):
+        claim = claim_at(*place)
+        assert verdict(claim, facts) == "reproduced"
+        assert verdict(replace(claim, printed=other), facts) == "differs"
 
 
-def test_printed_profiles_have_regret_and_corrected_ones_have_none(tmp_path: Path) -> None:
-    compute.printed(tmp_path, tmp_path, full=False)
-    for job in (job for job in PAPER.jobs if job.name.startswith("printed_")):
-        game = eqbench.load_game(job.command[job.command.index("--game") + 1])
-        data = json.loads((tmp_path / f"{job.name.removeprefix('printed_')}.json").read_text())
-        regret = verify_exactly(game.tree, profile_from_json(game.tree, data)).max_regret
-        assert (regret == 0) == job.name.endswith("corrected"), job.name
+def test_printed_entries_leave_regret(tmp_path: Path) -> None:
+    regrets = compute.printed(tmp_path, tmp_path, full=False)
+    found = [Fraction(regret) for own in regrets.values() for regret in own.values()]
+    assert min(found) > 0
+    assert len(found) == 6
 
 
-def orbit(drift: float) -> dict[str, np.ndarray]:
+def orbit(drift: float) -> SimulatedRun:
     """Frequencies on a circle, or on a spiral."""
     times = np.arange(0.0, 200.0, 0.25)
     radius = 0.2 * (1 + drift * times / times[-1])
-    run = {name: np.full(len(times), 0.5) for name in NAMES} | {"time": times}
-    run["b3"], run["d2"] = 0.5 + radius * np.sin(times), 0.5 + radius * np.cos(times)
-    return run
+    moving = {"b3": 0.5 + radius * np.sin(times), "d2": 0.5 + radius * np.cos(times)}
+    frequencies = np.array([moving.get(name, np.full(len(times), 0.5)) for name in NAMES])
+    behavior = np.array([LAYOUT.behavior(row) for row in frequencies.T])
+    nothing = np.zeros((len(times), 3))
+    return SimulatedRun("seed 0", times, behavior, nothing, nothing)
 
 
-def test_closed_orbits_are_told_from_others(tmp_path: Path) -> None:
+def test_closed_orbits_are_told_from_others() -> None:
     for drift, expected in ((0.0, "reproduced"), (0.5, "differs")):
-        run = orbit(drift)
-        columns = {"|".join(place): run[name] for name, place in PLACES.items()}
-        points = tmp_path / "points.csv"
-        pd.DataFrame({"run": "seed 0", "time": run["time"], **columns}).to_csv(points, index=False)
-        summary = {"orbits": {"2.5": motion.late_motion(points, "2.5")}, "regimes": {}}
-        polynomials = {"polynomials": {"E3": {"b3": ["1", "0"]}}}
-        jobs = Jobs(motion=SimpleNamespace(summary=summary), starts=SimpleNamespace(summary={}))
-        jobs["polynomials"] = SimpleNamespace(summary=polynomials)
+        summary = {"2.5": motion.late_motion([orbit(drift)], "2.5", {}, [])}
         claim = claim_at("Section 4.2.1", "P = 2.5", "orbits of b3 and d2")
-        assert verdict(claim, facts_of(jobs)) == expected
+        assert verdict(claim, facts_of(motion=summary)) == expected
 
 
 def run_of(regime: str, **places: list[str]) -> dict[str, Any]:
@@ -301,6 +264,5 @@ def test_statements_on_trajectories_are_on_all_of_them() -> None:
     for column, (right, wrong) in cases.items():
         claim = claim_at("Section 4.3", "P = 3.1", column)
         for runs, expected in ((right, "reproduced"), (wrong, "differs")):
-            summary = {"names": names, "runs": runs}
-            facts = facts_of(Jobs(regimes=SimpleNamespace(summary=summary)))
+            facts = facts_of(regimes={"names": names, "runs": runs})
             assert verdict(claim, facts) == expected, column

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,14 +12,9 @@ import numpy as np
 import pytest
 
 import eqbench.papers
+from eqbench.equilibria.kuhn_ranges import Range
 from eqbench.errors import UsageError
-from eqbench.papers.billingham_2018.branches import (
-    _counts,
-    _figure_10,
-    _two_way_at_node_3,
-    at_pot,
-)
-from eqbench.papers.billingham_2018.compute import _deals, _fixed, _second_best, _threatens, kuhn
+from eqbench.papers.billingham_2018 import branches, compute
 from eqbench.papers.billingham_2018.facts import _film, _losers
 from eqbench.papers.billingham_2018.skp import exact_curves
 from eqbench.papers.checks import Missing, passes
@@ -46,17 +42,16 @@ def test_every_claim_has_a_fact_or_says_why_not() -> None:
 
 def test_a_bet_of_card_3_gains_from_callers_with_card_2_only() -> None:
     """At node 3 it gains a unit wherever player 1 calls with card 2 and nobody has card 4."""
-    assert _second_best(2, 3, caught=True)["advantage"] == pytest.approx(-1 / 3)
-    assert _second_best(2, 3, caught=False)["advantage"] == pytest.approx(0, abs=1e-12)
+    assert compute._second_best(2, caught=True) == pytest.approx(-1 / 3)
+    assert compute._second_best(2, caught=False) == pytest.approx(0, abs=1e-12)
 
 
 def test_deleted_actions_are_dominated_node_by_node() -> None:
-    found = _fixed(4, 3)
-    assert (found["deleted"], found["dominated"]) == (22, 22)
+    assert compute._fixed(4, 3) == (22, 22)
 
 
 def test_deals_with_the_lowest_card_are_counted() -> None:
-    assert _deals(6) == {"cards": 6, "lowest": 20, "without_highest": 12}
+    assert compute._deals(6) == Fraction(8, 12)
 
 
 def test_a_threat_is_a_loss_where_only_the_others_lead() -> None:
@@ -70,29 +65,51 @@ def test_a_threat_is_a_loss_where_only_the_others_lead() -> None:
 
     for player, infoset in zip(tree.infoset_player.tolist(), tree.infoset_labels, strict=True):
         play(player, infoset, *((0, 1) if infoset.endswith(":KK") else (1, 0)))
-    assert not _threatens(game, behavior)
+    assert not compute._threatens(game, behavior)
     # now player 1 would fold the best card where only players 2 and 3 lead
     play(0, "4:", 0, 1)
-    assert _threatens(game, behavior)
+    assert compute._threatens(game, behavior)
+
+
+def test_payoffs_that_all_starts_share_are_those_of_either_measure() -> None:
+    ranging = [[0.1, 0.2, -0.3], [0.1, 0.3, -0.4]]
+    both, alone = ([False] * 2, ranging), ([False] * 2, ranging[:1])
+    assert compute._agreement([both], [both]) == {"payoffs apart": 0.0, "no equilibria": 0}
+    assert compute._agreement([alone], [both])["no equilibria"] == 1
+    other = [[0.2, 0.2, -0.4]]
+    assert compute._agreement([([False], other)], [both])["payoffs apart"] == pytest.approx(0.1)
 
 
 def test_folds_of_a_vertical_piece_are_counted_as_one() -> None:
     values = np.array([0.0, 2.0, 1.0, 1.5, 1.49999, 4.0])
-    assert _counts(values) == {"most": 3, "ranges_with_several": 1}
+    assert branches.counts(values) == {"most": 3, "ranges with several": 1, "folds": 4}
 
 
 def test_payoffs_at_a_pot_are_those_of_all_crossings() -> None:
     branch: Any = SimpleNamespace(
         values=np.array([0.0, 2.0, 1.0, 3.0]), payoffs=np.array([[0.0], [2.0], [4.0], [6.0]])
     )
-    assert at_pot(branch, 1.5).ravel().tolist() == [1.5, 3.0, 4.5]
+    assert branches.at_pot(branch, 1.5).ravel().tolist() == [1.5, 3.0, 4.5]
+
+
+def test_a_bluff_above_a_value_bet_is_out_of_order() -> None:
+    deck = branches.Deck(SimpleNamespace(values=np.array([1.0, 2.0])))  # type: ignore[arg-type]
+    kinds = deck.__dict__["kinds"] = np.zeros((2, 2, 12, 5), dtype=np.int8)
+    kinds[:, 0, 0, [1, 3]] = np.array(
+        [(Range.BLUFF, Range.VALUE_BET), (Range.VALUE_BET, Range.BLUFF)]
+    )
+    assert branches._out_of_order(deck).tolist() == [False, True]
+    assert deck.cards(Range.BLUFF) == {1: [2, 4]}
+    assert branches._complete_from(deck) == 2.0
+    kinds[1, 0, 1:3, :2] = Range.BLUFF, Range.VALUE_BET
+    assert branches._complete_from(deck) == 1.0
 
 
 def test_features_of_the_published_bars_are_told_apart() -> None:
     played = np.zeros((1, 12, 13))
     played[0, 1, [1, *range(6, 13)]] = 0.5
     played[0, 2, [0, 4, 5, 12]] = 0.5
-    found = _figure_10(np.array([9.0]), played)
+    found = branches.figure_10(np.array([9.0]), played)
     assert found.pop("most_of_both_two_way") == 0
     counts = {name: feature["points"] for name, feature in found.items()}
     assert counts["node 2 bets the best seven cards"] == 1
@@ -101,7 +118,7 @@ def test_features_of_the_published_bars_are_told_apart() -> None:
     assert counts["node 3 bets 5 and 6 apart from other ranges"] == 1
     assert counts["all"] == 0
     played[0, 2, 6] = 0.5
-    joined = _figure_10(np.array([9.0]), played)
+    joined = branches.figure_10(np.array([9.0]), played)
     assert joined["node 3 bets 5 and 6 apart from other ranges"]["points"] == 0
 
 
@@ -111,21 +128,18 @@ def test_a_two_way_bet_is_for_value_against_the_player_who_calls_with_worse() ->
     played[0, 3, [2, *range(6, 13)]] = 1.0
     played[0, 3, 3:6] = 1.0
     played[0, 4, 11:] = 1.0
-    assert [rows.tolist() for rows in _two_way_at_node_3(played)] == [[[True] * 2]] * 2
+    assert branches.two_way_at_node_3(played).all()
     played[0, [3, 4]] = played[0, [4, 3]]
-    two_way, pays = _two_way_at_node_3(played)
-    assert two_way.all()
-    assert not pays.any()
+    kinds = branches.kinds_of(played)[0, 0, 2, 4:6]
+    assert (kinds == Range.TWO_WAY_BET).all()
+    assert not branches.two_way_at_node_3(played).any()
 
 
 def test_expectations_range_along_a_vertical_piece_and_single_curves_stay_single() -> None:
-    low, high = [[0.1], [0.2]], [[0.3], [0.2]]
-    piece = {"variables": ["u1"], "pots": [3.0], "low": low[:1], "high": high[:1]}
-    single = {"variables": ["u1"], "pots": [3.0, 4.0], "low": low, "high": low}
-    curves = list(exact_curves([piece, single], "u1"))
-    assert len(curves) == 2
-    assert curves[0][0].tolist() == [3.0, 3.0]
-    assert curves[0][1].tolist() == [0.1, 0.3]
+    piece = {"pots": [3.0], "u1": [[0.1, 0.3]]}
+    single = {"pots": [3.0, 4.0], "u1": [[0.1, 0.1], [0.2, 0.2]]}
+    curves = [curve.tolist() for curve in exact_curves({"2a": piece, "2": single}, "u1")]
+    assert curves == [[[3.0, 0.1], [3.0, 0.3]], [[3.0, 0.1], [4.0, 0.2]]]
 
 
 def test_who_loses_most_is_told_with_the_pot_from_which_on() -> None:
@@ -144,12 +158,12 @@ def test_a_video_that_is_missing_or_damaged_is_not_attempted(tmp_path: Path) -> 
     assert "cannot be read" in damaged.why
 
 
-def trace(cards: int) -> dict[str, Any]:
+def trace(cards: int, distinct: int) -> dict[str, Any]:
     """What a trace of a small branch stores."""
 
     def at(pot: float, payoff: float) -> dict[str, Any]:
         item = {"payoffs": [0.0, payoff, -payoff], "max_regret": 1e-16}
-        return {"parameter": pot, "equilibria": [item], "distinct_payoffs": cards, "polished": 1}
+        return {"parameter": pot, "equilibria": [item], "distinct_payoffs": distinct}
 
     border = 2 / (cards - 3)
     return {
@@ -159,42 +173,15 @@ def trace(cards: int) -> dict[str, Any]:
     }
 
 
-def threat_cases() -> list[dict[str, Any]]:
-    full, dominated = "kuhn(players=3,cards=4)", "kuhn(players=3,cards=4,reduce=dominated25)"
-    kinds = [
-        (g, p, d) for g in (full, kuhn(4)) for p in (3, 5, 8) for d in ("raw", "counterfactual")
-    ]
-    kinds += [(kuhn(4), 20, "raw"), (dominated, 20, "raw")]
-    return [
-        {
-            "game": game,
-            "pot": pot,
-            "derivative": derivative,
-            "starts": 12,
-            "found": 12,
-            "with_threats": 12 * (game == full and derivative == "raw"),
-            "equilibria": 12,
-            "payoffs": [[0.1, 0.2, -0.3]] * 12,
-        }
-        for game, pot, derivative in kinds
-    ]
-
-
 def stored() -> dict[str, Any]:
     """Summaries of some jobs on which all claims of `CHANGES` are reproduced."""
     widths = {"n9": 5e-3, "n13": 9e-4, "n13_1e_6": 8e-4, "n26": 1e-4, "n13_1e_4": 6e-5, "n52": 0.0}
-    jobs: dict[str, Any] = {f"n{cards}": trace(cards) for cards in (*range(4, 14), 26, 52)}
-    jobs["n52"]["outcome"] = "lost"
-    decks = [{"cards": 26, "folds": 276, "most": 17}]
-    jobs["large_branches"] = {"mean_range": widths, "decks": decks}
-    counted = [
-        {"cards": n, "most": {10: 15, 5: 5}.get(n, 3), "folds": 20 * n} for n in range(4, 14)
-    ]
-    jobs["branches"] = {"decks": counted}
-    for deck in counted:
-        for entry in jobs[f"n{deck['cards']}"]["at"]:
-            entry["distinct_payoffs"] = deck["most"]
-    jobs["threats"] = {"cases": threat_cases()}
+    most = {str(n): {10: 15, 5: 5}.get(n, 3) for n in range(4, 14)}
+    jobs: dict[str, Any] = {f"n{n}": trace(int(n), found) for n, found in most.items()}
+    jobs |= {"n26": trace(26, 1), "n52": trace(52, 1) | {"outcome": "lost"}}
+    counts = {"n26": {"folds": 276, "most": 17}}
+    jobs["large_branches"] = {"mean_range": widths, "counts": counts}
+    jobs["branches"] = {"counts": {n: {"most": most[n], "folds": 20 * int(n)} for n in most}}
     return jobs
 
 
@@ -210,7 +197,6 @@ def verdict(row: str, column: str, jobs: dict[str, Any]) -> bool | None:
 
 
 Change = Callable[[dict[str, Any]], object]
-REMOVED = "dominated actions removed only"
 CHANGES: list[tuple[str, str, Change]] = [
     ("N = 6", "P_min", lambda j: j["n6"]["vertical"].pop()),
     ("N = 6", "P_min", lambda j: j["n6"]["vertical"][1].update(parameter=2 / 3 + 1e-9)),
@@ -219,18 +205,11 @@ CHANGES: list[tuple[str, str, Change]] = [
     ("N = 26", "largest payoff above it", lambda j: item(j["n26"], 1).update(payoffs=[0.0])),
     ("N = 26", "largest payoff above it", lambda j: item(j["n26"], 1).update(max_regret=1e-9)),
     ("Figure 13", "", lambda j: j["large_branches"]["mean_range"].update(n26=1e-3)),
-    ("Figure 14, N = 26", "", lambda j: j["large_branches"]["decks"][0].update(folds=4)),
-    ("Figure 14, N = 26", "", lambda j: j["large_branches"]["decks"][0].update(most=1)),
+    ("Figure 14, N = 26", "", lambda j: j["large_branches"]["counts"]["n26"].update(folds=4)),
+    ("Figure 14, N = 26", "", lambda j: j["large_branches"]["counts"]["n26"].update(most=1)),
     ("N = 26, limit", "", lambda j: j["n52"].update(outcome="arrived")),
-    ("N = 10", "", lambda j: j["branches"]["decks"][6].update(most=14)),
+    ("N = 10", "", lambda j: j["branches"]["counts"]["10"].update(most=14)),
     ("N = 10", "", lambda j: j["n10"]["at"][0].update(distinct_payoffs=16)),
-    ("parameter continuation", "", lambda j: j["threats"]["cases"][1].update(found=11)),
-    (REMOVED, "", lambda j: j["threats"]["cases"][8].update(with_threats=1)),
-    (f"{REMOVED}, pot 20", "", lambda j: j["threats"]["cases"][12].update(with_threats=1)),
-    ("extra differentiation only", "", lambda j: j["threats"]["cases"][3].update(with_threats=1)),
-    ("both", "", lambda j: j["threats"]["cases"][11].update(with_threats=1)),
-    ("either alone", "", lambda j: j["threats"]["cases"][6]["payoffs"].append([0.1, 0.3, -0.4])),
-    ("either alone", "", lambda j: j["threats"]["cases"][5].update(equilibria=11)),
 ]
 
 

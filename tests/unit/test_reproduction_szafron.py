@@ -17,8 +17,8 @@ from eqbench.papers import verdicts
 from eqbench.papers.formulas import Points, formula_passes, value_at
 from eqbench.papers.paper import Claim, Paper, load_paper
 from eqbench.papers.szafron import family
-from eqbench.papers.szafron.certificates import text
-from eqbench.papers.szafron.selection import selection
+from eqbench.papers.szafron.certificates import selection, tried
+from eqbench.papers.szafron.compute import formulas
 
 Store = dict[str, Any]
 TEXT = "Section 5: ranges and dependent parameters as the text gives them"
@@ -34,25 +34,20 @@ def paper() -> Paper:
 
 @cache
 def computed() -> Store:
-    """What some jobs store, as JSON values."""
+    """What some jobs store, as JSON values; of the certificates only what is asked for here."""
     pytest.importorskip("flint", reason="python-flint is not installed")
-    from eqbench.papers.szafron.polynomials import formulas
-
-    jobs = {"formulas": formulas, "selection": selection, "text": text}
-    found = {name: job(NONE, NONE, full=False) for name, job in jobs.items()}
-    found["certificates"] = {
+    members = family.sample(1, seed=2, every=5)
+    certified = {
+        "members": {name: {"members": 9, "equilibria": 9} for name in members},
+        "entries": {name: tried(name, own) for name, own in members.items()},
         "convexity": {
-            "c11=0": {"pairs": 6, "not_equilibria": 0, "worst": "0", "example": []},
-            "c11=1/2": {"pairs": 6, "not_equilibria": 1, "worst": "1/8", "example": []},
-        }
+            "low": {"pairs": 6, "not equilibria": 0, "worst": "0", "example": []},
+            "high": {"pairs": 6, "not equilibria": 1, "worst": "1/8", "example": []},
+        },
     }
-    counts = ("outside", "equilibria", "sharp", "different", "different_outcomes")
-    found["open_question"] = {
-        "all": dict.fromkeys((*counts, "polished", "moved"), 0),
-        "outside": [],
-        "off_path": family.measured_group(family.PROFILES["off_path"]),
-    }
-    loaded: Store = json.loads(json.dumps(found))
+    jobs = {"formulas": formulas, "selection": selection}
+    found = {name: job(NONE, NONE, full=False) for name, job in jobs.items()}
+    loaded: Store = json.loads(json.dumps(found | {"certificates": certified}))
     return loaded
 
 
@@ -91,13 +86,6 @@ def damaged(*keys: str, value: Any) -> Store:
         place = place[key]
     place[keys[-1]] = value
     return store
-
-
-def steps(**changed: Any) -> list[dict[str, Any]]:
-    """Derivatives of the proofs, of one of which something is changed."""
-    title = changed.pop("title")
-    found: list[dict[str, Any]] = computed()["formulas"]["steps"]
-    return [step | changed if step["title"] == title else step for step in found]
 
 
 def test_tables_have_as_many_cells_as_in_the_paper() -> None:
@@ -144,30 +132,31 @@ def test_what_is_printed_decides(
 
 def test_error_in_a_derivative_needs_evidence() -> None:
     """Lemma 4 prints ∂u2/∂b23 without its sign."""
-    own = claim("Lemma 4", "∂u2/∂b23")
+    own, place = claim("Lemma 4", "∂u2/∂b23"), ("formulas", "derivatives", "b23")
     assert verdict(own, computed()) == "source_error"
-    changed = steps(title="Lemma 4, ∂u2/∂b23", printed_minus_exact=["0", "0"])
-    assert verdict(own, damaged("formulas", "steps", value=changed)) == "differs"
-    changed = steps(title="Lemma 4, ∂u2/∂b23", ours="2*(1-b21)*(1-2*c11)")
-    assert verdict(own, damaged("formulas", "steps", value=changed)) == "reproduced"
-    changed = steps(title="Lemma 3, ∂u3/∂c23", largest="1/8")
-    store = damaged("formulas", "steps", value=changed)
+    assert verdict(own, damaged(*place, value="2*(1-b21)*(1-2*c11)")) == "reproduced"
+    assert verdict(own, damaged(*place, value="-3*(1-b21)*(1-2*c11)")) == "differs"
+    store = damaged("formulas", "derivatives", "c23", value="b11")
     assert verdict(claim("Lemma 3", "∂u3/∂c23"), store) == "differs"
 
 
 def test_error_in_the_text_needs_a_regret_that_table_3_has_not() -> None:
-    own, place = claim(TEXT, "c11 = 1/2: b33"), ("text", "high b33")
+    own, place = claim(TEXT, "c11 = 1/2: b33"), ("selection", "high b33")
     assert verdict(own, computed()) == "source_error"
-    assert verdict(own, damaged(*place, "not_equilibria", value=0)) == "differs"
-    assert verdict(own, damaged(*place, "table_3_equilibria", value=1)) == "differs"
-    right = claim(TEXT, "c11 = 0: b33")
-    assert verdict(right, damaged("text", "low b33", "not_equilibria", value=1)) == "differs"
+    assert verdict(own, damaged(*place, "as printed", "regrets", value=["0"] * 3)) == "differs"
+    assert (
+        verdict(own, damaged(*place, "by Table 3", "regrets", value=["1", "0", "0"])) == "differs"
+    )
+    right, place = claim(TEXT, "c11 = 0: b33"), ("certificates", "entries", "low", "b33=")
+    assert verdict(right, computed()) == "reproduced"
+    assert verdict(right, damaged(*place, "at", "not equilibria", value=1)) == "differs"
+    assert verdict(right, damaged(*place, "beyond", "not equilibria", value=0)) == "differs"
 
 
 def test_set_is_not_convex_only_if_a_midpoint_has_regret() -> None:
     rows = [claim("Section 5: size", f"Convex, c11 = {c11}") for c11 in ("0", "1/2")]
     assert [verdict(row, computed()) for row in rows] == ["reproduced", "source_error"]
-    place = ("certificates", "convexity", "c11=1/2", "worst")
+    place = ("certificates", "convexity", "high", "worst")
     assert verdict(rows[1], damaged(*place, value="0")) == "differs"
 
 
@@ -177,13 +166,13 @@ def test_one_parameter_transfers_unless_c11_is_between() -> None:
     rows = [claim(COMMON, TRANSFER.format(c11)) for c11 in ("0", "1/4", "1/2")]
     found = [verdict(row, computed()) for row in rows]
     assert found == ["reproduced", "source_error", "reproduced"]
-    place = ("selection", "alone", "1/4", "both", "regrets")
+    place = ("selection", "alone", "0.25", "both", "regrets")
     assert verdict(rows[1], damaged(*place, value=["0", "0", "1/32"])) == "differs"
 
 
 def test_error_about_unseen_behavior_needs_equal_payoffs() -> None:
     own = claim("Definition 1", "Behavior that is never seen")
-    place = ("open_question", "off_path", "a33 = 0, c32 = 0")
+    place = ("selection", "off path", "a33 = 0, c32 = 0")
     assert verdict(own, computed()) == "source_error"
     assert verdict(own, damaged(*place, "payoffs", value=["1", "0", "0"])) == "differs"
     assert verdict(own, damaged(*place, "regrets", value=["0", "0", "0"])) == "reproduced"

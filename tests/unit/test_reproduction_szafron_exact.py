@@ -3,110 +3,55 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cache
-from pathlib import Path
-from typing import Any
+from itertools import product
 
 import numpy as np
 import pytest
 
 from eqbench.model.profile import BehaviorProfile
-from eqbench.papers.szafron import family
-from eqbench.papers.szafron.certificates import beyond, text
-from eqbench.papers.szafron.compute import nodes_of, rules
-from eqbench.papers.szafron.family import QUARTER, SUB_FAMILIES, kuhn3, measured, sample
-from eqbench.papers.szafron.open_question import exact_near, polished
-from eqbench.papers.szafron.selection import allowed
-from eqbench.verification import verify, verify_exactly
+from eqbench.papers.szafron import compute, family
+from eqbench.papers.szafron.certificates import moved, tried
+from eqbench.papers.szafron.family import QUARTER, kuhn3, measured, sample
+from eqbench.papers.szafron.open_question import polished, settled
+from eqbench.verification import verify
 
 pytest.importorskip("flint", reason="python-flint is not installed")
 
-from eqbench.papers.szafron import polynomials
-
-NONE = Path()
-
-
-@cache
-def kuhn3_payoffs() -> list[Any]:
-    return polynomials.payoff_polynomials(kuhn3().tree)
-
-
-def test_payoffs_have_as_many_terms_as_the_paper_counts() -> None:
-    """Szafron et al. 2013, appendix: 333, 457 and 457 terms, then 134, 158 and 167."""
-    payoffs = kuhn3_payoffs()
-    assert [len(each) for each in payoffs] == [333, 457, 457]
-    tables = [polynomials.at(each, family.necessary()) for each in payoffs]
-    assert [len(each) for each in tables] == [134, 158, 167]
-
-
-def test_equations_of_the_paper_are_the_game_s_own_payoffs() -> None:
-    """Szafron et al. 2013, equations (1) to (5)."""
-    payoffs, printed = kuhn3_payoffs(), family.PRINTED
-    for player, name in enumerate(("u1", "u2", "u3")):
-        assert polynomials.in_family(payoffs[player], player) == polynomials.parsed(printed[name])
-    nodes = nodes_of(kuhn3().tree, "c43")
-    reach = polynomials.expected(kuhn3().tree, lambda node: 1 if node in nodes else None)
-    assert reach == polynomials.parsed(printed["reach_c43"])
-    assert payoffs[2].derivative("c43") == 4 * reach
-
 
 def test_polynomials_agree_with_the_verifier_at_a_profile() -> None:
-    one = sample(1, seed=5)[-1]
-    found = [polynomials.at(each, one.values) for each in kuhn3_payoffs()]
-    assert [Fraction(str(each)) / 24 for each in found] == list(measured(one.values).payoffs)
+    values = sample(1, seed=5)["high"][-1]
+    found = [compute.at(each, values) for each in compute.payoff_polynomials()]
+    assert [Fraction(str(each)) / 24 for each in found] == list(measured(values).payoffs)
 
 
 def test_polynomials_are_written_and_parsed_alike() -> None:
-    polynomial = polynomials.parsed("2*b11 - (b11 - 1/2)*b21 + b11**2")
-    assert polynomials.parsed(polynomials.written(polynomial)) == polynomial
-    assert str(polynomials.at(polynomial.derivative("b11"), {"b21": 3, "b11": "1"})) == "1"
-
-
-def test_values_of_table_2_are_forced() -> None:
-    found = polynomials.dominance(kuhn3().tree)
-    forced = {name: int(each["least"] > 0) for name, each in found.items()}
-    assert forced == family.necessary()
-    assert all(each["most"] < 0 or each["least"] > 0 for each in found.values())
-    assert all(each["histories"] == 6 for each in found.values())
+    polynomial = compute.parsed("2*b11 - (b11 - 1/2)*b21 + b11**2")
+    assert compute.parsed(compute.written(polynomial)) == polynomial
+    assert str(compute.at(polynomial.derivative("b11"), {"b21": 3, "b11": "1"})) == "1"
 
 
 def test_members_keep_table_3_and_what_is_broken_does_not() -> None:
-    members = [*family.corner_members()[::7], *sample(2, seed=6)[-6:]]
-    assert {one.sub_family for one in members} == set(SUB_FAMILIES)
-    assert all(family.is_member(one.values) for one in members)
-    entries = {f"{name}=" for name in (*family.constants(), "b33", "b41", "c21")}
-    for one in members:
-        for entry in entries | {"b32+", "c33+", "c33-"}:
-            for values in beyond(one, entry):
-                assert not family.is_profile(values) or not family.is_member(values), entry
+    for sub_family, members in sample(2, seed=6, every=7).items():
+        assert all(family.is_member(values) for values in members)
+        entries = {f"{name}=" for name in (*family.constants(), "b33", "b41", "c21")}
+        for entry, values in product(entries | {"b32+", "c33+", "c33-"}, members):
+            for sign in {"+": (1,), "-": (-1,), "=": (-1, 1)}[entry[-1]]:
+                broken = moved(sub_family, values, entry, sign)
+                assert not family.is_profile(broken) or not family.is_member(broken), entry
 
 
 def test_ranges_are_those_of_table_3() -> None:
     """Szafron et al. 2013, Table 3 and §5."""
-    low, between, high = SUB_FAMILIES
     quarters = {"b11": QUARTER, "b21": QUARTER}
-    assert family.ends(low, {"b21": Fraction(1, 8)}, "b11") == (0, Fraction(1, 8))
-    assert family.ends(low, quarters, "b32") == (0, Fraction(15, 16))
-    assert family.ends(low, quarters | {"b32": Fraction(7, 8)}, "c33") == (0, Fraction(1, 16))
-    assert family.ends(between, {"b11": QUARTER}, "c11") == (0, Fraction(7, 16))
-    assert family.ends(high, {"b11": Fraction(1, 5)}, "b21") == (0, Fraction(1, 10))
-    assert family.ends(high, {"b11": QUARTER, "b21": Fraction(0)}, "r23") == (0, Fraction(1, 8))
+    assert family.ends("low", {"b21": Fraction(1, 8)}, "b11") == (0, Fraction(1, 8))
+    assert family.ends("low", quarters, "b32") == (0, Fraction(15, 16))
+    assert family.ends("low", quarters | {"b32": Fraction(7, 8)}, "c33") == (0, Fraction(1, 16))
+    assert family.ends("between", {"b11": QUARTER}, "c11") == (0, Fraction(7, 16))
+    assert family.ends("high", {"b11": Fraction(1, 5)}, "b21") == (0, Fraction(1, 10))
+    assert family.ends("high", {"b11": QUARTER, "b21": Fraction(0)}, "r23") == (0, Fraction(1, 8))
 
 
-def test_regret_of_a_member_is_zero_and_beyond_a_bound_it_is_not() -> None:
-    one = sample(1, seed=7)[-1]
-    assert measured(one.values).max_regret == 0
-    (broken,) = beyond(one, "b32+")
-    assert measured(broken).max_regret > 0
-
-
-def test_table_4_gives_player_1_a_gain_that_the_paper_does_not_mention() -> None:
-    """Szafron et al. 2013, §6, Table 4: c33 = 1/4 is below 1/2 - b32."""
-    found = family.regrets_and_payoffs(family.named(family.PROFILES["table_4"]["1/4"]))
-    assert found["regrets"] == ["2", "1/4", "0"]
-
-
-def test_polishing_brings_a_blurred_member_back_and_fractions_certify_it() -> None:
+def test_polishing_brings_a_blurred_member_back() -> None:
     exact = family.profile(family.named("b11=1/4 b21=1/4 b32=1/2 c11=1/4 c33=1/4"))
     away = np.clip(exact.probabilities + 1e-7 * np.tile([1.0, -1.0], 48), 0.0, 1.0)
     away /= np.repeat(away.reshape(-1, 2).sum(axis=1), 2)
@@ -114,35 +59,17 @@ def test_polishing_brings_a_blurred_member_back_and_fractions_certify_it() -> No
     before = verify(tree, BehaviorProfile.of(tree, away)).max_regret
     after = min(verify(tree, each).max_regret for each in polished(away))
     assert after < 1e-14 < 1e-9 < before
-    certified = exact_near(exact.probabilities)
-    assert certified is not None
-    assert verify_exactly(tree, certified).max_regret == 0
+    assert settled(away, before)["identity"] == "szafron:0<c11<1/2"
+    assert settled(BehaviorProfile.uniform(tree).probabilities, 1e-9) == {}
 
 
-def test_of_the_formulas_in_the_text_one_gives_regret() -> None:
-    """Szafron et al. 2013, §5: b33 for c11 = 1/2, which lets somebody gain as it is printed."""
-    found = text(NONE, NONE, full=False)
-    assert [name for name, each in found.items() if each["not_equilibria"]] == ["high b33"]
-    for each in found.values():
-        assert each["members"] > 0
-        assert each["beyond"]["not_equilibria"] == each["beyond"]["profiles"] > 0
-        assert each["table_3_equilibria"] == each["of"]
-
-
-def test_players_of_table_4_are_each_in_some_member() -> None:
-    """Szafron et al. 2013, Table 4: each strategy is of an equilibrium of the family."""
-    printed = family.named(family.PROFILES["table_4"]["1/4"])
-    found = allowed(NONE, NONE, full=False)
-    assert [each["regrets"] for each in found.values()] == [["0"] * 3] * 3
-    own = {name: value for each in found.values() for name, value in each["own"].items()}
-    assert own == {name: str(value) for name, value in printed.items()}
-    assert len(own) == 48
-
-
-def test_leaf_of_the_paper_and_what_table_2_leaves_unreached(tmp_path: Path) -> None:
-    """Szafron et al. 2013, §2 and Figure 1."""
-    found = rules(tmp_path, tmp_path, full=False)
-    assert found["share_of_a13"] == "−2κ (1 − a11) b21 (1 − c42) a13"
-    assert found["leaves"]["KBFC"] == ["-2", "3", "-1"]
-    assert {"BFF", "KKBCC"} <= set(found["unreached_124"])
-    assert "KBCF" not in found["unreached_124"]
+def test_entries_of_table_3_hold_and_something_is_lost_beyond() -> None:
+    """Szafron et al. 2013, Table 3 and §5, where b33 for c11 = 1/2 is misprinted."""
+    for sub_family, members in sample(1, seed=4, every=5).items():
+        found = tried(sub_family, members)
+        for name in family.PROFILES["entries"][sub_family]:
+            assert found[name]["at"]["profiles"] > 0 == found[name]["at"]["not equilibria"]
+            assert found[name]["beyond"]["not equilibria"] == found[name]["beyond"]["profiles"] > 0
+    misprint = family.PROFILES["measured"]["high b33"]
+    assert measured(family.named(misprint["by Table 3"])).max_regret == 0
+    assert measured(family.named(misprint["as printed"])).max_regret > 0

@@ -2,388 +2,312 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from itertools import compress, product
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
+from flint import fmpq, fmpq_mpoly_ctx
 
 from eqbench.equilibria import KnownSet, known_sets
+from eqbench.equilibria.corners import corner_parameters
 from eqbench.equilibria.members import members
+from eqbench.errors import EqbenchError
 from eqbench.harness.inprocess import solve
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_text
-from eqbench.model.tree import FloatArray, IntArray
-from eqbench.papers.billingham_2017.lists import (
-    NAMES,
-    PLACES,
-    Found,
-    by_pot,
-    corrected,
-    equilibria,
-    inside,
-    layout_of,
-    meets,
-    printed_cells,
-    printed_claims,
-    stored_in,
-)
-from eqbench.papers.billingham_2017.polynomials import value as polynomial_value
+from eqbench.model.tree import FloatArray
+from eqbench.papers.billingham_2017 import lists
+from eqbench.papers.billingham_2017.lists import LAYOUT, NAMES
 from eqbench.papers.formulas import is_true, value_at
+from eqbench.papers.stored import Stored
 from eqbench.registry import load_game
 from eqbench.solver import Budget
 from eqbench.studies.study_files import write_texts
-from eqbench.verification import Verifier
+from eqbench.verification import Verifier, verify_exactly
 
 DEALS = 24
 EXACT = 1e-12
-SAMPLES = 4
 
 
 def profits(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
-    """24 E of each player as a polynomial, from the payoffs of all pure choices at two pots.
+    """24 E of each player as a polynomial in the frequencies and the pot, summed over the tree.
 
-    At a third pot, and at random frequencies, it is compared with the payoffs themselves.
+    By frequency, its derivative; by player, what has none of the own frequencies. At random
+    frequencies and another pot the polynomials are compared with the payoffs.
     """
-    corners = list(product((0.0, 1.0), repeat=len(NAMES)))
-    tried = np.random.default_rng(0).random((100, len(NAMES))).tolist()
-    both = np.array([_payoffs(corners, pot) for pot in (2.0, 3.0)])
-    low, high = map(_coefficients, both)
-    slopes = high - low
-    keys = [" ".join(compress(NAMES, corner)) for corner in corners]
-    found = [
-        {
-            key: (Fraction(base), Fraction(slope))
-            for key, base, slope in zip(keys, bases, slopes[:, player].tolist(), strict=True)
-            if base or slope
-        }
-        for player, bases in enumerate((low - 2 * slopes).T.tolist())
+    game = load_game("skp")
+    tree, ring = game.tree, fmpq_mpoly_ctx.get(("P", *NAMES), "deglex")
+    pot, *frequencies = ring.gens()
+    behavior = [
+        int(rest) + sum(int(slope) * own for slope, own in zip(row, frequencies, strict=True))
+        for rest, row in zip(LAYOUT.rest, LAYOUT.spread, strict=True)
     ]
-    names = [dict(zip(NAMES, frequencies, strict=True)) | {"P": 7.0} for frequencies in tried]
-    elsewhere = [[polynomial_value(each, at) for each in found] for at in names]
+    reach = [ring.constant(DEALS)]
+    for node in range(1, tree.n_nodes):
+        action, chance = tree.incoming[node], fmpq(int(tree.chance[node]), tree.chance_denominator)
+        reach.append(reach[tree.parent[node]] * (behavior[action] if action >= 0 else chance))
+    payoffs, whole = tree.payoffs, dict[str, Any]()
+    slopes: Any = payoffs.slope
+    for player in range(tree.n_players):
+        ends = zip(tree.terminals, payoffs.base[:, player], slopes[:, player], strict=True)
+        total = sum(reach[end] * (int(a) + int(b) * pot) for end, a, b in ends)
+        whole[str(player + 1)] = total / payoffs.denominator
+    model = game.payoff_model().at(7.0)
+    gaps = [
+        value_at(_text(of), dict(zip(NAMES, tried, strict=True)) | {"P": 7.0})
+        - DEALS * model.expected_payoffs(LAYOUT.behavior(tried))[int(player) - 1]
+        for tried in np.random.default_rng(0).random((100, len(NAMES)))
+        for player, of in whole.items()
+    ]
     return {
-        "polynomials": {
-            f"E{player}": {key: [str(base), str(slope)] for key, (base, slope) in each.items()}
-            for player, each in enumerate(found, 1)
+        "times": {name: _text(whole[name[1]].derivative(name)) for name in NAMES},
+        "rest": {
+            f"E{k}": _text(of.subs({n: 0 for n in NAMES if k in n})) for k, of in whole.items()
         },
-        "distance_to_integers": float(np.abs(both - np.rint(both)).max()),
-        "distance_elsewhere": float(np.abs(_payoffs(tried, 7.0) - elsewhere).max()),
+        "degree": max(int(degree) for of in whole.values() for degree in of.degrees()),
+        "distance": float(np.abs(gaps).max()),
     }
 
 
-def _payoffs(choices: Iterable[Sequence[float]], pot: float) -> FloatArray:
-    """24 E (n, 3) of choices of the eleven frequencies at a pot."""
-    game = load_game("skp")
-    model, layout = game.payoff_model().at(pot), layout_of(game)
-    behaviors = (layout.behavior(np.array(choice)) for choice in choices)
-    return np.array([DEALS * model.expected_payoffs(behavior) for behavior in behaviors])
+def _text(polynomial: Any) -> str:
+    """A polynomial as a printed formula, such as ``P b1 − 2 a1``."""
+    return str(polynomial).replace("*", " ").replace("-", "−")
 
 
-def _coefficients(payoffs: FloatArray) -> IntArray:
-    """Coefficients (2048, 3) of the polynomials with these integers at the corners of the cube."""
-    cube = np.rint(payoffs).astype(int).reshape((2,) * len(NAMES) + (3,))
-    for axis in range(len(NAMES)):
-        low_and_high = np.moveaxis(cube, axis, 0)
-        low_and_high[1] -= low_and_high[0]
-    return cube.reshape(payoffs.shape)
-
-
-# What is compared in full Kuhn poker: at which information sets a player bets or calls (1) or not
-# (0), otherwise than in the simplified game; the better alternative first.
-_ALTERNATIVES: dict[str, tuple[dict[str, int], dict[str, int]]] = {
-    "bet K, P1": ({"3:KKB": 1, "3:KBF": 1}, {"3:": 1}),
-    "bet K, P2": ({"3:KKBF": 1}, {"3:K": 1}),
-    "bet K, P3": ({}, {"3:KK": 1}),
-    "check A, P3": ({}, {"4:KK": 0}),
-    **{f"overcall {card}, P1": ({}, {f"{rank}:KBC": 1}) for card, rank in (("K", 3), ("Q", 2))},
-    **{f"overcall {card}, P2": ({}, {f"{rank}:KKBC": 1}) for card, rank in (("K", 3), ("Q", 2))},
-    **{f"overcall {card}, P3": ({}, {f"{rank}:BC": 1}) for card, rank in (("K", 3), ("Q", 2))},
+# What is dominated in full Kuhn poker, as pairs of alternatives, the better one first: at which
+# information sets the player bets or calls (1) or not (0), otherwise than in the simplified game.
+_DOMINATED: dict[str, list[tuple[dict[str, int], dict[str, int]]]] = {
+    "betting with K by P1": [({"3:KKB": 1, "3:KBF": 1}, {"3:": 1})],
+    "betting with K by P2": [({"3:KKBF": 1}, {"3:K": 1})],
+    "betting with K by P3": [({}, {"3:KK": 1})],
+    "checking with A by P3": [({}, {"4:KK": 0})],
+    **{
+        f"calling by {player}": [({}, {f"{rank}:{history}": 1}) for rank in (3, 2)]
+        for player, history in (("P1", "KBC"), ("P2", "KKBC"), ("P3", "BC"))
+    },
 }
 
 
 def rules(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
-    """Gains by what the simplified game leaves out, its equilibria at pots below 2, and its tree.
+    """Losses by what the simplified game leaves out, its equilibria at pots below 2, and its tree.
 
-    Each gain is that of one alternative over another in full Kuhn poker, smallest and largest
-    over all pure choices of the other players in the simplified game.
+    Of losses the least, and the largest, which is that of the least harmful alternative.
     """
-    pots, below_two = ("2", "5/2", "4", "10"), ("3/2", "19/10", "1.999")
-    gains: dict[str, list[float]] = {}
-    for pot in pots:
-        for name, gain in _gains(load_game(f"kuhn(players=3, cards=4, pot={pot})")):
-            low, high = gains.get(name, [gain, gain])
-            gains[name] = [min(low, gain), max(high, gain)]
+    pots, losses = ("2", "5/2", "4", "10"), dict[str, list[float]]()
+    games = [load_game(f"kuhn(players=3, cards=4, pot={pot})") for pot in pots]
+    for name, pairs in _DOMINATED.items():
+        found = [[loss for game in games for loss in _losses(game, name, *pair)] for pair in pairs]
+        ends = min(map(min, found)), min(map(max, found))
+        losses[name] = [round(end, 9) + 0.0 for end in ends]
     tree = load_game("skp").tree
-    actions = {label: list(tree.infoset_actions[i]) for i, label in enumerate(tree.infoset_labels)}
-    above = [(tree.infoset[tree.parent[v]], tree.move[v]) for v in tree.terminals]
-    ends = {
-        (tree.infoset_labels[i].partition(":")[2], tree.infoset_actions[i][m]) for i, m in above
+    labels, free = tree.infoset_labels, dict(zip(LAYOUT.infoset.tolist(), NAMES, strict=True))
+    choices = {
+        label: free.get(i, str(int(tree.infoset_actions[i][0] in ("bet", "call"))))
+        for i, label in enumerate(labels)
     }
+    nodes = {
+        label[2:] or "first": [choices[f"{card}:{label[2:]}"] for card in "234"] for label in labels
+    }
+    # who comes to decide if all check, in the order of the deals
+    met = [labels[i] for i in tree.infoset.tolist() if i >= 0]
+    cards = [[label[0] for label in met if label[2:] == history] for history in ("", "K", "KK")]
+    hands = list(zip(*cards, strict=True))
+    with_k = [[hand for hand in hands if hand[player] == "3"] for player in range(3)]
+    above = [(int(tree.infoset[tree.parent[v]]), int(tree.move[v])) for v in tree.terminals]
     return {
-        "gains": gains,
-        "below_two": {pot: _bets_and_calls(pot) for pot in below_two},
-        "deals": int(np.sum(tree.parent == 0)),
-        "beside_k": _beside_k(tree),
-        "actions": actions,
-        "decisions": len({label.partition(":")[2] for label in actions}),
-        "ends": len(ends),
+        "losses": losses,
+        "below 2": [_bets_and_calls(pot) for pot in ("3/2", "19/10", "1.999")],
+        "deals": len(hands),
+        "A beside K": [str(Fraction(sum("4" in hand for hand in own), len(own))) for own in with_k],
+        "with J": sorted({tree.infoset_actions[labels.index(n)] for n in labels if n[0] == "1"}),
+        "nodes": nodes,
+        "decisions": len(nodes),
+        "ends": len({(labels[i][2:], tree.infoset_actions[i][move]) for i, move in above}),
     }
 
 
-def _gains(game: Game) -> Iterator[tuple[str, float]]:
-    """How much each better alternative gains against each choice of the others."""
-    model, labels = game.payoff_model(), game.tree.infoset_labels
+def _losses(
+    game: Game, name: str, better: dict[str, int], worse: dict[str, int]
+) -> Iterator[float]:
+    """What the player at the end of a name loses by the worse, at each choice of the others."""
+    tree, player = game.tree, name[-2:]
+    others = [infoset for who, infoset, _ in lists.PLACES.values() if who != player]
     # those who never bet and call with A only, but bet with it after two checks
-    base = {label: int(label[0] == "4" and ("B" in label or label == "4:KK")) for label in labels}
-    for name, alternatives in _ALTERNATIVES.items():
-        player = game.tree.players.index(name[-2:])
-        others = [infoset for who, infoset, _ in PLACES.values() if who != name[-2:]]
-        for corner in product((0, 1), repeat=len(others)):
-            choices = base | dict(zip(others, corner, strict=True))
-            better, worse = (
-                model.expected_payoffs(_behavior(game, choices | own))[player]
-                for own in alternatives
-            )
-            yield name, DEALS * float(better - worse)
+    base = {n: int(n[0] == "4" and ("B" in n or n == "4:KK")) for n in tree.infoset_labels}
+
+    def payoff(choices: dict[str, int]) -> float:
+        behavior = np.zeros(tree.n_actions)
+        # each information set has two actions, the second one is to bet or call
+        behavior[np.add(tree.action_start[:-1], list(choices.values()))] = 1
+        payoffs = game.payoff_model().expected_payoffs(behavior)
+        return DEALS * float(payoffs[tree.players.index(player)])
+
+    for corner in product((0, 1), repeat=len(others)):
+        choices = base | dict(zip(others, corner, strict=True))
+        yield payoff(choices | better) - payoff(choices | worse)
 
 
-def _behavior(game: Game, active: Mapping[str, int]) -> FloatArray:
-    """Behavior (A,) of those who bet or call at some information sets, and check or fold."""
-    behavior = np.zeros(game.tree.n_actions)
-    for start, label in zip(game.tree.action_start, game.tree.infoset_labels, strict=False):
-        behavior[start + active[label]] = 1
-    return behavior
-
-
-def _beside_k(tree: Any) -> list[list[int]]:
-    """For each player, deals that give it K, and those of them where another player has A."""
-    deal, cards = np.arange(tree.n_nodes), dict[int, dict[int, str]]()
-    for node in range(1, tree.n_nodes):
-        if tree.parent[node]:
-            deal[node] = deal[tree.parent[node]]
-        if (infoset := tree.infoset[node]) >= 0:
-            held = tree.infoset_labels[infoset].partition(":")[0]
-            cards.setdefault(int(deal[node]), {})[int(tree.infoset_player[infoset])] = held
-    with_k = [[hand for hand in cards.values() if hand[player] == "3"] for player in range(3)]
-    return [[len(hands), sum("4" in hand.values() for hand in hands)] for hands in with_k]
-
-
-def _bets_and_calls(pot: str) -> dict[str, Any]:
+def _bets_and_calls(pot: str) -> float:
     """The largest frequency of a bet or call with less than A over all equilibria at a pot."""
-    game = load_game("skp").at(pot=Fraction(pot))
-    cell, layout = solve(game, "case_enumeration", Budget(time_s=60.0)), layout_of(game)
+    cell = solve(load_game("skp").at(pot=Fraction(pot)), "case_enumeration", Budget(time_s=60.0))
+    if cell.status != "ok":
+        raise EqbenchError(f"cases were left open at pot {pot}")
     profiles = [cast(BehaviorProfile, each.profile) for each in cell.equilibria]
-    largest = np.max([layout.frequencies(each.probabilities) for each in profiles], axis=0)
-    return {
-        "complete": cell.status == "ok",
-        "largest": {n: x for n, x in zip(NAMES, largest.tolist(), strict=True) if n[0] != "a"},
-    }
+    largest = np.max([LAYOUT.frequencies(each.probabilities) for each in profiles], axis=0)
+    return max(most for name, most in zip(NAMES, largest.tolist(), strict=True) if name[0] != "a")
 
 
 def table(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
-    """Which neighbors of equilibria meet the conditions, and which of them have regret."""
-    neighbors = _neighbors(inside(equilibria(stored_in(jobs, full=full))))
-    cells = {name: corrected(cell) for name, cell in printed_cells().items()}
-    return {
-        "cells": {name: {"without": _without(cell, neighbors)} for name, cell in cells.items()},
-        "changed": _tried(neighbors, _conditions_hold),
-        "changed_table": _tried(neighbors, lambda names: meets(cells, names)),
-    }
+    """How many neighbors of equilibria are as conditions say, and how many there are.
+
+    Neighbors differ from an equilibrium in one frequency, which is 0, 1/2 or 1.
+    """
+    neighbors = _neighbors(Stored(jobs, full=full))
+    cells = {name: c.replace("a1 < 1", "a1 ≤ 1") for name, c in lists.printed_cells().items()}
+    eleven = [c for *_, c in lists.printed("Section 3: the eleven conditions") if "reversed" in c]
+    without = {}
+    for name in lists.asked_for("neighbors/without"):
+        first, then = cells[name].split(" & ")
+        others = [own for own in neighbors if is_true(first, own) and not is_true(then, own)]
+        # regret is that of the player whose frequency it is
+        without[name] = _counted([own[f"r{then[1]}"] > EXACT for own in others])
+    right = [all(_is_met(text, own) for text in eleven) == (own["r"] <= EXACT) for own in neighbors]
+    met = [own["r"] <= EXACT for own in neighbors if lists.meets(cells, own)]
+    return {"without": without, "conditions": _counted(right), "table": _counted(met)}
 
 
-# frequencies and pot of a profile that differs from an equilibrium in one frequency, and regrets
-_Neighbor = tuple[dict[str, float], list[float]]
+def _counted(as_said: list[bool]) -> dict[str, int]:
+    return {"as said": sum(as_said), "all": len(as_said)}
 
 
-def _neighbors(found: Sequence[Found]) -> list[_Neighbor]:
-    """All that come from these equilibria by changing one frequency to 0, 1/2 or 1."""
+def _neighbors(stored: Stored) -> list[dict[str, float]]:
     neighbors = []
-    for pot, group in by_pot(found).items():
-        game = load_game("skp").at(pot=pot)
-        verifier, layout = Verifier(game.tree), layout_of(game)
-        own = [[float(each.values[name]) for name in NAMES] for each in group]
+    for pot, group in lists.by_pot(lists.inside(lists.equilibria(stored))).items():
+        verifier = Verifier(load_game("skp").at(pot=pot).tree)
+        own = [[float(each.names[name]) for name in NAMES] for each in group]
         changed = {
             (*each[:place], value, *each[place + 1 :])
             for each, place, value in product(own, range(len(NAMES)), (0.0, 0.5, 1.0))
         }
-        for frequencies in sorted(changed):
-            behavior = layout.behavior(np.array(frequencies))
-            measured = verifier.verify(BehaviorProfile.of(game.tree, behavior))
-            names = dict(zip(NAMES, frequencies, strict=True)) | {"P": float(pot)}
-            neighbors.append((names, [float(regret) for regret in measured.regrets]))
+        neighbors += [_measured(verifier, np.array(each), pot) for each in sorted(changed)]
     return neighbors
 
 
-def _tried(
-    neighbors: Sequence[_Neighbor], meets: Callable[[Mapping[str, float]], bool]
-) -> dict[str, int]:
-    """How many meet certain conditions and have regret; keys are ``meets, no regret`` and so on."""
-    return Counter(
-        f"{'meets' if meets(names) else 'fails'}, "
-        f"{'no regret' if max(regrets) <= EXACT else 'regret'}"
-        for names, regrets in neighbors
-    )
+def _measured(verifier: Verifier, frequencies: FloatArray, pot: Fraction) -> dict[str, float]:
+    """Letters at eleven frequencies (V,): P, 24 E1 to 24 E3, regrets r1 to r3, the largest r."""
+    profile = BehaviorProfile.of(verifier.tree, LAYOUT.behavior(frequencies))
+    measured: Any = verifier.verify(profile)
+    return {
+        **dict(zip(NAMES, frequencies.tolist(), strict=True)),
+        **{f"E{k}": DEALS * float(payoff) for k, payoff in enumerate(measured.payoffs, 1)},
+        **{f"r{k}": float(regret) for k, regret in enumerate(measured.regrets, 1)},
+        **{"r": float(measured.max_regret), "P": float(pot)},
+    }
 
 
-def _without(cell: str, neighbors: Sequence[_Neighbor]) -> tuple[int, int]:
-    """How many meet a cell's inequality without its frequency, and in how many that has regret.
-
-    Regret is that of the player whose frequency it is; (0, 0) for cells of another shape.
-    """
-    first, *others = cell.split(" & ")
-    if len(others) != 1:
-        return 0, 0
-    found = [r for names, r in neighbors if is_true(first, names) and not is_true(others[0], names)]
-    return len(found), sum(regrets[int(others[0][1]) - 1] > EXACT for regrets in found)
+def _is_met(condition: str, names: Mapping[str, float]) -> bool:
+    """Whether a frequency is 1 or 0 where a condition of section 3 says so."""
+    relation, _, says = condition.partition(": ")
+    frequency, turned = names[says[:2]], relation.translate(str.maketrans("<>", "><"))
+    if is_true(relation, names):
+        return frequency == 1
+    return frequency == 0 or not is_true(turned, names)
 
 
-def _conditions_hold(names: Mapping[str, float]) -> bool:
-    """Whether each frequency is 1 or 0 where a condition of section 3 says so."""
-    rows = dict(printed_claims("Section 3: the eleven conditions"))
-    for number in range(1, 12):
-        relation, _, says = rows[str(number)].partition(": ")
-        left, sign, right = relation.partition(">" if ">" in relation else "<")
-        gap = value_at(f"({left}) − ({right})", names) * (1 if sign == ">" else -1)
-        if abs(gap) > EXACT and names[says[:2]] != (1.0 if gap > 0 else 0.0):
-            return False
-    return True
+# where entries are wrong in print, each with a pot of its solution
+_MISPRINTS = (
+    *(("1", "5/2", "d2", "d2 = 2/(P+1)"), ("2", "3.1", "b3", "b3 = 1/(P+1)")),
+    *(("10a", "5", "b1", "b1 = 1/2"), ("10a", "5", "c1 + d2", "b1 = 1/2")),
+    *(("10a", "5", "b2", "b2 = 1/2"), ("10a", "5", "d1", "d1 = 1/2")),
+)
 
 
-# members of solutions by their parameters, and entries that are put back to what is printed
-_MEMBERS = {"1": ("5/2", ["3/14"] * 4), "2": ("3.1", ["13/41"] * 2), "10a": ("5", ["2/5", "2/3"])}
-_PRINTED: dict[str, dict[str, str]] = {
-    **{"1": {"d2": "2/(P+1)"}, "2": {"b3": "1/(P+1)"}},
-    **{f"10a_{name}": {name: "1/2"} for name in ("b1", "b2", "d1")},
-    **{f"{name}_corrected": {} for name in _MEMBERS},
-}
-# where each solution is looked at for a trajectory that starts beside it
-BESIDE = {
-    **{"1": "2.5", "2": "3.1", "3": "3.35", "4": "3.35", "5": "3.75"},
-    **{"6": "3.95", "7": "4.15", "8": "4.36", "9": "4.65", "10": "5.5"},
-}
-# irrational ends of ranges, approached from inside, to 1e-12
-_ENDS = ("3.212214450450", "3.436491673103", "3.897915761657", "4.311737691490", "4.407536453183")
+def printed(folder: Path, jobs: Path, *, full: bool) -> dict[str, dict[str, str]]:
+    """Largest regret, exactly, of a member of a solution with one entry as it is printed."""
+    regrets: dict[str, dict[str, str]] = {}
+    for solution, pot, column, entry in _MISPRINTS:
+        known, (name, _, value) = _pieces(pot)[solution][0], entry.partition(" = ")
+        corner = dict(zip(known.parameters, corner_parameters(known)[0], strict=True))
+        names = known.exact.names(corner) | {name: value_at(value, {"P": Fraction(pot)})}
+        profile = known.layout.exact_profile([names[own] for own in NAMES])
+        regret = verify_exactly(known.layout.tree, profile).max_regret
+        regrets.setdefault(solution, {})[column] = str(regret)
+    return regrets
 
 
-def printed(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
-    """Members of solutions with an error in them as printed, and corrected, as profiles."""
-    texts, frequencies = {}, {}
-    for name, wrong in _PRINTED.items():
-        solution = name.partition("_")[0]
-        pot, parameters = Fraction(_MEMBERS[solution][0]), map(Fraction, _MEMBERS[solution][1])
-        game = load_game("skp").at(pot=pot)
-        known = _pieces(game)[solution][0]
-        names = known.exact.names(dict(zip(known.parameters, parameters, strict=True)))
-        values = {key: names[key] for key in NAMES}
-        values |= {key: value_at(entry, {"P": pot}) for key, entry in wrong.items()}
-        profile = layout_of(game).exact_profile([values[key] for key in NAMES])
-        texts[f"{name}.json"] = profile_text(game.tree, profile, game.spec)
-        frequencies[name] = {key: str(value) for key, value in values.items()}
-    write_texts(folder, texts)
-    return frequencies
-
-
-def _pieces(game: Game) -> dict[str, list[KnownSet]]:
-    """Published sets by name; the convex pieces of one set share it."""
+def _pieces(pot: Fraction | str) -> dict[str, list[KnownSet]]:
+    """Published sets at a pot by name; the convex pieces of one set share it."""
     pieces: dict[str, list[KnownSet]] = {}
-    for known in known_sets(game):
+    for known in known_sets(load_game("skp").at(pot=Fraction(pot))):
         pieces.setdefault(known.name.removeprefix("skp:"), []).append(known)
     return pieces
 
 
 def _members(known: KnownSet) -> list[FloatArray]:
-    """Frequencies (V,) of members of a set."""
-    found = members(known, SAMPLES, np.random.default_rng(0))
+    """Frequencies (V,) of members of a set, four of them at random."""
+    found = members(known, 4, np.random.default_rng(0))
     return [known.frequencies(member.parameters) for member in found]
 
 
+# what is drawn along the pot, and the largest regret
+_FIGURES = (*NAMES, "c2+d3", "c3+d1", "c1+d2", "E1", "E2", "E3", "r")
+# irrational ends of ranges, approached from inside, to 1e-12
+_ENDS = ("3.212214450450", "3.436491673103", "3.897915761657", "4.311737691490", "4.407536453183")
+
+
 def curves(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
-    """The least and the largest value of all figures over each published set, along the pot.
-
-    Each member that is looked at is measured by the verifier.
-    """
-    step = Fraction(1, 100 if full else 50)
-    grid = {2 + step * k for k in range(int(4 / step) + 1)}
+    """Least and largest values over each published set along the pot, of members as verified."""
     rows: list[dict[str, Any]] = []
-    for pot in sorted(grid | {Fraction(text) for text in _ENDS}):
-        game = load_game("skp").at(pot=pot)
-        verifier = Verifier(game.tree)
-        for name, pieces in _pieces(game).items():
-            found = [row for known in pieces for row in _figures(known, verifier)]
-            ends = {key: [row[key] for row in found] for key in found[0]}
-            spans = {key: [min(values), max(values)] for key, values in ends.items()}
+    for pot in sorted([*map(Fraction, _ENDS), *(Fraction(k, 50) for k in range(100, 301))]):
+        verifier = Verifier(load_game("skp").at(pot=pot).tree)
+        for name, pieces in _pieces(pot).items():
+            found = [np.clip(member, 0.0, 1.0) for known in pieces for member in _members(known)]
+            letters = [_measured(verifier, frequencies, pot) for frequencies in found]
+            values = {of: [value_at(of, own) for own in letters] for of in _FIGURES}
+            spans = {of: [min(own), max(own)] for of, own in values.items()}
             rows.append({"pot": float(pot), "name": name} | spans)
-    return {"rows": rows, "max_regret": max(row["max_regret"][1] for row in rows)}
-
-
-def _figures(known: KnownSet, verifier: Verifier) -> Iterator[dict[str, float]]:
-    """Frequencies, sums, 24 times the payoffs, and the regret, of members of a set."""
-    for member in _members(known):
-        frequencies = np.clip(member, 0.0, 1.0)
-        own = dict(zip(known.layout.variables, frequencies.tolist(), strict=True))
-        behavior = known.layout.behavior(frequencies)
-        measured = verifier.verify(BehaviorProfile.of(verifier.tree, behavior))
-        payoffs = np.array(measured.payoffs, dtype=float).tolist()
-        yield {
-            **{name: own[name] for name in NAMES},
-            **{f"{a}+{b}": own[a] + own[b] for a, b in (("c2", "d3"), ("c3", "d1"), ("c1", "d2"))},
-            **{f"E{k}": 24 * payoff for k, payoff in enumerate(payoffs, 1)},
-            "max_regret": float(measured.max_regret),
-        }
+    return {"rows": rows, "max_regret": max(row["r"][1] for row in rows)}
 
 
 def starts(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
-    """Profiles 0.01 beside a member of each solution, for trajectories to start from."""
-    texts: dict[str, str] = {}
-    document: dict[str, Any] = {}
-    for name, pot in BESIDE.items():
-        game = load_game("skp").at(pot=Fraction(pot))
-        (known,) = _pieces(game)[name]
-        member, variables = (others := _members(known))[0], known.layout.variables
-        start = np.clip(member + 0.01, 0.01, 0.99)
-        profile = BehaviorProfile.of(game.tree, known.layout.behavior(start))
-        texts[f"beside_{name}.json"] = profile_text(game.tree, profile, game.spec)
+    """By pot what a solution determines, and as files profiles 0.01 beside it to start from."""
+    texts, document = dict[str, str](), dict[str, Any]()
+    for pot, name in lists.CENTERS.items():
+        (known,) = _pieces(pot)[name]
+        member = (others := _members(known))[0]
+        behavior = LAYOUT.behavior(np.clip(member + 0.01, 0.01, 0.99))
+        profile = BehaviorProfile.of(LAYOUT.tree, behavior)
+        texts[f"{pot}.json"] = profile_text(LAYOUT.tree, profile, f"skp(pot={pot})")
         fixed = np.ptp(others, axis=0) <= EXACT
-        document[name] = {
-            "pot": pot,
-            "member": dict(zip(variables, member.tolist(), strict=True)),
-            "determined": list(compress(variables, fixed.tolist())),
-        }
+        document[pot] = dict(compress(zip(NAMES, member.tolist(), strict=True), fixed.tolist()))
     write_texts(folder, texts)
     return document
 
 
-def bounds(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
-    """What player 1 gains, times 24, where c2 + d3 is 0.05 beyond its bounds, and by what."""
-    found: dict[str, list[dict[str, Any]]] = {"above": [], "below": []}
+def bounds(folder: Path, jobs: Path, *, full: bool) -> dict[str, list[float]]:
+    """What player 1 gains by a1 = 1 above the upper bound of c2 + d3, and b1 = 1 below the lower.
+
+    Where the sum is 0.05 beyond, times 24; nothing, where something else gains more.
+    """
+    slopes = Stored(jobs, full=full)["polynomials"].summary["times"]
+    found: dict[str, list[float]] = {"above": [], "below": []}
+    sides = (("above", max, 0.05, "a1 = 1"), ("below", min, -0.05, "b1 = 1"))
     for pot in ("5/2", "3.1", "3.35", "3.45", "3.7"):  # where player 1 does not bet
-        game = load_game("skp").at(pot=Fraction(pot))
-        for known in known_sets(game):
-            choices = _members(known)
-            c2, d3 = (known.layout.variables.index(name) for name in ("c2", "d3"))
-            sums = [choice[c2] + choice[d3] for choice in choices]
-            for side, extreme, step in (("above", max, 0.05), ("below", min, -0.05)):
-                choice = choices[sums.index(extreme(sums))].copy()
+        for known in (known for pieces in _pieces(pot).values() for known in pieces):
+            choices = [dict(zip(NAMES, own.tolist(), strict=True)) for own in _members(known)]
+            for side, extreme, step, wanted in sides:
+                names = extreme(choices, key=lambda own: own["c2"] + own["d3"])
                 # one of the two stays inside [0, 1], whatever the other is
-                choice[d3 if 0 <= choice[d3] + step <= 1 else c2] += step
-                best = _best_deviation(known, game.payoff_model(), choice)
-                found[side].append({"pot": pot, "name": known.name} | best)
+                moved = "d3" if 0 <= names["d3"] + step <= 1 else "c2"
+                names = names | {moved: names[moved] + step, "P": float(Fraction(pot))}
+                gains = {
+                    f"{name} = {end}": value_at(slopes[name], names) * (end - names[name])
+                    for name, end in product(("a1", "b1", "c1", "d1"), (0, 1))
+                }
+                best = max(gains, key=gains.__getitem__)
+                found[side].append(gains[best] if best == wanted else 0.0)
     return found
-
-
-def _best_deviation(known: KnownSet, model: Any, choice: FloatArray) -> dict[str, Any]:
-    """The frequency of player 1 that gains most, at 0 or 1, and its gain times 24."""
-    base = float(model.expected_payoffs(known.layout.behavior(choice))[0])
-    gains = {}
-    for place, name in enumerate(known.layout.variables):
-        for end in (0.0, 1.0) if name[1] == "1" else ():
-            other = choice.copy()
-            other[place] = end
-            payoff = float(model.expected_payoffs(known.layout.behavior(other))[0])
-            gains[f"{name} = {end:g}"] = DEALS * (payoff - base)
-    best = max(gains, key=gains.__getitem__)
-    return {"best": best, "max_gain": gains[best]}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eqbench.documents import read_file
-from eqbench.papers.billingham_2017.lists import borders, equilibria, present, printed_claims
+from eqbench.papers.billingham_2017 import lists
 from eqbench.papers.stored import Stored
 from eqbench.plots.stability import Published, regime_diagram
 from eqbench.plots.style import add_legend, label_axes, new_figure, save_figure
@@ -37,25 +37,23 @@ def _svg(figure: Figure) -> str:
 
 def figure_2(stored: Stored) -> str:
     """Bars from the first to the last pot at which each solution was found."""
-    found = present(equilibria(stored))
+    found = lists.pots_by_name([each for each in lists.equilibria(stored) if each.pot <= LAST_POT])
     figure = new_figure(8, 3.6)
     ax = figure.subplots()
     label_axes(ax, "pot", "")
-    drawn = {name for pot, of in found.items() if pot <= LAST_POT for name in of}
-    names = sorted(drawn, key=lambda name: (name.strip("a").zfill(2), name))
-    for row, name in enumerate(names):
-        pots = [float(pot) for pot, of in found.items() if name in of and pot <= LAST_POT]
+    for row, own in enumerate(found.values()):
+        pots = [float(pot) for pot in own]
         ax.plot((min(pots), max(pots)), (row, row), color=COLORS[0], linewidth=5, alpha=0.35)
         ax.plot(pots, [row] * len(pots), "o", color=COLORS[0], markersize=3)
-    ax.set_yticks(range(len(names)), names)
-    ax.set_ylim(len(names) - 0.4, -0.6)
+    ax.set_yticks(range(len(found)), list(found))
+    ax.set_ylim(len(found) - 0.4, -0.6)
     return _svg(figure)
 
 
 def _curves(stored: Stored, panels: Sequence[Sequence[str]]) -> str:
     """Lines of figures against the pot, a panel for each group of them, and the corners found."""
     rows = stored["curves"].summary["rows"]
-    found = [each for each in equilibria(stored) if each.pot <= LAST_POT]
+    found = [each for each in lists.equilibria(stored) if each.pot <= LAST_POT]
     figure = new_figure(8, 0.6 + 2.2 * len(panels))
     axes = figure.subplots(len(panels), 1, squeeze=False, sharex=True)[:, 0]
     handles: dict[str, Any] = {}
@@ -72,7 +70,7 @@ def _curves(stored: Stored, panels: Sequence[Sequence[str]]) -> str:
                 line = ax.plot(pots, np.transpose(ends), mark, color=color, lw=1.2, ms=7)[0]
                 handles[name] = line if len(pots) > 1 else handles.get(name)
             handles[name].set_label(name)
-            if not any(name in other.split("+") for other in group if "+" in other):
+            if name == group[-1] or "+" not in group[-1]:
                 dots = [e for e in found if e.solutions[0] in shown]
                 values = [float(sum(e.names[part] for part in name.split("+"))) for e in dots]
                 ax.plot([float(e.pot) for e in dots], values, "o", color=INK, markersize=1.8)
@@ -82,13 +80,10 @@ def _curves(stored: Stored, panels: Sequence[Sequence[str]]) -> str:
 
 
 def _is_shown(row: Mapping[str, Any], name: str, group: Sequence[str]) -> bool:
-    """A sum is shown where its parts are not determined, and these where they are."""
-    for whole in (each for each in group if "+" in each):
-        parts = whole.split("+")
-        if name in (whole, *parts):
-            determined = all(row[part][1] - row[part][0] <= 1e-9 for part in parts)
-            return determined == (name in parts)
-    return True
+    """A sum, the last of a group, is shown where its parts are not determined, else they are."""
+    parts = group[-1].split("+")
+    determined = all(row[part][1] - row[part][0] <= 1e-9 for part in parts)
+    return len(parts) == 1 or determined == (name in parts)
 
 
 figure_3 = partial(_curves, panels=(("a1", "b1"), ("c2", "d3", "c2+d3")))
@@ -103,10 +98,11 @@ def figure_7(stored: Stored) -> str:
     job = "regimes_along_the_pot" if stored.full else "regimes"
     for run in stored[job].summary["runs"]:
         words.setdefault(run["parameter"], Counter())[run["regime"]] += 1
-    known = borders(equilibria(stored))
+    known = lists.borders(lists.equilibria(stored))
     edges = [float(known[f"P{k}"]) for k in (1, 2, 3, 5, 7, 8, 10)] + [LAST_POT]
-    said = printed_claims("Figure 7: stable solutions and kinds of behavior", "trajectories")
-    strips = list(zip(edges, edges[1:], [word for _, word in said], strict=False))
+    printed = lists.printed("Figure 7: stable solutions and kinds of behavior")
+    said = [word for _, column, word in printed if column == "trajectories"]
+    strips = list(zip(edges, edges[1:], said, strict=False))
     published = Published("Billingham 2017", strips, BEHAVIOR_COLORS)
     entries = stored["stability"].summary["equilibria"]
     return _svg(regime_diagram(entries, words, "pot", published=published))

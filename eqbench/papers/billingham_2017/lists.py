@@ -3,94 +3,76 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import groupby, pairwise
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple
 
-from eqbench.equilibria.layout import Layout
-from eqbench.model.game import Game
-from eqbench.papers.checks import Finding, Missing, shown
+from eqbench.equilibria.reference import published_sets
+from eqbench.papers.checks import Finding, Interval, Missing, shown
 from eqbench.papers.formulas import Points, is_true, value_at
 from eqbench.papers.paper import load_paper
-from eqbench.papers.stored import NotStoredError, Stored
+from eqbench.papers.stored import NotStoredError, Stored, StoredJob
+from eqbench.plots.style import by_name
+from eqbench.registry import load_game
 from eqbench.spec import parse_spec
 
 # a: bet with A, b: bet with Q, c: call with K, d: call with K after a fold; then the player
-PLACES = {
-    **{"a1": ("P1", "4:", "bet"), "b1": ("P1", "2:", "bet")},
-    **{"a2": ("P2", "4:K", "bet"), "b2": ("P2", "2:K", "bet"), "b3": ("P3", "2:KK", "bet")},
-    **{"c1": ("P1", "3:KKB", "call"), "c2": ("P2", "3:B", "call"), "c3": ("P3", "3:KB", "call")},
-    **{"d1": ("P1", "3:KBF", "call"), "d2": ("P2", "3:KKBF", "call"), "d3": ("P3", "3:BF", "call")},
+LAYOUT = published_sets(load_game("skp"))[0].layout
+NAMES = LAYOUT.variables
+PLACES = {name: tuple(place.split("|")) for name, place in zip(NAMES, LAYOUT.places, strict=True)}
+# the pots of section 4 and three others, with the solution that trajectories are held against
+CENTERS = {
+    **{"2.5": "1", "3.1": "2", "3.35": "4", "3.4": "3", "3.75": "5"},
+    **{"3.95": "6", "4.15": "7", "4.36": "8", "4.65": "9", "5.5": "10"},
 }
-NAMES = tuple(PLACES)
-ISOLATED = ("1", "2", "3", "4", "5", "6", "7", "8", "9", "10")
-CONTINUA = ("1a", "2a", "5a", "10a")
+SOLUTIONS = ("1a", "1", "2a", "2", "3", "4", "5a", "5", "6", "7", "8", "9", "10a", "10")
 PAPER = load_paper(Path(__file__).parent)
 ROUNDING = 1e-9
 NEAREST = Fraction(2, 10**6)  # how far apart two pots may be that bracket the end of a range
 
 
-@dataclass(frozen=True)
-class Found:
+class Found(NamedTuple):
     """One equilibrium of a complete list: a corner of a piece, or the middle of one.
 
-    Attributes
-    ----------
-    pot : Fraction
-    solutions : names of the published sets that it belongs to, such as ``2a``
-    values : the eleven frequencies, Fractions where they are rational, else floats
-    payoffs : 24 times the expected profits, likewise
-    max_regret : as the verifier measured it
+    It belongs to published sets with these names, such as ``2a``. `names` is what the letters of a
+    printed formula stand for: the eleven frequencies, the pot P, 24 times the expected profits E1
+    to E3, and the largest regret r; Fractions where they are rational, else floats.
     """
 
-    pot: Fraction
     solutions: tuple[str, ...]
-    values: dict[str, Any]
-    payoffs: tuple[Any, ...]
-    max_regret: Any
+    names: dict[str, Any]
 
     @property
-    def names(self) -> dict[str, Any]:
-        """What the letters of a printed formula stand for; E1 to E3 are 24 times the profits."""
-        profits = {f"E{player}": payoff for player, payoff in enumerate(self.payoffs, 1)}
-        return self.values | profits | {"P": self.pot}
+    def pot(self) -> Fraction:
+        return Fraction(self.names["P"])
 
 
-def stored_in(jobs: Path, *, full: bool) -> Stored:
-    """What the jobs of this paper have stored in their folder."""
-    return Stored(jobs, full=full)
-
-
-def printed_claims(title: str, column: str | None = None) -> Iterator[tuple[str, str]]:
-    """Printed texts of a part by the row, without a full stop, and of one column if it is given."""
+def printed(title: str) -> list[tuple[str, str, str]]:
+    """Row, without a full stop, column and printed text of each claim of a part."""
     (part,) = (part for part in PAPER.parts if part.title == title)
-    for claim in part.claims:
-        if column is None or claim.column == column:
-            yield claim.row.removesuffix("."), claim.printed
+    return [(claim.row.removesuffix("."), claim.column, claim.printed) for claim in part.claims]
 
 
-def asked_for(fact: str) -> set[str]:
-    """The last keys of all facts ``fact/key`` that claims name."""
-    facts = [claim.fact for part in PAPER.parts for claim in part.claims]
-    return {key for name in facts for path, _, key in [name.rpartition("/")] if path == fact}
+def asked_for(fact: str) -> list[str]:
+    """The last keys of all facts ``fact/key`` that claims and their evidence name."""
+    claims = [claim for part in PAPER.parts for claim in part.claims]
+    texts = [text for claim in claims for text in (claim.fact, claim.evidence.partition(": ")[0])]
+    return sorted({text.rpartition("/")[2] for text in texts if text.rpartition("/")[0] == fact})
+
+
+def letters(formula: str) -> list[str]:
+    """The frequencies in a formula."""
+    return sorted(set(re.findall(r"[a-d]\d", formula)))
 
 
 def printed_cells() -> dict[str, str]:
     """The cells of Table 1 as printed, such as ``4a``; the first relation says where it applies."""
-    return {
-        number + letter: printed
-        for letter, column in (("a", "(a)"), ("b", "(b)"), ("c", "(c)"), ("", "equation"))
-        for number, printed in printed_claims("Table 1: the nine conditions", column)
-    }
-
-
-def corrected(cell: str) -> str:
-    """A cell with a1 ≤ 1 in place of a1 < 1."""
-    return cell.replace("a1 < 1", "a1 ≤ 1")
+    rows = printed("Table 1: the nine conditions")
+    return {row + column.strip("()"): text for row, column, text in rows if row.isdigit()}
 
 
 def meets(cells: Mapping[str, str], names: Mapping[str, Any]) -> bool:
@@ -99,37 +81,32 @@ def meets(cells: Mapping[str, str], names: Mapping[str, Any]) -> bool:
     return met == {name[0] for name in cells}
 
 
-def layout_of(game: Game) -> Layout:
-    """Where the eleven frequencies stand in a game that has them."""
-    layout = Layout.of(game.tree, {name: "|".join(place) for name, place in PLACES.items()})
-    return cast(Layout, layout)
-
-
 def equilibria(stored: Stored) -> list[Found]:
     """All equilibria of the job ``enumeration``, by ascending pot."""
-    found = []
-    for cell in stored["enumeration"].cells:
-        if cell.game_spec.startswith("skp"):
-            pot = Fraction(dict(parse_spec(cell.game_spec).options)["pot"])
-            found += [_found(stored, pot, record) for record in cell.equilibria]
+    job = stored["enumeration"]
+    found = [
+        _found(job, Fraction(dict(parse_spec(cell.game_spec).options)["pot"]), record)
+        for cell in job.cells
+        for record in cell.equilibria
+    ]
     if not found:
         raise NotStoredError("the job enumeration has found no equilibria")
     return sorted(found, key=lambda each: each.pot)
 
 
-def _found(stored: Stored, pot: Fraction, record: Any) -> Found:
-    behavior = stored["enumeration"].json(record.profile)["behavior"]
-    exact = record.exact is not None
-    number = Fraction if exact else float
-    values = {
+def _found(job: StoredJob, pot: Fraction, record: Any) -> Found:
+    behavior = job.json(record.profile)["behavior"]
+    number = Fraction if record.exact else float
+    measured: Any = record.exact or {"payoffs": record.payoffs, "regrets": record.regrets}
+    identity = record.identity or {"name": "", "also": []}
+    names = {
         name: number(behavior[player][infoset].get(action, 0))
         for name, (player, infoset, action) in PLACES.items()
     }
-    identity = record.identity or {"name": "", "also": []}
-    names = [name.removeprefix("skp:") for name in (identity["name"], *identity["also"])]
-    payoffs = record.exact["payoffs"] if exact else record.payoffs
-    regret = max(map(Fraction, record.exact["regrets"])) if exact else record.max_regret
-    return Found(pot, tuple(names), values, tuple(24 * number(p) for p in payoffs), regret)
+    names |= {f"E{k}": 24 * number(payoff) for k, payoff in enumerate(measured["payoffs"], 1)}
+    names |= {"P": pot, "r": max(number(regret) for regret in measured["regrets"])}
+    solutions = (identity["name"], *identity["also"])
+    return Found(tuple(name.removeprefix("skp:") for name in solutions), names)
 
 
 def inside(found: Sequence[Found]) -> list[Found]:
@@ -148,13 +125,17 @@ def present(found: Sequence[Found]) -> dict[Fraction, set[str]]:
     return {pot: {name for e in group for name in e.solutions} for pot, group in groups.items()}
 
 
+def pots_by_name(found: Sequence[Found]) -> dict[str, list[Fraction]]:
+    """Pots at which each published set was found, ascending, in the order of figures."""
+    pots = present(found)
+    names = by_name(name for those in pots.values() for name in those)
+    return {name: [pot for pot, those in pots.items() if name in those] for name in names}
+
+
 def borders(found: Sequence[Found]) -> dict[str, Fraction]:
     """Pots at which the solutions change, P1 to P10, each the middle of where it was bracketed.
 
-    Raises
-    ------
-    NotStoredError
-        If the solutions do not change at ten pots.
+    NotStoredError if they do not change at ten pots.
     """
     brackets: list[list[Fraction]] = [[min(each.pot for each in found)]]
     for (low, before), (high, after) in pairwise(present(found).items()):
@@ -179,23 +160,32 @@ def at(stored: Stored) -> dict[str, Finding]:
 
 
 def listed(stored: Stored) -> dict[str, Any]:
-    """What is to be said of all equilibria of the complete lists together."""
-    found = equilibria(stored)
-    regret = max(each.max_regret for each in found)
-    names = set().union(*present(found).values())
-    exact = [each.values | {"P": each.pot} for each in found if each.max_regret == 0]
-    five = [v["b1"] for v in exact if v["P"] == 5 and v["a1"] > 0]
+    """What is to be said of all equilibria of the complete lists together, and of the cases."""
+    found, cells = equilibria(stored), printed_cells()
+    pots = pots_by_name(found)
+    names = [each.names for each in found]
+    unmet = [own["r"] for own in names if not meets(cells, own)]
+    runs = [cell for cell in stored["enumeration"].cells if cell.game_spec.startswith("skp")]
+    # of the eleven conditions 1 to 3 become one, 7 loses a case, 11 two
+    left = runs[0].statistics["cases"] * Fraction(1, 9) * Fraction(2, 3) * Fraction(1, 3)
+    cases = math.prod(Counter(name[0] for name in cells).values())
+    still_open = [cell for cell in runs if cell.status != "ok" or cell.statistics["unresolved"]]
     return {
-        "none has regret": bool(regret <= ROUNDING),
-        "one with b3 = 0 has no regret": any(values["b3"] == 0 for values in exact),
-        "b1 at pot 5": five,
-        "one between the rows has no regret": bool(set(five) - {Fraction(1, 3), Fraction(2, 5)}),
-        "over ranges": counted([name for name in ISOLATED if name in names]),
-        "at one pot": counted([name for name in CONTINUA if name in names]),
-        "otherwise": [
-            sum(each.solutions[0] not in (*ISOLATED, *CONTINUA) for each in found),
-            float(regret),
+        "b1 at pot 5": [
+            own["b1"] for own in names if own["P"] == 5 and own["a1"] > 0 and own["r"] == 0
         ],
+        "over ranges": counted([name for name in pots if name and len(pots[name]) > 1]),
+        "at one pot": counted([name for name in pots if name and len(pots[name]) == 1]),
+        "otherwise": [
+            sum(each.solutions == ("",) for each in found),
+            float(max(own["r"] for own in names)),
+        ],
+        "regrets of unmet": Finding(unmet, len(unmet)),
+        "gaps of thresholds": [
+            value_at("(2−b1)/(P+a1) − 2/(P+1)", own) for own in names if own["a2"] > 0
+        ],
+        "combinations": Finding(Points([{}, {}], [left, cases]), [left, cases]),
+        "left open": counted([cell.game_spec for cell in still_open]),
     }
 
 
@@ -204,131 +194,62 @@ def counted(names: Sequence[Any]) -> Finding:
     return Finding(len(names), f"{len(names)}: {shown(names)}")
 
 
-def table_1(stored: Stored) -> dict[str, Any]:
-    """Which equilibria meet the conditions of Table 1, and how many cases these make."""
-    found, cells = equilibria(stored), printed_cells()
-    unmet = [each for each in found if not meets(cells, each.names)]
-    at_one = [e for e in unmet if e.values["a1"] == 1 and e.max_regret <= ROUNDING]
-    bets = [each.names for each in found if each.values["a2"] > 0]
-    gaps = [float(value_at("(2−b1)/(P+a1) − 2/(P+1)", names)) for names in bets]
-    runs = [cell for cell in stored["enumeration"].cells if cell.game_spec.startswith("skp")]
-    # of the eleven conditions 1 to 3 become one, 7 loses a case, 11 two
-    left = runs[0].statistics["cases"] * Fraction(1, 9) * Fraction(2, 3) * Fraction(1, 3)
-    listed_cases = math.prod(Counter(name[0] for name in cells).values())
-    still_open = [c for c in runs if c.status != "ok" or c.statistics["unresolved"]]
-    return {
-        "a1 = 1 without regret": {
-            name: any(is_true(corrected(cells[name]), each.names) for each in at_one)
-            for name in ("1b", "1c")
-        },
-        "unmet": len(unmet),
-        "unmet without regret": bool(unmet) and max(e.max_regret for e in unmet) <= ROUNDING,
-        "gaps of thresholds": [max(gaps, default=0.0), -min(gaps, default=0.0)],
-        "combinations": Finding(Points([{}, {}], [left, listed_cases]), [left, listed_cases]),
-        "left open": counted([cell.game_spec for cell in still_open]),
-    }
-
-
 def solutions(stored: Stored) -> dict[str, Any]:
-    """Ranges, frequencies and profits of what goes by the name of each solution."""
-    found = equilibria(stored)
-    known = borders(found)
-    rows: dict[str, Any] = {}
-    for name in (*ISOLATED, *CONTINUA):
-        members = members_of(found, name)
+    """Ranges, frequencies and profits of what goes by the name of each solution.
+
+    In what is said of an entry that is wrong in print, w is the largest regret with that entry.
+    """
+    found, wrong = equilibria(stored), stored["printed"].summary
+    known, rows = borders(found), dict[str, Any]()
+    for name in SOLUTIONS:
+        # at pots where no other solution is so near that it is doubtful
+        members = [each for each in inside(found) if each.solutions[0] == name]
         if not members:
             rows[name] = Missing(f"case enumeration found no member of Solution {name}")
             continue
-        payoffs = list(zip(*(each.payoffs for each in members), strict=True))
-        spans = {f"E{k}": max(values) - min(values) for k, values in enumerate(payoffs, 1)}
-        columns = (*NAMES, *spans, "c2 + d3", "c3 + d1", "c1 + d2")
-        rows[name] = {of: _column(members, of) for of in columns}
-        rows[name] |= {"profits vary by": Finding(Points([spans]), spans)}
-        rows[name] |= _range(name, found, known)
+        profits = {f"E{k}": [each.names[f"E{k}"] for each in members] for k in (1, 2, 3)}
+        spans = {of: max(values) - min(values) for of, values in profits.items()}
+        rows[name] = {
+            of: _column(members, of, {"w": Fraction(wrong.get(name, {}).get(of, 0))})
+            for of in (*NAMES, *spans, "c2 + d3", "c3 + d1", "c1 + d2")
+        }
+        rows[name]["profits vary by"] = Finding(Points([spans]), spans)
+        rows[name]["range"] = _range(name, found, known)
     return rows
 
 
-def members_of(found: Sequence[Found], name: str) -> list[Found]:
-    """What goes by a name, at pots where no other solution is so near that it is doubtful."""
-    return [each for each in inside(found) if each.solutions[0] == name]
-
-
-def _column(members: Sequence[Found], of: str, more: dict[str, Any] | None = None) -> Finding:
+def _column(members: Sequence[Found], of: str, more: dict[str, Any]) -> Finding:
     """A figure of members, pot by pot, in which formulas and bounds are to agree with it."""
     groups = by_pot(members)
     points = [
-        Points([e.names | (more or {}) for e in group], [value_at(of, e.names) for e in group])
+        Points([e.names | more for e in group], [value_at(of, e.names) for e in group])
         for group in groups.values()
     ]
     place = len(groups) // 2
-    sample = f"{_span(points[place].values)} at P = {list(groups)[place]}"
-    return Finding(points, f"{sample}, of {len(members)} members")
+    span = shown(Interval(min(points[place].values), max(points[place].values)))
+    return Finding(points, f"{span} at P = {list(groups)[place]}, of {len(members)} members")
 
 
-def _span(values: Sequence[Any]) -> str:
-    """The least and the largest number, as fractions where they are short."""
-    ends = dict.fromkeys((min(values), max(values)))
-    return " to ".join(
-        shown(e if getattr(e, "denominator", 1000) < 1000 else float(e)) for e in ends
-    )
-
-
-def _range(name: str, found: Sequence[Found], known: dict[str, Fraction]) -> dict[str, Any]:
-    """Both ends of the range of a solution, and whether the borders P8 and P9 are these."""
-    pots = present(found)
-    own = [pot for pot, names in pots.items() if name in names]
-    others = [pot for pot, names in pots.items() if name not in names]
+def _range(name: str, found: Sequence[Found], known: dict[str, Fraction]) -> Finding:
+    """Both ends of the range of a solution."""
+    own = pots_by_name(found)[name]
+    others = [pot for pot in by_pot(found) if pot not in own]
     below = max((pot for pot in others if pot < own[0]), default=own[0])
     above = min((pot for pot in others if pot > own[-1]), default=None)
     ends = [(below + own[0]) / 2, *([(own[-1] + above) / 2] if above else [])]
     gaps = [pot for pot in others if own[0] < pot < own[-1]]
     points = Points([] if gaps else [{"P": end} | known for end in ends], distance=1e-6)
-    return {
-        "range": Finding(points, f"{_span(own)}, {len(own)} pots looked at"),
-        "from P8 to P9": not gaps and ends == [known["P8"], known["P9"]],
-    }
-
-
-def misprints(stored: Stored) -> dict[str, Any]:
-    """Entries that are wrong in print, with w, the max regret as printed, and r, corrected."""
-    found, entries = equilibria(stored), {"2": "b3", "10a_b1": "b1", "10a_b2": "b2", "10a_d1": "d1"}
-    one, two, ten = (members_of(found, name) for name in ("1", "2", "10a"))
-    if not (one and two and ten):
-        raise NotStoredError("case enumeration found no member of Solution 1, 2 or 10a")
-    regrets = {name: _regrets(stored, name) for name in ("1", *entries)}
-    low = min(each.values["b1"] for each in ten)
-    ends = [each for each in ten if each.values["b1"] == low]
-    return {
-        **{
-            name: _column(two if name == "2" else ten, of, regrets[name])
-            for name, of in entries.items()
-        },
-        "10a where b1 is lowest": _column(ends, "c1 + d2", regrets["10a_b1"]),
-        "1 corrected": regrets["1"]["w"] > 0 == regrets["1"]["r"]
-        and all(is_true("d2 = (2P−4)/(P+1)", each.names) for each in one),
-    }
-
-
-def _regrets(stored: Stored, name: str) -> dict[str, Fraction]:
-    """Max regrets of a profile with a printed entry that is wrong, and of the corrected one."""
-    jobs = {"w": f"printed_{name}", "r": f"printed_{name.partition('_')[0]}_corrected"}
-    return {
-        letter: max(map(Fraction, stored[job].printed_json["exact"]["regrets"]))
-        for letter, job in jobs.items()
-    }
+    return Finding(points, f"{shown(Interval(own[0], own[-1]))}, {len(own)} pots looked at")
 
 
 def border(stored: Stored) -> dict[str, Any]:
     """Pots at which the solutions change, known to 1e-6."""
-    formulas = dict(printed_claims("Borders of the ranges", "exact"))
     return {
         name: {
             "exact": Finding(Points([{}], [pot], distance=1e-6), f"{float(pot):.7f}"),
             "decimals": float(pot),
-            "fits its formula": abs(float(pot) - value_at(formulas[name], {})) <= NEAREST,
         }
         for name, pot in borders(equilibria(stored)).items()
-        if name in formulas
     }
 
 
@@ -336,14 +257,15 @@ def along(stored: Stored) -> dict[str, Any]:
     """How many solutions there are along the pot, and how figures go."""
     found = equilibria(stored)
     known, groups, settled = borders(found), by_pot(found), by_pot(inside(found))
-    pots = present(found)
-    counts = {pot: 9 if names - {*ISOLATED} else len(names) for pot, names in pots.items()}
-    three = [list(pots) for count, pots in groupby(counts, key=counts.__getitem__) if count == 3]
+    names = present(found)
+    isolated = {pot: [n for n in own if not n.endswith("a")] for pot, own in names.items()}
+    by_count = groupby(isolated, key=lambda pot: len(isolated[pot]))
+    three = [list(pots) for count, pots in by_count if count == 3]
 
     def named(pots: Sequence[Fraction]) -> str:
         """The borders at both ends."""
-        near = {pot: [n for n, at in known.items() if abs(pot - at) <= NEAREST] for pot in pots}
-        return " to ".join([*near[pots[0]], *near[pots[-1]]])
+        ends = (pots[0], pots[-1])
+        return " to ".join(n for pot in ends for n, p in known.items() if abs(pot - p) <= NEAREST)
 
     def spread(name: str, group: Sequence[Found]) -> bool:
         values = [float(each.names[name]) for each in group]
@@ -351,37 +273,34 @@ def along(stored: Stored) -> dict[str, Any]:
 
     b3: dict[str, list[float]] = {}
     for each in (each for pots in three for pot in pots for each in settled.get(pot, ())):
-        b3.setdefault(each.solutions[0], []).append(float(each.values["b3"]))
-    lone = [group[0].values["b3"] for pot, group in settled.items() if counts[pot] == 1]
-    last = settled.get(Fraction(47, 10), found)
-    ranging = [name for name in ("c1", "d1", "d2") if spread(name, last)]
-    profits = [p for p, group in settled.items() if any(spread(f"E{k}", group) for k in (1, 2, 3))]
-    always = "d3 = 1 & c1 < 1 & d1 < 1 & c2 > 0"
+        b3.setdefault(each.solutions[0], []).append(float(each.names["b3"]))
+    last = [each for each in settled.get(Fraction(47, 10), found) if each.names["r"] <= ROUNDING]
+    profits = ("E1", "E2", "E3")
     return {
         "three": [named(pots) for pots in three],
-        "at most": max(len(names & {*ISOLATED}) for names in pots.values()),
+        "at most": max(map(len, isolated.values())),
         "several": {
             name: counted([named(p) for p in three if any(spread(name, groups[pot]) for pot in p)])
             for name in ("a1", "a2")
         },
-        "b3 of lone solutions": lone,
+        "b3 of lone solutions": [
+            group[0].names["b3"] for pot, group in settled.items() if len(names[pot]) == 1
+        ],
         "b3 rises in": sorted(name for name, values in b3.items() if values[-1] > values[0]),
-        "ranging at 4.7": ranging,
-        "d2 ranges and d1 does not": ranging == ["c1", "d2"]
-        and max(each.max_regret for each in last) <= ROUNDING,
-        "only player 3 always calls": all(is_true(always, e.names) for e in found if e.pot > 5),
-        "several profits": counted([float(pot) for pot in profits]),
-        "profits at P5 vary": Fraction(7, 2) in profits,
+        "ranging at 4.7": [name for name in ("c1", "d1", "d2") if spread(name, last)],
+        "several profits": [
+            float(pot) for pot, group in settled.items() if any(spread(p, group) for p in profits)
+        ],
     }
 
 
 def jumps(stored: Stored) -> dict[str, Finding]:
     """Whose profits jump at the pot of a continuum."""
-    groups = list(by_pot(equilibria(stored)).items())
+    groups = list(by_pot(equilibria(stored)).values())
     found: dict[str, Finding] = {}
-    for (_, before), (_, group), (_, after) in zip(groups, groups[1:], groups[2:], strict=False):
-        payoffs = zip(before[0].payoffs, after[0].payoffs, strict=True)
-        steps = {k: round(float(b - a), 4) + 0.0 for k, (a, b) in enumerate(payoffs, 1)}
+    for (before, *_), group, (after, *_) in zip(groups, groups[1:], groups[2:], strict=False):
+        ends = ((k, before.names[f"E{k}"], after.names[f"E{k}"]) for k in (1, 2, 3))
+        steps = {k: round(float(high - low), 4) + 0.0 for k, low, high in ends}
         jump = Finding([k for k, step in steps.items() if abs(step) > 1e-3], steps)
-        found |= {name: jump for each in group for name in each.solutions if name in CONTINUA}
+        found |= {name: jump for each in group for name in each.solutions if name.endswith("a")}
     return found

@@ -2,86 +2,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from scipy.integrate import solve_ivp
 
 from eqbench.dynamics import Flow
 from eqbench.model.tree import FloatArray
-from eqbench.papers.billingham_2017.compute import BESIDE
-from eqbench.papers.billingham_2017.lists import NAMES, PLACES, stored_in
-from eqbench.papers.billingham_2017.polynomials import derivative, polynomial, value
+from eqbench.papers.billingham_2017.lists import CENTERS, LAYOUT, NAMES, asked_for, letters
+from eqbench.papers.formulas import value_at
+from eqbench.papers.stored import Stored
+from eqbench.plots.flow import late_part, second_half
 from eqbench.registry import load_game, load_solver
+from eqbench.studies.flow.points import SimulatedRun, read_points
+from eqbench.studies.flow.regimes import returns
 
-# the pots of section 4, and which frequencies the paper says to move in pairs there
-PAIRS: dict[str, tuple[str, ...]] = {
-    **{"2.5": ("b3 d2",), "3.1": (), "3.35": (), "3.75": ("b2 d1", "b3 d2"), "4.15": ()},
-    **{"4.65": ("b1 d3", "b2 d1"), "5.5": ("b1 c2", "b2 d1")},
-}
+CASES = ("2.5", "3.1", "3.35", "3.75", "4.15", "4.65", "5.5")
 LEAST_RETURNS = 3
-SETTLED = 0.5  # share of the time after which a motion is looked at
+MOVES = 1e-3
 
 
 def equations(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     """Largest differences between the flow and equations (22) to (24), and between integrators.
 
-    Also the largest velocities of frequencies that are 0 or 1, and of the others meanwhile.
+    Integrators are compared by log-odds at t = 100. `dormand_prince_5` is that of ode45, with which
+    `without_24` follows the equations without the factor 24 for 24 times the time.
     """
-    stored = stored_in(jobs, full=full)
-    slopes = {name: derivative(polynomial(stored, int(name[1])), name) for name in NAMES}
-    gaps: dict[str, list[float]] = {}
-    for pot in PAIRS:
-        flow, order = _flow(pot)
-        for state in np.random.default_rng(0).normal(scale=2.0, size=(50, len(NAMES))):
-            f = 1 / (1 + np.exp(-state))
-            names = dict(zip(NAMES, f[order].tolist(), strict=True)) | {"P": float(pot)}
-            expected = np.empty(len(NAMES))
-            expected[order] = [value(slopes[name], names) for name in NAMES]
-            slow = flow.frequency_velocity(flow.choices.behavior(f))
-            found = {"log_odds": np.abs(flow.velocity(state) - expected).max()}
-            found["frequencies"] = np.abs(slow - f * (1 - f) * expected).max()
-            on_faces = [np.where(np.arange(len(f)) == k, state[k] > 0, f) for k in range(len(f))]
-            slow = np.array([flow.frequency_velocity(flow.choices.behavior(f)) for f in on_faces])
-            found |= {"faces": np.abs(np.diag(slow)).max(), "beside_faces": np.abs(slow).max()}
-            for key, gap in found.items():
-                gaps.setdefault(key, []).append(float(gap))
-    return {key: max(values) for key, values in gaps.items()} | {"integrators": _integrators()}
-
-
-def _flow(pot: str, integrator: str = "dop853") -> tuple[Flow, list[int]]:
-    """The flow at a pot, and the places of the eleven frequencies among its log-odds."""
-    game = load_game(f"skp(pot={pot})")
-    flow: Flow = load_solver(f"replicator(integrator={integrator})").flow(game)
-    labels = [game.tree.infoset_labels[i] for i in flow.choices.infoset]
-    return flow, [labels.index(PLACES[name][1]) for name in NAMES]
-
-
-def _integrators() -> dict[str, float]:
-    """Largest distance of log-odds at t = 100 between our integrator and others, over all pots.
-
-    ``dormand_prince_5`` is the pair of formulas of the paper's ode45; ``without_24`` has it for
-    the equations without the factor 24, after 24 times the time.
-    """
-    worst = {"lsoda": 0.0, "dormand_prince_5": 0.0, "without_24": 0.0}
-    for pot in PAIRS:
-        flow, _ = _flow(pot)
-        start, times = np.random.default_rng(0).normal(size=len(NAMES)), np.array([0.0, 100.0])
-        own = flow.integrate(start, times).states[-1]
+    slopes = Stored(jobs, full=full)["polynomials"].summary["times"]
+    gaps, integrators = [], []
+    for pot in CASES:
+        flow, start = _flow(pot), np.random.default_rng(0).normal(size=len(NAMES))
+        states = np.random.default_rng(0).normal(scale=2.0, size=(50, len(NAMES)))
+        gaps += [_gaps(flow, state, slopes, float(pot)) for state in states]
+        times = np.array([0.0, 100.0])
         others = {
-            "lsoda": _flow(pot, "lsoda")[0].integrate(start, times).states[-1],
+            "lsoda": _flow(pot, "lsoda").integrate(start, times).states[-1],
             "dormand_prince_5": _ode45(flow, start, 100.0),
             "without_24": _ode45(flow, start, 2400.0),
         }
-        for name, state in others.items():
-            worst[name] = max(worst[name], float(np.abs(state - own).max()))
-    return worst
+        own = flow.integrate(start, times).states[-1]
+        integrators.append({name: np.abs(state - own).max() for name, state in others.items()})
+    apart = pd.DataFrame(integrators).max().to_dict()
+    return {"integrators": apart, **{str(of): gap for of, gap in pd.DataFrame(gaps).max().items()}}
+
+
+def _flow(pot: str, integrator: str = "dop853") -> Flow:
+    solver = load_solver(f"replicator(integrator={integrator})")
+    flow: Flow = solver.flow(load_game(f"skp(pot={pot})"))
+    return flow
+
+
+def _gaps(flow: Flow, state: FloatArray, slopes: dict[str, str], pot: float) -> dict[str, float]:
+    """Distances from the equations at a state, and what still moves on the faces beside it."""
+    f = 1 / (1 + np.exp(-state))
+    order = [flow.choices.infoset.tolist().index(infoset) for infoset in LAYOUT.infoset]
+    names, expected = dict(zip(NAMES, f[order].tolist(), strict=True)) | {"P": pot}, f.copy()
+    expected[order] = [value_at(slopes[name], names) for name in NAMES]
+    faces = [np.where(np.arange(len(f)) == k, state[k] > 0, f) for k in range(len(f))]
+    slow, *on_faces = (flow.frequency_velocity(flow.choices.behavior(own)) for own in (f, *faces))
+    return {
+        "log_odds": np.abs(flow.velocity(state) - expected).max(),
+        "frequencies": np.abs(slow - f * (1 - f) * expected).max(),
+        "velocity at 0 or 1": np.abs(np.diag(on_faces)).max(),
+    }
 
 
 def _ode45(flow: Flow, start: FloatArray, time: float) -> FloatArray:
     """Log-odds at a time, of equations so slow that it is t = 100 of the flow."""
-    from scipy.integrate import solve_ivp
 
     def velocity(_: float, state: FloatArray) -> FloatArray:
         return flow.velocity(state) * (100.0 / time)
@@ -90,99 +80,66 @@ def _ode45(flow: Flow, start: FloatArray, time: float) -> FloatArray:
 
 
 def motion(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
-    """How frequencies move late in stored trajectories, and how far those beside rest points go."""
-    stored = stored_in(jobs, full=full)
-    regimes = _trajectories(stored["regimes"].path / "points.csv")
-    return {
-        "regimes": {
-            pot: [_late(run, pot) for (_, at), run in regimes.items() if at == float(pot)]
-            for pot in PAIRS
-        },
-        "orbits": {"2.5": late_motion(stored["orbits_2_5"].path / "points.csv", "2.5")},
-        "beside": {
-            name: _apart(
-                stored[f"beside_{name}"].path / "points.csv", stored["starts"].summary[name]
-            )
-            for name in BESIDE
-        },
-    }
+    """How frequencies move late in stored trajectories, and how far those beside solutions go."""
+    stored, found = Stored(jobs, full=full), dict[str, Any]()
+    beside, runs = dict[str, dict[str, float]](), _runs(stored, "regimes")
+    driving = letters(stored["polynomials"].summary["times"]["b3"])
+    for pot, solution in CENTERS.items():
+        (run,) = _runs(stored, f"beside_{pot.replace('.', '_')}")
+        center = stored["starts"].summary[pot]
+        gaps = [np.abs(_late(run, slice(None))[name] - value) for name, value in center.items()]
+        most = np.max(gaps, axis=0).tolist()
+        beside[solution] = {"farthest": max(most), "late": max(most[len(most) // 2 :])}
+        if those := [run for run in runs if run.value == float(pot)]:
+            found[pot] = late_motion(those, pot, center, driving)
+    return found | {"beside": beside}
 
 
-def late_motion(path: Path, pot: str) -> list[dict[str, Any]]:
-    """How frequencies move late in each trajectory of a table of points."""
-    return [_late(run, pot) for run in _trajectories(path).values()]
+def _runs(stored: Stored, job: str) -> list[SimulatedRun]:
+    return read_points(load_game("skp"), stored[job].path / "points.csv")
 
 
-def _trajectories(path: Path) -> dict[tuple[str, float], dict[str, FloatArray]]:
-    """Columns of each run in a table of points, by its name and pot."""
-    import pandas as pd
-
-    table = pd.read_csv(path)
-    columns = {"|".join(place): name for name, place in PLACES.items()} | {"time": "time"}
-    table["pot"] = table.get("pot", np.nan)
-    groups: Any = table.groupby(["run", "pot"], sort=False, dropna=False)
-    return {
-        (name, pot): {own: group[column].to_numpy() for column, own in columns.items()}
-        for (name, pot), group in groups
-    }
+def _late(run: SimulatedRun, part: slice) -> dict[str, FloatArray]:
+    """The eleven frequencies and the times of a part of a run."""
+    frequencies = run.behavior[part, LAYOUT.action].T
+    return dict(zip(NAMES, frequencies, strict=True)) | {"time": run.times[part]}
 
 
-def _late(run: Mapping[str, FloatArray], pot: str) -> dict[str, Any]:
-    """Least, largest and mean value of each frequency late in a run, and returns of pairs.
+def late_motion(
+    runs: Sequence[SimulatedRun], pot: str, center: Mapping[str, float], driving: Sequence[str]
+) -> dict[str, Any]:
+    """Which frequencies swing in the second half of the time, and how orbits and means are then.
 
-    Means are those of the last stretch of equally spaced times.
+    Orbits and means are those of the last equally spaced times.
     """
-    times = run["time"]
-    spaced, late = _dense(times), times >= SETTLED * times[-1]
+    halves = [_late(run, second_half(run)) for run in runs]
+    late = [_late(run, late_part(run)) for run in runs]
+    swings = {name: [float(np.ptp(half[name])) for half in halves] for name in NAMES}
     return {
-        "frequencies": {n: [float(run[n][late].min()), float(run[n][late].max())] for n in NAMES},
-        "means": {name: float(run[name][spaced].mean()) for name in NAMES},
-        "pairs": {
-            pair: _returns(times[spaced], *(run[name][spaced] for name in pair.split()))
-            for pair in PAIRS[pot]
+        "moving in all": [name for name in NAMES if min(swings[name]) >= MOVES],
+        "moves b3": [name for name in driving if max(swings[name]) >= MOVES],
+        "swings of b3": float(np.ptp(swings["b3"])),
+        "orbits": {
+            pair: max(_miss(own["time"], *(own[name] for name in pair.split())) for own in late)
+            for pair in asked_for(f"motion/{pot}/orbits")
+        },
+        "from the center": {
+            name: max(abs(float(own[name].mean()) - value) for own in late)
+            for name, value in center.items()
+            if 0 < value < 1
         },
     }
 
 
-def _dense(times: FloatArray) -> slice:
-    """The last points that are as close to each other as the very last ones, in the late part."""
-    steps = np.diff(times)
-    wide = np.flatnonzero(steps > 1.5 * steps[-1])
-    first = int(wide[-1]) + 1 if len(wide) else 0
-    return slice(max(first, int(np.searchsorted(times, SETTLED * times[-1]))), None)
+def _miss(times: FloatArray, x: FloatArray, y: FloatArray) -> float:
+    """By how much an orbit in a plane misses where it was when x rises through its mean.
 
-
-def _returns(times: FloatArray, x: FloatArray, y: FloatArray) -> dict[str, Any]:
-    """How exactly an orbit in a plane comes back: the spread of y where x rises through its mean.
-
-    `spread` is a share of the swing of y, and that of the periods a share of their mean; None
-    where there are too few returns.
+    The spread of y then as a share of its swing, or that of the periods as a share of their mean;
+    1 where there are too few returns.
     """
-    from scipy.interpolate import CubicSpline
-
-    rising = np.flatnonzero((x[:-1] < x.mean()) & (x[1:] >= x.mean()))
-    if len(rising) < LEAST_RETURNS:
-        return {"returns": len(rising), "spread": None, "period": None, "period_spread": None}
-    curve, low, high = CubicSpline(times, np.column_stack((x, y))), times[rising], times[rising + 1]
-    for _ in range(40):  # halvings
-        middle = (low + high) / 2
-        below = curve(middle)[:, 0] < x.mean()
-        low, high = np.where(below, middle, low), np.where(below, high, middle)
-    moments = (low + high) / 2
-    crossings, periods = curve(moments)[:, 1], np.diff(moments)
-    return {
-        "returns": len(moments),
-        "spread": float(np.ptp(crossings) / max(np.ptp(y), 1e-300)),
-        "period": float(periods.mean()),
-        "period_spread": float(np.ptp(periods) / periods.mean()),
-    }
-
-
-def _apart(path: Path, start: Mapping[str, Any]) -> dict[str, Any]:
-    """Largest distance of what a solution determines, over a trajectory and its last half."""
-    (run,) = _trajectories(path).values()
-    gaps = np.abs([run[name] - start["member"][name] for name in start["determined"]]).max(axis=0)
-    return {
-        "farthest": float(gaps.max()),
-        "late": float(gaps[len(gaps) // 2 :].max()),
-    }
+    moments, crossings = returns(times, y, x)
+    if len(moments) < LEAST_RETURNS:
+        return 1.0
+    periods = np.diff(moments)
+    spread = np.ptp(crossings) / max(np.ptp(y), 1e-300)
+    return float(max(spread, np.ptp(periods) / periods.mean()))

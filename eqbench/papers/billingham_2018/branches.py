@@ -1,11 +1,15 @@
 """What can be read off the points of traced branches: counts, ranges of payoffs, strategies.
 
-Symbols in shapes: K points, N players.
+Symbols in shapes: K points, E examined points, N cards.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.equilibria.kuhn_ranges import (
+    N_OPENINGS,
     TOLERANCE,
     KuhnNodes,
     Range,
-    Ranges,
     held,
     strategy_ranges,
 )
@@ -25,6 +29,7 @@ from eqbench.papers.billingham_2018.compute import SMALL_DECKS, kuhn
 from eqbench.registry import load_game
 from eqbench.studies.branch import VERTICAL, Branch, crossing_counts, read_points, turning_points
 
+COUNTED = (4, 5, 10, 13)
 _EXAMINED, _POTS = 1500, 600
 # Pots that all of the branches pass whose ranges of payoffs are compared.
 _WINDOW = (0.5, 9.9)
@@ -32,23 +37,43 @@ _WINDOW = (0.5, 9.9)
 _FEW_CARDS, _RARE = 7, 1e-3
 _LARGE = {"n9": 9, "n13": 13, "n13_1e_6": 13, "n13_1e_4": 13, "n26": 26, "n52": 52}
 
-
-def branches(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
-    """Facts about the branches of 4 to 13 cards."""
-    return {"decks": [_described(load_branch(jobs, cards)) for cards in SMALL_DECKS]}
+Kinds = NDArray[np.int8]  # members of `Range`
 
 
-def large_branches(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
-    """Facts about the branches of 26 and 52 cards, and ranges of payoffs at equal strengths."""
-    traced = {name: load_branch(jobs, cards, name) for name, cards in _LARGE.items()}
-    window = np.linspace(*_WINDOW, _POTS)
-    return {
-        "decks": [_described(traced[name]) for name in ("n26", "n52")],
-        "mean_range": {
-            name: float(_ranges(branch, window).max(axis=1).mean())
-            for name, branch in traced.items()
-        },
-    }
+@dataclass(frozen=True, eq=False)
+class Deck:
+    """A branch and how it is played at its nodes."""
+
+    branch: Branch
+
+    @cached_property
+    def played(self) -> FloatArray:
+        """Frequencies of bets and calls, (K, 12, N)."""
+        nodes, points = KuhnNodes.of(self.branch.game.tree), range(len(self.branch.values))
+        return np.array([nodes.aggression(self.branch.behavior(k)) for k in points])
+
+    @cached_property
+    def examined(self) -> NDArray[np.int64]:
+        """Points whose strategies are looked at, (E,)."""
+        last = len(self.branch.values) - 1
+        return np.unique(np.linspace(0, last, _EXAMINED).astype(int))
+
+    @cached_property
+    def kinds(self) -> Kinds:
+        """Ranges of bets and calls, and then of checks, at the examined points, (E, 2, 12, N)."""
+        return kinds_of(self.played[self.examined])
+
+    def cards(self, kind: Range) -> dict[int, list[int]]:
+        """Cards that are in a range somewhere, by node."""
+        seen = (self.kinds == kind).any(axis=(0, 1))
+        found = {row + 1: np.flatnonzero(cards) + 1 for row, cards in enumerate(seen)}
+        return {node: cards.tolist() for node, cards in found.items() if cards.size}
+
+
+def kinds_of(played: FloatArray, tolerance: float = TOLERANCE) -> Kinds:
+    """Ranges of bets and calls, and then of checks, (K, 2, 12, N)."""
+    found = [strategy_ranges(frequencies, tolerance) for frequencies in played]
+    return np.array([(ranges.aggressive, ranges.passive) for ranges in found])
 
 
 def load_branch(jobs: Path, cards: int, job: str = "") -> Branch:
@@ -56,45 +81,57 @@ def load_branch(jobs: Path, cards: int, job: str = "") -> Branch:
     return read_points(load_game(kuhn(cards)), jobs / (job or f"n{cards}") / "points.csv")
 
 
-def _described(branch: Branch) -> dict[str, Any]:
-    nodes, values = KuhnNodes.of(branch.game.tree), branch.values
-    rows = np.unique(np.linspace(0, len(values) - 1, _EXAMINED).astype(int))
-    played = np.array([nodes.aggression(branch.behavior(k)) for k in range(len(values))])
-    pots = np.linspace(values.min(), values.max(), _POTS + 2)[1:-1]
-    steps = np.diff(branch.arclength)
-    few = played if nodes.cards <= _FEW_CARDS else played[:0]
+def by_deck(values: Mapping[int, Any]) -> dict[str, Any]:
+    """Values by the names of decks."""
+    return {f"N = {cards}": value for cards, value in values.items()}
+
+
+def branches(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
+    """Facts about the branches of 4 to 13 cards."""
+    decks = {cards: Deck(load_branch(jobs, cards)) for cards in SMALL_DECKS}
+    kinds = tuple(Range)[1:]
+    # the longest step over the 1 % shortest
+    steps = [own[own > 0] for own in (np.diff(deck.branch.arclength) for deck in decks.values())]
     return {
-        "cards": nodes.cards,
-        "points": len(values),
-        "ends": [float(values.min()), float(values.max())],
+        "counts": {n: counts(deck.branch.values) for n, deck in decks.items()},
+        "steps": [float(np.quantile(own, 1.0) / np.quantile(own, 0.01)) for own in steps],
+        "cards": {n: {kind.label: decks[n].cards(kind) for kind in kinds} for n in (4, 5)},
+        "ranges": _ranges(decks),
+        "five cards": _beside(decks[4], decks[5]),
+        "two-way": _two_way(decks),
+        "figure 10": figure_10(decks[13].branch.values, decks[13].played),
+    }
+
+
+def large_branches(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
+    """Counts of the branches of 26 and 52 cards, and ranges of payoffs at equal strengths."""
+    traced = {name: load_branch(jobs, cards, name) for name, cards in _LARGE.items()}
+    window = np.linspace(*_WINDOW, _POTS)
+    widest = {name: _payoff_ranges(b, window).max(axis=1).mean() for name, b in traced.items()}
+    return {
+        "counts": {name: counts(traced[name].values) for name in ("n26", "n52")},
+        "mean_range": {name: float(width) for name, width in widest.items()},
+    }
+
+
+def counts(values: FloatArray) -> dict[str, int]:
+    """Points at one pot, pots with several, and folds; for the first two, near ones are one."""
+    found = crossing_counts(values, VERTICAL)
+    several = np.append(False, found.counts > 1)
+    return {
+        "most": found.most,
+        "ranges with several": int(np.sum(several[1:] & ~several[:-1])),
         "folds": len(turning_points(values)),
-        **_counts(values),
-        "largest_range": _ranges(branch, pots).max(axis=0).tolist(),
-        "steps": np.quantile(steps[steps > 0], [0.01, 0.5, 1.0]).tolist(),
-        **_strategies(values[rows], played[rows]),
-        "turns_of_top_at_node_1": len(turning_points(np.round(played[rows, 0, -1], 2))),
-        "figure_10": _figure_10(values, played) if nodes.cards == 13 else None,
-        "rare_two_way": _two_way_bets(values[: len(few)], [strategy_ranges(a, _RARE) for a in few]),
     }
 
 
-def _counts(values: FloatArray) -> dict[str, int]:
-    """How many points there are at one pot, folds closer than 1e-4 counted as one."""
-    counts = crossing_counts(values, VERTICAL)[1]
-    several = counts > 1
-    return {
-        "most": int(counts.max()),
-        "ranges_with_several": int(np.sum(several & ~np.r_[False, several[:-1]])),
-    }
-
-
-def _ranges(branch: Branch, pots: FloatArray) -> FloatArray:
-    """How far the payoffs of each player range at each of the pots (P,): (P, N)."""
+def _payoff_ranges(branch: Branch, pots: FloatArray) -> FloatArray:
+    """How far the payoffs of each player range at each of the pots (P,): (P, players)."""
     return np.array([np.ptp(at_pot(branch, pot), axis=0) for pot in pots])
 
 
 def at_pot(branch: Branch, pot: float) -> FloatArray:
-    """Payoffs (crossings, N) where the polyline of the branch crosses a pot."""
+    """Payoffs (crossings, players) where the polyline of the branch crosses a pot."""
     before, after = branch.values[:-1], branch.values[1:]
     rows = np.flatnonzero((before - pot) * (after - pot) <= 0)
     gap = after[rows] - before[rows]
@@ -102,62 +139,95 @@ def at_pot(branch: Branch, pot: float) -> FloatArray:
     return np.asarray((1 - share) * branch.payoffs[rows] + share * branch.payoffs[rows + 1])
 
 
-def _strategies(values: FloatArray, played: FloatArray) -> dict[str, Any]:
-    """Which cards are in which range at which node, at some 1,500 points of the branch."""
-    cards: dict[str, defaultdict[int, set[int]]] = {
-        kind.label: defaultdict(set) for kind in tuple(Range)[1:]
-    }
-    complete = np.zeros(len(values), dtype=bool)
-    distinct = 0
-    every = [strategy_ranges(aggression) for aggression in played]
-    for k, ranges in enumerate(every):
-        for table in (ranges.aggressive, ranges.passive):
-            for row, card in np.argwhere(table).tolist():
-                cards[Range(int(table[row, card])).label][row + 1].add(card + 1)
-        openings = ranges.aggressive[:3]
-        kinds = (Range.VALUE_BET, Range.BLUFF)
-        complete[k] = all((openings == kind).any(axis=1).all() for kind in kinds)
-        distinct += all(_in_order(row) for row in openings)
+def _ranges(decks: Mapping[int, Deck]) -> dict[str, Any]:
+    """Which cards are value bets, bluffs, bluff-catchers and sandbags."""
+    catch = {n: deck.cards(Range.BLUFF_CATCH).values() for n, deck in decks.items()}
+    sandbags = {n: deck.cards(Range.SANDBAG) for n, deck in decks.items()}
+    value_bets = {n: decks[n].cards(Range.VALUE_BET).values() for n in COUNTED}
     return {
-        "examined": len(values),
-        "cards_in_ranges": {
-            kind: {str(row): sorted(found) for row, found in sorted(rows.items())}
-            for kind, rows in cards.items()
+        "complete": by_deck({n: _complete_from(deck) for n, deck in decks.items()}),
+        "out of order": [float(_out_of_order(deck).mean()) for deck in decks.values()],
+        "bluff-catchers": {
+            "cards above": sorted({n - max(map(max, nodes)) for n, nodes in catch.items()}),
+            "cards below": sorted({min(map(min, nodes)) - 1 for nodes in catch.values()}),
         },
-        "two_way": _two_way_bets(values, every),
-        "value_and_bluffs_from": float(values[~complete].max(initial=0.0)),
-        "bluffs_below_value": distinct,
+        "above sandbags": sorted(
+            {n - max(by_node.get(k, [0])) for n, by_node in sandbags.items() for k in (1, 2)}
+        ),
+        "value bets": by_deck({n: max(map(len, cards)) for n, cards in value_bets.items()}),
     }
 
 
-def _in_order(row: NDArray[np.int8]) -> bool:
-    """Whether all bluffs of a node are with lower cards than all value bets."""
-    bluffs, value = (np.flatnonzero(row == kind) for kind in (Range.BLUFF, Range.VALUE_BET))
-    return not (bluffs.size and value.size) or bool(bluffs.max() < value.min())
+def _complete_from(deck: Deck) -> float:
+    """The pot from which on all openings have value bets and bluffs."""
+    openings = deck.kinds[:, 0, :N_OPENINGS]
+    kinds = [(openings == kind).any(axis=2).all(axis=1) for kind in (Range.VALUE_BET, Range.BLUFF)]
+    missing = deck.branch.values[deck.examined][~(kinds[0] & kinds[1])]
+    return float(missing.max(initial=0.0))
 
 
-def _two_way_bets(values: FloatArray, every: list[Ranges]) -> list[dict[str, Any]]:
-    """For each player and card, at how many points and between which pots there is such a bet."""
+def _out_of_order(deck: Deck) -> NDArray[np.bool_]:
+    """Where an opening has a bluff with a higher card than a value bet, (E,)."""
+    openings = deck.kinds[:, 0, :N_OPENINGS]
+    above = np.logical_or.accumulate(openings == Range.VALUE_BET, axis=2)
+    return np.asarray((above & (openings == Range.BLUFF)).any(axis=(1, 2)))
+
+
+def _beside(four: Deck, five: Deck) -> dict[str, Any]:
+    """The branch with five cards beside that with four."""
+    several, widest, turns = [], [], []
+    for deck in (four, five):
+        values = deck.branch.values
+        pots = np.linspace(values.min(), values.max(), _POTS + 2)[1:-1]
+        several.append(counts(values)["ranges with several"])
+        widest.append(float(_payoff_ranges(deck.branch, pots).max()))
+        turns.append(len(turning_points(np.round(deck.played[deck.examined, 0, -1], 2))))
+    overlaps = [len(five.cards(Range.TWO_WAY_BET)), int(_out_of_order(five).sum())]
+    return {
+        "ranges with several": several,
+        "widest": {"N = 4": widest[0], "N = 5": widest[1], "ratio": widest[1] / widest[0]},
+        "overlaps": overlaps,
+        "turns": {"N = 4": turns[0], "N = 5": turns[1], "ratio": turns[1] / max(turns[0], 1)},
+    }
+
+
+def _two_way(decks: Mapping[int, Deck]) -> dict[str, Any]:
+    """Two-way bets: with how many cards, and who makes them with the fewest."""
+    bets = {n: _two_way_bets(deck, rare=n <= _FEW_CARDS) for n, deck in decks.items()}
+    six, seven = (sum(map(len, bets[n].values())) / len(decks[n].branch.values) for n in (6, 7))
+    return {
+        "decks": [n for n, made in bets.items() if made],
+        "share": {"N = 6": six, "N = 7": seven, "ratio": six / (seven or inf)},
+        "N = 6": {
+            "players": sorted({player for player, _ in bets[6]}),
+            **{
+                f"player {player}, card {card}, pots": [min(pots), max(pots)]
+                for (player, card), pots in sorted(bets[6].items())
+            },
+        },
+    }
+
+
+def _two_way_bets(deck: Deck, *, rare: bool) -> dict[tuple[int, int], list[float]]:
+    """Pots of two-way bets by player and card, at all points where rare ones count."""
+    kinds = kinds_of(deck.played, _RARE) if rare else deck.kinds
+    values = deck.branch.values if rare else deck.branch.values[deck.examined]
     found: defaultdict[tuple[int, int], list[float]] = defaultdict(list)
-    for value, ranges in zip(values.tolist(), every, strict=True):
-        for row, card in np.argwhere(ranges.aggressive == Range.TWO_WAY_BET).tolist():
-            found[row + 1, card + 1].append(value)
-    return [
-        {"node": row, "card": card, "points": len(pots), "pots": [min(pots), max(pots)]}
-        for (row, card), pots in sorted(found.items())
-    ]
+    for k, row, card in np.argwhere(kinds[:, 0] == Range.TWO_WAY_BET).tolist():
+        found[row + 1, card + 1].append(float(values[k]))
+    return found
 
 
-def _figure_10(values: FloatArray, played: FloatArray) -> dict[str, Any]:
+def figure_10(values: FloatArray, played: FloatArray) -> dict[str, Any]:
     """At which points the features of the published equilibrium occur, one by one and all at once.
 
     The feature that is left out of all at once is that node 2 always bets 5, 6 and 7.
     """
     bets, always = played > TOLERANCE, played > 1 - TOLERANCE
-    two_way, pays = _two_way_at_node_3(played)
     best_seven = bets[:, 1, 6:].all(axis=1)
     low, cards_5_6, high = np.split(bets[:, 2], (4, 6), axis=1)
     both = cards_5_6.all(axis=1)
+    apart = low.any(axis=1) & ~low[:, -1] & high.any(axis=1) & ~high[:, 0]
     found = {
         "node 2 bets the best seven cards": best_seven,
         "node 2 bets card 2 and none of 3 to 6 beside the best seven": best_seven
@@ -165,36 +235,30 @@ def _figure_10(values: FloatArray, played: FloatArray) -> dict[str, Any]:
         & bets[:, 1, 1],
         "node 5 always calls with the best three cards": always[:, 4, 10:].all(axis=1),
         "node 3 bets 5 and 6": both,
-        "node 3 bets 5 and 6 apart from other ranges": both
-        & (low.any(axis=1) & ~low[:, -1])
-        & (high.any(axis=1) & ~high[:, 0]),
-        "node 3 bets 5 and 6, two-way both": (two_way & pays).all(axis=1),
+        "node 3 bets 5 and 6 apart from other ranges": both & apart,
+        "node 3 bets 5 and 6, two-way both": both & two_way_at_node_3(played).all(axis=1),
     }
     found["all"] = np.logical_and.reduce(list(found.values()))
     found["node 2 always bets 5, 6 and 7"] = always[:, 1, 4:7].all(axis=1)
     least = played[found["node 3 bets 5 and 6, two-way both"], 2, 4:6].min(axis=1)
+    where = {name: values[chosen] for name, chosen in found.items()}
     return {
         "most_of_both_two_way": float(least.max(initial=0.0)),
-        **{name: _where(values[chosen]) for name, chosen in found.items()},
+        **{
+            name: {"points": len(pots), "pots": [pots.min(), pots.max()] if len(pots) else []}
+            for name, pots in where.items()
+        },
     }
 
 
-def _two_way_at_node_3(played: FloatArray) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Whether cards 5 and 6 are two-way bets of player 3, and whether player 1 pays them: (K, 2).
+def two_way_at_node_3(played: FloatArray) -> NDArray[np.bool_]:
+    """Whether cards 5 and 6 are two-way bets of player 3 that player 1 pays, (K, 2).
 
     A two-way bet is for value against one opponent only, who then calls it with worse.
     """
-    two_way = np.zeros((len(played), 2), dtype=bool)
-    pays = np.zeros_like(two_way)
+    found = np.zeros((len(played), 2), dtype=bool)
     for k in np.flatnonzero((played[:, 2, 4:6] > TOLERANCE).any(axis=1)):
-        two_way[k] = strategy_ranges(played[k]).aggressive[2, 4:6] == Range.TWO_WAY_BET
+        two_way = strategy_ranges(played[k]).aggressive[2, 4:6] == Range.TWO_WAY_BET
         calls = (played[k, 3] > TOLERANCE) & (held(played[k])[3] > TOLERANCE)
-        pays[k] = calls[:4].any(), calls[:5].any()
-    return two_way, pays
-
-
-def _where(pots: FloatArray) -> dict[str, Any]:
-    return {
-        "points": len(pots),
-        "pots": [float(pots.min()), float(pots.max())] if len(pots) else [],
-    }
+        found[k] = two_way & [calls[:4].any(), calls[:5].any()]
+    return found

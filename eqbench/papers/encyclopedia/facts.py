@@ -1,197 +1,180 @@
-"""What our stored results say on the claims of the article."""
+"""Values for the claims of the article, from our stored results."""
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from eqbench.papers.checks import Finding, Interval
+from eqbench.papers.formulas import Points
 from eqbench.papers.stored import Stored
 
-Play = dict[str, dict[str, Fraction]]  # how often each player is aggressive, by information set
+_BETTING = r"(check ){0,2}bet( (call|fold)){2}|check check check"  # of three players
+
+
+def _hands(stored: Stored, game: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = stored["rules"].summary["hands"][game]
+    return found
 
 
 def deck(stored: Stored) -> dict[str, list[int]]:
     """Cards and deals of each game."""
-    deals = {tuple(hand["cards"]) for hand in stored["two_player_rules"].summary["hands"]}
-    three = stored["two_player_rules"].summary["sizes"]["three players"]
-    return {
-        "two players": [len({card for deal in deals for card in deal}), len(deals)],
-        "three players": [three["cards"], three["deals"]],
-    }
+    found = {}
+    for name, game in (("two players", "kuhn2"), ("three players", "kuhn3")):
+        deals = {tuple(hand["cards"]) for hand in _hands(stored, game)}
+        found[name] = [len(set().union(*deals)), len(deals)]
+    return found
 
 
-def pays(stored: Stored) -> dict[str, list[str]]:
-    """Payoffs of both players with the higher card and with the lower one, by history."""
-    found: dict[str, set[tuple[bool, str]]] = {}
-    for hand in stored["two_player_rules"].summary["hands"]:
-        higher = hand["cards"][0] > hand["cards"][1]
-        found.setdefault(hand["history"], set()).add((not higher, "/".join(hand["payoffs"])))
-    return {history: [payoffs for _, payoffs in sorted(kinds)] for history, kinds in found.items()}
+def pays(stored: Stored) -> dict[str, dict[str, Any]]:
+    """Payoffs with the higher card and with the lower one, pot and what is won, by history.
+
+    Before the pot stands who takes it if the other folds.
+    """
+    hands: dict[str, list[dict[str, Any]]] = {}
+    for hand in _hands(stored, "kuhn2"):
+        hands.setdefault(hand["history"], []).append(hand)
+    found = {}
+    for history, own in hands.items():
+        paid = {(h["cards"][0] < h["cards"][1], "/".join(h["payoffs"])) for h in own}
+        taker = [1 + len(history.split()) % 2] if "fold" in history else []
+        won = [*taker, sum(_chips(own[0])), max(map(int, own[0]["payoffs"]))]
+        found[history] = {"payoffs": [text for _, text in sorted(paid)], "pot, won": won}
+    return found
 
 
 def pure(stored: Stored) -> float:
     """The smallest max regret of all profiles in which nobody mixes."""
-    return float(stored["two_player_rules"].summary["pure"]["smallest_max_regret"])
+    return float(stored["rules"].summary["pure"])
 
 
 def value(stored: Stored) -> dict[str, set[Fraction]]:
     """Payoffs of each player over all equilibria found: exactly, and rounded to 12 digits."""
     cells = stored["two_player_equilibria"].cells
-    return {
-        f"player {player + 1}": {
-            *(Fraction(e.exact["payoffs"][player]) for c in cells for e in c.equilibria if e.exact),
-            *(
-                Fraction(cell.payoffs[player]).limit_denominator(10**6)
-                for cell in cells
-                if cell.payoffs
-            ),
-        }
-        for player in (0, 1)
-    }
+    exact = [e.exact["payoffs"] for cell in cells for e in cell.equilibria if e.exact]
+    found = [[Fraction(payoff) for payoff in own] for own in exact]
+    floats = [cell.payoffs for cell in cells if cell.payoffs]
+    found += [[Fraction(payoff).limit_denominator(10**6) for payoff in own] for own in floats]
+    return {f"player {p + 1}": {own[p] for own in found} for p in (0, 1)}
 
 
 def listed(stored: Stored) -> dict[str, Any]:
     """The complete list of equilibria: its points, and how frequencies follow from α."""
-    profiles = sorted(_profiles(stored), key=lambda play: play["P1"]["1:"])
-    alphas = [play["P1"]["1:"] for play in profiles]
-
-    def follows(infoset: str, slope: int, start: Fraction = Fraction(0)) -> Finding:
-        values = [play["P1"][infoset] for play in profiles]
-        agree = all(v == start + slope * alpha for v, alpha in zip(values, alphas, strict=True))
-        return Finding(agree, dict(zip(alphas, values, strict=True)))
-
-    second = {infoset: {play["P2"][infoset] for play in profiles} for infoset in profiles[0]["P2"]}
-    return {
-        "one segment": Finding(len(set(alphas)) > 2 and _on_a_line(profiles), {"α": alphas}),
-        "α": alphas,
-        "3α with K": follows("3:", 3),
-        "α + a third with Q": follows("2:KB", 1, Fraction(1, 3)),
-        "player 1": {
-            infoset: {play["P1"][infoset] for play in profiles}
-            for infoset in ("1:KB", "2:", "3:KB")
-        },
-        "player 2": second,
-        "strategies of player 2": len({tuple(play["P2"].items()) for play in profiles}),
-    }
-
-
-def family(stored: Stored) -> dict[str, set[Fraction]]:
-    """Max regrets of Kuhn's family at values of α from 0 to 1/3."""
-    members = stored["two_player_family"].summary["members"]
-    return {"regrets": {Fraction(member["max_regret"]) for member in members}}
-
-
-def alpha(stored: Stored) -> Finding:
-    """The range of α, if the family has no regret anywhere in it."""
-    alphas = listed(stored)["α"]
-    return Finding(
-        [min(alphas), max(alphas), max(family(stored)["regrets"])],
-        {"listed": alphas, "largest regret of the family": max(family(stored)["regrets"])},
-    )
-
-
-def _profiles(stored: Stored) -> list[Play]:
     job = stored["two_player_equilibria"]
     cell = next(cell for cell in job.cells if cell.solver == "case_enumeration")
-    return [_aggressive(job.json(item.profile)) for item in cell.equilibria if item.profile]
-
-
-def _aggressive(document: dict[str, Any]) -> Play:
+    found = (_aggressive(job.json(item.profile)) for item in cell.equilibria if item.profile)
+    profiles = sorted(found, key=lambda play: play["P1|1:"])
+    values = {place: [play[place] for play in profiles] for place in profiles[0]}
+    alphas, rows = values["P1|1:"], np.array([*values.values()], dtype=float)
+    second = {tuple(v for at, v in play.items() if at.startswith("P2")) for play in profiles}
+    # more than two different points, whose differences are multiples of one another
+    segment = len(set(alphas)) > 2 and np.linalg.matrix_rank(rows - rows[:, :1]) == 1
+    points = [{"α": alpha} for alpha in alphas]
     return {
-        player: {
-            infoset: Fraction(row.get("bet", row.get("call", 0))) for infoset, row in rows.items()
-        }
-        for player, rows in document["behavior"].items()
+        "one segment": Finding(bool(segment), {"α": alphas}),
+        "α": alphas,
+        "values": {place: set(own) for place, own in values.items()},
+        "by α": {
+            place: Finding(Points(points, own), dict(zip(alphas, own, strict=True)))
+            for place, own in values.items()
+        },
+        "strategies of player 2": len(second),
     }
 
 
-def _on_a_line(profiles: list[Play]) -> bool:
-    """Whether profiles lie on a straight line, in the order of α."""
-    points = [[v for rows in play.values() for v in rows.values()] for play in profiles]
-    first, last = points[0], points[-1]
-    alphas = [play["P1"]["1:"] for play in profiles]
-    return all(
-        (b - a) * (alpha - alphas[0]) == (value - a) * (alphas[-1] - alphas[0])
-        for alpha, point in zip(alphas, points, strict=True)
-        for a, value, b in zip(first, point, last, strict=True)
-    )
+def alpha(stored: Stored) -> dict[str, Any]:
+    """The range of α, and the largest regret of the family at values in it."""
+    alphas = listed(stored)["α"]
+    members = stored["two_player_family"].summary["members"]
+    regret = max(Fraction(member["max_regret"]) for member in members)
+    ends = [min(alphas), max(alphas)]
+    return {"listed": alphas, "ends": ends, "largest regret of the family": regret}
 
 
-def drawn_tree(stored: Stored) -> str:
-    """The tree as a picture."""
-    return stored["two_player_tree"].printed
+def _aggressive(document: dict[str, Any]) -> dict[str, Fraction]:
+    """Frequencies of bets and calls, by ``player|information set``."""
+    return {
+        f"{player}|{infoset}": Fraction(row.get("bet", row.get("call", 0)))
+        for player, rows in document["behavior"].items()
+        for infoset, row in rows.items()
+    }
 
 
 def tree(stored: Stored) -> dict[str, Any]:
     """Edges of the drawn tree, and the probabilities of its profile."""
     idle = stored["two_player_family"].summary["idle_edges"]
-    dotted = drawn_tree(stored).count('stroke-dasharray="0.1 4"')
-    play = _aggressive(stored["two_player_family"].json("alpha_1_6.json"))
+    dotted = stored["two_player_tree"].printed.count('stroke-dasharray="0.1 4"')
+    play = _aggressive(stored["two_player_family"].json("drawn.json"))
+    places = [("P1", ""), ("P1", "KB"), ("P2", "K"), ("P2", "B")]
     return {
-        "dotted": Finding(
-            len({dotted, *idle.values()}) == 1, {"dotted edges": dotted, "by play": idle}
-        ),
-        "frequencies": [
-            *(play["P1"][at] for at in ("1:", "2:", "3:", "1:KB", "2:KB", "3:KB")),
-            *(play["P2"][at] for at in ("1:K", "2:K", "3:K", "1:B", "2:B", "3:B")),
-        ],
+        "dotted": Finding({dotted, *idle.values()}, {"dotted edges": dotted, "by play": idle}),
+        "frequencies": [play[f"{who}|{card}:{seen}"] for who, seen in places for card in "123"],
     }
 
 
 def rules_of_three(stored: Stored) -> dict[str, Any]:
     """Share of hands that go and pay by the rules, and the number of ways to bet."""
-    found = stored["two_player_rules"].summary["three_players"]
+    hands = _hands(stored, "kuhn3")
+    bet = [bool(re.fullmatch(_BETTING, hand["history"])) for hand in hands]
+    paid = [_due(hand) == [*map(Fraction, hand["payoffs"])] for hand in hands]
+    ways = len({hand["history"] for hand in hands})
     return {
-        "betting": [Fraction(found["bet_by_rules"], found["hands"]), len(found["histories"])],
-        "showdown": Fraction(found["paid_by_rules"], found["hands"]),
+        "betting": [Fraction(sum(bet), len(bet)), ways],
+        "showdown": Fraction(sum(paid), len(paid)),
     }
 
 
-def parameters(stored: Stored) -> dict[str, list[int]]:
-    """Least and largest number of parameters of a part, all and without those that are idle."""
-    sets = stored["three_player_family"].summary["sets"]
-    free = [len(one["parameters"]) for one in sets]
-    matter = [len(one["parameters"]) - len(one["idle"]) for one in sets]
-    return {"all": [min(free), max(free)], "not idle": [min(matter), max(matter)]}
+def _due(hand: dict[str, Any]) -> list[int]:
+    """Profits by the rules: the pot less own chips of one player, minus own chips of the others."""
+    chips, cards = _chips(hand), hand["cards"]
+    stays = [player for player, own in enumerate(chips) if own == max(chips)]
+    winner = max(stays, key=lambda player: cards[player])
+    return [sum(chips) * (player == winner) - own for player, own in enumerate(chips)]
+
+
+def _chips(hand: dict[str, Any]) -> list[int]:
+    """Chips of each player in the pot by the rules: one, and one more with a bet or call."""
+    players, moves = len(hand["cards"]), hand["history"].split()
+    last = {place % players: move for place, move in enumerate(moves)}
+    return [1 + (last[player] in ("bet", "call")) for player in range(players)]
+
+
+def parameters(stored: Stored) -> list[int]:
+    """Least and largest number of parameters of a part."""
+    counts = stored["three_player_family"].summary["parameters"]
+    return [min(counts), max(counts)]
 
 
 def members(stored: Stored) -> dict[str, Any]:
-    """What members of the family of three players have in common, exactly."""
-    corners = [c for one in stored["three_player_family"].summary["sets"] for c in one["corners"]]
-    payoffs = [[Fraction(value) for value in corner["payoffs"]] for corner in corners]
-    betas = [Fraction(corner["beta"]).limit_denominator(1000) for corner in corners]
-    strategies = {tuple(corner["player_1"]) for corner in corners}
-    gaps = [u[0] - u[1] for u in payoffs]
-    without_regret = {corner["max_regret"] for corner in corners} == {"0"}
-    equal = [c["max_regret"] == "0" for c, gap in zip(corners, gaps, strict=True) if gap == 0]
-    beyond = Fraction(stored["three_player_family"].summary["beyond"]["max_regret"])
-
-    def formula(player: int, start: Fraction, slope: Fraction) -> Finding:
-        agree = all(
-            u[player] == start + slope * beta for u, beta in zip(payoffs, betas, strict=True)
-        )
-        return Finding(
-            agree, Interval(min(u[player] for u in payoffs), max(u[player] for u in payoffs))
-        )
-
+    """Figures that members of the family of three players have in common, exactly."""
+    summary = stored["three_player_family"].summary
+    found, betas = summary["members"], [Fraction(one["beta"]) for one in summary["members"]]
+    payoffs = [[Fraction(value) for value in one["payoffs"]] for one in found]
+    first, second, third = (list(own) for own in zip(*payoffs, strict=True))
+    strategies = {tuple(one["player_1"]) for one in found}
+    gaps = [u1 - u2 for u1, u2 in zip(first, second, strict=True)]
+    is_stable = [one["max_regret"] == "0" for one in found]
+    equal = [stable for stable, gap in zip(is_stable, gaps, strict=True) if gap == 0]
+    sums = {u1 + u3 for u1, u3 in zip(first, third, strict=True)}
+    shifts = all(is_stable) and len(sums) == len(set(second)) == 1 and len(set(first)) > 1
+    points = [{"β": beta} for beta in betas]
     return {
         # actions stand in pairs, check before bet; the four openings come first
         "player 1": Finding(
-            [len(strategies), all(s[place] == "1" for s in strategies for place in (0, 2, 4, 6))],
-            {"strategies": len(strategies), "members": len(corners)},
+            [len(strategies), all(own[:8:2] == ("1",) * 4 for own in strategies)],
+            {"strategies": len(strategies), "members": len(found)},
         ),
-        "u1": formula(0, Fraction(-1, 48), Fraction(-2, 48)),
-        "u2": {u[1] for u in payoffs},
-        "u3": formula(2, Fraction(1, 24), Fraction(1, 24)),
+        "u1": Finding(Points(points, first), Interval(min(first), max(first))),
+        "u2": set(second),
+        "u3": Finding(Points(points, third), Interval(min(third), max(third))),
         "u1 − u2": gaps,
         "equal payoffs without regret": bool(equal) and all(equal),
-        "shift": Finding(
-            without_regret
-            and len({u[0] + u[2] for u in payoffs}) == len({u[1] for u in payoffs}) == 1
-            and len({u[0] for u in payoffs}) > 1,
-            {"u1 + u3": {u[0] + u[2] for u in payoffs}, "u2": {u[1] for u in payoffs}},
-        ),
+        "shift": Finding(shifts, {"u1 + u3": sums, "u2": set(second)}),
         "β": [min(betas), max(betas)],
-        "no regret up to the largest β, regret beyond": without_regret and beyond > 0,
+        "no regret up to the largest β, regret beyond": (
+            all(is_stable) and Fraction(summary["beyond"]["max_regret"]) > 0
+        ),
     }

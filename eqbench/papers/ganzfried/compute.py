@@ -1,13 +1,11 @@
-"""What no command prints: the conditions, a hand, the family changed, Gambit's words, times."""
+"""Results that no command prints: the conditions, a hand, the family changed, Gambit's words."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
 from fractions import Fraction
 from io import StringIO
+from itertools import pairwise, product
 from pathlib import Path
-from statistics import fmean, median
 from typing import Any
 
 import numpy as np
@@ -16,18 +14,21 @@ from scipy.optimize import linprog
 from eqbench.equilibria.reference import published_sets
 from eqbench.model.gambit_text import efg_text
 from eqbench.model.game import Game
-from eqbench.model.profile import BehaviorProfile
+from eqbench.model.payoff_model import SequenceFormModel
+from eqbench.model.profile import BehaviorProfile, random_profile
 from eqbench.model.profile_json import profile_from_json, profile_text, read_profile
 from eqbench.model.realization import RealizationPlan
 from eqbench.model.sequence_form import SequenceForm
-from eqbench.model.tree import FloatArray, GameTree
+from eqbench.model.tree import FloatArray, GameTree, IntArray
+from eqbench.papers.encyclopedia.compute import hands
 from eqbench.registry import load_game
-from eqbench.spec import parse_spec
-from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import read_run
+from eqbench.studies.branch import action_labels
 from eqbench.verification import verify, verify_exactly
 
-FULL, STRATEGIC = "kuhn3", "random(players=3,actions=3,seed=0)"
+FULL, REDUCED = "kuhn3", "kuhn3_reduced"
+STRATEGIC = "random(players=3,actions=3,seed=0)"
+TWO_PLAYERS = "random_tree(players=2,depth=5,actions=3,seed=1)"
 Summary = dict[str, Any]  # JSON values
 
 
@@ -39,115 +40,84 @@ def conditions(_folder: Path, jobs: Path, *, full: bool) -> Summary:
     to the best response: it is the regret of the player. So it is 0 in equilibria and in no other
     profile. Random profiles stand beside the equilibria of the job `checked`.
     """
-    found = _equilibria(jobs / "two_players") | _equilibria(jobs / "checked")
     rng = np.random.default_rng(0)
-    profiles = []
-    for spec in (FULL, STRATEGIC):
-        game = load_game(spec)
-        sizes = [len(actions) for actions in game.tree.infoset_actions]
-        drawn = [[rng.dirichlet(np.ones(size)) for size in sizes] for _ in range(20)]
-        for behavior in (found[spec], *map(np.concatenate, drawn)):
-            profiles.append({"game": spec} | least_gaps(game, behavior))
-    form = load_game(STRATEGIC).sequence_form
-    plans = RealizationPlan.of(form, found[STRATEGIC]).weights
-    values = [sequence_values(form, plans, player)[1:] for player in range(form.n_players)]
-    two = next(spec for spec in found if spec.startswith("random_tree"))
-    pair = load_game(two).sequence_form
+    found = {spec: found_by(jobs / "checked", spec)[0] for spec in (FULL, STRATEGIC)}
+    games = {spec: load_game(spec) for spec in (*found, TWO_PLAYERS)}
+    at = {spec: least_gaps(games[spec], own) for spec, own in found.items()}
+    drawn = [(games[spec], random_profile(games[spec].tree, rng)) for spec in at for _ in range(20)]
+    others = [least_gaps(*one) for one in drawn]
+    gaps, regrets = (np.array([one[name] for one in others]) for name in ("gaps", "regrets"))
+    slacks = max(at[STRATEGIC]["slacks"][3:].reshape(3, 3).round(9), key=np.ptp)
+    whole, pair = (games[spec].sequence_form for spec in (FULL, TWO_PLAYERS))
+    matrix = _flow(whole)[:, _owner(whole) == 0]
+    rows, columns = np.bincount(_owner(pair)).tolist()
+    of_two = least_gaps(games[TWO_PLAYERS], found_by(jobs / "two_players", TWO_PLAYERS)[0])
     return {
-        "profiles": profiles,
-        "matrix": list(_constraint_matrix(load_game(FULL).sequence_form, 0).shape),
-        "slacks": [(own.max() - own).round(9).tolist() for own in values],
-        "two_players": {
-            "game": two,
-            "shape": [len(_sequences(pair, player)) for player in range(2)],
-            "with_transpose": _least_gap(pair, RealizationPlan.of(pair, found[two]).weights, 1),
+        "E": [int(matrix.any(axis=axis).sum()) for axis in (1, 0)],
+        "equilibria": {"least x·r": [float(one["gaps"].max()) for one in at.values()]},
+        "other profiles": {
+            "least x·r": float(gaps.max(axis=1).min()),
+            "off the regret by": float(np.abs(gaps - regrets).max()),
+        },
+        "B": {"rows": rows, "columns": columns, "with Bᵀ": float(of_two["gaps"][1])},
+        "slacks": {
+            "of a player": slacks.tolist(),
+            "apart": float(np.ptp(slacks)),
+            "max regret": float(at[STRATEGIC]["regrets"].max()),
         },
     }
 
 
-def least_gaps(game: Game, behavior: FloatArray) -> dict[str, list[float]]:
-    """Smallest sums of x_s r_s that any multipliers leave, and regrets, of each player."""
-    form = game.sequence_form
-    plans = RealizationPlan.of(form, behavior).weights
+def found_by(folder: Path, game: str, solver: str = "") -> list[FloatArray]:
+    """Frequencies (A,) of the best profiles of a game in a run, of some solver if one is named."""
+    tree = load_game(game).tree
+    cells = (c for c in read_run(folder).cells if c.game == game and solver in ("", c.solver))
+    best = [cell.equilibria[0].profile for cell in cells if cell.equilibria]
+    documents = [read_profile(str(folder / profile)) for profile in best if profile]
+    return [profile_from_json(tree, document).probabilities for document in documents]
+
+
+def least_gaps(game: Game, behavior: FloatArray) -> dict[str, FloatArray]:
+    """Smallest sums of x_s r_s that any multipliers leave each player, slacks r, and regrets."""
+    form, matrix = game.sequence_form, _flow(game.sequence_form)
+    plans = RealizationPlan.of(form, behavior).weights.copy()
+    values = SequenceFormModel(form).direct_values(plans)
+    goal = 1.0 * (np.arange(len(matrix)) < form.n_players)  # x E' lambda is the roots' multipliers
+    answer = linprog(goal, A_ub=-matrix.T, b_ub=-values, bounds=(None, None), method="highs")
+    slacks = matrix.T @ np.asarray(answer.x) - values
     measured = verify(game.tree, BehaviorProfile.of(game.tree, behavior))
     return {
-        "gaps": [_least_gap(form, plans, player) for player in range(form.n_players)],
-        "regrets": [float(regret) for regret in measured.regrets],
+        "gaps": np.bincount(_owner(form), plans * slacks),
+        "slacks": slacks,
+        "regrets": np.array(measured.regrets, dtype=float),
     }
 
 
-def _least_gap(form: SequenceForm, plans: FloatArray, player: int) -> float:
-    matrix, values = _constraint_matrix(form, player), sequence_values(form, plans, player)
-    goal = np.eye(len(matrix))[0]  # x E' lambda is the root's multiplier
-    answer = linprog(goal, A_ub=-matrix.T, b_ub=-values, bounds=(None, None), method="highs")
-    return float(answer.fun - plans[_sequences(form, player)] @ values)
+def _owner(form: SequenceForm) -> IntArray:
+    """Player of each sequence, (S,)."""
+    of_actions = form.infoset_player[form.sequence_infoset[form.n_players :]]
+    return np.concatenate([np.arange(form.n_players, dtype=np.int32), of_actions])
 
 
-def _constraint_matrix(form: SequenceForm, player: int) -> FloatArray:
-    """E of a player, float64 (information sets + 1, sequences); its first row is the root's."""
-    own, sequences = np.flatnonzero(form.infoset_player == player), _sequences(form, player)
-    matrix = np.zeros((len(own) + 1, len(sequences)))
-    matrix[0, 0] = 1
-    for row, infoset in enumerate(own, start=1):
-        matrix[row, sequences == form.parent[infoset]] = -1
-        matrix[row, 1:][form.sequence_infoset[sequences[1:]] == infoset] = 1
+def _flow(form: SequenceForm) -> FloatArray:
+    """E of all players, float64 (N + I, S); its first rows are those of the roots."""
+    n = form.n_players
+    matrix = np.zeros((n + form.n_infosets, form.n_sequences))
+    matrix[:n, :n] = np.eye(n)
+    matrix[n + np.arange(form.n_infosets), form.parent] = -1
+    matrix[n + form.sequence_infoset[n:], np.arange(n, form.n_sequences)] = 1
     return matrix
-
-
-def sequence_values(form: SequenceForm, plans: FloatArray, player: int) -> FloatArray:
-    """V of each sequence of a player: payoff times the others' weights, by its columns."""
-    weights = np.delete(plans[form.columns], player, axis=1).prod(axis=1)
-    total = np.zeros(form.n_sequences)
-    np.add.at(total, form.columns[:, player], form.payoffs[:, player] * weights)
-    return total[_sequences(form, player)]
-
-
-def _sequences(form: SequenceForm, player: int) -> FloatArray:
-    """Ids of a player's sequences, the empty one first."""
-    own = np.flatnonzero(form.infoset_player[form.sequence_infoset[form.n_players :]] == player)
-    return np.concatenate([[player], own + form.n_players])
-
-
-def _equilibria(folder: Path) -> dict[str, FloatArray]:
-    """Frequencies (A,) of the best profile of each game of a run, by the game's spec."""
-    return {
-        cell.game: profile_from_json(load_game(cell.game).tree, document).probabilities
-        for cell, document in _best_profiles(folder)
-    }
-
-
-def _best_profiles(folder: Path) -> list[tuple[CellRecord, Any]]:
-    """Cells of a run that found something, with their best profiles as documents."""
-    return [
-        (cell, read_profile(str(folder / cell.equilibria[0].profile)))
-        for cell in read_run(folder).cells
-        if cell.equilibria and cell.equilibria[0].profile
-    ]
-
-
-# Queen, King and Ace; player 3 bets, player 1 folds, player 2 calls.
-_MOVES = (("2:", "check"), ("3:K", "check"), ("4:KK", "bet"), ("2:KKB", "fold"), ("3:KKBF", "call"))
 
 
 def hand(_folder: Path, _jobs: Path, *, full: bool) -> Summary:
     """Profits and pot of the hand, and how many information sets each player has."""
     tree = load_game(FULL).tree
-    ends = (_profits(tree, int(deal)) for deal in np.flatnonzero(tree.parent == 0))
-    earned, infosets = next(filter(None, ends)), np.bincount(tree.infoset_player).tolist()
-    stake = 2  # ante and bet of player 3, taken back with the pot
-    return {FULL: {"profits": earned, "pot": earned[2] + stake, "infosets": infosets}}
-
-
-def _profits(tree: GameTree, node: int) -> list[float] | None:
-    """Payoffs (N,) at the end of the hand if it can be played from a deal's node, else None."""
-    for label, action in _MOVES:
-        infoset = int(tree.infoset[node])
-        if infoset < 0 or tree.infoset_labels[infoset] != label:
-            return None
-        move = tree.infoset_actions[infoset].index(action)
-        node = int(np.flatnonzero((tree.parent == node) & (tree.move == move))[0])
-    payoffs: list[float] = tree.payoffs.table[tree.terminals == node][0].tolist()
-    return payoffs
+    # Queen, King and Ace; player 3 bets, player 1 folds, player 2 calls
+    played = {"cards": [2, 3, 4], "history": "check check bet fold call"}
+    (paid,) = (hand["payoffs"] for hand in hands(tree) if hand.items() >= played.items())
+    profits = dict(enumerate(map(int, paid), start=1))
+    pot = profits[3] + 2  # ante and bet of player 3, taken back with the pot
+    return {"profits": profits, "pot": pot, "infosets": np.bincount(tree.infoset_player).tolist()}
 
 
 _HALF, _NOTHING = Fraction(1, 2), Fraction(0)
@@ -161,28 +131,25 @@ READINGS: dict[str, dict[str, Fraction]] = {
 }
 
 
-def profiles(folder: Path, _jobs: Path, *, full: bool) -> Summary:
-    """Names of the profiles written into the folder, one for each reading, at b32 = c11 = 1/4."""
+def readings(folder: Path, _jobs: Path, *, full: bool) -> Summary:
+    """Exact regrets of each reading over free parameters, and of pairs (a33, c32).
+
+    The profiles of the readings at b32 = c11 = 1/4 are written into the folder.
+    """
     quarter = Fraction(1, 4)
+    eighths, quarters = ([Fraction(k, n) for k in range(5)] for n in (8, 4))
     for name, changed in READINGS.items():
         text = profile_text(load_game(FULL).tree, _member(quarter, quarter, changed), FULL)
         (folder / f"{name}.json").write_text(text, encoding="utf-8")
-    return {"profiles": sorted(READINGS)}
-
-
-def grid(_folder: Path, _jobs: Path, *, full: bool) -> Summary:
-    """Exact regrets of each reading over free parameters, and of pairs (a33, c32)."""
-    eighths, quarters = ([Fraction(k, n) for k in range(5)] for n in (8, 4))
-    middle = quarters[1]
     return {
         "readings": {
-            name: [_measured(b32, c11, changed) for b32 in eighths for c11 in eighths]
+            name: [_measured(_member(*values, changed)) for values in product(eighths, eighths)]
             for name, changed in READINGS.items()
         },
         "pairs": [
-            {"a33": str(a33), "c32": str(c32)} | _measured(middle, middle, {"a33": a33, "c32": c32})
-            for a33 in quarters
-            for c32 in quarters
+            {"a33": str(a33), "c32": str(c32)}
+            | _measured(_member(quarter, quarter, {"a33": a33, "c32": c32}))
+            for a33, c32 in product(quarters, quarters)
         ],
     }
 
@@ -196,125 +163,53 @@ def _member(b32: Fraction, c11: Fraction, changed: dict[str, Fraction]) -> Behav
     return known.layout.exact_profile([names[variable] for variable in known.layout.variables])
 
 
-def _measured(b32: Fraction, c11: Fraction, changed: dict[str, Fraction]) -> Summary:
-    found = verify_exactly(load_game(FULL).tree, _member(b32, c11, changed))
-    return {
-        "b32": str(b32),
-        "c11": str(c11),
-        "regrets": [str(regret) for regret in found.regrets],
-        "payoffs": [str(payoff) for payoff in found.payoffs],
-    }
+def _measured(profile: BehaviorProfile) -> Summary:
+    found = verify_exactly(load_game(FULL).tree, profile)
+    return {"regrets": [*map(str, found.regrets)], "payoffs": [*map(str, found.payoffs)]}
 
 
 def gambit_says(_folder: Path, _jobs: Path, *, full: bool) -> Summary:
-    """How pygambit itself answers each method, empty text where it ran.
+    """Answers of pygambit itself to each method, which may refuse more than two players.
 
-    `refusals` are of methods for two players, called with the reduced game; `agents` of the
-    methods for trees that look for agent equilibria, called with a small tree of three players.
+    Methods for two players are called with the reduced game; those for trees, which look for agent
+    equilibria, with a small tree of three players.
     """
     try:
         import pygambit
     except ImportError:
         return {"unavailable": "pygambit is not installed; pip install 'eqbench[gambit]'"}
-    specs = ("kuhn3_reduced", "random_tree(players=3,depth=3,actions=2,seed=1)")
+    specs = (REDUCED, "random_tree(players=3,depth=3,actions=2,seed=1)")
     reduced, small = (pygambit.read_efg(StringIO(efg_text(load_game(s).tree))) for s in specs)
-    starts = {"enumpure": small, "liap": small.mixed_behavior_profile()}
-
-    def answer(function: str, start: Any) -> str:
-        if not hasattr(pygambit.nash, function):
-            return f"pygambit has no {function}"
+    starts = {f"{name}_solve": reduced for name in ("enummixed", "lcp", "lp")}
+    starts |= {"enumpure_agent_solve": small, "liap_agent_solve": small.mixed_behavior_profile()}
+    found = {}
+    for function, start in starts.items():
         try:
             getattr(pygambit.nash, function)(start)
+            answer = "it runs"
         # whatever it raises is the answer
         except Exception as error:
-            return str(error) or type(error).__name__
-        return ""
-
-    return {
-        "version": pygambit.__version__,
-        "refusals": {n: answer(f"{n}_solve", reduced) for n in ("enummixed", "lcp", "lp")},
-        "agents": {name: answer(f"{name}_agent_solve", starts[name]) for name in starts},
-    }
-
-
-def rounded(folder: Path, jobs: Path, *, full: bool) -> Summary:
-    """Exact regrets of the end of Gambit's path, rounded to four digits as its window shows it."""
-    found = {}
-    for cell, stored in _best_profiles(jobs / "race"):
-        if cell.solver != "gambit_logit_path":
-            continue
-        behavior = {
-            player: {label: _rounded_row(row) for label, row in sets.items()}
-            for player, sets in stored["behavior"].items()
-        }
-        document, tree = {"game": cell.game, "behavior": behavior}, load_game(cell.game).tree
-        (folder / f"{cell.game}.json").write_text(json.dumps(document, indent=1) + "\n", "utf-8")
-        measured = verify_exactly(tree, profile_from_json(tree, document))
-        found[cell.game] = {
-            "profile": f"{cell.game}.json",
-            "regrets": [str(regret) for regret in measured.regrets],
-            "a33": behavior["P1"]["3:KBF"]["call"],
-        }
+            answer = str(error) or type(error).__name__
+        found[function] = {"answer": answer, "two players only": "two-player" in answer}
     return found
 
 
-def _rounded_row(row: dict[str, Any]) -> dict[str, str]:
-    """A row with all but its last frequency rounded, which is what the others leave of 1."""
-    *first, last = row
-    values = {action: Fraction(str(round(float(row[action]), 4))) for action in first}
-    values[last] = 1 - sum(values.values(), Fraction(0))
-    return {action: str(value) for action, value in values.items()}
+def rounded(_folder: Path, jobs: Path, *, full: bool) -> Summary:
+    """Gain at the end of Gambit's path, and rounded to four digits as its window shows it."""
+    tree = load_game(REDUCED).tree
+    found = found_by(jobs / "race", REDUCED, "gambit_logit_path")
+    if not found:
+        return {"unavailable": "Gambit's path left no profile on the reduced game"}
+    exact = rounded_rows(tree, found[0])
+    before = float(verify(tree, BehaviorProfile.of(tree, found[0])).max_regret)
+    gain = float(verify_exactly(tree, BehaviorProfile.of_exact(tree, exact)).max_regret)
+    a33 = float(exact[action_labels(tree).index("P1|3:KBF|call")])
+    return {"gain": gain, "a33": a33, "cause": {"before": before, "rounding adds": gain - before}}
 
 
-def table_1(_folder: Path, jobs: Path, *, full: bool) -> Summary:
-    """Figures per size and method from the run of the experiment."""
-    run = read_run(jobs / "table_1_run")
-    parts = run.plan.get("parts") or [run.plan["request"]]
-    limits = {spec: part["timeout_s"] for part in parts for spec in part["games"]}
-    sizes: dict[str, list[CellRecord]] = {}
-    for cell in run.finished:
-        options = dict(parse_spec(cell.game).options)
-        sizes.setdefault(f"{options['players']}x{options['actions']}", []).append(cell)
-    return {"sizes": [of_size(size, own, limits[own[0].game]) for size, own in sizes.items()]}
-
-
-def of_size(size: str, cells: Sequence[CellRecord], timeout_s: float) -> Summary:
-    """Figures of both methods on the games of one size; times in seconds.
-
-    Times are those of games that were solved, which is `ok` within the limit, or came to the
-    limit. A game at the limit counts as the limit, so that every mean that it touches is a lower
-    bound. Games that failed, or for which a solver never ran, have no time. The ratio is that of
-    the second method's mean to the first's, over the games for which both have a time.
-    """
-    times, solvers = [], []
-    for method in ("ncp", "mip"):
-        own = [cell for cell in cells if parse_spec(cell.solver).name == method]
-        known = {c.game: t for c in own if (t := _time(c, timeout_s)) is not None}
-        times.append(known)
-        solvers.append(
-            {
-                "games": len(own),
-                "solved": sum(time < timeout_s for time in known.values()),
-                "median_s": median(known.values()) if known else None,
-                "mean_with_timeouts_s": fmean(known.values()) if known else None,
-                "precise": sum(c.max_regret is not None and c.max_regret <= 1e-6 for c in own),
-                "reasons": {c.status: c.reason for c in own if c.game not in known},
-            }
-        )
-    common = [game for game in times[0] if game in times[1]]
-    means = [fmean(own[game] for game in common) if common else 0.0 for own in times]
-    bounded = [any(own[game] >= timeout_s for game in common) for own in times]
-    one = "lower" if bounded[1] else "upper"
-    bound = "unbounded" if all(bounded) else one if any(bounded) else "exact"
-    ratio = {"value": means[1] / means[0], "bound": bound} if means[0] else None
-    return {"size": size, "solvers": solvers, "ratio": {"games": len(common), "of_means": ratio}}
-
-
-def _time(cell: CellRecord, timeout_s: float) -> float | None:
-    """Seconds that a cell counts for: less than the limit if it was solved, or the limit."""
-    if cell.status in ("timeout", "limit"):
-        return timeout_s
-    if cell.status != "ok" or cell.elapsed_s is None:
-        return None
-    # children are killed a little after the limit, and some end well in between
-    return min(cell.elapsed_s, timeout_s)
+def rounded_rows(tree: GameTree, behavior: FloatArray) -> list[Fraction]:
+    """Frequencies (A,) of four digits; the last of each row is what the others leave of 1."""
+    exact = [Fraction(str(round(frequency, 4))) for frequency in behavior.tolist()]
+    for first, end in pairwise(tree.action_start.tolist()):
+        exact[end - 1] = 1 - sum(exact[first : end - 1], Fraction(0))
+    return exact

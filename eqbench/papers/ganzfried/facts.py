@@ -1,21 +1,23 @@
-"""What our stored results say on the claims of the paper."""
+"""Values for the claims of the paper, from our stored results."""
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise
-from math import inf, prod
+from math import inf, isnan, prod
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from eqbench.documents import read_file
-from eqbench.papers.checks import Finding, Interval, Missing, number_in
+import pandas as pd
+
+from eqbench.papers.checks import Finding, Interval, Missing
+from eqbench.papers.paper import load_paper
 from eqbench.papers.stored import NotStoredError, Stored
+from eqbench.spec import parse_spec
 from eqbench.store.schema import CellRecord
 
 Nested = dict[str, Any]  # values by name, nested
@@ -25,7 +27,6 @@ FULL, REDUCED = "kuhn3", "kuhn3_reduced"
 PAPER, GUROBI = (f"ncp(formulation=paper,backend={name})" for name in ("scip", "gurobi"))
 LOGIT = "gambit_logit_path"
 _FOUND = 6e-4  # max regret of a result of Gambit: a share of 1e-4 of the payoff range, 6
-_ROUNDING = 1e-9
 _SIZES = ("3x3", "5x2", "3x4", "4x3", "3x5", "3x6")  # of Table 1, by the number of payoffs
 # kinds of removed actions; the first three are the Table 2 of Szafron et al. (2013)
 _KINDS = {
@@ -34,38 +35,6 @@ _KINDS = {
     "queen calls after a bet, a call": r"\|2:.*BC\|call",
     "ace checks": r"\|4:KK\|check",
 }
-# figures of Gurobi's log: name of the line and place of the number
-_LOG = {
-    **{"rows removed": ("taken", 0), "columns removed": ("taken", 1)},
-    **{"rows added": ("added", 0), "columns added": ("added", 1)},
-    **{"rows": ("presolved", 0), "columns": ("presolved", 1), "nonzeros": ("presolved", 2)},
-    **{"SOS": ("sos", 0), "bilinear": ("bilinear", 0)},
-    **{"continuous": ("kinds", 0), "integer": ("kinds", 1)},
-}
-# sizes of a model that tell how many actions are fixed, and where the paper prints them
-_FIXED = {
-    "presolve_rows": "first presolve: rows removed",
-    "presolve_columns": "first presolve: columns removed",
-    "complementarities": "SOS constraints in the end",
-}
-
-
-def _tried(entries: dict[str, Callable[[], Any]]) -> Nested:
-    """Values by name, `Missing` where what a value needs is not stored."""
-    found: Nested = {}
-    for name, value in entries.items():
-        try:
-            found[name] = value()
-        except NotStoredError as error:
-            found[name] = Missing(str(error))
-    return found
-
-
-def _printed(row: str, column: str) -> Fraction:
-    """A number that the paper prints."""
-    lines = read_file(Path(__file__).with_name("claims.csv")).decode().splitlines()
-    claims = {(claim["row"], claim["column"]): claim for claim in csv.DictReader(lines)}
-    return number_in(claims[row, column]["printed"])[0]
 
 
 def _cells(stored: Stored, job: str, game: str, solver: str) -> list[CellRecord]:
@@ -104,14 +73,14 @@ def _outcome(cells: Cells) -> Nested:
 
 def _payoffs(cells: Cells) -> dict[int, list[float]]:
     """Payoffs in the best results of all seeds, by player."""
-    if any(cell.payoffs is None for cell in cells):
+    found = [cell.payoffs for cell in cells if cell.payoffs is not None]
+    if len(found) < len(cells):
         raise NotStoredError(f"{cells[0].solver} on {cells[0].game} found no profile")
-    payoffs = zip(*(cell.payoffs or () for cell in cells), strict=True)
-    return {player: list(own) for player, own in enumerate(payoffs, start=1)}
+    return {player: list(own) for player, own in enumerate(zip(*found, strict=True), start=1)}
 
 
 def _family(cells: Cells) -> Nested:
-    """Where best results stand in the published family, and differ from it off the path."""
+    """Places of best results in the published family, and differences from it off the path."""
     best = [cell.equilibria[0].identity for cell in cells if cell.equilibria]
     known = [identity for identity in best if identity is not None]
     if not known:
@@ -128,78 +97,67 @@ def _family(cells: Cells) -> Nested:
 
 
 def _table(stored: Stored, job: str, summary: Callable[[Cells], Any] = _outcome) -> Nested:
-    """Cells of a run, summarized by solver and game."""
-    found: dict[str, dict[str, Callable[[], Any]]] = {}
+    """Cells of a run, summarized by solver and game; `Missing` where a cell has no such thing."""
+    found: dict[str, Nested] = {}
     for cell in stored[job].cells:
-        own = partial(_cells, stored, job, cell.game, cell.solver)
-        found.setdefault(cell.solver, {})[cell.game] = lambda own=own: summary(own())  # type: ignore[misc]
-    return {solver: _tried(games) for solver, games in found.items()}
+        try:
+            value = summary(_cells(stored, job, cell.game, cell.solver))
+        except NotStoredError as error:
+            value = Missing(str(error))
+        found.setdefault(cell.solver, {})[cell.game] = value
+    return found
 
 
-race, equilibria, two_players, gambit_two_players, gambit, self_play = (
-    partial(_table, job=job)
-    for job in ("race", "equilibria", "two_players", "gambit_two_players", "gambit", "self_play")
+_RUNS = ("race", "equilibria", "two_players", "gambit", "gambit_two_players", "self_play", "jordan")
+race, equilibria, two_players, gambit, gambit_two_players, self_play, jordan = (
+    partial(_table, job=job) for job in _RUNS
 )
 payoffs, family = (partial(_table, job="race", summary=what) for what in (_payoffs, _family))
 
 
-def conditions(stored: Stored) -> Nested:
-    """The least x·r that multipliers leave beside regrets, slacks, and the last line of the LCP."""
-    found = stored["conditions"].summary
-    at = [one for one in found["profiles"] if max(one["regrets"]) <= _ROUNDING]
-    others = [one for one in found["profiles"] if max(one["regrets"]) > _ROUNDING]
-    off = [abs(g - r) for o in others for g, r in zip(o["gaps"], o["regrets"], strict=True)]
-    least = min((max(one["gaps"]) for one in others), default=0.0)
-    entries, columns = found["two_players"]["shape"]
-    slacks = max(found["slacks"], key=lambda own: max(own) - min(own))
-    spread, games = max(slacks) - min(slacks), {one["game"] for one in at}
-    return {
-        "E": found["matrix"],
-        "equilibria": {"number": len(at), "least x·r": [max(one["gaps"]) for one in at]},
-        "other profiles": {"least x·r": least, "off the regret by": max(off, default=inf)},
-        "Bx": Finding(columns == entries, {"B": f"{entries} × {columns}", "entries of x": entries}),
-        "Bᵀx": columns != entries and abs(found["two_players"]["with_transpose"]) <= 1e-6,
-        "slacks": Finding(spread, {"slacks of a player": slacks}),
-        "slacks of an equilibrium differ": games > {FULL} and spread > _ROUNDING,
-    }
+def _available(found: Any) -> Any:
+    """Values that a computation has found, or `Missing` if it says why there are none."""
+    return Missing(found["unavailable"]) if "unavailable" in found else found
+
+
+def _summary(stored: Stored, job: str) -> Any:
+    """Values that a computation has stored by name."""
+    return _available(stored[job].summary)
+
+
+conditions, hand, gambit_says, program, rounded = (
+    partial(_summary, job=job)
+    for job in ("conditions", "hand", "gambit_says", "program", "rounded")
+)
 
 
 def strategic(stored: Stored) -> Nested:
     """The program on random games in strategic form."""
-    run, solver = stored["table_1_run"].cells, "ncp(formulation=paper,polish=false)"
-    four = (stored, "table_1_run", "random(players=4,actions=3,seed=0)", solver)
-    own = [cell for cell in run if cell.solver == solver]
-    specs = {c.solver.partition("(")[0]: c.solver_spec for c in run if c.status == "ok"}
-    tolerances = {n: re.search(r"feasibility=([^,)]+)", specs.get(n, "")) for n in ("ncp", "mip")}
+    cells = stored["table_1_run"].cells
+    own = [cell for cell in cells if cell.solver.startswith("ncp")]
+    four = [cell for cell in own if cell.game.startswith("random(players=4,")]
+    specs = [parse_spec(cell.solver_spec) for cell in cells if cell.status == "ok"]
+    tolerances = {spec.name: Fraction(dict(spec.options)["feasibility"]) for spec in specs}
     return {
         "games": {
             "not solved": sum(cell.status != "ok" for cell in own),
             "max regret": [_regret(cell) for cell in own if cell.status == "ok"],
         },
-        "feasibility": {n: float(found[1]) if found else inf for n, found in tolerances.items()},
-        # beside 12 weights, 4 multipliers and 12 slacks
-        **_tried({"products": lambda: int(_statistics(_cells(*four), "columns")[0]) - 28}),
+        "feasibility": {name: tolerances.get(name, inf) for name in ("ncp", "mip")},
+        "columns with four players": {*_statistics(four, "columns")},
     }
-
-
-def hand(stored: Stored) -> Nested:
-    """The example, and information sets by player."""
-    found = stored["hand"].summary[FULL]
-    return found | {"profits": dict(enumerate(found["profits"], start=1))}
 
 
 def dominated(stored: Stored) -> Nested:
     """Dominated actions by kind, and beside those that `kuhn3_reduced` lacks."""
     cells = _cells(stored, "equilibria", FULL, "ncp(dominated=remove,backend=scip)")
-    found, built = set(_statistics(cells, "dominated_actions")[0]), stored["program"].summary
+    found = set(_statistics(cells, "dominated_actions")[0])
+    removed = set(program(stored)["removed"])
     counts = {k: sum(bool(re.search(p, name)) for name in found) for k, p in _KINDS.items()}
-    *known, last = counts.values()
-    both = found & set(built["removed"])
-    only = {"only dominated": len(found - both), "only removed": len(built["removed"]) - len(both)}
+    in_table = sum(counts.values()) - counts["ace checks"]
     return counts | {
-        "removed": {"both": len(both)} | only,
-        "in Table 2": {"in it": sum(known), "not in it": len(found) - sum(known)},
-        "all but c41": (sum(known), last, len(found)) == (21, 1, 22),
+        "removed": {"both": len(found & removed), "only one": len(found ^ removed)},
+        "in Table 2": {"listed": in_table, "not listed": len(found) - in_table},
     }
 
 
@@ -219,46 +177,67 @@ def fractions(stored: Stored) -> Nested:
 
 
 def table_1(stored: Stored) -> Nested:
-    """Mean times by size and method, and their ratios."""
-    return {
-        item["size"]: {"ncp": _mean(item["solvers"][0]), "mip": _mean(item["solvers"][1])}
-        | {"ratio": _ratio(item["ratio"]["of_means"])}
-        for item in stored["table_1"].summary["sizes"]
+    """Mean times by size and method, their ratios, and how many times as long MIP takes.
+
+    Times are those of games that were solved, which is `ok` within the limit, or came to the
+    limit. A game at the limit counts as the limit, so that every mean that it touches is a lower
+    bound. Games that failed, or for which a solver never ran, have no time. The ratio is that of
+    MIP's mean to that of NCP, over the games for which both have a time.
+    """
+    job = stored["table_1_run"]
+    limits = {g: p["timeout_s"] for p in job.json("manifest.json")["parts"] for g in p["games"]}
+    frame = pd.DataFrame(job.cells).astype({"elapsed_s": float, "max_regret": float})
+    frame = frame.assign(limit_s=frame["game"].map(limits))
+    frame["method"] = frame["solver"].str.partition("(")[0]
+    # children are killed a little after the limit, and some end well in between
+    solved = frame["elapsed_s"].clip(upper=frame["limit_s"]).where(frame["status"] == "ok")
+    frame["s"] = solved.mask(frame["status"].isin(["timeout", "limit"]), frame["limit_s"])
+    numbers = frame["game"].str.extract(r"players=(\d+),actions=(\d+)")
+    sizes = frame.groupby(numbers[0] + "x" + numbers[1], sort=False)
+    return {str(size): _of_size(cells) for size, cells in sizes}
+
+
+def _of_size(cells: pd.DataFrame) -> Nested:
+    """Figures of both methods on the games of one size; times in seconds."""
+    own = {name: cells[cells["method"] == name] for name in ("ncp", "mip")}
+    times = cells.pivot(index="game", columns="method", values="s").reindex(columns=[*own])
+    common = times.dropna()
+    ratio: Any = common["mip"].mean() / common["ncp"].mean()
+    low, high = (common[name].max() >= cells["limit_s"].max() for name in own)
+    if low or high:
+        ratio = Interval(0.0 if low else ratio, inf if high else ratio)
+    averages = {"median_s": times.median(), "mean_with_timeouts_s": times.mean()}
+    return {name: _mean(games) for name, games in own.items()} | {
+        "ratio": ratio if len(common) else Missing("no game has times of both methods"),
+        "MIP / NCP": {name: of["mip"] / of["ncp"] for name, of in averages.items()},
     }
 
 
-def _mean(own: Nested) -> Finding | Missing:
+def _mean(cells: pd.DataFrame) -> Finding | Missing:
     """A mean; if games ran into the limit a bound, which counts as one while most were solved."""
-    mean, solved, games = own["mean_with_timeouts_s"], own["solved"], own["games"]
-    if mean is None:
-        return Missing("; ".join(own["reasons"].values()) or "no game has a time")
-    bound = Interval(mean, inf)
-    figures = {"mean s": mean if solved == games else bound, "median s": own["median_s"]}
-    counts = {"solved": f"{solved} of {games}", "regret 1e-6 or less": own["precise"]}
-    return Finding(mean if 2 * solved > games else bound, figures | counts)
-
-
-def _ratio(found: Nested | None) -> Any:
-    """A ratio of means, or what time-outs leave of it."""
-    if found is None:
-        return Missing("no game has times of both methods")
-    value, bound = found["value"], found["bound"]
-    low, high = value if bound == "lower" else 0.0, value if bound == "upper" else inf
-    return value if bound == "exact" else Interval(low, high)
+    if cells["s"].isna().all():
+        return Missing("; ".join(cells["reason"].unique()) or "no game has a time")
+    mean, solved = cells["s"].mean(), int((cells["s"] < cells["limit_s"]).sum())
+    bound = Interval(mean, mean if solved == len(cells) else inf)
+    shown = {
+        "mean s": bound,
+        "median s": cells["s"].median(),
+        "solved": f"{solved} of {len(cells)}",
+        "regret 1e-6 or less": int((cells["max_regret"] <= 1e-6).sum()),
+    }
+    return Finding(mean if 2 * solved > len(cells) else bound, shown)
 
 
 def advantage(stored: Stored) -> Nested:
     """MIP over NCP by size: medians and means, and whether the printed means grow with the size."""
-    solvers = {item["size"]: item["solvers"] for item in stored["table_1"].summary["sizes"]}
-    found = {}
-    for name in ("median_s", "mean_with_timeouts_s"):
-        pairs = {size: [own[name] for own in solvers[size]] for size in _SIZES}
-        if not all(all(pair) for pair in pairs.values()):
-            raise NotStoredError("a size has no times of both methods")
-        found[name] = {size: second / first for size, (first, second) in pairs.items()}
-    rows = ["n = {}, m = {}".format(*size.split("x")) for size in _SIZES]
-    ncp, mip = ([_printed(row, f"{n} avg. runtime") for row in rows] for n in ("NCP", "MIP"))
-    printed = [b / a for a, b in zip(ncp, mip, strict=True)]
+    sizes = {size: own["MIP / NCP"] for size, own in table_1(stored).items()}
+    names = ("median_s", "mean_with_timeouts_s")
+    found = {name: {size: sizes[size][name] for size in _SIZES} for name in names}
+    if any(map(isnan, found["median_s"].values())):
+        raise NotStoredError("a size has no times of both methods")
+    claims = [claim for part in load_paper(Path(__file__).parent).parts for claim in part.claims]
+    means = {c.fact: float(c.printed) for c in claims if c.column.endswith("avg. runtime")}
+    printed = [means[f"table_1/{size}/mip"] / means[f"table_1/{size}/ncp"] for size in _SIZES]
     return {
         "medians": Finding(found["median_s"], found),
         "printed means do not grow": any(b <= a for a, b in pairwise(printed)),
@@ -272,49 +251,17 @@ def sizes(stored: Stored) -> Nested:
     return {"full": full, "reduced": reduced, "fewer decision nodes, %": 100 * share}
 
 
-def models(stored: Stored) -> Nested:
-    """Sizes of the paper's program with 0, 21 and 22 actions fixed, and which the prints fit."""
-    summary = stored["program"].summary
-    found, printed = summary["models"], [_printed(row, "reduced game") for row in _FIXED.values()]
-    fitting = [n for n, kept in summary["kept"].items() if [kept[k] for k in _FIXED] == printed]
-    whole = [found["22"][key] for key in _FIXED]
-
-    def another_tree() -> bool:
-        trees = [stored[f"info_{name}"].printed_json["sizes"] for name in ("21", "reduced")]
-        return bool(trees[0]["nodes"] != trees[1]["nodes"])
-
-    def fit(key: str) -> bool:
-        return bool(found["21"][key] == _printed(f"{key} of the input", "reduced game"))
-
-    def counted() -> bool:
-        (nonzeros, *_) = _statistics(_cells(stored, "race", FULL, PAPER), "nonzeros")
-        return bool(nonzeros == found["full"]["nonzeros"])
-
-    evidence = {
-        "rows fit 21": lambda: another_tree() and fit("rows"),
-        "nonzeros fit 21": lambda: another_tree() and fit("nonzeros"),
-        "counted by SCIP, and fit 21": lambda: counted() and fit("nonzeros"),
-    }
-    fixed = Finding(whole, {"all 22 fixed": whole, "the printed fit all but one of": fitting})
-    return found | {"fixed": fixed, "all but one fit": bool(fitting)} | _tried(evidence)
+def by_scip(stored: Stored) -> Nested:
+    """Nonzeros of the full model as SCIP counts them, and of ours."""
+    (counted, *_) = _statistics(_cells(stored, "race", FULL, PAPER), "nonzeros")
+    ours = {count: own["nonzeros"] for count, own in program(stored)["models"].items()}
+    return {"nonzeros": {"SCIP": counted} | ours}
 
 
 def gurobi(stored: Stored) -> Nested:
-    """What Gurobi's log says of both models; it leaves out what there is none of."""
-    found: Nested = {}
-    for game, name in (("reduced", "21"), ("full", "full")):
-        said = stored["program"].summary["gurobi"][name]
-        if "unavailable" in said:
-            found[game] = Missing(said["unavailable"])
-            continue
-        log = {k: said[line][i] if line in said else 0 for k, (line, i) in _LOG.items()}
-        found[game] = log | {
-            "time": said["time"][0] if "time" in said else Missing("it is not logged"),
-            "cuts": {"Gomory": 0, "Flow cover": 0, "RLT": 0} | said["cuts"],
-            "all cuts": sum(said["cuts"].values()),
-            "search": {"s": said["time_s"], "max regret": max(said.get("regrets", [inf]))},
-            **{key: said[key] for key in ("work", "nodes", "iterations")},
-        }
+    """Figures of Gurobi's log of both models, 0 where it says nothing."""
+    logs = program(stored)["gurobi"]
+    found = {game: _available(logs[n]) for game, n in (("reduced", "21"), ("full", "0"))}
     missing = [log for log in found.values() if isinstance(log, Missing)]
     ratio = missing[0] if missing else found["full"]["nonzeros"] / found["reduced"]["nonzeros"]
     return found | {"nonzeros": ratio}
@@ -328,101 +275,66 @@ def full_game(stored: Stored) -> Nested:
 
 
 def off_path(stored: Stored) -> Nested:
-    """How all our results on both games agree with the family."""
+    """Agreement of all our results on both games with the family."""
     cells = [c for job in ("equilibria", "race") for c in stored[job].cells]
     return _family([c for c in cells if c.game in (REDUCED, FULL) and _regret(c) <= 1e-12])
 
 
 def described(stored: Stored) -> Nested:
     """The profile that the paper describes, as named and as described, in integers."""
-    readings, pairs = (stored["grid"].summary[key] for key in ("readings", "pairs"))
+    readings, pairs = (stored["readings"].summary[key] for key in ("readings", "pairs"))
     family, named = (stored[f"verify_{n}"].printed_json for n in ("family", "as_named"))
     theirs, ours = ([*map(Fraction, one["exact"]["payoffs"])] for one in (family, named))
-    beside = {i["a33"]: Fraction(i["regrets"][1]) for i in pairs if i["c32"] == "1/2"}
-    kept = [i["a33"] for i in pairs if i["c32"] == "1/2" and set(i["regrets"]) == {"0"}]
-    vectors = {", ".join(item["payoffs"]) for item in (*pairs, *readings["as_described"])}
-    row = stored["profiles"].json("family.json")["behavior"]["P3"]["3:KB"]
-
-    def gains(name: str) -> set[Fraction]:
-        """What player 2 gains over the grid and at its middle."""
-        verified = stored[f"verify_{name}"].printed_json["exact"]["regrets"][1]
-        return {Fraction(verified), *(Fraction(item["regrets"][1]) for item in readings[name])}
-
-    no_gain = all(set(item["regrets"]) == {"0"} for item in readings["as_named"])
+    beside = {i["a33"]: max(map(Fraction, i["regrets"])) for i in pairs if i["c32"] == "1/2"}
+    gains = {n: {max(map(Fraction, i["regrets"])) for i in own} for n, own in readings.items()}
+    row = stored["readings"].json("family.json")["behavior"]["P3"]["3:KB"]
     return {
         "as named": {
             "payoffs": ours,
             "regrets": [*map(Fraction, named["exact"]["regrets"])],
             "strict member": named["identity"]["strict"],
+            "β": named["identity"]["parameters"]["beta"],
+            "less payoffs of the family": [a - b for a, b in zip(ours, theirs, strict=True)],
         },
-        "as described": gains("as_described"),
-        "an equilibrium only as named": no_gain and min(gains("as_described")) > 0,
+        "gains": gains,
         "family": {
             "c32": Fraction(row["call"]),
             "c33": family["identity"]["parameters"]["c33"],
             "strict member": family["identity"]["strict"] and not family["identity"]["off_path"],
         },
-        "agree": {
-            "β": named["identity"]["parameters"]["beta"],
-            "differences of payoffs": [a - b for a, b in zip(theirs, ours, strict=True)],
+        "payoffs": {", ".join(i["payoffs"]) for i in (*pairs, *readings["as_described"])},
+        "a33": {
+            "a33": [a33 for a33, gain in beside.items() if not gain],
+            "player 2 gains by a33": beside,
+            "with c32 = 0": gains["a33_alone"],
         },
-        "payoffs": Finding(len(vectors), {"payoffs": vectors}),
-        "a33": Finding(kept, {"a33": kept, "player 2 gains by a33": beside}),
-        "a33 cannot move alone": len(kept) == 1 and min(gains("a33_alone")) > 0,
     }
 
 
-def gambit_says(stored: Stored) -> Nested:
-    """What pygambit itself says: whether it refuses three players, and whether it takes trees."""
-    said = stored["gambit_says"].summary
-    if "unavailable" in said:
-        raise NotStoredError(said["unavailable"])
-    refused = {n: Finding("two-player" in t, t or "it runs") for n, t in said["refusals"].items()}
-    return refused | {n: Finding(not t, t or "it runs") for n, t in said["agents"].items()}
-
-
 def gambit_results(stored: Stored) -> Nested:
-    """What each method found on the reduced game, and which methods found an equilibrium."""
+    """Result of each method on the reduced game, and methods that found an equilibrium."""
     cells = [cell for cell in stored["gambit"].cells if cell.game == REDUCED]
     near = sorted(cell.solver for cell in cells if _regret(cell) <= _FOUND)
     others = [cell for cell in cells if cell.solver not in near and "logit" not in cell.solver]
     ended = [cell.solver for cell in others if cell.status == "timeout"]
     missing = Missing("ten minutes for each method are too long here; until then nothing")
-    only_logit = ended and near and all("logit" in solver for solver in near)
-    found = gambit(stored) | dict.fromkeys(ended, missing)
-    return found | {"found": missing if only_logit else near}
-
-
-def rounded(stored: Stored) -> Nested:
-    """The rounded end of the path on the reduced game."""
-    found = stored["rounded"].summary.get(REDUCED)
-    if found is None:
-        raise NotStoredError("Gambit's path left no profile on the reduced game")
-    gain = float(max(map(Fraction, found["regrets"])))
-    before = _regret(_cells(stored, "race", REDUCED, LOGIT)[0])
-    cause = {"before": before, "rounding adds": gain - before}
-    return {"gain": gain, "a33": float(Fraction(found["a33"])), "cause": cause}
+    is_open = ended and near and all("logit" in solver for solver in near)
+    return gambit(stored) | dict.fromkeys(ended, missing) | {"found": missing if is_open else near}
 
 
 def beside_program(stored: Stored) -> Nested:
     """Gambit's logit path beside the paper's program."""
-    logit, program = (_cells(stored, "race", REDUCED, solver) for solver in (LOGIT, PAPER))
-    times = [_outcome(cells)["median s"] for cells in (logit, program)]
-
-    def larger() -> Finding:
-        gain, raw = rounded(stored)["gain"], max(_statistics(program, "raw_max_regret"))
-        return Finding(gain / raw if raw else inf, {"logit": gain, "program": raw})
-
-    def apart() -> Finding:
-        own, others = _payoffs(logit)[1], _payoffs(program)[1]
-        return Finding([abs(own[0] - u) for u in others], {"logit": own, "program": others})
-
-    def full() -> Nested:
-        both = [_cells(stored, "race", FULL, solver)[0] for solver in (LOGIT, PAPER)]
-        return dict(zip(("logit", "program"), map(_regret, both), strict=True))
-
-    entries = {"larger": larger, "apart": apart, "full game": full}
-    return _tried(entries) | {"times": Finding(times[0] / times[1], {"s": times})}
+    logit, ours = (_cells(stored, "race", REDUCED, solver) for solver in (LOGIT, PAPER))
+    times = [_outcome(cells)["median s"] for cells in (logit, ours)]
+    (own, *_), others = _payoffs(logit)[1], _payoffs(ours)[1]
+    gain, raw = rounded(stored)["gain"], max(_statistics(ours, "raw_max_regret"))
+    on_full = [_regret(_cells(stored, "race", FULL, solver)[0]) for solver in (LOGIT, PAPER)]
+    return {
+        "larger": Finding(gain / raw if raw else inf, {"logit": gain, "program": raw}),
+        "apart": Finding([abs(own - u) for u in others], {"logit": own, "program": others}),
+        "full game": dict(zip(("logit", "program"), on_full, strict=True)),
+        "times": Finding(times[0] / times[1], {"s": times}),
+    }
 
 
 def qre(stored: Stored) -> Nested:
@@ -432,25 +344,18 @@ def qre(stored: Stored) -> Nested:
     return {"principal": principal, "ends": [branch["max_regret"] for branch in branches]}
 
 
-def small_games(stored: Stored) -> Finding:
-    """How many random starts stay off the equilibrium of a small game, by method."""
-    found = {n: own["jordan"]["max regret"] for n, own in _table(stored, "small_games").items()}
-    far = {name: sum(regret > 0.1 for regret in regrets) for name, regrets in found.items()}
-    return Finding(far, {"stay off": far, "max regrets": found})
-
-
-def _ahead(stored: Stored, job: str) -> Finding:
+def _ahead(stored: Stored, job: str) -> Nested:
     """Median regret over that of the best start, in the middle of the games."""
-    found = _table(stored, job, lambda cells: [*map(_regret, cells)])
-    gains = [median(regrets) / min(regrets) for own in found.values() for regrets in own.values()]
-    return Finding(median(gains), {"in the middle": median(gains), "by game": gains})
+    found = [own["max regret"] for games in _table(stored, job).values() for own in games.values()]
+    gains = [median(regrets) / min(regrets) for regrets in found]
+    return {"median": median(gains), "by game": gains}
 
 
 starts_strategic, starts_kuhn = (partial(_ahead, job=f"starts_{n}") for n in ("strategic", "kuhn"))
 
 
 def strategic_form(stored: Stored) -> Finding:
-    """How much faster contingencies grow than nodes, from the reduced to the full game."""
+    """Growth of contingencies beside that of nodes, from the reduced to the full game."""
     found = {}
     for game, job in ((REDUCED, "info_reduced"), (FULL, "info_full")):
         (counts, *_) = _statistics(_cells(stored, "race", game, LOGIT), "strategies")

@@ -1,129 +1,75 @@
-"""Exact regrets of members of the family, and of profiles that break one entry of Table 3."""
+"""Exact regrets: members of the family, what breaks an entry of Table 3, and combinations of §6."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from itertools import combinations
+from itertools import chain, combinations, product
+from operator import eq
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from eqbench.equilibria import local_dimension
-from eqbench.equilibria.expressions import evaluate
+from eqbench.equilibria.expressions import compile_expression
 from eqbench.papers.szafron import family
-from eqbench.papers.szafron.family import (
-    BETWEEN,
-    FREE,
-    HALF,
-    HIGH,
-    SUB_FAMILIES,
-    ZERO,
-    Member,
-    Values,
-)
+from eqbench.papers.szafron.family import FREE, HALF, KAPPA, ONE, QUARTER, ZERO, Values
 
 STEP = Fraction(1, 64)  # how far an entry is broken
-_MOST_DIMENSIONS = 20
 _SIGNS = {"+": (1,), "-": (-1,), "=": (-1, 1)}
+_MOST_DIMENSIONS = 20
+_C33 = [Fraction(k, 32) for k in (0, 4, 8, 14, 16, 24, 28, 30, 32)]
+_SPREAD = [Fraction(k, 16) for k in range(5)]
 
 
 def certificates(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
-    """Certificates, dimensions, what lies beyond each entry of Table 3, and convexity."""
+    """Certificates, dimensions, each entry of Table 3 and what lies beyond it, and convexity."""
     members = family.sample(400 if full else 60, seed=1)
-    probes = family.sample(40, seed=2) if full else _thinned(family.sample(8, seed=2))
-    numbers = [name for name in family.constants() if name not in family.necessary()]
-    entries = {name: f"all {name}=" for name in (*numbers, "b33", "b41", "c21")}
-    entries |= family.PROFILES["bounds"]
+    probes = family.sample(40, seed=2) if full else family.sample(8, seed=2, every=5)
     return {
-        "certificates": {name: _certified(_of(members, name)) for name in SUB_FAMILIES},
-        "beyond": {name: _beyond(probes, *text.split()) for name, text in entries.items()},
-        "convexity": {name: _midpoints(name, full=full) for name in SUB_FAMILIES},
+        "members": {name: _certified(name, own) for name, own in members.items()},
+        "payoffs": [list(map(str, row)) for row in _payoffs(chain(*members.values()))],
+        "entries": {name: tried(name, members) for name, members in probes.items()},
+        "convexity": {name: _midpoints(name, full=full) for name in probes},
     }
 
 
-def _beyond(probes: Sequence[Member], where: str, entry: str) -> dict[str, Any]:
-    """Regrets of members of a sub-family, or of all, with an entry broken."""
-    own = probes if where == "all" else _of(probes, family.SHORT[where])
-    return _regrets(broken for one in own for broken in beyond(one, entry))
+def where_it_holds(entry: str, members: Iterable[Values]) -> list[Values]:
+    """The members that an entry such as ``c11+ above`` is for: those with b11 above 1/6."""
+    sixth = Fraction(1, 6)
+    low, high = sixth if "above" in entry else ZERO, sixth if "below" in entry else ONE
+    return [values for values in members if low <= values["b11"] <= high]
 
 
-def text(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
-    """For each formula of the text, regrets of members at it and beyond it."""
-    members = _thinned(family.sample(24 if full else 6, seed=4))
-    groups = {short: _of(members, name) for short, name in family.SHORT.items()}
-    right = {
-        short: sum(family.measured(one.values).max_regret == 0 for one in own)
-        for short, own in groups.items()
-    }
-    found = {}
-    for row, what in family.PROFILES["text"].items():
-        short, entry = row.split()[0], what.split()[0]
-        low, high = family.range_of_b11(what)
-        kept = [one for one in groups[short] if low <= one.values["b11"] <= high]
-        at = _regrets(_at(row, one, entry) for one in kept)
-        found[row] = {
-            "members": at["profiles"],
-            "not_equilibria": at["not_equilibria"],
-            "beyond": _regrets(broken for one in kept for broken in beyond(one, entry)),
-            "table_3_equilibria": right[short],
-            "of": len(groups[short]),
+def tried(sub_family: str, members: Iterable[Values]) -> dict[str, dict[str, Any]]:
+    """Regrets of members where an entry of Table 3 just holds, and beyond it, by entry."""
+    numbers = [f"{name}=" for name in family.constants() if name not in family.necessary()]
+    found: dict[str, dict[str, Any]] = {}
+    for entry in [*numbers, *family.PROFILES["entries"][sub_family]]:
+        kept = where_it_holds(entry, members)
+        found[entry] = {
+            where: _regrets(moved(sub_family, own, entry, sign) for own in kept for sign in signs)
+            for where, signs in (("at", (0,)), ("beyond", _SIGNS[entry[3]]))
         }
     return found
 
 
-def _thinned(members: list[Member]) -> list[Member]:
-    """Corners are many; every fifth still has those of all sub-families."""
-    return [one for k, one in enumerate(members) if k % 5 == 0 or not one.is_corner]
+def moved(sub_family: str, values: Values, entry: str, sign: int) -> Values:
+    """A member where an entry of Table 3 just holds, or is broken by `STEP` to one side.
 
-
-def _of(members: Sequence[Member], sub_family: str) -> list[Member]:
-    return [one for one in members if one.sub_family == sub_family]
-
-
-def _at(row: str, one: Member, entry: str) -> Values:
-    """A member where an entry just holds; one that is wrong in print as it is printed."""
-    name = entry[:-1]
-    if row in family.PRINTED["misprints"]:
-        return one.values | {name: evaluate(family.PRINTED["misprints"][row], one.values)}
-    return _changed(one, name, _limit(one, entry))
-
-
-def beyond(one: Member, entry: str) -> list[Values]:
-    """A member with one entry of Table 3 broken by `STEP`, an equation to both sides."""
-    name, limit = entry[:-1], _limit(one, entry)
-    return [_changed(one, name, limit + sign * STEP) for sign in _SIGNS[entry[-1]]]
-
-
-def _limit(one: Member, entry: str) -> Fraction:
-    """What an entry says of a member: the end of a range, or its own value."""
-    name, sign = entry[:-1], entry[-1]
-    if entry == "c33-":
-        return HALF - one.values["b32"]
-    if sign != "+":
-        return one.values[name]
-    if name == "b23":
-        return family.largest_b23(one.values["b11"], one.values["b21"])
-    order = family.ORDER[one.sub_family]
-    if name not in order:
-        return one.values[name]
-    own = family.parameters(family.family()[one.sub_family], one.values)
-    earlier = {earlier: own[earlier] for earlier in order[: order.index(name)]}
-    return family.ends(one.sub_family, earlier, name)[1]
-
-
-def _changed(one: Member, name: str, value: Fraction) -> Values:
-    """A member with another value of a frequency; what depends on a free one follows Table 3."""
+    What depends on a free frequency follows Table 3.
+    """
+    name, value = entry[:3], family.limit(sub_family, values, entry) + sign * STEP
     if name not in FREE:
-        return one.values | {name: value}
-    free = {own: one.values[own] for own in FREE} | {name: value}
-    if name == "b11" and one.sub_family == BETWEEN:
+        return values | {name: value}
+    free = {own: values[own] for own in FREE} | {name: value}
+    if name == "b11" and sub_family == "between":
         free["b21"] = value
-        free["c11"] = min(free["c11"], family.ends(BETWEEN, {"b11": value}, "c11")[1])
-    if name == "b11" and one.sub_family == HIGH:
+        free["c11"] = min(free["c11"], family.ends(sub_family, {"b11": value}, "c11")[1])
+    if name == "b11" and sub_family == "high":
         free["b21"] = max(ZERO, min(free["b21"], value, HALF - 2 * value))
-    if name != "b23" and one.sub_family == HIGH:
+    if name != "b23" and sub_family == "high":
         free["b23"] = min(free["b23"], family.largest_b23(free["b11"], free["b21"]))
     if name not in ("b32", "c33"):
         free["b32"] = min(free["b32"], family.largest_b32(free["b11"], free["b21"]))
@@ -131,73 +77,148 @@ def _changed(one: Member, name: str, value: Fraction) -> Values:
         free["c33"] = family.lowest_c33(free["b32"])
     changed = family.member(free)
     # beyond b11 = b21 = 1/4 Table 3's b41 is no frequency
-    return changed | {"b41": min(changed["b41"], Fraction(1))}
+    return changed | {"b41": min(changed["b41"], ONE)}
 
 
 def _regrets(profiles: Iterable[Values]) -> dict[str, Any]:
-    """Exact regrets of those that are profiles."""
-    regrets = [
-        Fraction(family.measured(each).max_regret) for each in profiles if family.is_profile(each)
-    ]
+    """Exact regrets of those that are profiles, in units of κ."""
+    regrets = [family.regret(each) for each in profiles if family.is_profile(each)]
     gaining = [regret for regret in regrets if regret > 0] or [ZERO]
     return {
         "profiles": len(regrets),
-        "not_equilibria": sum(regret > 0 for regret in regrets),
-        "least": str(min(gaining) / family.KAPPA),
-        "most": str(max(gaining) / family.KAPPA),
+        "not equilibria": sum(regret > 0 for regret in regrets),
+        "gains": [str(min(gaining)), str(max(gaining))],
     }
 
 
-def _certified(members: Sequence[Member]) -> dict[str, Any]:
+def _payoffs(members: Iterable[Values]) -> list[tuple[Fraction, ...]]:
+    """Return the different combinations of β and the payoffs, in order."""
+    rows = ((max(own["b11"], own["b21"]), *family.measured(own).payoffs) for own in members)
+    return sorted(set(rows))
+
+
+def _certified(sub_family: str, members: list[Values]) -> dict[str, Any]:
     """Exact measurements of members of one sub-family, and the dimension around those inside."""
-    found = [family.measured(one.values) for one in members]
-    inside = [one for one in members if not one.is_corner][:_MOST_DIMENSIONS]
+    corners = family.corners(sub_family)
+    found = [family.measured(values) for values in members]
+    payoffs = _payoffs(members)
     around = [
-        local_dimension(family.kuhn3(), family.profile(one.values).probabilities) for one in inside
+        local_dimension(family.kuhn3(), family.profile(values).probabilities)
+        for values in members[len(corners) :][:_MOST_DIMENSIONS]
     ]
-    betas = [max(one.values["b11"], one.values["b21"]) for one in members]
-    # the last line of Table 3
-    printed = [
-        (-family.KAPPA * (HALF + beta), -family.KAPPA / 2, family.KAPPA * (1 + beta))
-        for beta in betas
-    ]
-    payoffs = [result.payoffs for result in found]
     return {
         "members": len(members),
-        "corners": sum(one.is_corner for one in members),
-        "equilibria": sum(result.max_regret == 0 for result in found),
-        "payoffs_as_printed": [
-            sum(
-                ours[player] == theirs[player]
-                for ours, theirs in zip(payoffs, printed, strict=True)
-            )
-            for player in range(3)
-        ],
-        "u2": sorted({str(ours[1]) for ours in payoffs}),
-        "u1_at_most_u2": sum(ours[0] <= ours[1] for ours in payoffs),
-        "beta": [str(min(betas)), str(max(betas))],
+        "corners": len(corners),
+        "equilibria": sum(own.max_regret == 0 for own in found),
+        "different β": len({beta for beta, *_ in payoffs}),
+        "different payoffs": len(payoffs),
         "dimensions": [None if each is None else each.total for each in around],
     }
 
 
 def _midpoints(sub_family: str, *, full: bool) -> dict[str, Any]:
-    """Whether what lies halfway between the parameters of two members is an equilibrium."""
+    """Regrets of what lies halfway between the parameters of two members."""
     rng = np.random.default_rng(3)
-    inside = [family.random_parameters(sub_family, rng) for _ in range(12 if full else 6)]
-    edges = [
-        one.values
-        for one in _of(family.corner_members(), sub_family)
-        if one.values["c34"] == 0 and one.values["b32"] == HALF
-    ]
+    inside = [family.random_member(sub_family, rng) for _ in range(12 if full else 6)]
+    corners = family.corners(sub_family)
+    edges = [own for own in corners if own["c34"] == 0 and own["b32"] == HALF]
     curved = map(family.named, family.PROFILES["curved"][sub_family])
     pairs = list(combinations([*inside, *edges, *curved], 2))
     middles = [{name: (a[name] + b[name]) / 2 for name in FREE} for a, b in pairs]
-    regrets = [Fraction(family.measured(family.member(middle)).max_regret) for middle in middles]
+    regrets = [family.regret(family.member(middle)) for middle in middles]
     worst = max(regrets)
-    example = pairs[regrets.index(worst)] if worst else ()
+    example: Sequence[Values] = pairs[regrets.index(worst)] if worst else ()
     return {
         "pairs": len(pairs),
-        "not_equilibria": sum(regret > 0 for regret in regrets),
-        "worst": str(worst / family.KAPPA),
+        "not equilibria": sum(regret > 0 for regret in regrets),
+        "worst": str(worst),
         "example": [{name: str(end[name]) for name in FREE} for end in example],
     }
+
+
+def selection(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
+    """Named profiles, and worst cases of players 2 and 3 within the family."""
+    seconds = list(_seconds())
+    payoffs = {
+        key: [family.measured(family.member(own | {"c11": c11})).payoffs for own in seconds]
+        for key, c11 in (("0", ZERO), ("0.25", QUARTER), ("0.5", HALF))
+    }
+    return family.measured_group(family.PROFILES["measured"]) | {
+        "second": _worst_of_second(
+            seconds, *([own[1] / KAPPA for own in payoffs[key]] for key in ("0", "0.5"))
+        ),
+        "third": {key: str(min(each[2] for each in own) / KAPPA) for key, own in payoffs.items()},
+        "equal bluffs": _equal_bluffs(),
+        "slopes of u3": _slopes(seconds),
+    }
+
+
+def _seconds() -> Iterator[Values]:
+    """Strategies of player 2 from all sub-families, as their free parameters.
+
+    A lattice of b11 and b21 with b23 and b32 at both ends, and the corner that it misses.
+    """
+    for b11, b21 in [*product(_SPREAD, _SPREAD), (Fraction(1, 6), Fraction(1, 6))]:
+        high = b21 <= min(b11, HALF - 2 * b11)
+        if b11 <= b21 or high:
+            b23s = {ZERO, family.largest_b23(b11, b21)} if high else {ZERO}
+            for b23, b32 in product(sorted(b23s), (ZERO, family.largest_b32(b11, b21))):
+                yield {"b11": b11, "b21": b21, "b23": b23, "b32": b32}
+
+
+def _worst_of_second(seconds: list[Values], at_0: list[Any], at_half: list[Any]) -> dict[str, Any]:
+    """Worst case of each strategy of player 2 over player 3's c11, at the ends of its range.
+
+    Payoffs are affine in c11 and do not depend on c33 and c34, since player 1 never bets.
+    """
+    kinds = [
+        "equal" if own["b11"] == own["b21"] else "b23 positive" if own["b23"] else "unequal b23 0"
+        for own in seconds
+    ]
+    worst = list(map(min, at_0, at_half))
+    safe = [kind for kind, own in zip(kinds, worst, strict=True) if own == -HALF]
+    slopes = [2 * (high - low) for low, high in zip(at_0, at_half, strict=True)]
+    formula = [4 * own["b23"] * (1 - own["b21"]) for own in seconds]
+    return {
+        "strategies": len(seconds),
+        "best worst": str(max(worst)),
+        **{kind: [kinds.count(kind), safe.count(kind)] for kind in dict.fromkeys(kinds)},
+        "slopes as formula": sum(map(eq, slopes, formula)),
+        "slopes zero": slopes.count(ZERO),
+    }
+
+
+def _equal_bluffs() -> dict[str, Any]:
+    """Player 2 with b11 = b21 and player 3 with c11 = 0, whatever b32, c33 and c34 they have."""
+    found: dict[bool, list[Any]] = {True: [], False: []}
+    for bluff in _SPREAD:
+        top = family.largest_b32(bluff, bluff)
+        for b32, c34 in product((ZERO, HALF, top), (ZERO, ONE)):
+            for c33 in sorted({*_C33, family.lowest_c33(b32), top - b32}):
+                second = {"b11": bluff, "b21": bluff, "b32": b32, "c34": c34, "c33": c33}
+                is_inside = HALF - b32 <= c33 <= top - b32
+                found[is_inside].append(family.measured(family.member(second)))
+    inside, beyond = found.values()
+    return {
+        "inside": len(inside),
+        "inside zero": sum(own.max_regret == 0 for own in inside),
+        "beyond": len(beyond),
+        "beyond first": sum(own.regrets[0] > 0 for own in beyond),
+        "others": sum(any(own.regrets[1:]) for own in inside + beyond),
+        "u2": sorted({str(own.payoffs[1] / KAPPA) for own in inside + beyond}),
+    }
+
+
+def _slopes(seconds: list[Values]) -> dict[str, list[str]]:
+    """Partial derivatives of (3) at c11 = 0 by player 2's free parameters, over its strategies.
+
+    The equation is linear in each parameter, so that differences from 0 to 1 are derivatives.
+    """
+    utility = compile_expression(" ".join(family.PRINTED["u3"].split()), exact=True)
+    own = {name: value for name, value in family.named("").items() if name[0] == "c"}
+    profiles = [family.member(second) | own for second in seconds]
+    found = {}
+    for name in ("b11", "b21", "b23", "b32"):
+        slopes = [utility(v | {name: ONE}) - utility(v | {name: ZERO}) for v in profiles]
+        found[name] = [str(min(slopes)), str(max(slopes))]
+    return found

@@ -1,155 +1,114 @@
-"""The game tree of §2 with Figures 1 and 2, its payoffs as polynomials, and two players."""
+"""The game tree of §2 with Figures 1 and 2, and its payoffs as polynomials of the frequencies."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections import defaultdict
+from collections.abc import Mapping
 from fractions import Fraction
+from functools import cache
+from itertools import product
+from math import prod
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from eqbench.documents import read_file
-from eqbench.equilibria import known_sets, local_dimension
-from eqbench.model.builder import TreeBuilder
-from eqbench.model.game import Game
+from eqbench.equilibria.expressions import evaluate
+from eqbench.model.builder import Place, TreeBuilder
 from eqbench.model.profile import BehaviorProfile
-from eqbench.model.profile_json import (
-    MOST_PROFILE_BYTES,
-    parse_profile,
-    profile_from_json,
-    profile_text,
-)
-from eqbench.model.tree import TERMINAL, GameTree
+from eqbench.model.profile_json import profile_text
+from eqbench.model.tree import TERMINAL
 from eqbench.papers.szafron import family
-from eqbench.papers.szafron.family import HALF, Values
-from eqbench.registry import load_game
-from eqbench.report.tree_drawing import draw_tree
-from eqbench.store.stored_run import read_run
-from eqbench.verification import verify_exactly
+from eqbench.papers.szafron.family import HALF, PRINTED, Values
+from eqbench.report.tree_drawing import draw_tree, payoff_rows, play_of
 
-LETTERS = "abc"
-_WORDS = {"check": "K", "bet": "B", "fold": "F", "call": "C"}
+_LETTERS = {"check": "K", "bet": "B", "fold": "F", "call": "C"}
 
 
 def rules(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     """Situations, deals, the leaves of deal 124, what Table 2 leaves unreached; drawings."""
     tree = family.kuhn3().tree
     table_2 = dict.fromkeys(family.places(), HALF) | family.necessary()
-    table_4 = family.named(family.PROFILES["table_4"]["1/4"])
-    for name, values in (("table_2", table_2), ("table_4", table_4)):
-        text = profile_text(tree, family.profile(values), family.kuhn3().spec)
-        (folder / f"{name}.json").write_text(text, encoding="utf-8")
-    at = histories(tree)
-    of_124 = [node for node, (deal, _) in enumerate(at) if deal == "124"]
-    figure_1, figure_2 = folder / "figure_1.svg", folder / "figure_2.svg"
-    shown = ("", "B", "BF", "BFF", "BFC")
-    _draw(tree, figure_1, "deal 124, with Table 2", lambda deal, _: deal == "124", table_2)
-    title = "player 3 with card 4 after BF"
-    _draw(tree, figure_2, title, lambda deal, own: deal[2:] == "4" and own in shown, {})
-    of_c43 = [at[node] for node in nodes_of(tree, "c43")]
-    leaf = next(node for node in of_124 if at[node][1] == "KBFC")
-    reach = _node_reach(tree, table_2)
-    numerators, denominator = tree.payoffs.rational()
-    chances = tree.chance[tree.parent == 0]
+    profile, at = family.profile(table_2), histories()
+    text = profile_text(tree, profile, family.kuhn3().spec)
+    (folder / "table_2.json").write_text(text, encoding="utf-8")
+    _draw(folder / "figure_1.svg", "deal 124, with Table 2", [d == "124" for d, _ in at], table_2)
+    shown = [d[2:] == "4" and h in ("", "B", "BF", "BFF", "BFC") for d, h in at]
+    _draw(folder / "figure_2.svg", "player 3 with card 4 after BF", shown, {})
+    c43 = [at[node] for node in family.nodes_of("c43")]
+    reach = play_of(tree, profile).reach or []
+    payoffs = dict(zip(tree.terminals.tolist(), payoff_rows(tree), strict=True))
+    of_124 = {at[node][1]: node for node in range(tree.n_nodes) if at[node][0] == "124"}
+    leaves = {told: payoffs[node] for told, node in of_124.items() if node in payoffs}
+    share = [name if move else f"(1 − {name})" for name, move, _ in decisions(of_124["KBFC"])]
+    chances = tree.chance[tree.parent == 0].tolist()
+    situations: dict[str, Any] = {player: defaultdict(set) for player in tree.players}
+    for name, (player, label) in family.places().items():
+        situations[player][name[2]].add(label[2:] or "–")
     return {
         "situations": {
-            letter: sorted({label[2:] for who, label in family.places().values() if who == player})
-            for letter, player in zip(LETTERS, tree.players, strict=True)
+            player: {number: sorted(labels) for number, labels in own.items()}
+            for player, own in situations.items()
         },
-        "deals": sorted({deal for deal, _ in at if deal}),
-        "chances": sorted({str(Fraction(int(c), int(tree.chance_denominator))) for c in chances}),
-        "leaves": {
-            at[node][1]: _payoffs(tree, node) for node in of_124 if tree.player[node] == TERMINAL
-        },
-        "share_of_a13": _share(tree, leaf),
-        "unreached_124": sorted(at[node][1] for node in of_124 if not reach[node]),
+        "deals": [
+            len({deal for deal, _ in at if deal}),
+            *{str(Fraction(c, tree.chance_denominator)) for c in chances},
+        ],
+        "leaves": {told: list(map(str, own)) for told, own in leaves.items()},
+        "subtree": [len(leaves), *{len(own) for own in leaves.values()}],
+        "share of a13": f"−{-leaves['KBFC'][0]}κ {' '.join(share)}",
+        "unreached 124": sorted(told for told, node in of_124.items() if not reach[node]),
         "actions": sorted({" / ".join(actions) for actions in tree.infoset_actions}),
-        "histories_c43": sorted(deal for deal, _ in of_c43),
-        "labels_c43": sorted({history for _, history in of_c43}),
-        "sums": sorted({str(Fraction(int(n), denominator)) for n in numerators.sum(axis=1)}),
+        "I(c43)": {"deals": sorted({d for d, _ in c43}), "after": sorted({h for _, h in c43})},
+        "sums": sorted({str(sum(own)) for own in payoffs.values()}),
     }
 
 
-def histories(tree: GameTree) -> list[tuple[str, str]]:
-    """Deal such as 124 and history such as KBF of each node; both empty at the root.
+def decisions(node: int) -> list[tuple[str, int, str]]:
+    """Frequency, move and action of each decision on the way to a node."""
+    tree, found = family.kuhn3().tree, []
+    while (parent := int(tree.parent[node])) > 0:
+        infoset, move = int(tree.infoset[parent]), int(tree.move[node])
+        action = tree.infoset_actions[infoset][move]
+        found.append((family.names_by_infoset()[infoset], move, action))
+        node = parent
+    return found[::-1]
 
-    The cards are read off the information sets below a deal.
-    """
-    deal_of, history = [0], [""]
-    cards: dict[int, dict[int, str]] = {}
+
+def histories() -> list[tuple[str, str]]:
+    """Deal such as 124 and history such as KBF of each node; both empty at the root."""
+    tree, top = family.kuhn3().tree, [0]
     for node in range(1, tree.n_nodes):
-        parent = int(tree.parent[node])
-        deal_of.append(deal_of[parent] if parent else node)
-        history.append(history[parent] + (_WORDS[_action(tree, node)] if parent else ""))
-        if (infoset := int(tree.infoset[node])) >= 0:
-            card = tree.infoset_labels[infoset].split(":")[0]
-            cards.setdefault(deal_of[node], {})[int(tree.player[node])] = card
-    deals = {deal: "".join(own[k] for k in sorted(own)) for deal, own in cards.items()}
-    return [(deals.get(deal, ""), text) for deal, text in zip(deal_of, history, strict=True)]
+        top.append(top[tree.parent[node]] or node)
+    deals = {0: ""}
+    for leaf in tree.terminals.tolist():  # all three have decided
+        cards = {name[0]: name[1] for name, *_ in decisions(leaf)}
+        deals[top[leaf]] = "".join(cards[player] for player in "abc")
+    return [
+        (deals[deal], "".join(_LETTERS[action] for *_, action in decisions(node)))
+        for node, deal in enumerate(top)
+    ]
 
 
-def _action(tree: GameTree, node: int) -> str:
-    """The action that leads to a node."""
-    infoset = int(tree.infoset[tree.parent[node]])
-    return tree.infoset_actions[infoset][int(tree.move[node])]
+def _draw(path: Path, title: str, shown: list[bool], values: Values) -> None:
+    """Write the part of the tree that is shown as SVG, with frequencies if there are any."""
+    tree, builder = family.kuhn3().tree, TreeBuilder(family.kuhn3().tree.players)
 
+    def below(node: int) -> list[int]:
+        return [child for child in np.flatnonzero(tree.parent == node).tolist() if shown[child]]
 
-def nodes_of(tree: GameTree, name: str) -> list[int]:
-    """Nodes of the information set of a frequency."""
-    found: list[int] = np.flatnonzero(
-        tree.infoset == family.names_by_infoset().index(name)
-    ).tolist()
-    return found
-
-
-def _payoffs(tree: GameTree, node: int) -> list[str]:
-    numerators, denominator = tree.payoffs.rational()
-    row = numerators[int(np.searchsorted(tree.terminals, node))]
-    return [str(Fraction(int(value), denominator)) for value in row]
-
-
-def _share(tree: GameTree, leaf: int) -> str:
-    """What a leaf contributes to the payoff of player 1, as product of frequencies."""
-    factors, node = [], leaf
-    while tree.parent[node] > 0:
-        name = family.names_by_infoset()[int(tree.infoset[tree.parent[node]])]
-        factors.append(name if tree.move[node] else f"(1 − {name})")
-        node = int(tree.parent[node])
-    return " ".join([f"{_payoffs(tree, leaf)[0]}κ".replace("-", "−"), *reversed(factors)])
-
-
-def _node_reach(tree: GameTree, values: Values) -> list[bool]:
-    """Whether play by the given frequencies can reach each node."""
-    reach = [True]
-    for node in range(1, tree.n_nodes):
-        parent, infoset = int(tree.parent[node]), int(tree.infoset[tree.parent[node]])
-        frequency = values[family.names_by_infoset()[infoset]] if infoset >= 0 else HALF
-        reach.append(reach[parent] and (frequency if tree.move[node] else 1 - frequency) != 0)
-    return reach
-
-
-def _draw(
-    tree: GameTree, path: Path, title: str, kept: Callable[[str, str], bool], values: Values
-) -> None:
-    """Write the part of the tree that is `kept` as SVG, with frequencies if there are any."""
-    shown = [kept(*place) for place in histories(tree)]
-
-    def children(node: int) -> list[int]:
-        return [n for n in np.flatnonzero(tree.parent == node).tolist() if shown[n]]
-
-    builder = TreeBuilder(tree.players)
-    deals = children(0)
-    root = builder.chance(None, [Fraction(1, len(deals))] * len(deals))
-    waiting = [(node, (root, move)) for move, node in enumerate(deals)]
+    payoffs = dict(zip(tree.terminals.tolist(), payoff_rows(tree), strict=True))
+    root = builder.chance(None, [Fraction(1, len(below(0)))] * len(below(0)))
+    waiting: list[tuple[int, Place]] = [(node, (root, k)) for k, node in enumerate(below(0))]
     for node, place in waiting:
         if tree.player[node] == TERMINAL:
-            builder.terminal(place, [Fraction(text) for text in _payoffs(tree, node)])
+            builder.terminal(place, payoffs[node])
             continue
         label = tree.infoset_labels[int(tree.infoset[node])]
-        actions = [_action(tree, child) for child in children(node)]
+        actions = [decisions(child)[-1][2] for child in below(node)]
         own = builder.decision(place, int(tree.player[node]), label, actions)
-        waiting += [(child, (own, move)) for move, child in enumerate(children(node))]
+        waiting += [(child, (own, move)) for move, child in enumerate(below(node))]
     part, behavior = builder.tree(), None
     if values:
         named = {place: values[name] for name, place in family.places().items()}
@@ -159,38 +118,137 @@ def _draw(
     path.write_text(draw_tree(part, title, behavior), encoding="utf-8")
 
 
-def two_players(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
-    """Kuhn's line of equilibria by γ, and what differs in the list of all equilibria."""
-    game = load_game("kuhn2")
-    return _line(game) | _listed(game, jobs / "two_player_list")
+Polynomial = Any  # flint.fmpq_mpoly in the 48 frequencies and beta
 
 
-def _line(game: Game) -> dict[str, Any]:
-    """Exact regrets and dimension of Kuhn's equilibria."""
-    (known,) = known_sets(game)
-    members = [known.member([Fraction(k, 18)]) for k in range(7)]
-    around = local_dimension(game, members[3].probabilities)
-    return {
-        "members": len(members),
-        "equilibria": sum(verify_exactly(game.tree, one).max_regret == 0 for one in members),
-        "dimension": None if around is None else around.total,
-    }
+@cache
+def _variables() -> dict[str, Polynomial]:
+    import flint
+
+    ring = flint.fmpq_mpoly_ctx.get([*family.places(), "beta"], "deglex")
+    return dict(zip(ring.names(), ring.gens(), strict=True))
 
 
-def _listed(game: Game, run: Path) -> dict[str, Any]:
-    """Whether the list is complete, and how many frequencies of each player differ in it.
+def parsed(text: str) -> Polynomial:
+    """Polynomial of an arithmetic text."""
+    spelled = re.sub(r"(?<!\w)(?<!\*\*)\d+", r"n\g<0>", " ".join(text.split()))
+    zero = 0 * _variables()["beta"]
+    numbers = {word: zero + int(word[1:]) for word in re.findall(r"\bn\d+", spelled)}
+    return evaluate(spelled, _variables() | numbers)
 
-    A piece is the hull of what is listed of it, so that what is the same at all of that is fixed.
+
+def written(polynomial: Polynomial) -> str:
+    """Arithmetic text of a polynomial."""
+    return str(polynomial).replace("^", "**")
+
+
+def at(polynomial: Polynomial, values: Mapping[str, Any]) -> Polynomial:
+    """A polynomial with some names replaced by what numbers or texts stand for."""
+    new = {name: parsed(str(value)) for name, value in values.items()}
+    return polynomial.compose(*(_variables() | new).values())
+
+
+def expected(values: Mapping[int, Any]) -> Polynomial:
+    """Expectation of values at nodes, in units of the probability of a deal."""
+    found = 0
+    for node, value in values.items():
+        played = ((_variables()[name], move) for name, move, _ in decisions(node))
+        found += prod((name if move else 1 - name for name, move in played), start=int(value))
+    return found
+
+
+def payoff_polynomials() -> list[Polynomial]:
+    """Expected payoff of each player in units of κ, as polynomial in the 48 frequencies."""
+    tree = family.kuhn3().tree
+    columns = zip(*payoff_rows(tree), strict=True)
+    return [expected(dict(zip(tree.terminals.tolist(), own, strict=True))) for own in columns]
+
+
+def in_family(utility: Polynomial, player: int) -> Polynomial:
+    """Payoff of a player whose opponents follow Table 3, with Table 2 for all."""
+    dependent = {"b41": "2*b11 + 2*b21", "c21": "1/2 - c11"}
+    entries = (family.constants() | dependent).items()
+    others = {name: value for name, value in entries if name[0] != "abc"[player]}
+    return at(utility, family.necessary() | others)
+
+
+def case_of(title: str) -> str:
+    """The sub-family that a derivative is about, if it is about one."""
+    return next((name for name in family.SUB_FAMILIES if name in title), "")
+
+
+def replaced(title: str) -> dict[str, str]:
+    """Return the texts to put into a derivative before it is compared, by name.
+
+    The title names frequencies that are 0, or else a sub-family and entries of Table 3.
     """
-    (cell,) = read_run(run).cells
-    texts = [read_file(run / str(item.profile), MOST_PROFILE_BYTES) for item in cell.equilibria]
-    rows = [profile_from_json(game.tree, parse_profile(text)).probabilities for text in texts]
-    owner = np.repeat(game.tree.infoset_player, np.diff(game.tree.action_start))
-    moving = np.ptp(rows, axis=0) > 0
+    where: dict[str, str] = dict.fromkeys(re.findall(r"(\w+) = ", title), "0")
+    if not where and (case := case_of(title)):
+        where = PRINTED["case"][case] | {"b33": PRINTED["where"]["b33"]}
+    where |= {name: text for name, text in PRINTED["where"].items() if f"3's {name}" in title}
+    # what is put in may hold names that are replaced, such as beta
     return {
-        "listed": len(rows),
-        "complete": all(item.claim == "complete list" for item in cell.equilibria),
-        "exact": cell.max_regret == 0,
-        # two actions each, so that a frequency is counted once
-        "moving": [int(moving[owner == player].sum()) // 2 for player in (0, 1)],
+        name: re.sub(r"[a-z]\w+", lambda match: f"({where.get(match[0], match[0])})", text)
+        for name, text in where.items()
     }
+
+
+def formulas(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
+    """Counts of terms, equations (1) to (5), every derivative of the lemmas, and dominance."""
+    c43, utilities = family.nodes_of("c43"), payoff_polynomials()
+    tables = [at(utility, family.necessary()) for utility in utilities]
+    restricted = [in_family(utility, player) for player, utility in enumerate(utilities)]
+    reach = expected(dict.fromkeys(c43, 1))
+    printed = {name: parsed(PRINTED[name]) for name in ("reach_c43", "u3", "u2", "u1")}
+    derivative = utilities[2].derivative("c43")
+    compared = [
+        (printed["reach_c43"], reach),
+        (4 * printed["reach_c43"], derivative),
+        *((printed[f"u{player + 1}"], restricted[player]) for player in (2, 1, 0)),
+    ]
+    equations: dict[str, dict[str, Any]] = {
+        str(number): {"terms": len(ours), "difference": written(theirs - ours)}
+        for number, (theirs, ours) in enumerate(compared, start=1)
+    }
+    equations["1"]["products"] = len(c43)
+    equations["2"]["products, factor"] = [len(c43), 4 if derivative == 4 * reach else "none"]
+    return {
+        "48 parameters": {f"u{k}": len(utility) for k, utility in enumerate(utilities, start=1)},
+        "Table 2 set": {f"u{k}": len(utility) for k, utility in enumerate(tables, start=1)},
+        "names necessary": sum(map(any, zip(*(u.degrees() for u in tables), strict=True))),
+        "largest degree": int(max(max(utility.degrees()) for utility in utilities)),
+        "equations": equations,
+        "derivative minus 4 reach": len(derivative - 4 * reach),
+        "derivatives": {
+            title: written(
+                at(restricted["abc".index(title[0])].derivative(title[:3]), replaced(title))
+            )
+            for title in PRINTED["derivatives"]
+        },
+        "dominance": dominance(),
+    }
+
+
+def dominance() -> dict[str, dict[str, Any]]:
+    """Bound the gain by the aggressive action over the other, from below and from above.
+
+    Over all histories of the information set and all that may be played afterwards; an interval
+    that may be too wide, but never too narrow.
+    """
+    tree = family.kuhn3().tree
+    payoffs: dict[int, list[list[Any]]] = defaultdict(list)
+    for node, own in zip(tree.terminals.tolist(), payoff_rows(tree), strict=True):
+        while node:
+            payoffs[node].append(own)
+            node = int(tree.parent[node])
+    found = {}
+    for name in family.necessary():
+        player, nodes = "abc".index(name[0]), family.nodes_of(name)
+        pairs = [np.flatnonzero(tree.parent == node).tolist() for node in nodes]
+        gains = [
+            int(bold[player] - meek[player])
+            for below in pairs
+            for meek, bold in product(*(payoffs[child] for child in below))
+        ]
+        found[name] = {"histories": len(pairs), "least": min(gains), "most": max(gains)}
+    return found

@@ -7,18 +7,18 @@ are read from `eqbench.equilibria`.
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from eqbench.documents import read_file
 from eqbench.equilibria import KnownSet, known_sets
+from eqbench.equilibria.layout import Layout
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.registry import load_game
@@ -29,22 +29,17 @@ Values = dict[str, Fraction]
 KAPPA = Fraction(1, 24)  # probability of a deal
 GRID = 960  # of random parameters, which so stay short fractions
 ZERO, ONE, HALF, QUARTER = Fraction(0), Fraction(1), Fraction(1, 2), Fraction(1, 4)
-LOW, BETWEEN, HIGH = SUB_FAMILIES = ("c11=0", "0<c11<1/2", "c11=1/2")
-SHORT = {"low": LOW, "between": BETWEEN, "high": HIGH}
+SUB_FAMILIES = {"low": "c11=0", "between": "0<c11<1/2", "high": "c11=1/2"}
 FREE = ("b11", "b21", "b23", "b32", "c11", "c33", "c34")
 # parameters, each after those that its range in Table 3 depends on
 ORDER = {
-    LOW: ("b21", "b11", "b32", "c33", "c34"),
-    BETWEEN: ("b11", "c11", "b32", "c33", "c34"),
-    HIGH: ("b11", "b21", "r23", "b32", "c33", "c34"),
+    "low": ("b21", "b11", "b32", "c33", "c34"),
+    "between": ("b11", "c11", "b32", "c33", "c34"),
+    "high": ("b11", "b21", "r23", "b32", "c33", "c34"),
 }
-# b11 and b21 at the corners of their ranges, and where the bound of c11 is below 1/2
-_CORNERS = {
-    LOW: ("0 0", "0 1/4", "1/4 1/4"),
-    BETWEEN: ("0 0", "1/6 1/6", "5/24 5/24", "1/4 1/4"),
-    HIGH: ("0 0", "1/6 1/6", "1/4 0"),
-}
-
+# inside ranges: where bounds of c11 and b21 have corners or are curved, and where c33 may be 0
+_INSIDE = {("between", "b11"): ("1/6", "5/24"), ("high", "b11"): ("1/6",)}
+_INSIDE |= {(name, "b32"): ("1/2",) for name in ORDER}
 
 PRINTED, PROFILES = (
     tomllib.loads(read_file(Path(__file__).with_name(name)).decode())
@@ -60,26 +55,34 @@ def kuhn3() -> Game:
 
 @cache
 def family() -> dict[str, KnownSet]:
-    """The published sub-families by their names, in the paper's order."""
+    """The published sub-families, in the paper's order."""
     found = {known.name.partition(":")[2]: known for known in known_sets(kuhn3())}
-    return {name: found[name] for name in SUB_FAMILIES}
+    return {short: found[name] for short, name in SUB_FAMILIES.items()}
+
+
+def layout() -> Layout:
+    """Places of the 48 frequencies in the tree."""
+    return family()["low"].layout
 
 
 @cache
 def places() -> dict[str, tuple[str, str]]:
     """Player and label of the information set of each of the 48 frequencies."""
-    layout = family()[LOW].layout
-    players = (place.split("|") for place in layout.places)
-    return {
-        name: (who, label) for name, (who, label, _) in zip(layout.variables, players, strict=True)
-    }
+    players = (place.split("|") for place in layout().places)
+    pairs = zip(layout().variables, players, strict=True)
+    return {name: (who, label) for name, (who, label, _) in pairs}
 
 
 @cache
 def names_by_infoset() -> list[str]:
     """The name of the frequency of each information set of the tree."""
-    layout = family()[LOW].layout
-    return [layout.variables[k] for k in np.argsort(layout.infoset)]
+    return [layout().variables[k] for k in np.argsort(layout().infoset)]
+
+
+def nodes_of(name: str) -> list[int]:
+    """Nodes of the information set of a frequency."""
+    infoset = names_by_infoset().index(name)
+    return [int(node) for node in np.flatnonzero(kuhn3().tree.infoset == infoset)]
 
 
 @cache
@@ -103,42 +106,30 @@ def necessary() -> Values:
 def member(free: Mapping[str, Fraction]) -> Values:
     """All 48 frequencies by Tables 2 and 3; whether the ranges are kept is not checked.
 
-    Parameters
-    ----------
-    free : b11, b21, b32, c11 and c33; b23 and c34 are 0 unless given
+    Free parameters that are not given are 0, but c33 is 1/2.
     """
-    b11, b21, b23 = free["b11"], free["b21"], free.get("b23", ZERO)
+    own = dict.fromkeys(FREE, ZERO) | {"c33": HALF} | dict(free)
+    b11, b21, b23 = own["b11"], own["b21"], own["b23"]
     dependent = {
         "b33": HALF + (b11 + b21 + max(b11, b21)) / 2 - b23 * (1 - b21),
         "b41": 2 * b11 + 2 * b21,
-        "c21": HALF - free["c11"],
+        "c21": HALF - own["c11"],
     }
-    return constants() | {"b23": b23, "c34": ZERO} | {**free, **dependent}
+    return constants() | own | dependent
 
 
 def named(text: str) -> Values:
     """The profile of a text of ``profiles.toml``, such as ``b11=1/4 c33=0``."""
     pairs = (pair.split("=") for pair in text.split())
     given = {name: Fraction(value) for name, value in pairs}
-    free = dict.fromkeys(FREE, ZERO) | {"c33": HALF}
-    return member({name: given.get(name, value) for name, value in free.items()}) | given
-
-
-def measured_group(texts: Mapping[str, str]) -> dict[str, dict[str, list[str]]]:
-    """Exact payoffs and regrets of named profiles."""
-    return {name: regrets_and_payoffs(named(text)) for name, text in texts.items()}
-
-
-def parameters(known: KnownSet, values: Values) -> Values:
-    """Parameters of a sub-family that a profile speaks of."""
-    readings = (reading(values) for reading in known.exact.readings)
-    return dict(zip(known.parameters, readings, strict=True))
+    return member({name: given[name] for name in FREE if name in given}) | given
 
 
 def is_member(values: Values) -> bool:
-    """Whether a profile keeps all entries of Tables 2 and 3."""
+    """Tell if a profile keeps all entries of Tables 2 and 3."""
     for known in family().values():
-        names = known.exact.names(parameters(known, values))
+        readings = (reading(values) for reading in known.exact.readings)
+        names = known.exact.names(dict(zip(known.parameters, readings, strict=True)))
         if (
             all(names[name] == values[name] for name in known.layout.variables)
             and all(violation(names) <= 0 for violation in known.exact.violations)
@@ -168,6 +159,17 @@ def ends(sub_family: str, given: Mapping[str, Fraction], name: str) -> tuple[Fra
     return low, high
 
 
+def limit(sub_family: str, values: Values, entry: str) -> Fraction:
+    """Return the upper (+) or lower (-) end of an entry of Table 3 at a member, or its value."""
+    name, sign, order = entry[:3], entry[3], ORDER[sub_family]
+    if name == "b23":
+        return largest_b23(values["b11"], values["b21"])
+    if sign == "=" or name not in order:
+        return values[name]
+    earlier = {own: values[own] for own in order[: order.index(name)] if own in values}
+    return ends(sub_family, earlier, name)[sign == "+"]
+
+
 def largest_b32(b11: Fraction, b21: Fraction) -> Fraction:
     """Upper end of b32 in Table 3, beyond the ranges of the bluffs too; c33 ends b32 below it."""
     return HALF + Fraction(3, 4) * (b11 + b21) + max(b11, b21) / 4
@@ -179,116 +181,81 @@ def lowest_c33(b32: Fraction) -> Fraction:
 
 
 def largest_b23(b11: Fraction, b21: Fraction) -> Fraction:
-    """Upper end of b23 in Table 3 where c11 = 1/2."""
+    """Upper end of b23 in Table 3."""
     return max(ZERO, (b11 - b21) / (2 * (1 - b21)))
 
 
-@dataclass(frozen=True)
-class Member:
-    """A member of the family: its 48 frequencies, and whether it is at ends of its ranges."""
-
-    sub_family: str
-    values: Values
-    is_corner: bool
-
-
 @cache
-def sample(count: int, seed: int) -> list[Member]:
-    """The corners of all sub-families, and `count` members at random of each."""
+def sample(count: int, seed: int, every: int = 1) -> dict[str, list[Values]]:
+    """By sub-family, `every` so many of its corners and `count` members at random inside."""
     rng = np.random.default_rng(seed)
-    inside = [
-        Member(name, member(random_parameters(name, rng)), is_corner=False)
-        for name in SUB_FAMILIES
-        for _ in range(count)
-    ]
-    return [*corner_members(), *inside]
+    inside = {name: [random_member(name, rng) for _ in range(count)] for name in ORDER}
+    return {name: [*corners(name)[::every], *own] for name, own in inside.items()}
 
 
-def random_parameters(sub_family: str, rng: np.random.Generator) -> Values:
-    """Free parameters of a member, strictly inside their ranges."""
+def random_member(sub_family: str, rng: np.random.Generator) -> Values:
+    """A member that is strictly inside all ranges."""
     point: Values = {}
     for name in ORDER[sub_family]:
         low, high = ends(sub_family, point, name)
         point[name] = low + (high - low) * Fraction(int(rng.integers(1, GRID)), GRID)
-    return _free(sub_family, point)
+    return _at(sub_family, point)
 
 
-def corner_members() -> list[Member]:
-    """Members whose parameters are all at ends of their ranges, c34 too."""
-    found = []
-    for sub_family, corners in _CORNERS.items():
-        for corner in corners:
-            bluffs = dict(zip(("b11", "b21"), map(Fraction, corner.split()), strict=True))
-            points = [{name: bluffs[name] for name in bluffs if name in ORDER[sub_family]}]
-            for name in ("c11", "r23", "b32", "c34", "c33"):
-                if name in ORDER[sub_family]:
-                    points = [
-                        point | {name: value}
-                        for point in points
-                        for value in _edges(sub_family, point, name)
-                    ]
-            found += [
-                Member(sub_family, member(_free(sub_family, point)), is_corner=True)
-                for point in points
-            ]
-    return found
+@cache
+def corners(sub_family: str) -> list[Values]:
+    """Members whose parameters are all at ends of their ranges, c34 too, or at corners inside."""
+    points: list[Values] = [{}]
+    for name in ORDER[sub_family]:
+        points = [
+            point | {name: value}
+            for point in points
+            for value in _edges(sub_family, name, *ends(sub_family, point, name))
+        ]
+    return [_at(sub_family, point) for point in points]
 
 
-def _edges(sub_family: str, point: Values, name: str) -> list[Fraction]:
-    """Ends of a parameter, and 1/2 for b32; c11 = 0 and c11 = 1/2 belong to other sub-families."""
-    low, high = ends(sub_family, point, name)
-    if name == "c11":
+def _edges(sub_family: str, name: str, low: Fraction, high: Fraction) -> list[Fraction]:
+    if name == "c11":  # 0 and 1/2 belong to other sub-families
         return [Fraction(1, GRID), min(high, HALF - Fraction(1, GRID))]
-    return sorted({low, high, HALF} if name == "b32" else {low, high})
+    return sorted({low, high, *map(Fraction, _INSIDE.get((sub_family, name), ()))})
 
 
-def _free(sub_family: str, point: Values) -> Values:
+def _at(sub_family: str, point: Values) -> Values:
+    """The 48 frequencies of the member with the given parameters."""
     names = family()[sub_family].exact.names(point)
-    return {name: names[name] for name in FREE}
+    return {name: names[name] for name in places()}
 
 
 def profile(values: Mapping[str, Fraction]) -> BehaviorProfile:
     """Exact profile with the given 48 frequencies."""
-    layout = family()[LOW].layout
-    return layout.exact_profile([values[name] for name in layout.variables])
+    return layout().exact_profile([values[name] for name in places()])
 
 
 def is_profile(values: Mapping[str, Fraction]) -> bool:
-    """Whether all values are frequencies."""
+    """Tell if all values are frequencies."""
     return all(0 <= value <= 1 for value in values.values())
 
 
 def measured(values: Mapping[str, Fraction]) -> Verification:
     """Exact payoffs and regrets of a profile given by its 48 frequencies."""
-    return verify_exactly(kuhn3().tree, profile(values))
+    return _measured(*(values[name] for name in places()))
 
 
-def regrets_and_payoffs(values: Mapping[str, Fraction]) -> dict[str, list[str]]:
-    """Exact payoffs and regrets of the players, in units of κ."""
-    found = measured(values)
-    return {
-        "payoffs": [str(value / KAPPA) for value in found.payoffs],
-        "regrets": [str(value / KAPPA) for value in found.regrets],
-    }
+@lru_cache(4096)  # what depends on no bound is asked for again and again
+def _measured(*frequencies: Fraction) -> Verification:
+    return verify_exactly(kuhn3().tree, layout().exact_profile(frequencies))
 
 
-def range_of_b11(text: str) -> tuple[Fraction, Fraction]:
-    """Values of b11 that a formula of the text is for."""
-    sixth = Fraction(1, 6)
-    return sixth if "above" in text else ZERO, sixth if "below" in text else QUARTER
+def regret(values: Mapping[str, Fraction]) -> Fraction:
+    """Exact max regret in units of κ."""
+    return Fraction(measured(values).max_regret) / KAPPA
 
 
-def replaced(title: str) -> dict[str, str]:
-    """What is replaced in a derivative of the proofs before it is compared, by name."""
-    where: dict[str, str] = {}
-    for word in PRINTED["derivatives"][title].split():
-        if word == "case":
-            where |= next(names for case, names in PRINTED["case"].items() if case in title)
-        else:
-            name, _, text = word.partition("=")
-            where[name] = text or PRINTED["where"][name]
-    # what is put in may hold names that are replaced, such as beta
-    return {
-        name: re.sub(r"[a-z]\w+", lambda match: f"({where.get(match[0], match[0])})", text)
-        for name, text in where.items()
-    }
+def measured_group(texts: Any) -> dict[str, Any]:
+    """Exact payoffs and regrets, in units of κ, of a named profile or of each in a group."""
+    if isinstance(texts, Mapping):
+        return {name: measured_group(text) for name, text in texts.items()}
+    own = measured(named(texts))
+    both = {"payoffs": own.payoffs, "regrets": own.regrets}
+    return {name: [str(value / KAPPA) for value in values] for name, values in both.items()}

@@ -337,7 +337,7 @@ def _component(times: FloatArray, log_odds: FloatArray, actions: IntArray) -> Co
     widest = np.argsort(-swing, kind="stable")[:MOST_COORDINATES]
     # What crosses most often also shows whether the grid is close enough.
     section = max(widest, key=lambda column: len(_rises(log_odds[:, column])))
-    crossings, points = _returns(times, log_odds[:, widest], log_odds[:, section])
+    crossings, points = returns(times, log_odds[:, widest], log_odds[:, section])
     loops, mismatch = _loops(points, swing.max())
     period = None
     if loops:
@@ -363,7 +363,7 @@ def _rises(values: FloatArray) -> NDArray[np.int64]:
     return np.flatnonzero(~above[:-1] & above[1:])
 
 
-def _returns(
+def returns(
     times: FloatArray, log_odds: FloatArray, section: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Times (R,) at which the section (K,) rises through its mean, and the log-odds (R, m) then."""

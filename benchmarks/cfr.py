@@ -1,0 +1,186 @@
+"""Measurements of CFR: beside OpenSpiel, and from random starts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from measuring import cpu_s, solved
+
+
+def goofspiel(cards: int) -> str:
+    """OpenSpiel's name of our goofspiel."""
+    options = f"imp_info=True,num_cards={cards},points_order=descending"
+    return f"turn_based_simultaneous_game(game=goofspiel({options}))"
+
+
+CFR_PLUS = "cfr_plus(regrets=clipped,averaging=linear,alternating=true)"
+# OpenSpiel's name, iterations a repetition, ours and theirs, which take a few hundredths of a
+# second and more in large games, and after how many iterations averages are compared.
+BESIDE = {
+    "kuhn2": ("kuhn_poker(players=2)", 400_000, 2_000, 100),
+    "kuhn3": ("kuhn_poker(players=3)", 60_000, 200, 100),
+    "kuhn4": ("kuhn_poker(players=4)", 6_000, 40, 100),
+    "leduc": ("leduc_poker", 5_000, 10, 100),
+    "goofspiel": (goofspiel(4), 30_000, 60, 100),
+    "goofspiel(cards=5)": (goofspiel(5), 2_000, 4, 30),
+    "liars_dice": ("liars_dice", 400, 1, 10),
+}
+PREDICTIVE = (
+    "pcfr_plus(regrets=clipped,predictive=true,averaging=quadratic,start=random,"
+    "alternating={alternating})"
+)
+FROM_RANDOM = ("cfr(start=random)", "cfr_plus(start=random)", "fictitious_play(start=random)")
+RANDOM_GAME = "random_tree(players=3,depth=6,actions=3,information=0,seed={seed})"
+
+
+def beside_openspiel(repetitions: int, games: Sequence[str] = tuple(BESIDE)) -> dict[str, Any]:
+    """CPU time of CFR+ iterations and of NashConv, ours and OpenSpiel's in turns.
+
+    Ours is the time of a whole `solve`, snapshots included. OpenSpiel's includes the Python loop
+    that calls its C++ iteration, which is far below a microsecond per call.
+    """
+    return {"solver": CFR_PLUS, "rows": [_compared(name, repetitions) for name in games]}
+
+
+def _compared(name: str, repetitions: int) -> dict[str, Any]:
+    import pyspiel
+
+    from eqbench.registry import load_game, load_solver
+
+    their_name, our_iterations, their_iterations, compared = BESIDE[name]
+    game, solver = load_game(name), load_solver(CFR_PLUS)
+    their_game = pyspiel.load_game(their_name)
+    solver.prepare(game)
+    theirs = pyspiel.CFRPlusSolver(their_game)
+    ours_us, theirs_us = [], []
+    for _ in range(repetitions):
+        ours = cpu_s(lambda: solved(solver, game, iterations=our_iterations))
+        ours_us.append(1e6 * ours / our_iterations)
+        other = cpu_s(theirs.evaluate_and_update_policy, their_iterations)
+        theirs_us.append(1e6 * other / their_iterations)
+    return {
+        "game": name,
+        "our_iterations": our_iterations,
+        "their_iterations": their_iterations,
+        "ours_us": ours_us,
+        "theirs_us": theirs_us,
+        "nash_conv": _nash_convs(solver, game, their_game, compared),
+        "nash_conv_us": _nash_conv_times(game, their_game, repetitions),
+    }
+
+
+def _nash_convs(solver: Any, game: Any, their_game: Any, iterations: int) -> dict[str, Any]:
+    """NashConv of both averages, ours by our verifier and OpenSpiel's by OpenSpiel."""
+    import pyspiel
+
+    from eqbench.verification import verify
+
+    theirs = pyspiel.CFRPlusSolver(their_game)
+    for _ in range(iterations):
+        theirs.evaluate_and_update_policy()
+    average = solved(solver, game, iterations=iterations).last("average").profile
+    return {
+        "iterations": iterations,
+        "ours": float(verify(game.tree, average).nash_conv),
+        "theirs": pyspiel.nash_conv(their_game, theirs.average_policy()),
+    }
+
+
+def _nash_conv_times(game: Any, their_game: Any, repetitions: int) -> dict[str, list[float]]:
+    """CPU microseconds of NashConv of the uniform profile: our kernels, and OpenSpiel."""
+    import pyspiel
+
+    from eqbench.model.profile import BehaviorProfile
+
+    model, uniform = game.payoff_model(), BehaviorProfile.uniform(game.tree).probabilities
+    theirs = pyspiel.UniformRandomPolicy(their_game)
+    model.regrets(uniform)
+    times: dict[str, list[float]] = {"ours": [], "theirs": []}
+    count = max(5, 3_000_000 // game.tree.n_nodes)
+    for _ in range(repetitions):
+        times["ours"].append(1e6 * cpu_s(lambda: model.regrets(uniform), count) / count)
+        times["theirs"].append(1e6 * cpu_s(lambda: pyspiel.nash_conv(their_game, theirs)))
+    return times
+
+
+def random_starts(game: str, starts: int, iterations: int, target: float) -> dict[str, Any]:
+    """Verified regrets of last iterates, stopped at the target and after all iterations.
+
+    Times on the clock are those of the whole solve that stops at the target.
+    """
+    from eqbench.registry import load_game, load_solver
+
+    loaded = load_game(game)
+    rows = []
+    for alternating in (False, True):
+        spec = PREDICTIVE.format(alternating=str(alternating).lower())
+        solver = load_solver(spec)
+        solver.prepare(loaded)
+        found = [_start(solver, loaded, seed, iterations, target) for seed in range(starts)]
+        rows.append({"solver": spec, "alternating": alternating, "starts": found})
+    return {"rows": rows}
+
+
+def _start(solver: Any, game: Any, seed: int, iterations: int, target: float) -> dict[str, Any]:
+    from eqbench.verification import verify
+
+    begin = time.perf_counter()
+    stopped = solved(solver, game, iterations=iterations, target=target, seed=seed)
+    elapsed_s = time.perf_counter() - begin
+    to_end = solved(solver, game, iterations=iterations, seed=seed)
+    regrets = [
+        float(verify(game.tree, found.last("iterate").profile).max_regret)
+        for found in (stopped, to_end)
+    ]
+    return {
+        "seed": seed,
+        "iterations": stopped.monitor.work,
+        "elapsed_s": elapsed_s,
+        "max_regret": regrets[0],
+        "final_max_regret": regrets[1],
+    }
+
+
+def best_of_starts(starts: int, games: int, iterations: int) -> dict[str, Any]:
+    """Max regrets of all starts on three-player Kuhn poker and on a batch of random games.
+
+    A start's result is the smaller of the verified max regrets of what the solver hands over, as
+    a share of the payoff range of the game.
+    """
+    groups = {
+        "Kuhn poker (kuhn3)": ["kuhn3"],
+        f"mean of {games} random games": [RANDOM_GAME.format(seed=seed) for seed in range(games)],
+    }
+    return {
+        "groups": [
+            {
+                "title": title,
+                "rows": [row for spec in specs for row in _rows(spec, starts, iterations)],
+            }
+            for title, specs in groups.items()
+        ]
+    }
+
+
+def _rows(spec: str, starts: int, iterations: int) -> list[dict[str, Any]]:
+    """All starts on one game, a row for each solver."""
+    from eqbench.registry import load_game, load_solver
+
+    game = load_game(spec)
+    rows = []
+    for name in FROM_RANDOM:
+        solver = load_solver(name)
+        regrets = [_least_share(solver, game, seed, iterations) for seed in range(starts)]
+        rows.append({"game": game.spec, "solver": name, "max_regrets": regrets})
+    return rows
+
+
+def _least_share(solver: Any, game: Any, seed: int, iterations: int) -> float:
+    from eqbench.verification import verify
+
+    handed = solved(solver, game, iterations=iterations, seed=seed).candidates
+    regret = min(verify(game.tree, candidate.profile).max_regret for candidate in handed)
+    # rounding can leave a regret below zero
+    return max(float(regret), 0.0) / game.tree.payoff_range

@@ -1,0 +1,176 @@
+"""Children forked by a server that is ready are what newly started interpreters would be."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import PATIENCE_S, PLUGINS
+
+import eqbench
+from eqbench.harness import child as module
+from eqbench.harness import fork_server
+from eqbench.harness.child import Limits, Outcome, run_child
+from eqbench.harness.fork_server import ForkServerError, server_for
+from eqbench.harness.frames import DoneFrame, Frame, ProfileFrame
+from eqbench.harness.guard import Guardian
+from eqbench.model.tree_files import save_tree
+from eqbench.solver import Budget
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux forks its children")
+LIMITS = Limits(setup_timeout_s=300, timeout_s=300)
+
+
+@pytest.fixture
+def guardian() -> Iterator[Guardian]:
+    guardian = Guardian()
+    yield guardian
+    guardian.close()
+
+
+@pytest.fixture(scope="module")
+def games(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folders = {name: tmp_path_factory.mktemp("game") for name in ("kuhn2", "skp")}
+    for name, folder in folders.items():
+        save_tree(eqbench.load_game(name).tree, folder)
+    return folders
+
+
+@pytest.fixture
+def solve(games: dict[str, Path], guardian: Guardian) -> Any:
+    def solve(solver: str, game: str = "kuhn2") -> tuple[Outcome, list[Frame]]:
+        frames: list[Frame] = []
+        job = {
+            "do": "solve",
+            "solver": solver,
+            "plugins": [str(PLUGINS / "forked.py"), str(PLUGINS / "faults.py")],
+            "game_spec": game,
+            "folder": str(games[game]),
+            "seed": 3,
+            "budget": asdict(Budget(iterations=50)),
+        }
+        return run_child(job, LIMITS, guardian, frames.append), frames
+
+    return solve
+
+
+def no_server(*given: Any) -> Any:
+    raise ForkServerError("there is none")
+
+
+def found(outcome: Outcome) -> dict[str, Any]:
+    assert isinstance(outcome.last, DoneFrame), outcome
+    return outcome.last.statistics
+
+
+def server() -> fork_server.ForkServer:
+    return next(iter(fork_server._servers.values()))
+
+
+def test_forked_child_has_the_folder_and_the_variables_of_now(
+    solve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found(solve("process")[0])  # the server is there
+    monkeypatch.setenv("EQBENCH_TEST_VARIABLE", "set later")
+    monkeypatch.chdir(tmp_path)
+    forked = found(solve("process")[0])
+    assert (forked["folder"], forked["variable"]) == (str(tmp_path), "set later")
+    monkeypatch.setattr(module, "server_for", no_server)
+    spawned = found(solve("process")[0])
+    assert {**forked, "drawn": 0} == {**spawned, "drawn": 0}
+
+
+def test_variable_that_is_read_once_gets_a_server_of_its_own(
+    solve: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found(solve("process")[0])
+    before = server()._process
+    monkeypatch.setenv("NUMBA_OPT", "2")
+    found(solve("process")[0])
+    assert server()._process.pid != before.pid
+    assert before.poll() is not None
+
+
+def test_generators_that_nobody_seeded_differ_between_siblings(solve: Any) -> None:
+    assert found(solve("process")[0])["drawn"] != found(solve("process")[0])["drawn"]
+
+
+def test_parallel_kernel_runs_in_a_forked_child(solve: Any) -> None:
+    assert found(solve("parallel")[0])["total"] == 1000
+
+
+@pytest.mark.parametrize("code", [0, 3])
+def test_exit_code_and_last_words_of_a_forked_child_arrive(solve: Any, code: int) -> None:
+    outcome, _ = solve(f"exits(code={code})")
+    assert (outcome.exit_code, outcome.log) == (code, "the last words")
+
+
+def test_server_that_was_killed_is_replaced(solve: Any) -> None:
+    found(solve("process")[0])
+    os.kill(server()._process.pid, signal.SIGKILL)
+    server()._process.wait()
+    assert found(solve("process")[0])["tasks"] == 1
+
+
+def test_server_that_is_stopped_is_done_without(
+    solve: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found(solve("process")[0])
+    monkeypatch.setitem(globals(), "LIMITS", Limits(setup_timeout_s=5, timeout_s=300))
+    stopped = server()._process
+    os.kill(stopped.pid, signal.SIGSTOP)
+    solve("process")
+    assert stopped.wait(PATIENCE_S) == -signal.SIGKILL
+
+
+def test_process_with_several_threads_does_not_fork() -> None:
+    stop = threading.Event()
+    thread = threading.Thread(target=stop.wait)
+    thread.start()
+    try:
+        with pytest.raises(RuntimeError, match="threads"):
+            fork_server._fork({}, [], None)  # type: ignore[arg-type]
+    finally:
+        stop.set()
+        thread.join()
+
+
+def test_fork_of_this_process_does_not_use_its_server(solve: Any) -> None:
+    found(solve("process")[0])
+    mine = server()
+    child = os.fork()
+    if child == 0:
+        os._exit(int(mine.serves(mine.environment)))
+    assert os.waitpid(child, 0)[1] == 0
+    assert mine.serves(mine.environment)
+    assert server_for(mine.environment, 1) is mine
+
+
+@pytest.mark.parametrize(
+    ("solver", "game"),
+    [
+        ("pcfr_plus(start=random)", "kuhn2"),
+        ("mccfr", "kuhn2"),
+        ("arclength", "skp"),
+        ("logit", "skp"),
+        ("semismooth", "skp"),
+        ("lcp", "kuhn2"),
+    ],
+)
+def test_forked_child_finds_bit_for_bit_what_a_new_interpreter_finds(
+    solve: Any, monkeypatch: pytest.MonkeyPatch, solver: str, game: str
+) -> None:
+    def profiles(frames: list[Frame]) -> list[bytes]:
+        return [frame.profile for frame in frames if isinstance(frame, ProfileFrame)]
+
+    forked = profiles(solve(solver, game)[1])
+    monkeypatch.setattr(module, "server_for", no_server)
+    assert forked == profiles(solve(solver, game)[1])
+    assert forked
