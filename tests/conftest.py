@@ -23,7 +23,7 @@ gc.disable()
 def pytest_collection_finish() -> None:
     """Leave what is there now alone, and look for garbage among what comes."""
     gc.freeze()
-    gc.set_threshold(50_000, 20, 20)
+    gc.set_threshold(50_000, 10, 10)
     gc.enable()
 
 

@@ -34,6 +34,7 @@ def main() -> None:
         say(message)
     # all is done: what is interrupted now is the interpreter, which would print a traceback
     atexit.register(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    atexit.register(gc.freeze)  # nor is garbage looked for any more
     sys.exit(code)
 
 

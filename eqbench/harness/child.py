@@ -410,7 +410,7 @@ class _Reader:
 
     def __init__(self, receiver: int, most_bytes: int = MOST_BYTES) -> None:
         self._receiver, self._most = receiver, most_bytes
-        # not a SimpleQueue: until Python 3.13 it may wait forever if its timeout has just passed
+        # not a SimpleQueue: that of Python 3.11 waits forever if its timeout passes as it begins
         self._arrived: queue.Queue[tuple[float, Frame | Exception]] = queue.Queue()
         self._late: Frame | Exception | None = None
         self._stop_at = float("inf")

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 # Of the garbage collector. Loading packages makes so many objects that looking through them
 # again and again would take a seventh of the time.
-COLLECT_AFTER = (50_000, 20, 20)
+COLLECT_AFTER = (50_000, 10, 10)
 
 
 def main() -> int:

@@ -77,14 +77,6 @@ def test_unpublished_equilibria_are_clusters_numbered_across_cells(met: Ended) -
     ]
 
 
-def test_a_resumed_run_numbers_its_clusters_anew(tmp_path: Path) -> None:
-    meet(tmp_path, MEETS[2:])
-    solvers = [part for solver in (*MEETS[:2], MEETS[2]) for part in ("--solver", solver)]
-    done = eqbench("run", "-q", "--json", "--resume", "run", *solvers, cwd=tmp_path)
-    assert done.code == 0, done.err
-    assert names(done.json["cells"])[2] == ["cluster:3"]
-
-
 def test_damaged_clusters_are_left_out_with_a_note_and_a_remedy_that_works(folder: Path) -> None:
     (folder / "run/clusters.json").write_text("[oops")
     done = eqbench("report", "run", cwd=folder)
@@ -107,7 +99,9 @@ def test_a_profile_that_was_deleted_costs_its_name_only(met: Ended, folder: Path
     assert names(others) == [["cluster:1", "cluster:2"], ["cluster:2"]]
 
 
-def test_cells_of_another_plan_keep_their_clusters(tmp_path: Path) -> None:
+def test_cells_of_another_plan_keep_their_clusters_and_all_are_numbered_anew(
+    tmp_path: Path,
+) -> None:
     """Whoever ends last writes the clusters of all that share the folder."""
     meet(tmp_path, MEETS[:2])
     done = eqbench("run", "-q", "--json", "--resume", "run", "--solver", MEETS[2], cwd=tmp_path)
@@ -116,6 +110,10 @@ def test_cells_of_another_plan_keep_their_clusters(tmp_path: Path) -> None:
     assert sorted(found["name"] for found in clusters.values()) == [
         *("cluster:1", "cluster:1", "cluster:2", "cluster:3")
     ]
+    solvers = [part for solver in MEETS for part in ("--solver", solver)]
+    done = eqbench("run", "-q", "--json", "--resume", "run", *solvers, cwd=tmp_path)
+    assert done.code == 0, done.err
+    assert names(done.json["cells"])[2] == ["cluster:3"]
 
 
 def test_profiles_far_from_everything_have_no_identity(tmp_path: Path) -> None:

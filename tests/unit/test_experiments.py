@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -225,8 +226,11 @@ def test_runner_that_comes_second_goes_on_where_the_first_began(tmp_path: Path) 
 
 
 def test_repeats_are_cells_of_their_own_that_every_table_tells_apart(tmp_path: Path) -> None:
-    options = ("run", "--game", "kuhn2", "--solver", "lcp,mccfr", "--iterations", "9", "-q")
-    done = eqbench(*options, "--repeats", "2", "--seeds", "2", "--out", "run", cwd=tmp_path)
+    options = ("--game", "kuhn2", "--solver", "lcp,mccfr", "--iterations", "9", "--seeds", "2")
+    once = eqbench("run", *options, "-q", "--out", "once", cwd=tmp_path)
+    assert once.code == 0, once.err
+    shutil.copytree(tmp_path / "once", tmp_path / "run")
+    done = eqbench("run", "--resume", "run", "--repeats", "2", "-q", cwd=tmp_path)
     assert done.code == 0, done.err
     frame = package.load_results(tmp_path / "run")
     pairs = zip(frame["solver"], frame["seed"].fillna(-1), frame["repeat"], strict=True)
@@ -237,11 +241,9 @@ def test_repeats_are_cells_of_their_own_that_every_table_tells_apart(tmp_path: P
     assert frame["max_regret"].nunique() == 3  # only seeds make a difference
     assert "repeat" in done.out
     cells = [json.loads(line) for line in (tmp_path / "run/runs.jsonl").read_text().splitlines()]
-    assert [cell.get("repeat") for cell in cells] == [None, 1] * 3
+    assert [cell.get("repeat") for cell in cells] == [None] * 3 + [1] * 3
     shown = eqbench("show", "run", "kuhn2/mccfr/1#1", "--json", cwd=tmp_path)
     assert shown.json["cell"]["key"] == frame["key"].iloc[-1]
     assert eqbench("show", "run", "lcp", cwd=tmp_path).code == 2  # which of the two?
-    once = eqbench(*options, "--seeds", "2", "--out", "once", cwd=tmp_path)
-    assert once.code == 0, once.err
     compared = eqbench("compare", "run", "once", "--json", cwd=tmp_path)
     assert (compared.code, len(compared.json["only_base"])) == (3, 3)
