@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -13,12 +13,10 @@ from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from eqbench.report.entries import ALARMING, Entry
-from eqbench.report.equilibria import with_matrices
+from eqbench.report.entries import ALARMING
 from eqbench.report.naming import broken
-from eqbench.report.rows import FORMATS, Column, Kind, Report, Row, Table, comparison
+from eqbench.report.rows import FORMATS, Column, Kind, Report, Row, Table
 from eqbench.report.screen import Screen
-from eqbench.store.schema import CellRecord
 from eqbench.text import printable
 
 TEXT_WIDTH = 150
@@ -32,12 +30,6 @@ FORMS = (
 )
 _STYLES = {"ok": "green", "limit": "yellow", "timeout": "yellow", "memory": "yellow"}
 _STYLES |= {"good": "green", "absent": "yellow", "broken": "red"}  # of what is installed
-
-
-def print_comparison(records: Sequence[CellRecord], console: Console) -> None:
-    """One table per game, in the order of the records, with notes below."""
-    entries = [Entry("", record) for record in records]
-    print_report(with_matrices(comparison(entries), entries), console)
 
 
 def print_report(report: Report, console: Console) -> None:

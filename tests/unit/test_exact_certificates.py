@@ -24,7 +24,10 @@ from eqbench.model.builder import TreeBuilder
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_from_json
 from eqbench.model.tree import GameTree, Payoffs
-from eqbench.report.terminal import print_comparison
+from eqbench.report.entries import Entry
+from eqbench.report.equilibria import with_matrices
+from eqbench.report.rows import comparison
+from eqbench.report.terminal import print_report
 from eqbench.store.schema import CellRecord, EquilibriumRecord
 from eqbench.verification import Allowance, Verifier, certify, exact_refutation, verify_exactly
 from eqbench.verification.certificate import _digits, length
@@ -345,7 +348,9 @@ def test_table_says_exactly_only_of_a_proof() -> None:
 
 def printed(*records: CellRecord) -> str:
     buffer = io.StringIO()
-    print_comparison(records, Console(file=buffer, width=200))
+    entries = [Entry("", record) for record in records]
+    report = with_matrices(comparison(entries), entries)
+    print_report(report, Console(file=buffer, width=200))
     return buffer.getvalue()
 
 

@@ -9,8 +9,9 @@ import pytest
 from rich.console import Console
 
 from eqbench.report.entries import Entry
+from eqbench.report.equilibria import with_matrices
 from eqbench.report.rows import comparison
-from eqbench.report.terminal import print_comparison
+from eqbench.report.terminal import print_report
 from eqbench.store.schema import CellRecord, EquilibriumRecord
 
 
@@ -43,7 +44,9 @@ def found(*identities: dict[str, object] | None) -> list[EquilibriumRecord]:
 
 def printed(*records: CellRecord, width: int = 120) -> str:
     buffer = io.StringIO()
-    print_comparison(records, Console(file=buffer, width=width))
+    entries = [Entry("", record) for record in records]
+    report = with_matrices(comparison(entries), entries)
+    print_report(report, Console(file=buffer, width=width))
     return buffer.getvalue()
 
 
