@@ -190,9 +190,11 @@ class ForkServer:
                 self._socket.settimeout(patience_s)
                 socket.send_fds(self._socket, [json.dumps(request).encode()], descriptors)
                 answer = self._socket.recv(_MOST_BYTES)
-            except OSError as error:
+            except BaseException as error:
                 self._process.kill()  # an answer that came later would be taken for the next one
-                raise ForkServerError(str(error)) from None
+                if isinstance(error, OSError):
+                    raise ForkServerError(str(error)) from None
+                raise
         if not answer:
             raise ForkServerError("it is gone")
         document: dict[str, Any] = json.loads(answer)
