@@ -310,7 +310,6 @@ def _work(request: dict[str, Any], descriptors: list[int]) -> None:
     """Become what a new interpreter would be, do the job, and end the process."""
     from eqbench.harness import worker
 
-    code = 1
     try:
         os.setsid()
         place, stdin, log, frames, control = descriptors
@@ -327,12 +326,10 @@ def _work(request: dict[str, Any], descriptors: list[int]) -> None:
         np.random.seed()  # noqa: NPY002 – the state of a fork is that of its siblings
         sys.argv = [worker.__file__, str(frames), str(control)]
         code = worker.main()
-    except SystemExit as error:
-        code = error.code if isinstance(error.code, int) else int(error.code is not None)
-    except BaseException:
+    except Exception:  # the interpreter ends as usual after an interrupt or a call of exit
         traceback.print_exc()
-    finally:
-        worker.leave(code)
+        code = 1
+    worker.leave(code)
 
 
 if __name__ == "__main__":
