@@ -225,8 +225,10 @@ def server_for(environment: dict[str, str], threads: int) -> ForkServer:
     ForkServerError
         If this system has none.
     """
-    if sys.platform != "linux" or not hasattr(os, "pidfd_open"):
-        raise ForkServerError("only Linux can look after children of others")
+    try:
+        os.close(os.pidfd_open(os.getpid()))
+    except (AttributeError, OSError):
+        raise ForkServerError("only Linux from 5.3 on can look after children of others") from None
     with _starting:
         server = _servers.get(threads)
         if server is None or not server.serves(environment):
