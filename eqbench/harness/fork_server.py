@@ -162,7 +162,7 @@ class ForkServer:
             "solves": solves,
         }
         with contextlib.ExitStack() as opened:
-            place = os.open(".", os.O_RDONLY | os.O_DIRECTORY)
+            place = os.open(".", os.O_PATH)  # it need not be readable
             opened.callback(os.close, place)
             reading, writing = os.pipe()
             opened.callback(os.close, reading)
