@@ -28,7 +28,11 @@ from typing import Any
 REAP_S = 10.0
 END_S = 2.0
 _MOST_BYTES = 1 << 16  # of a message
-_STARTED_ONCE = ("PYTHON", "NUMBA", "LD_", "OMP_", "OPENBLAS_", "MKL_", "NUMEXPR_", "VECLIB_")
+# beginnings of names of variables that are read when a process starts or loads a library
+_STARTED_ONCE = (
+    *("PYTHON", "LD_", "LC_", "LANG", "TZ", "MALLOC_", "GLIBC_"),
+    *("NPY_", "NUMBA", "OMP_", "OPENBLAS_", "MKL_", "NUMEXPR_", "VECLIB_"),
+)
 
 # what every child needs, and what only those need that solve
 _LIGHT = ("numpy", "eqbench.harness.worker", "eqbench.harness.frames", "eqbench.registry")
