@@ -107,7 +107,6 @@ class ForkServer:
 
     def __init__(self, environment: dict[str, str]) -> None:
         self.environment = environment
-        self._owner = os.getpid()
         self._lock = threading.Lock()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
@@ -130,10 +129,8 @@ class ForkServer:
         """Whether its children can have this environment; some of it is read at the start only."""
         mine = self.environment.items()
         different = {name for name, _ in mine ^ environment.items()}
-        return (
-            self._owner == os.getpid()
-            and self._process.poll() is None
-            and not any(name.startswith(_STARTED_ONCE) for name in different)
+        return self._process.poll() is None and not any(
+            name.startswith(_STARTED_ONCE) for name in different
         )
 
     def start(
@@ -208,13 +205,16 @@ class ForkServer:
 
     def close(self) -> None:
         """Let it end; what it has forked goes on."""
+        self.leave()
+        try:
+            self._process.wait(END_S)
+        except subprocess.TimeoutExpired:  # something has stopped it
+            self._process.kill()
+            self._process.wait()
+
+    def leave(self) -> None:
+        """Give up this process's connection; the server ends when nobody has one."""
         self._socket.close()
-        if self._owner == os.getpid():
-            try:
-                self._process.wait(END_S)
-            except subprocess.TimeoutExpired:  # something has stopped it
-                self._process.kill()
-                self._process.wait()
 
 
 _servers: dict[int, ForkServer] = {}  # by number of threads
@@ -247,6 +247,18 @@ def close_servers() -> None:
     """End all servers of this process."""
     while _servers:
         _servers.popitem()[1].close()
+
+
+def _leave_servers() -> None:
+    """Leave the servers to the process that this one is a fork of."""
+    while _servers:
+        _servers.popitem()[1].leave()
+    _starting.release()
+
+
+os.register_at_fork(
+    before=_starting.acquire, after_in_parent=_starting.release, after_in_child=_leave_servers
+)
 
 
 # -- the server's side -----------------------------------------------------------------------------
