@@ -18,6 +18,7 @@ import importlib
 import json
 import os
 import select
+import signal
 import socket
 import subprocess
 import sys
@@ -266,6 +267,8 @@ os.register_at_fork(
 
 def serve(channel: socket.socket) -> None:
     """Answer requests until the run is gone."""
+    # where the run ignores it, no child would wait until it is reaped
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     _load(_LIGHT)
     loaded = False
     while True:

@@ -135,6 +135,16 @@ def test_exit_with_a_message_says_it(solve: Any) -> None:
     assert (outcome.exit_code, outcome.log) == (1, "the last wordsthe reason")
 
 
+def test_exit_code_arrives_where_the_run_ignores_the_end_of_children(solve: Any) -> None:
+    fork_server.close_servers()
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        assert solve("exits(code=3)")[0].exit_code == 3
+        fork_server.close_servers()
+    finally:
+        signal.signal(signal.SIGCHLD, before)
+
+
 def test_interrupted_solver_ends_by_the_signal(solve: Any) -> None:
     assert solve("interrupts_itself")[0].exit_code == -signal.SIGINT
 
