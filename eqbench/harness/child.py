@@ -348,7 +348,8 @@ class _Child:
         if self._ends_within(EXIT_S):
             # before the leader is reaped: until then its group number is ours
             self.descendants.kill()
-            self.outcome.exit_code = self.process.wait()
+            with interrupts_held():  # or the server's answer would be lost
+                self.outcome.exit_code = self.process.wait()
 
     def _wake_keeper(self) -> None:
         """Let the keeper go on if a solver has stopped it."""

@@ -18,6 +18,7 @@ import importlib
 import json
 import os
 import select
+import signal
 import socket
 import subprocess
 import sys
@@ -28,7 +29,11 @@ from typing import Any
 REAP_S = 10.0
 END_S = 2.0
 _MOST_BYTES = 1 << 16  # of a message
-_STARTED_ONCE = ("PYTHON", "NUMBA", "LD_", "OMP_", "OPENBLAS_", "MKL_", "NUMEXPR_", "VECLIB_")
+# beginnings of names of variables that are read when a process starts or loads a library
+_STARTED_ONCE = (
+    *("PYTHON", "LD_", "LC_", "LANG", "TZ", "MALLOC_", "GLIBC_"),
+    *("NPY_", "NUMBA", "OMP_", "OPENBLAS_", "MKL_", "NUMEXPR_", "VECLIB_"),
+)
 
 # what every child needs, and what only those need that solve
 _LIGHT = ("numpy", "eqbench.harness.worker", "eqbench.harness.frames", "eqbench.registry")
@@ -103,7 +108,6 @@ class ForkServer:
 
     def __init__(self, environment: dict[str, str]) -> None:
         self.environment = environment
-        self._owner = os.getpid()
         self._lock = threading.Lock()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
@@ -126,10 +130,8 @@ class ForkServer:
         """Whether its children can have this environment; some of it is read at the start only."""
         mine = self.environment.items()
         different = {name for name, _ in mine ^ environment.items()}
-        return (
-            self._owner == os.getpid()
-            and self._process.poll() is None
-            and not any(name.startswith(_STARTED_ONCE) for name in different)
+        return self._process.poll() is None and not any(
+            name.startswith(_STARTED_ONCE) for name in different
         )
 
     def start(
@@ -162,7 +164,7 @@ class ForkServer:
             "solves": solves,
         }
         with contextlib.ExitStack() as opened:
-            place = os.open(".", os.O_RDONLY | os.O_DIRECTORY)
+            place = os.open(".", os.O_PATH)  # it need not be readable
             opened.callback(os.close, place)
             reading, writing = os.pipe()
             opened.callback(os.close, reading)
@@ -190,9 +192,11 @@ class ForkServer:
                 self._socket.settimeout(patience_s)
                 socket.send_fds(self._socket, [json.dumps(request).encode()], descriptors)
                 answer = self._socket.recv(_MOST_BYTES)
-            except OSError as error:
+            except BaseException as error:
                 self._process.kill()  # an answer that came later would be taken for the next one
-                raise ForkServerError(str(error)) from None
+                if isinstance(error, OSError):
+                    raise ForkServerError(str(error)) from None
+                raise
         if not answer:
             raise ForkServerError("it is gone")
         document: dict[str, Any] = json.loads(answer)
@@ -202,13 +206,16 @@ class ForkServer:
 
     def close(self) -> None:
         """Let it end; what it has forked goes on."""
+        self.leave()
+        try:
+            self._process.wait(END_S)
+        except subprocess.TimeoutExpired:  # something has stopped it
+            self._process.kill()
+            self._process.wait()
+
+    def leave(self) -> None:
+        """Give up this process's connection; the server ends when nobody has one."""
         self._socket.close()
-        if self._owner == os.getpid():
-            try:
-                self._process.wait(END_S)
-            except subprocess.TimeoutExpired:  # something has stopped it
-                self._process.kill()
-                self._process.wait()
 
 
 _servers: dict[int, ForkServer] = {}  # by number of threads
@@ -223,8 +230,10 @@ def server_for(environment: dict[str, str], threads: int) -> ForkServer:
     ForkServerError
         If this system has none.
     """
-    if sys.platform != "linux" or not hasattr(os, "pidfd_open"):
-        raise ForkServerError("only Linux can look after children of others")
+    try:
+        os.close(os.pidfd_open(os.getpid()))
+    except (AttributeError, OSError):
+        raise ForkServerError("only Linux from 5.3 on can look after children of others") from None
     with _starting:
         server = _servers.get(threads)
         if server is None or not server.serves(environment):
@@ -241,11 +250,25 @@ def close_servers() -> None:
         _servers.popitem()[1].close()
 
 
+def _leave_servers() -> None:
+    """Leave the servers to the process that this one is a fork of."""
+    while _servers:
+        _servers.popitem()[1].leave()
+    _starting.release()
+
+
+os.register_at_fork(
+    before=_starting.acquire, after_in_parent=_starting.release, after_in_child=_leave_servers
+)
+
+
 # -- the server's side -----------------------------------------------------------------------------
 
 
 def serve(channel: socket.socket) -> None:
     """Answer requests until the run is gone."""
+    # where the run ignores it, no child would wait until it is reaped
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     _load(_LIGHT)
     loaded = False
     while True:
@@ -308,7 +331,6 @@ def _work(request: dict[str, Any], descriptors: list[int]) -> None:
     """Become what a new interpreter would be, do the job, and end the process."""
     from eqbench.harness import worker
 
-    code = 1
     try:
         os.setsid()
         place, stdin, log, frames, control = descriptors
@@ -325,12 +347,10 @@ def _work(request: dict[str, Any], descriptors: list[int]) -> None:
         np.random.seed()  # noqa: NPY002 – the state of a fork is that of its siblings
         sys.argv = [worker.__file__, str(frames), str(control)]
         code = worker.main()
-    except SystemExit as error:
-        code = error.code if isinstance(error.code, int) else int(error.code is not None)
-    except BaseException:
+    except Exception:  # the interpreter ends as usual after an interrupt or a call of exit
         traceback.print_exc()
-    finally:
-        worker.leave(code)
+        code = 1
+    worker.leave(code)
 
 
 if __name__ == "__main__":

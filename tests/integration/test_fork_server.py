@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
@@ -98,6 +99,23 @@ def test_variable_that_is_read_once_gets_a_server_of_its_own(
     assert before.poll() is not None
 
 
+@pytest.mark.parametrize("name", ["LC_ALL", "TZ", "MALLOC_ARENA_MAX", "NPY_DISABLE_CPU_FEATURES"])
+def test_server_does_not_serve_what_has_to_be_read_at_the_start(solve: Any, name: str) -> None:
+    found(solve("process")[0])
+    mine = server()
+    assert mine.serves({**mine.environment, "EQBENCH_TEST_VARIABLE": "other"})
+    assert not mine.serves({**mine.environment, name: "other"})
+
+
+def test_folder_that_may_not_be_listed_is_no_obstacle(
+    solve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tmp_path.chmod(0o311)
+    monkeypatch.chdir(tmp_path)
+    assert found(solve("process")[0])["folder"] == str(tmp_path)
+    tmp_path.chmod(0o700)
+
+
 def test_generators_that_nobody_seeded_differ_between_siblings(solve: Any) -> None:
     assert found(solve("process")[0])["drawn"] != found(solve("process")[0])["drawn"]
 
@@ -110,6 +128,77 @@ def test_parallel_kernel_runs_in_a_forked_child(solve: Any) -> None:
 def test_exit_code_and_last_words_of_a_forked_child_arrive(solve: Any, code: int) -> None:
     outcome, _ = solve(f"exits(code={code})")
     assert (outcome.exit_code, outcome.log) == (code, "the last words")
+
+
+def test_exit_with_a_message_says_it(solve: Any) -> None:
+    outcome, _ = solve('exits(code="the reason")')
+    assert (outcome.exit_code, outcome.log) == (1, "the last wordsthe reason")
+
+
+def test_exit_code_arrives_where_the_run_ignores_the_end_of_children(solve: Any) -> None:
+    fork_server.close_servers()
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        assert solve("exits(code=3)")[0].exit_code == 3
+        fork_server.close_servers()
+    finally:
+        signal.signal(signal.SIGCHLD, before)
+
+
+def test_interrupted_solver_ends_by_the_signal(solve: Any) -> None:
+    assert solve("interrupts_itself")[0].exit_code == -signal.SIGINT
+
+
+def test_interrupt_while_the_server_reaps_leaves_no_answer_to_the_next_request(
+    solve: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found(solve("process")[0])
+    ask = fork_server.ForkServer.ask
+
+    def interrupted(
+        server: fork_server.ForkServer, request: dict[str, Any], *given: Any
+    ) -> dict[str, Any]:
+        if "reap" in request:
+            signal.raise_signal(signal.SIGINT)
+        return ask(server, request, *given)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(fork_server.ForkServer, "ask", interrupted)
+        outcome, _ = solve("process")
+    assert (outcome.ended, outcome.exit_code) == ("interrupted", 0)
+    assert solve("process")[0].exit_code == 0
+
+
+def test_server_whose_answer_was_not_awaited_is_ended(
+    solve: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Interrupted:
+        def __init__(self, real: Any) -> None:
+            self.real = real
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self.real, name)
+
+        def recv(self, size: int) -> bytes:
+            raise KeyboardInterrupt
+
+    found(solve("process")[0])
+    mine = server()
+    monkeypatch.setattr(mine, "_socket", Interrupted(mine._socket))
+    with pytest.raises(KeyboardInterrupt):
+        mine.ask({"reap": 0}, PATIENCE_S)
+    assert mine._process.wait(PATIENCE_S) == -signal.SIGKILL
+
+
+def test_no_server_is_started_where_its_children_cannot_be_watched(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def missing(process: int) -> int:
+        raise OSError(errno.ENOSYS, "Function not implemented")
+
+    monkeypatch.setattr(os, "pidfd_open", missing)
+    with pytest.raises(ForkServerError, match=r"Linux from 5\.3"):
+        server_for({}, threads=1000)
 
 
 def test_server_that_was_killed_is_replaced(solve: Any) -> None:
@@ -142,15 +231,21 @@ def test_process_with_several_threads_does_not_fork() -> None:
         thread.join()
 
 
-def test_fork_of_this_process_does_not_use_its_server(solve: Any) -> None:
+def test_fork_of_this_process_has_no_part_in_its_server(solve: Any) -> None:
     found(solve("process")[0])
     mine = server()
+    reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
-        os._exit(int(mine.serves(mine.environment)))
-    assert os.waitpid(child, 0)[1] == 0
-    assert mine.serves(mine.environment)
+        os.close(writing)
+        os.read(reading, 1)  # it lives on
+        os._exit(len(fork_server._servers) + fork_server._starting.locked())
+    os.close(reading)
     assert server_for(mine.environment, 1) is mine
+    fork_server.close_servers()
+    assert mine._process.returncode == 0
+    os.close(writing)
+    assert os.waitpid(child, 0)[1] == 0
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Solvers that tell in what kind of process they find themselves."""
 
 import os
+import signal
 import sys
 from dataclasses import dataclass
 
@@ -52,8 +53,15 @@ class Parallel:
 @eqbench.register_solver("exits")
 @dataclass(frozen=True)
 class Exits:
-    code: int = 3
+    code: int | str = 3
 
     def solve(self, game, monitor, rng):
         sys.stdout.write("the last words")
         raise SystemExit(self.code)
+
+
+@eqbench.register_solver("interrupts_itself")
+@dataclass(frozen=True)
+class InterruptsItself:
+    def solve(self, game, monitor, rng):
+        signal.raise_signal(signal.SIGINT)
