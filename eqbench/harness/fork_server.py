@@ -98,7 +98,7 @@ class ForkedProcess:
 
 
 class ForkServer:
-    """The runner's side: a server for children with the same number of threads.
+    """The runner's side.
 
     Raises
     ------
@@ -218,7 +218,7 @@ class ForkServer:
         self._socket.close()
 
 
-_servers: dict[int, ForkServer] = {}  # by number of threads
+_servers: list[ForkServer] = []  # one at most
 _starting = threading.Lock()
 
 
@@ -228,32 +228,33 @@ def server_for(environment: dict[str, str], threads: int) -> ForkServer:
     Raises
     ------
     ForkServerError
-        If this system has none.
+        If this system has none, or numerical libraries would start several threads in it.
     """
+    if threads > 1:
+        raise ForkServerError("threads do not survive a fork")
     try:
         os.close(os.pidfd_open(os.getpid()))
     except (AttributeError, OSError):
         raise ForkServerError("only Linux from 5.3 on can look after children of others") from None
     with _starting:
-        server = _servers.get(threads)
-        if server is None or not server.serves(environment):
-            if server is not None:
-                server.close()
-            server = _servers[threads] = ForkServer(environment)
-        return server
+        if _servers and not _servers[0].serves(environment):
+            _servers.pop().close()
+        if not _servers:
+            _servers.append(ForkServer(environment))
+        return _servers[0]
 
 
 @atexit.register
 def close_servers() -> None:
     """End all servers of this process."""
     while _servers:
-        _servers.popitem()[1].close()
+        _servers.pop().close()
 
 
 def _leave_servers() -> None:
     """Leave the servers to the process that this one is a fork of."""
     while _servers:
-        _servers.popitem()[1].leave()
+        _servers.pop().leave()
     _starting.release()
 
 

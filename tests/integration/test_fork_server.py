@@ -72,7 +72,7 @@ def found(outcome: Outcome) -> dict[str, Any]:
 
 
 def server() -> fork_server.ForkServer:
-    return next(iter(fork_server._servers.values()))
+    return fork_server._servers[0]
 
 
 def test_forked_child_has_the_folder_and_the_variables_of_now(
@@ -198,7 +198,12 @@ def test_no_server_is_started_where_its_children_cannot_be_watched(
 
     monkeypatch.setattr(os, "pidfd_open", missing)
     with pytest.raises(ForkServerError, match=r"Linux from 5\.3"):
-        server_for({}, threads=1000)
+        server_for({}, threads=1)
+
+
+def test_several_threads_of_a_library_are_never_forked() -> None:
+    with pytest.raises(ForkServerError, match="threads"):
+        server_for({}, threads=2)
 
 
 def test_server_that_was_killed_is_replaced(solve: Any) -> None:
