@@ -19,6 +19,7 @@ from eqbench.equilibria.known import known_sets
 from eqbench.equilibria.reference import KnownSet
 from eqbench.model.gambit_text import exact_payoffs
 from eqbench.model.game import Game
+from eqbench.model.inspection import moves_to
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_text
 from eqbench.model.realization import RealizationPlan
@@ -48,16 +49,11 @@ def rules(_folder: Path, _jobs: Path, *, full: bool) -> Summary:
 def hands(tree: GameTree) -> Iterator[Summary]:
     """Cards in the order of the players, moves and payoffs of each hand; all players move."""
     for end, payoffs in zip(tree.terminals.tolist(), exact_payoffs(tree), strict=True):
-        node, moves, cards = end, list[str](), dict[int, int]()
-        while (parent := int(tree.parent[node])) > 0:  # the root deals
-            infoset = int(tree.infoset[parent])
-            moves.append(tree.infoset_actions[infoset][int(tree.move[node])])
-            card, _, _ = tree.infoset_labels[infoset].partition(":")
-            cards[int(tree.player[parent])] = int(card)
-            node = parent
+        way = moves_to(tree, end)
+        cards = {int(tree.infoset_player[i]): int(tree.infoset_labels[i][0]) for i, _ in way}
         yield {
             "cards": [cards[player] for player in sorted(cards)],
-            "history": " ".join(reversed(moves)),
+            "history": " ".join(tree.infoset_actions[i][move] for i, move in way),
             "payoffs": [*map(str, payoffs)],
         }
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import tempfile
 from fractions import Fraction
-from pathlib import Path
 
-from eqbench.documents import read_file
 from eqbench.papers.stored import Stored
-from eqbench.plots.style import label_axes, new_figure, save_figure
+from eqbench.plots.style import label_axes, new_figure, svg_of
 
 
 def gains(stored: Stored) -> str:
@@ -25,7 +22,4 @@ def gains(stored: Stored) -> str:
     ax.set(xlim=(-0.12, 1.12), ylim=(-0.12, 1.12), xticks=quarters, yticks=quarters)
     call = "player 1 calls with the king after check, bet, fold"
     label_axes(ax, f"a33: {call}", "c32: player 3 does after check, bet")
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "picture.svg"
-        save_figure(figure, file)
-        return read_file(file).decode()
+    return svg_of(figure)
