@@ -127,16 +127,7 @@ def counts(values: FloatArray) -> dict[str, int]:
 
 def _payoff_ranges(branch: Branch, pots: FloatArray) -> FloatArray:
     """How far the payoffs of each player range at each of the pots (P,): (P, players)."""
-    return np.array([np.ptp(at_pot(branch, pot), axis=0) for pot in pots])
-
-
-def at_pot(branch: Branch, pot: float) -> FloatArray:
-    """Payoffs (crossings, players) where the polyline of the branch crosses a pot."""
-    before, after = branch.values[:-1], branch.values[1:]
-    rows = np.flatnonzero((before - pot) * (after - pot) <= 0)
-    gap = after[rows] - before[rows]
-    share = np.divide(pot - before[rows], gap, out=np.zeros(len(rows)), where=gap != 0)[:, None]
-    return np.asarray((1 - share) * branch.payoffs[rows] + share * branch.payoffs[rows + 1])
+    return np.array([np.ptp(branch.payoffs_at(pot), axis=0) for pot in pots])
 
 
 def _ranges(decks: Mapping[int, Deck]) -> dict[str, Any]:

@@ -139,12 +139,10 @@ def _members(known: KnownSet) -> list[list[Fraction]]:
     if corners := corner_parameters(known):
         return corners
     choices = [_GRID[: 1 if k in known.idle else None] for k in range(len(known.parameters))]
-    inside = [[*choice] for choice in product(*choices) if _is_inside(known, np.array(choice))]
+    points = [np.array(choice) for choice in product(*choices)]
+    kept = [own for own in points if known.violations(own).max() <= 0]
+    inside = [own.tolist() for own in kept if not known.is_at_open_end(own)]
     return inside[:: max(1, len(inside) // _MOST_MEMBERS)]
-
-
-def _is_inside(known: KnownSet, point: NDArray) -> bool:
-    return bool(known.violations(point).max() <= 0) and not known.is_at_open_end(point)
 
 
 def _member(game: Game, known: KnownSet, parameters: list[Fraction]) -> Summary:

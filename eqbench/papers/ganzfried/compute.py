@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linprog
 
-from eqbench.equilibria.reference import published_sets
 from eqbench.model.gambit_text import efg_text
 from eqbench.model.game import Game
 from eqbench.model.payoff_model import SequenceFormModel
@@ -21,6 +20,7 @@ from eqbench.model.realization import RealizationPlan
 from eqbench.model.sequence_form import SequenceForm
 from eqbench.model.tree import FloatArray, GameTree, IntArray
 from eqbench.papers.encyclopedia.compute import hands
+from eqbench.papers.szafron import family
 from eqbench.registry import load_game
 from eqbench.store.stored_run import read_run
 from eqbench.studies.branch import action_labels
@@ -123,7 +123,7 @@ def hand(_folder: Path, _jobs: Path, *, full: bool) -> Summary:
 _HALF, _NOTHING = Fraction(1, 2), Fraction(0)
 # The paper says that its solution is in the family but for a33 = 0, and for a half that it names
 # c32 (check, bet) and describes as c33 (bet, fold), which is 1/2 - b32 in the family at beta = 0.
-READINGS: dict[str, dict[str, Fraction]] = {
+READINGS: dict[str, family.Values] = {
     "family": {},
     "as_named": {"a33": _NOTHING, "c32": _HALF},
     "as_described": {"a33": _NOTHING, "c33": _HALF},
@@ -139,7 +139,8 @@ def readings(folder: Path, _jobs: Path, *, full: bool) -> Summary:
     quarter = Fraction(1, 4)
     eighths, quarters = ([Fraction(k, n) for k in range(5)] for n in (8, 4))
     for name, changed in READINGS.items():
-        text = profile_text(load_game(FULL).tree, _member(quarter, quarter, changed), FULL)
+        profile = family.profile(_member(quarter, quarter, changed))
+        text = profile_text(load_game(FULL).tree, profile, FULL)
         (folder / f"{name}.json").write_text(text, encoding="utf-8")
     return {
         "readings": {
@@ -154,17 +155,13 @@ def readings(folder: Path, _jobs: Path, *, full: bool) -> Summary:
     }
 
 
-def _member(b32: Fraction, c11: Fraction, changed: dict[str, Fraction]) -> BehaviorProfile:
+def _member(b32: Fraction, c11: Fraction, changed: family.Values) -> family.Values:
     """The family's member with beta = 0 and c34 = 0, with some frequencies changed."""
-    sets = published_sets(load_game(FULL))
-    known = next(one for one in sets if one.name == "szafron:0<c11<1/2")
-    parameters = dict.fromkeys(known.parameters, _NOTHING)
-    names = known.exact.names(parameters | {"b32": b32, "c11": c11, "c33": _HALF - b32}) | changed
-    return known.layout.exact_profile([names[variable] for variable in known.layout.variables])
+    return family.member({"b32": b32, "c11": c11, "c33": _HALF - b32}) | changed
 
 
-def _measured(profile: BehaviorProfile) -> Summary:
-    found = verify_exactly(load_game(FULL).tree, profile)
+def _measured(values: family.Values) -> Summary:
+    found = family.measured(values)
     return {"regrets": [*map(str, found.regrets)], "payoffs": [*map(str, found.payoffs)]}
 
 
