@@ -126,6 +126,12 @@ def action_labels(tree: GameTree) -> list[str]:
     ]
 
 
+def missing_actions(full: GameTree, reduced: GameTree) -> dict[str, int]:
+    """Actions that a reduced game lacks, by ``player|information set|action``."""
+    left = set(action_labels(reduced))
+    return {name: action for action, name in enumerate(action_labels(full)) if name not in left}
+
+
 def csv_text(rows: Iterable[Sequence[Any]]) -> str:
     """Return rows as lines of CSV; floats have all their digits."""
     text = io.StringIO()

@@ -22,7 +22,7 @@ from eqbench.model.game import Game
 from eqbench.model.inspection import inspect_profile, payoff_bounds
 from eqbench.model.tree import FloatArray
 from eqbench.registry import load_game, load_solver
-from eqbench.studies.branch import Measured, action_labels, measured
+from eqbench.studies.branch import Measured, action_labels, measured, missing_actions
 from eqbench.studies.crossplay.measure import crossplay
 
 # Which solutions from random weights have threats, and payoffs of the equilibria near them.
@@ -110,10 +110,8 @@ def _fixed(cards: int, pot: int) -> tuple[int, int]:
     """
     tree = load_game(f"kuhn(players=3,cards={cards},pot={pot})").tree
     low, high = payoff_bounds(tree)
-    kept = set(action_labels(load_game(kuhn(cards)).tree))
-    deleted = [a for a, name in enumerate(action_labels(tree)) if name not in kept]
-    dominated = 0
-    for action in deleted:
+    deleted, dominated = missing_actions(tree, load_game(kuhn(cards)).tree), 0
+    for action in deleted.values():
         infoset, other = action // 2, action ^ 1  # all information sets have two actions
         better = low[tree.incoming == other] >= high[tree.incoming == action]
         dominated += bool(better[:, tree.infoset_player[infoset]].all())

@@ -14,14 +14,12 @@ from typing import Any
 import numpy as np
 
 from eqbench.equilibria.expressions import evaluate
-from eqbench.model.builder import Place, TreeBuilder
 from eqbench.model.inspection import moves_to, payoff_bounds
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_text
-from eqbench.model.tree import TERMINAL
 from eqbench.papers.szafron import family
 from eqbench.papers.szafron.family import HALF, PRINTED, Values
-from eqbench.report.tree_drawing import draw_tree, payoff_rows, play_of
+from eqbench.report.tree_drawing import draw_tree, part_of, payoff_rows, play_of
 
 _LETTERS = {"check": "K", "bet": "B", "fold": "F", "call": "C"}
 
@@ -88,23 +86,7 @@ def histories() -> list[tuple[str, str]]:
 
 def _draw(path: Path, title: str, shown: list[bool], values: Values) -> None:
     """Write the part of the tree that is shown as SVG, with frequencies if there are any."""
-    tree, builder = family.kuhn3().tree, TreeBuilder(family.kuhn3().tree.players)
-
-    def below(node: int) -> list[int]:
-        return [child for child in np.flatnonzero(tree.parent == node).tolist() if shown[child]]
-
-    payoffs = dict(zip(tree.terminals.tolist(), payoff_rows(tree), strict=True))
-    root = builder.chance(None, [Fraction(1, len(below(0)))] * len(below(0)))
-    waiting: list[tuple[int, Place]] = [(node, (root, k)) for k, node in enumerate(below(0))]
-    for node, place in waiting:
-        if tree.player[node] == TERMINAL:
-            builder.terminal(place, payoffs[node])
-            continue
-        label = tree.infoset_labels[int(tree.infoset[node])]
-        actions = [decisions(child)[-1][2] for child in below(node)]
-        own = builder.decision(place, int(tree.player[node]), label, actions)
-        waiting += [(child, (own, move)) for move, child in enumerate(below(node))]
-    part, behavior = builder.tree(), None
+    part, behavior = part_of(family.kuhn3().tree, shown), None
     if values:
         named = {place: values[name] for name, place in family.places().items()}
         owners = zip(part.infoset_player, part.infoset_labels, strict=True)
