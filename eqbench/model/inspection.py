@@ -92,6 +92,15 @@ def moves_to(tree: GameTree, node: int) -> list[tuple[int, int]]:
     return found[::-1]
 
 
+def on_the_way(tree: GameTree, ends: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Nodes, bool (M,), on the way to some of the terminals, bool (Z,)."""
+    passed = np.zeros(tree.n_nodes, dtype=bool)
+    passed[tree.terminals] = ends
+    for level in reversed(tree.levels[1:]):
+        np.logical_or.at(passed, tree.parent[level], passed[level])
+    return passed
+
+
 def _gaps(tree: GameTree, values: FloatArray, counterfactual: FloatArray) -> FloatArray:
     """Distance of each action from the best one of its information set, (A,)."""
     if tree.n_infosets == 0:

@@ -16,6 +16,7 @@ from eqbench.equilibria.corners import corner_parameters
 from eqbench.equilibria.members import members
 from eqbench.errors import EqbenchError
 from eqbench.harness.inprocess import solve
+from eqbench.model.choices import Choices
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_text
@@ -140,9 +141,8 @@ def _losses(
     base = {n: int(n[0] == "4" and ("B" in n or n == "4:KK")) for n in tree.infoset_labels}
 
     def payoff(choices: dict[str, int]) -> float:
-        behavior = np.zeros(tree.n_actions)
         # each information set has two actions, the second one is to bet or call
-        behavior[np.add(tree.action_start[:-1], list(choices.values()))] = 1
+        behavior = Choices.of(tree).behavior(np.array([*choices.values()], dtype=float))
         payoffs = game.payoff_model().expected_payoffs(behavior)
         return DEALS * float(payoffs[tree.players.index(player)])
 

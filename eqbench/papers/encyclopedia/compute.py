@@ -19,7 +19,7 @@ from eqbench.equilibria.known import known_sets
 from eqbench.equilibria.reference import KnownSet
 from eqbench.model.gambit_text import exact_payoffs
 from eqbench.model.game import Game
-from eqbench.model.inspection import moves_to
+from eqbench.model.inspection import moves_to, on_the_way
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_text
 from eqbench.model.realization import RealizationPlan
@@ -81,8 +81,8 @@ def _idle_edges(game: Game, profile: BehaviorProfile) -> dict[str, int]:
     tree, last = game.tree, last_sequences(game.tree)
     plan = RealizationPlan.of(game.sequence_form, profile.probabilities).weights
     first, second = (own.max(axis=0) for own in _undominated(game, last))
-    idle = ~_on_the_way(tree, plan[last].min(axis=1) > 0)
-    dominated = ~_on_the_way(tree, first * second > 0)
+    idle = ~on_the_way(tree, plan[last].min(axis=1) > 0)
+    dominated = ~on_the_way(tree, first * second > 0)
     return {
         "count": int(idle.sum()),
         "dominated": int(dominated.sum()),
@@ -108,15 +108,6 @@ def _undominated(game: Game, last: NDArray) -> list[FloatArray]:
         if not any(own.any() for own in better):
             return left
         left = [own[~beaten.any(axis=1)] for own, beaten in zip(left, better, strict=True)]
-
-
-def _on_the_way(tree: GameTree, ends: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Nodes, bool (M,), on the way to some of the terminals (Z,)."""
-    passed = np.zeros(tree.n_nodes, dtype=bool)
-    passed[tree.terminals] = ends
-    for level in reversed(tree.levels[1:]):
-        np.logical_or.at(passed, tree.parent[level], passed[level])
-    return passed
 
 
 def family_of_kuhn3(_folder: Path, _jobs: Path, *, full: bool) -> Summary:

@@ -17,8 +17,7 @@ from eqbench.model.payoff_model import SequenceFormModel
 from eqbench.model.profile import BehaviorProfile, random_profile
 from eqbench.model.profile_json import profile_from_json, profile_text, read_profile
 from eqbench.model.realization import RealizationPlan
-from eqbench.model.sequence_form import SequenceForm
-from eqbench.model.tree import FloatArray, GameTree, IntArray
+from eqbench.model.tree import FloatArray, GameTree
 from eqbench.papers.encyclopedia.compute import hands
 from eqbench.papers.szafron import family
 from eqbench.registry import load_game
@@ -49,8 +48,8 @@ def conditions(_folder: Path, jobs: Path, *, full: bool) -> Summary:
     gaps, regrets = (np.array([one[name] for one in others]) for name in ("gaps", "regrets"))
     slacks = max(at[STRATEGIC]["slacks"][3:].reshape(3, 3).round(9), key=np.ptp)
     whole, pair = (games[spec].sequence_form for spec in (FULL, TWO_PLAYERS))
-    matrix = _flow(whole)[:, _owner(whole) == 0]
-    rows, columns = np.bincount(_owner(pair)).tolist()
+    matrix = whole.flow()[:, whole.sequence_player == 0]
+    rows, columns = np.bincount(pair.sequence_player).tolist()
     of_two = least_gaps(games[TWO_PLAYERS], found_by(jobs / "two_players", TWO_PLAYERS)[0])
     return {
         "E": [int(matrix.any(axis=axis).sum()) for axis in (1, 0)],
@@ -79,7 +78,7 @@ def found_by(folder: Path, game: str, solver: str = "") -> list[FloatArray]:
 
 def least_gaps(game: Game, behavior: FloatArray) -> dict[str, FloatArray]:
     """Smallest sums of x_s r_s that any multipliers leave each player, slacks r, and regrets."""
-    form, matrix = game.sequence_form, _flow(game.sequence_form)
+    form, matrix = game.sequence_form, game.sequence_form.flow()
     plans = RealizationPlan.of(form, behavior).weights.copy()
     values = SequenceFormModel(form).direct_values(plans)
     goal = 1.0 * (np.arange(len(matrix)) < form.n_players)  # x E' lambda is the roots' multipliers
@@ -87,26 +86,10 @@ def least_gaps(game: Game, behavior: FloatArray) -> dict[str, FloatArray]:
     slacks = matrix.T @ np.asarray(answer.x) - values
     measured = verify(game.tree, BehaviorProfile.of(game.tree, behavior))
     return {
-        "gaps": np.bincount(_owner(form), plans * slacks),
+        "gaps": np.bincount(form.sequence_player, plans * slacks),
         "slacks": slacks,
         "regrets": np.array(measured.regrets, dtype=float),
     }
-
-
-def _owner(form: SequenceForm) -> IntArray:
-    """Player of each sequence, (S,)."""
-    of_actions = form.infoset_player[form.sequence_infoset[form.n_players :]]
-    return np.concatenate([np.arange(form.n_players, dtype=np.int32), of_actions])
-
-
-def _flow(form: SequenceForm) -> FloatArray:
-    """E of all players, float64 (N + I, S); its first rows are those of the roots."""
-    n = form.n_players
-    matrix = np.zeros((n + form.n_infosets, form.n_sequences))
-    matrix[:n, :n] = np.eye(n)
-    matrix[n + np.arange(form.n_infosets), form.parent] = -1
-    matrix[n + form.sequence_infoset[n:], np.arange(n, form.n_sequences)] = 1
-    return matrix
 
 
 def hand(_folder: Path, _jobs: Path, *, full: bool) -> Summary:

@@ -15,12 +15,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.spatial import KDTree
 
 from eqbench.equilibria import Identifier
 from eqbench.equilibria.dimension import equalized
-from eqbench.equilibria.identity import outcome_distribution
-from eqbench.equilibria.nearest import nearest_member
+from eqbench.equilibria.identity import different, outcome_distribution
 from eqbench.model.inspection import infoset_reach
 from eqbench.model.profile import BehaviorProfile, random_profile
 from eqbench.model.profile_json import profile_from_json, read_profile
@@ -129,14 +127,8 @@ def _summary(found: pd.DataFrame) -> dict[str, Any]:
 
 
 def _different(rows: Sequence[FloatArray]) -> int:
-    """Count the points that are left if those within `DIFFERENT` of one that is left are not."""
-    left = np.ones(len(rows), dtype=bool)
-    tree = KDTree(np.array(rows) if len(rows) else np.zeros((1, 1)))
-    for k, row in enumerate(rows):
-        if left[k]:
-            left[tree.query_ball_point(row, DIFFERENT, p=np.inf)] = False
-            left[k] = True
-    return int(left.sum())
+    """Count the points that differ from all before them."""
+    return len(different(np.array(rows), np.arange(len(rows)), DIFFERENT)[0])
 
 
 def _largest(found: pd.DataFrame) -> dict[str, float | None]:
@@ -159,22 +151,11 @@ def _largest(found: pd.DataFrame) -> dict[str, float | None]:
 def _unfinished(best: pd.DataFrame) -> dict[str, Any]:
     """Measure how near the family cells without an equilibrium and profiles at random are."""
     rng = np.random.default_rng(0)
-    at_random = [family_distance(random_profile(kuhn3().tree, rng)) for _ in range(20)]
-    distances = [family_distance(_behavior(file)) for file in best["profile"]]
+    distance = Identifier(kuhn3()).distance
+    at_random = [distance(random_profile(kuhn3().tree, rng)) for _ in range(20)]
+    distances = [distance(_behavior(file)) for file in best["profile"]]
     rows = best.assign(distance=distances)[["solver", "max_regret", "distance"]]
     return {"runs": rows.to_dict("records"), "at random": min(at_random)}
-
-
-def family_distance(behavior: FloatArray) -> float:
-    """Largest difference of an outcome's probability to the nearest member of the family."""
-    layout, distances = family.layout(), []
-    reach = infoset_reach(kuhn3().tree, behavior)[layout.infoset]
-    for known in family.family().values():
-        parameters = nearest_member(known, layout.frequencies(behavior), reach)
-        nearest = layout.behavior(known.frequencies(parameters))
-        outcomes = [outcome_distribution(kuhn3(), own) for own in (behavior, nearest)]
-        distances.append(float(np.abs(np.subtract(*outcomes)).max()))
-    return min(distances)
 
 
 def _draw(found: pd.DataFrame, folder: Path) -> None:
