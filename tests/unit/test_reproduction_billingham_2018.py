@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import eqbench.papers
-from eqbench.equilibria.kuhn_ranges import Range
+from eqbench.equilibria.kuhn_ranges import Range, kinds_of
 from eqbench.errors import UsageError
 from eqbench.papers.billingham_2018 import branches, compute
 from eqbench.papers.billingham_2018.facts import _film, _losers
@@ -131,7 +131,7 @@ def test_a_two_way_bet_is_for_value_against_the_player_who_calls_with_worse() ->
     played[0, 4, 11:] = 1.0
     assert branches.two_way_at_node_3(played).all()
     played[0, [3, 4]] = played[0, [4, 3]]
-    kinds = branches.kinds_of(played)[0, 0, 2, 4:6]
+    kinds = kinds_of(played)[0, 0, 2, 4:6]
     assert (kinds == Range.TWO_WAY_BET).all()
     assert not branches.two_way_at_node_3(played).any()
 
