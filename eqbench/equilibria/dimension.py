@@ -19,6 +19,8 @@ IN_SUPPORT = 1e-6  # smallest frequency of an action that counts as played
 EXACT_ENOUGH = 1e-9  # regret as a share of the payoff range; with more, ranks are noise
 RANK_TOLERANCE = 1e-5  # of singular values, with payoffs in units of their range
 NO_CONDITION = 1e-9  # length of a row, with payoffs in units of their range
+_ROUNDS = 8
+_CUT = 1e-9  # of singular values; smaller ones belong to directions in which nothing changes
 LARGEST_GAME = 1_000  # actions; the Jacobian is a dense square matrix of this size
 
 
@@ -58,13 +60,8 @@ def local_dimension(game: Game, behavior: FloatArray) -> Dimension | None:
     jacobian = game.payoff_model().jacobian(behavior) / (tree.payoff_range or 1.0)
     moves = directions(*exchanges(supports), tree.n_actions)
     reached = infoset_reach(tree, behavior) > 0
-    conditions = [
-        jacobian[other] - jacobian[support[0]]
-        for support, here in zip(supports, reached, strict=True)
-        if here
-        for other in support[1:]
-    ]
-    tangent = _null_space(np.reshape(conditions, (-1, tree.n_actions)) @ moves)
+    others, first = _alternatives(supports, reached)
+    tangent = _null_space((jacobian[others] - jacobian[first]) @ moves)
     idle = sum(
         _idle_directions(tree, jacobian, i, supports[i]) for i in np.flatnonzero(~reached).tolist()
     )
@@ -72,25 +69,64 @@ def local_dimension(game: Game, behavior: FloatArray) -> Dimension | None:
     return Dimension(tangent.shape[1] - idle, _rank(moved))
 
 
+def equalized(game: Game, behavior: FloatArray, in_support: float) -> FloatArray | None:
+    """Frequencies near `behavior`, float64 (A,), with which actions in use are equally good.
+
+    Newton steps of least length lead there; None if one leaves the simplices. Frequencies up to
+    `in_support` count as 0. Whether nothing else is better is for a verifier to say.
+    """
+    tree, model = game.tree, game.payoff_model()
+    supports = _supports(tree, behavior, in_support)
+    moves = directions(*exchanges(supports), tree.n_actions)
+    current = _without_traces(tree, behavior, in_support)
+    others, first = _alternatives(supports, infoset_reach(tree, current) > 0)
+    for _ in range(_ROUNDS):
+        values, jacobian = model.counterfactual_values(current), model.jacobian(current)
+        slopes = (jacobian[others] - jacobian[first]) @ moves
+        gaps = values[others] - values[first]
+        current = current + moves @ np.linalg.lstsq(slopes, -gaps, rcond=_CUT)[0]
+        if current.min() < -in_support:
+            return None
+    return _without_traces(tree, current, 0.0)
+
+
 def is_exact_enough(game: Game, max_regret: float) -> bool:
     """Whether a dimension says something about an equilibrium with such a measured regret."""
     return max_regret <= EXACT_ENOUGH * game.tree.payoff_scale
 
 
-def _without_traces(tree: GameTree, behavior: FloatArray) -> FloatArray:
+def _without_traces(
+    tree: GameTree, behavior: FloatArray, in_support: float = IN_SUPPORT
+) -> FloatArray:
     """The behavior without actions that are hardly used, so that they lead nowhere."""
-    kept = np.where(behavior > IN_SUPPORT, behavior, 0.0)
+    kept = np.where(behavior > in_support, behavior, 0.0)
     total = np.add.reduceat(kept, tree.action_start[:-1])
     return kept / np.repeat(total, np.diff(tree.action_start))
 
 
-def _supports(tree: GameTree, behavior: FloatArray) -> list[NDArray[np.int64]]:
+def _supports(
+    tree: GameTree, behavior: FloatArray, in_support: float = IN_SUPPORT
+) -> list[NDArray[np.int64]]:
     """Actions in use at each information set."""
     blocks = np.split(behavior, tree.action_start[1:-1])
     return [
-        first + np.flatnonzero(block > IN_SUPPORT)
+        first + np.flatnonzero(block > in_support)
         for first, block in zip(tree.action_start, blocks, strict=False)
     ]
+
+
+def _alternatives(
+    supports: list[NDArray[np.int64]], reached: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Actions in use where play leads but for the first of each set, and that first one."""
+    pairs = [
+        (other, support[0])
+        for support, here in zip(supports, reached, strict=True)
+        if here
+        for other in support[1:]
+    ]
+    others, first = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    return others, first
 
 
 def _idle_directions(

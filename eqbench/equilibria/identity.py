@@ -77,9 +77,9 @@ def connected_components(
     form = game.sequence_form
     plans = np.array([RealizationPlan.of(form, behavior).weights for behavior in profiles])
     order = np.argsort(regrets, kind="stable")
-    places, where = _different(plans, order, SAME_PLAN)
+    places, where = different(plans, order, SAME_PLAN)
     outcomes = np.array([outcome_distribution(game, profiles[i]) for i in places])
-    _, group = _different(outcomes, np.arange(len(places)), SAME_OUTCOME)
+    _, group = different(outcomes, np.arange(len(places)), SAME_OUTCOME)
     _join(game, plans[places], [regrets[i] for i in places], group)
     label = group[where]
     found = []
@@ -91,7 +91,7 @@ def connected_components(
     return found
 
 
-def _different(
+def different(
     rows: FloatArray, order: NDArray[np.int64], tolerance: float
 ) -> tuple[list[int], NDArray[np.int64]]:
     """Rows that differ from all before them in an order, and which of these each row is like."""
@@ -292,6 +292,14 @@ class Identifier:
             off_path=_off_path(best, seen) if best.on_path else {},
             dimension=None if around is None else around.total,
         )
+
+    def distance(self, behavior: FloatArray) -> float:
+        """Largest difference of an outcome's probability to the nearest member of any set."""
+        layout = self.known[0].layout
+        seen = _Profile(self.game, layout, behavior)
+        reach = infoset_reach(self.game.tree, behavior)[layout.infoset]
+        nearest = [nearest_member(own, seen.frequencies, reach) for own in self.known]
+        return min(map(seen.distance, self.known, nearest))
 
     def _dimension(self, profile: BehaviorProfile, max_regret: float | None) -> Dimension | None:
         if max_regret is None or not is_exact_enough(self.game, max_regret):

@@ -192,6 +192,12 @@ def strategy_ranges(aggression: FloatArray, tolerance: float = TOLERANCE) -> Ran
     return Ranges(aggressive, passive)
 
 
+def kinds_of(played: FloatArray, tolerance: float = TOLERANCE) -> NDArray[np.int8]:
+    """Ranges of bets and calls, and then of checks, at K points: int8 (K, 2, 12, N)."""
+    found = [strategy_ranges(frequencies, tolerance) for frequencies in played]
+    return np.array([(ranges.aggressive, ranges.passive) for ranges in found])
+
+
 class _Against(NamedTuple):
     """What bets with each card are against one opponent, bool (N,) each."""
 

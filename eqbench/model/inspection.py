@@ -70,6 +70,37 @@ def infoset_reach(tree: GameTree, behavior: NDArray, but: int = -1) -> FloatArra
     return np.bincount(tree.infoset[inside], weights, tree.n_infosets).astype(np.float64)
 
 
+def payoff_bounds(tree: GameTree) -> tuple[FloatArray, FloatArray]:
+    """Smallest and largest payoffs of each player that can follow on each node, (M, N) each."""
+    low = np.full((tree.n_nodes, tree.n_players), np.inf)
+    high = -low
+    low[tree.terminals] = high[tree.terminals] = tree.payoffs.table
+    for level in tree.levels[:0:-1]:
+        np.minimum.at(low, tree.parent[level], low[level])
+        np.maximum.at(high, tree.parent[level], high[level])
+    return low, high
+
+
+def moves_to(tree: GameTree, node: int) -> list[tuple[int, int]]:
+    """Information sets and moves of the players on the way to a node, from the root on."""
+    found = []
+    while node > 0:
+        parent = int(tree.parent[node])
+        if tree.infoset[parent] >= 0:
+            found.append((int(tree.infoset[parent]), int(tree.move[node])))
+        node = parent
+    return found[::-1]
+
+
+def on_the_way(tree: GameTree, ends: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Nodes, bool (M,), on the way to some of the terminals, bool (Z,)."""
+    passed = np.zeros(tree.n_nodes, dtype=bool)
+    passed[tree.terminals] = ends
+    for level in reversed(tree.levels[1:]):
+        np.logical_or.at(passed, tree.parent[level], passed[level])
+    return passed
+
+
 def _gaps(tree: GameTree, values: FloatArray, counterfactual: FloatArray) -> FloatArray:
     """Distance of each action from the best one of its information set, (A,)."""
     if tree.n_infosets == 0:

@@ -109,6 +109,21 @@ class SequenceForm:
         return _frozen(np.concatenate((np.full(self.n_players, -1), inside)).astype(np.int32))
 
     @cached_property
+    def sequence_player(self) -> IntArray:
+        """Player of each sequence, int32 (S,)."""
+        of_actions = self.infoset_player[self.sequence_infoset[self.n_players :]]
+        return _frozen(np.concatenate((np.arange(self.n_players, dtype=np.int32), of_actions)))
+
+    def flow(self) -> FloatArray:
+        """Matrix E of all players, float64 (N + I, S); its first rows are those of the roots."""
+        n = self.n_players
+        matrix = np.zeros((n + self.n_infosets, self.n_sequences))
+        matrix[:n, :n] = np.eye(n)
+        matrix[n + np.arange(self.n_infosets), self.parent] = -1
+        matrix[n + self.sequence_infoset[n:], np.arange(n, self.n_sequences)] = 1
+        return matrix
+
+    @cached_property
     def _entries(self) -> tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.int64]]:
         """Columns listed per sequence: starts (S+1,), opponents (N*Z, N-1), source (N*Z,)."""
         n, z = self.n_players, len(self.columns)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -97,18 +98,29 @@ def save_figure(figure: Figure, path: Path) -> None:
     UsageError
         If the suffix is another one, or the file cannot be written.
     """
-    import matplotlib as mpl
-
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise UsageError(f"a figure cannot become {path.name}; use {' or '.join(SUFFIXES)}")
+    try:
+        _write(figure, path, suffix)
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error}") from None
+
+
+def svg_of(figure: Figure) -> str:
+    """A figure as the text of an SVG file."""
+    text = BytesIO()
+    _write(figure, text, ".svg")
+    return text.getvalue().decode()
+
+
+def _write(figure: Figure, file: Path | BytesIO, suffix: str) -> None:
+    import matplotlib as mpl
+
     undated = {"Date": None} if suffix == ".svg" else {"Software": None}
     # without a salt, an SVG file names its parts at random
     with mpl.rc_context({"svg.hashsalt": "eqbench"}):
-        try:
-            figure.savefig(path, metadata=undated)
-        except OSError as error:
-            raise UsageError(f"cannot write {path}: {error}") from None
+        figure.savefig(file, format=suffix[1:], metadata=undated)
 
 
 def save_both(figure: Figure, folder: Path, name: str) -> list[Path]:

@@ -65,6 +65,15 @@ class Branch:
         """All frequencies at a point, float64 (A,)."""
         return self.choices.behavior(self.free[point])
 
+    def payoffs_at(self, value: float) -> FloatArray:
+        """Payoffs (crossings, N) wherever the polyline of the branch has this value."""
+        before, after = self.values[:-1], self.values[1:]
+        rows = np.flatnonzero((before - value) * (after - value) <= 0)
+        gap = after[rows] - before[rows]
+        moved = np.divide(value - before[rows], gap, out=np.zeros(len(rows)), where=gap != 0)
+        share = moved[:, None]
+        return np.asarray((1 - share) * self.payoffs[rows] + share * self.payoffs[rows + 1])
+
     def equal_arclength(self, step: float) -> Branch:
         """The branch at points equally far apart, both ends among them (Billingham 2018, §5.2).
 
@@ -107,6 +116,12 @@ def columns(tree: GameTree, leading: Sequence[str] = LEADING, of_players: str = 
     frequencies = np.array(action_labels(tree))[Choices.of(tree).action]
     players = [f"{letter}:{player}" for letter in of_players for player in tree.players]
     return list(map(cell_text, [*leading, *players, *frequencies.tolist()]))
+
+
+def missing_actions(full: GameTree, reduced: GameTree) -> dict[str, int]:
+    """Actions that a reduced game lacks, by ``player|information set|action``."""
+    left = set(action_labels(reduced))
+    return {name: action for action, name in enumerate(action_labels(full)) if name not in left}
 
 
 def csv_text(rows: Iterable[Sequence[Any]], end: str = "\n") -> str:

@@ -12,13 +12,14 @@ import numpy as np
 import pytest
 
 import eqbench.papers
-from eqbench.equilibria.kuhn_ranges import Range
+from eqbench.equilibria.kuhn_ranges import Range, kinds_of
 from eqbench.papers.billingham_2018 import branches, compute
 from eqbench.papers.billingham_2018.facts import _film, _losers
 from eqbench.papers.billingham_2018.skp import exact_curves
 from eqbench.papers.checks import Missing, passes
 from eqbench.papers.paper import load_paper
 from eqbench.registry import load_game
+from eqbench.studies.branch import Branch
 
 PAPER = load_paper(Path(eqbench.papers.__file__).parent / "billingham_2018")
 
@@ -72,7 +73,7 @@ def test_payoffs_at_a_pot_are_those_of_all_crossings() -> None:
     branch: Any = SimpleNamespace(
         values=np.array([0.0, 2.0, 1.0, 3.0]), payoffs=np.array([[0.0], [2.0], [4.0], [6.0]])
     )
-    assert branches.at_pot(branch, 1.5).ravel().tolist() == [1.5, 3.0, 4.5]
+    assert Branch.payoffs_at(branch, 1.5).ravel().tolist() == [1.5, 3.0, 4.5]
 
 
 def test_a_bluff_above_a_value_bet_is_out_of_order() -> None:
@@ -113,7 +114,7 @@ def test_a_two_way_bet_is_for_value_against_the_player_who_calls_with_worse() ->
     played[0, 4, 11:] = 1.0
     assert branches.two_way_at_node_3(played).all()
     played[0, [3, 4]] = played[0, [4, 3]]
-    kinds = branches.kinds_of(played)[0, 0, 2, 4:6]
+    kinds = kinds_of(played)[0, 0, 2, 4:6]
     assert (kinds == Range.TWO_WAY_BET).all()
     assert not branches.two_way_at_node_3(played).any()
 

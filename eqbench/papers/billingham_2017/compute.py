@@ -16,12 +16,14 @@ from eqbench.equilibria.corners import corner_parameters
 from eqbench.equilibria.members import members
 from eqbench.errors import EqbenchError
 from eqbench.harness.inprocess import solve
+from eqbench.model.choices import Choices
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_text
 from eqbench.model.tree import FloatArray
 from eqbench.papers.billingham_2017 import lists
 from eqbench.papers.billingham_2017.lists import LAYOUT, NAMES
+from eqbench.papers.encyclopedia.compute import hands
 from eqbench.papers.formulas import is_true, value_at
 from eqbench.papers.stored import Stored
 from eqbench.registry import load_game
@@ -112,21 +114,18 @@ def rules(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     nodes = {
         label[2:] or "first": [choices[f"{card}:{label[2:]}"] for card in "234"] for label in labels
     }
-    # who comes to decide if all check, in the order of the deals
-    met = [labels[i] for i in tree.infoset.tolist() if i >= 0]
-    cards = [[label[0] for label in met if label[2:] == history] for history in ("", "K", "KK")]
-    hands = list(zip(*cards, strict=True))
-    with_k = [[hand for hand in hands if hand[player] == "3"] for player in range(3)]
-    above = [(int(tree.infoset[tree.parent[v]]), int(tree.move[v])) for v in tree.terminals]
+    played = list(hands(tree))
+    deals = {tuple(hand["cards"]) for hand in played}
+    with_k = [[deal for deal in deals if deal[player] == 3] for player in range(3)]
     return {
         "losses": losses,
         "below 2": [_bets_and_calls(pot) for pot in ("3/2", "19/10", "1.999")],
-        "deals": len(hands),
-        "A beside K": [str(Fraction(sum("4" in hand for hand in own), len(own))) for own in with_k],
+        "deals": len(deals),
+        "A beside K": [str(Fraction(sum(4 in deal for deal in own), len(own))) for own in with_k],
         "with J": sorted({tree.infoset_actions[labels.index(n)] for n in labels if n[0] == "1"}),
         "nodes": nodes,
         "decisions": len(nodes),
-        "ends": len({(labels[i][2:], tree.infoset_actions[i][move]) for i, move in above}),
+        "ends": len({hand["history"] for hand in played}),
     }
 
 
@@ -140,9 +139,8 @@ def _losses(
     base = {n: int(n[0] == "4" and ("B" in n or n == "4:KK")) for n in tree.infoset_labels}
 
     def payoff(choices: dict[str, int]) -> float:
-        behavior = np.zeros(tree.n_actions)
         # each information set has two actions, the second one is to bet or call
-        behavior[np.add(tree.action_start[:-1], list(choices.values()))] = 1
+        behavior = Choices.of(tree).behavior(np.array([*choices.values()], dtype=float))
         payoffs = game.payoff_model().expected_payoffs(behavior)
         return DEALS * float(payoffs[tree.players.index(player)])
 

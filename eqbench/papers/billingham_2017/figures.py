@@ -5,34 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from eqbench.documents import read_file
 from eqbench.papers.billingham_2017 import lists
 from eqbench.papers.stored import Stored
 from eqbench.plots.stability import Published, regime_diagram
-from eqbench.plots.style import add_legend, label_axes, new_figure, save_figure
+from eqbench.plots.style import add_legend, label_axes, new_figure, svg_of
 from eqbench.report.svg import COLORS, INK
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 LAST_POT = 6.0
 DASHES = ("-", "--", ":")
 BEHAVIOR_COLORS = {
     **{"periodic": "#2e9e5b", "chaotic transient": "#ffffff", "close to periodic": "#3b82c4"}
 }
-
-
-def _svg(figure: Figure) -> str:
-    with TemporaryDirectory() as folder:
-        file = Path(folder) / "figure.svg"
-        save_figure(figure, file)
-        return read_file(file).decode()
 
 
 def figure_2(stored: Stored) -> str:
@@ -47,7 +34,7 @@ def figure_2(stored: Stored) -> str:
         ax.plot(pots, [row] * len(pots), "o", color=COLORS[0], markersize=3)
     ax.set_yticks(range(len(found)), list(found))
     ax.set_ylim(len(found) - 0.4, -0.6)
-    return _svg(figure)
+    return svg_of(figure)
 
 
 def _curves(stored: Stored, panels: Sequence[Sequence[str]]) -> str:
@@ -76,7 +63,7 @@ def _curves(stored: Stored, panels: Sequence[Sequence[str]]) -> str:
                 ax.plot([float(e.pot) for e in dots], values, "o", color=INK, markersize=1.8)
     axes[-1].set_xlabel("pot")
     add_legend(figure, list(handles.values()))
-    return _svg(figure)
+    return svg_of(figure)
 
 
 def _is_shown(row: Mapping[str, Any], name: str, group: Sequence[str]) -> bool:
@@ -105,4 +92,4 @@ def figure_7(stored: Stored) -> str:
     strips = list(zip(edges, edges[1:], said, strict=False))
     published = Published("Billingham 2017", strips, BEHAVIOR_COLORS)
     entries = stored["stability"].summary["equilibria"]
-    return _svg(regime_diagram(entries, words, "pot", published=published))
+    return svg_of(regime_diagram(entries, words, "pot", published=published))

@@ -22,6 +22,7 @@ from eqbench.equilibria.kuhn_ranges import (
     KuhnNodes,
     Range,
     held,
+    kinds_of,
     strategy_ranges,
 )
 from eqbench.model.tree import FloatArray
@@ -36,8 +37,6 @@ _WINDOW = (0.5, 9.9)
 # Two-way bets with few cards are rarer than what counts elsewhere.
 _FEW_CARDS, _RARE = 7, 1e-3
 _LARGE = {"n9": 9, "n13": 13, "n13_1e_6": 13, "n13_1e_4": 13, "n26": 26, "n52": 52}
-
-Kinds = NDArray[np.int8]  # members of `Range`
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +58,7 @@ class Deck:
         return np.unique(np.linspace(0, last, _EXAMINED).astype(int))
 
     @cached_property
-    def kinds(self) -> Kinds:
+    def kinds(self) -> NDArray[np.int8]:
         """Ranges of bets and calls, and then of checks, at the examined points, (E, 2, 12, N)."""
         return kinds_of(self.played[self.examined])
 
@@ -68,12 +67,6 @@ class Deck:
         seen = (self.kinds == kind).any(axis=(0, 1))
         found = {row + 1: np.flatnonzero(cards) + 1 for row, cards in enumerate(seen)}
         return {node: cards.tolist() for node, cards in found.items() if cards.size}
-
-
-def kinds_of(played: FloatArray, tolerance: float = TOLERANCE) -> Kinds:
-    """Ranges of bets and calls, and then of checks, (K, 2, 12, N)."""
-    found = [strategy_ranges(frequencies, tolerance) for frequencies in played]
-    return np.array([(ranges.aggressive, ranges.passive) for ranges in found])
 
 
 def load_branch(jobs: Path, cards: int, job: str = "") -> Branch:
@@ -127,16 +120,7 @@ def counts(values: FloatArray) -> dict[str, int]:
 
 def _payoff_ranges(branch: Branch, pots: FloatArray) -> FloatArray:
     """How far the payoffs of each player range at each of the pots (P,): (P, players)."""
-    return np.array([np.ptp(at_pot(branch, pot), axis=0) for pot in pots])
-
-
-def at_pot(branch: Branch, pot: float) -> FloatArray:
-    """Payoffs (crossings, players) where the polyline of the branch crosses a pot."""
-    before, after = branch.values[:-1], branch.values[1:]
-    rows = np.flatnonzero((before - pot) * (after - pot) <= 0)
-    gap = after[rows] - before[rows]
-    share = np.divide(pot - before[rows], gap, out=np.zeros(len(rows)), where=gap != 0)[:, None]
-    return np.asarray((1 - share) * branch.payoffs[rows] + share * branch.payoffs[rows + 1])
+    return np.array([np.ptp(branch.payoffs_at(pot), axis=0) for pot in pots])
 
 
 def _ranges(decks: Mapping[int, Deck]) -> dict[str, Any]:

@@ -19,11 +19,11 @@ from eqbench.equilibria import Identifier
 from eqbench.equilibria.kuhn_ranges import N_OPENINGS, NODES, KuhnNodes, bet_before
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
+from eqbench.model.inspection import inspect_profile, payoff_bounds
 from eqbench.model.profile import action_labels
-from eqbench.model.realization import RealizationPlan
 from eqbench.model.tree import FloatArray
 from eqbench.registry import load_game, load_solver
-from eqbench.studies.branch import Measured, measured
+from eqbench.studies.branch import Measured, measured, missing_actions
 from eqbench.studies.crossplay.measure import Crossplay
 
 # Which solutions from random weights have threats, and payoffs of the equilibria near them.
@@ -42,9 +42,6 @@ _HALF_STREET_POT, _HALF_STREET_DECKS = 5, (13, 26, 52, 104)
 def kuhn(cards: int) -> str:
     """Three-player Kuhn poker without the 22 dominated actions of section 2."""
     return f"kuhn(players=3,cards={cards},reduce=billingham)"
-
-
-_AT_20 = {"pot 20": kuhn(4), "25 removed": "kuhn(players=3,cards=4,reduce=dominated25)"}
 
 
 def continuation(
@@ -86,12 +83,6 @@ def one_by_one(free: FloatArray, value: float) -> FloatArray:
     return np.where(np.eye(len(free), dtype=bool), value, free)
 
 
-def _own_reach(game: Game, behavior: FloatArray) -> FloatArray:
-    """How far the own moves of players lead to their information sets, (I,)."""
-    form = game.sequence_form
-    return RealizationPlan.of(form, behavior).weights[form.parent]
-
-
 def _multilinear(game: Game) -> dict[str, float]:
     """How far payoffs are from linear in each frequency, and unit differences from derivatives."""
     model, choices = game.payoff_model(), Choices.of(game.tree)
@@ -103,7 +94,7 @@ def _multilinear(game: Game) -> dict[str, float]:
     )
     # the own later play counts too: it is part of the counterfactual value
     gains = choices.gains(model.counterfactual_values(behavior))
-    derivatives = _own_reach(game, behavior)[choices.infoset] * gains
+    derivatives = inspect_profile(game, behavior).own_reach[choices.infoset] * gains
     owner = game.tree.infoset_player[choices.infoset]
     own = np.take_along_axis(one - zero, owner[:, None], axis=1)[:, 0]
     return {
@@ -119,16 +110,9 @@ def _fixed(cards: int, pot: int) -> tuple[int, int]:
     one after the other action, node by node of the information set.
     """
     tree = load_game(f"kuhn(players=3,cards={cards},pot={pot})").tree
-    low = np.full((tree.n_nodes, tree.n_players), np.inf)
-    high = -low
-    low[tree.terminals] = high[tree.terminals] = tree.payoffs.table
-    for level in tree.levels[:0:-1]:
-        np.minimum.at(low, tree.parent[level], low[level])
-        np.maximum.at(high, tree.parent[level], high[level])
-    kept = set(action_labels(load_game(kuhn(cards)).tree))
-    deleted = [a for a, name in enumerate(action_labels(tree)) if name not in kept]
-    dominated = 0
-    for action in deleted:
+    low, high = payoff_bounds(tree)
+    deleted, dominated = missing_actions(tree, load_game(kuhn(cards)).tree), 0
+    for action in deleted.values():
         infoset, other = action // 2, action ^ 1  # all information sets have two actions
         better = low[tree.incoming == other] >= high[tree.incoming == action]
         dominated += bool(better[:, tree.infoset_player[infoset]].all())
@@ -179,16 +163,17 @@ def _advantages(game: Game, node: int, *, caught: bool) -> FloatArray:
 def threats(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     """How many solutions have noncredible threats, and whether payoffs depend on the measure."""
     measures = {
-        "neither": (_FULL, "raw"),
-        "differentiation only": (_FULL, "counterfactual"),
-        "removal only": (kuhn(4), "raw"),
-        "both": (kuhn(4), "counterfactual"),
+        "neither": (_FULL, "raw", _THREAT_POTS),
+        "differentiation only": (_FULL, "counterfactual", _THREAT_POTS),
+        "removal only": (kuhn(4), "raw", _THREAT_POTS),
+        "both": (kuhn(4), "counterfactual", _THREAT_POTS),
+        "pot 20": (kuhn(4), "raw", (20,)),
+        "25 removed": ("kuhn(players=3,cards=4,reduce=dominated25)", "raw", (20,)),
     }
     found = {
-        title: [_from_starts(*case, pot) for pot in _THREAT_POTS]
-        for title, case in measures.items()
+        title: [_from_starts(spec, derivative, pot) for pot in pots]
+        for title, (spec, derivative, pots) in measures.items()
     }
-    found |= {title: [_from_starts(spec, "raw", 20)] for title, spec in _AT_20.items()}
     counted = {
         title: {"threats": [sum(own) for own, _ in of], "of": [len(own) for own, _ in of]}
         for title, of in found.items()
@@ -197,7 +182,7 @@ def threats(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     started = counted["differentiation only"]["of"] + counted["both"]["of"]
     return counted | {
         "arrived": {"starts": _STARTS * len(started), "found": sum(started)},
-        "either alone": _agreement(*(found[title] for title in list(measures)[1:])),
+        "either alone": _agreement(*(found[title] for title in list(measures)[1:4])),
     }
 
 
@@ -236,7 +221,7 @@ def _threatens(game: Game, behavior: FloatArray) -> bool:
     """
     values, first = game.payoff_model().counterfactual_values(behavior), game.tree.action_start[:-1]
     losses = np.maximum.reduceat(values, first) - np.add.reduceat(behavior * values, first)
-    return bool(np.any((_own_reach(game, behavior) <= _NEVER) & (losses > _LOSS)))
+    return bool(np.any((inspect_profile(game, behavior).own_reach <= _NEVER) & (losses > _LOSS)))
 
 
 def four_cards(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from eqbench.equilibria.known import known_sets
 from eqbench.equilibria.reference import KnownSet
 from eqbench.model.gambit_text import exact_payoffs
 from eqbench.model.game import Game
+from eqbench.model.inspection import moves_to, on_the_way
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_text
 from eqbench.model.realization import RealizationPlan
@@ -48,16 +49,11 @@ def rules(_folder: Path, _jobs: Path, *, full: bool) -> Summary:
 def hands(tree: GameTree) -> Iterator[Summary]:
     """Cards in the order of the players, moves and payoffs of each hand; all players move."""
     for end, payoffs in zip(tree.terminals.tolist(), exact_payoffs(tree), strict=True):
-        node, moves, cards = end, list[str](), dict[int, int]()
-        while (parent := int(tree.parent[node])) > 0:  # the root deals
-            infoset = int(tree.infoset[parent])
-            moves.append(tree.infoset_actions[infoset][int(tree.move[node])])
-            card, _, _ = tree.infoset_labels[infoset].partition(":")
-            cards[int(tree.player[parent])] = int(card)
-            node = parent
+        way = moves_to(tree, end)
+        cards = {int(tree.infoset_player[i]): int(tree.infoset_labels[i][0]) for i, _ in way}
         yield {
             "cards": [cards[player] for player in sorted(cards)],
-            "history": " ".join(reversed(moves)),
+            "history": " ".join(tree.infoset_actions[i][move] for i, move in way),
             "payoffs": [*map(str, payoffs)],
         }
 
@@ -85,8 +81,8 @@ def _idle_edges(game: Game, profile: BehaviorProfile) -> dict[str, int]:
     tree, last = game.tree, last_sequences(game.tree)
     plan = RealizationPlan.of(game.sequence_form, profile.probabilities).weights
     first, second = (own.max(axis=0) for own in _undominated(game, last))
-    idle = ~_on_the_way(tree, plan[last].min(axis=1) > 0)
-    dominated = ~_on_the_way(tree, first * second > 0)
+    idle = ~on_the_way(tree, plan[last].min(axis=1) > 0)
+    dominated = ~on_the_way(tree, first * second > 0)
     return {
         "count": int(idle.sum()),
         "dominated": int(dominated.sum()),
@@ -114,15 +110,6 @@ def _undominated(game: Game, last: NDArray) -> list[FloatArray]:
         left = [own[~beaten.any(axis=1)] for own, beaten in zip(left, better, strict=True)]
 
 
-def _on_the_way(tree: GameTree, ends: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Nodes, bool (M,), on the way to some of the terminals (Z,)."""
-    passed = np.zeros(tree.n_nodes, dtype=bool)
-    passed[tree.terminals] = ends
-    for level in reversed(tree.levels[1:]):
-        np.logical_or.at(passed, tree.parent[level], passed[level])
-    return passed
-
-
 def family_of_kuhn3(_folder: Path, _jobs: Path, *, full: bool) -> Summary:
     """Members of the three-player family in fractions, and its formulas beyond β = 1/4."""
     game = load_game("kuhn3")
@@ -143,12 +130,10 @@ def _members(known: KnownSet) -> list[list[Fraction]]:
     if corners := corner_parameters(known):
         return corners
     choices = [_GRID[: 1 if k in known.idle else None] for k in range(len(known.parameters))]
-    inside = [[*choice] for choice in product(*choices) if _is_inside(known, np.array(choice))]
+    points = [np.array(choice) for choice in product(*choices)]
+    kept = [own for own in points if known.violations(own).max() <= 0]
+    inside = [own.tolist() for own in kept if not known.is_at_open_end(own)]
     return inside[:: max(1, len(inside) // _MOST_MEMBERS)]
-
-
-def _is_inside(known: KnownSet, point: NDArray) -> bool:
-    return bool(known.violations(point).max() <= 0) and not known.is_at_open_end(point)
 
 
 def _member(game: Game, known: KnownSet, parameters: list[Fraction]) -> Summary:

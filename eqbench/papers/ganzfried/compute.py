@@ -11,16 +11,15 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linprog
 
-from eqbench.equilibria.reference import published_sets
 from eqbench.model.gambit_text import efg_text
 from eqbench.model.game import Game
 from eqbench.model.payoff_model import SequenceFormModel
 from eqbench.model.profile import BehaviorProfile, action_labels, random_profile
 from eqbench.model.profile_json import profile_from_json, profile_text, read_profile
 from eqbench.model.realization import RealizationPlan
-from eqbench.model.sequence_form import SequenceForm
-from eqbench.model.tree import FloatArray, GameTree, IntArray
+from eqbench.model.tree import FloatArray, GameTree
 from eqbench.papers.encyclopedia.compute import hands
+from eqbench.papers.szafron import family
 from eqbench.registry import load_game
 from eqbench.store.stored_run import read_run
 from eqbench.verification import verify, verify_exactly
@@ -48,8 +47,8 @@ def conditions(_folder: Path, jobs: Path, *, full: bool) -> Summary:
     gaps, regrets = (np.array([one[name] for one in others]) for name in ("gaps", "regrets"))
     slacks = max(at[STRATEGIC]["slacks"][3:].reshape(3, 3).round(9), key=np.ptp)
     whole, pair = (games[spec].sequence_form for spec in (FULL, TWO_PLAYERS))
-    matrix = _flow(whole)[:, _owner(whole) == 0]
-    rows, columns = np.bincount(_owner(pair)).tolist()
+    matrix = whole.flow()[:, whole.sequence_player == 0]
+    rows, columns = np.bincount(pair.sequence_player).tolist()
     of_two = least_gaps(games[TWO_PLAYERS], found_by(jobs / "two_players", TWO_PLAYERS)[0])
     return {
         "E": [int(matrix.any(axis=axis).sum()) for axis in (1, 0)],
@@ -78,7 +77,7 @@ def found_by(folder: Path, game: str, solver: str = "") -> list[FloatArray]:
 
 def least_gaps(game: Game, behavior: FloatArray) -> dict[str, FloatArray]:
     """Smallest sums of x_s r_s that any multipliers leave each player, slacks r, and regrets."""
-    form, matrix = game.sequence_form, _flow(game.sequence_form)
+    form, matrix = game.sequence_form, game.sequence_form.flow()
     plans = RealizationPlan.of(form, behavior).weights.copy()
     values = SequenceFormModel(form).direct_values(plans)
     goal = 1.0 * (np.arange(len(matrix)) < form.n_players)  # x E' lambda is the roots' multipliers
@@ -86,26 +85,10 @@ def least_gaps(game: Game, behavior: FloatArray) -> dict[str, FloatArray]:
     slacks = matrix.T @ np.asarray(answer.x) - values
     measured = verify(game.tree, BehaviorProfile.of(game.tree, behavior))
     return {
-        "gaps": np.bincount(_owner(form), plans * slacks),
+        "gaps": np.bincount(form.sequence_player, plans * slacks),
         "slacks": slacks,
         "regrets": np.array(measured.regrets, dtype=float),
     }
-
-
-def _owner(form: SequenceForm) -> IntArray:
-    """Player of each sequence, (S,)."""
-    of_actions = form.infoset_player[form.sequence_infoset[form.n_players :]]
-    return np.concatenate([np.arange(form.n_players, dtype=np.int32), of_actions])
-
-
-def _flow(form: SequenceForm) -> FloatArray:
-    """E of all players, float64 (N + I, S); its first rows are those of the roots."""
-    n = form.n_players
-    matrix = np.zeros((n + form.n_infosets, form.n_sequences))
-    matrix[:n, :n] = np.eye(n)
-    matrix[n + np.arange(form.n_infosets), form.parent] = -1
-    matrix[n + form.sequence_infoset[n:], np.arange(n, form.n_sequences)] = 1
-    return matrix
 
 
 def hand(_folder: Path, _jobs: Path, *, full: bool) -> Summary:
@@ -122,7 +105,7 @@ def hand(_folder: Path, _jobs: Path, *, full: bool) -> Summary:
 _HALF, _NOTHING = Fraction(1, 2), Fraction(0)
 # The paper says that its solution is in the family but for a33 = 0, and for a half that it names
 # c32 (check, bet) and describes as c33 (bet, fold), which is 1/2 - b32 in the family at beta = 0.
-READINGS: dict[str, dict[str, Fraction]] = {
+READINGS: dict[str, family.Values] = {
     "family": {},
     "as_named": {"a33": _NOTHING, "c32": _HALF},
     "as_described": {"a33": _NOTHING, "c33": _HALF},
@@ -138,7 +121,8 @@ def readings(folder: Path, _jobs: Path, *, full: bool) -> Summary:
     quarter = Fraction(1, 4)
     eighths, quarters = ([Fraction(k, n) for k in range(5)] for n in (8, 4))
     for name, changed in READINGS.items():
-        text = profile_text(load_game(FULL).tree, _member(quarter, quarter, changed), FULL)
+        profile = family.profile(_member(quarter, quarter, changed))
+        text = profile_text(load_game(FULL).tree, profile, FULL)
         (folder / f"{name}.json").write_text(text, encoding="utf-8")
     return {
         "readings": {
@@ -153,17 +137,13 @@ def readings(folder: Path, _jobs: Path, *, full: bool) -> Summary:
     }
 
 
-def _member(b32: Fraction, c11: Fraction, changed: dict[str, Fraction]) -> BehaviorProfile:
+def _member(b32: Fraction, c11: Fraction, changed: family.Values) -> family.Values:
     """The family's member with beta = 0 and c34 = 0, with some frequencies changed."""
-    sets = published_sets(load_game(FULL))
-    known = next(one for one in sets if one.name == "szafron:0<c11<1/2")
-    parameters = dict.fromkeys(known.parameters, _NOTHING)
-    names = known.exact.names(parameters | {"b32": b32, "c11": c11, "c33": _HALF - b32}) | changed
-    return known.layout.exact_profile([names[variable] for variable in known.layout.variables])
+    return family.member({"b32": b32, "c11": c11, "c33": _HALF - b32}) | changed
 
 
-def _measured(profile: BehaviorProfile) -> Summary:
-    found = verify_exactly(load_game(FULL).tree, profile)
+def _measured(values: family.Values) -> Summary:
+    found = family.measured(values)
     return {"regrets": [*map(str, found.regrets)], "payoffs": [*map(str, found.payoffs)]}
 
 

@@ -24,11 +24,11 @@ from numpy.typing import NDArray
 
 from eqbench.documents import read_file
 from eqbench.model.game import Game
-from eqbench.model.profile import BehaviorProfile, action_labels
+from eqbench.model.profile import BehaviorProfile
 from eqbench.model.realization import shares
 from eqbench.model.sequence_form import SequenceForm
-from eqbench.model.tree import GameTree
 from eqbench.registry import load_game
+from eqbench.studies.branch import missing_actions
 from eqbench.verification import verify
 
 NEVER = -1
@@ -61,12 +61,6 @@ def program(folder: Path, _jobs: Path, *, full: bool) -> dict[str, Any]:
     sizes = {n: {"nodes": trees[n].n_nodes} | model_sizes(form, columns[n], n) for n in trees}
     said = {n: _solve(game, columns[n], folder / f"{n}.log") for n in asked}
     return {"models": sizes, "removed": list(missing[22]), "gurobi": said}
-
-
-def missing_actions(full: GameTree, reduced: GameTree) -> dict[str, int]:
-    """Actions that a reduced game lacks, by ``player|information set|action``."""
-    left = set(action_labels(reduced))
-    return {name: action for action, name in enumerate(action_labels(full)) if name not in left}
 
 
 def columns_left(form: SequenceForm, removed: Sequence[int]) -> NDArray[np.int64]:

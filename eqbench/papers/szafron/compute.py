@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import cache
-from itertools import product
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -15,13 +14,12 @@ from typing import Any
 import numpy as np
 
 from eqbench.equilibria.expressions import evaluate
-from eqbench.model.builder import Place, TreeBuilder
+from eqbench.model.inspection import moves_to, payoff_bounds
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_text
-from eqbench.model.tree import TERMINAL
 from eqbench.papers.szafron import family
 from eqbench.papers.szafron.family import HALF, PRINTED, Values
-from eqbench.report.tree_drawing import draw_tree, payoff_rows, play_of
+from eqbench.report.tree_drawing import draw_tree, part_of, payoff_rows, play_of
 
 _LETTERS = {"check": "K", "bet": "B", "fold": "F", "call": "C"}
 
@@ -67,13 +65,8 @@ def rules(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
 
 def decisions(node: int) -> list[tuple[str, int, str]]:
     """Frequency, move and action of each decision on the way to a node."""
-    tree, found = family.kuhn3().tree, []
-    while (parent := int(tree.parent[node])) > 0:
-        infoset, move = int(tree.infoset[parent]), int(tree.move[node])
-        action = tree.infoset_actions[infoset][move]
-        found.append((family.names_by_infoset()[infoset], move, action))
-        node = parent
-    return found[::-1]
+    tree, names = family.kuhn3().tree, family.names_by_infoset()
+    return [(names[i], move, tree.infoset_actions[i][move]) for i, move in moves_to(tree, node)]
 
 
 def histories() -> list[tuple[str, str]]:
@@ -93,23 +86,7 @@ def histories() -> list[tuple[str, str]]:
 
 def _draw(path: Path, title: str, shown: list[bool], values: Values) -> None:
     """Write the part of the tree that is shown as SVG, with frequencies if there are any."""
-    tree, builder = family.kuhn3().tree, TreeBuilder(family.kuhn3().tree.players)
-
-    def below(node: int) -> list[int]:
-        return [child for child in np.flatnonzero(tree.parent == node).tolist() if shown[child]]
-
-    payoffs = dict(zip(tree.terminals.tolist(), payoff_rows(tree), strict=True))
-    root = builder.chance(None, [Fraction(1, len(below(0)))] * len(below(0)))
-    waiting: list[tuple[int, Place]] = [(node, (root, k)) for k, node in enumerate(below(0))]
-    for node, place in waiting:
-        if tree.player[node] == TERMINAL:
-            builder.terminal(place, payoffs[node])
-            continue
-        label = tree.infoset_labels[int(tree.infoset[node])]
-        actions = [decisions(child)[-1][2] for child in below(node)]
-        own = builder.decision(place, int(tree.player[node]), label, actions)
-        waiting += [(child, (own, move)) for move, child in enumerate(below(node))]
-    part, behavior = builder.tree(), None
+    part, behavior = part_of(family.kuhn3().tree, shown), None
     if values:
         named = {place: values[name] for name, place in family.places().items()}
         owners = zip(part.infoset_player, part.infoset_labels, strict=True)
@@ -235,20 +212,12 @@ def dominance() -> dict[str, dict[str, Any]]:
     Over all histories of the information set and all that may be played afterwards; an interval
     that may be too wide, but never too narrow.
     """
-    tree = family.kuhn3().tree
-    payoffs: dict[int, list[list[Any]]] = defaultdict(list)
-    for node, own in zip(tree.terminals.tolist(), payoff_rows(tree), strict=True):
-        while node:
-            payoffs[node].append(own)
-            node = int(tree.parent[node])
-    found = {}
+    tree, found = family.kuhn3().tree, {}
+    bounds = payoff_bounds(tree)
     for name in family.necessary():
-        player, nodes = "abc".index(name[0]), family.nodes_of(name)
-        pairs = [np.flatnonzero(tree.parent == node).tolist() for node in nodes]
-        gains = [
-            int(bold[player] - meek[player])
-            for below in pairs
-            for meek, bold in product(*(payoffs[child] for child in below))
-        ]
-        found[name] = {"histories": len(pairs), "least": min(gains), "most": max(gains)}
+        nodes, player = family.nodes_of(name), "abc".index(name[0])
+        meek, bold = np.array([np.flatnonzero(tree.parent == node) for node in nodes]).T
+        low, high = (own[:, player] for own in bounds)
+        least, most = (low[bold] - high[meek]).min(), (high[bold] - low[meek]).max()
+        found[name] = {"histories": len(nodes), "least": int(least), "most": int(most)}
     return found

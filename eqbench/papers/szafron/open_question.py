@@ -15,11 +15,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.spatial import KDTree
 
 from eqbench.equilibria import Identifier
-from eqbench.equilibria.identity import outcome_distribution
-from eqbench.equilibria.nearest import nearest_member
+from eqbench.equilibria.dimension import equalized
+from eqbench.equilibria.identity import different, outcome_distribution
 from eqbench.model.inspection import infoset_reach
 from eqbench.model.profile import BehaviorProfile, random_profile
 from eqbench.model.profile_json import profile_from_json, read_profile
@@ -38,8 +37,6 @@ MOVED = 1e-3  # largest difference of a frequency that polishing may make up
 REACHED = 1e-6  # reach from which on Table 2 must hold
 # smallest frequency of an action that counts as played; iterates leave traces of several sizes
 SUPPORTS = (1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
-_ROUNDS = 8
-_CUT = 1e-9  # of singular values; smaller ones belong to directions in which nothing changes
 _BINS = 25
 _MOST_DOTS = 600  # in the picture of payoffs
 _PAYOFFS = ["payoff_P1", "payoff_P2", "payoff_P3"]
@@ -103,36 +100,10 @@ def settled(behavior: FloatArray, regret: float) -> dict[str, Any]:
 
 
 def polished(behavior: FloatArray) -> Iterator[BehaviorProfile]:
-    """Profiles near `behavior`, float64 (A,), in which actions in use are equally good.
-
-    One for each guess of what is in use, if the Newton steps of least length stay within the
-    simplices. Whether nothing else is better is for the verifier to say.
-    """
-    tree, model = kuhn3().tree, kuhn3().payoff_model()
-    owner = np.repeat(np.arange(tree.n_infosets), np.diff(tree.action_start))
-
-    def normalized(frequencies: FloatArray) -> FloatArray:
-        return frequencies / np.bincount(owner, frequencies)[owner]
-
+    """Profiles near `behavior` in which actions in use are equally good, by guess of these."""
     for support in SUPPORTS:
-        used = behavior > support
-        current = normalized(np.where(used, behavior, 0.0))
-        reached = (infoset_reach(tree, current) > 0)[owner]
-        first = np.unique(np.where(used, owner, -1), return_index=True)[1][-tree.n_infosets :]
-        others = np.setdiff1d(np.flatnonzero(used), first)
-        moves = np.zeros((tree.n_actions, len(others)))
-        moves[others, np.arange(len(others))] = 1.0
-        moves[first[owner[others]], np.arange(len(others))] = -1.0
-        rows = others[reached[others]]
-        for _ in range(_ROUNDS):
-            values, jacobian = model.counterfactual_values(current), model.jacobian(current)
-            gaps = values[rows] - values[first[owner[rows]]]
-            slopes = (jacobian[rows] - jacobian[first[owner[rows]]]) @ moves
-            current = current + moves @ np.linalg.lstsq(slopes, -gaps, rcond=_CUT)[0]
-            if current.min() < -support:
-                break
-        else:
-            yield BehaviorProfile.of(tree, normalized(np.clip(current, 0.0, None)))
+        if (better := equalized(kuhn3(), behavior, support)) is not None:
+            yield BehaviorProfile.of(kuhn3().tree, better)
 
 
 def _summary(found: pd.DataFrame) -> dict[str, Any]:
@@ -156,14 +127,8 @@ def _summary(found: pd.DataFrame) -> dict[str, Any]:
 
 
 def _different(rows: Sequence[FloatArray]) -> int:
-    """Count the points that are left if those within `DIFFERENT` of one that is left are not."""
-    left = np.ones(len(rows), dtype=bool)
-    tree = KDTree(np.array(rows) if len(rows) else np.zeros((1, 1)))
-    for k, row in enumerate(rows):
-        if left[k]:
-            left[tree.query_ball_point(row, DIFFERENT, p=np.inf)] = False
-            left[k] = True
-    return int(left.sum())
+    """Count the points that differ from all before them."""
+    return len(different(np.array(rows), np.arange(len(rows)), DIFFERENT)[0])
 
 
 def _largest(found: pd.DataFrame) -> dict[str, float | None]:
@@ -186,22 +151,11 @@ def _largest(found: pd.DataFrame) -> dict[str, float | None]:
 def _unfinished(best: pd.DataFrame) -> dict[str, Any]:
     """Measure how near the family cells without an equilibrium and profiles at random are."""
     rng = np.random.default_rng(0)
-    at_random = [family_distance(random_profile(kuhn3().tree, rng)) for _ in range(20)]
-    distances = [family_distance(_behavior(file)) for file in best["profile"]]
+    distance = Identifier(kuhn3()).distance
+    at_random = [distance(random_profile(kuhn3().tree, rng)) for _ in range(20)]
+    distances = [distance(_behavior(file)) for file in best["profile"]]
     rows = best.assign(distance=distances)[["solver", "max_regret", "distance"]]
     return {"runs": rows.to_dict("records"), "at random": min(at_random)}
-
-
-def family_distance(behavior: FloatArray) -> float:
-    """Largest difference of an outcome's probability to the nearest member of the family."""
-    layout, distances = family.layout(), []
-    reach = infoset_reach(kuhn3().tree, behavior)[layout.infoset]
-    for known in family.family().values():
-        parameters = nearest_member(known, layout.frequencies(behavior), reach)
-        nearest = layout.behavior(known.frequencies(parameters))
-        outcomes = [outcome_distribution(kuhn3(), own) for own in (behavior, nearest)]
-        distances.append(float(np.abs(np.subtract(*outcomes)).max()))
-    return min(distances)
 
 
 def _draw(found: pd.DataFrame, folder: Path) -> None:
