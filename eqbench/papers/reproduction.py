@@ -12,7 +12,7 @@ from eqbench.documents import convert
 from eqbench.errors import EqbenchError, UsageError, nearest
 from eqbench.papers.jobs import JobFolder, JobRecord, wanted_jobs
 from eqbench.papers.pages import claim_report, part_report, points_csv, short_report, texts
-from eqbench.papers.paper import Paper, find_paper, load_paper, shipped
+from eqbench.papers.paper import SHIPPED, Paper, load_paper
 from eqbench.papers.request import ReproduceRequest
 from eqbench.papers.verdicts import SCHEMA, judge
 from eqbench.report.rows import Report, Table
@@ -30,13 +30,12 @@ class Reproduction(Study[ReproduceRequest]):
 
     def __init__(self, request: ReproduceRequest, *, figures: bool = False) -> None:
         super().__init__(request, figures=figures)
-        names = request.sources or (() if request.paper else tuple(shipped()))
-        folders = [*map(find_paper, dict.fromkeys(names)), *map(Path, request.paper)]
+        names = request.sources or (() if request.paper else tuple(SHIPPED))
+        _check_known("paper", names, SHIPPED)
+        folders = [*(SHIPPED[name] for name in dict.fromkeys(names)), *map(Path, request.paper)]
         self.papers = [load_paper(folder) for folder in folders]
         known = [job.name for paper in self.papers for job in paper.jobs]
-        for name in (*request.only, *request.again):
-            if name not in known:
-                raise UsageError(f"unknown job {name!r}: {nearest(name, known)}")
+        _check_known("job", (*request.only, *request.again), known)
         self._jobs = {
             f"{paper.name}/{job.name}": (paper, job)
             for paper in self.papers
@@ -169,6 +168,12 @@ class ReproductionFolder(StudyFolder):
             raise
         except Exception as error:
             raise _mistake(self.path, error) from error
+
+
+def _check_known(what: str, names: Iterable[str], known: Collection[str]) -> None:
+    for name in names:
+        if name not in known:
+            raise UsageError(f"unknown {what} {name!r}: {nearest(name, known)}")
 
 
 def _mistake(folder: Path, error: Exception) -> EqbenchError:

@@ -10,7 +10,7 @@ from msgspec.structs import asdict
 
 from eqbench.errors import UsageError
 from eqbench.papers.checks import Missing, difference, entries_of, passes, shown
-from eqbench.papers.jobs import JobFolder
+from eqbench.papers.jobs import JobFolder, function_of
 from eqbench.papers.paper import Attachment, Claim, Figure, Paper, Part
 from eqbench.papers.stored import CheckedJobs, NotStoredError
 
@@ -44,7 +44,7 @@ class Facts:
     def of(self, target: str) -> tuple[Any, list[str]]:
         """What a function finds, and the jobs that it has read; what it raises is a bug."""
         if target not in self._known:
-            self._known[target] = self.read(self._paper.function(target))
+            self._known[target] = self.read(function_of(self._paper.folder, target))
         return self._known[target]
 
     def read(self, function: Callable[[CheckedJobs], Any]) -> tuple[Any, list[str]]:
