@@ -65,11 +65,10 @@ class Job(Closed, frozen=True):
 
 
 class JobRecord(TypedDict):
-    """How a job went; times in seconds.
+    """How a job went; the exit code is negative for a signal.
 
     `words` is what was run, by which a stored job is known again, `command` the same for people,
-    `inputs` when the jobs that it needs had ended. The exit code is that of the process, negative
-    for a signal.
+    `inputs` when the jobs that it needs had ended.
     """
 
     command: str
@@ -83,10 +82,9 @@ class JobRecord(TypedDict):
 
 
 def wanted_jobs(jobs: Sequence[Job], *, full: bool, only: Sequence[str] = ()) -> list[Job]:
-    """The jobs to run for this extent, each after those that it needs.
+    """The jobs to run for this extent (of `only`, if it names some), each after those it needs.
 
-    If `only` names some, these with what they need. UsageError if a job needs one that there is
-    not, or needs itself: a mistake of the paper's author.
+    UsageError if a job needs one that there is not, or needs itself.
     """
     by_name = {job.name: job for job in jobs}
     ordered: dict[str, Job] = {}

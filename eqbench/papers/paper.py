@@ -1,9 +1,6 @@
 """A paper as data: ``paper.toml``, ``claims.csv``, and the functions that its facts come from.
 
-``paper.toml`` holds the citation, the parts with their notes and figures, and the jobs.
-``claims.csv`` holds a line for each claim: where it stands, what is printed, which fact of ours
-answers it, and how the two are compared. ``facts.py`` holds functions that read what the jobs have
-stored; ``compute.py`` what no command computes.
+``docs/how_to/add_a_paper.md`` describes these files.
 """
 
 from __future__ import annotations
@@ -106,11 +103,7 @@ class Paper:
 
 
 def load_paper(folder: Path) -> Paper:
-    """Read a paper from its folder.
-
-    UsageError if a file is missing or not as it should be; the message names the file and the
-    place.
-    """
+    """Read a paper; UsageError, with file and place, if something is not as it should be."""
     file = folder / "paper.toml"
     try:
         data = json.dumps(tomllib.loads(read_file(file).decode()))  # it holds no dates
@@ -170,10 +163,7 @@ def _jobs(given: Job, lists: Mapping[str, list[str]], folder: Path) -> Iterator[
 
 
 def _repeated(text: str, lists: Mapping[str, list[str]]) -> str:
-    """A text in which a word with ``*name`` stands for each value of the list of that name.
-
-    The option before it is repeated with it.
-    """
+    """A text with a word with ``*name``, and the option before it, for each value of that list."""
 
     def values(match: re.Match[str]) -> str:
         option, before, name, after = match.groups(default="")

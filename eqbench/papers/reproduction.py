@@ -5,6 +5,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -51,9 +52,7 @@ class Reproduction(Study[ReproduceRequest]):
 
     def preview(self) -> Report | None:
         """Return the list of the jobs, if that is all that is wanted."""
-        if not self.request.listed:
-            return None
-        return Report(tuple(map(self._list, self.papers)))
+        return Report(tuple(map(self._list, self.papers))) if self.request.listed else None
 
     def _list(self, paper: Paper) -> Table:
         lines = []
@@ -112,11 +111,9 @@ class Reproduction(Study[ReproduceRequest]):
 
     def draw(self, folder: Path, document: Mapping[str, Any]) -> Iterable[Path | str]:
         """Write the pages."""
-        if not self._judged:
-            return
-        names = [paper.name for paper in self.papers]
-        points = {"points.csv": points_csv(names, folder)}
-        yield from write_texts(folder, texts(self._judged) | points)
+        if self._judged:
+            points = points_csv([paper.name for paper in self.papers], folder)
+            yield from write_texts(folder, texts(self._judged) | {"points.csv": points})
 
     def ending(self, document: Mapping[str, Any]) -> tuple[int, str]:
         """Return 1 if a job failed."""
@@ -199,8 +196,7 @@ def _said(part: str, record: Mapping[str, Any], done: int, total: int) -> str:
 
 def _without_pictures(paper: Mapping[str, Any]) -> dict[str, Any]:
     """A paper with its verdicts, without the text of its pictures."""
-    parts = []
-    for part in paper["parts"]:
-        bare = [{k: v for k, v in picture.items() if k != "svg"} for picture in part["pictures"]]
-        parts.append(part | {"pictures": bare})
-    return {**paper, "parts": parts}
+    bare = deepcopy(dict(paper))
+    for picture in (picture for part in bare["parts"] for picture in part["pictures"]):
+        del picture["svg"]
+    return bare

@@ -26,10 +26,7 @@ class Facts:
         self._known: dict[str, tuple[Any, list[str]]] = {}
 
     def at(self, path: str) -> tuple[Any, list[str]]:
-        """The value at ``function/key/key``, and the jobs that the function has read.
-
-        KeyError if there is no such key: a mistake of the paper's author.
-        """
+        """The value at ``function/key/key``, and the jobs that the function has read."""
         name, *keys = path.split("/")
         value, jobs = self.of(name)
         for key in keys:
@@ -49,12 +46,12 @@ class Facts:
 
     def read(self, function: Callable[[CheckedJobs], Any]) -> tuple[Any, list[str]]:
         """What is read off the jobs, `Missing` if one of them was not run, and their names."""
-        self._stored.listen()
+        self._stored.used = []
         try:
             value = function(self._stored)
         except NotStoredError as error:
             value = Missing(str(error))
-        return value, list(self._stored.used)
+        return value, self._stored.used
 
 
 def judge(paper: Paper, folder: JobFolder) -> dict[str, Any]:
@@ -121,16 +118,14 @@ def verdict_of(claim: Claim, value: Any, facts: Facts) -> tuple[str, str, str]:
     """Verdict, our value as text, and what there is to say."""
     if isinstance(value, Missing):
         return "not_attempted", "not attempted", value.why
-    ours = shown(value)
-    holds = passes(claim.check, value, claim.printed)
+    ours, holds = shown(value), passes(claim.check, value, claim.printed)
     if holds:
         return "reproduced", ours, claim.note
-    if holds is None:
-        return "not_attempted", ours, "; ".join(filter(None, ("a bound only", claim.note)))
-    by = difference(value, claim.printed)
-    if claim.evidence and _is_wrong(claim, facts):
+    if holds is False and claim.evidence and _is_wrong(claim, facts):
         return "source_error", ours, claim.note or f"{claim.evidence} was checked"
-    return "differs", ours, "; ".join(filter(None, (by, claim.note))) or f"not {claim.check}"
+    by = "a bound only" if holds is None else difference(value, claim.printed)
+    detail = "; ".join(filter(None, (by, claim.note))) or f"not {claim.check}"
+    return "not_attempted" if holds is None else "differs", ours, detail
 
 
 def _is_wrong(claim: Claim, facts: Facts) -> bool:
@@ -145,11 +140,10 @@ def _is_wrong(claim: Claim, facts: Facts) -> bool:
 def _figure(figure: Figure, facts: Facts) -> dict[str, Any]:
     """A figure with its picture as SVG, or why it is missing."""
     job, _, file = figure.file.partition("/")
-    svg, jobs = (
-        facts.of(figure.draw)
-        if figure.draw
-        else facts.read(lambda stored: stored[job].text(file) if file else stored[job].printed)
-    )
+    if figure.draw:
+        svg, jobs = facts.of(figure.draw)
+    else:
+        svg, jobs = facts.read(lambda stored: stored[job].text(file or f"../{job}.out"))
     missing = svg.why if isinstance(svg, Missing) else ""
     return {
         "title": figure.title,
