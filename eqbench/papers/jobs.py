@@ -37,10 +37,7 @@ class Closed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Job(Closed, frozen=True):
-    """A command of eqbench, or a computation that only a paper needs.
-
-    ``docs/how_to/add_a_paper.md`` says what its entries are for; `folder` is that of the paper.
-    """
+    """A command or computation with its entries of ``paper.toml``; `folder` is the paper's."""
 
     name: str
     command: str = ""
@@ -104,10 +101,7 @@ def wanted_jobs(jobs: Sequence[Job], *, full: bool, only: Sequence[str] = ()) ->
 
 
 class JobFolder:
-    """The folder in which the jobs of one paper lie, and how they get there.
-
-    It holds a folder for each job; `record` says how a job went, by its name, if it was run.
-    """
+    """Where the jobs of a paper lie; `record` says how one went, by its name, if it was run."""
 
     def __init__(
         self, paper: str, path: Path, record: Callable[[str], JobRecord | None], *, full: bool

@@ -20,11 +20,11 @@ from eqbench.store.run_folder import LINES
 from eqbench.studies.frame import legend
 from eqbench.text import cell_text
 
-_WORDS = dict(
-    zip(VERDICTS, ("reproduced", "differs", "error in the source", "not attempted"), strict=True)
-)
-_SIGNS = dict(zip(VERDICTS, ("✓", "≠", "✗ source", "–"), strict=True))
-_KINDS = dict(zip(VERDICTS, ("good", "bad", "fair", "idle"), strict=True))
+_WORDS = {verdict: verdict.replace("_", " ") for verdict in VERDICTS} | {
+    "source_error": "error in the source"
+}
+_SIGNS = {"reproduced": "✓", "differs": "≠", "source_error": "✗ source", "not_attempted": "–"}
+_KINDS = {"reproduced": "good", "differs": "bad", "source_error": "fair", "not_attempted": "idle"}
 _NOT_AS_PRINTED = ("differs", "source_error")
 _CLAIM_COLUMNS = ("row", "column", "theirs", "ours", "verdict", "detail", "jobs")
 _JOB_COLUMNS = ("name", "command", "run", "elapsed_s")

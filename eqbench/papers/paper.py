@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -19,7 +18,7 @@ from typing import Any
 from msgspec import field
 from msgspec.structs import replace
 
-from eqbench.documents import decode, read_file
+from eqbench.documents import convert, read_file
 from eqbench.errors import DocumentError, UsageError, nearest
 from eqbench.papers.jobs import Closed, Job
 
@@ -71,6 +70,7 @@ class Attachment(Closed, frozen=True):
     file: str
 
 
+# their names in paper.toml; claims have a file of their own
 _ENTRIES = {"figures": "figure", "files": "file", "claims": "claims.csv"}
 
 
@@ -106,11 +106,10 @@ def load_paper(folder: Path) -> Paper:
     """Read a paper; UsageError, with file and place, if something is not as it should be."""
     file = folder / "paper.toml"
     try:
-        data = json.dumps(tomllib.loads(read_file(file).decode()))  # it holds no dates
-        document = decode(data, _Document, str(file))
+        document = convert(tomllib.loads(read_file(file).decode()), _Document, str(file))
     except OSError as error:
         raise UsageError(f"cannot read the paper {file}: {error.strerror}") from None
-    except (TypeError, ValueError, DocumentError) as error:
+    except (ValueError, DocumentError) as error:
         raise UsageError(f"{file}: {error}") from None
     claims = _claims(folder / "claims.csv", [part.title for part in document.part])
     parts = tuple(replace(part, claims=tuple(claims[part.title])) for part in document.part)

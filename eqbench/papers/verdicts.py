@@ -121,11 +121,12 @@ def verdict_of(claim: Claim, value: Any, facts: Facts) -> tuple[str, str, str]:
     ours, holds = shown(value), passes(claim.check, value, claim.printed)
     if holds:
         return "reproduced", ours, claim.note
-    if holds is False and claim.evidence and _is_wrong(claim, facts):
+    if holds is None:
+        return "not_attempted", ours, "; ".join(filter(None, ("a bound only", claim.note)))
+    if claim.evidence and _is_wrong(claim, facts):
         return "source_error", ours, claim.note or f"{claim.evidence} was checked"
-    by = "a bound only" if holds is None else difference(value, claim.printed)
-    detail = "; ".join(filter(None, (by, claim.note))) or f"not {claim.check}"
-    return "not_attempted" if holds is None else "differs", ours, detail
+    by = filter(None, (difference(value, claim.printed), claim.note))
+    return "differs", ours, "; ".join(by) or f"not {claim.check}"
 
 
 def _is_wrong(claim: Claim, facts: Facts) -> bool:
