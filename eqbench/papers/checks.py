@@ -3,12 +3,10 @@
     check = term { "and" term }
     term  = [ key ":" ] ( relation [ value ] | value-free word )
 
-``docs/how_to/add_a_paper.md`` has the table of the relations and words. Where a relation has no
-value of its own, it is held against the number that is printed, which may follow a formula and
-``=``. A value may be ``printed``, or another entry of the table, as in ``equilibria: = [members]``.
-With a key, the term is about that entry of a table only; ``max``, ``min`` and ``count`` are keys of
-all lists and tables. Of several values, as a list or a table, all must pass (and there must be
-one), but for ``=``, ``has``, ``rises`` and ``falls``, which are about the whole list.
+``docs/how_to/add_a_paper.md`` has the table of the relations and words. The number that is printed
+may follow a formula and ``=``. A value may be ``printed``, or another entry of the table, as in
+``equilibria: = [members]``; ``max``, ``min`` and ``count`` are keys of all lists and tables.
+``=``, ``has``, ``rises`` and ``falls`` are about the whole list.
 """
 
 from __future__ import annotations
@@ -59,10 +57,7 @@ class Missing:
 
 
 def number_in(text: str) -> tuple[Fraction, Fraction]:
-    """The only number in a text or behind its last ``=``, and half a unit of its last digit.
-
-    UsageError if there is none, or are several.
-    """
+    """The only number in a text or behind its last ``=``, and half a unit of its last digit."""
     found = NUMBER.findall(text.rpartition("=")[2])
     if len(found) != 1:
         raise UsageError(f"{text!r} has {len(found)} numbers; give the check a value of its own")

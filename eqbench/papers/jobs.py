@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import msgspec
 
@@ -27,7 +27,7 @@ from eqbench.errors import UsageError
 from eqbench.model.cache import source_hash
 
 # what goes on in its own folder after a break; the others are begun again
-_RESUMABLE = (("run",), ("ranges",), ("trace",))
+_RESUMABLE = (["run"], ["ranges"], ["trace"])
 _SLICE_S = 0.2
 _IMPORT = re.compile(r"^ *(?:from|import) [^(\n]*(?:\([^)]*\))?", re.MULTILINE)
 
@@ -36,40 +36,24 @@ class Closed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A table of ``paper.toml``, which has no other keys than its fields."""
 
 
-class Job(Closed, frozen=True, rename={"typed": "command", "typed_in_full": "full_command"}):
-    """A command of eqbench, or a computation that only a paper needs.
-
-    ``docs/how_to/add_a_paper.md`` says what its entries are for.
-
-    Attributes
-    ----------
-    typed, typed_in_full : the entries ``command``, what follows ``eqbench`` without ``--out``, and
-        ``full_command``
-    compute : instead, ``module:function`` of the paper, called as ``function(folder, jobs,
-        full=…)`` in a process of its own with its folder and that of all jobs; what it returns,
-        JSON values, becomes ``summary.json``
-    folder : of the paper
-    """
+class Job(Closed, frozen=True):
+    """A command or computation with its entries of ``paper.toml``; `folder` is the paper's."""
 
     name: str
-    typed: str = ""
+    command: str = ""
     compute: str = ""
     needs: tuple[str, ...] = ()
     full: bool = False
-    typed_in_full: str = ""
+    full_command: str = ""
+    each: dict[str, list[str]] = {}
     out: bool = True
     alone: bool = False
     accept: tuple[int, ...] = (0,)
     folder: Path = Path()
 
-    @property
-    def command(self) -> tuple[str, ...]:
-        """Words of the command, empty if it is a computation."""
-        return self.words(full=False)
-
-    def words(self, *, full: bool) -> tuple[str, ...]:
-        """Words of the command for this extent."""
-        return tuple(shlex.split((self.typed_in_full if full else "") or self.typed))
+    def words(self, *, full: bool) -> list[str]:
+        """Words of the command for this extent, none if it is a computation."""
+        return shlex.split((self.full_command if full else "") or self.command)
 
     def required(self, *, full: bool) -> frozenset[str]:
         """Names of the jobs that have to be done before."""
@@ -78,11 +62,10 @@ class Job(Closed, frozen=True, rename={"typed": "command", "typed_in_full": "ful
 
 
 class JobRecord(TypedDict):
-    """How a job went; times in seconds.
+    """How a job went; the exit code is negative for a signal.
 
     `words` is what was run, by which a stored job is known again, `command` the same for people,
-    `inputs` when the jobs that it needs had ended. The exit code is that of the process, negative
-    for a signal.
+    `inputs` when the jobs that it needs had ended.
     """
 
     command: str
@@ -96,10 +79,9 @@ class JobRecord(TypedDict):
 
 
 def wanted_jobs(jobs: Sequence[Job], *, full: bool, only: Sequence[str] = ()) -> list[Job]:
-    """The jobs to run for this extent, each after those that it needs.
+    """The jobs to run for this extent (of `only`, if it names some), each after those it needs.
 
-    If `only` names some, these with what they need. UsageError if a job needs one that there is
-    not, or needs itself: a mistake of the paper's author.
+    UsageError if a job needs one that there is not, or needs itself.
     """
     by_name = {job.name: job for job in jobs}
     ordered: dict[str, Job] = {}
@@ -119,10 +101,7 @@ def wanted_jobs(jobs: Sequence[Job], *, full: bool, only: Sequence[str] = ()) ->
 
 
 class JobFolder:
-    """The folder in which the jobs of one paper lie, and how they get there.
-
-    It holds a folder for each job; `record` says how a job went, by its name, if it was run.
-    """
+    """Where the jobs of a paper lie; `record` says how one went, by its name, if it was run."""
 
     def __init__(
         self, paper: str, path: Path, record: Callable[[str], JobRecord | None], *, full: bool
@@ -168,7 +147,7 @@ class JobFolder:
 
     def _identity(self, job: Job) -> list[str]:
         if not job.compute:
-            return list(job.words(full=self.full))
+            return job.words(full=self.full)
         extent = ["--full"] if self.full else []
         return [job.compute, *extent, source_digest(job.folder, job.compute.partition(":")[0])]
 
@@ -241,25 +220,28 @@ def source_digest(folder: Path, module: str) -> str:
     return source_hash(sorted(sources))
 
 
-def module_of(folder: Path, name: str) -> ModuleType:
-    """A module of a paper, which may import its neighbors relatively.
+def function_of(folder: Path, target: str) -> Callable[..., Any]:
+    """The function ``module:name`` of a paper; that of its facts unless a module is named.
 
-    UsageError if the paper has no such module.
+    Its modules may import their neighbors relatively. UsageError if there is no such function.
     """
-    if not (folder / f"{name}.py").is_file():
-        raise UsageError(f"the paper {folder} has no file {name}.py")
+    module, _, name = target.rpartition(":")
+    file = folder / f"{module or 'facts'}.py"
+    if not file.is_file():
+        raise UsageError(f"the paper {folder} has no file {file.name}")
     package, place = f"eqbench.papers.{folder.name}", folder.resolve()
     if place.parent != Path(__file__).resolve().parent:
         package = f"eqbench_paper_{source_hash((), str(place))}"
         sys.modules.setdefault(package, ModuleType(package)).__path__ = [str(place)]
-    return importlib.import_module(f"{package}.{name}")
+    found = getattr(importlib.import_module(f"{package}.{file.stem}"), name, None)
+    if name.startswith("_") or not callable(found):
+        raise UsageError(f"{file} has no function {name!r}")
+    return found
 
 
 def _compute(paper: str, target: str, folder: str, jobs: str, extent: str = "") -> None:
     """Call a function of a paper and keep what it returns; this is the process of a job."""
-    module, _, name = target.partition(":")
-    function = getattr(module_of(Path(paper), module), name)
-    document = function(Path(folder), Path(jobs), full=extent == "full")
+    document = function_of(Path(paper), target)(Path(folder), Path(jobs), full=extent == "full")
     text = json.dumps(document, indent=1, allow_nan=False) + "\n"
     (Path(folder) / "summary.json").write_text(text, encoding="utf-8")
 

@@ -17,9 +17,10 @@ from eqbench.report.markdown import markdown
 from eqbench.report.rows import Column, Report, Row, Table
 from eqbench.store.results import load_equilibria
 from eqbench.store.run_folder import LINES
+from eqbench.studies.frame import legend
 from eqbench.text import cell_text
 
-WORDS = {verdict: verdict.replace("_", " ") for verdict in VERDICTS} | {
+_WORDS = {verdict: verdict.replace("_", " ") for verdict in VERDICTS} | {
     "source_error": "error in the source"
 }
 _SIGNS = {"reproduced": "✓", "differs": "≠", "source_error": "✗ source", "not_attempted": "–"}
@@ -29,24 +30,6 @@ _CLAIM_COLUMNS = ("row", "column", "theirs", "ours", "verdict", "detail", "jobs"
 _JOB_COLUMNS = ("name", "command", "run", "elapsed_s")
 _HEADS = ("claim", "theirs", "ours", "verdict", "detail", "job")  # of claims as a list
 _FEW = 8  # rows of a table that needs no fields to filter them
-_MEANING = (
-    "Reproduced: what eqbench stored agrees with what is printed, to its last digit unless the "
-    "part says otherwise. Differs: it does not, and the line says by how much. Error in the "
-    "source: what is printed fails a check that was run, which the line names. Not attempted: "
-    "with the reason."
-)
-_LEGEND = (
-    "✓ reproduced, ≠ differs, ✗ error in the source, – not attempted. Where only one figure "
-    "stands in a cell, ours is written as theirs. What is not reproduced is listed below."
-)
-_RUN = (
-    "What was run. Commands are to be typed in a folder of their own; times are wall times, "
-    "with start-up."
-)
-_EXTENTS = {
-    True: "Run in full.",
-    False: "Run without --full: long jobs were left out, and others were made smaller.",
-}
 
 Judged = Mapping[str, Any]  # a paper with its verdicts, as `eqbench.papers.verdicts.judge` gives it
 
@@ -90,20 +73,19 @@ def claims_csv(judged: Sequence[Judged]) -> str:
 
 def counts_table(judged: Sequence[Judged]) -> Table:
     """How many claims of each paper have which verdict, and how many checks they rest on."""
-    counted = (*WORDS.values(), "claims", "independent checks")
+    counted = (*_WORDS.values(), "claims", "independent checks")
     columns = (Column("source", identifies=True), *(Column(name, "count") for name in counted))
     rows = []
     for paper in judged:
         counts = [paper["counts"][verdict] for verdict in VERDICTS]
-        values = dict(zip(counted, (*counts, sum(counts), paper["checks"]), strict=True))
-        rows.append(Row(paper["name"], {"source": paper["name"], **values}))
+        rows.append(Row.of(columns, (paper["name"], *counts, sum(counts), paper["checks"])))
     return Table("", columns, tuple(rows))
 
 
 def short_report(judged: Sequence[Judged]) -> Report:
     """How many claims have which verdict, what was not reproduced, and why."""
     lines = [
-        f"{WORDS[claim['verdict']]}: {paper['name']}, {part['title']}, "
+        f"{_WORDS[claim['verdict']]}: {paper['name']}, {part['title']}, "
         f"{_place(claim['row'], claim['column'])}: {claim['ours']} instead of {claim['theirs']}; "
         f"{claim['detail']}"
         for paper, part, claim in _claims(judged, _NOT_AS_PRINTED)
@@ -114,10 +96,7 @@ def short_report(judged: Sequence[Judged]) -> Report:
 
 
 def claim_report(judged: Sequence[Judged], name: str) -> Report:
-    """One claim: what is printed, what is ours, and where that comes from.
-
-    UsageError if there is no claim of that name.
-    """
+    """One claim: what is printed, what is ours, and where that comes from, or UsageError."""
     by_name = {claim["id"]: (paper, part, claim) for paper, part, claim in _claims(judged)}
     if name not in by_name:
         raise UsageError(f"unknown claim {name!r}: {nearest(name, by_name)}")
@@ -126,7 +105,7 @@ def claim_report(judged: Sequence[Judged], name: str) -> Report:
         _place(part["title"], claim["row"], claim["column"]),
         f"printed: {claim['theirs']}",
         f"ours: {claim['ours']}",
-        f"{WORDS[claim['verdict']]}{': ' * bool(claim['detail'])}{claim['detail']}",
+        f"{_WORDS[claim['verdict']]}{': ' * bool(claim['detail'])}{claim['detail']}",
     ]
     if claim["fact"]:
         lines.append(f"fact {claim['fact']}, check {claim['check']}")
@@ -136,10 +115,7 @@ def claim_report(judged: Sequence[Judged], name: str) -> Report:
 
 
 def part_report(judged: Sequence[Judged], title: str) -> Report:
-    """The claims of the parts whose titles begin so.
-
-    UsageError if there is none.
-    """
+    """The claims of the parts whose titles begin so; UsageError if there is none."""
     parts = [part for paper in judged for part in paper["parts"]]
     found = [part for part in parts if part["title"].lower().startswith(title.lower())]
     if not found:
@@ -154,11 +130,11 @@ def whole_report(judged: Sequence[Judged]) -> Report:
     """Every claim and every job."""
     tables = [replace(counts_table(judged), title="Published results, reproduced")]
     for paper in judged:
-        said = [paper["citation"]]
+        citation = paper["citation"]
         for part in paper["parts"]:
-            said += [part["note"]] if part["note"] else []
+            said = list(filter(None, (citation, part["note"])))
             tables.append(_text_table(part["title"], said, part["claims"], _CLAIM_COLUMNS))
-            said = []
+            citation = ""
         tables.append(_text_table(f"Jobs of {paper['name']}", [], paper["jobs"], _JOB_COLUMNS))
     return Report(tuple(tables))
 
@@ -173,7 +149,7 @@ def _text_table(
 
 
 def _plain(value: Any) -> str:
-    return ", ".join(value) if isinstance(value, list) else WORDS.get(str(value), str(value))
+    return ", ".join(value) if isinstance(value, list) else _WORDS.get(str(value), str(value))
 
 
 def index_page(judged: Sequence[Judged]) -> str:
@@ -182,12 +158,12 @@ def index_page(judged: Sequence[Judged]) -> str:
     rows = [
         [
             html.Cell(paper["citation"], link=f"{paper['name']}.html"),
-            *(_count(row.values[column.title]) for column in counts.columns[1:]),
+            *(html.Cell(str(n), n) for n in list(row.values.values())[1:]),
         ]
         for paper, row in zip(judged, counts.rows, strict=True)
     ]
     verdicts = html.Table("counts", counts.columns, rows, plain=True, wrapped=True)
-    sections = [html.Section("Verdicts", (html.Prose((_MEANING,)), verdicts))]
+    sections = [html.Section("Verdicts", (html.Prose((legend("reproduce.verdicts"),)), verdicts))]
     open_ends = [
         [
             html.Cell(paper["name"], link=f"{paper['name']}.html#{html.anchor_of(part['title'])}"),
@@ -197,17 +173,15 @@ def index_page(judged: Sequence[Judged]) -> str:
         for paper, part, claim in _claims(judged, _NOT_AS_PRINTED)
     ]
     if open_ends:
-        heads = [Column(name) for name in ("source", "part", *_HEADS[:-1])]
-        table = html.Table("differences", heads, open_ends, filters=("source",), wrapped=True)
+        heads = ("source", "part", *_HEADS[:-1])
+        table = _table("differences", heads, open_ends, filters=("source",))
         sections.append(html.Section("What is not as printed", (table,)))
-    return html.document(
-        "Published results, reproduced", sections, lead=[_EXTENTS[judged[0]["full"]]]
-    )
+    return html.document("Published results, reproduced", sections, lead=[_extent(judged[0])])
 
 
 def paper_page(paper: Judged) -> str:
     """The page of one paper, as text."""
-    counts = ", ".join(f"{paper['counts'][verdict]} {words}" for verdict, words in WORDS.items())
+    counts = ", ".join(f"{paper['counts'][verdict]} {words}" for verdict, words in _WORDS.items())
     jobs = [
         [
             html.Cell(job["name"]),
@@ -218,16 +192,19 @@ def paper_page(paper: Judged) -> str:
         for job in paper["jobs"]
     ]
     heads = [Column("job"), Column("command"), Column("folder"), Column("time", "count")]
-    run = html.Section("Jobs", (html.Table("job-list", heads, jobs, caption=_RUN, wrapped=True),))
+    table = html.Table("job-list", heads, jobs, caption=legend("reproduce.jobs"), wrapped=True)
     return html.document(
         f"Reproduced: {paper['name']}",
-        [*(_section(part, paper["name"]) for part in paper["parts"]), run],
-        lead=[paper["citation"], f"{counts}. {_EXTENTS[paper['full']]}", _MEANING],
+        [
+            *(_section(part, paper["name"]) for part in paper["parts"]),
+            html.Section("Jobs", (table,)),
+        ],
+        lead=[paper["citation"], f"{counts}. {_extent(paper)}", legend("reproduce.verdicts")],
     )
 
 
-def _count(number: int) -> html.Cell:
-    return html.Cell(str(number), number)
+def _extent(paper: Judged) -> str:
+    return legend("reproduce.full" if paper["full"] else "reproduce.short")
 
 
 def _section(part: Judged, source: str) -> html.Section:
@@ -244,25 +221,22 @@ def _section(part: Judged, source: str) -> html.Section:
         for claim, row in zip(claims, statements, strict=True):
             row[0] = replace(row[0], anchor=claim["id"])
     if statements:
-        few = len(statements) <= _FEW
-        filters = () if few else ("verdict",)
-        heads = [*map(Column, _HEADS)]
-        blocks.append(
-            html.Table(
-                f"{name}-claims", heads, statements, filters=filters, plain=few, wrapped=True
-            )
-        )
+        look = {"plain": True} if len(statements) <= _FEW else {"filters": ("verdict",)}
+        blocks.append(_table(f"{name}-claims", _HEADS, statements, **look))
     blocks += [_picture(picture, f"{name}-{n}") for n, picture in enumerate(part["pictures"])]
     if files := part["files"]:
-        links = [f"jobs/{source}/{file['job']}/{file['file']}" for file in files]
+        folder = f"jobs/{source}"
         rows = [
-            [html.Cell(file["title"]), html.Cell(file["file"], link=link)]
-            for file, link in zip(files, links, strict=True)
+            [html.Cell(f["title"]), html.Cell(f["file"], link=f"{folder}/{f['job']}/{f['file']}")]
+            for f in files
         ]
-        blocks.append(
-            html.Table(f"{name}-files", [Column("data"), Column("file")], rows, plain=True)
-        )
+        blocks.append(_table(f"{name}-files", ("data", "file"), rows, plain=True, wrapped=False))
     return html.Section(part["title"], blocks)
+
+
+def _table(name: str, heads: Sequence[str], rows: list[list[html.Cell]], **look: Any) -> html.Table:
+    """A table of texts."""
+    return html.Table(name, [*map(Column, heads)], rows, **{"wrapped": True} | look)
 
 
 def _marked(text: str) -> Markup:
@@ -279,7 +253,7 @@ def _statement(claim: Judged, page: str = "") -> list[html.Cell]:
         html.Cell(_place(claim["row"], claim["column"]), link=f"{page}#{claim['id']}"),
         html.Cell(claim["theirs"]),
         html.Cell(claim["ours"]),
-        html.Cell(WORDS[verdict], kind=_KINDS[verdict]),
+        html.Cell(_WORDS[verdict], kind=_KINDS[verdict]),
         html.Cell(claim["detail"] or "–"),
         html.Cell(", ".join(jobs) or "–", link="#job-list" if jobs else ""),
     ]
@@ -294,15 +268,13 @@ def _grid(name: str, claims: Sequence[Judged]) -> html.Table:
         [html.Cell(row), *(cells.get((row, column), nothing) for column in columns)]
         for row in dict.fromkeys(claim["row"] for claim in claims)
     ]
-    return html.Table(
-        name, [*map(Column, ("", *columns))], rows, caption=_LEGEND, plain=True, wrapped=True
-    )
+    return _table(name, ("", *columns), rows, caption=legend("reproduce.grid"), plain=True)
 
 
 def _grid_cell(claim: Judged) -> html.Cell:
     verdict, theirs, ours, name = (claim[key] for key in ("verdict", "theirs", "ours", "id"))
     figures = theirs if theirs == ours else f"theirs {theirs}\nours {ours}"
-    hint = ": ".join(filter(None, (WORDS[verdict], claim["detail"])))
+    hint = ": ".join(filter(None, (_WORDS[verdict], claim["detail"])))
     text = f"{_SIGNS[verdict]} {figures}"
     return html.Cell(text, hint=hint, kind=_KINDS[verdict], link=f"#{name}", anchor=name)
 

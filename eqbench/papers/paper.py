@@ -1,32 +1,30 @@
 """A paper as data: ``paper.toml``, ``claims.csv``, and the functions that its facts come from.
 
-``paper.toml`` holds the citation, the parts with their notes and figures, and the jobs.
-``claims.csv`` holds a line for each claim: where it stands, what is printed, which fact of ours
-answers it, and how the two are compared. ``facts.py`` holds functions that read what the jobs have
-stored; ``compute.py`` what no command computes.
+``docs/how_to/add_a_paper.md`` describes these files.
 """
 
 from __future__ import annotations
 
 import csv
-import json
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from string import Template
 from typing import Any
 
-import msgspec
+from msgspec import field
+from msgspec.structs import replace
 
-from eqbench.documents import decode, read_file
+from eqbench.documents import convert, read_file
 from eqbench.errors import DocumentError, UsageError, nearest
-from eqbench.papers.jobs import Closed, Job, module_of
+from eqbench.papers.jobs import Closed, Job
 
-# from the tree to its equilibria to methods that find them
-SHIPPED = ("encyclopedia", "szafron", "ganzfried", "billingham_2017", "billingham_2018")
+# folders of the papers that ship: from the tree to its equilibria to methods that find them
+_NAMES = ("encyclopedia", "szafron", "ganzfried", "billingham_2017", "billingham_2018")
+SHIPPED = {name: Path(__file__).parent / name for name in _NAMES}
 
 
 @dataclass(frozen=True)
@@ -72,28 +70,25 @@ class Attachment(Closed, frozen=True):
     file: str
 
 
-class _Part(Closed, frozen=True, rename={"figures": "figure", "files": "file"}):
+# their names in paper.toml; claims have a file of their own
+_ENTRIES = {"figures": "figure", "files": "file", "claims": "claims.csv"}
+
+
+class Part(Closed, frozen=True, rename=_ENTRIES):
+    """A table, a figure or a section, with how ours was measured."""
+
     title: str
     note: str = ""
     figures: tuple[Figure, ...] = ()
     files: tuple[Attachment, ...] = ()
-
-
-class Part(_Part, frozen=True):
-    """A table, a figure or a section, with how ours was measured."""
-
     claims: tuple[Claim, ...] = ()
-
-
-class _Jobs(Job, frozen=True):
-    each: dict[str, list[str]] = msgspec.field(default_factory=dict)
 
 
 class _Document(Closed, frozen=True):
     citation: str
-    part: list[_Part]
-    job: list[_Jobs]
-    lists: dict[str, list[str]] = msgspec.field(default_factory=dict)
+    part: list[Part]
+    job: list[Job]
+    lists: dict[str, list[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -106,34 +101,18 @@ class Paper:
     jobs: tuple[Job, ...]
     parts: tuple[Part, ...]
 
-    def function(self, target: str) -> Callable[..., Any]:
-        """The function ``module:name`` of the paper; that of its facts unless a module is named."""
-        module, _, name = target.rpartition(":")
-        found = getattr(module_of(self.folder, module or "facts"), name, None)
-        if name.startswith("_") or not callable(found):
-            raise UsageError(f"{self.folder / (module or 'facts')}.py has no function {name!r}")
-        return found
-
 
 def load_paper(folder: Path) -> Paper:
-    """Read a paper from its folder.
-
-    UsageError if a file is missing or not as it should be; the message names the file and the
-    place.
-    """
+    """Read a paper; UsageError, with file and place, if something is not as it should be."""
     file = folder / "paper.toml"
     try:
-        data = json.dumps(tomllib.loads(read_file(file).decode()))  # it holds no dates
-        document = decode(data, _Document, str(file))
+        document = convert(tomllib.loads(read_file(file).decode()), _Document, str(file))
     except OSError as error:
         raise UsageError(f"cannot read the paper {file}: {error.strerror}") from None
-    except (TypeError, ValueError, DocumentError) as error:
+    except (ValueError, DocumentError) as error:
         raise UsageError(f"{file}: {error}") from None
     claims = _claims(folder / "claims.csv", [part.title for part in document.part])
-    parts = tuple(
-        Part(**msgspec.structs.asdict(part), claims=tuple(claims[part.title]))
-        for part in document.part
-    )
+    parts = tuple(replace(part, claims=tuple(claims[part.title])) for part in document.part)
     jobs = tuple(job for given in document.job for job in _jobs(given, document.lists, folder))
     return Paper(folder.name, document.citation, folder, jobs, parts)
 
@@ -168,27 +147,22 @@ def _mistake(row: Mapping[str | None, Any], titles: list[str]) -> str:
     return ""
 
 
-def _jobs(given: _Jobs, lists: Mapping[str, list[str]], folder: Path) -> Iterator[Job]:
+def _jobs(given: Job, lists: Mapping[str, list[str]], folder: Path) -> Iterator[Job]:
     """The jobs of an entry: one, or one for each combination of the values of ``each``."""
-    fields = msgspec.structs.asdict(given)
-    each = fields.pop("each")
-    for values in product(*each.values()):
-        filled = dict(zip(each, values, strict=True))
-
-        def text(template: str, filled: Mapping[str, str] = filled) -> str:
-            return _repeated(Template(template).safe_substitute(filled), lists)
-
+    for values in product(*given.each.values()):
+        texts = " ".join([given.name, *given.needs]), given.command, given.full_command
+        filled = dict(zip(given.each, values, strict=True))
+        names, *commands = (
+            _repeated(Template(text).safe_substitute(filled), lists) for text in texts
+        )
         # dots of values cannot stand in the name of a job
-        name, *needs = text(" ".join([given.name, *given.needs])).replace(".", "_").split()
-        commands = {key: text(fields[key]) for key in ("typed", "typed_in_full")}
-        yield Job(**fields | commands | {"name": name, "needs": tuple(needs), "folder": folder})
+        name, *needs = names.replace(".", "_").split()
+        job = replace(given, name=name, needs=tuple(needs), each={}, folder=folder)
+        yield replace(job, command=commands[0], full_command=commands[1])
 
 
 def _repeated(text: str, lists: Mapping[str, list[str]]) -> str:
-    """A text in which a word with ``*name`` stands for each value of the list of that name.
-
-    The option before it is repeated with it.
-    """
+    """A text with a word with ``*name``, and the option before it, for each value of that list."""
 
     def values(match: re.Match[str]) -> str:
         option, before, name, after = match.groups(default="")
@@ -196,16 +170,3 @@ def _repeated(text: str, lists: Mapping[str, list[str]]) -> str:
         return " ".join(f"{option}{before}{value}{after}" for value in found)
 
     return re.sub(r"(--\S+\s+)?(\S*)\*(\w+)(\S*)", values, text)
-
-
-def find_paper(name: str) -> Path:
-    """Folder of a paper that ships under this name; UsageError if there is none."""
-    papers = shipped()
-    if name not in papers:
-        raise UsageError(f"unknown paper {name!r}: {nearest(name, papers)}")
-    return papers[name]
-
-
-def shipped() -> dict[str, Path]:
-    """Folders of the papers that come with eqbench, by name."""
-    return {name: Path(__file__).parent / name for name in SHIPPED}

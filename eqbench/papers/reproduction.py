@@ -5,6 +5,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from eqbench.documents import convert
 from eqbench.errors import EqbenchError, UsageError, nearest
 from eqbench.papers.jobs import JobFolder, JobRecord, wanted_jobs
 from eqbench.papers.pages import claim_report, part_report, points_csv, short_report, texts
-from eqbench.papers.paper import Paper, find_paper, load_paper, shipped
+from eqbench.papers.paper import SHIPPED, Paper, load_paper
 from eqbench.papers.request import ReproduceRequest
 from eqbench.papers.verdicts import SCHEMA, judge
 from eqbench.report.rows import Report, Table
@@ -30,13 +31,12 @@ class Reproduction(Study[ReproduceRequest]):
 
     def __init__(self, request: ReproduceRequest, *, figures: bool = False) -> None:
         super().__init__(request, figures=figures)
-        names = request.sources or (() if request.paper else tuple(shipped()))
-        folders = [*map(find_paper, dict.fromkeys(names)), *map(Path, request.paper)]
+        names = request.sources or (() if request.paper else tuple(SHIPPED))
+        _check_known("paper", names, SHIPPED)
+        folders = [*(SHIPPED[name] for name in dict.fromkeys(names)), *map(Path, request.paper)]
         self.papers = [load_paper(folder) for folder in folders]
         known = [job.name for paper in self.papers for job in paper.jobs]
-        for name in (*request.only, *request.again):
-            if name not in known:
-                raise UsageError(f"unknown job {name!r}: {nearest(name, known)}")
+        _check_known("job", (*request.only, *request.again), known)
         self._jobs = {
             f"{paper.name}/{job.name}": (paper, job)
             for paper in self.papers
@@ -52,9 +52,7 @@ class Reproduction(Study[ReproduceRequest]):
 
     def preview(self) -> Report | None:
         """Return the list of the jobs, if that is all that is wanted."""
-        if not self.request.listed:
-            return None
-        return Report(tuple(map(self._list, self.papers)))
+        return Report(tuple(map(self._list, self.papers))) if self.request.listed else None
 
     def _list(self, paper: Paper) -> Table:
         lines = []
@@ -113,11 +111,9 @@ class Reproduction(Study[ReproduceRequest]):
 
     def draw(self, folder: Path, document: Mapping[str, Any]) -> Iterable[Path | str]:
         """Write the pages."""
-        if not self._judged:
-            return
-        names = [paper.name for paper in self.papers]
-        points = {"points.csv": points_csv(names, folder)}
-        yield from write_texts(folder, texts(self._judged) | points)
+        if self._judged:
+            points = points_csv([paper.name for paper in self.papers], folder)
+            yield from write_texts(folder, texts(self._judged) | {"points.csv": points})
 
     def ending(self, document: Mapping[str, Any]) -> tuple[int, str]:
         """Return 1 if a job failed."""
@@ -171,6 +167,12 @@ class ReproductionFolder(StudyFolder):
             raise _mistake(self.path, error) from error
 
 
+def _check_known(what: str, names: Iterable[str], known: Collection[str]) -> None:
+    for name in names:
+        if name not in known:
+            raise UsageError(f"unknown {what} {name!r}: {nearest(name, known)}")
+
+
 def _mistake(folder: Path, error: Exception) -> EqbenchError:
     """What a user is told of a mistake in a paper; its traceback goes into the folder."""
     log = folder / "error.log"
@@ -194,8 +196,7 @@ def _said(part: str, record: Mapping[str, Any], done: int, total: int) -> str:
 
 def _without_pictures(paper: Mapping[str, Any]) -> dict[str, Any]:
     """A paper with its verdicts, without the text of its pictures."""
-    parts = []
-    for part in paper["parts"]:
-        bare = [{k: v for k, v in picture.items() if k != "svg"} for picture in part["pictures"]]
-        parts.append(part | {"pictures": bare})
-    return {**paper, "parts": parts}
+    bare = deepcopy(dict(paper))
+    for picture in (picture for part in bare["parts"] for picture in part["pictures"]):
+        del picture["svg"]
+    return bare

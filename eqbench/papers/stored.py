@@ -64,10 +64,7 @@ class StoredJob:
             raise self._damaged(file, error) from None
 
     def text(self, file: str) -> str:
-        """A text file of the job.
-
-        NotStoredError if the job has no such file, or none that can be read.
-        """
+        """A text file of the job; NotStoredError if there is none that can be read."""
         try:
             # normalized, since a command that only prints leaves no folder
             return read_file(normpath(self.path / file), MOST_STORED_BYTES).decode()
@@ -100,28 +97,15 @@ class Stored:
 
 
 class CheckedJobs(Stored):
-    """The jobs of a paper, which are read only if they are as they would be run now.
-
-    Attributes
-    ----------
-    used : names of the jobs that were read since :meth:`listen`, in that order
-    """
+    """The jobs of a paper, read only if they are as they would be run now; `used` were read."""
 
     def __init__(self, folder: JobFolder, jobs: Sequence[Job]) -> None:
         super().__init__(folder.path, full=folder.full)
         self._folder, self._jobs = folder, {job.name: job for job in jobs}
-        self.listen()
-
-    def listen(self) -> None:
-        """Begin to note which jobs are read."""
         self.used: list[str] = []
 
     def __getitem__(self, name: str) -> StoredJob:
-        """The job of this name.
-
-        KeyError if the paper has no such job: a mistake of its author. NotStoredError if it was not
-        run as it is now, or failed.
-        """
+        """The job of this name; NotStoredError if it failed or was not run as it is now."""
         job = self._jobs[name]
         if name not in self.used:
             self.used.append(name)
@@ -132,8 +116,8 @@ class CheckedJobs(Stored):
     def _why_not(self, job: Job) -> str:
         """Return why what a job has stored does not count, or nothing."""
         record = self._folder.record(job.name)
-        needed = {name: self._folder.record(name) for name in job.required(full=self.full)}
-        failed = [name for name, ran in sorted(needed.items()) if ran and not ran["accepted"]]
+        needed = ((name, self._folder.record(name)) for name in job.required(full=self.full))
+        failed = sorted(name for name, ran in needed if ran and not ran["accepted"])
         if record is None and job.full and not self.full:
             return f"the job {job.name} belongs to --full"
         if record is None and failed:

@@ -10,7 +10,7 @@ from msgspec.structs import asdict
 
 from eqbench.errors import UsageError
 from eqbench.papers.checks import Missing, difference, entries_of, passes, shown
-from eqbench.papers.jobs import JobFolder
+from eqbench.papers.jobs import JobFolder, function_of
 from eqbench.papers.paper import Attachment, Claim, Figure, Paper, Part
 from eqbench.papers.stored import CheckedJobs, NotStoredError
 
@@ -26,10 +26,7 @@ class Facts:
         self._known: dict[str, tuple[Any, list[str]]] = {}
 
     def at(self, path: str) -> tuple[Any, list[str]]:
-        """The value at ``function/key/key``, and the jobs that the function has read.
-
-        KeyError if there is no such key: a mistake of the paper's author.
-        """
+        """The value at ``function/key/key``, and the jobs that the function has read."""
         name, *keys = path.split("/")
         value, jobs = self.of(name)
         for key in keys:
@@ -44,17 +41,17 @@ class Facts:
     def of(self, target: str) -> tuple[Any, list[str]]:
         """What a function finds, and the jobs that it has read; what it raises is a bug."""
         if target not in self._known:
-            self._known[target] = self.read(self._paper.function(target))
+            self._known[target] = self.read(function_of(self._paper.folder, target))
         return self._known[target]
 
     def read(self, function: Callable[[CheckedJobs], Any]) -> tuple[Any, list[str]]:
         """What is read off the jobs, `Missing` if one of them was not run, and their names."""
-        self._stored.listen()
+        self._stored.used = []
         try:
             value = function(self._stored)
         except NotStoredError as error:
             value = Missing(str(error))
-        return value, list(self._stored.used)
+        return value, self._stored.used
 
 
 def judge(paper: Paper, folder: JobFolder) -> dict[str, Any]:
@@ -121,16 +118,15 @@ def verdict_of(claim: Claim, value: Any, facts: Facts) -> tuple[str, str, str]:
     """Verdict, our value as text, and what there is to say."""
     if isinstance(value, Missing):
         return "not_attempted", "not attempted", value.why
-    ours = shown(value)
-    holds = passes(claim.check, value, claim.printed)
+    ours, holds = shown(value), passes(claim.check, value, claim.printed)
     if holds:
         return "reproduced", ours, claim.note
     if holds is None:
         return "not_attempted", ours, "; ".join(filter(None, ("a bound only", claim.note)))
-    by = difference(value, claim.printed)
     if claim.evidence and _is_wrong(claim, facts):
         return "source_error", ours, claim.note or f"{claim.evidence} was checked"
-    return "differs", ours, "; ".join(filter(None, (by, claim.note))) or f"not {claim.check}"
+    by = filter(None, (difference(value, claim.printed), claim.note))
+    return "differs", ours, "; ".join(by) or f"not {claim.check}"
 
 
 def _is_wrong(claim: Claim, facts: Facts) -> bool:
@@ -145,11 +141,10 @@ def _is_wrong(claim: Claim, facts: Facts) -> bool:
 def _figure(figure: Figure, facts: Facts) -> dict[str, Any]:
     """A figure with its picture as SVG, or why it is missing."""
     job, _, file = figure.file.partition("/")
-    svg, jobs = (
-        facts.of(figure.draw)
-        if figure.draw
-        else facts.read(lambda stored: stored[job].text(file) if file else stored[job].printed)
-    )
+    if figure.draw:
+        svg, jobs = facts.of(figure.draw)
+    else:
+        svg, jobs = facts.read(lambda stored: stored[job].text(file or f"../{job}.out"))
     missing = svg.why if isinstance(svg, Missing) else ""
     return {
         "title": figure.title,

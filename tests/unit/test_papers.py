@@ -15,9 +15,9 @@ from documentation import ROOT, blocks
 from msgspec.structs import replace
 
 from eqbench.errors import UsageError
-from eqbench.papers.jobs import Job, JobFolder, JobRecord, source_digest, wanted_jobs
+from eqbench.papers.jobs import Job, JobFolder, JobRecord, function_of, source_digest, wanted_jobs
 from eqbench.papers.pages import texts
-from eqbench.papers.paper import COLUMNS, Paper, load_paper, shipped
+from eqbench.papers.paper import COLUMNS, SHIPPED, Paper, load_paper
 from eqbench.papers.verdicts import judge
 
 HOSTILE = "<img src=x onerror=alert()>"
@@ -91,7 +91,7 @@ def test_jobs_come_after_what_they_need_and_long_ones_only_in_full() -> None:
 
 
 def test_jobs_of_a_paper_are_repeated_over_values(tmp_path: Path) -> None:
-    jobs = {job.name: (" ".join(job.command), job.needs) for job in made(tmp_path).jobs}
+    jobs = {job.name: (job.command, job.needs) for job in made(tmp_path).jobs}
     assert jobs == {
         "games": ("list games", ()),
         "at_2_5": ("run --game skp(pot=2.5)", ()),
@@ -199,7 +199,7 @@ def test_a_broken_run_goes_on_and_another_command_begins_anew(
             return 130
 
     monkeypatch.setattr("eqbench.papers.jobs.subprocess.Popen", Broken)
-    for each in (job, job, replace(job, typed="run --game kuhn3")):
+    for each in (job, job, replace(job, command="run --game kuhn3")):
         jobs.run(each, lambda: False)
         place.mkdir(exist_ok=True)
     assert begun == [
@@ -221,22 +221,22 @@ def test_pages_show_every_claim_with_a_link_and_escape_what_they_show(tmp_path: 
     assert pages["claims.csv"].count("differs") == pages["report.md"].count("2 times theirs") == 2
 
 
-@pytest.mark.parametrize("name", shipped())
+@pytest.mark.parametrize("name", SHIPPED)
 def test_papers_are_complete_and_without_any_run_nothing_is_reproduced(
     name: str, tmp_path: Path
 ) -> None:
-    paper = load_paper(shipped()[name])
+    paper = load_paper(SHIPPED[name])
     jobs = {job.name for job in wanted_jobs(paper.jobs, full=True)}
     assert len(jobs) == len(paper.jobs)
     assert not any(job.full for job in wanted_jobs(paper.jobs, full=False))
     for job in paper.jobs:
         assert bool(job.command) != bool(job.compute), job.name
-        assert not job.compute or callable(paper.function(job.compute))
+        assert not job.compute or callable(function_of(paper.folder, job.compute))
     for part in paper.parts:
         assert len({(c.row, c.column) for c in part.claims}) == len(part.claims), part.title
         assert {file.job for file in part.files} <= jobs
         for path in (p for c in part.claims for p in (c.fact, c.evidence) if p):
-            assert callable(paper.function(path.partition("/")[0]))
+            assert callable(function_of(paper.folder, path.partition("/")[0]))
     counts = judge(paper, nothing_ran(tmp_path, name, full=True))["counts"]
     assert counts["not_attempted"] == sum(counts.values()) > 0
 

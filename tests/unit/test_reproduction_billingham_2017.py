@@ -67,7 +67,7 @@ def stored() -> Jobs:
 def published() -> Iterator[Found]:
     """Members of the published sets at all pots of the job ``enumeration``."""
     (job,) = [job for job in PAPER.jobs if job.name == "enumeration"]
-    for spec in (word for word in job.command if word.startswith("skp(")):
+    for spec in (word for word in job.words(full=False) if word.startswith("skp(")):
         pot = Fraction(spec[len("skp(pot=") : -1])
         game = eqbench.load_game("skp").at(pot=pot)
         for known in known_sets(game):

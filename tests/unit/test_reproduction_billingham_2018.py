@@ -17,6 +17,7 @@ from eqbench.papers.billingham_2018 import branches, compute
 from eqbench.papers.billingham_2018.facts import _film, _losers
 from eqbench.papers.billingham_2018.skp import exact_curves
 from eqbench.papers.checks import Missing, passes
+from eqbench.papers.jobs import function_of
 from eqbench.papers.paper import load_paper
 from eqbench.registry import load_game
 from eqbench.studies.branch import Branch
@@ -174,7 +175,7 @@ def verdict(row: str, column: str, jobs: dict[str, Any]) -> bool | None:
     (claim,) = [claim for claim in claims if (claim.row, claim.column) == (row, column)]
     name, *keys = claim.fact.split("/")
     stored: Any = {job: SimpleNamespace(summary=summary) for job, summary in jobs.items()}
-    value = PAPER.function(name)(stored)
+    value = function_of(PAPER.folder, name)(stored)
     for key in keys:
         value = {str(own): item for own, item in value.items()}[key]
     return passes(claim.check, value, claim.printed)
