@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from io import StringIO
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from eqbench.model.profile import BehaviorProfile
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
-    from eqbench.model.tree import FloatArray, GameTree, IntArray
+    from eqbench.model.tree import GameTree, IntArray
 
 # How far the frequencies of an information set may sum from 1 before they are not rescaled.
 ROUNDING = 1e-6
@@ -44,18 +45,12 @@ class GambitGame:
     paths: tuple[tuple[str, ...], ...]
     action: IntArray
 
-    def frequencies(self, flat: Any) -> FloatArray:
-        """Frequencies float64 (A,) of a point on a logit path, which is a flat sequence.
-
-        Rows that sum to 1 up to rounding are rescaled: Gambit's path is off by some 1e-9.
-        """
-        return self._in_our_order([flat[k] for k in range(len(self.action))])
-
     def behavior(self, profile: Any) -> BehaviorProfile:
         """Behavior profile of a pygambit profile, exact if that is of rationals.
 
         Mixed strategies become the behavior that plays alike. Where the own strategy never
-        comes, Gambit gives no frequencies, and they are uniform here.
+        comes, Gambit gives no frequencies, and they are uniform here. Rows that sum to 1 up to
+        rounding are rescaled: Gambit's logit path is off by some 1e-9.
 
         Raises
         ------
@@ -65,17 +60,12 @@ class GambitGame:
         if hasattr(profile, "as_behavior"):
             profile = profile.as_behavior()
         theirs = [value for player in profile for _, row in player for _, value in row]
+        pairs = sorted(zip(self.action.tolist(), theirs, strict=True), key=itemgetter(0))
+        ours = _filled(self.tree, [value for _, value in pairs])
         if all(isinstance(value, Fraction) for value in theirs):
-            exact = [Fraction(0)] * len(theirs)
-            for action, value in zip(self.action.tolist(), theirs, strict=True):
-                exact[action] = Fraction(value.numerator, value.denominator)
-            return BehaviorProfile.of_exact(self.tree, _filled(self.tree, exact))
-        return BehaviorProfile.of(self.tree, self._in_our_order(theirs))
-
-    def _in_our_order(self, theirs: list[float]) -> FloatArray:
-        ours = np.empty(len(theirs))
-        ours[self.action] = theirs
-        return np.array(_filled(self.tree, ours.tolist()), dtype=np.float64)
+            exact = [Fraction(value.numerator, value.denominator) for value in ours]
+            return BehaviorProfile.of_exact(self.tree, exact)
+        return BehaviorProfile.of(self.tree, np.array(ours, dtype=np.float64))
 
     def profile(self, profile: BehaviorProfile) -> Any:
         """pygambit's behavior profile, of rationals if the frequencies are known exactly."""
