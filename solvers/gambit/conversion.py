@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
 from io import StringIO
-from operator import itemgetter
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from eqbench.model.profile import BehaviorProfile
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
-    from eqbench.model.tree import GameTree, IntArray
+    from eqbench.model.tree import GameTree
 
 # How far the frequencies of an information set may sum from 1 before they are not rescaled.
 ROUNDING = 1e-6
@@ -25,7 +25,7 @@ ROUNDING = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class GambitGame:
-    """A game as pygambit holds it, and where its actions are in ours.
+    """A game as pygambit holds it, and where its information sets are in ours.
 
     Gambit numbers information sets within a player in depth-first order of the tree, and its
     profiles list actions by player, information set and action.
@@ -34,16 +34,13 @@ class GambitGame:
     ----------
     game : pygambit.ExtensiveGame
     tree : GameTree
-    paths : tuple of I tuples of str
-        Action labels from the root to a node of each of Gambit's information sets, in its order.
-    action : int32 (A,)
-        Action here of each action of Gambit, in its order.
+    infosets : list of I int
+        Information set here of each of Gambit's, in its order; their actions are in one order.
     """
 
     game: Any
     tree: GameTree
-    paths: tuple[tuple[str, ...], ...]
-    action: IntArray
+    infosets: list[int]
 
     def behavior(self, profile: Any) -> BehaviorProfile:
         """Behavior profile of a pygambit profile, exact if that is of rationals.
@@ -59,31 +56,27 @@ class GambitGame:
         """
         if hasattr(profile, "as_behavior"):
             profile = profile.as_behavior()
-        theirs = [value for player in profile for _, row in player for _, value in row]
-        pairs = sorted(zip(self.action.tolist(), theirs, strict=True), key=itemgetter(0))
-        ours = _filled(self.tree, [value for _, value in pairs])
-        if all(isinstance(value, Fraction) for value in theirs):
+        theirs = [[value for _, value in row] for player in profile for _, row in player]
+        placed = dict(zip(self.infosets, theirs, strict=True))
+        ours = [value for i in range(self.tree.n_infosets) for value in _distribution(placed[i])]
+        if all(isinstance(value, Fraction) for row in theirs for value in row):
             exact = [Fraction(value.numerator, value.denominator) for value in ours]
             return BehaviorProfile.of_exact(self.tree, exact)
         return BehaviorProfile.of(self.tree, np.array(ours, dtype=np.float64))
 
     def profile(self, profile: BehaviorProfile) -> Any:
         """pygambit's behavior profile, of rationals if the frequencies are known exactly."""
-        from pygambit import H, Rational
+        from pygambit import Rational
 
         if profile.exact is None:
             values = profile.probabilities.tolist()
         else:
             values = [Rational(value) for value in profile.exact]
-        theirs = self.game.mixed_behavior_profile(rational=profile.exact is not None)
-        first = 0
-        for path in self.paths:
-            place = H.path(*path)
-            labels = self.game.get_actions(place)
-            own = self.action[first : first + len(labels)].tolist()
-            theirs[place] = {label: values[a] for label, a in zip(labels, own, strict=True)}
-            first += len(labels)
-        return theirs
+        starts = self.tree.action_start.tolist()
+        rows: list[list[Any]] = [[] for _ in self.tree.players]
+        for i in self.infosets:
+            rows[self.tree.infoset_player[i]].append(values[starts[i] : starts[i + 1]])
+        return self.game.mixed_behavior_profile(data=rows, rational=profile.exact is not None)
 
 
 def to_gambit(game: Game) -> GambitGame:
@@ -104,8 +97,7 @@ def to_gambit(game: Game) -> GambitGame:
         theirs = read_efg(StringIO(efg_text(game.tree)))
     except ValueError as error:
         raise GameFormatError(f"Gambit does not take this game: {error}") from error
-    paths, actions = _actions_by_path(game.tree, theirs)
-    return GambitGame(theirs, game.tree, paths, actions)
+    return GambitGame(theirs, game.tree, _infosets_by_path(game.tree, theirs))
 
 
 @lru_cache(maxsize=1)  # preparing and solving both need it; only the last game is kept
@@ -114,44 +106,33 @@ def converted(game: Game) -> GambitGame:
     return to_gambit(game)
 
 
-def _actions_by_path(tree: GameTree, theirs: Any) -> tuple[tuple[tuple[str, ...], ...], IntArray]:
-    """Paths to Gambit's information sets, and our action of each of its actions, int32 (A,)."""
+def _infosets_by_path(tree: GameTree, theirs: Any) -> list[int]:
+    """Our information set of each of Gambit's, in its order."""
     from pygambit import H
 
+    @cache
+    def moves_at(path: tuple[str, ...]) -> list[str]:
+        return list(theirs.get_actions(H.path(*path)))
+
     first_child = np.searchsorted(tree.parent, np.arange(tree.n_nodes)).tolist()
-    node_at: dict[tuple[str, ...], int] = {(): 0}
-    moves_at: dict[tuple[str, ...], list[str]] = {}
-    paths: list[tuple[str, ...]] = []
-    actions: list[int] = []
-    for player in theirs.players:
-        for history in theirs.get_infosets(player):
-            path = tuple(history.actions)
-            for depth in range(len(path)):
-                here, there = path[:depth], path[: depth + 1]
-                if there in node_at:
-                    continue
-                if here not in moves_at:
-                    moves_at[here] = theirs.get_actions(H.path(*here))
-                node_at[there] = first_child[node_at[here]] + moves_at[here].index(path[depth])
-            infoset = tree.infoset[node_at[path]]
-            paths.append(path)
-            actions.extend(range(tree.action_start[infoset], tree.action_start[infoset + 1]))
-    return tuple(paths), np.array(actions, dtype=np.int32)
+    infosets = []
+    for history in chain.from_iterable(map(theirs.get_infosets, theirs.players)):
+        path, node = tuple(history.actions), 0
+        for depth, move in enumerate(path):
+            node = first_child[node] + moves_at(path[:depth]).index(move)
+        infosets.append(int(tree.infoset[node]))
+    return infosets
 
 
-def _filled(tree: GameTree, values: list[Any]) -> list[Any]:
-    """The frequencies with uniform ones where there are none, and rounding taken out of floats.
+def _distribution(row: list[Any]) -> list[Any]:
+    """The row, uniform where there are no frequencies, and with rounding taken out of floats.
 
     What is off by more than rounding is left as it is.
     """
-    filled = list(values)
-    for i in range(tree.n_infosets):
-        block = slice(tree.action_start[i], tree.action_start[i + 1])
-        row = values[block]
-        total = sum(row)
-        if not total > 0:  # 0, or not a number
-            filled[block] = [Fraction(1, len(row))] * len(row)
-        elif isinstance(total, float) and abs(total - 1) <= ROUNDING and min(row) >= -ROUNDING:
-            clipped = [max(value, 0.0) for value in row]
-            filled[block] = [value / sum(clipped) for value in clipped]
-    return filled
+    total = sum(row)
+    if not total > 0:  # 0, or not a number
+        return [Fraction(1, len(row))] * len(row)
+    if isinstance(total, float) and abs(total - 1) <= ROUNDING and min(row) >= -ROUNDING:
+        clipped = [max(value, 0.0) for value in row]
+        return [value / sum(clipped) for value in clipped]
+    return row
