@@ -1,9 +1,9 @@
 """Gambit's methods as a table: what each needs, how it is called, and what is promised of it.
 
-A class is a row: its fields are the options, which Gambit calls alike, and the attributes below
-them are what differs from :class:`GambitMethod`, where all of the work is. None of the lists of
-equilibria is claimed to be complete: poker games mostly have infinitely many equilibria, of which
-only some can be listed, and Gambit does not say whether a game has.
+A class is a row: its name and its fields are those of the method and its options in Gambit, and
+the attributes below them are what differs from :class:`GambitMethod`, where all of the work is.
+None of the lists of equilibria is claimed to be complete: poker games mostly have infinitely many
+equilibria, of which only some can be listed, and Gambit does not say whether a game has.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from inspect import signature
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from eqbench.errors import GameFormatError, SpecError
@@ -47,21 +48,17 @@ class GambitMethod:
 
     Attributes
     ----------
-    function : its name in `pygambit.nash`
     two_players, constant_sum : whether it is for such games only
     start : whether it is called with the game or with mixed strategies at equal weights
-    callbacks : what it reports, equilibria (`nash`) or steps (`event`)
     many : whether it looks for more than one equilibrium
     exact : whether it computes with rationals, where this is no option
     without : how a run ends that Gambit itself calls no success
     """
 
     deterministic: ClassVar[bool] = True
-    function: ClassVar[str]
     two_players: ClassVar[bool] = False
     constant_sum: ClassVar[bool] = False
     start: ClassVar[Literal["game", "floats", "rationals"]] = "game"
-    callbacks: ClassVar[tuple[str, ...]] = ("nash", "event")
     many: ClassVar[bool] = False
     exact: ClassVar[bool] = False
     without: ClassVar[Literal["failed", "limit", "not_found"]] = "failed"
@@ -88,7 +85,7 @@ class GambitMethod:
 
     def supports(self, game: Game) -> bool | str:
         """True, or why the players, the payoffs or the size of the strategic form do not fit."""
-        name, players = f"gambit_{self.function.removesuffix('_solve')}", game.tree.n_players
+        name, players = f"gambit_{type(self).__name__.lower()}", game.tree.n_players
         if self.two_players and players != 2:
             return f"{name} solves two-player games; this game has {players}"
         sums = {sum(row) for row in exact_payoffs(game.tree)} if self.constant_sum else ()
@@ -146,8 +143,14 @@ class GambitMethod:
             options["maxregret"] = Rational(repr(options["maxregret"]))
         for limit in {"stop_after", "leash"} & options.keys():
             options[limit] = options[limit] or None
-        result = getattr(nash, self.function)(start, **options, **run.callbacks(*self.callbacks))
-        if "nash" not in self.callbacks and result.equilibrium is not None:
+        function = getattr(nash, f"{type(self).__name__.lower()}_solve")
+        callbacks = {
+            name: run.guarded(work)
+            for name, work in (("nash_callback", run.take), ("event_callback", run.follow))
+            if name in signature(function).parameters
+        }
+        result = function(start, **options, **callbacks)
+        if "nash_callback" not in callbacks and result.equilibrium is not None:
             run.take(result.equilibrium)
         if not run.found:
             self._leave(run)
@@ -176,9 +179,7 @@ class LP(GambitMethod):
     rational: bool = True
     use_strategic: bool = False
 
-    function = "lp_solve"
     two_players = constant_sum = True
-    callbacks = ("nash",)
 
 
 @dataclass(frozen=True)
@@ -200,9 +201,7 @@ class LCP(GambitMethod):
     use_strategic: bool = False
     stop_after: int = 0
 
-    function = "lcp_solve"
     two_players = True
-    callbacks = ("nash",)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -228,9 +227,7 @@ class EnumPure(GambitMethod):
     form, exactly. Those in mixed strategies are not looked for.
     """
 
-    function = "enumpure_solve"
     many = exact = True
-    callbacks = ("nash",)
 
 
 @dataclass(frozen=True)
@@ -246,9 +243,7 @@ class EnumMixed(GambitMethod):
 
     rational: bool = True
 
-    function = "enummixed_solve"
     two_players = many = True
-    callbacks = ("nash",)
 
 
 @dataclass(frozen=True)
@@ -272,7 +267,6 @@ class EnumPoly(GambitMethod):
     stop_after: int = 0
     use_strategic: bool = False
 
-    function = "enumpoly_solve"
     many = True
 
     def _call(self, run: Run) -> Any:
@@ -299,7 +293,6 @@ class Liap(GambitMethod):
     maxregret: float = 1e-4
     maxiter: int = 1000
 
-    function = "liap_solve"
     start = "floats"
     without = "not_found"
 
@@ -325,7 +318,6 @@ class Simpdiv(GambitMethod):
     refine: int = 2
     leash: int = 0
 
-    function = "simpdiv_solve"
     start = "rationals"
     without = "limit"
 
@@ -354,7 +346,6 @@ class GNM(GambitMethod):
     end_lambda: float = -10.0
     steps: int = 100
 
-    function = "gnm_solve"
     many = True
 
 
@@ -365,8 +356,6 @@ class IPA(GambitMethod):
     `pygambit.nash.ipa_solve`, from a bonus on the first strategy of every player. It need not
     converge. An iteration is one of the method.
     """
-
-    function = "ipa_solve"
 
 
 @dataclass(frozen=True)
@@ -383,9 +372,7 @@ class HP(GambitMethod):
 
     maxregret: float = 1e-8
 
-    function = "hp_solve"
     start = "floats"
-    callbacks = ("event",)
 
 
 # -- The principal branch of logit quantal response equilibria ------------------------------------
@@ -413,9 +400,6 @@ class Logit(GambitMethod):
     first_step: float = 0.03
     max_accel: float = 1.1
     use_strategic: bool = False
-
-    function = "logit_solve"
-    callbacks = ("event",)
 
     def _leave(self, run: Run) -> None:
         run.leave_latest()
@@ -447,15 +431,12 @@ class LogitPath(GambitMethod):
     max_accel: float = 1.1
     use_strategic: bool = False
 
-    function = "logit_solve_lambda"
-
     def _call(self, run: Run) -> Termination:
         from pygambit.qre import logit_solve_lambda
 
         options = dict(vars(self))
-        last = logit_solve_lambda(
-            run.gambit.game, [options.pop("end")], **options, **run.callbacks("event")
-        )[-1]
+        options["event_callback"] = run.guarded(run.follow)
+        last = logit_solve_lambda(run.gambit.game, [options.pop("end")], **options)[-1]
         regret = run.leave(last.profile)
         reached = f"lambda = {last.lam:.6g}, max regret {regret:.3g}"
         if regret <= run.monitor.target:

@@ -80,13 +80,8 @@ class Run:
             if self._steps:  # many methods tell of none
                 self.monitor.record(steps=self._steps)
 
-    def callbacks(self, *kinds: str) -> dict[str, Callable[[Any], None]]:
-        """Callbacks for Gambit of equilibria (`nash`) and steps (`event`), which it may lose."""
-        known = {"nash": self.take, "event": self._follow}
-        return {f"{kind}_callback": self._guarded(known[kind]) for kind in kinds}
-
-    def _guarded(self, work: Callable[[Any], None]) -> Callable[[Any], None]:
-        """Callback that keeps what `work` raises."""
+    def guarded(self, work: Callable[[Any], None]) -> Callable[[Any], None]:
+        """Callback for Gambit that keeps what `work` raises, of which Gambit keeps the text."""
 
         def callback(given: Any) -> None:
             try:
@@ -97,7 +92,7 @@ class Run:
 
         return callback
 
-    def _follow(self, event: Any) -> None:
+    def follow(self, event: Any) -> None:
         """Count a step, or a support that is passed over; of others only the last is kept."""
         self.last_event = event
         kind, statistics = type(event).__name__, self.monitor.statistics
