@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, lru_cache
 from io import StringIO
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -56,10 +56,23 @@ class GambitGame:
         """
         if hasattr(profile, "as_behavior"):
             profile = profile.as_behavior()
-        theirs = [[value for _, value in row] for player in profile for _, row in player]
-        placed = dict(zip(self.infosets, theirs, strict=True))
-        ours = [value for i in range(self.tree.n_infosets) for value in _distribution(placed[i])]
-        if all(isinstance(value, Fraction) for row in theirs for value in row):
+        return self._placed([value for player in profile for _, row in player for _, value in row])
+
+    def behavior_at(self, point: Any) -> BehaviorProfile:
+        """Behavior profile of a point on a logit path; raises as :meth:`behavior`.
+
+        On trees it is a flat sequence, which is read much faster than a profile.
+        """
+        if hasattr(point.profile, "as_behavior"):
+            return self.behavior(point.profile)
+        return self._placed([point[k] for k in range(self.tree.n_actions)])
+
+    def _placed(self, theirs: list[Any]) -> BehaviorProfile:
+        """Behavior profile of frequencies in Gambit's order."""
+        sizes, values = np.diff(self.tree.action_start).tolist(), iter(theirs)
+        rows = {i: _distribution(list(islice(values, sizes[i]))) for i in self.infosets}
+        ours = [value for i in range(len(rows)) for value in rows[i]]
+        if all(isinstance(value, Fraction) for value in theirs):
             exact = [Fraction(value.numerator, value.denominator) for value in ours]
             return BehaviorProfile.of_exact(self.tree, exact)
         return BehaviorProfile.of(self.tree, np.array(ours, dtype=np.float64))

@@ -14,6 +14,7 @@ from .sizes import strategy_counts
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
+    from eqbench.model.profile import BehaviorProfile
     from eqbench.model.tree import FloatArray
     from eqbench.solver import Monitor
 
@@ -101,22 +102,24 @@ class Run:
         elif kind == "EnumPolyCandidateSupportEvent":
             self._step()
         elif kind == "LogitPathEvent":
-            self.monitor.record(**{"lambda": event.qre.lam})
-            self._step(event.qre)
+            point = event.qre
+            self.monitor.record(**{"lambda": point.lam})
+            self._step(lambda: self.gambit.behavior_at(point))
         elif kind in STEPS:
-            self._step(event, shown=kind != STEPS[-1])
+            self._step(lambda: self.gambit.behavior(event.profile), shown=kind != STEPS[-1])
 
-    def _step(self, point: Any = None, *, shown: bool = True) -> None:
+    def _step(
+        self, latest: Callable[[], BehaviorProfile] | None = None, *, shown: bool = True
+    ) -> None:
         """Count a step of the method; BudgetSpentError if it was the last one allowed.
 
         Parameters
         ----------
-        point : has the profile that it led to, or None
+        latest : maker of the profile that it led to
         shown : whether that becomes a snapshot when one is due, and may end the run at the target
         """
         self._steps += 1
-        if point is not None:
-            self._latest = lambda: self.gambit.behavior(point.profile).probabilities
+        self._latest = None if latest is None else lambda: latest().probabilities
         if self._steps < self._end:
             return
         if self._due and shown and self._latest is not None:
