@@ -122,7 +122,7 @@ class GambitMethod:
         return Termination("converged", f"{run.found} equilibri{ending}{said}")
 
     def _promised(self, game: Game) -> float | None:
-        """Return the max regret of what Gambit calls an equilibrium, as a share of the payoffs'.
+        """Return the max regret that Gambit promises of equilibria, as a share of the payoff range.
 
         It is 0 for exact methods and None where nothing is promised.
         """
