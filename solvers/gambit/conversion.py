@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
 from io import StringIO
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from eqbench.model.profile import BehaviorProfile
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
-    from eqbench.model.tree import FloatArray, GameTree, IntArray
+    from eqbench.model.tree import GameTree
 
 # How far the frequencies of an information set may sum from 1 before they are not rescaled.
 ROUNDING = 1e-6
@@ -24,7 +25,7 @@ ROUNDING = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class GambitGame:
-    """A game as pygambit holds it, and where its actions are in ours.
+    """A game as pygambit holds it, and where its information sets are in ours.
 
     Gambit numbers information sets within a player in depth-first order of the tree, and its
     profiles list actions by player, information set and action.
@@ -33,29 +34,20 @@ class GambitGame:
     ----------
     game : pygambit.ExtensiveGame
     tree : GameTree
-    paths : tuple of I tuples of str
-        Action labels from the root to a node of each of Gambit's information sets, in its order.
-    action : int32 (A,)
-        Action here of each action of Gambit, in its order.
+    infosets : list of I int
+        Information set here of each of Gambit's, in its order; their actions are in one order.
     """
 
     game: Any
     tree: GameTree
-    paths: tuple[tuple[str, ...], ...]
-    action: IntArray
-
-    def frequencies(self, flat: Any) -> FloatArray:
-        """Frequencies float64 (A,) of a point on a logit path, which is a flat sequence.
-
-        Rows that sum to 1 up to rounding are rescaled: Gambit's path is off by some 1e-9.
-        """
-        return self._in_our_order([flat[k] for k in range(len(self.action))])
+    infosets: list[int]
 
     def behavior(self, profile: Any) -> BehaviorProfile:
         """Behavior profile of a pygambit profile, exact if that is of rationals.
 
         Mixed strategies become the behavior that plays alike. Where the own strategy never
-        comes, Gambit gives no frequencies, and they are uniform here.
+        comes, Gambit gives no frequencies, and they are uniform here. Rows that sum to 1 up to
+        rounding are rescaled: Gambit's logit path is off by some 1e-9.
 
         Raises
         ------
@@ -64,36 +56,40 @@ class GambitGame:
         """
         if hasattr(profile, "as_behavior"):
             profile = profile.as_behavior()
-        theirs = [value for player in profile for _, row in player for _, value in row]
-        if all(isinstance(value, Fraction) for value in theirs):
-            exact = [Fraction(0)] * len(theirs)
-            for action, value in zip(self.action.tolist(), theirs, strict=True):
-                exact[action] = Fraction(value.numerator, value.denominator)
-            return BehaviorProfile.of_exact(self.tree, _filled(self.tree, exact))
-        return BehaviorProfile.of(self.tree, self._in_our_order(theirs))
+        return self._placed([value for player in profile for _, row in player for _, value in row])
 
-    def _in_our_order(self, theirs: list[float]) -> FloatArray:
-        ours = np.empty(len(theirs))
-        ours[self.action] = theirs
-        return np.array(_filled(self.tree, ours.tolist()), dtype=np.float64)
+    def behavior_at(self, point: Any) -> BehaviorProfile:
+        """Behavior profile of a point on a logit path; raises as :meth:`behavior`.
+
+        On trees it is a flat sequence, which is read much faster than a profile.
+        """
+        if hasattr(point.profile, "as_behavior"):
+            return self.behavior(point.profile)
+        return self._placed([point[k] for k in range(self.tree.n_actions)])
+
+    def _placed(self, theirs: list[Any]) -> BehaviorProfile:
+        """Behavior profile of frequencies in Gambit's order."""
+        sizes, values = np.diff(self.tree.action_start).tolist(), iter(theirs)
+        rows = {i: _distribution(list(islice(values, sizes[i]))) for i in self.infosets}
+        ours = [value for i in range(len(rows)) for value in rows[i]]
+        if all(isinstance(value, Fraction) for value in theirs):
+            exact = [Fraction(value.numerator, value.denominator) for value in ours]
+            return BehaviorProfile.of_exact(self.tree, exact)
+        return BehaviorProfile.of(self.tree, np.array(ours, dtype=np.float64))
 
     def profile(self, profile: BehaviorProfile) -> Any:
         """pygambit's behavior profile, of rationals if the frequencies are known exactly."""
-        from pygambit import H, Rational
+        from pygambit import Rational
 
         if profile.exact is None:
             values = profile.probabilities.tolist()
         else:
             values = [Rational(value) for value in profile.exact]
-        theirs = self.game.mixed_behavior_profile(rational=profile.exact is not None)
-        first = 0
-        for path in self.paths:
-            place = H.path(*path)
-            labels = self.game.get_actions(place)
-            own = self.action[first : first + len(labels)].tolist()
-            theirs[place] = {label: values[a] for label, a in zip(labels, own, strict=True)}
-            first += len(labels)
-        return theirs
+        starts = self.tree.action_start.tolist()
+        rows: list[list[Any]] = [[] for _ in self.tree.players]
+        for i in self.infosets:
+            rows[self.tree.infoset_player[i]].append(values[starts[i] : starts[i + 1]])
+        return self.game.mixed_behavior_profile(data=rows, rational=profile.exact is not None)
 
 
 def to_gambit(game: Game) -> GambitGame:
@@ -114,8 +110,7 @@ def to_gambit(game: Game) -> GambitGame:
         theirs = read_efg(StringIO(efg_text(game.tree)))
     except ValueError as error:
         raise GameFormatError(f"Gambit does not take this game: {error}") from error
-    paths, actions = _actions_by_path(game.tree, theirs)
-    return GambitGame(theirs, game.tree, paths, actions)
+    return GambitGame(theirs, game.tree, _infosets_by_path(game.tree, theirs))
 
 
 @lru_cache(maxsize=1)  # preparing and solving both need it; only the last game is kept
@@ -124,44 +119,33 @@ def converted(game: Game) -> GambitGame:
     return to_gambit(game)
 
 
-def _actions_by_path(tree: GameTree, theirs: Any) -> tuple[tuple[tuple[str, ...], ...], IntArray]:
-    """Paths to Gambit's information sets, and our action of each of its actions, int32 (A,)."""
+def _infosets_by_path(tree: GameTree, theirs: Any) -> list[int]:
+    """Our information set of each of Gambit's, in its order."""
     from pygambit import H
 
+    @cache
+    def moves_at(path: tuple[str, ...]) -> list[str]:
+        return list(theirs.get_actions(H.path(*path)))
+
     first_child = np.searchsorted(tree.parent, np.arange(tree.n_nodes)).tolist()
-    node_at: dict[tuple[str, ...], int] = {(): 0}
-    moves_at: dict[tuple[str, ...], list[str]] = {}
-    paths: list[tuple[str, ...]] = []
-    actions: list[int] = []
-    for player in theirs.players:
-        for history in theirs.get_infosets(player):
-            path = tuple(history.actions)
-            for depth in range(len(path)):
-                here, there = path[:depth], path[: depth + 1]
-                if there in node_at:
-                    continue
-                if here not in moves_at:
-                    moves_at[here] = theirs.get_actions(H.path(*here))
-                node_at[there] = first_child[node_at[here]] + moves_at[here].index(path[depth])
-            infoset = tree.infoset[node_at[path]]
-            paths.append(path)
-            actions.extend(range(tree.action_start[infoset], tree.action_start[infoset + 1]))
-    return tuple(paths), np.array(actions, dtype=np.int32)
+    infosets = []
+    for history in chain.from_iterable(map(theirs.get_infosets, theirs.players)):
+        path, node = tuple(history.actions), 0
+        for depth, move in enumerate(path):
+            node = first_child[node] + moves_at(path[:depth]).index(move)
+        infosets.append(int(tree.infoset[node]))
+    return infosets
 
 
-def _filled(tree: GameTree, values: list[Any]) -> list[Any]:
-    """The frequencies with uniform ones where there are none, and rounding taken out of floats.
+def _distribution(row: list[Any]) -> list[Any]:
+    """The row, uniform where there are no frequencies, and with rounding taken out of floats.
 
     What is off by more than rounding is left as it is.
     """
-    filled = list(values)
-    for i in range(tree.n_infosets):
-        block = slice(tree.action_start[i], tree.action_start[i + 1])
-        row = values[block]
-        total = sum(row)
-        if not total > 0:  # 0, or not a number
-            filled[block] = [Fraction(1, len(row))] * len(row)
-        elif isinstance(total, float) and abs(total - 1) <= ROUNDING and min(row) >= -ROUNDING:
-            clipped = [max(value, 0.0) for value in row]
-            filled[block] = [value / sum(clipped) for value in clipped]
-    return filled
+    total = sum(row)
+    if not total > 0:  # 0, or not a number
+        return [Fraction(1, len(row))] * len(row)
+    if isinstance(total, float) and abs(total - 1) <= ROUNDING and min(row) >= -ROUNDING:
+        clipped = [max(value, 0.0) for value in row]
+        return [value / sum(clipped) for value in clipped]
+    return row

@@ -1,48 +1,33 @@
-"""One call of Gambit: its callbacks serve the monitor, its result becomes a termination."""
+"""One call of Gambit: its callbacks serve the monitor, which is the only way to stop it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from importlib import metadata
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any
 
-from eqbench.errors import GameFormatError, ProfileError
-from eqbench.solver import Availability, Termination, warm_up
+from eqbench.errors import ProfileError
+from eqbench.solver import Termination
 
 from .conversion import converted
 from .sizes import strategy_counts
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
+    from eqbench.model.profile import BehaviorProfile
     from eqbench.model.tree import FloatArray
     from eqbench.solver import Monitor
 
 # Beyond it, readers of JSON may lose digits.
 LARGEST_NUMBER = 2**53
 
-Ending = Literal["failed", "limit", "not_found"]
-
-
-class GambitMethod:
-    """What the solvers of this package share."""
-
-    deterministic: ClassVar[bool] = True
-
-    def availability(self) -> Availability:
-        """Whether pygambit can be imported."""
-        try:
-            import pygambit  # noqa: F401
-        except ImportError as error:
-            remedy = "pip install 'eqbench[gambit]' (pygambit is GPL)"
-            return Availability("missing", f"{error}; {remedy}")
-        return Availability()
-
-    def prepare(self, game: Game) -> None:
-        """Convert the game to Gambit and compile what measures snapshots."""
-        with suppress(GameFormatError):  # `solve` ends with the reason
-            converted(game)
-        warm_up(game)
+# Events that tell of a step, and where it led to. A snapshot of the last kind at the target
+# would end the path before its other equilibria.
+STEPS = ("SimpdivRefinementEvent", "IPAStepEvent", "HPStepEvent", "GNMStepEvent")
+PASSED_OVER = {
+    "EnumPolySingularSupportEvent": "singular_supports",
+    "EnumPolyBudgetExceededSupportEvent": "abandoned_supports",
+}
 
 
 class BudgetSpentError(Exception):
@@ -55,16 +40,18 @@ class Run:
     Attributes
     ----------
     gambit : GambitGame
-    latest : a maker of frequencies (A,), or None
-        Where the method stands, as far as it tells.
+    many : whether the method looks for more than one equilibrium
+    found : number of equilibria that were handed over
+    last_event : what Gambit told of last, or None
     """
 
-    def __init__(self, game: Game, monitor: Monitor, promised: float | None) -> None:
+    def __init__(self, game: Game, monitor: Monitor, promised: float | None, *, many: bool) -> None:
         self.gambit = converted(game)
-        self.monitor = monitor
+        self.monitor, self.many = monitor, many
         self._promised = None if promised is None else promised * game.tree.payoff_range
         self.found = 0
-        self.latest: Callable[[], FloatArray] | None = None
+        self.last_event: Any = None
+        self._latest: Callable[[], FloatArray] | None = None
         self._raised: BaseException | None = None
         self._chunks = monitor.chunks()
         self._steps = self._end = 0
@@ -79,22 +66,23 @@ class Run:
         try:
             self._next_chunk()
             return method(self)
-        except BudgetSpentError:
-            return self._stopped()
-        except (RuntimeError, ValueError, ProfileError) as error:
+        except (BudgetSpentError, RuntimeError, ValueError, ProfileError) as error:
             # Gambit makes a RuntimeError of whatever a callback raises
-            if isinstance(self._raised, BudgetSpentError):
-                return self._stopped()
-            if self._raised is not None and not isinstance(self._raised, ProfileError):
-                raise self._raised from error
-            return Termination("failed", f"Gambit: {error}")
+            cause = self._raised
+            if isinstance(cause or error, BudgetSpentError):
+                if not self.found:
+                    self.leave_latest()
+                return self.monitor.termination()
+            if cause is None or isinstance(cause, ProfileError):
+                return Termination("failed", f"Gambit: {error}")
+            raise cause from error
         finally:
             self.monitor.work = self._steps
             if self._steps:  # many methods tell of none
                 self.monitor.record(steps=self._steps)
 
-    def guarded(self, work: Callable[[Any], object]) -> Callable[[Any], None]:
-        """A callback for Gambit that keeps what `work` raises."""
+    def guarded(self, work: Callable[[Any], None]) -> Callable[[Any], None]:
+        """Callback for Gambit that keeps what `work` raises, of which Gambit keeps the text."""
 
         def callback(given: Any) -> None:
             try:
@@ -105,32 +93,56 @@ class Run:
 
         return callback
 
-    def step(self, latest: Callable[[], FloatArray] | None = None, *, shown: bool = True) -> None:
+    def follow(self, event: Any) -> None:
+        """Count a step, or a support that is passed over; of others only the last is kept."""
+        self.last_event = event
+        kind, statistics = type(event).__name__, self.monitor.statistics
+        if kind in PASSED_OVER:
+            statistics[PASSED_OVER[kind]] += 1
+        elif kind == "EnumPolyCandidateSupportEvent":
+            self._step()
+        elif kind == "LogitPathEvent":
+            point = event.qre
+            self.monitor.record(**{"lambda": point.lam})
+            self._step(lambda: self.gambit.behavior_at(point))
+        elif kind in STEPS:
+            self._step(lambda: self.gambit.behavior(event.profile), shown=kind != STEPS[-1])
+
+    def _step(
+        self, latest: Callable[[], BehaviorProfile] | None = None, *, shown: bool = True
+    ) -> None:
         """Count a step of the method; BudgetSpentError if it was the last one allowed.
 
         Parameters
         ----------
-        latest : maker of the frequencies that it led to
-        shown : whether they become a snapshot when one is due, and may end the run at the target
+        latest : maker of the profile that it led to
+        shown : whether that becomes a snapshot when one is due, and may end the run at the target
         """
         self._steps += 1
-        self.latest = latest
+        self._latest = None if latest is None else lambda: latest().probabilities
         if self._steps < self._end:
             return
-        if self._due and shown and latest is not None:
-            self.monitor.snapshot(latest, work=self._steps)
+        if self._due and shown and self._latest is not None:
+            self.monitor.snapshot(self._latest, work=self._steps)
         self._next_chunk()
 
-    def take(self, profile: Any, *, more: bool = True) -> None:
+    def _next_chunk(self) -> None:
+        chunk = next(self._chunks, None)
+        if chunk is None:
+            raise BudgetSpentError
+        start, count, self._due = chunk
+        self._end = start + count
+
+    def take(self, profile: Any) -> None:
         """Hand over a pygambit profile that Gambit calls an equilibrium.
 
-        The regret claimed is the one that Gambit promises. If the method looks for `more` and
+        The regret claimed is the one that Gambit promises. If the method looks for many and
         time is up, BudgetSpentError ends it.
         """
         self.monitor.work = self._steps
         self.monitor.candidate(self.gambit.behavior(profile), "equilibrium", self._promised)
         self.found += 1
-        if more and self.monitor.remaining_s <= 0:
+        if self.many and self.monitor.remaining_s <= 0:
             raise BudgetSpentError
 
     def leave(self, profile: Any) -> float:
@@ -144,47 +156,7 @@ class Run:
         self.monitor.candidate(behavior, "iterate", regret)
         return regret
 
-    def _next_chunk(self) -> None:
-        chunk = next(self._chunks, None)
-        if chunk is None:
-            raise BudgetSpentError
-        start, count, self._due = chunk
-        self._end = start + count
-
-    def _stopped(self) -> Termination:
-        if self.latest is not None and not self.found:
-            self.monitor.candidate(self.latest(), "iterate")
-        return self.monitor.termination()
-
-
-def solve_with(
-    game: Game,
-    monitor: Monitor,
-    method: Callable[[Run], Any],
-    *,
-    promised: float | None = None,
-    without: Ending = "failed",
-) -> Termination:
-    """How a method of Gambit ends that hands over equilibria as it finds them.
-
-    Parameters
-    ----------
-    method : calls Gambit and returns its result, or a Termination
-    promised : max regret of what Gambit calls an equilibrium, as a share of the payoff range
-        0 for exact methods, None where nothing is promised.
-    without : how a run ends that Gambit itself calls no success
-    """
-    try:
-        run = Run(game, monitor, promised)
-    except GameFormatError as error:
-        return Termination("failed", str(error))
-    result = run.call(method)
-    if isinstance(result, Termination):
-        return result
-    words = str(getattr(getattr(result, "reason", None), "name", "")).lower().replace("_", " ")
-    said = f" (Gambit: {words})" if words else ""
-    if not result.success:
-        return Termination(without, f"Gambit reports no success{said}")
-    if not run.found:
-        return Termination("not_found", f"Gambit reports success without an equilibrium{said}")
-    return Termination("converged", f"{run.found} equilibri{'um' if run.found == 1 else 'a'}{said}")
+    def leave_latest(self) -> None:
+        """Hand over where the method stands, if it has told."""
+        if self._latest is not None:
+            self.monitor.candidate(self._latest(), "iterate")

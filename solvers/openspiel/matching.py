@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from eqbench.errors import UsageError
 from eqbench.model.game import Game
-from eqbench.model.tree import CHANCE, TERMINAL, GameTree
+from eqbench.model.tree import CHANCE, TERMINAL
 from eqbench.spec import OPENSPIEL
 
 from .names import their_game
@@ -129,9 +130,14 @@ class _Walk:
     def _children(self, node: int) -> range:
         return range(self.first_child[node], self.first_child[node + 1])
 
+    def _moves(self, node: int) -> list[tuple[int, float]] | None:
+        if self.tree.player[node] != CHANCE:
+            return None
+        return [(child, self.tree.chance_probability[child]) for child in self._children(node)]
+
     def _outcomes(self, node: int, state: Any) -> list[tuple[int, Any]]:
         """What a run of chance moves leads to, in both trees."""
-        ours, theirs = _ends_of_chance(self.tree, node, self._children), _states(state)
+        ours, theirs = _after_chance(node, self._moves), _after_chance(state, _their_moves)
         if len(ours) != len(theirs):
             raise self._differs(node, f"chance has {len(theirs)} outcomes there")
         for (mine, _), (their, _) in zip(ours, theirs, strict=True):
@@ -151,32 +157,25 @@ class _Walk:
         return _differs(self.game, f"{how} (node {node})")
 
 
-def _ends_of_chance(tree: GameTree, node: int, children: Any) -> list[tuple[float, int]]:
-    """Probabilities and first nodes after chance moves that follow each other."""
-    found, probability = [(1.0, node)], tree.chance_probability
-    while any(tree.player[end] == CHANCE for _, end in found):
-        steps = (
-            [(p * probability[c], c) for c in children(end)]
-            if tree.player[end] == CHANCE
-            else [(p, end)]
-            for p, end in found
-        )
-        found = [step for each in steps for step in each]
-    return found
+def _after_chance(
+    place: Any, moves: Callable[[Any], list[tuple[Any, float]] | None], probability: float = 1.0
+) -> list[tuple[float, Any]]:
+    """Probabilities and places after chance moves that follow each other.
+
+    `moves` gives the places that chance may lead to with their probabilities, None where another
+    moves or nobody.
+    """
+    following = moves(place)
+    if following is None:
+        return [(probability, place)]
+    ends = (_after_chance(below, moves, probability * share) for below, share in following)
+    return list(chain.from_iterable(ends))
 
 
-def _states(state: Any) -> list[tuple[float, Any]]:
-    """As :func:`_ends_of_chance`, in OpenSpiel."""
-    found = [(1.0, state)]
-    while any(end.is_chance_node() for _, end in found):
-        steps = (
-            [(p * q, end.child(outcome)) for outcome, q in end.chance_outcomes()]
-            if end.is_chance_node()
-            else [(p, end)]
-            for p, end in found
-        )
-        found = [step for each in steps for step in each]
-    return found
+def _their_moves(state: Any) -> list[tuple[Any, float]] | None:
+    if not state.is_chance_node():
+        return None
+    return [(state.child(outcome), share) for outcome, share in state.chance_outcomes()]
 
 
 def _differs(game: Game, how: str) -> UsageError:

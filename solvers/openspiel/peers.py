@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from eqbench.errors import SolverUnavailableError, UsageError
 from eqbench.solver import Availability
 
+from .matching import match
+from .policies import frequencies
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -36,8 +39,6 @@ class Peer:
 
     def supports(self, game: Game) -> bool | str:
         """True if OpenSpiel has the very game, otherwise how it differs."""
-        from .matching import match
-
         try:
             match(game)
         except (UsageError, SolverUnavailableError) as error:
@@ -46,15 +47,10 @@ class Peer:
 
     def prepare(self, game: Game) -> None:
         """Import OpenSpiel and find out which of its information states is which."""
-        from .matching import match
-
         match(game)
 
     def solve(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> Termination:
         """Iterate until the budget or the target ends; hands over the average profile."""
-        from .matching import match
-        from .policies import frequencies
-
         found = match(game)
         step, average = self._begin(found.game, int(rng.integers(2**31)))
         for start, count, due in monitor.chunks():
@@ -66,7 +62,11 @@ class Peer:
         return monitor.termination()
 
     def _begin(self, game: Any, seed: int) -> Steps:
-        raise NotImplementedError
+        """Set up a solver of OpenSpiel, by default the one named like this class."""
+        import pyspiel
+
+        solver = getattr(pyspiel, f"{type(self).__name__}Solver")(game)
+        return solver.evaluate_and_update_policy, solver.average_policy
 
 
 @dataclass(frozen=True)
@@ -75,24 +75,12 @@ class CFR(Peer):
 
     deterministic = True
 
-    def _begin(self, game: Any, seed: int) -> Steps:
-        import pyspiel
-
-        solver = pyspiel.CFRSolver(game)
-        return solver.evaluate_and_update_policy, solver.average_policy
-
 
 @dataclass(frozen=True)
 class CFRPlus(Peer):
     """CFR+ in OpenSpiel's C++ code (`CFRPlusSolver`)."""
 
     deterministic = True
-
-    def _begin(self, game: Any, seed: int) -> Steps:
-        import pyspiel
-
-        solver = pyspiel.CFRPlusSolver(game)
-        return solver.evaluate_and_update_policy, solver.average_policy
 
 
 @dataclass(frozen=True)

@@ -66,7 +66,7 @@ def test_labels_that_files_cannot_hold_do_not_matter() -> None:
 def test_random_trees_include_what_numbering_by_depth_gets_wrong() -> None:
     trees = [random_tree(seed) for seed in TREES]
     assert sum(spread_infosets(tree) > 0 for tree in trees) >= 5
-    orders = [conversion.to_gambit(Game("random", tree)).action.tolist() for tree in trees]
+    orders = [conversion.to_gambit(Game("random", tree)).infosets for tree in trees]
     assert sum(order != sorted(order) for order in orders) >= 5
 
 
@@ -124,14 +124,19 @@ def test_mixed_strategies_become_behavior_that_is_uniform_where_they_never_come(
 
 def test_rounding_is_taken_out_of_floats_and_more_than_rounding_is_refused() -> None:
     gambit = conversion.to_gambit(eqbench.load_game("matching_pennies"))
-    off = gambit.frequencies([0.5 + 4e-9, 0.5, 1 + 1e-9, -1e-9])
+
+    def behavior(*values: float) -> np.ndarray:
+        """Frequencies of a profile as pygambit iterates over it: by player, set and action."""
+        rows = [[("set", [("heads", values[k]), ("tails", values[k + 1])])] for k in (0, 2)]
+        return gambit.behavior(rows).probabilities
+
+    off = behavior(0.5 + 4e-9, 0.5, 1 + 1e-9, -1e-9)
     np.testing.assert_allclose(off, [0.5, 0.5, 1, 0], atol=5e-9)
     assert off.min() >= 0
     np.testing.assert_allclose(off.reshape(2, 2).sum(axis=1), 1, rtol=0, atol=1e-15)
-    assert gambit.frequencies([np.nan, np.nan, 0, 0]).tolist() == [0.5] * 4
-    far = gambit.frequencies([0.5, 0.6, 1, 0])
+    assert behavior(np.nan, np.nan, 0.0, 0.0).tolist() == [0.5] * 4
     with pytest.raises(ProfileError, match=r"sum to 1\.1"):
-        BehaviorProfile.of(gambit.tree, far)
+        behavior(0.5, 0.6, 1.0, 0.0)
 
 
 @pytest.mark.parametrize("seed", TREES)

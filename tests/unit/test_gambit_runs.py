@@ -111,9 +111,9 @@ def test_end_without_an_equilibrium_has_the_words_of_gambit(
 def test_what_is_no_profile_makes_the_run_fail(monkeypatch: pytest.MonkeyPatch) -> None:
     row = ("set", [("heads", 0.5), ("tails", 0.6)])
 
-    def lp_solve(game: Any, **options: Any) -> None:
+    def lp_solve(game: Any, nash_callback: Any, **options: Any) -> None:
         try:
-            options["nash_callback"]([[row], [row]])
+            nash_callback([[row], [row]])
         except Exception as error:
             raise RuntimeError(f"{type(error).__name__}: {error}") from None  # as Gambit does
 

@@ -1,0 +1,446 @@
+"""Gambit's methods as a table: what each needs, how it is called, and what is promised of it.
+
+A class is a row: its name and its fields are those of the method and its options in Gambit, and
+the attributes below them are what differs from :class:`GambitMethod`, where all of the work is.
+None of the lists of equilibria is claimed to be complete: poker games mostly have infinitely many
+equilibria, of which only some can be listed, and Gambit does not say whether a game has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from inspect import signature
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from eqbench.errors import GameFormatError, SpecError
+from eqbench.model.gambit_text import exact_payoffs
+from eqbench.solver import Availability, Termination, warm_up
+
+from .conversion import converted
+from .run import Run
+from .sizes import decisions_in_turn, strategic_refusal
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from eqbench.model.game import Game
+    from eqbench.solver import Monitor
+
+# Relative distance from the last lambda asked for within which the path has come there.
+ARRIVED = 1e-6
+
+# Tests of options, in words where they fail.
+_CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    **dict.fromkeys(
+        ("end", "first_step", "maxregret", "maxiter", "steps"),
+        (lambda value: value > 0, "a positive number"),
+    ),
+    "max_accel": (lambda value: value >= 1, "a number >= 1, for example 1.1"),
+    "end_lambda": (lambda value: value < 0, "a negative number"),
+    "stop_after": (lambda value: value >= 0, "a number >= 1, or 0 for no limit"),
+}
+
+
+class GambitMethod:
+    """A method of Gambit as a solver.
+
+    Attributes
+    ----------
+    two_players, constant_sum : whether it is for such games only
+    start : whether it is called with the game or with mixed strategies at equal weights
+    many : whether it looks for more than one equilibrium
+    exact : whether it computes with rationals, where this is no option
+    without : how a run ends that Gambit itself calls no success
+    """
+
+    deterministic: ClassVar[bool] = True
+    two_players: ClassVar[bool] = False
+    constant_sum: ClassVar[bool] = False
+    start: ClassVar[Literal["game", "floats", "rationals"]] = "game"
+    many: ClassVar[bool] = False
+    exact: ClassVar[bool] = False
+    without: ClassVar[Literal["failed", "limit", "not_found"]] = "failed"
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            accepts, wanted = _CHECKS.get(name, (lambda _: True, ""))
+            if not accepts(value):
+                raise SpecError(f"{name}={value}; choose {wanted}")
+
+    @property
+    def strategic(self) -> bool:
+        """Whether the method works on the strategic form."""
+        return bool(vars(self).get("use_strategic", True))
+
+    def availability(self) -> Availability:
+        """Whether pygambit can be imported."""
+        try:
+            import pygambit  # noqa: F401
+        except ImportError as error:
+            remedy = "pip install 'eqbench[gambit]' (pygambit is GPL)"
+            return Availability("missing", f"{error}; {remedy}")
+        return Availability()
+
+    def supports(self, game: Game) -> bool | str:
+        """True, or why the players, the payoffs or the size of the strategic form do not fit."""
+        name, players = f"gambit_{type(self).__name__.lower()}", game.tree.n_players
+        if self.two_players and players != 2:
+            return f"{name} solves two-player games; this game has {players}"
+        sums = {sum(row) for row in exact_payoffs(game.tree)} if self.constant_sum else ()
+        if len(sums) > 1:
+            return (
+                f"{name} solves two-player constant-sum games; here the payoffs sum to "
+                f"{float(min(sums)):.6g} up to {float(max(sums)):.6g} "
+                "(gambit_lcp solves such games)"
+            )
+        return (self.strategic and strategic_refusal(game)) or True
+
+    def prepare(self, game: Game) -> None:
+        """Convert the game to Gambit and compile what measures snapshots."""
+        with suppress(GameFormatError):  # `solve` ends with the reason
+            converted(game)
+        warm_up(game)
+
+    def solve(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> Termination:
+        """Hand over equilibria as Gambit finds them within the budget; `rng` is not used."""
+        try:
+            run = Run(game, monitor, self._promised(game), many=self.many)
+        except GameFormatError as error:
+            return Termination("failed", str(error))
+        result = run.call(self._call)
+        if isinstance(result, Termination):
+            return result
+        words = str(getattr(getattr(result, "reason", None), "name", "")).lower().replace("_", " ")
+        said = f" (Gambit: {words})" if words else ""
+        if not result.success:
+            return Termination(self.without, f"Gambit reports no success{said}")
+        if not run.found:
+            return Termination("not_found", f"Gambit reports success without an equilibrium{said}")
+        ending = "um" if run.found == 1 else "a"
+        return Termination("converged", f"{run.found} equilibri{ending}{said}")
+
+    def _promised(self, game: Game) -> float | None:
+        """Return the max regret that Gambit promises of equilibria, as a share of the payoff range.
+
+        It is 0 for exact methods and None where nothing is promised.
+        """
+        options = vars(self)
+        if "maxregret" in options:
+            agents = 1 if self.strategic else decisions_in_turn(game.sequence_form)
+            return float(options["maxregret"] * agents)
+        return 0.0 if options.get("rational", self.exact) else None
+
+    def _call(self, run: Run) -> Any:
+        """Return Gambit's result, or a Termination; what it found is handed over."""
+        from pygambit import Rational, nash
+
+        start, options = run.gambit.game, dict(vars(self))
+        if self.start != "game":
+            start = start.mixed_strategy_profile(rational=self.start == "rationals")
+        if self.start == "rationals":
+            options["maxregret"] = Rational(repr(options["maxregret"]))
+        for limit in {"stop_after", "leash"} & options.keys():
+            options[limit] = options[limit] or None
+        function = getattr(nash, f"{type(self).__name__.lower()}_solve")
+        callbacks = {
+            name: run.guarded(work)
+            for name, work in (("nash_callback", run.take), ("event_callback", run.follow))
+            if name in signature(function).parameters
+        }
+        result = function(start, **options, **callbacks)
+        if "nash_callback" not in callbacks and result.equilibrium is not None:
+            run.take(result.equilibrium)
+        if not run.found:
+            self._leave(run)
+        return result
+
+    def _leave(self, run: Run) -> None:
+        """Hand over where a method stands that found nothing, if that is worth anything."""
+
+
+# -- Linear programs and complementarity for two players ------------------------------------------
+
+
+@dataclass(frozen=True)
+class LP(GambitMethod):
+    """Gambit's linear program for two players with constant sum (Koller et al. 1996).
+
+    `pygambit.nash.lp_solve`, by default on the sequence form and in rationals: one equilibrium,
+    exactly. It cannot be stopped but by killing it.
+
+    Parameters
+    ----------
+    rational : whether to compute with rationals, otherwise with floats
+    use_strategic : whether to use the strategic form
+    """
+
+    rational: bool = True
+    use_strategic: bool = False
+
+    two_players = constant_sum = True
+
+
+@dataclass(frozen=True)
+class LCP(GambitMethod):
+    """Gambit's complementary pivoting for two players (Lemke and Howson 1964; Lemke 1965).
+
+    `pygambit.nash.lcp_solve`, in rationals by default. On the sequence form it finds one
+    equilibrium, as Koller, Megiddo and von Stengel (1996) describe; on the strategic form all
+    that paths of Lemke and Howson lead to, which need not be all that there are.
+
+    Parameters
+    ----------
+    rational : whether to compute with rationals, otherwise with floats
+    use_strategic : whether to use the strategic form
+    stop_after : most equilibria to look for in the strategic form, 0 for all accessible ones
+    """
+
+    rational: bool = True
+    use_strategic: bool = False
+    stop_after: int = 0
+
+    two_players = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.stop_after and not self.use_strategic:
+            raise SpecError(
+                f"stop_after={self.stop_after} without use_strategic: on the sequence form there "
+                "is one equilibrium to find; leave stop_after out or add use_strategic=true"
+            )
+
+    def _call(self, run: Run) -> Any:
+        run.many = self.use_strategic
+        return super()._call(run)
+
+
+# -- Enumeration ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class EnumPure(GambitMethod):
+    """Gambit's search through all combinations of pure strategies.
+
+    `pygambit.nash.enumpure_solve`: all equilibria in pure strategies of the reduced strategic
+    form, exactly. Those in mixed strategies are not looked for.
+    """
+
+    many = exact = True
+
+
+@dataclass(frozen=True)
+class EnumMixed(GambitMethod):
+    """Gambit's extreme equilibria of two-player games (Mangasarian 1964; Avis et al. 2010).
+
+    `pygambit.nash.enummixed_solve`: those of which all others are mixtures, exactly by default.
+
+    Parameters
+    ----------
+    rational : whether to compute with rationals, otherwise with floats
+    """
+
+    rational: bool = True
+
+    two_players = many = True
+
+
+@dataclass(frozen=True)
+class EnumPoly(GambitMethod):
+    """Gambit's search through supports, with a polynomial system for each.
+
+    `pygambit.nash.enumpoly_solve`, on the tree unless told otherwise. Supports whose systems
+    are singular are passed over, as are those on which it spends too many rectangles; how many
+    is recorded.
+
+    An iteration is a support.
+
+    Parameters
+    ----------
+    maxregret : regret up to which a point is accepted, as a share of the range of payoffs
+    stop_after : most equilibria to look for, 0 for all
+    use_strategic : whether to go through supports of the strategic form
+    """
+
+    maxregret: float = 1e-8
+    stop_after: int = 0
+    use_strategic: bool = False
+
+    many = True
+
+    def _call(self, run: Run) -> Any:
+        run.monitor.record(singular_supports=0, abandoned_supports=0)
+        return super()._call(run)
+
+
+# -- Minimization, subdivision and paths of mixed strategies --------------------------------------
+
+
+@dataclass(frozen=True)
+class Liap(GambitMethod):
+    """Gambit's minimization of a Lyapunov function (McKelvey 1991).
+
+    `pygambit.nash.liap_solve` from the strategies at equal weights. It may end in a local
+    minimum that is no equilibrium, and it can be stopped only by killing it.
+
+    Parameters
+    ----------
+    maxregret : regret up to which a point is accepted, as a share of the range of payoffs
+    maxiter : most iterations of the minimization
+    """
+
+    maxregret: float = 1e-4
+    maxiter: int = 1000
+
+    start = "floats"
+    without = "not_found"
+
+    def _leave(self, run: Run) -> None:
+        run.leave(run.last_event.profile)
+
+
+@dataclass(frozen=True)
+class Simpdiv(GambitMethod):
+    """Gambit's simplicial subdivision (van der Laan, Talman and van der Heyden 1987).
+
+    `pygambit.nash.simpdiv_solve` from the strategies at equal weights, in rationals.
+    An iteration is a refinement of the grid.
+
+    Parameters
+    ----------
+    maxregret : regret up to which a point is accepted, as a share of the range of payoffs
+    refine : factor by which the grid becomes finer, at least 2
+    leash : most steps on one grid, 0 for no limit
+    """
+
+    maxregret: float = 1e-7
+    refine: int = 2
+    leash: int = 0
+
+    start = "rationals"
+    without = "limit"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.refine < 2 or self.leash < 0:
+            raise SpecError(
+                f"refine={self.refine}, leash={self.leash}; choose refine >= 2 and leash >= 0"
+            )
+
+
+@dataclass(frozen=True)
+class GNM(GambitMethod):
+    """Gambit's global Newton method (Govindan and Wilson 2003).
+
+    `pygambit.nash.gnm_solve`, from a bonus on the first strategy of every player: the
+    equilibria that its path comes through, often several and sometimes none.
+    An iteration is a step along the path.
+
+    Parameters
+    ----------
+    end_lambda : size of the bonus, below 0, at which the path is left
+    steps : steps within a support; more are safer and slower
+    """
+
+    end_lambda: float = -10.0
+    steps: int = 100
+
+    many = True
+
+
+@dataclass(frozen=True)
+class IPA(GambitMethod):
+    """Gambit's iterated polymatrix approximation (Govindan and Wilson 2004).
+
+    `pygambit.nash.ipa_solve`, from a bonus on the first strategy of every player. It need not
+    converge. An iteration is one of the method.
+    """
+
+
+@dataclass(frozen=True)
+class HP(GambitMethod):
+    """Gambit's homotopy from best replies to a prior (Herings and Peeters 2001).
+
+    `pygambit.nash.hp_solve`, from the prior that gives all strategies equal weights.
+    An iteration is a point on the path.
+
+    Parameters
+    ----------
+    maxregret : regret up to which a point is accepted, as a share of the range of payoffs
+    """
+
+    maxregret: float = 1e-8
+
+    start = "floats"
+
+
+# -- The principal branch of logit quantal response equilibria ------------------------------------
+
+
+@dataclass(frozen=True)
+class Logit(GambitMethod):
+    """Gambit's equilibrium at the end of the logit path, as it stands (Turocy 2005, 2010).
+
+    `pygambit.nash.logit_solve`: the path of `gambit_logit_path` until the regret is small. It
+    first looks for the range of all expected payoffs, over which nobody can stop it and which
+    takes longer than minutes on three-player Kuhn poker.
+
+    An iteration is a point on the path.
+
+    Parameters
+    ----------
+    maxregret : regret at which to stop, as a share of the range of payoffs
+    first_step : length of the first step along the path
+    max_accel : factor by which a step may be longer than the one before, at least 1
+    use_strategic : whether to follow the path of the strategic form instead
+    """
+
+    maxregret: float = 1e-8
+    first_step: float = 0.03
+    max_accel: float = 1.1
+    use_strategic: bool = False
+
+    def _leave(self, run: Run) -> None:
+        run.leave_latest()
+
+
+@dataclass(frozen=True)
+class LogitPath(GambitMethod):
+    """Gambit's logit path, followed up to a given lambda (Turocy 2005, 2010).
+
+    `pygambit.qre.logit_solve_lambda`: quantal response equilibria on the principal branch, from
+    uniform play at lambda = 0. On trees these are of agents, whose action values are
+    conditional on their information set. A point on the path is an approximation and is handed
+    over as an iterate. The path is left before `end` where a snapshot has the target's regret.
+    Where rounding ends it early, Gambit returns the last point without a word; here that is
+    `failed`.
+
+    An iteration is a point on the path.
+
+    Parameters
+    ----------
+    end : lambda at which to stop, in units of one over payoff
+    first_step : length of the first step along the path
+    max_accel : factor by which a step may be longer than the one before, at least 1
+    use_strategic : whether to follow the path of the strategic form instead
+    """
+
+    end: float = 1e6
+    first_step: float = 0.03
+    max_accel: float = 1.1
+    use_strategic: bool = False
+
+    def _call(self, run: Run) -> Termination:
+        from pygambit.qre import logit_solve_lambda
+
+        options = dict(vars(self))
+        options["event_callback"] = run.guarded(run.follow)
+        last = logit_solve_lambda(run.gambit.game, [options.pop("end")], **options)[-1]
+        regret = run.leave(last.profile)
+        reached = f"lambda = {last.lam:.6g}, max regret {regret:.3g}"
+        if regret <= run.monitor.target:
+            return Termination("converged", f"followed the path to {reached}")
+        if last.lam < self.end * (1 - ARRIVED):
+            return Termination("failed", f"Gambit's path ends at {reached}, before {self.end:g}")
+        return Termination("limit", f"followed the path to {reached}")
