@@ -12,10 +12,9 @@ from eqbench.dynamics import Trajectory
 from eqbench.errors import UsageError
 from eqbench.model.tree import FloatArray, GameTree
 
-from .arguments import ascending, log_odds
-from .hand_kernels import Rules, Table, adjust, watch
+from .flow import ascending, log_odds
 from .integrators import LARGEST
-from .kernels import Field, frequencies
+from .kernels import Field, Rules, Table, adjust, frequencies, watch
 
 # Time that a whole memory spans by default. Beliefs are half of that late, so oscillations grow, in
 # a unit of time by (2 pi / period)**2 times the delay: by 0.8 % where the period is 5, which is

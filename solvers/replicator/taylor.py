@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import math
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,13 +18,11 @@ import numpy as np
 from eqbench.model.tree import FloatArray
 from eqbench.solver import CHUNK_S
 
-from .integrators import Samples, collapsed, overflowed
-from .kernels import LONGEST, RESOLUTION, SHORTEST, sum_series, trusted_step
+from . import kernels
+from .integrators import ENDINGS, Samples
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
-
-    from .kernels import Field
 
 # Compiling takes one to two seconds for so many products of payoffs and reaches.
 MOST_PRODUCTS = 2000
@@ -85,16 +83,16 @@ def _products(game: Game) -> int:
 
 
 class Dual(NamedTuple):
-    """An expression and its derivative along the tangent, which is None where there is none."""
+    """An expression and its derivative along the tangent."""
 
     value: Any
-    slope: Any = None
+    slope: Any
 
 
 class Expressions:
     """The right side as expressions, compiled once without and once with a tangent."""
 
-    def __init__(self, field: Field, tolerance: float) -> None:
+    def __init__(self, field: kernels.Field, tolerance: float) -> None:
         self._field, self._tolerance = field, tolerance
         self._steppers: dict[bool, Any] = {}
 
@@ -103,8 +101,8 @@ class Expressions:
         import heyoka
 
         field = self._field
-        size, players = len(field.action), len(field.form.others) + 1
-        tangent = len(state) > size + players
+        without = kernels.size_without_tangent(field)
+        tangent = len(state) > without
         if tangent not in self._steppers:
             self._steppers[tangent] = heyoka.taylor_adaptive(
                 equations(field, tangent=tangent),
@@ -115,8 +113,8 @@ class Expressions:
         stepper = copy.deepcopy(self._steppers[tangent])
         stepper.state[:] = state
         stepper.time = start
-        moving = slice(size + players, None) if tangent else None
-        return Taylor(stepper, size, moving, self._tolerance)
+        moving = slice(without, None) if tangent else None
+        return Taylor(stepper, len(field.action), moving, self._tolerance)
 
 
 class Taylor:
@@ -168,7 +166,7 @@ class Taylor:
         if self.work:
             # the series are in the time since the step began
             since = times - (stepper.time - stepper.last_h)
-            sum_series(self._series, since, rows)
+            kernels.sum_series(self._series, since, rows)
         else:
             rows[:] = self._state
 
@@ -181,7 +179,7 @@ class Taylor:
                 self._rescale(state[self._moving])
             outcome, length = stepper.step(LONGEST_STEP, write_tc=True)
             self.work += 1
-            trusted = trusted_step(series, state, self._size, self._silent)
+            trusted = kernels.trusted_step(series, state, self._size, self._silent)
             if not length <= trusted:
                 if length > trusted:
                     state[:] = series[:, 0]
@@ -189,9 +187,9 @@ class Taylor:
                     outcome, length = stepper.step(trusted, write_tc=True)
                 # comparing the outcome of every step would take a tenth of its time
                 if outcome == self._overflow:
-                    return overflowed(now)
-            if not length > RESOLUTION * abs(now):
-                return collapsed(now, self._tolerance)
+                    return ENDINGS[kernels.OVERFLOWED].format(now=now)
+            if not length > kernels.RESOLUTION * abs(now):
+                return ENDINGS[kernels.COLLAPSED].format(now=now, tolerance=self._tolerance)
             now = stepper.time
             if now >= goal:
                 break
@@ -200,50 +198,39 @@ class Taylor:
     def _rescale(self, tangent: FloatArray) -> None:
         """Give the tangent length 1 where it has become too short or too long."""
         length = float(np.sqrt(tangent @ tangent))
-        if not SHORTEST < length < LONGEST:
+        if not kernels.SHORTEST < length < kernels.LONGEST:
             tangent /= length
             self._log += float(np.log(length))
 
 
-def equations(field: Field, *, tangent: bool) -> list[tuple[Any, Any]]:
+def equations(field: kernels.Field, *, tangent: bool) -> list[tuple[Any, Any]]:
     """Variables with their derivatives by time, in the order of the integrated vector."""
     import heyoka
 
-    form, size = field.form, len(field.action)
-    players, sequences = len(form.others) + 1, len(form.entry_start) - 1
-    odds = [heyoka.expression(f"z{f}") for f in range(size)]
-    won = [heyoka.expression(f"u{p}") for p in range(players)]
-    moved = [heyoka.expression(f"w{f}") for f in range(size)]
-
     zero, one = heyoka.expression(0.0), heyoka.expression(1.0)
-    certain = Dual(one, zero if tangent else None)
-    behavior = [certain] * sequences
+    behavior = [Dual(one, zero)] * (len(field.form.entry_start) - 1)
     for f, (action, first) in enumerate(zip(field.action, field.first, strict=True)):
-        share = heyoka.sigmoid(odds[f])
-        slope = share * (one - share) * moved[f] if tangent else None
-        behavior[action] = Dual(share, slope)
-        behavior[first] = Dual(one - share, None if slope is None else -slope)
-    values = _values(field, behavior, certain)
-    result = [
-        (odds[f], (values[action].value - values[first].value) * field.speed[f])
-        for f, (action, first) in enumerate(zip(field.action, field.first, strict=True))
+        share = heyoka.sigmoid(heyoka.expression(f"z{f}"))
+        slope = share * (one - share) * heyoka.expression(f"w{f}")
+        behavior[action], behavior[first] = Dual(share, slope), Dual(one - share, -slope)
+    values = _values(field, behavior)
+    gains = [
+        (values[action].value - values[first].value, values[action].slope - values[first].slope)
+        for action, first in zip(field.action, field.first, strict=True)
     ]
-    result += [(won[p], values[p].value) for p in range(players)]
-    if tangent:
-        result += [
-            (moved[f], (values[action].slope - values[first].slope) * field.speed[f])
-            for f, (action, first) in enumerate(zip(field.action, field.first, strict=True))
-        ]
-    return result
+    odds = {f"z{f}": gain * field.speed[f] for f, (gain, _) in enumerate(gains)}
+    won = {f"u{p}": values[p].value for p in range(len(field.form.others) + 1)}
+    moved = {f"w{f}": slope * field.speed[f] for f, (_, slope) in enumerate(gains) if tangent}
+    return [(heyoka.expression(name), side) for name, side in (odds | won | moved).items()]
 
 
-def _values(field: Field, behavior: Sequence[Dual], certain: Dual) -> list[Dual]:
+def _values(field: kernels.Field, behavior: Sequence[Dual]) -> list[Dual]:
     """Counterfactual values of all sequences, those of the empty ones being payoffs."""
     # Python's integers, since unsigned ones of NumPy wrap around
     form = field.form
     block, parent = form.block_start.tolist(), form.parent.tolist()
     entry, opponents = form.entry_start.tolist(), form.opponents.tolist()
-    reach = [certain] * len(behavior)
+    reach = list(behavior)
     for i, above in enumerate(parent):
         for s in range(block[i], block[i + 1]):
             reach[s] = _product([reach[above], behavior[s]])
@@ -261,27 +248,18 @@ def _values(field: Field, behavior: Sequence[Dual], certain: Dual) -> list[Dual]
     return [_sum(some) for some in terms]
 
 
-def _sum(terms: Iterable[Dual]) -> Dual:
+def _sum(terms: Sequence[Dual]) -> Dual:
     import heyoka
 
-    terms = list(terms)
-    if not terms:
-        return Dual(heyoka.expression(0.0), heyoka.expression(0.0))
-    value = heyoka.sum([term.value for term in terms])
-    if terms[0].slope is None:
-        return Dual(value)
-    return Dual(value, heyoka.sum([term.slope for term in terms]))
+    return Dual(heyoka.sum([t.value for t in terms]), heyoka.sum([t.slope for t in terms]))
 
 
 def _product(factors: Sequence[Dual], weight: float = 1.0) -> Dual:
     import heyoka
 
-    scale = heyoka.expression(weight)
-    value = heyoka.prod([scale, *(factor.value for factor in factors)])
-    if not factors or factors[0].slope is None:
-        return Dual(value, heyoka.expression(0.0) if not factors else None)
-    slopes = []
-    for k, factor in enumerate(factors):
-        others = [other.value for j, other in enumerate(factors) if j != k]
-        slopes.append(heyoka.prod([scale, factor.slope, *others]))
-    return Dual(value, heyoka.sum(slopes))
+    scale, values = heyoka.expression(weight), [factor.value for factor in factors]
+    slopes = [
+        heyoka.prod([scale, factor.slope, *values[:k], *values[k + 1 :]])
+        for k, factor in enumerate(factors)
+    ]
+    return Dual(heyoka.prod([scale, *values]), heyoka.sum(slopes))

@@ -328,7 +328,7 @@ def test_dop853_asks_more_often_where_steps_become_slow(monkeypatch: pytest.Monk
             return self.now
 
     clock, work = Clock(), []
-    monkeypatch.setattr(part("dop853"), "time", clock)
+    monkeypatch.setattr(part("integrators"), "time", clock)
     flow = flow_of(TWO_ACTIONS, "integrator=dop853")
     going = flow.start(a_state(flow), 0.0)
 
