@@ -163,9 +163,12 @@ def gain_bounds(tree: GameTree) -> FloatArray:
     """
     nodes = np.flatnonzero(tree.infoset >= 0)
     own, sets = tree.player[nodes], tree.infoset[nodes]
+    chance_reach = tree.chance_probability.copy()
+    for level in tree.levels[1:]:
+        chance_reach[level] *= chance_reach[tree.parent[level]]
     with np.errstate(over="ignore"):  # infinite is a bound too
         spread = (_values(tree, np.maximum) - _values(tree, np.minimum))[nodes, own]
-        by_chance = np.bincount(sets, _chance_reach(tree)[nodes] * spread, tree.n_infosets)
+        by_chance = np.bincount(sets, chance_reach[nodes] * spread, tree.n_infosets)
     largest = np.zeros(tree.n_infosets)
     np.maximum.at(largest, sets, spread)
     return np.minimum(by_chance, largest)
@@ -182,11 +185,3 @@ def _values(tree: GameTree, choose: np.ufunc) -> FloatArray:
         chosen = choose.reduceat(values[level], first)
         values[above] = np.where((tree.player[above] == CHANCE)[:, None], mean, chosen)
     return values
-
-
-def _chance_reach(tree: GameTree) -> FloatArray:
-    """Probability of each node if all players go there, (M,)."""
-    reach = tree.chance_probability.copy()
-    for level in tree.levels[1:]:
-        reach[level] *= reach[tree.parent[level]]
-    return reach

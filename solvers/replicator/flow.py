@@ -18,7 +18,7 @@ from eqbench.model.tree import FloatArray
 
 from . import kernels
 from .integrators import LARGEST, Dop853, Integration, Lsoda, as_far_as_resolved
-from .taylor import Expressions, obstacle, pays
+from .taylor import beginner, obstacle, pays
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
@@ -180,7 +180,7 @@ class ReplicatorFlow:
     def _begin(self) -> Callable[[FloatArray, float], Integration]:
         """Begin an integration from a vector (M,) and a time."""
         if self.integrator == "heyoka":
-            return Expressions(self._moving, self._tolerance).begin
+            return beginner(self._moving, self._tolerance)
         method = Lsoda if self.integrator == "lsoda" else Dop853
         return partial(method, self._moving, self._tolerance)
 
@@ -218,7 +218,7 @@ class ReplicatorFlow:
 
 
 def log_odds(state: FloatArray, size: int, what: str = "the state") -> FloatArray:
-    """The state as float64 (F,), contiguous.
+    """The state as float64 (F,), contiguous, since kernels check no bounds.
 
     Raises
     ------
@@ -226,12 +226,7 @@ def log_odds(state: FloatArray, size: int, what: str = "the state") -> FloatArra
         If it does not have `size` entries, or one is not finite.
     """
     state = np.ascontiguousarray(state, dtype=np.float64)
-    finite = bool(np.all(np.isfinite(state)))
-    if state.shape != (size,) or not finite:
-        raise UsageError(
-            f"{what} must be {size} finite log-odds; got shape {state.shape}"
-            + ("" if finite else " with entries that are not finite")
-        )
+    _check(state, f"{what} must be {size} finite log-odds", fits=state.shape == (size,))
     return state
 
 
@@ -244,16 +239,18 @@ def ascending(times: FloatArray) -> FloatArray:
         If there is none, one is not finite, or they do not ascend.
     """
     times = np.ascontiguousarray(times, dtype=np.float64)
-    if times.ndim != 1 or not len(times) or not np.all(np.isfinite(times)):
-        raise UsageError(
-            f"times must be finite and ascending, at least one of them; got shape {times.shape}"
-            + ("" if np.all(np.isfinite(times)) else " with entries that are not finite")
-        )
-    later = np.diff(times) > 0
-    if not np.all(later):
-        k = int(np.argmin(later))
+    wanted = "times must be finite and ascending, at least one of them"
+    _check(times, wanted, fits=times.ndim == 1 and len(times) > 0)
+    for k in np.flatnonzero(np.diff(times) <= 0)[:1]:
         raise UsageError(f"times must be ascending; {times[k]:g} is followed by {times[k + 1]:g}")
     return times
+
+
+def _check(array: FloatArray, wanted: str, *, fits: bool) -> None:
+    finite = bool(np.all(np.isfinite(array)))
+    if not (fits and finite):
+        detail = "" if finite else " with entries that are not finite"
+        raise UsageError(f"{wanted}; got shape {array.shape}{detail}")
 
 
 def field_of(form: SequenceForm, speed: FloatArray) -> kernels.Field:

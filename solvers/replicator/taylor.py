@@ -11,6 +11,7 @@ import copy
 import math
 import time
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -89,55 +90,42 @@ class Dual(NamedTuple):
     slope: Any
 
 
-class Expressions:
-    """The right side as expressions, compiled once without and once with a tangent."""
+def beginner(field: kernels.Field, tolerance: float) -> Callable[[FloatArray, float], Taylor]:
+    """Return a function that begins integrations, which share what is compiled for a tangent."""
+    import heyoka
 
-    def __init__(self, field: kernels.Field, tolerance: float) -> None:
-        self._field, self._tolerance = field, tolerance
-        self._steppers: dict[bool, Any] = {}
+    @cache
+    def compiled(tangent: bool) -> Any:  # noqa: FBT001
+        variables = equations(field, tangent=tangent)
+        in_loops = tangent or len(field.form.weight) > FEW_PRODUCTS
+        start = np.zeros(len(variables))
+        return heyoka.taylor_adaptive(variables, start, tol=tolerance, compact_mode=in_loops)
 
-    def begin(self, state: FloatArray, start: float) -> Taylor:
-        """An integration of its own; what is compiled is shared."""
-        import heyoka
-
-        field = self._field
-        without = kernels.size_without_tangent(field)
-        tangent = len(state) > without
-        if tangent not in self._steppers:
-            self._steppers[tangent] = heyoka.taylor_adaptive(
-                equations(field, tangent=tangent),
-                np.zeros(len(state)),
-                tol=self._tolerance,
-                compact_mode=tangent or len(field.form.weight) > FEW_PRODUCTS,
-            )
-        stepper = copy.deepcopy(self._steppers[tangent])
+    def begin(state: FloatArray, start: float) -> Taylor:
+        stepper = copy.deepcopy(compiled(len(state) > kernels.size_without_tangent(field)))
         stepper.state[:] = state
         stepper.time = start
-        moving = slice(without, None) if tangent else None
-        return Taylor(stepper, len(field.action), moving, self._tolerance)
+        return Taylor(field, tolerance, stepper)
+
+    return begin
 
 
 class Taylor:
     """One integration; see :class:`.integrators.Integration`.
 
-    Parameters
-    ----------
-    stepper : a `heyoka.taylor_adaptive` of its own, which stands at the start
-    size : number of log-odds
-    moving : where the tangent is in the state, if one is followed
-    tolerance : that of the stepper
+    `stepper` is a `heyoka.taylor_adaptive` of its own, which stands at the start.
     """
 
     unit = "steps"
 
-    def __init__(self, stepper: Any, size: int, moving: slice | None, tolerance: float) -> None:
+    def __init__(self, field: kernels.Field, tolerance: float, stepper: Any) -> None:
         import heyoka
 
         self._overflow = heyoka.taylor_outcome.err_nf_state
-        self._stepper, self._size, self._moving = stepper, size, moving
+        self._stepper, self._size, self._tolerance = stepper, len(field.action), tolerance
         # views of what every step writes; to make them takes as long as a quarter of a step
         self._state, self._series = stepper.state, stepper.tc
-        self._tolerance = tolerance
+        self._tangent = self._state[kernels.size_without_tangent(field) :]
         self._silent = UNSEEN - math.log(tolerance)
         self._log, self.work = 0.0, 0
 
@@ -155,28 +143,22 @@ class Taylor:
                 if ending:
                     return Samples(rows[:filled], logs[:filled], ending)
             within = int(np.searchsorted(times, stepper.time, side="right"))
-            self._interpolate(times[filled:within], rows[filled:within])
+            if self.work:  # the series are in the time since the step began
+                since = times[filled:within] - (stepper.time - stepper.last_h)
+                kernels.sum_series(self._series, since, rows[filled:within])
+            else:
+                rows[filled:within] = self._state
             logs[filled:within] = self._log
             filled = within
         return Samples(rows, logs, "")
-
-    def _interpolate(self, times: FloatArray, rows: FloatArray) -> None:
-        """Write the states at times (K,) within the last step into `rows` (K, M)."""
-        stepper = self._stepper
-        if self.work:
-            # the series are in the time since the step began
-            since = times - (stepper.time - stepper.last_h)
-            kernels.sum_series(self._series, since, rows)
-        else:
-            rows[:] = self._state
 
     def _advance(self, goal: float) -> str:
         """Make steps up to `goal`, but only a few; how it ended, empty if well."""
         stepper, state, series = self._stepper, self._state, self._series
         now = stepper.time
         for _ in range(AT_ONCE):
-            if self._moving is not None:
-                self._rescale(state[self._moving])
+            if len(self._tangent):
+                self._rescale()
             outcome, length = stepper.step(LONGEST_STEP, write_tc=True)
             self.work += 1
             trusted = kernels.trusted_step(series, state, self._size, self._silent)
@@ -195,11 +177,11 @@ class Taylor:
                 break
         return ""
 
-    def _rescale(self, tangent: FloatArray) -> None:
+    def _rescale(self) -> None:
         """Give the tangent length 1 where it has become too short or too long."""
-        length = float(np.sqrt(tangent @ tangent))
+        length = float(np.sqrt(self._tangent @ self._tangent))
         if not kernels.SHORTEST < length < kernels.LONGEST:
-            tangent /= length
+            self._tangent /= length
             self._log += float(np.log(length))
 
 
