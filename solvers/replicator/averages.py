@@ -142,7 +142,7 @@ class Averages:
 
 
 def points_per_unit(tree: GameTree, choices: Choices, speed: FloatArray) -> int:
-    """How many states an average takes of a unit of time, where log-odds (F,) have these speeds.
+    """Number of states that an average takes of a unit of time; log-odds (F,) have these speeds.
 
     A power of two, so that times are exact, and at most `MOST_POINTS`. With fewer than that no
     log-odds move by more than `MOVE` from one state to the next. Where a frequency goes from 0 to 1

@@ -241,7 +241,9 @@ def ascending(times: FloatArray) -> FloatArray:
     times = np.ascontiguousarray(times, dtype=np.float64)
     wanted = "times must be finite and ascending, at least one of them"
     _check(times, wanted, fits=times.ndim == 1 and len(times) > 0)
-    for k in np.flatnonzero(np.diff(times) <= 0)[:1]:
+    back = np.flatnonzero(np.diff(times) <= 0)
+    if len(back):
+        k = back[0]
         raise UsageError(f"times must be ascending; {times[k]:g} is followed by {times[k + 1]:g}")
     return times
 

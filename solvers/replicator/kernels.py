@@ -159,7 +159,7 @@ def add_plans(field, room, states, total):
 
 @kernel
 def trusted_step(series, state, size, silent):
-    """How long a step may be after which no log-odds have come back from where they are unseen.
+    """Longest step after which no log-odds have come back from where they are unseen.
 
     NaN if the state (M,) after it is not finite.
 

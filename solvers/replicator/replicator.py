@@ -98,7 +98,7 @@ class Replicator:
 
     @property
     def deterministic(self) -> bool:
-        """Whether all seeds give the same result."""
+        """True if all seeds give the same result."""
         return self.start == "uniform"
 
     def availability(self) -> Availability:

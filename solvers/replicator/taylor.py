@@ -41,7 +41,7 @@ UNSEEN = 13.0
 
 
 def obstacle() -> str | None:
-    """Why heyoka cannot be imported, or None if it can, which takes a moment at first."""
+    """Say why heyoka cannot be imported; None if it can, which takes a moment at first."""
     try:
         import heyoka  # noqa: F401
     except ModuleNotFoundError as error:
@@ -54,8 +54,8 @@ def obstacle() -> str | None:
 
 
 def refusal(game: Game) -> str | None:
-    """Why a game is not written out as expressions, or None if it is."""
-    largest = _most_actions(game)
+    """Say why a game is not written out as expressions; None if it is."""
+    largest = max(map(len, game.tree.infoset_actions), default=0)
     if largest > 2:
         return (
             f"an information set has {largest} actions, and heyoka's expressions are made for two "
@@ -70,12 +70,8 @@ def refusal(game: Game) -> str | None:
 
 
 def pays(game: Game) -> bool:
-    """Whether expressions of a game are faster than the compiled right side."""
-    return _most_actions(game) <= 2 and _products(game) <= WORTHWHILE_PRODUCTS
-
-
-def _most_actions(game: Game) -> int:
-    return max(map(len, game.tree.infoset_actions), default=0)
+    """Tell if expressions of a game are faster than the compiled right side."""
+    return refusal(game) is None and _products(game) <= WORTHWHILE_PRODUCTS
 
 
 def _products(game: Game) -> int:
