@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from eqbench.solver import Monitor
 
     from .flow import ReplicatorFlow
-    from .replicator import Replicator
 
 # Between two states that an average takes, no log-odds move by more than the first; the second
 # bounds how many it takes of a unit of time.
@@ -41,22 +40,29 @@ def warm_up(flow: ReplicatorFlow, game: Game) -> None:
 
 
 def follow(
-    solver: Replicator, game: Game, monitor: Monitor, rng: np.random.Generator
+    flow: ReplicatorFlow,
+    game: Game,
+    monitor: Monitor,
+    *,
+    window: float,
+    rng: np.random.Generator | None,
 ) -> Termination:
-    """Follow one trajectory until the budget or the target ends, and hand over its averages."""
-    flow = solver.flow(game)
+    """Follow one trajectory until the budget or the target ends, and hand over its averages.
+
+    It starts at uniform behavior, or where `rng` draws it.
+    """
     if not flow.choices.size:
         monitor.candidate(BehaviorProfile.uniform(game.tree), claim="equilibrium")
         return Termination("converged", "no information set has a choice")
     state = np.zeros(flow.choices.size)
-    if solver.start == "random":
+    if rng is not None:
         state = flow.state_of(random_profile(game.tree, rng))
     points = points_per_unit(game.tree, flow.choices, flow.speed)
     going = flow.start(state, 0.0)
     averages = Averages(game.sequence_form, flow.field, state, points=points)
 
     def windowed() -> Candidate:
-        return Candidate(BehaviorProfile.of(game.tree, averages.latest(solver.window)), "average")
+        return Candidate(BehaviorProfile.of(game.tree, averages.latest(window)), "average")
 
     ending = ""
     for start, count, due in monitor.chunks():
@@ -74,7 +80,7 @@ def follow(
         if due:
             monitor.snapshot(windowed, work=start + count)
     monitor.candidate(windowed())
-    if solver.window < 1:
+    if window < 1:
         monitor.candidate(averages.latest(1.0), claim="average")
     monitor.candidate(flow.behavior(state), claim="iterate")
     monitor.record(integrator=flow.integrator, time=averages.units, **{going.unit: going.work})

@@ -134,7 +134,8 @@ class Replicator:
         """Follow a trajectory until the budget ends; `rng` only draws random starts."""
         from .averages import follow
 
-        return follow(self, game, monitor, rng)
+        start = rng if self.start == "random" else None
+        return follow(self.flow(game), game, monitor, window=self.window, rng=start)
 
     def flow(self, game: Game) -> ReplicatorFlow:
         """The flow of a game; see :class:`eqbench.dynamics.Dynamics`.
