@@ -4,28 +4,25 @@ Each information set with two actions is in exactly one of three cases at a prof
 it is played best: `BELOW`, frequency 0 and a negative value gap; `ABOVE`, frequency 1 and a
 positive one; `EVEN`, any frequency and a gap of zero. A node of the search has decided some of
 them and keeps a box with all profiles that its cases allow.
+
+Value gaps are multilinear polynomials in the frequencies, with exact bounds over boxes. For these a
+polynomial is a dictionary from monomials to rational coefficients; a monomial is an integer whose
+bit k says whether it contains variable k. A box is given by the lowest and the highest values of
+all variables, which are not negative.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from flint import fmpq, fmpq_mpoly
+from flint import Ordering, fmpq, fmpq_mpoly, fmpq_mpoly_ctx
 
-from .bounds import (
-    ONE,
-    ZERO,
-    Terms,
-    highest,
-    lowest,
-    negative,
-    substitute,
-    terms_of,
-    tightened,
-    variables_of,
-)
+from eqbench.model.tree import CHANCE, GameTree
 
+Terms = dict[int, fmpq]
+Values = Sequence[fmpq]
+ZERO, ONE = fmpq(0), fmpq(1)
 BELOW, ABOVE, EVEN, OPEN = range(4)
 # Ends of boxes are rounded outward to multiples of 1 / GRID, which keeps fractions short. A
 # contraction counts if it leaves at most three quarters of an interval: with seven eighths SKP
@@ -129,3 +126,208 @@ class Node:
                 if high - low <= LARGEST_SHARE * (self.high[j] - self.low[j]):
                     self._restrict(j, low, high, changed)
         return True
+
+
+def binary_sets(tree: GameTree) -> list[int]:
+    """Information sets with two actions; the k-th of them has frequency k."""
+    return [i for i, actions in enumerate(tree.infoset_actions) if len(actions) == 2]
+
+
+@dataclass(frozen=True, eq=False)
+class Gaps:
+    """Value gaps of the n information sets with two actions.
+
+    Attributes
+    ----------
+    context : of the polynomials
+        Its variables are the n frequencies of action 1.
+    polynomials : n polynomials with rational coefficients
+        The counterfactual value of action 1 less that of action 0: the owner's payoff,
+        weighted with chance and with the moves of the others on the whole path, but with the
+        owner's moves only from the information set on. Every frequency has degree at most 1.
+    """
+
+    context: fmpq_mpoly_ctx
+    polynomials: tuple[fmpq_mpoly, ...]
+
+
+def value_gaps(tree: GameTree, check: Callable[[], None]) -> Gaps:
+    """Value gaps of an exact tree with at most two actions at every information set.
+
+    `check` is called at every node and may raise to break off.
+    """
+    sets = binary_sets(tree)
+    context = fmpq_mpoly_ctx.get([f"f{k}" for k in range(len(sets))], Ordering.lex)
+    steps = _steps(tree, dict(zip(sets, context.gens(), strict=True)), context)
+    reach = _reaches(tree, steps, context, check)
+    values = _terminal_values(tree, context)
+    zero = context.constant(0)
+    gaps = dict.fromkeys(sets, zero)
+    parent, mover, infoset = tree.parent.tolist(), tree.player.tolist(), tree.infoset.tolist()
+    for node in range(tree.n_nodes - 1, 0, -1):
+        check()
+        above, own = parent[node], values.pop(node)
+        if infoset[above] in gaps:
+            part = reach[above][mover[above]] * own[mover[above]]
+            gaps[infoset[above]] += part if tree.move[node] else -part
+        sums = values.setdefault(above, [zero] * tree.n_players)
+        values[above] = [a + steps[node] * b for a, b in zip(sums, own, strict=True)]
+    return Gaps(context, tuple(gaps.values()))
+
+
+def _steps(
+    tree: GameTree, variables: dict[int, fmpq_mpoly], context: fmpq_mpoly_ctx
+) -> list[fmpq_mpoly]:
+    """Probability of the move that leads to each node, 1 at the root."""
+    one = context.constant(1)
+    steps = [one]
+    for node in range(1, tree.n_nodes):
+        above = tree.parent[node]
+        if tree.player[above] == CHANCE:
+            weight = fmpq(int(tree.chance[node]), int(tree.chance_denominator))
+            steps.append(context.constant(weight))
+            continue
+        variable = variables.get(int(tree.infoset[above]))
+        if variable is None:
+            steps.append(one)
+        else:
+            steps.append(variable if tree.move[node] else one - variable)
+    return steps
+
+
+def _reaches(
+    tree: GameTree,
+    steps: Sequence[fmpq_mpoly],
+    context: fmpq_mpoly_ctx,
+    check: Callable[[], None],
+) -> list[list[fmpq_mpoly]]:
+    """For each node and player: probability of the path as far as the player does not move."""
+    reach = [[context.constant(1)] * tree.n_players]
+    for node in range(1, tree.n_nodes):
+        check()
+        above = tree.parent[node]
+        mover = tree.player[above]
+        reach.append(
+            [
+                old if player == mover else old * steps[node]
+                for player, old in enumerate(reach[above])
+            ]
+        )
+    return reach
+
+
+def _terminal_values(tree: GameTree, context: fmpq_mpoly_ctx) -> dict[int, list[fmpq_mpoly]]:
+    """Payoffs of all players at each terminal."""
+    table, denominator = tree.payoffs.rational()
+    return {
+        node: [context.constant(fmpq(int(payoff), int(denominator))) for payoff in row]
+        for node, row in zip(tree.terminals.tolist(), table.tolist(), strict=True)
+    }
+
+
+def terms_of(polynomial: fmpq_mpoly) -> Terms:
+    """Terms of a multilinear polynomial."""
+    return {
+        sum(1 << k for k, power in enumerate(powers) if power): coefficient
+        for powers, coefficient in polynomial.to_dict().items()
+    }
+
+
+def variables_of(terms: Terms) -> list[int]:
+    """Variables that occur, in ascending order."""
+    mask = 0
+    for monomial in terms:
+        mask |= monomial
+    return [k for k in range(mask.bit_length()) if mask >> k & 1]
+
+
+def negative(terms: Terms) -> Terms:
+    """The polynomial times -1."""
+    return {monomial: -coefficient for monomial, coefficient in terms.items()}
+
+
+def substitute(terms: Terms, variable: int, value: fmpq) -> Terms:
+    """The polynomial with a value in place of a variable."""
+    bit, result = 1 << variable, Terms()
+    for monomial, coefficient in terms.items():
+        if monomial & bit:
+            monomial ^= bit
+            coefficient = coefficient * value
+        result[monomial] = result.get(monomial, ZERO) + coefficient
+    return {monomial: coefficient for monomial, coefficient in result.items() if coefficient}
+
+
+def lowest(terms: Terms, low: Values, high: Values) -> fmpq:
+    """Exact minimum over a box.
+
+    It lies at a corner. Variables in which the polynomial is monotone on the whole box go to
+    their better end first, so that only the others are tried at both.
+    """
+    rest = variables_of(terms)
+    while rest:
+        mixed = []
+        for k in rest:
+            least, most = _range_of_slope(terms, k, low, high)
+            if least < 0 < most:
+                mixed.append(k)
+            else:
+                terms = substitute(terms, k, high[k] if least < 0 else low[k])
+        if len(mixed) == len(rest):
+            ends = (substitute(terms, rest[0], end[rest[0]]) for end in (low, high))
+            return min(lowest(part, low, high) for part in ends)
+        rest = mixed
+    return terms.get(0, ZERO)
+
+
+def highest(terms: Terms, low: Values, high: Values) -> fmpq:
+    """Exact maximum over a box."""
+    return -lowest(negative(terms), low, high)
+
+
+def _range_of_slope(terms: Terms, variable: int, low: Values, high: Values) -> tuple[fmpq, fmpq]:
+    """Bounds, not always sharp, of the derivative with respect to a variable over a box."""
+    least = most = ZERO
+    for monomial, coefficient in terms.items():
+        if not monomial >> variable & 1:
+            continue
+        small = large = coefficient
+        others = monomial ^ 1 << variable
+        while others:
+            k = others.bit_length() - 1
+            small, large = small * low[k], large * high[k]
+            others ^= 1 << k
+        if coefficient < 0:
+            small, large = large, small
+        least, most = least + small, most + large
+    return least, most
+
+
+def tightened(terms: Terms, variable: int, low: Values, high: Values) -> tuple[fmpq, fmpq] | None:
+    """Smallest interval of a variable with all points of a box where the polynomial is >= 0.
+
+    At each corner of the other variables the polynomial is linear in this one, and its maximum
+    over the others is the largest of these linear functions. None if there are no such points.
+    """
+    start, end = low[variable], high[variable]
+    starts_below = highest(substitute(terms, variable, start), low, high) < 0
+    ends_below = highest(substitute(terms, variable, end), low, high) < 0
+    if starts_below and ends_below:  # a largest of linear functions is convex
+        return None
+    if not (starts_below or ends_below):
+        return start, end
+    zeros = [
+        -constant / slope
+        for slope, constant in _lines(terms, variable, low, high)
+        if (slope > 0 if starts_below else slope < 0)
+    ]
+    return (min(zeros), end) if starts_below else (start, max(zeros))
+
+
+def _lines(terms: Terms, variable: int, low: Values, high: Values) -> Iterator[tuple[fmpq, fmpq]]:
+    """Slope and constant in a variable at all corners of the others."""
+    others = [k for k in variables_of(terms) if k != variable]
+    if not others:
+        yield terms.get(1 << variable, ZERO), terms.get(0, ZERO)
+        return
+    for end in (low, high):
+        yield from _lines(substitute(terms, others[0], end[others[0]]), variable, low, high)

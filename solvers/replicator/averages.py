@@ -1,4 +1,4 @@
-"""Time averages of behavior, as realization plans, over the latest share of the time."""
+"""One run of the solver: a trajectory within its budget, and the averages over its time."""
 
 from __future__ import annotations
 
@@ -7,16 +7,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from eqbench.model.profile import BehaviorProfile, random_profile
 from eqbench.model.realization import RealizationPlan
-from eqbench.model.tree import FloatArray
+from eqbench.model.tree import CHANCE, FloatArray, GameTree
+from eqbench.solver import Candidate, Termination
 
 from . import kernels
-from .gain_bounds import gain_bounds
+from .integrators import as_far_as_resolved
 
 if TYPE_CHECKING:
     from eqbench.model.choices import Choices
+    from eqbench.model.game import Game
     from eqbench.model.sequence_form import SequenceForm
-    from eqbench.model.tree import GameTree
+    from eqbench.solver import Monitor
+
+    from .flow import ReplicatorFlow
 
 # Between two states that an average takes, no log-odds move by more than the first; the second
 # bounds how many it takes of a unit of time.
@@ -25,18 +30,72 @@ MOVE, MOST_POINTS = 2.0, 2**14
 SPACING = 1.05
 
 
-def points_per_unit(tree: GameTree, choices: Choices, speed: FloatArray) -> int:
-    """How many states an average takes of a unit of time, where log-odds (F,) have these speeds.
+def warm_up(flow: ReplicatorFlow, game: Game) -> None:
+    """Compile what `follow` runs."""
+    if flow.choices.size:
+        state = np.zeros(flow.choices.size)
+        going = flow.start(state, 0.0)
+        going.sample(np.array([1e-9]), lambda: True)  # which may be very many steps
+        Averages(game.sequence_form, flow.field, state, points=1).latest(1.0)
 
-    A power of two, so that times are exact, and at most `MOST_POINTS`. With fewer than that no
-    log-odds move by more than `MOVE` from one state to the next. Where a frequency goes from 0 to 1
-    so fast, the trapezoidal rule is off by less than 1e-4 of the distance of two states, since its
-    error at a logistic curve falls like exp(-2 pi**2 / MOVE) (Trefethen and Weideman 2014).
+
+def follow(
+    flow: ReplicatorFlow,
+    game: Game,
+    monitor: Monitor,
+    *,
+    window: float,
+    rng: np.random.Generator | None,
+) -> Termination:
+    """Follow one trajectory until the budget or the target ends, and hand over its averages.
+
+    It starts at uniform behavior, or where `rng` draws it.
     """
-    bounds = np.repeat(gain_bounds(tree)[choices.infoset], np.diff(choices.start))
-    with np.errstate(over="ignore"):
-        fastest = float((speed * bounds).max(initial=0.0))
-    return 2 ** math.ceil(math.log2(min(max(fastest / MOVE, 1.0), MOST_POINTS)))
+    if not flow.choices.size:
+        monitor.candidate(BehaviorProfile.uniform(game.tree), claim="equilibrium")
+        return Termination("converged", "no information set has a choice")
+    state = np.zeros(flow.choices.size)
+    if rng is not None:
+        state = flow.state_of(random_profile(game.tree, rng))
+    points = points_per_unit(game.tree, flow.choices, flow.speed)
+    going = flow.start(state, 0.0)
+    averages = Averages(game.sequence_form, flow.field, state, points=points)
+
+    def windowed() -> Candidate:
+        return Candidate(BehaviorProfile.of(game.tree, averages.latest(window)), "average")
+
+    ending = ""
+    for start, count, due in monitor.chunks():
+        times = start + np.arange(1, count * points + 1) / points
+        found = going.sample(times, lambda: monitor.remaining_s <= 0)
+        found = as_far_as_resolved(found, times, flow.choices.size)
+        whole = len(found.rows) // points * points
+        if whole:
+            states = np.ascontiguousarray(found.rows[:whole, : flow.choices.size])
+            averages.add(states)
+            state = states[-1]
+        if found.ending:
+            ending, monitor.work = found.ending, averages.units
+            break
+        if due:
+            monitor.snapshot(windowed, work=start + count)
+    monitor.candidate(windowed())
+    if window < 1:
+        monitor.candidate(averages.latest(1.0), claim="average")
+    monitor.candidate(flow.behavior(state), claim="iterate")
+    monitor.record(integrator=flow.integrator, time=averages.units, **{going.unit: going.work})
+    if ending and monitor.remaining_s > 0:
+        return Termination("failed", ending)
+    bound = monitor.termination()
+    if bound.reason == "converged":
+        return bound
+    caveat = "only averages of two players with constant sum are sure to converge"
+    if points == MOST_POINTS:
+        caveat += (
+            f", and not at this speed: they take {points:,} states of a unit of time at most; "
+            "lower the rate or k"
+        )
+    return Termination(bound.reason, f"{bound.detail}; {caveat}")
 
 
 class Averages:
@@ -54,7 +113,7 @@ class Averages:
         self, form: SequenceForm, field: kernels.Field, state: FloatArray, *, points: int
     ) -> None:
         self._form, self._field, self._points = form, field, points
-        self._room = kernels.room(field, tangent=False)
+        self._room = kernels.room(field)
         self._total = np.zeros(form.n_sequences)
         self.units = 0
         kernels.add_plans(field, self._room, state[None, :], self._total)
@@ -86,3 +145,49 @@ class Averages:
     def _integral(self) -> FloatArray:
         """Integral of the plans from the first time to now, less half of the first, (S,)."""
         return self._total - 0.5 * self._room.reach
+
+
+def points_per_unit(tree: GameTree, choices: Choices, speed: FloatArray) -> int:
+    """Number of states that an average takes of a unit of time; log-odds (F,) have these speeds.
+
+    A power of two, so that times are exact, and at most `MOST_POINTS`. With fewer than that no
+    log-odds move by more than `MOVE` from one state to the next. Where a frequency goes from 0 to 1
+    so fast, the trapezoidal rule is off by less than 1e-4 of the distance of two states, since its
+    error at a logistic curve falls like exp(-2 pi**2 / MOVE) (Trefethen and Weideman 2014).
+    """
+    bounds = np.repeat(gain_bounds(tree)[choices.infoset], np.diff(choices.start))
+    with np.errstate(over="ignore"):
+        fastest = float((speed * bounds).max(initial=0.0))
+    return 2 ** math.ceil(math.log2(min(max(fastest / MOVE, 1.0), MOST_POINTS)))
+
+
+def gain_bounds(tree: GameTree) -> FloatArray:
+    """Bounds of differences of counterfactual values at each information set, float64 (I,).
+
+    At a node, payoffs differ by at most what all players together can make of it. A sum over
+    the nodes of a set counts them with the reach of chance, and that of all players is 1 at most.
+    """
+    nodes = np.flatnonzero(tree.infoset >= 0)
+    own, sets = tree.player[nodes], tree.infoset[nodes]
+    chance_reach = tree.chance_probability.copy()
+    for level in tree.levels[1:]:
+        chance_reach[level] *= chance_reach[tree.parent[level]]
+    with np.errstate(over="ignore"):  # infinite is a bound too
+        spread = (_values(tree, np.maximum) - _values(tree, np.minimum))[nodes, own]
+        by_chance = np.bincount(sets, chance_reach[nodes] * spread, tree.n_infosets)
+    largest = np.zeros(tree.n_infosets)
+    np.maximum.at(largest, sets, spread)
+    return np.minimum(by_chance, largest)
+
+
+def _values(tree: GameTree, choose: np.ufunc) -> FloatArray:
+    """Value of each node to each player (M, N) if all moves are those that `choose` likes."""
+    values = np.zeros((tree.n_nodes, tree.n_players))
+    values[tree.terminals] = tree.payoffs.table
+    for level in reversed(tree.levels[1:]):
+        first = np.flatnonzero(np.diff(tree.parent[level], prepend=-1))
+        above = tree.parent[level][first]
+        mean = np.add.reduceat(tree.chance_probability[level, None] * values[level], first)
+        chosen = choose.reduceat(values[level], first)
+        values[above] = np.where((tree.player[above] == CHANCE)[:, None], mean, chosen)
+    return values

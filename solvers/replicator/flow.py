@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eqbench.dynamics import Trajectory
 from eqbench.errors import UsageError
 from eqbench.model.choices import Choices
 from eqbench.model.profile import BehaviorProfile, place_of
+from eqbench.model.sequence_form import SequenceForm
 from eqbench.model.tree import FloatArray
 
 from . import kernels
-from .arguments import ascending, log_odds
-from .contraction import contracted, field_of
-from .integrators import CEILING, LARGEST, Integration, as_far_as_resolved, too_long
-from .selection import beginner
+from .integrators import LARGEST, Dop853, Integration, Lsoda, as_far_as_resolved
+from .taylor import beginner, obstacle, pays
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
-    from eqbench.model.payoff_model import Linearization
+
+# A trajectory that is asked for as a whole ends after so many evaluations or steps: a quarter of
+# an hour in small games.
+CEILING = 100_000_000
 
 
 class ReplicatorFlow:
@@ -44,6 +47,8 @@ class ReplicatorFlow:
         self, game: Game, rate: float, factors: FloatArray, *, integrator: str, tolerance: float
     ) -> None:
         self._game, self._tolerance = game, tolerance
+        if integrator == "auto":
+            integrator = "heyoka" if pays(game) and obstacle() is None else "dop853"
         self.rate, self.integrator = rate, integrator
         self.choices = choices = Choices.of(game.tree)
         sizes = np.diff(choices.start)
@@ -87,7 +92,7 @@ class ReplicatorFlow:
         """Expected payoffs float64 (..., N) at states (..., F)."""
         flat, shape = self._flat(states)
         payoffs = np.empty((len(flat), self._game.tree.n_players))
-        kernels.all_payoffs(self._moving, kernels.room(self._moving, tangent=False), flat, payoffs)
+        kernels.all_payoffs(self._moving, kernels.room(self._moving), flat, payoffs)
         return payoffs.reshape(*shape, -1)
 
     def velocity(self, state: FloatArray) -> FloatArray:
@@ -100,7 +105,9 @@ class ReplicatorFlow:
         free = behavior[self.choices.action]
         # of frequencies (rows) by log-odds
         softmax = np.diag(free) - self._same_set * np.outer(free, free)
-        return self.speed[:, None] * (self._linearize(behavior).jacobian @ softmax)
+        return self.speed[:, None] * (
+            self._game.payoff_model().linearize(behavior).jacobian @ softmax
+        )
 
     def frequency_velocity(self, behavior: FloatArray) -> FloatArray:
         """Derivative of the free frequencies by time, float64 (F,); also on the boundary."""
@@ -111,7 +118,7 @@ class ReplicatorFlow:
     def frequency_jacobian(self, behavior: FloatArray) -> FloatArray:
         """Its derivatives (rows) by the free frequencies, float64 (F, F); also on the boundary."""
         behavior = self._profile(behavior)
-        free, at = behavior[self.choices.action], self._linearize(behavior)
+        free, at = behavior[self.choices.action], self._game.payoff_model().linearize(behavior)
         mean = self._same_set * free  # of any quantity over each information set
         change = at.jacobian - mean @ at.jacobian - self._same_set * at.gains
         own = np.diag(self._advantage(at.gains, free))
@@ -136,7 +143,10 @@ class ReplicatorFlow:
         rows, logs, ending = as_far_as_resolved(found, times, size, least=1)
         reached = len(rows)
         if ending == "interrupted" and going.work >= CEILING:
-            ending = too_long(times[reached], f"{going.work:,} {going.unit}")
+            ending = (
+                f"after {going.work:,} {going.unit} time {times[reached]:.6g} was still ahead; "
+                "lower the rate or k, raise the tolerance, or ask for earlier times"
+            )
         growth, direction = None, None
         if tangent is not None:
             moved = rows[:, size + players :]
@@ -168,7 +178,11 @@ class ReplicatorFlow:
 
     @cached_property
     def _begin(self) -> Callable[[FloatArray, float], Integration]:
-        return beginner(self.integrator, self._moving, self._tolerance)
+        """Begin an integration from a vector (M,) and a time."""
+        if self.integrator == "heyoka":
+            return beginner(self._moving, self._tolerance)
+        method = Lsoda if self.integrator == "lsoda" else Dop853
+        return partial(method, self._moving, self._tolerance)
 
     @cached_property
     def _moving(self) -> kernels.Field:
@@ -189,9 +203,6 @@ class ReplicatorFlow:
         mean = np.bincount(self._row, free * gains, len(self.choices.infoset))
         return gains - mean[self._row]
 
-    def _linearize(self, behavior: FloatArray) -> Linearization:
-        return self._game.payoff_model().linearize(behavior)
-
     def _profile(self, behavior: FloatArray) -> FloatArray:
         return BehaviorProfile.of(self._game.tree, behavior).probabilities
 
@@ -204,3 +215,91 @@ class ReplicatorFlow:
                 f"{self.choices.size} log-odds of the game, which are numbers"
             )
         return states.reshape(-1, self.choices.size), states.shape[:-1]
+
+
+def log_odds(state: FloatArray, size: int, what: str = "the state") -> FloatArray:
+    """The state as float64 (F,), contiguous, since kernels check no bounds.
+
+    Raises
+    ------
+    UsageError
+        If it does not have `size` entries, or one is not finite.
+    """
+    state = np.ascontiguousarray(state, dtype=np.float64)
+    _check(state, f"{what} must be {size} finite log-odds", fits=state.shape == (size,))
+    return state
+
+
+def ascending(times: FloatArray) -> FloatArray:
+    """The times as float64 (K,), contiguous.
+
+    Raises
+    ------
+    UsageError
+        If there is none, one is not finite, or they do not ascend.
+    """
+    times = np.ascontiguousarray(times, dtype=np.float64)
+    wanted = "times must be finite and ascending, at least one of them"
+    _check(times, wanted, fits=times.ndim == 1 and len(times) > 0)
+    back = np.flatnonzero(np.diff(times) <= 0)
+    if len(back):
+        k = back[0]
+        raise UsageError(f"times must be ascending; {times[k]:g} is followed by {times[k + 1]:g}")
+    return times
+
+
+def _check(array: FloatArray, wanted: str, *, fits: bool) -> None:
+    finite = bool(np.all(np.isfinite(array)))
+    if not (fits and finite):
+        detail = "" if finite else " with entries that are not finite"
+        raise UsageError(f"{wanted}; got shape {array.shape}{detail}")
+
+
+def field_of(form: SequenceForm, speed: FloatArray) -> kernels.Field:
+    """The right side of the flow on a sequence form; `speed` is float64 (F,)."""
+    n = form.n_players
+    choices = Choices.of_blocks(form.block_start - n)
+    return kernels.Field(
+        form=form.arrays,
+        start=choices.start.astype(np.uint32),
+        action=(choices.action + n).astype(np.uint32),
+        first=(choices.first + n).astype(np.uint32),
+        speed=speed,
+    )
+
+
+def contracted(form: SequenceForm) -> SequenceForm:
+    """The same payoffs and choices, in the same order, with nothing between the choices.
+
+    A sequence whose last actions were the only ones is that up to the last choice, and terminals
+    are merged by these. In simplified three-player Kuhn poker 25 of 62 sequences are left.
+    """
+    n, size = form.n_players, np.diff(form.block_start)
+    chosen = np.flatnonzero(size > 1)
+    start = n + np.concatenate(([0], np.cumsum(size[chosen])))
+    kept = np.arange(form.n_sequences)
+    following = n
+    for i, (first, last) in enumerate(zip(form.block_start, form.block_start[1:], strict=False)):
+        if size[i] > 1:
+            kept[first:last] = np.arange(following, following + size[i])
+            following += size[i]
+        else:
+            kept[first:last] = kept[form.parent[i]]
+    columns, group = np.unique(kept[form.columns], axis=0, return_inverse=True)
+    group = group.ravel()
+    return SequenceForm(
+        n_players=n,
+        block_start=_indices(start),
+        parent=_indices(kept[form.parent[chosen]]),
+        infoset_start=_indices(np.searchsorted(form.infoset_player[chosen], np.arange(n + 1))),
+        infoset_player=_indices(form.infoset_player[chosen]),
+        columns=_indices(columns),
+        chance=np.bincount(group, form.chance, len(columns)).astype(np.float64),
+        base=np.stack([np.bincount(group, own, len(columns)) for own in form.payoffs.T], axis=1),
+        slope=None,
+        value=0.0,
+    )
+
+
+def _indices(array: NDArray) -> NDArray[np.int32]:
+    return np.ascontiguousarray(array, dtype=np.int32)

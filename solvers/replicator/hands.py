@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -12,10 +13,9 @@ from eqbench.dynamics import Trajectory
 from eqbench.errors import UsageError
 from eqbench.model.tree import FloatArray, GameTree
 
-from .arguments import ascending, log_odds
-from .hand_kernels import Rules, Table, adjust, watch
+from .flow import ascending, log_odds
 from .integrators import LARGEST
-from .kernels import Field, frequencies
+from .kernels import Field, Rules, Table, adjust, frequencies, watch
 
 # Time that a whole memory spans by default. Beliefs are half of that late, so oscillations grow, in
 # a unit of time by (2 pi / period)**2 times the delay: by 0.8 % where the period is 5, which is
@@ -99,39 +99,31 @@ class HandByHand:
                 f"{hands[-1]:.3g} hands of {self._hand_time:g} each come before the time "
                 f"{times[-1]:g}; choose a longer hand_time, for at most {MOST_HANDS:.0e} hands"
             )
-        table = self._table(state)
+        table, moves = self._table(state), max(len(self.tree.levels) - 1, 1)
         states, won = [table.state.copy()], [table.won.copy()]
-        if _is_too_large(state):
-            return self._trajectory(times, states, won, TOO_LARGE)
-        for draws in self._draws(int(self.memory), rng):
-            if interrupted():
-                return self._trajectory(times, states, won, "interrupted")
-            watch(self._rules, table, draws)
-        for number in np.diff(hands.astype(np.int64)).tolist():
-            for draws in self._draws(number, rng):
+
+        def go_on(number: int, play: Callable[..., None], *how: Any) -> str:
+            """Play a number of hands, in pieces; why it is over, empty if it is not."""
+            for done in range(0, number, HANDS_AT_ONCE):
                 if interrupted():
-                    return self._trajectory(times, states, won, "interrupted")
-                adjust(self._rules, table, draws, self.field, self._hand_time)
-            if _is_too_large(table.state):
-                return self._trajectory(times, states, won, TOO_LARGE)
+                    return "interrupted"
+                draws = rng.random((min(HANDS_AT_ONCE, number - done), moves))
+                play(self._rules, table, draws, *how)
+            resolved = np.abs(table.state).max(initial=0.0) <= LARGEST  # which NaN is not
+            return "" if resolved else TOO_LARGE
+
+        ending = go_on(0, watch) or go_on(int(self.memory), watch)
+        for number in np.diff(hands.astype(np.int64)).tolist():
+            ending = ending or go_on(number, adjust, self.field, self._hand_time)
+            if ending:
+                break
             states.append(table.state.copy())
             won.append(table.won.copy())
-        return self._trajectory(times, states, won, "")
-
-    def _trajectory(
-        self, times: FloatArray, states: list[FloatArray], won: list[FloatArray], ending: str
-    ) -> Trajectory:
         reached = times[: len(states)]
         if ending:
             ending = f"{ending} (after time {reached[-1]:g} of {times[-1]:g})"
         profits = np.array(won) * self._hand_time
         return Trajectory(reached, np.array(states), profits, None, None, ending)
-
-    def _draws(self, hands: int, rng: np.random.Generator) -> Iterator[FloatArray]:
-        """Uniform numbers, one for each move of a hand, for so many hands, in pieces."""
-        moves = max(len(self.tree.levels) - 1, 1)
-        for done in range(0, hands, HANDS_AT_ONCE):
-            yield rng.random((min(HANDS_AT_ONCE, hands - done), moves))
 
     @cached_property
     def _hand_time(self) -> float:
@@ -139,7 +131,21 @@ class HandByHand:
 
     @cached_property
     def _rules(self) -> Rules:
-        return _rules(self.tree)
+        """The game as the kernels need it to draw hands."""
+        tree = self.tree
+        payoffs = np.zeros((tree.n_nodes, tree.n_players))
+        payoffs[tree.terminals] = tree.payoffs.table
+        count = np.diff(tree.action_start)
+        return Rules(
+            child_start=np.searchsorted(tree.parent, np.arange(tree.n_nodes + 1)),
+            first_action=np.where(tree.infoset < 0, -1, tree.action_start[tree.infoset]).astype(
+                np.int64
+            ),
+            chance=tree.chance_probability,
+            payoffs=payoffs,
+            set_start=np.repeat(tree.action_start[:-1], count).astype(np.int64),
+            set_stop=np.repeat(tree.action_start[1:], count).astype(np.int64),
+        )
 
     def _table(self, state: FloatArray) -> Table:
         """A table at which nothing was played yet."""
@@ -156,24 +162,3 @@ class HandByHand:
         frequencies(self.field, table.state, table.behavior)
         table.estimate[:] = table.behavior
         return table
-
-
-def _is_too_large(state: FloatArray) -> bool:
-    return not np.abs(state).max(initial=0.0) <= LARGEST  # which NaN is, too
-
-
-def _rules(tree: GameTree) -> Rules:
-    """What the kernels need to draw hands."""
-    payoffs = np.zeros((tree.n_nodes, tree.n_players))
-    payoffs[tree.terminals] = tree.payoffs.table
-    count = np.diff(tree.action_start)
-    return Rules(
-        child_start=np.searchsorted(tree.parent, np.arange(tree.n_nodes + 1)),
-        first_action=np.where(tree.infoset < 0, -1, tree.action_start[tree.infoset]).astype(
-            np.int64
-        ),
-        chance=tree.chance_probability,
-        payoffs=payoffs,
-        set_start=np.repeat(tree.action_start[:-1], count).astype(np.int64),
-        set_stop=np.repeat(tree.action_start[1:], count).astype(np.int64),
-    )

@@ -1,32 +1,32 @@
-"""The solver: its options, what it does within its budget, and the flow of a game for studies."""
+"""The solver: its options, and the flow of a game for studies."""
 
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from eqbench.errors import SolverUnavailableError, SpecError, UsageError
-from eqbench.model.profile import BehaviorProfile, random_profile
-from eqbench.solver import Candidate, Monitor, Termination
-
-from .averages import MOST_POINTS, Averages, points_per_unit
-from .integrators import as_far_as_resolved
+from eqbench.errors import SolverUnavailableError, SpecError, UsageError, known_labels
+from eqbench.solver import Availability
+from eqbench.spec import parse_number
 
 if TYPE_CHECKING:
     from eqbench.dynamics import HandByHand
     from eqbench.model.game import Game
-    from eqbench.model.tree import FloatArray
-    from eqbench.solver import Availability, Monitor, Termination
+    from eqbench.model.tree import FloatArray, GameTree
+    from eqbench.solver import Monitor, Termination
 
     from .flow import ReplicatorFlow
-
 
 SKP, SKP_RATE = "skp", 24.0
 # Below the first, rounding alone exceeds the tolerance; above the second, steps mean nothing.
 SMALLEST_TOLERANCE, LARGEST_TOLERANCE = 1e-15, 1e-2
+# A place and its speed: a number as specs have them, but for the sign.
+PART = re.compile(r"(\S.*?)\s*=\s*(\d+/\d+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?)", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -80,8 +80,6 @@ class Replicator:
     hand_time: float | None = None
 
     def __post_init__(self) -> None:
-        from .speeds import parse_speeds
-
         if self.rate is not None and not 0 < self.rate < math.inf:
             raise SpecError(f"rate={self.rate}; choose a number > 0, or none")
         if not SMALLEST_TOLERANCE <= self.tolerance <= LARGEST_TOLERANCE:
@@ -100,13 +98,11 @@ class Replicator:
 
     @property
     def deterministic(self) -> bool:
-        """Whether all seeds give the same result."""
+        """True if all seeds give the same result."""
         return self.start == "uniform"
 
     def availability(self) -> Availability:
         """Available, unless heyoka is wanted by name and cannot be imported."""
-        from eqbench.solver import Availability
-
         from .taylor import obstacle
 
         reason = obstacle() if self.integrator == "heyoka" else None
@@ -129,15 +125,17 @@ class Replicator:
         return True if reason is None else f"{reason}; leave integrator=auto"
 
     def prepare(self, game: Game) -> None:
-        """Compile what `solve` runs; keeps nothing but the machine code.
+        """Compile what `solve` runs; keeps nothing but the machine code, as heyoka does its own."""
+        from .averages import warm_up
 
-        heyoka keeps its own, so that `solve` finds it compiled.
-        """
         warm_up(self.flow(game), game)
 
     def solve(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> Termination:
         """Follow a trajectory until the budget ends; `rng` only draws random starts."""
-        return follow(self, game, monitor, rng)
+        from .averages import follow
+
+        start = rng if self.start == "random" else None
+        return follow(self.flow(game), game, monitor, window=self.window, rng=start)
 
     def flow(self, game: Game) -> ReplicatorFlow:
         """The flow of a game; see :class:`eqbench.dynamics.Dynamics`.
@@ -150,7 +148,6 @@ class Replicator:
             If heyoka is wanted and cannot be imported.
         """
         from .flow import ReplicatorFlow
-        from .selection import integrator_for
 
         available, fits = self.availability(), self.supports(game)
         if available.state != "available":
@@ -159,7 +156,7 @@ class Replicator:
             raise UsageError(fits)
         return ReplicatorFlow(
             *(game, self._rate(game), self._factors(game)),
-            integrator=integrator_for(game, self.integrator),
+            integrator=self.integrator,
             tolerance=self.tolerance,
         )
 
@@ -171,77 +168,65 @@ class Replicator:
 
     def _rate(self, game: Game) -> float:
         """Factor of all velocities, before `k`."""
-        if self.rate is not None:
-            return self.rate
-        # games that are made by hand may have any name
-        return SKP_RATE if game.spec.partition("(")[0] == SKP else 1.0
+        usual = SKP_RATE if game.spec.partition("(")[0] == SKP else 1.0
+        return usual if self.rate is None else self.rate
 
     def _factors(self, game: Game) -> FloatArray:
         """Factor of each information set, float64 (I,)."""
-        from .speeds import parse_speeds, speeds
-
         rate, factors = self._rate(game), parse_speeds(self.k)
         if not math.isfinite(rate * max((factor for _, factor in factors), default=1.0)):
             raise UsageError(f"rate={rate:g} times k overflows; lower one of them")
         return speeds(game.tree, factors)
 
 
-def warm_up(flow: ReplicatorFlow, game: Game) -> None:
-    """Compile what `follow` runs."""
-    if flow.choices.size:
-        state = np.zeros(flow.choices.size)
-        going = flow.start(state, 0.0)
-        going.sample(np.array([1e-9]), lambda: True)  # which may be very many steps
-        Averages(game.sequence_form, flow.field, state, points=1).latest(1.0)
+def parse_speeds(text: str) -> list[tuple[str, float]]:
+    """Places and their speeds, in the order of the text, such as ``P1=2; P3|2:KK=1/2``.
+
+    Raises
+    ------
+    SpecError
+        If a part is no ``place=number``, the number is not positive and finite, or a place is
+        named twice.
+    """
+    pairs: dict[str, float] = {}
+    for part in filter(None, map(str.strip, text.split(";"))):
+        match = PART.fullmatch(part)
+        try:
+            speed = float(parse_number(match[2])) if match else math.nan
+        except (SpecError, OverflowError):  # p/0, or beyond the largest float
+            speed = math.nan
+        if not (match and 0 < speed < math.inf):
+            raise SpecError(
+                f"k has the part {part!r}; write PLAYER=SPEED or PLAYER|INFORMATION SET=SPEED with "
+                "a speed > 0 such as 2, 0.5 or 1/2, and ; between parts, for example "
+                "k='P1=2; P3|2:KK=1/2'"
+            )
+        if match[1] in pairs:
+            raise SpecError(f"k names {match[1]!r} twice; say once how fast it is")
+        pairs[match[1]] = speed
+    return list(pairs.items())
 
 
-def follow(
-    solver: Replicator, game: Game, monitor: Monitor, rng: np.random.Generator
-) -> Termination:
-    """Follow one trajectory until the budget or the target ends, and hand over its averages."""
-    flow = solver.flow(game)
-    if not flow.choices.size:
-        monitor.candidate(BehaviorProfile.uniform(game.tree), claim="equilibrium")
-        return Termination("converged", "no information set has a choice")
-    state = np.zeros(flow.choices.size)
-    if solver.start == "random":
-        state = flow.state_of(random_profile(game.tree, rng))
-    points = points_per_unit(game.tree, flow.choices, flow.speed)
-    going = flow.start(state, 0.0)
-    averages = Averages(game.sequence_form, flow.field, state, points=points)
+def speeds(tree: GameTree, pairs: Sequence[tuple[str, float]]) -> FloatArray:
+    """Speed of each information set, float64 (I,); 1 where nothing is said.
 
-    def windowed() -> Candidate:
-        return Candidate(BehaviorProfile.of(game.tree, averages.latest(solver.window)), "average")
+    What is said of an information set holds whatever is said of its player.
 
-    ending = ""
-    for start, count, due in monitor.chunks():
-        times = start + np.arange(1, count * points + 1) / points
-        found = going.sample(times, lambda: monitor.remaining_s <= 0)
-        found = as_far_as_resolved(found, times, flow.choices.size)
-        whole = len(found.rows) // points * points
-        if whole:
-            states = np.ascontiguousarray(found.rows[:whole, : flow.choices.size])
-            averages.add(states)
-            state = states[-1]
-        if found.ending:
-            ending, monitor.work = found.ending, averages.units
-            break
-        if due:
-            monitor.snapshot(windowed, work=start + count)
-    monitor.candidate(windowed())
-    if solver.window < 1:
-        monitor.candidate(averages.latest(1.0), claim="average")
-    monitor.candidate(flow.behavior(state), claim="iterate")
-    monitor.record(integrator=flow.integrator, time=averages.units, **{going.unit: going.work})
-    if ending and monitor.remaining_s > 0:
-        return Termination("failed", ending)
-    bound = monitor.termination()
-    if bound.reason == "converged":
-        return bound
-    caveat = "only averages of two players with constant sum are sure to converge"
-    if points == MOST_POINTS:
-        caveat += (
-            f", and not at this speed: they take {points:,} states of a unit of time at most; "
-            "lower the rate or k"
-        )
-    return Termination(bound.reason, f"{bound.detail}; {caveat}")
+    Raises
+    ------
+    UsageError
+        If a place is neither a player nor an information set of the game.
+    """
+    owners = [tree.players[player] for player in tree.infoset_player]
+    names = [f"{owner}|{label}" for owner, label in zip(owners, tree.infoset_labels, strict=True)]
+    result = np.ones(tree.n_infosets)
+    # players first, so that information sets override them
+    for place, speed in sorted(pairs, key=lambda pair: pair[0] not in tree.players):
+        known = owners if place in tree.players else names
+        if place not in tree.players and place not in names:
+            raise UsageError(
+                f"k names {place!r}, which is no player and no information set of the game; "
+                f"{known_labels(place, [*tree.players, *names])}"
+            )
+        result[[name == place for name in known]] = speed
+    return result

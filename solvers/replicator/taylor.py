@@ -10,7 +10,8 @@ from __future__ import annotations
 import copy
 import math
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,13 +19,11 @@ import numpy as np
 from eqbench.model.tree import FloatArray
 from eqbench.solver import CHUNK_S
 
-from .integrators import Samples, collapsed, overflowed
-from .kernels import LONGEST, RESOLUTION, SHORTEST, sum_series, trusted_step
+from . import kernels
+from .integrators import ENDINGS, Samples
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
-
-    from .kernels import Field
 
 # Compiling takes one to two seconds for so many products of payoffs and reaches.
 MOST_PRODUCTS = 2000
@@ -42,7 +41,7 @@ UNSEEN = 13.0
 
 
 def obstacle() -> str | None:
-    """Why heyoka cannot be imported, or None if it can, which takes a moment at first."""
+    """Say why heyoka cannot be imported; None if it can, which takes a moment at first."""
     try:
         import heyoka  # noqa: F401
     except ModuleNotFoundError as error:
@@ -55,8 +54,8 @@ def obstacle() -> str | None:
 
 
 def refusal(game: Game) -> str | None:
-    """Why a game is not written out as expressions, or None if it is."""
-    largest = _most_actions(game)
+    """Say why a game is not written out as expressions; None if it is."""
+    largest = max(map(len, game.tree.infoset_actions), default=0)
     if largest > 2:
         return (
             f"an information set has {largest} actions, and heyoka's expressions are made for two "
@@ -71,12 +70,8 @@ def refusal(game: Game) -> str | None:
 
 
 def pays(game: Game) -> bool:
-    """Whether expressions of a game are faster than the compiled right side."""
-    return _most_actions(game) <= 2 and _products(game) <= WORTHWHILE_PRODUCTS
-
-
-def _most_actions(game: Game) -> int:
-    return max(map(len, game.tree.infoset_actions), default=0)
+    """Tell if expressions of a game are faster than the compiled right side."""
+    return refusal(game) is None and _products(game) <= WORTHWHILE_PRODUCTS
 
 
 def _products(game: Game) -> int:
@@ -85,61 +80,48 @@ def _products(game: Game) -> int:
 
 
 class Dual(NamedTuple):
-    """An expression and its derivative along the tangent, which is None where there is none."""
+    """An expression and its derivative along the tangent."""
 
     value: Any
-    slope: Any = None
+    slope: Any
 
 
-class Expressions:
-    """The right side as expressions, compiled once without and once with a tangent."""
+def beginner(field: kernels.Field, tolerance: float) -> Callable[[FloatArray, float], Taylor]:
+    """Return a function that begins integrations, which share what is compiled for a tangent."""
+    import heyoka
 
-    def __init__(self, field: Field, tolerance: float) -> None:
-        self._field, self._tolerance = field, tolerance
-        self._steppers: dict[bool, Any] = {}
+    @cache
+    def compiled(tangent: bool) -> Any:  # noqa: FBT001
+        variables = equations(field, tangent=tangent)
+        in_loops = tangent or len(field.form.weight) > FEW_PRODUCTS
+        start = np.zeros(len(variables))
+        return heyoka.taylor_adaptive(variables, start, tol=tolerance, compact_mode=in_loops)
 
-    def begin(self, state: FloatArray, start: float) -> Taylor:
-        """An integration of its own; what is compiled is shared."""
-        import heyoka
-
-        field = self._field
-        size, players = len(field.action), len(field.form.others) + 1
-        tangent = len(state) > size + players
-        if tangent not in self._steppers:
-            self._steppers[tangent] = heyoka.taylor_adaptive(
-                equations(field, tangent=tangent),
-                np.zeros(len(state)),
-                tol=self._tolerance,
-                compact_mode=tangent or len(field.form.weight) > FEW_PRODUCTS,
-            )
-        stepper = copy.deepcopy(self._steppers[tangent])
+    def begin(state: FloatArray, start: float) -> Taylor:
+        stepper = copy.deepcopy(compiled(len(state) > kernels.size_without_tangent(field)))
         stepper.state[:] = state
         stepper.time = start
-        moving = slice(size + players, None) if tangent else None
-        return Taylor(stepper, size, moving, self._tolerance)
+        return Taylor(field, tolerance, stepper)
+
+    return begin
 
 
 class Taylor:
     """One integration; see :class:`.integrators.Integration`.
 
-    Parameters
-    ----------
-    stepper : a `heyoka.taylor_adaptive` of its own, which stands at the start
-    size : number of log-odds
-    moving : where the tangent is in the state, if one is followed
-    tolerance : that of the stepper
+    `stepper` is a `heyoka.taylor_adaptive` of its own, which stands at the start.
     """
 
     unit = "steps"
 
-    def __init__(self, stepper: Any, size: int, moving: slice | None, tolerance: float) -> None:
+    def __init__(self, field: kernels.Field, tolerance: float, stepper: Any) -> None:
         import heyoka
 
         self._overflow = heyoka.taylor_outcome.err_nf_state
-        self._stepper, self._size, self._moving = stepper, size, moving
+        self._stepper, self._size, self._tolerance = stepper, len(field.action), tolerance
         # views of what every step writes; to make them takes as long as a quarter of a step
         self._state, self._series = stepper.state, stepper.tc
-        self._tolerance = tolerance
+        self._tangent = self._state[kernels.size_without_tangent(field) :]
         self._silent = UNSEEN - math.log(tolerance)
         self._log, self.work = 0.0, 0
 
@@ -157,31 +139,25 @@ class Taylor:
                 if ending:
                     return Samples(rows[:filled], logs[:filled], ending)
             within = int(np.searchsorted(times, stepper.time, side="right"))
-            self._interpolate(times[filled:within], rows[filled:within])
+            if self.work:  # the series are in the time since the step began
+                since = times[filled:within] - (stepper.time - stepper.last_h)
+                kernels.sum_series(self._series, since, rows[filled:within])
+            else:
+                rows[filled:within] = self._state
             logs[filled:within] = self._log
             filled = within
         return Samples(rows, logs, "")
-
-    def _interpolate(self, times: FloatArray, rows: FloatArray) -> None:
-        """Write the states at times (K,) within the last step into `rows` (K, M)."""
-        stepper = self._stepper
-        if self.work:
-            # the series are in the time since the step began
-            since = times - (stepper.time - stepper.last_h)
-            sum_series(self._series, since, rows)
-        else:
-            rows[:] = self._state
 
     def _advance(self, goal: float) -> str:
         """Make steps up to `goal`, but only a few; how it ended, empty if well."""
         stepper, state, series = self._stepper, self._state, self._series
         now = stepper.time
         for _ in range(AT_ONCE):
-            if self._moving is not None:
-                self._rescale(state[self._moving])
+            if len(self._tangent):
+                self._rescale()
             outcome, length = stepper.step(LONGEST_STEP, write_tc=True)
             self.work += 1
-            trusted = trusted_step(series, state, self._size, self._silent)
+            trusted = kernels.trusted_step(series, state, self._size, self._silent)
             if not length <= trusted:
                 if length > trusted:
                     state[:] = series[:, 0]
@@ -189,61 +165,50 @@ class Taylor:
                     outcome, length = stepper.step(trusted, write_tc=True)
                 # comparing the outcome of every step would take a tenth of its time
                 if outcome == self._overflow:
-                    return overflowed(now)
-            if not length > RESOLUTION * abs(now):
-                return collapsed(now, self._tolerance)
+                    return ENDINGS[kernels.OVERFLOWED].format(now=now)
+            if not length > kernels.RESOLUTION * abs(now):
+                return ENDINGS[kernels.COLLAPSED].format(now=now, tolerance=self._tolerance)
             now = stepper.time
             if now >= goal:
                 break
         return ""
 
-    def _rescale(self, tangent: FloatArray) -> None:
+    def _rescale(self) -> None:
         """Give the tangent length 1 where it has become too short or too long."""
-        length = float(np.sqrt(tangent @ tangent))
-        if not SHORTEST < length < LONGEST:
-            tangent /= length
+        length = float(np.sqrt(self._tangent @ self._tangent))
+        if not kernels.SHORTEST < length < kernels.LONGEST:
+            self._tangent /= length
             self._log += float(np.log(length))
 
 
-def equations(field: Field, *, tangent: bool) -> list[tuple[Any, Any]]:
+def equations(field: kernels.Field, *, tangent: bool) -> list[tuple[Any, Any]]:
     """Variables with their derivatives by time, in the order of the integrated vector."""
     import heyoka
 
-    form, size = field.form, len(field.action)
-    players, sequences = len(form.others) + 1, len(form.entry_start) - 1
-    odds = [heyoka.expression(f"z{f}") for f in range(size)]
-    won = [heyoka.expression(f"u{p}") for p in range(players)]
-    moved = [heyoka.expression(f"w{f}") for f in range(size)]
-
     zero, one = heyoka.expression(0.0), heyoka.expression(1.0)
-    certain = Dual(one, zero if tangent else None)
-    behavior = [certain] * sequences
+    behavior = [Dual(one, zero)] * (len(field.form.entry_start) - 1)
     for f, (action, first) in enumerate(zip(field.action, field.first, strict=True)):
-        share = heyoka.sigmoid(odds[f])
-        slope = share * (one - share) * moved[f] if tangent else None
-        behavior[action] = Dual(share, slope)
-        behavior[first] = Dual(one - share, None if slope is None else -slope)
-    values = _values(field, behavior, certain)
-    result = [
-        (odds[f], (values[action].value - values[first].value) * field.speed[f])
-        for f, (action, first) in enumerate(zip(field.action, field.first, strict=True))
+        share = heyoka.sigmoid(heyoka.expression(f"z{f}"))
+        slope = share * (one - share) * heyoka.expression(f"w{f}")
+        behavior[action], behavior[first] = Dual(share, slope), Dual(one - share, -slope)
+    values = _values(field, behavior)
+    gains = [
+        (values[action].value - values[first].value, values[action].slope - values[first].slope)
+        for action, first in zip(field.action, field.first, strict=True)
     ]
-    result += [(won[p], values[p].value) for p in range(players)]
-    if tangent:
-        result += [
-            (moved[f], (values[action].slope - values[first].slope) * field.speed[f])
-            for f, (action, first) in enumerate(zip(field.action, field.first, strict=True))
-        ]
-    return result
+    odds = {f"z{f}": gain * field.speed[f] for f, (gain, _) in enumerate(gains)}
+    won = {f"u{p}": values[p].value for p in range(len(field.form.others) + 1)}
+    moved = {f"w{f}": slope * field.speed[f] for f, (_, slope) in enumerate(gains) if tangent}
+    return [(heyoka.expression(name), side) for name, side in (odds | won | moved).items()]
 
 
-def _values(field: Field, behavior: Sequence[Dual], certain: Dual) -> list[Dual]:
+def _values(field: kernels.Field, behavior: Sequence[Dual]) -> list[Dual]:
     """Counterfactual values of all sequences, those of the empty ones being payoffs."""
     # Python's integers, since unsigned ones of NumPy wrap around
     form = field.form
     block, parent = form.block_start.tolist(), form.parent.tolist()
     entry, opponents = form.entry_start.tolist(), form.opponents.tolist()
-    reach = [certain] * len(behavior)
+    reach = list(behavior)
     for i, above in enumerate(parent):
         for s in range(block[i], block[i + 1]):
             reach[s] = _product([reach[above], behavior[s]])
@@ -261,27 +226,18 @@ def _values(field: Field, behavior: Sequence[Dual], certain: Dual) -> list[Dual]
     return [_sum(some) for some in terms]
 
 
-def _sum(terms: Iterable[Dual]) -> Dual:
+def _sum(terms: Sequence[Dual]) -> Dual:
     import heyoka
 
-    terms = list(terms)
-    if not terms:
-        return Dual(heyoka.expression(0.0), heyoka.expression(0.0))
-    value = heyoka.sum([term.value for term in terms])
-    if terms[0].slope is None:
-        return Dual(value)
-    return Dual(value, heyoka.sum([term.slope for term in terms]))
+    return Dual(heyoka.sum([t.value for t in terms]), heyoka.sum([t.slope for t in terms]))
 
 
 def _product(factors: Sequence[Dual], weight: float = 1.0) -> Dual:
     import heyoka
 
-    scale = heyoka.expression(weight)
-    value = heyoka.prod([scale, *(factor.value for factor in factors)])
-    if not factors or factors[0].slope is None:
-        return Dual(value, heyoka.expression(0.0) if not factors else None)
-    slopes = []
-    for k, factor in enumerate(factors):
-        others = [other.value for j, other in enumerate(factors) if j != k]
-        slopes.append(heyoka.prod([scale, factor.slope, *others]))
-    return Dual(value, heyoka.sum(slopes))
+    scale, values = heyoka.expression(weight), [factor.value for factor in factors]
+    slopes = [
+        heyoka.prod([scale, factor.slope, *values[:k], *values[k + 1 :]])
+        for k, factor in enumerate(factors)
+    ]
+    return Dual(heyoka.prod([scale, *values]), heyoka.sum(slopes))

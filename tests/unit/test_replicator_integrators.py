@@ -154,17 +154,14 @@ def test_log_odds_return_from_where_frequencies_leave_no_trace(integrator: str) 
     assert np.sum(np.diff(np.sign(states[:, 0])) != 0) >= 5, "it goes around several times"
 
 
-def test_heyoka_refuses_games_that_it_is_not_made_for() -> None:
+def test_heyoka_is_left_where_it_does_not_fit_or_is_no_faster() -> None:
     with pytest.raises(UsageError, match="3 actions"):
         flow_of("shapley", "integrator=heyoka")
     with pytest.raises(UsageError, match="products"):
         flow_of("kuhn4", "integrator=heyoka")
     assert flow_of("shapley").integrator == flow_of("kuhn4").integrator == "dop853"
     assert flow_of("skp").integrator == "heyoka"
-
-
-def test_default_leaves_heyoka_where_it_is_no_faster() -> None:
-    """At a few hundred products the compiled right side catches up and compiles nothing."""
+    # at a few hundred products the compiled right side catches up and compiles nothing
     assert flow_of("kuhn3").integrator == "dop853"
     assert flow_of("kuhn3", "integrator=heyoka").integrator == "heyoka"
     assert flow_of("kuhn2").integrator == "heyoka"
@@ -328,7 +325,7 @@ def test_dop853_asks_more_often_where_steps_become_slow(monkeypatch: pytest.Monk
             return self.now
 
     clock, work = Clock(), []
-    monkeypatch.setattr(part("dop853"), "time", clock)
+    monkeypatch.setattr(part("integrators"), "time", clock)
     flow = flow_of(TWO_ACTIONS, "integrator=dop853")
     going = flow.start(a_state(flow), 0.0)
 

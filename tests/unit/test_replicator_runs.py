@@ -149,7 +149,7 @@ def test_averages_take_as_many_states_as_the_game_is_fast(
 
 @pytest.mark.parametrize("game", ["kuhn2", "skp", "leduc", "shapley", "random_tree"])
 def test_no_gain_exceeds_its_bound(game: str) -> None:
-    bounds = importlib.import_module("eqbench.solvers.replicator.gain_bounds").gain_bounds
+    bounds = importlib.import_module("eqbench.solvers.replicator.averages").gain_bounds
     loaded = eqbench.load_game(game)
     flow = eqbench.load_solver("replicator(rate=1)").flow(loaded)
     bound = np.repeat(bounds(loaded.tree)[flow.choices.infoset], np.diff(flow.choices.start))
@@ -170,7 +170,7 @@ def test_game_without_a_choice_is_solved_at_once() -> None:
 def test_contraction_keeps_payoffs_and_drops_forced_moves() -> None:
     game = eqbench.load_game("skp")
     form = game.sequence_form
-    small = importlib.import_module("eqbench.solvers.replicator.contraction").contracted(form)
+    small = importlib.import_module("eqbench.solvers.replicator.flow").contracted(form)
     assert (form.n_sequences, small.n_sequences) == (62, 25)
     assert (small.n_infosets, len(small.columns)) == (11, 51)
     assert small.base.sum() == pytest.approx(form.payoffs.sum(), abs=1e-14)
