@@ -77,6 +77,13 @@ def lines(*folders: str) -> tuple[int, int]:
     return len(files), sum(len(file.read_text(encoding="utf-8").splitlines()) for file in files)
 
 
+def data_lines(folder: str) -> tuple[int, int]:
+    """Return how many tables of data there are below a folder, and their lines, not the empty ones."""
+    files = [f for f in (ROOT / folder).rglob("*") if f.suffix in (".toml", ".csv", ".json")]
+    found = [line for f in files for line in f.read_text(encoding="utf-8").splitlines() if line]
+    return len(files), len(found)
+
+
 def main() -> None:
     """Print the counts."""
     for name, folders in (
@@ -92,6 +99,8 @@ def main() -> None:
     ):
         modules, count = lines(*folders)
         print(f"{name:<16}{modules:>5} modules {count:>8,} lines")
+    tables, count = data_lines("eqbench/papers")
+    print(f"{'data of papers':<16}{tables:>5} tables  {count:>8,} lines")
     with import_graph() as graph:
         imports = {name: graph.find_modules_directly_imported_by(name) for name in graph.modules}
         importers = {name: graph.find_modules_that_directly_import(name) for name in imports}

@@ -197,3 +197,32 @@ def _floats(values: Sequence[Number]) -> NDArray[np.float64]:
     if not np.all(np.isfinite(floats)):
         raise GameFormatError("a payoff or probability is not a finite number")
     return floats
+
+
+def payoff_rows(tree: GameTree) -> list[list[Fraction | float]]:
+    """Payoffs of all players at each terminal, in the order of the terminals."""
+    if not tree.payoffs.exact:
+        return tree.payoffs.table.tolist()
+    numerators, denominator = tree.payoffs.rational()
+    return [[Fraction(value, denominator) for value in row] for row in numerators.tolist()]
+
+
+def part_of(tree: GameTree, shown: Sequence[bool]) -> GameTree:
+    """The part of a tree below the root of which nodes are shown; chances keep their ratios."""
+    builder, waiting = TreeBuilder(tree.players), list[tuple[int, Place]]([(0, None)])
+    payoffs = dict(zip(tree.terminals.tolist(), payoff_rows(tree), strict=True))
+    for node, place in waiting:
+        if tree.player[node] == TERMINAL:
+            builder.terminal(place, payoffs[node])
+            continue
+        below = [c for c in np.flatnonzero(tree.parent == node).tolist() if shown[c]]
+        if tree.player[node] == CHANCE:
+            chances = list(map(Fraction, tree.chance[below].tolist()))
+            own = builder.chance(place, [chance / sum(chances) for chance in chances])
+        else:
+            infoset = int(tree.infoset[node])
+            actions = [tree.infoset_actions[infoset][tree.move[child]] for child in below]
+            label = tree.infoset_labels[infoset]
+            own = builder.decision(place, int(tree.player[node]), label, actions)
+        waiting += [(child, (own, move)) for move, child in enumerate(below)]
+    return builder.tree()

@@ -18,7 +18,7 @@ from itertools import pairwise
 import numpy as np
 
 from eqbench.errors import UsageError
-from eqbench.model.builder import Place, TreeBuilder
+from eqbench.model.builder import payoff_rows
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import CHANCE, TERMINAL, GameTree
 from eqbench.report.svg import (
@@ -71,35 +71,6 @@ def play_of(tree: GameTree, profile: BehaviorProfile | None) -> Play:
         for player, payoff in enumerate(payoffs):
             expected[player] += reach[node] * payoff
     return Play(frequency, reach, expected)
-
-
-def payoff_rows(tree: GameTree) -> list[list[Number]]:
-    """Payoffs of all players at each terminal, in the order of the terminals."""
-    if not tree.payoffs.exact:
-        return tree.payoffs.table.tolist()
-    numerators, denominator = tree.payoffs.rational()
-    return [[Fraction(value, denominator) for value in row] for row in numerators.tolist()]
-
-
-def part_of(tree: GameTree, shown: Sequence[bool]) -> GameTree:
-    """The part of a tree below the root of which nodes are shown; chances keep their ratios."""
-    builder, waiting = TreeBuilder(tree.players), list[tuple[int, Place]]([(0, None)])
-    payoffs = dict(zip(tree.terminals.tolist(), payoff_rows(tree), strict=True))
-    for node, place in waiting:
-        if tree.player[node] == TERMINAL:
-            builder.terminal(place, payoffs[node])
-            continue
-        below = [child for child in _children(tree, range(node, node + 1)) if shown[child]]
-        if tree.player[node] == CHANCE:
-            chances = list(map(Fraction, tree.chance[below].tolist()))
-            own = builder.chance(place, [chance / sum(chances) for chance in chances])
-        else:
-            infoset = int(tree.infoset[node])
-            actions = [tree.infoset_actions[infoset][tree.move[child]] for child in below]
-            label = tree.infoset_labels[infoset]
-            own = builder.decision(place, int(tree.player[node]), label, actions)
-        waiting += [(child, (own, move)) for move, child in enumerate(below)]
-    return builder.tree()
 
 
 def number_text(value: Number) -> str:

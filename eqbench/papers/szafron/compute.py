@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 
 from eqbench.equilibria.expressions import evaluate
+from eqbench.model.builder import part_of, payoff_rows
 from eqbench.model.inspection import moves_to, payoff_bounds
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_text
 from eqbench.papers.szafron import family
 from eqbench.papers.szafron.family import HALF, PRINTED, Values
-from eqbench.report.tree_drawing import draw_tree, part_of, payoff_rows, play_of
+from eqbench.report.tree_drawing import draw_tree, play_of
 
 _LETTERS = {"check": "K", "bet": "B", "fold": "F", "call": "C"}
 
