@@ -78,7 +78,7 @@ def lines(*folders: str) -> tuple[int, int]:
 
 
 def data_lines(folder: str) -> tuple[int, int]:
-    """Return how many tables of data there are below a folder, and their lines, not the empty ones."""
+    """Return how many tables of data there are below a folder, and their lines but empty ones."""
     files = [f for f in (ROOT / folder).rglob("*") if f.suffix in (".toml", ".csv", ".json")]
     found = [line for f in files for line in f.read_text(encoding="utf-8").splitlines() if line]
     return len(files), len(found)
