@@ -28,6 +28,7 @@ NUMBER = re.compile(
 )
 _RELATION = re.compile(r"[=~<>]|(in|has|one of) ")
 MOST_SHOWN = 12  # numbers of a list
+FEW = 4  # equal values that are all shown
 LONGEST = 10_000  # denominator of a fraction that is written out
 _OF_ALL: dict[str, Callable[[Sequence[Any]], Any]] = {"max": max, "min": min, "count": len}
 _SLACK = 1 + Fraction(1, 10**9)  # a figure just between two roundings agrees with both
@@ -226,7 +227,10 @@ def shown(value: Any) -> str:
         case list() | tuple():
             if len(value) > MOST_SHOWN and not any(isinstance(v, str | Mapping) for v in value):
                 return f"{shown(min(value))} to {shown(max(value))} ({len(value)} values)"
-            return ", ".join(map(shown, value)) or "none"
+            texts = list(map(shown, value))
+            if len(texts) > FEW and len(set(texts)) == 1:
+                return f"{texts[0]} ({len(texts)} times)"
+            return ", ".join(texts) or "none"
     return str(value)
 
 
