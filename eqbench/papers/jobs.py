@@ -159,7 +159,7 @@ class JobFolder:
         """Begin a job, or go on with one that was broken off if it is the same and can."""
         begun = self.path / f"{job.name}.begun"
         identity = shlex.join(self._identity(job)).encode()
-        same = begun.is_file() and begun.read_bytes() == identity
+        same = begun.is_file() and read_file(begun) == identity
         words = self._typed(job, self.path)
         if same and place.exists() and job.words(full=self.full)[:1] in _RESUMABLE:
             words = [*words[:2], "--resume", str(place)]
