@@ -62,8 +62,12 @@ class Reproduction(Study[ReproduceRequest]):
         return Table(f"{paper.name}: {paper.citation}", lines=tuple(lines))
 
     def parts(self) -> Sequence[str]:
-        """Return the jobs, each after those that it needs; those that run alone come last."""
-        return sorted(self._jobs, key=lambda part: self._jobs[part][1].alone)
+        """Return the jobs, long chains of needs first; those that run alone come last."""
+        left = dict.fromkeys(self._jobs, 0)  # how many jobs wait for it, one for another
+        for part in reversed(self._jobs):
+            for needed in self._needs(part):
+                left[needed] = max(left[needed], left[part] + 1)
+        return sorted(self._jobs, key=lambda part: (self._jobs[part][1].alone, -left[part]))
 
     def is_done(self, part: str, record: Mapping[str, Any], folder: Path) -> bool:
         """Return whether a job that was run before has a result that still counts."""
