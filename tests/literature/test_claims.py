@@ -45,10 +45,7 @@ EXACT = re.compile(r"(^|: |and )(=|~ (?!x)|numbers|formula|holds|follows|bounds|
 
 @pytest.fixture(scope="module", params=JOBS)
 def done(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """A paper whose jobs that take seconds were run, what is read off them, and the verdicts.
-
-    With the folder of a whole reproduction in EQBENCH_REPRODUCTION nothing is run.
-    """
+    """A paper whose quick jobs ran (or all, in EQBENCH_REPRODUCTION), its facts and verdicts."""
     if finished := os.environ.get("EQBENCH_REPRODUCTION"):
         page = Path(finished)
     else:

@@ -1,23 +1,32 @@
-"""Szafron, Gibson and Sturtevant 2013: claims that follow what is stored, and the printed text."""
+"""Szafron, Gibson and Sturtevant 2013: exact computations; claims follow what is stored."""
 
 from __future__ import annotations
 
 import copy
 import json
 from dataclasses import replace
+from fractions import Fraction
 from functools import cache
+from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 import eqbench.papers.szafron
+from eqbench.model.profile import BehaviorProfile
 from eqbench.papers import verdicts
 from eqbench.papers.paper import Claim, Paper, load_paper
-from eqbench.papers.szafron import family
-from eqbench.papers.szafron.certificates import selection, tried
+from eqbench.papers.szafron import compute, family
+from eqbench.papers.szafron.certificates import moved, selection, tried
 from eqbench.papers.szafron.compute import formulas
+from eqbench.papers.szafron.family import QUARTER, kuhn3, measured, sample
+from eqbench.papers.szafron.open_question import polished, settled
+from eqbench.verification import verify
+
+pytest.importorskip("flint", reason="python-flint is not installed")
 
 Store = dict[str, Any]
 TEXT = "Section 5: ranges and dependent parameters as the text gives them"
@@ -34,7 +43,6 @@ def paper() -> Paper:
 @cache
 def computed() -> Store:
     """What some jobs store, as JSON values; of the certificates only what is asked for here."""
-    pytest.importorskip("flint", reason="python-flint is not installed")
     members = family.sample(1, seed=2, every=5)
     certified = {
         "members": {name: {"members": 9, "equilibria": 9} for name in members},
@@ -166,3 +174,60 @@ def test_error_about_unseen_behavior_needs_equal_payoffs() -> None:
     assert verdict(own, computed()) == "source_error"
     assert verdict(own, damaged(*place, "payoffs", value=["1", "0", "0"])) == "differs"
     assert verdict(own, damaged(*place, "regrets", value=["0", "0", "0"])) == "reproduced"
+
+
+def test_polynomials_agree_with_the_verifier_at_a_profile() -> None:
+    values = sample(1, seed=5)["high"][-1]
+    found = [compute.at(each, values) for each in compute.payoff_polynomials()]
+    assert [Fraction(str(each)) / 24 for each in found] == list(measured(values).payoffs)
+
+
+def test_polynomials_are_written_and_parsed_alike() -> None:
+    polynomial = compute.parsed("2*b11 - (b11 - 1/2)*b21 + b11**2")
+    assert compute.parsed(compute.written(polynomial)) == polynomial
+    assert str(compute.at(polynomial.derivative("b11"), {"b21": 3, "b11": "1"})) == "1"
+
+
+def test_members_keep_table_3_and_what_is_broken_does_not() -> None:
+    for sub_family, members in sample(2, seed=6, every=7).items():
+        assert all(family.is_member(values) for values in members)
+        entries = {f"{name}=" for name in (*family.constants(), "b33", "b41", "c21")}
+        for entry, values in product(entries | {"b32+", "c33+", "c33-"}, members):
+            for sign in {"+": (1,), "-": (-1,), "=": (-1, 1)}[entry[-1]]:
+                broken = moved(sub_family, values, entry, sign)
+                assert not family.is_profile(broken) or not family.is_member(broken), entry
+
+
+def test_ranges_are_those_of_table_3() -> None:
+    """Szafron et al. 2013, Table 3 and §5."""
+    quarters = {"b11": QUARTER, "b21": QUARTER}
+    assert family.ends("low", {"b21": Fraction(1, 8)}, "b11") == (0, Fraction(1, 8))
+    assert family.ends("low", quarters, "b32") == (0, Fraction(15, 16))
+    assert family.ends("low", quarters | {"b32": Fraction(7, 8)}, "c33") == (0, Fraction(1, 16))
+    assert family.ends("between", {"b11": QUARTER}, "c11") == (0, Fraction(7, 16))
+    assert family.ends("high", {"b11": Fraction(1, 5)}, "b21") == (0, Fraction(1, 10))
+    assert family.ends("high", {"b11": QUARTER, "b21": Fraction(0)}, "r23") == (0, Fraction(1, 8))
+
+
+def test_polishing_brings_a_blurred_member_back() -> None:
+    exact = family.profile(family.named("b11=1/4 b21=1/4 b32=1/2 c11=1/4 c33=1/4"))
+    away = np.clip(exact.probabilities + 1e-7 * np.tile([1.0, -1.0], 48), 0.0, 1.0)
+    away /= np.repeat(away.reshape(-1, 2).sum(axis=1), 2)
+    tree = kuhn3().tree
+    before = verify(tree, BehaviorProfile.of(tree, away)).max_regret
+    after = min(verify(tree, each).max_regret for each in polished(away))
+    assert after < 1e-14 < 1e-9 < before
+    assert settled(away, before)["identity"] == "szafron:0<c11<1/2"
+    assert settled(BehaviorProfile.uniform(tree).probabilities, 1e-9) == {}
+
+
+def test_entries_of_table_3_hold_and_something_is_lost_beyond() -> None:
+    """Szafron et al. 2013, Table 3 and §5, where b33 for c11 = 1/2 is misprinted."""
+    for sub_family, members in sample(1, seed=4, every=5).items():
+        found = tried(sub_family, members)
+        for name in family.PROFILES["entries"][sub_family]:
+            assert found[name]["at"]["profiles"] > 0 == found[name]["at"]["not equilibria"]
+            assert found[name]["beyond"]["not equilibria"] == found[name]["beyond"]["profiles"] > 0
+    misprint = family.PROFILES["measured"]["high b33"]
+    assert measured(family.named(misprint["by Table 3"])).max_regret == 0
+    assert measured(family.named(misprint["as printed"])).max_regret > 0
