@@ -61,6 +61,10 @@ class Reproduction(Study[ReproduceRequest]):
             lines.append(f"  {job.name}: {command}{'  (--full)' if job.full else ''}")
         return Table(f"{paper.name}: {paper.citation}", lines=tuple(lines))
 
+    def needs_first(self) -> Sequence[str]:
+        """Return the jobs, each after those that it needs."""
+        return list(self._jobs)
+
     def parts(self) -> Sequence[str]:
         """Return the jobs, long chains of needs first; those that run alone come last."""
         left = dict.fromkeys(self._jobs, 0)  # how many jobs wait for it, one for another
@@ -145,12 +149,11 @@ class ReproductionFolder(StudyFolder):
         """Run what is missing, each job when what it needs is there; then judge all claims."""
         assert isinstance(study, Reproduction)
         study.place, study.records = self.path, self.records
-        waiting = []
-        for part in study.parts():  # each after what it needs, which may be stale with it
+        for part in study.needs_first():  # what it needs may be stale, and then it is so too
             record = self.records.get(part)
-            if record is None or not study.is_done(part, record, self.path):
-                self.records.pop(part, None)
-                waiting.append(part)
+            if record is not None and not study.is_done(part, record, self.path):
+                del self.records[part]
+        waiting = [part for part in study.parts() if part not in self.records]
         total, running = len(study.parts()), dict[Future[dict[str, Any]], str]()
         with ThreadPoolExecutor(study.request.jobs) as pool:
             while (waiting or running) and not (session.interrupted() and not running):

@@ -7,7 +7,6 @@ import select
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -31,13 +30,6 @@ from eqbench.model.tree_files import save_tree
 from eqbench.solver import Budget
 
 LIMITS = Limits(setup_timeout_s=300, timeout_s=0.3)
-
-
-@pytest.fixture
-def guardian() -> Iterator[Guardian]:
-    guardian = Guardian()
-    yield guardian
-    guardian.close()
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,6 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -27,13 +26,6 @@ from eqbench.solver import Budget
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux forks its children")
 LIMITS = Limits(setup_timeout_s=300, timeout_s=300)
-
-
-@pytest.fixture
-def guardian() -> Iterator[Guardian]:
-    guardian = Guardian()
-    yield guardian
-    guardian.close()
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,16 @@
+"""What tests of children share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from eqbench.harness.guard import Guardian
+
+
+@pytest.fixture
+def guardian() -> Iterator[Guardian]:
+    guardian = Guardian()
+    yield guardian
+    guardian.close()
