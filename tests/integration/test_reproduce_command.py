@@ -117,3 +117,19 @@ def test_jobs_are_listed_without_running_anything(tmp_path: Path) -> None:
     assert ended.code == 0
     assert "two_player_equilibria: run --game kuhn2 --solver" in ended.out
     assert not list(tmp_path.iterdir())
+
+
+def test_what_rests_on_a_job_that_is_run_again_is_run_again(tmp_path: Path) -> None:
+    """Also on one that runs alone, hence after all others."""
+    paper = tmp_path / "toy"
+    paper.mkdir()
+    jobs = (("first", "alone = true"), ("second", "needs = ['first']"))
+    tables = [f"[[job]]\nname = '{n}'\ncompute = 'compute:nothing'\n{more}\n" for n, more in jobs]
+    (paper / "paper.toml").write_text("citation = 'Toy'\n[[part]]\ntitle = 'A'\n" + "".join(tables))
+    (paper / "claims.csv").write_text("part,row,column,printed,fact,check,evidence,note\n")
+    (paper / "facts.py").write_text("")
+    (paper / "compute.py").write_text("def nothing(folder, jobs, *, full):\n    return {}\n")
+    assert eqbench("reproduce", "--paper", "toy", "--out", "page", cwd=tmp_path).code == 0
+    again = eqbench("reproduce", "--resume", "page", "--again", "first", cwd=tmp_path)
+    assert again.code == 0, again.err
+    assert "toy/second" in again.err
