@@ -1,0 +1,92 @@
+"""What searches for equilibria share: their bounds, and different equilibria handed over."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from eqbench.model.profile import BehaviorProfile
+from eqbench.solver import Candidate, Monitor, Termination
+
+if TYPE_CHECKING:
+    from eqbench.model.game import Game
+    from eqbench.model.tree import FloatArray
+
+MEBIBYTE = 2**20
+# Regret, as a share of the payoff range, up to which a polished profile is claimed.
+CLAIMED = 1e-9
+# The harness takes 1,024 candidates.
+MOST_CANDIDATES = 1000
+
+
+class BudgetSpentError(Exception):
+    """Time or iterations are used up."""
+
+
+def check_time(monitor: Monitor) -> None:
+    """Raise BudgetSpentError if no time is left."""
+    if monitor.remaining_s <= 0:
+        raise BudgetSpentError(f"stopped after {monitor.budget.time_s:g} s")
+
+
+def check_budget(monitor: Monitor) -> None:
+    """Raise BudgetSpentError if no time or no iteration is left."""
+    check_time(monitor)
+    last = monitor.budget.iterations
+    if last is not None and monitor.work >= last:
+        raise BudgetSpentError(f"stopped after {last:,} iterations")
+
+
+def memory_refusal(
+    parts: str, needed: int, limit: int, remedy: str = "the solver more memory or a smaller game"
+) -> str | None:
+    """Why `parts` do not fit into the memory limit (bytes) and what to give, None if they do."""
+    if needed <= limit:
+        return None
+    return (
+        f"{parts} need {needed / MEBIBYTE:,.0f} MiB, more than the memory limit of "
+        f"{limit / MEBIBYTE:,.0f} MiB; give {remedy}"
+    )
+
+
+def without_choice(game: Game, monitor: Monitor) -> Termination | None:
+    """Hand over the only profile of a game in which nobody has a choice; None for others."""
+    if any(len(actions) > 1 for actions in game.tree.infoset_actions):
+        return None
+    monitor.candidate(BehaviorProfile.uniform(game.tree), claim="equilibrium")
+    return Termination("converged", "no information set has a choice")
+
+
+class DistinctEquilibria:
+    """Different equilibria, each handed over once; the first one also as a snapshot.
+
+    Parameters
+    ----------
+    claimed : regret in payoff units up to which a profile is claimed
+    same : profiles that differ by less in every frequency are the same one
+    """
+
+    def __init__(
+        self, game: Game, monitor: Monitor, *, claimed: float | None = None, same: float = 1e-9
+    ) -> None:
+        self._game, self._monitor, self._same = game, monitor, same
+        self.claimed = CLAIMED * (game.tree.payoff_range or 1.0) if claimed is None else claimed
+        self._found: list[FloatArray] = []
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def add(self, behavior: FloatArray, regret: float) -> bool:
+        """Hand over frequencies, float64 (A,), if they are new; whether they are an equilibrium."""
+        if regret > self.claimed:
+            return False
+        if any(np.abs(known - behavior).max() <= self._same for known in self._found):
+            return True
+        self._found.append(behavior)
+        if len(self._found) <= MOST_CANDIDATES:
+            candidate = Candidate(BehaviorProfile.of(self._game.tree, behavior), "equilibrium")
+            if len(self._found) == 1:
+                self._monitor.snapshot(candidate)
+            self._monitor.candidate(candidate)
+        return True
