@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-INTEGRATORS = ("dop853", "lsoda", "heyoka")
+INTEGRATORS = ("dop853", "heyoka")
 TOLERANCE = 1e-10
 COMPARED_AT = 100.0
 # Billingham's variables by player and information set.

@@ -13,7 +13,6 @@ from eqbench.model.tree import CHANCE, FloatArray, GameTree
 from eqbench.solver import Candidate, Termination
 
 from . import kernels
-from .integrators import as_far_as_resolved
 
 if TYPE_CHECKING:
     from eqbench.model.choices import Choices
@@ -68,7 +67,6 @@ def follow(
     for start, count, due in monitor.chunks():
         times = start + np.arange(1, count * points + 1) / points
         found = going.sample(times, lambda: monitor.remaining_s <= 0)
-        found = as_far_as_resolved(found, times, flow.choices.size)
         whole = len(found.rows) // points * points
         if whole:
             states = np.ascontiguousarray(found.rows[:whole, : flow.choices.size])

@@ -17,7 +17,7 @@ from eqbench.model.sequence_form import SequenceForm
 from eqbench.model.tree import FloatArray
 
 from . import kernels
-from .integrators import LARGEST, Dop853, Integration, Lsoda, as_far_as_resolved
+from .integrators import LARGEST, Dop853, Integration
 from .taylor import beginner, obstacle, pays
 
 if TYPE_CHECKING:
@@ -138,9 +138,10 @@ class ReplicatorFlow:
         going = self.start(state, float(times[0]), tangent=tangent)
         # what is too large at the start goes nowhere
         asked = times[:1] if np.abs(state).max(initial=0.0) > LARGEST else times
-        found = going.sample(asked, lambda: interrupted() or going.work >= CEILING)
+        rows, logs, ending = going.sample(
+            asked, lambda: interrupted() or going.work >= CEILING, least=1
+        )
         self._work[going.unit] = self._work.get(going.unit, 0) + going.work
-        rows, logs, ending = as_far_as_resolved(found, times, size, least=1)
         reached = len(rows)
         if ending == "interrupted" and going.work >= CEILING:
             ending = (
@@ -181,8 +182,7 @@ class ReplicatorFlow:
         """Begin an integration from a vector (M,) and a time."""
         if self.integrator == "heyoka":
             return beginner(self._moving, self._tolerance)
-        method = Lsoda if self.integrator == "lsoda" else Dop853
-        return partial(method, self._moving, self._tolerance)
+        return partial(Dop853, self._moving, self._tolerance)
 
     @cached_property
     def _moving(self) -> kernels.Field:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from eqbench.dynamics import Trajectory
 from eqbench.errors import UsageError
-from eqbench.model.tree import FloatArray, GameTree
+from eqbench.model.game import Game
+from eqbench.model.tree import FloatArray
 
 from .flow import ascending, log_odds
 from .integrators import LARGEST
-from .kernels import Field, Rules, Table, adjust, frequencies, watch
+from .kernels import Field, Rules, Table, frequencies, play
 
 # Time that a whole memory spans by default. Beliefs are half of that late, so oscillations grow, in
 # a unit of time by (2 pi / period)**2 times the delay: by 0.8 % where the period is 5, which is
@@ -51,7 +51,7 @@ class HandByHand:
 
     Parameters
     ----------
-    tree : the game
+    game : Game
     field : its compiled form, and the speeds of the log-odds
     memory : number of hands that are remembered
     hand_time : time that a hand takes; None for 0.01 / memory
@@ -62,7 +62,7 @@ class HandByHand:
         If the memory is no whole number of hands, or less than one.
     """
 
-    tree: GameTree
+    game: Game
     field: Field
     memory: int
     hand_time: float | None = None
@@ -99,22 +99,22 @@ class HandByHand:
                 f"{hands[-1]:.3g} hands of {self._hand_time:g} each come before the time "
                 f"{times[-1]:g}; choose a longer hand_time, for at most {MOST_HANDS:.0e} hands"
             )
-        table, moves = self._table(state), max(len(self.tree.levels) - 1, 1)
+        table, moves = self._table(state), max(len(self.game.tree.levels) - 1, 1)
         states, won = [table.state.copy()], [table.won.copy()]
 
-        def go_on(number: int, play: Callable[..., None], *how: Any) -> str:
+        def go_on(number: int, hand_time: float) -> str:
             """Play a number of hands, in pieces; why it is over, empty if it is not."""
             for done in range(0, number, HANDS_AT_ONCE):
                 if interrupted():
                     return "interrupted"
                 draws = rng.random((min(HANDS_AT_ONCE, number - done), moves))
-                play(self._rules, table, draws, *how)
+                play(self.field, self._rules, table, draws, hand_time)
             resolved = np.abs(table.state).max(initial=0.0) <= LARGEST  # which NaN is not
             return "" if resolved else TOO_LARGE
 
-        ending = go_on(0, watch) or go_on(int(self.memory), watch)
+        ending = go_on(0, 0.0) or go_on(int(self.memory), 0.0)
         for number in np.diff(hands.astype(np.int64)).tolist():
-            ending = ending or go_on(number, adjust, self.field, self._hand_time)
+            ending = ending or go_on(number, self._hand_time)
             if ending:
                 break
             states.append(table.state.copy())
@@ -132,33 +132,29 @@ class HandByHand:
     @cached_property
     def _rules(self) -> Rules:
         """The game as the kernels need it to draw hands."""
-        tree = self.tree
+        tree = self.game.tree
         payoffs = np.zeros((tree.n_nodes, tree.n_players))
         payoffs[tree.terminals] = tree.payoffs.table
-        count = np.diff(tree.action_start)
+        first = self.game.sequence_form.block_start[tree.infoset]
         return Rules(
             child_start=np.searchsorted(tree.parent, np.arange(tree.n_nodes + 1)),
-            first_action=np.where(tree.infoset < 0, -1, tree.action_start[tree.infoset]).astype(
-                np.int64
-            ),
+            sequence=np.where(tree.infoset < 0, -1, first).astype(np.int64),
             chance=tree.chance_probability,
             payoffs=payoffs,
-            set_start=np.repeat(tree.action_start[:-1], count).astype(np.int64),
-            set_stop=np.repeat(tree.action_start[1:], count).astype(np.int64),
+            infoset=self.game.sequence_form.sequence_infoset,
         )
 
     def _table(self, state: FloatArray) -> Table:
         """A table at which nothing was played yet."""
-        tree = self.tree
-        table = Table(
-            state=np.array(state, dtype=np.float64),
-            behavior=np.ones(tree.n_players + tree.n_actions),
-            estimate=np.ones(tree.n_players + tree.n_actions),
-            seen=np.zeros(tree.n_actions, dtype=np.int64),
+        size, tree = self.game.sequence_form.n_sequences, self.game.tree
+        behavior = np.ones(size)
+        frequencies(self.field, state, behavior)
+        return Table(
+            state=state.copy(),
+            behavior=behavior,
+            estimate=behavior.copy(),
+            seen=np.zeros(size, dtype=np.int64),
             hands=np.full((int(self.memory), len(tree.levels)), -1, dtype=np.int32),
             clock=np.zeros(1, dtype=np.int64),
             won=np.zeros(tree.n_players),
         )
-        frequencies(self.field, table.state, table.behavior)
-        table.estimate[:] = table.behavior
-        return table

@@ -1,21 +1,18 @@
-"""How trajectories are integrated: the contract, how they end, and the integrators but heyoka."""
+"""How trajectories are integrated, what is asked of a method, how they end, and DOP853."""
 
 from __future__ import annotations
 
 import time
-import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
-from scipy.integrate import ode
 
+from eqbench.model.tree import FloatArray
 from eqbench.solver import CHUNK_S
 
 from . import kernels
-
-if TYPE_CHECKING:
-    from eqbench.model.tree import FloatArray
 
 # Where floats are 1e-4 apart. Frequencies turn while log-odds change by about 1, so a little
 # further on the moves that matter are rounded, and later lost: the log-odds would stand still.
@@ -37,15 +34,9 @@ ENDINGS = {
     ),
 }
 
-# LSODA makes many small steps, whose errors grow to more than those of the others at the same
-# tolerance. Below the second it refuses to work, since rounding is larger.
-STRICTER, STRICTEST = 10.0, 1e-13
-# Steps that it makes before it comes back, and its word for having made them.
-AT_ONCE, EXCESS_WORK = 5000, -1
-
 
 class Samples(NamedTuple):
-    """Samples of a trajectory, as far as the integration came.
+    """Samples of a trajectory, as far as the integration came and floats resolve log-odds.
 
     Attributes
     ----------
@@ -62,38 +53,67 @@ class Samples(NamedTuple):
     ending: str
 
 
-class Integration(Protocol):
-    """One trajectory, followed piece by piece.
+class Integration(ABC):
+    """One trajectory from a state (M,), followed piece by piece.
 
-    Where it is sampled, and in how many calls, changes nothing about it but for the first step of
-    `lsoda`.
+    Where it is sampled, and in how many calls, changes nothing about it.
+
+    Attributes
+    ----------
+    unit : str
+        What work is counted in.
+    work : int
+        How many of them it took so far.
+    state, now : float64 (M,), float
+        State and time at the end of the last step.
     """
 
     unit: str
 
-    @property
-    def work(self) -> int:
-        """How many units it took so far."""
+    def __init__(
+        self, field: kernels.Field, tolerance: float, state: FloatArray, now: float
+    ) -> None:
+        self.state, self.now, self.work = state, now, 0
+        self._field, self._tolerance = field, tolerance
+        self._steps = 1  # between two questions whether to go on
 
-    def sample(self, times: FloatArray, interrupted: Callable[[], bool]) -> Samples:
-        """States at ascending times (K,), none earlier than those before; K may be 0."""
+    @abstractmethod
+    def _follow(
+        self, times: FloatArray, rows: FloatArray, logs: FloatArray, filled: int
+    ) -> tuple[int, int]:
+        """Write what is sampled from row `filled` on; how it ended, and how many are filled.
+
+        After so many further steps as are made at once it is left unfinished.
+        """
+
+    def sample(
+        self, times: FloatArray, interrupted: Callable[[], bool], *, least: int = 0
+    ) -> Samples:
+        """States at ascending times (K,), none earlier than those before; K may be 0.
+
+        They are cut off from where log-odds exceed `LARGEST`, but for the first `least`.
+        """
+        rows, logs = np.empty((len(times), len(self.state))), np.zeros(len(times))
+        filled, code, stopped = 0, kernels.UNFINISHED, False
+        while code == kernels.UNFINISHED and not stopped:
+            before = time.perf_counter()
+            code, filled = self._follow(times, rows, logs, filled)
+            spent = time.perf_counter() - before
+            if spent > 2 * CHUNK_S:
+                self._steps = max(self._steps // 2, 1)
+            elif code == kernels.UNFINISHED and spent < CHUNK_S:
+                self._steps *= 2
+            stopped = code == kernels.UNFINISHED and interrupted()
+        ending = ENDINGS[code].format(now=self.now, tolerance=self._tolerance)
+        log_odds = rows[:filled, : len(self._field.action)]
+        large = np.flatnonzero(np.abs(log_odds).max(axis=1, initial=0.0) > LARGEST)
+        if len(large):
+            filled, ending = max(large[0], least), TOO_LARGE.format(now=times[large[0]])
+        return Samples(rows[:filled], logs[:filled], ending)
 
 
-def as_far_as_resolved(found: Samples, times: FloatArray, size: int, *, least: int = 0) -> Samples:
-    """Cut off what was sampled at `times` from where one of the `size` log-odds exceeds `LARGEST`.
-
-    The first `least` rows are kept in any case.
-    """
-    large = np.abs(found.rows[:, :size]).max(axis=1, initial=0.0) > LARGEST
-    if not large.any():
-        return found
-    first = int(large.argmax())
-    kept = max(first, least)
-    return Samples(found.rows[:kept], found.logs[:kept], TOO_LARGE.format(now=times[first]))
-
-
-class Dop853:
-    """One integration by DOP853, a Runge-Kutta method of order eight (Dormand and Prince).
+class Dop853(Integration):
+    """DOP853, a Runge-Kutta method of order eight (Dormand and Prince).
 
     The steps are our own, so that right side, step control and interpolation are one piece of
     machine code: SciPy's drivers call back into Python for every evaluation, and with the same
@@ -105,123 +125,22 @@ class Dop853:
     def __init__(
         self, field: kernels.Field, tolerance: float, state: FloatArray, start: float
     ) -> None:
+        super().__init__(field, tolerance, state.copy(), start)
         self._game = (field, kernels.room(field, len(state)), tolerance)
         self._walk = kernels.Walk(
             clock=np.array([start, start, 0.0, 0.0]),
             counts=np.zeros(3, dtype=np.int64),
-            state=state.copy(),
+            state=self.state,
             before=state.copy(),
             slopes=np.zeros((16, len(state))),
             dense=np.zeros((7, len(state))),
         )
         kernels.begin(*self._game, self._walk)
-        self._steps = 1  # between two questions whether to go on
 
-    @property
-    def work(self) -> int:
-        """Evaluations of the right side."""
-        return int(self._walk.counts[1])
-
-    def sample(self, times: FloatArray, interrupted: Callable[[], bool]) -> Samples:
-        """States at ascending times, as far as it comes."""
-        rows, logs = np.empty((len(times), len(self._walk.state))), np.zeros(len(times))
-        filled, code, stopped = 0, kernels.UNFINISHED, False
-        while code == kernels.UNFINISHED and not stopped:
-            before = time.perf_counter()
-            code, filled = kernels.follow(
-                *self._game, self._walk, times, rows, logs, filled, self._steps
-            )
-            spent = time.perf_counter() - before
-            if spent > 2 * CHUNK_S:
-                self._steps = max(self._steps // 2, 1)
-            elif code == kernels.UNFINISHED and spent < CHUNK_S:
-                self._steps *= 2
-            stopped = code == kernels.UNFINISHED and interrupted()
-        ending = ENDINGS[code].format(now=self._walk.clock[0], tolerance=self._game[2])
-        return Samples(rows[:filled], logs[:filled], ending)
-
-
-class StoppedError(Exception):
-    """The right side stops the integration; the text says why."""
-
-
-class Lsoda:
-    """One integration by LSODA: Adams and BDF methods of variable order (Petzold 1983).
-
-    Every evaluation comes back into Python, which costs more than the compiled right side. Since
-    SciPy 1.17 integrations may be interleaved; before, SciPy raises an error where one does not
-    end before the next begins. They are not for threads: what SciPy warns of, which the endings
-    say too, is silenced for the whole process meanwhile.
-
-    Its first step depends on how far away the first time is. Of a tangent it follows the direction
-    and the logarithm of the length: a method that looks back at several steps cannot have its
-    vector rescaled, and the tangent itself may vanish beside any absolute tolerance.
-    """
-
-    unit = "evaluations"
-
-    def __init__(
-        self, field: kernels.Field, tolerance: float, state: FloatArray, start: float
-    ) -> None:
-        self._field, self._room = field, kernels.room(field, len(state))
-        self._tangent = slice(kernels.size_without_tangent(field), len(state))
-        self.work, self._tolerance = 0, tolerance
-        self._asked = 0.0
-        self._interrupted: Callable[[], bool] = lambda: False
-        strict = max(tolerance / STRICTER, STRICTEST)
-        self._ode = ode(self._slope).set_integrator(
-            "lsoda", rtol=strict, atol=strict, nsteps=AT_ONCE
-        )
-        self._ode.set_initial_value(np.append(state, 0.0), start)
-
-    def sample(self, times: FloatArray, interrupted: Callable[[], bool]) -> Samples:
-        """States at ascending times, as far as it comes."""
-        rows = np.empty((len(times), len(self._ode.y)))
-        self._asked, self._interrupted = time.perf_counter(), interrupted
-        filled, ending = 0, ""
-        try:
-            while filled < len(times) and not ending:
-                if self._ode.t < times[filled]:
-                    ending = self._advance(float(times[filled]))
-                else:
-                    rows[filled] = self._ode.y
-                    filled += 1
-        except StoppedError as stop:
-            ending = str(stop)
-        return Samples(rows[:filled, :-1], rows[:filled, -1], ending)
-
-    def _slope(self, now: float, state: FloatArray) -> FloatArray:
-        """Derivative by time, where the tangent only turns and the last entry is its growth.
-
-        Raises
-        ------
-        StoppedError
-            If it is not finite, for which LSODA has no code, or the user interrupts.
-        """
-        self.work += 1
-        result = np.zeros(len(state))
-        kernels.derivative(self._field, self._room, state[:-1], result[:-1])
-        tangent, moved = state[self._tangent], result[self._tangent]
-        if len(tangent):
-            with np.errstate(over="ignore", invalid="ignore"):  # it is told below
-                result[-1] = (tangent @ moved) / (tangent @ tangent)
-                moved -= result[-1] * tangent
-        if not np.isfinite(result).all():
-            raise StoppedError(ENDINGS[kernels.OVERFLOWED].format(now=now))
-        if self.work % 64 == 0 and time.perf_counter() - self._asked > CHUNK_S:
-            self._asked = time.perf_counter()
-            if self._interrupted():
-                raise StoppedError("interrupted")
-        return result
-
-    def _advance(self, goal: float) -> str:
-        """Go on to `goal` or for so many steps; how it ended, empty if well."""
-        before = self._ode.t
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # its codes say the same
-            self._ode.integrate(goal)
-        code, now = self._ode.get_return_code(), self._ode.t
-        shortest = AT_ONCE * kernels.RESOLUTION * abs(now)
-        if code < 0 and (code != EXCESS_WORK or now - before <= shortest):
-            return ENDINGS[kernels.COLLAPSED].format(now=before, tolerance=self._tolerance)
-        return ""
+    def _follow(
+        self, times: FloatArray, rows: FloatArray, logs: FloatArray, filled: int
+    ) -> tuple[int, int]:
+        walk = self._walk
+        ended = kernels.follow(*self._game, walk, times, rows, logs, filled, self._steps)
+        self.now, self.work = float(walk.clock[0]), int(walk.counts[1])
+        return ended

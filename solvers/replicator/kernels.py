@@ -31,11 +31,11 @@ RESOLUTION = 4e-16
 # No step of DOP853 changes by more than this at once, and it aims at less than the tolerance.
 SHRINK, STRETCH, SAFETY = 0.2, 10.0, 0.9
 REACHED, UNFINISHED, COLLAPSED, OVERFLOWED = range(4)
-# The coefficients that SciPy publishes (Hairer, Nørsett and Wanner 1993, II.5).
-A, B, E3, E5, A_EXTRA, D = (
-    np.ascontiguousarray(getattr(DOP853, name), dtype=np.float64)
-    for name in ("A", "B", "E3", "E5", "A_EXTRA", "D")
-)
+# The coefficients that SciPy publishes (Hairer, Nørsett and Wanner 1993, II.5). Stage 12 is the end
+# of a step, and those after it serve the interpolation alone.
+E3, E5, D = (np.ascontiguousarray(table) for table in (DOP853.E3, DOP853.E5, DOP853.D))
+WEIGHTS = np.zeros((16, 16))
+WEIGHTS[:12, :12], WEIGHTS[12, :12], WEIGHTS[13:] = DOP853.A, DOP853.B, DOP853.A_EXTRA
 
 
 class Field(NamedTuple):
@@ -60,20 +60,23 @@ class Field(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Work space of the right side; vectors over sequences (S,) and players (N,).
+    """Work space of the right side: float64, or complex128 where a tangent is followed.
 
-    Those whose names begin with `c` are complex128, and empty where no tangent is followed.
+    Attributes
+    ----------
+    parts : float64 (F, 1) or (F, 2)
+        Real and imaginary parts of `state`: log-odds, and a small step along the tangent.
+    state : (F,)
+    behavior, reach, values : (S,)
+    payoffs : (N,)
     """
 
-    behavior: FloatArray
-    reach: FloatArray
-    values: FloatArray
-    payoffs: FloatArray
-    cstate: NDArray[np.complex128]
-    cbehavior: NDArray[np.complex128]
-    creach: NDArray[np.complex128]
-    cvalues: NDArray[np.complex128]
-    cpayoffs: NDArray[np.complex128]
+    parts: FloatArray
+    state: NDArray
+    behavior: NDArray
+    reach: NDArray
+    values: NDArray
+    payoffs: NDArray
 
 
 @kernel
@@ -106,37 +109,36 @@ def frequencies(field, state, behavior):
 
 
 @kernel
-def derivative(field, room, state, slope):
-    """Derivative by time of log-odds, profits and, if there is one, tangent."""
-    size, players = len(field.action), len(room.payoffs)
-    if len(state) > size + players:
-        step = room.cstate
-        for f in range(size):
-            step[f] = complex(state[f], IMAGINARY * state[size + players + f])
-        frequencies(field, step, room.cbehavior)
-        payoffs_and_values(field.form, room.cbehavior, room.creach, room.cvalues, room.cpayoffs)
-        for f in range(size):
-            gain = room.cvalues[field.action[f]] - room.cvalues[field.first[f]]
-            slope[f] = field.speed[f] * gain.real
-            slope[size + players + f] = field.speed[f] * gain.imag / IMAGINARY
-        for p in range(players):
-            slope[size + p] = room.cpayoffs[p].real
-        return
+def _evaluate(field, room, state):
+    """Write payoffs and counterfactual values at log-odds into the work space."""
     frequencies(field, state, room.behavior)
     payoffs_and_values(field.form, room.behavior, room.reach, room.values, room.payoffs)
+
+
+@kernel
+def derivative(field, room, state, slope):
+    """Derivative by time of log-odds, profits and, if there is one, tangent."""
+    size, rest = len(field.action), len(field.action) + len(room.payoffs)
+    for f in range(size):
+        room.parts[f, 0] = state[f]
+    for f in range(len(state) - rest):
+        room.parts[f, 1] = IMAGINARY * state[rest + f]
+    _evaluate(field, room, room.state)
     for f in range(size):
         gain = room.values[field.action[f]] - room.values[field.first[f]]
-        slope[f] = field.speed[f] * gain
-    for p in range(players):
-        slope[size + p] = room.payoffs[p]
+        slope[f] = field.speed[f] * gain.real
+        if len(state) > rest:
+            slope[rest + f] = field.speed[f] * gain.imag / IMAGINARY
+    for p in range(len(room.payoffs)):
+        slope[size + p] = room.payoffs[p].real
 
 
 @kernel
 def all_payoffs(field, room, states, payoffs):
     """Expected payoffs (K, N) at states (K, F)."""
     for k in range(len(states)):
-        frequencies(field, states[k], room.behavior)
-        payoffs_and_values(field.form, room.behavior, room.reach, room.values, payoffs[k])
+        _evaluate(field, room, states[k])
+        payoffs[k] = room.payoffs
 
 
 @kernel
@@ -197,11 +199,11 @@ def size_without_tangent(field: Field) -> int:
 def room(field: Field, length: int = 0) -> Room:
     """Work space for states of a length: with a tangent if it tells that there is one."""
     tangent = length > size_without_tangent(field)
+    kind = np.complex128 if tangent else np.float64
     players, sequences = len(field.form.others) + 1, len(field.form.entry_start) - 1
-    sizes = (sequences, sequences, sequences, players)
-    complex_sizes = (len(field.action), *sizes) if tangent else (0,) * 5
-    arrays: list[NDArray] = [np.ones(size) for size in sizes]
-    return Room(*arrays, *(np.ones(size, dtype=np.complex128) for size in complex_sizes))
+    state = np.zeros(len(field.action), kind)
+    vectors = [np.ones(size, kind) for size in (sequences, sequences, sequences, players)]
+    return Room(state.view(np.float64).reshape(len(state), 1 + tangent), state, *vectors)
 
 
 class Walk(NamedTuple):
@@ -301,7 +303,10 @@ def _advance(field, room, tolerance, walk):
     It has overflowed if no try, or not even the derivative at the start, was finite.
     """
     clock, state, trial = walk.clock, walk.state, walk.dense[0]
-    _rescale(field, room, walk)
+    rest = len(field.action) + len(room.payoffs)
+    divisor = unit_length(state[rest:])
+    walk.slopes[12, rest:] /= divisor
+    clock[3] += np.log(divisor)
     walk.slopes[0] = walk.slopes[12]  # the derivative at the end of the last step
     longest, error = STRETCH, 1.0
     while True:
@@ -309,7 +314,7 @@ def _advance(field, room, tolerance, walk):
         if not length > RESOLUTION * abs(clock[0]):
             walk.slopes[12] = walk.slopes[0]
             return OVERFLOWED if np.isnan(length + error) else COLLAPSED
-        _stages(field, room, walk, trial)
+        _try(field, room, walk, state, length, range(1, 13), trial)
         error = _error(tolerance, walk, trial)
         if error < 1.0:
             break
@@ -327,16 +332,13 @@ def _advance(field, room, tolerance, walk):
 
 
 @kernel
-def _rescale(field, room, walk):
-    """Give the tangent length 1 where it has become too short or too long."""
-    tangent = walk.state[len(field.action) + len(room.payoffs) :]
-    if len(tangent) == 0:
-        return
+def unit_length(tangent):
+    """Give a tangent length 1 where it has become too short or too long; what it is divided by."""
     length = np.sqrt(np.sum(tangent**2))
-    if not SHORTEST < length < LONGEST:
-        tangent /= length
-        walk.slopes[12, len(field.action) + len(room.payoffs) :] /= length
-        walk.clock[3] += np.log(length)
+    if len(tangent) == 0 or SHORTEST < length < LONGEST:
+        return 1.0
+    tangent /= length
+    return length
 
 
 @kernel
@@ -345,10 +347,7 @@ def _interpolate(field, room, walk, time, row):
     slopes, dense = walk.slopes, walk.dense
     length = walk.clock[0] - walk.clock[1]
     if walk.counts[2] != walk.counts[0]:
-        for stage in range(3):
-            _combine(walk.before, slopes, A_EXTRA[stage], length, 13 + stage, row)
-            derivative(field, room, row, slopes[13 + stage])
-        walk.counts[1] += 3
+        _try(field, room, walk, walk.before, length, range(13, 16), row)
         for m in range(len(row)):
             change = walk.state[m] - walk.before[m]
             dense[0, m] = change
@@ -369,29 +368,20 @@ def _interpolate(field, room, walk, time, row):
 
 
 @kernel
-def _stages(field, room, walk, trial):
-    """Try a step: derivatives at all stages, and the state after it in `trial`."""
-    length, slopes = walk.clock[2], walk.slopes
-    for stage in range(1, 12):
-        _combine(walk.state, slopes, A[stage], length, stage, trial)
+def _try(field, room, walk, state, length, stages, trial):
+    """Write derivatives at stages of a step from `state`; `trial` ends as the state at the last."""
+    slopes = walk.slopes
+    for stage in stages:
+        trial[:] = 0.0
+        for k in range(stage):
+            weight = WEIGHTS[stage, k]
+            if weight != 0.0:
+                for m in range(len(trial)):
+                    trial[m] += weight * slopes[k, m]
+        for m in range(len(trial)):
+            trial[m] = state[m] + length * trial[m]
         derivative(field, room, trial, slopes[stage])
-    _combine(walk.state, slopes, B, length, 12, trial)
-    derivative(field, room, trial, slopes[12])
-    walk.counts[1] += 12
-
-
-@kernel
-def _combine(state, slopes, weights, length, stages, result):
-    """State plus a weighted sum of the derivatives at the first stages."""
-    for m in range(len(state)):
-        result[m] = 0.0
-    for stage in range(stages):
-        weight = weights[stage]
-        if weight != 0.0:
-            for m in range(len(state)):
-                result[m] += weight * slopes[stage, m]
-    for m in range(len(state)):
-        result[m] = state[m] + length * result[m]
+        walk.counts[1] += 1
 
 
 @kernel
@@ -427,22 +417,21 @@ class Rules(NamedTuple):
     ----------
     child_start : int64 (M+1,)
         First child of each node; none where it is also that of the next node.
-    first_action : int64 (M,)
-        First action at a decision node, -1 elsewhere.
+    sequence : int64 (M,)
+        Sequence of the first action at a decision node, -1 elsewhere.
     chance : float64 (M,)
         Probability of the chance outcome that leads to a node.
     payoffs : float64 (M, N)
         Payoffs at terminals, 0 elsewhere.
-    set_start, set_stop : int64 (A,)
-        The actions of the information set of each action.
+    infoset : int32 (S,)
+        Information set in which each sequence ends.
     """
 
     child_start: NDArray[np.int64]
-    first_action: NDArray[np.int64]
+    sequence: NDArray[np.int64]
     chance: FloatArray
     payoffs: FloatArray
-    set_start: NDArray[np.int64]
-    set_stop: NDArray[np.int64]
+    infoset: IntArray
 
 
 class Table(NamedTuple):
@@ -454,10 +443,10 @@ class Table(NamedTuple):
         Log-odds of the free frequencies.
     behavior, estimate : float64 (S,)
         What the players do, and what the others believe of them.
-    seen : int64 (A,)
-        How often each action was seen in the remembered hands.
+    seen : int64 (S,)
+        How often each sequence's last action was seen in the remembered hands.
     hands : int32 (memory, D)
-        Actions of the remembered hands, filled up with -1; the oldest is overwritten.
+        Sequences of the remembered hands, filled up with -1; the oldest is overwritten.
     clock : int64 (1,)
         Number of hands so far.
     won : float64 (N,)
@@ -474,72 +463,68 @@ class Table(NamedTuple):
 
 
 @kernel
-def _estimate_set(rules, table, action):
-    """Take the shares of what was seen at a set; where nothing is left, keep the estimate."""
-    offset = len(table.behavior) - len(table.seen)
-    total = 0
-    for a in range(rules.set_start[action], rules.set_stop[action]):
-        total += table.seen[a]
-    if total > 0:
-        for a in range(rules.set_start[action], rules.set_stop[action]):
-            table.estimate[offset + a] = table.seen[a] / total
+def _count(form, rules, table, hand, change):
+    """Count the moves of a hand once more, or once less, and take the shares at their sets.
+
+    Where nothing is left, the last estimate stands.
+    """
+    for sequence in hand:
+        if sequence < 0:
+            break
+        table.seen[sequence] += change
+        i = rules.infoset[sequence]
+        total = 0
+        for s in range(form.block_start[i], form.block_start[i + 1]):
+            total += table.seen[s]
+        if total > 0:
+            for s in range(form.block_start[i], form.block_start[i + 1]):
+                table.estimate[s] = table.seen[s] / total
 
 
 @kernel
-def _play_hand(rules, table, draws):
+def _play_hand(form, rules, table, draws):
     """Draw a hand from the behavior, remember it instead of the oldest; its last node."""
-    offset = len(table.behavior) - len(table.seen)
     hand = table.hands[table.clock[0] % len(table.hands)]
-    for d in range(len(hand)):
-        if hand[d] < 0:
-            break
-        table.seen[hand[d]] -= 1
-        _estimate_set(rules, table, hand[d])
-        hand[d] = -1
+    _count(form, rules, table, hand, -1)
+    hand[:] = -1
     node, depth, decisions = 0, 0, 0
     while rules.child_start[node] < rules.child_start[node + 1]:
         first = rules.child_start[node]
-        action = rules.first_action[node]
+        sequence = rules.sequence[node]
         rest = draws[depth]
         child = rules.child_start[node + 1] - 1
         while child > first:  # the first one takes what the others leave
-            if action < 0:
+            if sequence < 0:
                 rest -= rules.chance[child]
             else:
-                rest -= table.behavior[offset + action + child - first]
+                rest -= table.behavior[sequence + child - first]
             if rest < 0:
                 break
             child -= 1
-        if action >= 0:
-            hand[decisions] = action + child - first
+        if sequence >= 0:
+            hand[decisions] = sequence + child - first
             decisions += 1
         node = child
         depth += 1
-    for d in range(decisions):
-        table.seen[hand[d]] += 1
-        _estimate_set(rules, table, hand[d])
+    _count(form, rules, table, hand, 1)
     table.clock[0] += 1
     return node
 
 
 @kernel
-def watch(rules, table, draws):
-    """Play a hand for each row of `draws`, by which nobody is moved."""
-    for row in range(len(draws)):
-        _play_hand(rules, table, draws[row])
-
-
-@kernel
-def adjust(rules, table, draws, field, hand_time):
+def play(field, rules, table, draws, hand_time):
     """Play a hand for each row of `draws`; after each one every player moves the log-odds.
 
     They move by their speed times `hand_time` times the gain over the first action, if all others
-    played as estimated and the player went on with its true behavior.
+    played as estimated and the player went on with its true behavior. Hands that take no time are
+    watched: nobody moves or wins.
     """
     players = len(table.won)
     reach, values = np.empty_like(table.estimate), np.empty_like(table.estimate)
     for row in range(len(draws)):
-        node = _play_hand(rules, table, draws[row])
+        node = _play_hand(field.form, rules, table, draws[row])
+        if hand_time == 0.0:
+            continue
         for p in range(players):
             table.won[p] += rules.payoffs[node, p]
             realize(field.form, p, table.estimate, reach)

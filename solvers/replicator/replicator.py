@@ -62,7 +62,7 @@ class Replicator:
     integrator : auto is heyoka where it is installed and fast for the game, otherwise dop853
         `heyoka` takes games with two actions at most at every information set and up to 2,000
         products of payoffs and reaches; from about 500 on `auto` takes `dop853`, which is compiled
-        with the right side. `lsoda` is that of SciPy, for comparison.
+        with the right side.
     tolerance : error that one step may make, relative to 1 plus the size of a log-odds
     window : share of the time so far, up to now, over which snapshots average
         By default the later half: it forgets the start, and in constant sum its bound on the
@@ -74,7 +74,7 @@ class Replicator:
     rate: float | None = None
     k: str = ""
     start: Literal["uniform", "random"] = "uniform"
-    integrator: Literal["auto", "heyoka", "dop853", "lsoda"] = "auto"
+    integrator: Literal["auto", "heyoka", "dop853"] = "auto"
     tolerance: float = 1e-10
     window: float = 0.5
     hand_time: float | None = None
@@ -164,7 +164,7 @@ class Replicator:
         """Repeated play at the speeds of the flow; see :class:`eqbench.dynamics.Dynamics`."""
         from .hands import HandByHand as Hands
 
-        return Hands(game.tree, self.flow(game).field, memory, self.hand_time)
+        return Hands(game, self.flow(game).field, memory, self.hand_time)
 
     def _rate(self, game: Game) -> float:
         """Factor of all velocities, before `k`."""

@@ -9,18 +9,16 @@ from __future__ import annotations
 
 import copy
 import math
-import time
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from eqbench.model.tree import FloatArray
-from eqbench.solver import CHUNK_S
 
 from . import kernels
-from .integrators import ENDINGS, Samples
+from .integrators import Integration
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
@@ -32,8 +30,6 @@ WORTHWHILE_PRODUCTS = 500
 # For so many it takes a second without loops too, and then steps are twice as fast.
 FEW_PRODUCTS = 200
 
-# Steps between two looks at the clock.
-AT_ONCE = 64
 # At rest, where all series end, a step would be infinite.
 LONGEST_STEP = 1e3
 # Frequencies below the tolerance times exp(-UNSEEN) leave no trace in a series.
@@ -79,13 +75,6 @@ def _products(game: Game) -> int:
     return len(game.sequence_form.arrays.weight)
 
 
-class Dual(NamedTuple):
-    """An expression and its derivative along the tangent."""
-
-    value: Any
-    slope: Any
-
-
 def beginner(field: kernels.Field, tolerance: float) -> Callable[[FloatArray, float], Taylor]:
     """Return a function that begins integrations, which share what is compiled for a tangent."""
     import heyoka
@@ -106,104 +95,92 @@ def beginner(field: kernels.Field, tolerance: float) -> Callable[[FloatArray, fl
     return begin
 
 
-class Taylor:
-    """One integration; see :class:`.integrators.Integration`.
-
-    `stepper` is a `heyoka.taylor_adaptive` of its own, which stands at the start.
-    """
+class Taylor(Integration):
+    """Taylor series, by a `heyoka.taylor_adaptive` of its own, which stands at the start."""
 
     unit = "steps"
 
     def __init__(self, field: kernels.Field, tolerance: float, stepper: Any) -> None:
         import heyoka
 
-        self._overflow = heyoka.taylor_outcome.err_nf_state
-        self._stepper, self._size, self._tolerance = stepper, len(field.action), tolerance
         # views of what every step writes; to make them takes as long as a quarter of a step
-        self._state, self._series = stepper.state, stepper.tc
-        self._tangent = self._state[kernels.size_without_tangent(field) :]
+        super().__init__(field, tolerance, stepper.state, stepper.time)
+        self._stepper, self._series = stepper, stepper.tc
+        self._overflow = heyoka.taylor_outcome.err_nf_state
+        self._tangent = self.state[kernels.size_without_tangent(field) :]
         self._silent = UNSEEN - math.log(tolerance)
-        self._log, self.work = 0.0, 0
+        self._log = 0.0
 
-    def sample(self, times: FloatArray, interrupted: Callable[[], bool]) -> Samples:
-        """States at ascending times, as far as it comes."""
-        rows, logs = np.empty((len(times), len(self._state))), np.zeros(len(times))
-        stepper, asked, filled = self._stepper, time.perf_counter(), 0
+    def _follow(
+        self, times: FloatArray, rows: FloatArray, logs: FloatArray, filled: int
+    ) -> tuple[int, int]:
+        stepper, last = self._stepper, self.work + self._steps
         while filled < len(times):
-            goal = float(times[filled])
-            while stepper.time < goal:
-                ending = self._advance(goal)
-                if not ending and time.perf_counter() - asked > CHUNK_S:
-                    asked = time.perf_counter()
-                    ending = "interrupted" if interrupted() else ""
-                if ending:
-                    return Samples(rows[:filled], logs[:filled], ending)
-            within = int(np.searchsorted(times, stepper.time, side="right"))
+            while self.now < times[filled]:
+                if self.work >= last:
+                    return kernels.UNFINISHED, filled
+                ending = self._advance()
+                if ending != kernels.REACHED:
+                    return ending, filled
+            within = int(np.searchsorted(times, self.now, side="right"))
             if self.work:  # the series are in the time since the step began
-                since = times[filled:within] - (stepper.time - stepper.last_h)
+                since = times[filled:within] - (self.now - stepper.last_h)
                 kernels.sum_series(self._series, since, rows[filled:within])
             else:
-                rows[filled:within] = self._state
+                rows[filled:within] = self.state
             logs[filled:within] = self._log
             filled = within
-        return Samples(rows, logs, "")
+        return kernels.REACHED, filled
 
-    def _advance(self, goal: float) -> str:
-        """Make steps up to `goal`, but only a few; how it ended, empty if well."""
-        stepper, state, series = self._stepper, self._state, self._series
-        now = stepper.time
-        for _ in range(AT_ONCE):
-            if len(self._tangent):
-                self._rescale()
-            outcome, length = stepper.step(LONGEST_STEP, write_tc=True)
-            self.work += 1
-            trusted = kernels.trusted_step(series, state, self._size, self._silent)
-            if not length <= trusted:
-                if length > trusted:
-                    state[:] = series[:, 0]
-                    stepper.time = now
-                    outcome, length = stepper.step(trusted, write_tc=True)
-                # comparing the outcome of every step would take a tenth of its time
-                if outcome == self._overflow:
-                    return ENDINGS[kernels.OVERFLOWED].format(now=now)
-            if not length > kernels.RESOLUTION * abs(now):
-                return ENDINGS[kernels.COLLAPSED].format(now=now, tolerance=self._tolerance)
-            now = stepper.time
-            if now >= goal:
-                break
-        return ""
-
-    def _rescale(self) -> None:
-        """Give the tangent length 1 where it has become too short or too long."""
-        length = float(np.sqrt(self._tangent @ self._tangent))
-        if not kernels.SHORTEST < length < kernels.LONGEST:
-            self._tangent /= length
-            self._log += float(np.log(length))
+    def _advance(self) -> int:
+        """Make one step; how it ended."""
+        stepper, state, series, now = self._stepper, self.state, self._series, self.now
+        if len(self._tangent):
+            self._log += np.log(kernels.unit_length(self._tangent))
+        outcome, length = stepper.step(LONGEST_STEP, write_tc=True)
+        self.work += 1
+        trusted = kernels.trusted_step(series, state, len(self._field.action), self._silent)
+        if not length <= trusted:
+            if length > trusted:
+                state[:] = series[:, 0]
+                stepper.time = now
+                outcome, length = stepper.step(trusted, write_tc=True)
+            # comparing the outcome of every step would take a tenth of its time
+            if outcome == self._overflow:
+                return kernels.OVERFLOWED
+        if not length > kernels.RESOLUTION * abs(now):
+            return kernels.COLLAPSED
+        self.now = stepper.time
+        return kernels.REACHED
 
 
 def equations(field: kernels.Field, *, tangent: bool) -> list[tuple[Any, Any]]:
     """Variables with their derivatives by time, in the order of the integrated vector."""
     import heyoka
 
-    zero, one = heyoka.expression(0.0), heyoka.expression(1.0)
-    behavior = [Dual(one, zero)] * (len(field.form.entry_start) - 1)
-    for f, (action, first) in enumerate(zip(field.action, field.first, strict=True)):
-        share = heyoka.sigmoid(heyoka.expression(f"z{f}"))
-        slope = share * (one - share) * heyoka.expression(f"w{f}")
-        behavior[action], behavior[first] = Dual(share, slope), Dual(one - share, -slope)
+    names = ([f"{kind}{f}" for f in range(len(field.action))] for kind in "zw")
+    odds, moves = ([heyoka.expression(name) for name in kind] for kind in names)
+    behavior = [heyoka.expression(1.0)] * (len(field.form.entry_start) - 1)
+    for action, first, z in zip(field.action, field.first, odds, strict=True):
+        behavior[action] = heyoka.sigmoid(z)
+        behavior[first] = 1.0 - behavior[action]
     values = _values(field, behavior)
     gains = [
-        (values[action].value - values[first].value, values[action].slope - values[first].slope)
-        for action, first in zip(field.action, field.first, strict=True)
+        (values[action] - values[first]) * speed
+        for action, first, speed in zip(field.action, field.first, field.speed, strict=True)
     ]
-    odds = {f"z{f}": gain * field.speed[f] for f, (gain, _) in enumerate(gains)}
-    won = {f"u{p}": values[p].value for p in range(len(field.form.others) + 1)}
-    moved = {f"w{f}": slope * field.speed[f] for f, (_, slope) in enumerate(gains) if tangent}
-    return [(heyoka.expression(name), side) for name, side in (odds | won | moved).items()]
+    won = [(heyoka.expression(f"u{p}"), values[p]) for p in range(len(field.form.others) + 1)]
+    slopes = []
+    if tangent:
+        jacobian = heyoka.diff_tensors(gains, diff_args=odds).jacobian
+        slopes = [heyoka.sum([g * w for g, w in zip(row, moves, strict=True)]) for row in jacobian]
+    return [*zip(odds, gains, strict=True), *won, *zip(moves, slopes, strict=False)]
 
 
-def _values(field: kernels.Field, behavior: Sequence[Dual]) -> list[Dual]:
+def _values(field: kernels.Field, behavior: Sequence[Any]) -> list[Any]:
     """Counterfactual values of all sequences, those of the empty ones being payoffs."""
+    import heyoka
+
     # Python's integers, since unsigned ones of NumPy wrap around
     form = field.form
     block, parent = form.block_start.tolist(), form.parent.tolist()
@@ -211,10 +188,12 @@ def _values(field: kernels.Field, behavior: Sequence[Dual]) -> list[Dual]:
     reach = list(behavior)
     for i, above in enumerate(parent):
         for s in range(block[i], block[i + 1]):
-            reach[s] = _product([reach[above], behavior[s]])
+            reach[s] = reach[above] * behavior[s]
     terms = [
         [
-            _product([reach[other] for other in opponents[e]], float(form.weight[e]))
+            heyoka.prod(
+                [heyoka.expression(float(form.weight[e])), *(reach[t] for t in opponents[e])]
+            )
             for e in range(entry[s], entry[s + 1])
             if form.weight[e]
         ]
@@ -222,22 +201,5 @@ def _values(field: kernels.Field, behavior: Sequence[Dual]) -> list[Dual]:
     ]
     for i in reversed(range(len(parent))):
         for s in range(block[i], block[i + 1]):
-            terms[parent[i]].append(_product([behavior[s], _sum(terms[s])]))
-    return [_sum(some) for some in terms]
-
-
-def _sum(terms: Sequence[Dual]) -> Dual:
-    import heyoka
-
-    return Dual(heyoka.sum([t.value for t in terms]), heyoka.sum([t.slope for t in terms]))
-
-
-def _product(factors: Sequence[Dual], weight: float = 1.0) -> Dual:
-    import heyoka
-
-    scale, values = heyoka.expression(weight), [factor.value for factor in factors]
-    slopes = [
-        heyoka.prod([scale, factor.slope, *values[:k], *values[k + 1 :]])
-        for k, factor in enumerate(factors)
-    ]
-    return Dual(heyoka.prod([scale, *values]), heyoka.sum(slopes))
+            terms[parent[i]].append(behavior[s] * heyoka.sum(terms[s]))
+    return [heyoka.sum(some) for some in terms]

@@ -18,7 +18,7 @@ from eqbench.model.builder import TreeBuilder
 from eqbench.model.game import Game
 from eqbench.solver import Budget
 
-INTEGRATORS = ["dop853", "lsoda", "heyoka"]
+INTEGRATORS = ["dop853", "heyoka"]
 TWO_ACTIONS = "skp(pot=3.1)"
 
 
@@ -132,7 +132,7 @@ def test_trajectory_does_not_depend_on_where_it_is_asked(integrator: str) -> Non
     assert np.abs(np.concatenate(rows)[:, : len(state)] - found.states).max() <= 1e-13
 
 
-@pytest.mark.parametrize("integrator", ["dop853", "lsoda"])
+@pytest.mark.parametrize("integrator", ["dop853"])
 def test_rock_paper_scissors_conserves_the_product_of_frequencies(integrator: str) -> None:
     """Hofbauer and Sigmund 1998, §11.2: with zero sum, weighed by the interior equilibrium."""
     flow = flow_of("rock_paper_scissors", f"integrator={integrator},tolerance=1e-12")
@@ -227,8 +227,7 @@ def test_integrations_may_be_interleaved(integrator: str) -> None:
 def test_overflow_ends_with_its_reason_and_what_was_reached(integrator: str) -> None:
     flow = flow_of(TWO_ACTIONS, f"integrator={integrator},k='P1=1e306'")
     found = flow.integrate(a_state(flow), np.array([0.0, 1e5, 1e6]))
-    # LSODA has the same code for this as for steps that are too short
-    assert ("resolve" if integrator == "lsoda" else "overflowed") in found.ending
+    assert "overflowed" in found.ending
     assert "rate" in found.ending
     assert len(found.times) == len(found.states) == len(found.profits) >= 1
     assert np.isfinite(found.states).all()
@@ -283,7 +282,7 @@ def test_profits_that_overflow_end_with_a_reason(integrator: str) -> None:
     game = bimatrix(np.full((2, 2), 1e300), np.zeros((2, 2)))
     flow = eqbench.load_solver(f"replicator(integrator={integrator})").flow(game)
     found = flow.integrate(np.zeros(2), np.array([0.0, 1e3, 5e7, 1e9, 2e9]))
-    assert ("resolve" if integrator == "lsoda" else "overflowed") in found.ending
+    assert "overflowed" in found.ending
     # the largest float is 1.8e308; polynomials over a step may overflow before
     assert 1 <= len(found.times) <= 3
     assert found.profits[:, 0] == pytest.approx(1e300 * found.times)

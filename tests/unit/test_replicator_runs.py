@@ -65,7 +65,7 @@ def test_average_is_that_of_realization_plans() -> None:
     assert np.abs(handed[0].probabilities - handed[1].probabilities).max() > 0.01
 
 
-@pytest.mark.parametrize("integrator", ["dop853", "lsoda", "heyoka"])
+@pytest.mark.parametrize("integrator", ["dop853", "heyoka"])
 def test_result_does_not_depend_on_how_the_run_is_cut(
     integrator: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -28,8 +28,9 @@ MOVES = 1e-3
 def equations(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     """Largest differences between the flow and equations (22) to (24), and between integrators.
 
-    Integrators are compared by log-odds at t = 100. `dormand_prince_5` is that of ode45, with which
-    `without_24` follows the equations without the factor 24 for 24 times the time.
+    Integrators are compared by log-odds at t = 100. `lsoda` and `dormand_prince_5` are those of SciPy,
+    the latter is that of ode45, with which `without_24` follows the equations without the factor 24
+    for 24 times the time.
     """
     slopes = Stored(jobs, full=full)["polynomials"].summary["times"]
     gaps, integrators = [], []
@@ -39,9 +40,9 @@ def equations(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
         gaps += [_gaps(flow, state, slopes, float(pot)) for state in states]
         times = np.array([0.0, 100.0])
         others = {
-            "lsoda": _flow(pot, "lsoda").integrate(start, times).states[-1],
-            "dormand_prince_5": _ode45(flow, start, 100.0),
-            "without_24": _ode45(flow, start, 2400.0),
+            "lsoda": _by_scipy("LSODA", flow, start, 100.0),
+            "dormand_prince_5": _by_scipy("RK45", flow, start, 100.0),
+            "without_24": _by_scipy("RK45", flow, start, 2400.0),
         }
         own = flow.integrate(start, times).states[-1]
         integrators.append({name: np.abs(state - own).max() for name, state in others.items()})
@@ -49,8 +50,8 @@ def equations(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
     return {"integrators": apart, **{str(of): gap for of, gap in pd.DataFrame(gaps).max().items()}}
 
 
-def _flow(pot: str, integrator: str = "dop853") -> Flow:
-    solver = load_solver(f"replicator(integrator={integrator})")
+def _flow(pot: str) -> Flow:
+    solver = load_solver("replicator(integrator=dop853)")
     flow: Flow = solver.flow(load_game(f"skp(pot={pot})"))
     return flow
 
@@ -70,13 +71,14 @@ def _gaps(flow: Flow, state: FloatArray, slopes: dict[str, str], pot: float) -> 
     }
 
 
-def _ode45(flow: Flow, start: FloatArray, time: float) -> FloatArray:
+def _by_scipy(method: str, flow: Flow, start: FloatArray, time: float) -> FloatArray:
     """Log-odds at a time, of equations so slow that it is t = 100 of the flow."""
 
     def velocity(_: float, state: FloatArray) -> FloatArray:
         return flow.velocity(state) * (100.0 / time)
 
-    return np.asarray(solve_ivp(velocity, (0.0, time), start, rtol=1e-11, atol=1e-11).y[:, -1])
+    found = solve_ivp(velocity, (0.0, time), start, method, rtol=1e-11, atol=1e-11)
+    return np.asarray(found.y[:, -1])
 
 
 def motion(folder: Path, jobs: Path, *, full: bool) -> dict[str, Any]:
