@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -13,20 +12,16 @@ from eqbench.errors import UsageError
 from eqbench.model.game import Game
 from eqbench.model.tree import FloatArray
 
+from ..cfr.sampling import walk_arrays
+from . import kernels
 from .flow import ascending, log_odds
-from .integrators import LARGEST
-from .kernels import Field, Rules, Table, frequencies, play
+from .integrators import LARGEST, TOO_LARGE
 
 # Time that a whole memory spans by default. Beliefs are half of that late, so oscillations grow, in
 # a unit of time by (2 pi / period)**2 times the delay: by 0.8 % where the period is 5, which is
 # short for simplified three-player Kuhn poker.
 MEMORY_SPAN = 0.01
 HANDS_AT_ONCE, MOST_HANDS = 2048, 1e12
-
-TOO_LARGE = (
-    f"log-odds exceed {LARGEST:g}, where their changes are lost in rounding; start nearer to 0, or "
-    "choose a smaller rate"
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +58,7 @@ class HandByHand:
     """
 
     game: Game
-    field: Field
+    field: kernels.Field
     memory: int
     hand_time: float | None = None
 
@@ -91,30 +86,43 @@ class HandByHand:
             If these are more than 1e12 hands, which take weeks, or what is given is no state of
             the game or no ascending times.
         """
+        form, tree = self.game.sequence_form, self.game.tree
         state, times = log_odds(state, len(self.field.action)), ascending(times)
+        hand_time = MEMORY_SPAN / self.memory if self.hand_time is None else self.hand_time
         with np.errstate(over="ignore"):  # infinitely many are too many, too
-            hands = np.rint((times - times[0]) / self._hand_time)
+            hands = np.rint((times - times[0]) / hand_time)
         if hands[-1] > MOST_HANDS:
             raise UsageError(
-                f"{hands[-1]:.3g} hands of {self._hand_time:g} each come before the time "
+                f"{hands[-1]:.3g} hands of {hand_time:g} each come before the time "
                 f"{times[-1]:g}; choose a longer hand_time, for at most {MOST_HANDS:.0e} hands"
             )
-        table, moves = self._table(state), max(len(self.game.tree.levels) - 1, 1)
-        states, won = [table.state.copy()], [table.won.copy()]
+        behavior, moves = np.ones(form.n_sequences), max(len(tree.levels) - 1, 1)
+        kernels.frequencies(self.field, state, behavior)
+        table = kernels.Table(
+            state=state.copy(),
+            behavior=behavior,
+            estimate=behavior.copy(),
+            seen=np.zeros(form.n_sequences, dtype=np.int64),
+            hands=np.full((int(self.memory), moves + 1), -1, dtype=np.int32),
+            clock=np.zeros(1, dtype=np.int64),
+            won=np.zeros(tree.n_players),
+        )
+        played = (self.field, form.sequence_infoset, walk_arrays(tree), table)
 
         def go_on(number: int, hand_time: float) -> str:
             """Play a number of hands, in pieces; why it is over, empty if it is not."""
             for done in range(0, number, HANDS_AT_ONCE):
                 if interrupted():
                     return "interrupted"
-                draws = rng.random((min(HANDS_AT_ONCE, number - done), moves))
-                play(self.field, self._rules, table, draws, hand_time)
+                draws = 1.0 - rng.random((min(HANDS_AT_ONCE, number - done), moves))
+                kernels.play(*played, draws, hand_time)
             resolved = np.abs(table.state).max(initial=0.0) <= LARGEST  # which NaN is not
-            return "" if resolved else TOO_LARGE
+            return "" if resolved else f"log-odds are {TOO_LARGE}"
 
+        states, won = [state], [table.won.copy()]
         ending = go_on(0, 0.0) or go_on(int(self.memory), 0.0)
         for number in np.diff(hands.astype(np.int64)).tolist():
-            ending = ending or go_on(number, self._hand_time)
+            ending = ending or go_on(number, hand_time)
             if ending:
                 break
             states.append(table.state.copy())
@@ -122,39 +130,5 @@ class HandByHand:
         reached = times[: len(states)]
         if ending:
             ending = f"{ending} (after time {reached[-1]:g} of {times[-1]:g})"
-        profits = np.array(won) * self._hand_time
+        profits = np.array(won) * hand_time
         return Trajectory(reached, np.array(states), profits, None, None, ending)
-
-    @cached_property
-    def _hand_time(self) -> float:
-        return MEMORY_SPAN / self.memory if self.hand_time is None else self.hand_time
-
-    @cached_property
-    def _rules(self) -> Rules:
-        """The game as the kernels need it to draw hands."""
-        tree = self.game.tree
-        payoffs = np.zeros((tree.n_nodes, tree.n_players))
-        payoffs[tree.terminals] = tree.payoffs.table
-        first = self.game.sequence_form.block_start[tree.infoset]
-        return Rules(
-            child_start=np.searchsorted(tree.parent, np.arange(tree.n_nodes + 1)),
-            sequence=np.where(tree.infoset < 0, -1, first).astype(np.int64),
-            chance=tree.chance_probability,
-            payoffs=payoffs,
-            infoset=self.game.sequence_form.sequence_infoset,
-        )
-
-    def _table(self, state: FloatArray) -> Table:
-        """A table at which nothing was played yet."""
-        size, tree = self.game.sequence_form.n_sequences, self.game.tree
-        behavior = np.ones(size)
-        frequencies(self.field, state, behavior)
-        return Table(
-            state=state.copy(),
-            behavior=behavior,
-            estimate=behavior.copy(),
-            seen=np.zeros(size, dtype=np.int64),
-            hands=np.full((int(self.memory), len(tree.levels)), -1, dtype=np.int32),
-            clock=np.zeros(1, dtype=np.int64),
-            won=np.zeros(tree.n_players),
-        )

@@ -18,8 +18,8 @@ from . import kernels
 # further on the moves that matter are rounded, and later lost: the log-odds would stand still.
 LARGEST = 1e12
 TOO_LARGE = (
-    f"at time {{now:.6g}} log-odds are beyond {LARGEST:g}, where their changes are lost in "
-    "rounding; start nearer to 0, ask for earlier times, or lower the rate or k"
+    f"beyond {LARGEST:g}, where their changes are lost in rounding; start nearer to 0, ask for "
+    "earlier times, or lower the rate or k"
 )
 # How an integration ends, by the code of the kernels.
 ENDINGS = {
@@ -108,7 +108,8 @@ class Integration(ABC):
         log_odds = rows[:filled, : len(self._field.action)]
         large = np.flatnonzero(np.abs(log_odds).max(axis=1, initial=0.0) > LARGEST)
         if len(large):
-            filled, ending = max(large[0], least), TOO_LARGE.format(now=times[large[0]])
+            filled = max(large[0], least)
+            ending = f"at time {times[large[0]]:.6g} log-odds are {TOO_LARGE}"
         return Samples(rows[:filled], logs[:filled], ending)
 
 

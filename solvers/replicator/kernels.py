@@ -18,7 +18,9 @@ from scipy.integrate import DOP853
 from eqbench.model.compiled import kernel
 from eqbench.model.kernels import continue_own_play, direct_values, payoffs_and_values, realize
 from eqbench.model.sequence_form import FormArrays
-from eqbench.model.tree import FloatArray, IntArray
+from eqbench.model.tree import CHANCE, TERMINAL, FloatArray, IntArray
+
+from ..cfr.sampling import draw_action, draw_outcome
 
 # The derivative by an imaginary step is exact to rounding, since nothing is subtracted.
 IMAGINARY = 1e-30
@@ -410,30 +412,6 @@ def _error(tolerance, walk, trial):
     return walk.clock[2] * fifth / np.sqrt(1.0 + 0.01 * (third / fifth) ** 2)
 
 
-class Rules(NamedTuple):
-    """What hands are drawn by; arrays are read only.
-
-    Attributes
-    ----------
-    child_start : int64 (M+1,)
-        First child of each node; none where it is also that of the next node.
-    sequence : int64 (M,)
-        Sequence of the first action at a decision node, -1 elsewhere.
-    chance : float64 (M,)
-        Probability of the chance outcome that leads to a node.
-    payoffs : float64 (M, N)
-        Payoffs at terminals, 0 elsewhere.
-    infoset : int32 (S,)
-        Information set in which each sequence ends.
-    """
-
-    child_start: NDArray[np.int64]
-    sequence: NDArray[np.int64]
-    chance: FloatArray
-    payoffs: FloatArray
-    infoset: IntArray
-
-
 class Table(NamedTuple):
     """Where play stands; kernels write into all arrays.
 
@@ -463,7 +441,7 @@ class Table(NamedTuple):
 
 
 @kernel
-def _count(form, rules, table, hand, change):
+def _count(form, infoset, table, hand, change):
     """Count the moves of a hand once more, or once less, and take the shares at their sets.
 
     Where nothing is left, the last estimate stands.
@@ -472,61 +450,51 @@ def _count(form, rules, table, hand, change):
         if sequence < 0:
             break
         table.seen[sequence] += change
-        i = rules.infoset[sequence]
-        total = 0
-        for s in range(form.block_start[i], form.block_start[i + 1]):
-            total += table.seen[s]
-        if total > 0:
-            for s in range(form.block_start[i], form.block_start[i + 1]):
-                table.estimate[s] = table.seen[s] / total
+        block = form.block_start[infoset[sequence] : infoset[sequence] + 2]
+        total = np.sum(table.seen[block[0] : block[1]])
+        for s in range(block[0], block[1] if total > 0 else block[0]):
+            table.estimate[s] = table.seen[s] / total
 
 
 @kernel
-def _play_hand(form, rules, table, draws):
+def _play_hand(form, infoset, tree, table, draws):
     """Draw a hand from the behavior, remember it instead of the oldest; its last node."""
     hand = table.hands[table.clock[0] % len(table.hands)]
-    _count(form, rules, table, hand, -1)
+    _count(form, infoset, table, hand, -1)
     hand[:] = -1
-    node, depth, decisions = 0, 0, 0
-    while rules.child_start[node] < rules.child_start[node + 1]:
-        first = rules.child_start[node]
-        sequence = rules.sequence[node]
-        rest = draws[depth]
-        child = rules.child_start[node + 1] - 1
-        while child > first:  # the first one takes what the others leave
-            if sequence < 0:
-                rest -= rules.chance[child]
-            else:
-                rest -= table.behavior[sequence + child - first]
-            if rest < 0:
-                break
-            child -= 1
-        if sequence >= 0:
-            hand[decisions] = sequence + child - first
-            decisions += 1
-        node = child
+    node, depth, moves = 0, 0, 0
+    while tree.player[node] != TERMINAL:
+        first, last = tree.child_start[node], tree.child_start[node + 1]
+        if tree.player[node] == CHANCE:
+            node = draw_outcome(tree.cumulative, first, last, draws[depth])
+        else:
+            sequence = tree.sequence[node]
+            node = draw_action(table.behavior[sequence:], first, last, draws[depth])
+            hand[moves] = sequence + node - first
+            moves += 1
         depth += 1
-    _count(form, rules, table, hand, 1)
+    _count(form, infoset, table, hand, 1)
     table.clock[0] += 1
     return node
 
 
 @kernel
-def play(field, rules, table, draws, hand_time):
+def play(field, infoset, tree, table, draws, hand_time):
     """Play a hand for each row of `draws`; after each one every player moves the log-odds.
 
     They move by their speed times `hand_time` times the gain over the first action, if all others
     played as estimated and the player went on with its true behavior. Hands that take no time are
-    watched: nobody moves or wins.
+    watched: nobody moves or wins. `infoset` (S,) has the set of each sequence, and `tree` are the
+    arrays of :func:`eqbench.solvers.cfr.sampling.walk_arrays`.
     """
     players = len(table.won)
     reach, values = np.empty_like(table.estimate), np.empty_like(table.estimate)
     for row in range(len(draws)):
-        node = _play_hand(field.form, rules, table, draws[row])
+        node = _play_hand(field.form, infoset, tree, table, draws[row])
         if hand_time == 0.0:
             continue
         for p in range(players):
-            table.won[p] += rules.payoffs[node, p]
+            table.won[p] += tree.payoffs[tree.payoff_row[node], p]
             realize(field.form, p, table.estimate, reach)
         for p in range(players):
             direct_values(field.form, p, reach, values)
