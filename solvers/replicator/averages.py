@@ -1,99 +1,23 @@
-"""One run of the solver: a trajectory within its budget, and the averages over its time."""
+"""Averages of play over time, and how many states they must take of it."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from eqbench.model.profile import BehaviorProfile, random_profile
+from eqbench.model.choices import Choices
 from eqbench.model.realization import RealizationPlan
+from eqbench.model.sequence_form import SequenceForm
 from eqbench.model.tree import CHANCE, FloatArray, GameTree
-from eqbench.solver import Candidate, Termination
 
 from . import kernels
-
-if TYPE_CHECKING:
-    from eqbench.model.choices import Choices
-    from eqbench.model.game import Game
-    from eqbench.model.sequence_form import SequenceForm
-    from eqbench.solver import Monitor
-
-    from .flow import ReplicatorFlow
 
 # Between two states that an average takes, no log-odds move by more than the first; the second
 # bounds how many it takes of a unit of time.
 MOVE, MOST_POINTS = 2.0, 2**14
 # How far apart the times are, as a ratio, at which an average may begin.
 SPACING = 1.05
-
-
-def warm_up(flow: ReplicatorFlow, game: Game) -> None:
-    """Compile what `follow` runs."""
-    if flow.choices.size:
-        state = np.zeros(flow.choices.size)
-        going = flow.start(state, 0.0)
-        going.sample(np.array([1e-9]), lambda: True)  # which may be very many steps
-        Averages(game.sequence_form, flow.field, state, points=1).latest(1.0)
-
-
-def follow(
-    flow: ReplicatorFlow,
-    game: Game,
-    monitor: Monitor,
-    *,
-    window: float,
-    rng: np.random.Generator | None,
-) -> Termination:
-    """Follow one trajectory until the budget or the target ends, and hand over its averages.
-
-    It starts at uniform behavior, or where `rng` draws it.
-    """
-    if not flow.choices.size:
-        monitor.candidate(BehaviorProfile.uniform(game.tree), claim="equilibrium")
-        return Termination("converged", "no information set has a choice")
-    state = np.zeros(flow.choices.size)
-    if rng is not None:
-        state = flow.state_of(random_profile(game.tree, rng))
-    points = points_per_unit(game.tree, flow.choices, flow.speed)
-    going = flow.start(state, 0.0)
-    averages = Averages(game.sequence_form, flow.field, state, points=points)
-
-    def windowed() -> Candidate:
-        return Candidate(BehaviorProfile.of(game.tree, averages.latest(window)), "average")
-
-    ending = ""
-    for start, count, due in monitor.chunks():
-        times = start + np.arange(1, count * points + 1) / points
-        found = going.sample(times, lambda: monitor.remaining_s <= 0)
-        whole = len(found.rows) // points * points
-        if whole:
-            states = np.ascontiguousarray(found.rows[:whole, : flow.choices.size])
-            averages.add(states)
-            state = states[-1]
-        if found.ending:
-            ending, monitor.work = found.ending, averages.units
-            break
-        if due:
-            monitor.snapshot(windowed, work=start + count)
-    monitor.candidate(windowed())
-    if window < 1:
-        monitor.candidate(averages.latest(1.0), claim="average")
-    monitor.candidate(flow.behavior(state), claim="iterate")
-    monitor.record(integrator=flow.integrator, time=averages.units, **{going.unit: going.work})
-    if ending and monitor.remaining_s > 0:
-        return Termination("failed", ending)
-    bound = monitor.termination()
-    if bound.reason == "converged":
-        return bound
-    caveat = "only averages of two players with constant sum are sure to converge"
-    if points == MOST_POINTS:
-        caveat += (
-            f", and not at this speed: they take {points:,} states of a unit of time at most; "
-            "lower the rate or k"
-        )
-    return Termination(bound.reason, f"{bound.detail}; {caveat}")
 
 
 class Averages:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +18,7 @@ from eqbench.model.tree import FloatArray
 
 from . import kernels
 from .integrators import LARGEST, Dop853, Integration
-from .taylor import beginner, obstacle, pays
+from .taylor import Taylor, obstacle, pays, stepper
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
@@ -37,6 +37,8 @@ class ReplicatorFlow:
     integrator : str
         Name of the one that is used, never `auto`.
     rate : float
+    statistics : dict
+        Evaluations of the right side, or steps of a Taylor method, so far.
     speed : float64 (F,)
         Rate times the factor of the information set.
     field : Field
@@ -44,7 +46,7 @@ class ReplicatorFlow:
     """
 
     def __init__(
-        self, game: Game, rate: float, factors: FloatArray, *, integrator: str, tolerance: float
+        self, game: Game, rate: float, factors: FloatArray, integrator: str, tolerance: float
     ) -> None:
         self._game, self._tolerance = game, tolerance
         if integrator == "auto":
@@ -55,13 +57,8 @@ class ReplicatorFlow:
         self.speed = np.repeat(rate * factors[choices.infoset], sizes)
         # of each log-odds, those of the same information set
         self._row = np.repeat(np.arange(len(sizes)), sizes)
-        self._work: dict[str, float] = {}
+        self.statistics: dict[str, float] = {}
         self.field = field_of(game.sequence_form, self.speed)
-
-    @property
-    def statistics(self) -> dict[str, float]:
-        """Evaluations of the right side, or steps of a Taylor method, so far."""
-        return dict(self._work)
 
     def state_of(self, behavior: FloatArray) -> FloatArray:
         """The state (F,) of a profile (A,)."""
@@ -141,7 +138,7 @@ class ReplicatorFlow:
         rows, logs, ending = going.sample(
             asked, lambda: interrupted() or going.work >= CEILING, least=1
         )
-        self._work[going.unit] = self._work.get(going.unit, 0) + going.work
+        self.statistics[going.unit] = self.statistics.get(going.unit, 0) + going.work
         reached = len(rows)
         if ending == "interrupted" and going.work >= CEILING:
             ending = (
@@ -155,14 +152,8 @@ class ReplicatorFlow:
             growth = np.log(lengths) + logs
             growth -= growth[0]  # the rounding of a tangent of length 1
             direction = moved[-1] / lengths[-1]
-        return Trajectory(
-            times=times[:reached].copy(),
-            states=rows[:, :size].copy(),
-            profits=rows[:, size : size + players].copy(),
-            growth=growth,
-            tangent=direction,
-            ending=ending,
-        )
+        states, profits = rows[:, :size].copy(), rows[:, size : size + players].copy()
+        return Trajectory(times[:reached].copy(), states, profits, growth, direction, ending)
 
     def start(
         self, state: FloatArray, time: float, *, tangent: FloatArray | None = None
@@ -180,9 +171,10 @@ class ReplicatorFlow:
     @cached_property
     def _begin(self) -> Callable[[FloatArray, float], Integration]:
         """Begin an integration from a vector (M,) and a time."""
-        if self.integrator == "heyoka":
-            return beginner(self._moving, self._tolerance)
-        return partial(Dop853, self._moving, self._tolerance)
+        game = (self._moving, self._tolerance)
+        if self.integrator == "heyoka":  # trajectories share what is compiled
+            return partial(Taylor, cache(partial(stepper, *game)), *game)
+        return partial(Dop853, *game)
 
     @cached_property
     def _moving(self) -> kernels.Field:
@@ -226,7 +218,8 @@ def log_odds(state: FloatArray, size: int, what: str = "the state") -> FloatArra
         If it does not have `size` entries, or one is not finite.
     """
     state = np.ascontiguousarray(state, dtype=np.float64)
-    _check(state, f"{what} must be {size} finite log-odds", fits=state.shape == (size,))
+    if state.shape != (size,) or not np.isfinite(state).all():
+        raise UsageError(f"{what} must be {size} finite log-odds; got {state}")
     return state
 
 
@@ -239,20 +232,10 @@ def ascending(times: FloatArray) -> FloatArray:
         If there is none, one is not finite, or they do not ascend.
     """
     times = np.ascontiguousarray(times, dtype=np.float64)
-    wanted = "times must be finite and ascending, at least one of them"
-    _check(times, wanted, fits=times.ndim == 1 and len(times) > 0)
-    back = np.flatnonzero(np.diff(times) <= 0)
-    if len(back):
-        k = back[0]
-        raise UsageError(f"times must be ascending; {times[k]:g} is followed by {times[k + 1]:g}")
+    finite = times.ndim == 1 and len(times) > 0 and np.isfinite(times).all()
+    if not finite or np.any(np.diff(times) <= 0):
+        raise UsageError(f"times must be finite and ascending, at least one of them; got {times}")
     return times
-
-
-def _check(array: FloatArray, wanted: str, *, fits: bool) -> None:
-    finite = bool(np.all(np.isfinite(array)))
-    if not (fits and finite):
-        detail = "" if finite else " with entries that are not finite"
-        raise UsageError(f"{wanted}; got shape {array.shape}{detail}")
 
 
 def field_of(form: SequenceForm, speed: FloatArray) -> kernels.Field:
@@ -278,13 +261,9 @@ def contracted(form: SequenceForm) -> SequenceForm:
     chosen = np.flatnonzero(size > 1)
     start = n + np.concatenate(([0], np.cumsum(size[chosen])))
     kept = np.arange(form.n_sequences)
-    following = n
-    for i, (first, last) in enumerate(zip(form.block_start, form.block_start[1:], strict=False)):
-        if size[i] > 1:
-            kept[first:last] = np.arange(following, following + size[i])
-            following += size[i]
-        else:
-            kept[first:last] = kept[form.parent[i]]
+    kept[n:][np.repeat(size > 1, size)] = np.arange(n, start[-1])
+    for i in np.flatnonzero(size == 1):
+        kept[form.block_start[i]] = kept[form.parent[i]]
     columns, group = np.unique(kept[form.columns], axis=0, return_inverse=True)
     group = group.ravel()
     return SequenceForm(

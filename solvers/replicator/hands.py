@@ -114,6 +114,7 @@ class HandByHand:
             for done in range(0, number, HANDS_AT_ONCE):
                 if interrupted():
                     return "interrupted"
+                # from 1 down: what is drawn least often takes what the children after it leave
                 draws = 1.0 - rng.random((min(HANDS_AT_ONCE, number - done), moves))
                 kernels.play(*played, draws, hand_time)
             resolved = np.abs(table.state).max(initial=0.0) <= LARGEST  # which NaN is not

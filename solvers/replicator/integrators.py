@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 
@@ -33,24 +32,6 @@ ENDINGS = {
         "values overflowed after time {now:.6g}; scale the payoffs down, or lower the rate or k"
     ),
 }
-
-
-class Samples(NamedTuple):
-    """Samples of a trajectory, as far as the integration came and floats resolve log-odds.
-
-    Attributes
-    ----------
-    rows : float64 (K, M)
-        Finite states at the first K of the times that were asked for.
-    logs : float64 (K,)
-        Logarithms of what the tangents in them were divided by.
-    ending : str
-        Empty if all times were reached; otherwise why not, with what to do about it.
-    """
-
-    rows: FloatArray
-    logs: FloatArray
-    ending: str
 
 
 class Integration(ABC):
@@ -88,10 +69,19 @@ class Integration(ABC):
 
     def sample(
         self, times: FloatArray, interrupted: Callable[[], bool], *, least: int = 0
-    ) -> Samples:
-        """States at ascending times (K,), none earlier than those before; K may be 0.
+    ) -> tuple[FloatArray, FloatArray, str]:
+        """States at ascending times, none earlier than those before; there may be no time.
 
         They are cut off from where log-odds exceed `LARGEST`, but for the first `least`.
+
+        Returns
+        -------
+        rows : float64 (K, M)
+            Finite states at the first K of the times.
+        logs : float64 (K,)
+            Logarithms of what the tangents in them were divided by.
+        ending : str
+            Empty if all times were reached; otherwise why not, with what to do about it.
         """
         rows, logs = np.empty((len(times), len(self.state))), np.zeros(len(times))
         filled, code, stopped = 0, kernels.UNFINISHED, False
@@ -110,7 +100,7 @@ class Integration(ABC):
         if len(large):
             filled = max(large[0], least)
             ending = f"at time {times[large[0]]:.6g} log-odds are {TOO_LARGE}"
-        return Samples(rows[:filled], logs[:filled], ending)
+        return rows[:filled], logs[:filled], ending
 
 
 class Dop853(Integration):

@@ -450,10 +450,11 @@ def _count(form, infoset, table, hand, change):
         if sequence < 0:
             break
         table.seen[sequence] += change
-        block = form.block_start[infoset[sequence] : infoset[sequence] + 2]
-        total = np.sum(table.seen[block[0] : block[1]])
-        for s in range(block[0], block[1] if total > 0 else block[0]):
-            table.estimate[s] = table.seen[s] / total
+        first, last = form.block_start[infoset[sequence] : infoset[sequence] + 2]
+        total = np.sum(table.seen[first:last])
+        if total > 0:
+            for s in range(first, last):
+                table.estimate[s] = table.seen[s] / total
 
 
 @kernel

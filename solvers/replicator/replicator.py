@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from eqbench.errors import SolverUnavailableError, SpecError, UsageError, known_labels
-from eqbench.solver import Availability
+from eqbench.model.profile import BehaviorProfile, random_profile
+from eqbench.solver import Availability, Candidate, Termination
 from eqbench.spec import parse_number
+
+from ..search import without_choice
 
 if TYPE_CHECKING:
     from eqbench.dynamics import HandByHand
     from eqbench.model.game import Game
-    from eqbench.model.tree import FloatArray, GameTree
-    from eqbench.solver import Monitor, Termination
+    from eqbench.model.tree import FloatArray
+    from eqbench.solver import Monitor
 
     from .flow import ReplicatorFlow
 
@@ -80,20 +82,22 @@ class Replicator:
     hand_time: float | None = None
 
     def __post_init__(self) -> None:
-        if self.rate is not None and not 0 < self.rate < math.inf:
-            raise SpecError(f"rate={self.rate}; choose a number > 0, or none")
-        if not SMALLEST_TOLERANCE <= self.tolerance <= LARGEST_TOLERANCE:
-            raise SpecError(
-                f"tolerance={self.tolerance}; choose one from {SMALLEST_TOLERANCE:g}, below which "
-                f"rounding is larger, to {LARGEST_TOLERANCE:g}"
-            )
-        if not 0 < self.window <= 1:
-            raise SpecError(f"window={self.window}; choose a share > 0, at most 1")
-        if self.hand_time is not None and not 0 < self.hand_time < math.inf:
-            raise SpecError(
-                f"hand_time={self.hand_time}; choose a positive, finite time, or none for "
-                "0.01 / memory"
-            )
+        smallest, largest = SMALLEST_TOLERANCE, LARGEST_TOLERANCE
+        allowed = {
+            "rate": (_positive(self.rate), "a number > 0, or none"),
+            "tolerance": (
+                smallest <= self.tolerance <= largest,
+                f"one from {smallest:g}, below which rounding is larger, to {largest:g}",
+            ),
+            "window": (0 < self.window <= 1, "a share > 0, at most 1"),
+            "hand_time": (
+                _positive(self.hand_time),
+                "a positive, finite time, or none for 0.01 / memory",
+            ),
+        }
+        for name, (fits, wanted) in allowed.items():
+            if not fits:
+                raise SpecError(f"{name}={getattr(self, name)}; choose {wanted}")
         parse_speeds(self.k)
 
     @property
@@ -106,12 +110,7 @@ class Replicator:
         from .taylor import obstacle
 
         reason = obstacle() if self.integrator == "heyoka" else None
-        if reason is None:
-            return Availability()
-        return Availability(
-            "missing",
-            f"{reason}; install it with: pip install 'eqbench[ode]', or leave integrator=auto",
-        )
+        return Availability() if reason is None else Availability("missing", reason)
 
     def supports(self, game: Game) -> bool | str:
         """True, or what is wrong with `k`, or why heyoka does not take the game."""
@@ -121,21 +120,66 @@ class Replicator:
             self._factors(game)
         except UsageError as error:
             return str(error)
-        reason = refusal(game) if self.integrator == "heyoka" else None
-        return True if reason is None else f"{reason}; leave integrator=auto"
+        return (refusal(game) if self.integrator == "heyoka" else None) or True
 
     def prepare(self, game: Game) -> None:
         """Compile what `solve` runs; keeps nothing but the machine code, as heyoka does its own."""
-        from .averages import warm_up
+        from .averages import Averages
 
-        warm_up(self.flow(game), game)
+        flow = self.flow(game)
+        if flow.choices.size:
+            state = np.zeros(flow.choices.size)
+            # which may be very many steps
+            flow.start(state, 0.0).sample(np.array([1e-9]), lambda: True)
+            Averages(game.sequence_form, flow.field, state, points=1).latest(1.0)
 
     def solve(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> Termination:
         """Follow a trajectory until the budget ends; `rng` only draws random starts."""
-        from .averages import follow
+        from .averages import MOST_POINTS, Averages, points_per_unit
 
-        start = rng if self.start == "random" else None
-        return follow(self.flow(game), game, monitor, window=self.window, rng=start)
+        if end := without_choice(game, monitor):
+            return end
+        flow = self.flow(game)
+        size, state = flow.choices.size, np.zeros(flow.choices.size)
+        if self.start == "random":
+            state = flow.state_of(random_profile(game.tree, rng))
+        points = points_per_unit(game.tree, flow.choices, flow.speed)
+        going = flow.start(state, 0.0)
+        averages = Averages(game.sequence_form, flow.field, state, points=points)
+
+        def windowed() -> Candidate:
+            return Candidate(BehaviorProfile.of(game.tree, averages.latest(self.window)), "average")
+
+        ending = ""
+        for start, count, due in monitor.chunks():
+            times = start + np.arange(1, count * points + 1) / points
+            rows, _, ending = going.sample(times, lambda: monitor.remaining_s <= 0)
+            if whole := len(rows) // points * points:
+                states = np.ascontiguousarray(rows[:whole, :size])
+                averages.add(states)
+                state = states[-1]
+            if ending:
+                monitor.work = averages.units
+                break
+            if due:
+                monitor.snapshot(windowed, work=start + count)
+        monitor.candidate(windowed())
+        if self.window < 1:
+            monitor.candidate(averages.latest(1.0), claim="average")
+        monitor.candidate(flow.behavior(state), claim="iterate")
+        monitor.record(integrator=flow.integrator, time=averages.units, **{going.unit: going.work})
+        if ending and monitor.remaining_s > 0:
+            return Termination("failed", ending)
+        bound = monitor.termination()
+        if bound.reason == "converged":
+            return bound
+        caveat = "only averages of two players with constant sum are sure to converge"
+        if points == MOST_POINTS:
+            caveat += (
+                f", and not at this speed: they take {points:,} states of a unit of time at most; "
+                "lower the rate or k"
+            )
+        return Termination(bound.reason, f"{bound.detail}; {caveat}")
 
     def flow(self, game: Game) -> ReplicatorFlow:
         """The flow of a game; see :class:`eqbench.dynamics.Dynamics`.
@@ -154,11 +198,8 @@ class Replicator:
             raise SolverUnavailableError(available.reason)
         if isinstance(fits, str):
             raise UsageError(fits)
-        return ReplicatorFlow(
-            *(game, self._rate(game), self._factors(game)),
-            integrator=self.integrator,
-            tolerance=self.tolerance,
-        )
+        how = (self._rate(game), self._factors(game), self.integrator, self.tolerance)
+        return ReplicatorFlow(game, *how)
 
     def hand_by_hand(self, game: Game, memory: int) -> HandByHand:
         """Repeated play at the speeds of the flow; see :class:`eqbench.dynamics.Dynamics`."""
@@ -172,15 +213,29 @@ class Replicator:
         return usual if self.rate is None else self.rate
 
     def _factors(self, game: Game) -> FloatArray:
-        """Factor of each information set, float64 (I,)."""
-        rate, factors = self._rate(game), parse_speeds(self.k)
-        if not math.isfinite(rate * max((factor for _, factor in factors), default=1.0)):
+        """Factor of each information set, float64 (I,); 1 where nothing is said."""
+        tree, rate, factors = game.tree, self._rate(game), parse_speeds(self.k)
+        if not math.isfinite(rate * max(factors.values(), default=1.0)):
             raise UsageError(f"rate={rate:g} times k overflows; lower one of them")
-        return speeds(game.tree, factors)
+        owners = [tree.players[player] for player in tree.infoset_player]
+        sets = [f"{own}|{label}" for own, label in zip(owners, tree.infoset_labels, strict=True)]
+        known = [*tree.players, *sets]
+        for place in factors:
+            if place not in known:
+                raise UsageError(
+                    f"k names {place!r}, which is no player and no information set of the game; "
+                    f"{known_labels(place, known)}"
+                )
+        places = zip(owners, sets, strict=True)
+        return np.array([factors.get(own, factors.get(player, 1.0)) for player, own in places])
 
 
-def parse_speeds(text: str) -> list[tuple[str, float]]:
-    """Places and their speeds, in the order of the text, such as ``P1=2; P3|2:KK=1/2``.
+def _positive(number: float | None) -> bool:
+    return number is None or 0 < number < math.inf
+
+
+def parse_speeds(text: str) -> dict[str, float]:
+    """Speed of each place in a text such as ``P1=2; P3|2:KK=1/2``.
 
     Raises
     ------
@@ -188,7 +243,7 @@ def parse_speeds(text: str) -> list[tuple[str, float]]:
         If a part is no ``place=number``, the number is not positive and finite, or a place is
         named twice.
     """
-    pairs: dict[str, float] = {}
+    factors: dict[str, float] = {}
     for part in filter(None, map(str.strip, text.split(";"))):
         match = PART.fullmatch(part)
         try:
@@ -201,32 +256,7 @@ def parse_speeds(text: str) -> list[tuple[str, float]]:
                 "a speed > 0 such as 2, 0.5 or 1/2, and ; between parts, for example "
                 "k='P1=2; P3|2:KK=1/2'"
             )
-        if match[1] in pairs:
+        if match[1] in factors:
             raise SpecError(f"k names {match[1]!r} twice; say once how fast it is")
-        pairs[match[1]] = speed
-    return list(pairs.items())
-
-
-def speeds(tree: GameTree, pairs: Sequence[tuple[str, float]]) -> FloatArray:
-    """Speed of each information set, float64 (I,); 1 where nothing is said.
-
-    What is said of an information set holds whatever is said of its player.
-
-    Raises
-    ------
-    UsageError
-        If a place is neither a player nor an information set of the game.
-    """
-    owners = [tree.players[player] for player in tree.infoset_player]
-    names = [f"{owner}|{label}" for owner, label in zip(owners, tree.infoset_labels, strict=True)]
-    result = np.ones(tree.n_infosets)
-    # players first, so that information sets override them
-    for place, speed in sorted(pairs, key=lambda pair: pair[0] not in tree.players):
-        known = owners if place in tree.players else names
-        if place not in tree.players and place not in names:
-            raise UsageError(
-                f"k names {place!r}, which is no player and no information set of the game; "
-                f"{known_labels(place, [*tree.players, *names])}"
-            )
-        result[[name == place for name in known]] = speed
-    return result
+        factors[match[1]] = speed
+    return factors

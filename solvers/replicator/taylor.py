@@ -10,11 +10,12 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Sequence
-from functools import cache
+from itertools import pairwise, starmap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from eqbench.model.sequence_form import FormArrays
 from eqbench.model.tree import FloatArray
 
 from . import kernels
@@ -40,76 +41,65 @@ def obstacle() -> str | None:
     """Say why heyoka cannot be imported; None if it can, which takes a moment at first."""
     try:
         import heyoka  # noqa: F401
-    except ModuleNotFoundError as error:
-        if error.name == "heyoka":
-            return "heyoka is not installed"
-        return f"heyoka cannot be imported ({error})"
     except Exception as error:  # whatever a broken installation raises
-        return f"heyoka cannot be imported ({type(error).__name__}: {error})"
+        return (
+            f"heyoka is not installed, or broken ({type(error).__name__}: {error}); install it "
+            "with: pip install 'eqbench[ode]', or leave integrator=auto"
+        )
     return None
 
 
 def refusal(game: Game) -> str | None:
     """Say why a game is not written out as expressions; None if it is."""
     largest = max(map(len, game.tree.infoset_actions), default=0)
-    if largest > 2:
-        return (
-            f"an information set has {largest} actions, and heyoka's expressions are made for two "
-            "at most"
-        )
-    if _products(game) > MOST_PRODUCTS:
-        return (
-            f"the expressions have {_products(game):,} products, of which at most "
-            f"{MOST_PRODUCTS:,} compile in reasonable time"
-        )
-    return None
+    products = len(game.sequence_form.arrays.weight)
+    if largest <= 2 and products <= MOST_PRODUCTS:
+        return None
+    return (
+        f"an information set has {largest} actions, and there are {products:,} products of payoffs "
+        f"and reaches; heyoka takes 2 and {MOST_PRODUCTS:,} at most, so leave integrator=auto"
+    )
 
 
 def pays(game: Game) -> bool:
     """Tell if expressions of a game are faster than the compiled right side."""
-    return refusal(game) is None and _products(game) <= WORTHWHILE_PRODUCTS
+    return refusal(game) is None and len(game.sequence_form.arrays.weight) <= WORTHWHILE_PRODUCTS
 
 
-def _products(game: Game) -> int:
-    """Number of products of payoffs and reaches of the other players."""
-    return len(game.sequence_form.arrays.weight)
-
-
-def beginner(field: kernels.Field, tolerance: float) -> Callable[[FloatArray, float], Taylor]:
-    """Return a function that begins integrations, which share what is compiled for a tangent."""
+def stepper(field: kernels.Field, tolerance: float, tangent: bool) -> Any:  # noqa: FBT001
+    """Compile a `heyoka.taylor_adaptive` that stands at 0."""
     import heyoka
 
-    @cache
-    def compiled(tangent: bool) -> Any:  # noqa: FBT001
-        variables = equations(field, tangent=tangent)
-        in_loops = tangent or len(field.form.weight) > FEW_PRODUCTS
-        start = np.zeros(len(variables))
-        return heyoka.taylor_adaptive(variables, start, tol=tolerance, compact_mode=in_loops)
-
-    def begin(state: FloatArray, start: float) -> Taylor:
-        stepper = copy.deepcopy(compiled(len(state) > kernels.size_without_tangent(field)))
-        stepper.state[:] = state
-        stepper.time = start
-        return Taylor(field, tolerance, stepper)
-
-    return begin
+    variables = equations(field, tangent=tangent)
+    in_loops = tangent or len(field.form.weight) > FEW_PRODUCTS
+    start = np.zeros(len(variables))
+    return heyoka.taylor_adaptive(variables, start, tol=tolerance, compact_mode=in_loops)
 
 
 class Taylor(Integration):
-    """Taylor series, by a `heyoka.taylor_adaptive` of its own, which stands at the start."""
+    """Taylor series, by a copy of what `compiled` gives with a tangent or without."""
 
     unit = "steps"
 
-    def __init__(self, field: kernels.Field, tolerance: float, stepper: Any) -> None:
+    def __init__(
+        self,
+        compiled: Callable[[bool], Any],
+        field: kernels.Field,
+        tolerance: float,
+        state: FloatArray,
+        start: float,
+    ) -> None:
         import heyoka
 
+        without_tangent = kernels.size_without_tangent(field)
+        self._stepper = copy.deepcopy(compiled(len(state) > without_tangent))
+        self._stepper.time = start
         # views of what every step writes; to make them takes as long as a quarter of a step
-        super().__init__(field, tolerance, stepper.state, stepper.time)
-        self._stepper, self._series = stepper, stepper.tc
+        super().__init__(field, tolerance, self._stepper.state, start)
+        self.state[:] = state
+        self._series, self._tangent = self._stepper.tc, self.state[without_tangent:]
         self._overflow = heyoka.taylor_outcome.err_nf_state
-        self._tangent = self.state[kernels.size_without_tangent(field) :]
-        self._silent = UNSEEN - math.log(tolerance)
-        self._log = 0.0
+        self._silent, self._log = UNSEEN - math.log(tolerance), 0.0
 
     def _follow(
         self, times: FloatArray, rows: FloatArray, logs: FloatArray, filled: int
@@ -164,42 +154,34 @@ def equations(field: kernels.Field, *, tangent: bool) -> list[tuple[Any, Any]]:
     for action, first, z in zip(field.action, field.first, odds, strict=True):
         behavior[action] = heyoka.sigmoid(z)
         behavior[first] = 1.0 - behavior[action]
-    values = _values(field, behavior)
+    values = _values(field.form, behavior)
     gains = [
         (values[action] - values[first]) * speed
         for action, first, speed in zip(field.action, field.first, field.speed, strict=True)
     ]
     won = [(heyoka.expression(f"u{p}"), values[p]) for p in range(len(field.form.others) + 1)]
-    slopes = []
-    if tangent:
-        jacobian = heyoka.diff_tensors(gains, diff_args=odds).jacobian
-        slopes = [heyoka.sum([g * w for g, w in zip(row, moves, strict=True)]) for row in jacobian]
-    return [*zip(odds, gains, strict=True), *won, *zip(moves, slopes, strict=False)]
+    slopes = heyoka.diff_tensors(gains, diff_args=odds).jacobian if tangent else []
+    turns = [heyoka.sum([g * w for g, w in zip(row, moves, strict=True)]) for row in slopes]
+    return [*zip(odds, gains, strict=True), *won, *zip(moves, turns, strict=False)]
 
 
-def _values(field: kernels.Field, behavior: Sequence[Any]) -> list[Any]:
+def _values(form: FormArrays, behavior: Sequence[Any]) -> list[Any]:
     """Counterfactual values of all sequences, those of the empty ones being payoffs."""
     import heyoka
 
     # Python's integers, since unsigned ones of NumPy wrap around
-    form = field.form
-    block, parent = form.block_start.tolist(), form.parent.tolist()
-    entry, opponents = form.entry_start.tolist(), form.opponents.tolist()
+    bounds = pairwise(form.block_start.tolist())
+    blocks = list(zip(form.parent.tolist(), starmap(range, bounds), strict=True))
+    opponents, weight = form.opponents.tolist(), map(heyoka.expression, form.weight.tolist())
     reach = list(behavior)
-    for i, above in enumerate(parent):
-        for s in range(block[i], block[i + 1]):
+    for above, block in blocks:
+        for s in block:
             reach[s] = reach[above] * behavior[s]
-    terms = [
-        [
-            heyoka.prod(
-                [heyoka.expression(float(form.weight[e])), *(reach[t] for t in opponents[e])]
-            )
-            for e in range(entry[s], entry[s + 1])
-            if form.weight[e]
-        ]
-        for s in range(len(behavior))
+    products = [
+        heyoka.prod([share, *(reach[t] for t in others)])
+        for share, others in zip(weight, opponents, strict=True)
     ]
-    for i in reversed(range(len(parent))):
-        for s in range(block[i], block[i + 1]):
-            terms[parent[i]].append(behavior[s] * heyoka.sum(terms[s]))
+    terms = [products[first:last] for first, last in pairwise(form.entry_start.tolist())]
+    for above, block in reversed(blocks):
+        terms[above] += [behavior[s] * heyoka.sum(terms[s]) for s in block]
     return [heyoka.sum(some) for some in terms]
