@@ -94,22 +94,18 @@ def gain_bounds(tree: GameTree) -> FloatArray:
     chance_reach = tree.chance_probability.copy()
     for level in tree.levels[1:]:
         chance_reach[level] *= chance_reach[tree.parent[level]]
-    with np.errstate(over="ignore"):  # infinite is a bound too
-        spread = (_values(tree, np.maximum) - _values(tree, np.minimum))[nodes, own]
-        by_chance = np.bincount(sets, chance_reach[nodes] * spread, tree.n_infosets)
-    largest = np.zeros(tree.n_infosets)
-    np.maximum.at(largest, sets, spread)
-    return np.minimum(by_chance, largest)
-
-
-def _values(tree: GameTree, choose: np.ufunc) -> FloatArray:
-    """Value of each node to each player (M, N) if all moves are those that `choose` likes."""
-    values = np.zeros((tree.n_nodes, tree.n_players))
-    values[tree.terminals] = tree.payoffs.table
+    best, worst = np.zeros((2, tree.n_nodes, tree.n_players))
+    best[tree.terminals] = worst[tree.terminals] = tree.payoffs.table
     for level in reversed(tree.levels[1:]):
         first = np.flatnonzero(np.diff(tree.parent[level], prepend=-1))
-        above = tree.parent[level][first]
-        mean = np.add.reduceat(tree.chance_probability[level, None] * values[level], first)
-        chosen = choose.reduceat(values[level], first)
-        values[above] = np.where((tree.player[above] == CHANCE)[:, None], mean, chosen)
-    return values
+        above, by_chance = tree.parent[level][first], tree.chance_probability[level, None]
+        drawn = (tree.player[above] == CHANCE)[:, None]
+        for values, choose in ((best, np.maximum), (worst, np.minimum)):
+            mean = np.add.reduceat(by_chance * values[level], first)
+            values[above] = np.where(drawn, mean, choose.reduceat(values[level], first))
+    with np.errstate(over="ignore"):  # infinite is a bound too
+        spread = (best - worst)[nodes, own]
+        summed = np.bincount(sets, chance_reach[nodes] * spread, tree.n_infosets)
+    largest = np.zeros(tree.n_infosets)
+    np.maximum.at(largest, sets, spread)
+    return np.minimum(summed, largest)

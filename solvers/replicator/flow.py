@@ -16,9 +16,8 @@ from eqbench.model.profile import BehaviorProfile, place_of
 from eqbench.model.sequence_form import SequenceForm
 from eqbench.model.tree import FloatArray
 
-from . import kernels
-from .integrators import LARGEST, Dop853, Integration
-from .taylor import Taylor, obstacle, pays, stepper
+from . import integrators, kernels
+from .integrators import LARGEST, Dop853, Integration, Taylor, obstacle, refusal, stepper
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
@@ -33,12 +32,6 @@ class ReplicatorFlow:
 
     Attributes
     ----------
-    choices : Choices
-    integrator : str
-        Name of the one that is used, never `auto`.
-    rate : float
-    statistics : dict
-        Evaluations of the right side, or steps of a Taylor method, so far.
     speed : float64 (F,)
         Rate times the factor of the information set.
     field : Field
@@ -50,7 +43,8 @@ class ReplicatorFlow:
     ) -> None:
         self._game, self._tolerance = game, tolerance
         if integrator == "auto":
-            integrator = "heyoka" if pays(game) and obstacle() is None else "dop853"
+            obstacles = refusal(game, integrators.WORTHWHILE_PRODUCTS) or obstacle()
+            integrator = "dop853" if obstacles else "heyoka"
         self.rate, self.integrator = rate, integrator
         self.choices = choices = Choices.of(game.tree)
         sizes = np.diff(choices.start)
@@ -64,10 +58,9 @@ class ReplicatorFlow:
         """The state (F,) of a profile (A,)."""
         tree, choices = self._game.tree, self.choices
         values = BehaviorProfile.of(tree, behavior).probabilities
-        chosen = np.concatenate((choices.first, choices.action))
-        outside = chosen[(values[chosen] <= 0) | (values[chosen] >= 1)]
-        if len(outside):
-            action = int(outside[0])
+        for action in np.concatenate((choices.first, choices.action)).tolist():
+            if 0 < values[action] < 1:
+                continue
             i = int(np.searchsorted(tree.action_start, action, side="right")) - 1
             label = tree.infoset_actions[i][action - tree.action_start[i]]
             raise UsageError(
@@ -210,13 +203,7 @@ class ReplicatorFlow:
 
 
 def log_odds(state: FloatArray, size: int, what: str = "the state") -> FloatArray:
-    """The state as float64 (F,), contiguous, since kernels check no bounds.
-
-    Raises
-    ------
-    UsageError
-        If it does not have `size` entries, or one is not finite.
-    """
+    """The state as finite float64 (F,), contiguous, since kernels check no bounds."""
     state = np.ascontiguousarray(state, dtype=np.float64)
     if state.shape != (size,) or not np.isfinite(state).all():
         raise UsageError(f"{what} must be {size} finite log-odds; got {state}")
@@ -224,13 +211,7 @@ def log_odds(state: FloatArray, size: int, what: str = "the state") -> FloatArra
 
 
 def ascending(times: FloatArray) -> FloatArray:
-    """The times as float64 (K,), contiguous.
-
-    Raises
-    ------
-    UsageError
-        If there is none, one is not finite, or they do not ascend.
-    """
+    """The times as finite, ascending float64 (K,), contiguous."""
     times = np.ascontiguousarray(times, dtype=np.float64)
     finite = times.ndim == 1 and len(times) > 0 and np.isfinite(times).all()
     if not finite or np.any(np.diff(times) <= 0):

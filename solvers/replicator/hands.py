@@ -28,9 +28,7 @@ HANDS_AT_ONCE, MOST_HANDS = 2048, 1e12
 class HandByHand:
     """The flow as play would have it: nobody knows the others' frequencies.
 
-    Billingham (2017, arXiv:1704.08124) describes repeated play in which every player continually
-    updates estimates of the other players' betting frequencies, and finds it noisy but basically
-    oscillatory where memories are short and adjustments slow. The rules below are ours.
+    Billingham (2017, arXiv:1704.08124) describes such play; the rules are ours.
 
     After every hand all cards are shown. The estimate of an opponent's behavior at an information
     set is the shares of the actions there in the last `memory` hands. Where none of these led
@@ -48,13 +46,8 @@ class HandByHand:
     ----------
     game : Game
     field : its compiled form, and the speeds of the log-odds
-    memory : number of hands that are remembered
+    memory : number of hands that are remembered, a whole one
     hand_time : time that a hand takes; None for 0.01 / memory
-
-    Raises
-    ------
-    UsageError
-        If the memory is no whole number of hands, or less than one.
     """
 
     game: Game
@@ -78,13 +71,8 @@ class HandByHand:
     ) -> Trajectory:
         """Play from `state` (F,) at ``times[0]`` on; see :class:`eqbench.dynamics.HandByHand`.
 
-        States are those after the hand that ends nearest to each time.
-
-        Raises
-        ------
-        UsageError
-            If these are more than 1e12 hands, which take weeks, or what is given is no state of
-            the game or no ascending times.
+        States are those after the hand that ends nearest to each time. More than 1e12 hands, which
+        take weeks, are refused.
         """
         form, tree = self.game.sequence_form, self.game.tree
         state, times = log_odds(state, len(self.field.action)), ascending(times)
@@ -114,7 +102,7 @@ class HandByHand:
             for done in range(0, number, HANDS_AT_ONCE):
                 if interrupted():
                     return "interrupted"
-                # from 1 down: what is drawn least often takes what the children after it leave
+                # from 1 down, so that shares are taken from the last child on
                 draws = 1.0 - rng.random((min(HANDS_AT_ONCE, number - done), moves))
                 kernels.play(*played, draws, hand_time)
             resolved = np.abs(table.state).max(initial=0.0) <= LARGEST  # which NaN is not

@@ -62,23 +62,14 @@ class Field(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Work space of the right side: float64, or complex128 where a tangent is followed.
+    """Work space of the right side: float64, or complex128 where a tangent is followed."""
 
-    Attributes
-    ----------
-    parts : float64 (F, 1) or (F, 2)
-        Real and imaginary parts of `state`: log-odds, and a small step along the tangent.
-    state : (F,)
-    behavior, reach, values : (S,)
-    payoffs : (N,)
-    """
-
-    parts: FloatArray
-    state: NDArray
-    behavior: NDArray
+    parts: FloatArray  # (F, 1 or 2), of `state`: log-odds, and a small step along the tangent
+    state: NDArray  # (F,)
+    behavior: NDArray  # (S,), as the next two
     reach: NDArray
     values: NDArray
-    payoffs: NDArray
+    payoffs: NDArray  # (N,)
 
 
 @kernel
@@ -170,10 +161,9 @@ def trusted_step(series, state, size, silent):
     Where log-odds exceed `silent`, their frequency is below the tolerance in all coefficients of
     `series` (M, order+1), whose decay then does not foretell that they may return to 0.
     """
+    if not np.all(np.isfinite(state)):
+        return np.nan
     longest = np.inf
-    for m in range(len(state)):
-        if not np.isfinite(state[m]):
-            return np.nan
     for f in range(size):
         odds, speed = series[f, 0], series[f, 1]
         if odds * speed < 0.0:
@@ -209,30 +199,16 @@ def room(field: Field, length: int = 0) -> Room:
 
 
 class Walk(NamedTuple):
-    """Where an integration stands; all arrays are changed in place.
+    """Where an integration stands; all arrays are changed in place."""
 
-    Attributes
-    ----------
-    clock : float64 (4,)
-        Time; time before the last step; length of the next step; logarithm of what the tangent
-        was divided by.
-    counts : int64 (3,)
-        Accepted steps; evaluations of the right side; the step that `dense` belongs to.
-    state : float64 (M,)
-    before : float64 (M,)
-        State before the last step.
-    slopes : float64 (16, M)
-        Derivatives at the stages of the last step; row 12 is that at its end.
-    dense : float64 (7, M)
-        Coefficients of the interpolation over the last step, of degree seven.
-    """
-
+    # (4,): time, that before the last step, length of the next one, logarithm of what the tangent
+    # was divided by
     clock: FloatArray
-    counts: NDArray[np.int64]
-    state: FloatArray
-    before: FloatArray
-    slopes: FloatArray
-    dense: FloatArray
+    counts: NDArray[np.int64]  # (3,): accepted steps, evaluations, the step that `dense` is of
+    state: FloatArray  # (M,)
+    before: FloatArray  # (M,), before the last step
+    slopes: FloatArray  # (16, M), derivatives at its stages; row 12 is that at its end
+    dense: FloatArray  # (7, M), coefficients of the interpolation over it, of degree seven
 
 
 @kernel
@@ -246,12 +222,9 @@ def begin(field, room, tolerance, walk):
         return
     least = 1e-5 * tolerance
     length = 1e-6 if size < least or steep < least else 0.01 * size / steep
-    for m in range(len(trial)):
-        trial[m] = walk.state[m] + length * slope[m]
+    trial[:] = walk.state + length * slope
     derivative(field, room, trial, ahead)
-    for m in range(len(trial)):
-        ahead[m] -= slope[m]
-    bent = max(steep, _norm(ahead, walk.state) / length)
+    bent = max(steep, _norm(ahead - slope, walk.state) / length)
     if np.isfinite(bent):
         rest = 1e-15 * tolerance
         usual = (0.01 * tolerance / max(bent, rest)) ** 0.125
@@ -264,12 +237,8 @@ def begin(field, room, tolerance, walk):
 @kernel
 def _norm(vector, state):
     """Largest entry beside one plus the state; NaN where one is not finite."""
-    largest = 0.0
-    for m in range(len(vector)):
-        if not np.isfinite(vector[m]):
-            return np.nan
-        largest = max(largest, abs(vector[m]) / (1.0 + abs(state[m])))
-    return largest
+    shares = np.abs(vector) / (1.0 + np.abs(state))
+    return np.max(shares) if np.all(np.isfinite(vector)) else np.nan
 
 
 @kernel
@@ -413,31 +382,15 @@ def _error(tolerance, walk, trial):
 
 
 class Table(NamedTuple):
-    """Where play stands; kernels write into all arrays.
+    """Where play stands; kernels write into all arrays."""
 
-    Attributes
-    ----------
-    state : float64 (F,)
-        Log-odds of the free frequencies.
-    behavior, estimate : float64 (S,)
-        What the players do, and what the others believe of them.
-    seen : int64 (S,)
-        How often each sequence's last action was seen in the remembered hands.
-    hands : int32 (memory, D)
-        Sequences of the remembered hands, filled up with -1; the oldest is overwritten.
-    clock : int64 (1,)
-        Number of hands so far.
-    won : float64 (N,)
-        Payoffs won so far.
-    """
-
-    state: FloatArray
-    behavior: FloatArray
-    estimate: FloatArray
-    seen: NDArray[np.int64]
-    hands: IntArray
-    clock: NDArray[np.int64]
-    won: FloatArray
+    state: FloatArray  # (F,), log-odds of the free frequencies
+    behavior: FloatArray  # (S,), what the players do
+    estimate: FloatArray  # (S,), what the others believe of them
+    seen: NDArray[np.int64]  # (S,), how often the last action was seen in remembered hands
+    hands: IntArray  # (memory, D), sequences of these hands, then -1; the oldest is overwritten
+    clock: NDArray[np.int64]  # (1,), number of hands so far
+    won: FloatArray  # (N,), payoffs so far
 
 
 @kernel

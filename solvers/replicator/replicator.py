@@ -43,16 +43,13 @@ class Replicator:
     added to all payoffs would matter.
 
     It need not converge. The flow preserves volumes in log-odds, so no interior equilibrium
-    attracts (Hofbauer and Sigmund 1998), and orbits may be periodic, quasi-periodic or chaotic, or
-    go round near the boundary ever more slowly. With two players and constant sum, log-odds are
-    exponential weights in continuous time, whose regret is bounded at every information set; so
-    averages of realization plans over time t have a regret of order 1 / t. In all other cases
-    nothing is promised. What is handed over are averages, over the window and over all time, and
-    the last state.
+    attracts (Hofbauer and Sigmund 1998). With two players and constant sum, log-odds are
+    exponential weights in continuous time, so averages of realization plans over time t have a
+    regret of order 1 / t. In all other cases nothing is promised. What is handed over are
+    averages, over the window and over all time, and the last state.
 
-    An iteration is a unit of time. Averages take so many states of it that no log-odds can move by
-    more than 2 from one to the next, but 16,384 at most. A trajectory ends where log-odds exceed
-    1e12, since their changes are lost in rounding further on.
+    An iteration is a unit of time. A trajectory ends where log-odds exceed 1e12, since their
+    changes are lost in rounding further on.
 
     Parameters
     ----------
@@ -63,8 +60,7 @@ class Replicator:
     start : uniform, or random: drawn from all distributions at each information set
     integrator : auto is heyoka where it is installed and fast for the game, otherwise dop853
         `heyoka` takes games with two actions at most at every information set and up to 2,000
-        products of payoffs and reaches; from about 500 on `auto` takes `dop853`, which is compiled
-        with the right side.
+        products of payoffs and reaches, of which `auto` gives it those up to 500.
     tolerance : error that one step may make, relative to 1 plus the size of a log-odds
     window : share of the time so far, up to now, over which snapshots average
         By default the later half: it forgets the start, and in constant sum its bound on the
@@ -107,17 +103,17 @@ class Replicator:
 
     def availability(self) -> Availability:
         """Available, unless heyoka is wanted by name and cannot be imported."""
-        from .taylor import obstacle
+        from .integrators import obstacle
 
         reason = obstacle() if self.integrator == "heyoka" else None
         return Availability() if reason is None else Availability("missing", reason)
 
     def supports(self, game: Game) -> bool | str:
         """True, or what is wrong with `k`, or why heyoka does not take the game."""
-        from .taylor import refusal
+        from .integrators import refusal
 
         try:
-            self._factors(game)
+            self._speeds(game)
         except UsageError as error:
             return str(error)
         return (refusal(game) if self.integrator == "heyoka" else None) or True
@@ -182,15 +178,7 @@ class Replicator:
         return Termination(bound.reason, f"{bound.detail}; {caveat}")
 
     def flow(self, game: Game) -> ReplicatorFlow:
-        """The flow of a game; see :class:`eqbench.dynamics.Dynamics`.
-
-        Raises
-        ------
-        UsageError
-            If `k` names what the game lacks, or heyoka is wanted and does not take the game.
-        SolverUnavailableError
-            If heyoka is wanted and cannot be imported.
-        """
+        """The flow of a game; see :class:`eqbench.dynamics.Dynamics`."""
         from .flow import ReplicatorFlow
 
         available, fits = self.availability(), self.supports(game)
@@ -198,8 +186,7 @@ class Replicator:
             raise SolverUnavailableError(available.reason)
         if isinstance(fits, str):
             raise UsageError(fits)
-        how = (self._rate(game), self._factors(game), self.integrator, self.tolerance)
-        return ReplicatorFlow(game, *how)
+        return ReplicatorFlow(game, *self._speeds(game), self.integrator, self.tolerance)
 
     def hand_by_hand(self, game: Game, memory: int) -> HandByHand:
         """Repeated play at the speeds of the flow; see :class:`eqbench.dynamics.Dynamics`."""
@@ -207,14 +194,11 @@ class Replicator:
 
         return Hands(game, self.flow(game).field, memory, self.hand_time)
 
-    def _rate(self, game: Game) -> float:
-        """Factor of all velocities, before `k`."""
+    def _speeds(self, game: Game) -> tuple[float, FloatArray]:
+        """Factor of all velocities, and those of each information set, float64 (I,)."""
+        tree, factors = game.tree, parse_speeds(self.k)
         usual = SKP_RATE if game.spec.partition("(")[0] == SKP else 1.0
-        return usual if self.rate is None else self.rate
-
-    def _factors(self, game: Game) -> FloatArray:
-        """Factor of each information set, float64 (I,); 1 where nothing is said."""
-        tree, rate, factors = game.tree, self._rate(game), parse_speeds(self.k)
+        rate = usual if self.rate is None else self.rate
         if not math.isfinite(rate * max(factors.values(), default=1.0)):
             raise UsageError(f"rate={rate:g} times k overflows; lower one of them")
         owners = [tree.players[player] for player in tree.infoset_player]
@@ -227,7 +211,8 @@ class Replicator:
                     f"{known_labels(place, known)}"
                 )
         places = zip(owners, sets, strict=True)
-        return np.array([factors.get(own, factors.get(player, 1.0)) for player, own in places])
+        speeds = [factors.get(own, factors.get(player, 1.0)) for player, own in places]
+        return rate, np.array(speeds)
 
 
 def _positive(number: float | None) -> bool:
