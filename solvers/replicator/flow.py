@@ -195,10 +195,7 @@ class ReplicatorFlow:
         """States as a matrix (K, F), since kernels check no bounds, and the shape before F."""
         states = np.ascontiguousarray(states, dtype=np.float64)
         if states.ndim == 0 or states.shape[-1] != self.choices.size or np.isnan(states).any():
-            raise UsageError(
-                f"states have shape {states.shape}; their last axis must have the "
-                f"{self.choices.size} log-odds of the game, which are numbers"
-            )
+            raise UsageError(f"states end in {self.choices.size} log-odds each; got {states}")
         return states.reshape(-1, self.choices.size), states.shape[:-1]
 
 

@@ -37,13 +37,10 @@ TOO_LARGE = (
 ENDINGS = {
     kernels.REACHED: "",
     kernels.UNFINISHED: "interrupted",
-    kernels.COLLAPSED: (
-        "at time {now:.6g} no step that time can resolve meets tolerance={tolerance:g}; raise "
-        "the tolerance, lower the rate, or start at time 0"
-    ),
-    kernels.OVERFLOWED: (
-        "values overflowed after time {now:.6g}; scale the payoffs down, or lower the rate or k"
-    ),
+    kernels.COLLAPSED: "at time {now:.6g} no step that time can resolve meets "
+    "tolerance={tolerance:g}; raise the tolerance, lower the rate, or start at time 0",
+    kernels.OVERFLOWED: "values overflowed after time {now:.6g}; scale the payoffs down, or lower "
+    "the rate or k",
 }
 
 # Compiling takes one to two seconds for so many products of payoffs and reaches.
@@ -188,8 +185,8 @@ def stepper(field: kernels.Field, tolerance: float, tangent: bool) -> Any:  # no
 
     variables = equations(field, tangent=tangent)
     in_loops = tangent or len(field.form.weight) > FEW_PRODUCTS
-    start = np.zeros(len(variables))
-    return heyoka.taylor_adaptive(variables, start, tol=tolerance, compact_mode=in_loops)
+    zeros = np.zeros(len(variables))
+    return heyoka.taylor_adaptive(variables, zeros, tol=tolerance, compact_mode=in_loops)
 
 
 class Taylor(Integration):

@@ -41,24 +41,13 @@ WEIGHTS[:12, :12], WEIGHTS[12, :12], WEIGHTS[13:] = DOP853.A, DOP853.B, DOP853.A
 
 
 class Field(NamedTuple):
-    """The game as the right side reads it.
-
-    Attributes
-    ----------
-    form : FormArrays
-    start : uint32 (C+1,)
-        First log-odds of each information set with a choice.
-    action, first : uint32 (F,)
-        Sequences that end in the free action and in the first action of its set.
-    speed : float64 (F,)
-        Rate times the factor of the information set.
-    """
+    """The game as the right side reads it."""
 
     form: FormArrays
-    start: NDArray[np.uint32]
-    action: NDArray[np.uint32]
-    first: NDArray[np.uint32]
-    speed: FloatArray
+    start: NDArray[np.uint32]  # (C+1,), first log-odds of each information set with a choice
+    action: NDArray[np.uint32]  # (F,), sequences that end in the free actions
+    first: NDArray[np.uint32]  # (F,), and those in the first actions of the same sets
+    speed: FloatArray  # (F,), rate times the factor of the information set
 
 
 class Room(NamedTuple):

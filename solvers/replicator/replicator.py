@@ -78,22 +78,16 @@ class Replicator:
     hand_time: float | None = None
 
     def __post_init__(self) -> None:
-        smallest, largest = SMALLEST_TOLERANCE, LARGEST_TOLERANCE
-        allowed = {
-            "rate": (_positive(self.rate), "a number > 0, or none"),
-            "tolerance": (
-                smallest <= self.tolerance <= largest,
-                f"one from {smallest:g}, below which rounding is larger, to {largest:g}",
-            ),
-            "window": (0 < self.window <= 1, "a share > 0, at most 1"),
-            "hand_time": (
-                _positive(self.hand_time),
-                "a positive, finite time, or none for 0.01 / memory",
-            ),
-        }
-        for name, (fits, wanted) in allowed.items():
-            if not fits:
-                raise SpecError(f"{name}={getattr(self, name)}; choose {wanted}")
+        for name, value in (("rate", self.rate), ("hand_time", self.hand_time)):
+            if value is not None and not 0 < value < math.inf:
+                raise SpecError(f"{name}={value}; choose a positive, finite number, or none")
+        if not SMALLEST_TOLERANCE <= self.tolerance <= LARGEST_TOLERANCE:
+            raise SpecError(
+                f"tolerance={self.tolerance}; choose one from {SMALLEST_TOLERANCE:g}, below which "
+                f"rounding is larger, to {LARGEST_TOLERANCE:g}"
+            )
+        if not 0 < self.window <= 1:
+            raise SpecError(f"window={self.window}; choose a share > 0, at most 1")
         parse_speeds(self.k)
 
     @property
@@ -215,19 +209,8 @@ class Replicator:
         return rate, np.array(speeds)
 
 
-def _positive(number: float | None) -> bool:
-    return number is None or 0 < number < math.inf
-
-
 def parse_speeds(text: str) -> dict[str, float]:
-    """Speed of each place in a text such as ``P1=2; P3|2:KK=1/2``.
-
-    Raises
-    ------
-    SpecError
-        If a part is no ``place=number``, the number is not positive and finite, or a place is
-        named twice.
-    """
+    """Speed of each place, named once, in a text such as ``P1=2; P3|2:KK=1/2``."""
     factors: dict[str, float] = {}
     for part in filter(None, map(str.strip, text.split(";"))):
         match = PART.fullmatch(part)

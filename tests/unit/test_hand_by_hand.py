@@ -184,8 +184,8 @@ def test_interrupted_play_need_not_fill_its_memory(two_steps):
 @pytest.mark.parametrize("rate", [1e15, 1e308])
 def test_play_beyond_what_floats_resolve_ends_with_a_reason(two_steps, rate):
     found = play(two_steps, [0.0, 0.0], np.arange(5.0), rate=rate, hand_time=1.0)
-    assert "log-odds exceed 1e+12" in found.ending
-    assert "smaller rate" in found.ending
+    assert "log-odds are beyond 1e+12" in found.ending
+    assert "lower the rate" in found.ending
     assert found.states.tolist() == [[0.0, 0.0]]
     started = play(two_steps, [0.0, 2e12], np.arange(5.0))
     assert "start nearer to 0" in started.ending
