@@ -19,7 +19,7 @@ from eqbench.verification import verify
 
 pytest.importorskip("pygambit")
 conversion = importlib.import_module("eqbench.solvers.gambit.conversion")
-sizes = importlib.import_module("eqbench.solvers.gambit.sizes")
+sizes = importlib.import_module("eqbench.solvers.gambit.conversion")
 TREES = range(24)
 
 

@@ -11,7 +11,7 @@ import eqbench
 from eqbench.registry import default_registry
 from eqbench.solver import availability_of, obstacle_of, refusal_of
 
-sizes = importlib.import_module("eqbench.solvers.gambit.sizes")
+sizes = importlib.import_module("eqbench.solvers.gambit.conversion")
 SOLVERS = [e.name for e in default_registry().solvers() if e.name.startswith("gambit_")]
 STRATEGIC = [
     "gambit_enumpure",
