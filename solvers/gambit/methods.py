@@ -92,28 +92,24 @@ class GambitMethod:
             if not accepts(value):
                 raise SpecError(f"{name}={value}; choose {wanted}")
 
-    @property
-    def strategic(self) -> bool:
-        """Whether the method works on the strategic form."""
-        return bool(vars(self).get("use_strategic", True))
-
     def availability(self) -> Availability:
         """Whether pygambit can be imported."""
         return importable("pygambit", "pip install 'eqbench[gambit]' (pygambit is GPL)")
 
     def supports(self, game: Game) -> bool | str:
         """True, or why the players, the payoffs or the size of the strategic form do not fit."""
-        name, players = f"gambit_{type(self).__name__.lower()}", game.tree.n_players
-        if self.two_players and players != 2:
-            return f"{name} solves two-player games; this game has {players}"
-        sums = {sum(row) for row in exact_payoffs(game.tree)} if self.constant_sum else ()
+        name, tree = f"gambit_{type(self).__name__.lower()}", game.tree
+        if self.two_players and tree.n_players != 2:
+            return f"{name} solves two-player games; this game has {tree.n_players}"
+        sums = {sum(row) for row in exact_payoffs(tree)} if self.constant_sum else ()
         if len(sums) > 1:
             return (
                 f"{name} solves two-player constant-sum games; here the payoffs sum to "
-                f"{float(min(sums)):.6g} up to {float(max(sums)):.6g} "
-                "(gambit_lcp solves such games)"
+                f"{float(min(sums)):.6g} up to {float(max(sums)):.6g} (gambit_lcp solves such games)"
             )
-        counts = strategy_counts(game.sequence_form) if self.strategic else [1]
+        # those without the option have no other form
+        strategic = vars(self).get("use_strategic", True)
+        counts = strategy_counts(game.sequence_form) if strategic else [1]
         contingencies = math.prod(counts)
         if sum(counts) <= MOST_STRATEGIES and contingencies <= MOST_CONTINGENCIES:
             return True
@@ -155,7 +151,8 @@ class GambitMethod:
         """
         options = vars(self)
         if "maxregret" in options:
-            agents = 1 if self.strategic else decisions_in_turn(game.sequence_form)
+            tree = not options.get("use_strategic", True)
+            agents = decisions_in_turn(game.sequence_form) if tree else 1
             return float(options["maxregret"] * agents)
         return 0.0 if options.get("rational", self.exact) else None
 

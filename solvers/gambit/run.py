@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from eqbench.model.tree import FloatArray
     from eqbench.solver import Monitor
 
-# Beyond it, readers of JSON may lose digits.
-LARGEST_NUMBER = 2**53
-
 # Events that tell of a step, most of them with where it led to.
 STEPS = (
     *("EnumPolyCandidateSupportEvent", "LogitPathEvent", "SimpdivRefinementEvent"),
@@ -54,7 +51,7 @@ class Run:
         self._end, self._due = 0, False
         monitor.record(pygambit=metadata.version("pygambit"))
         counts = strategy_counts(game.sequence_form)
-        if max(counts) < LARGEST_NUMBER:
+        if max(counts) < 2**53:  # beyond it, readers of JSON may lose digits
             monitor.record(strategies=counts)
 
     def call(self, method: Callable[[Run], Any]) -> Any:
