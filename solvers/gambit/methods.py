@@ -104,8 +104,9 @@ class GambitMethod:
         sums = {sum(row) for row in exact_payoffs(tree)} if self.constant_sum else ()
         if len(sums) > 1:
             return (
-                f"{name} solves two-player constant-sum games; here the payoffs sum to {float(min(sums)):.6g} "
-                f"up to {float(max(sums)):.6g} (gambit_lcp solves such games)"
+                f"{name} solves two-player constant-sum games; here the payoffs sum to "
+                f"{float(min(sums)):.6g} up to {float(max(sums)):.6g} "
+                "(gambit_lcp solves such games)"
             )
         # those without the option have no other form
         strategic = vars(self).get("use_strategic", True)
