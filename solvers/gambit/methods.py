@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from inspect import signature
+from inspect import get_annotations, signature
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from eqbench.errors import GameFormatError, SpecError
@@ -81,7 +81,7 @@ class GambitMethod:
 
     def __init_subclass__(cls) -> None:
         """Describe the options of a method in its docstring, where all solvers have theirs."""
-        options = vars(cls).get("__annotations__", {})
+        options = get_annotations(cls)
         if options:
             lines = [f"{name} : {OPTIONS[name][0]}" for name in options]
             cls.__doc__ = "\n    ".join([f"{cls.__doc__}", "Parameters", "----------", *lines])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 
 import pytest
@@ -12,7 +11,6 @@ from eqbench.errors import SpecError
 from eqbench.registry import default_registry
 from eqbench.solver import availability_of, obstacle_of, refusal_of
 
-conversion = importlib.import_module("eqbench.solvers.gambit.conversion")
 SOLVERS = [e.name for e in default_registry().solvers() if e.name.startswith("gambit_")]
 ALWAYS_STRATEGIC = ["enumpure", "liap", "simpdiv", "gnm", "ipa", "hp"]
 OPTIONAL = ["logit", "logit_path", "enumpoly"]
@@ -33,20 +31,6 @@ def test_missing_pygambit_is_said_and_nothing_is_run(
 def test_two_of_gambits_methods_are_default_rows() -> None:
     rows = {entry.name for entry in default_registry().solvers() if entry.default_row}
     assert rows.intersection(SOLVERS) == {"gambit_logit", "gambit_logit_path"}
-
-
-@pytest.mark.parametrize(
-    ("game", "counts"),
-    [
-        # a strategy of P1 with one card: bet, or check and answer three situations
-        ("kuhn3", [9**4, 10**4, 16**4]),
-        ("kuhn2", [3**3, 4**3]),
-        ("kuhn3_reduced", [180, 240, 256]),
-        ("shapley", [3, 3]),
-    ],
-)
-def test_strategies_of_the_reduced_strategic_form_are_counted(game: str, counts: list[int]) -> None:
-    assert conversion.strategy_counts(eqbench.load_game(game).sequence_form) == counts
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,6 @@ def test_points_that_gambit_wrongly_calls_equilibria_are_refuted() -> None:
     ("solver", "game", "budget", "reason", "detail", "left"),
     [
         ("enumpure", "matching_pennies", {}, "not_found", "", 0),
-        ("gnm", "kuhn2", {}, "not_found", "no more boundaries", 0),
         ("hp", "matching_pennies", {}, "failed", "Multiple best responses", 0),
         ("logit_path(end=100)", "kuhn2", {}, "limit", "lambda = 100", 1),
         ("logit_path", "kuhn2", {"target": 0.01}, "converged", "max regret reached", 1),
