@@ -58,7 +58,7 @@ def _openspiel(name: str, cls: str, summary: str) -> Entry:
 def _gambit(name: str, target: str, summary: str, *, default_row: bool = False) -> Entry:
     return _solver(
         f"gambit_{name}",
-        f"gambit:{target}",
+        f"gambit.methods:{target}",
         summary,
         requires=("pygambit",),
         default_row=default_row,

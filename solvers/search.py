@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from eqbench.model.profile import BehaviorProfile
-from eqbench.solver import Candidate, Monitor, Termination
+from eqbench.solver import Availability, Candidate, Monitor, Termination
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
@@ -18,6 +19,15 @@ MEBIBYTE = 2**20
 CLAIMED = 1e-9
 # The harness takes 1,024 candidates.
 MOST_CANDIDATES = 1000
+
+
+def importable(module: str, remedy: str) -> Availability:
+    """Whether a package can be imported; otherwise why it cannot, and how to install it."""
+    try:
+        import_module(module)
+    except ImportError as error:
+        return Availability("missing", f"{error}; {remedy}")
+    return Availability()
 
 
 class BudgetSpentError(Exception):

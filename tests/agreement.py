@@ -77,22 +77,3 @@ def matched_moves(tree: GameTree, node: int, state: Any) -> Iterator[tuple[int, 
         theirs = [probability for _, probability in state.chance_outcomes()]
         assert np.abs(tree.chance_probability[list(below)] - theirs).max() <= 1e-15
     yield from ((child, state.child(move)) for child, move in zip(below, moves, strict=True))
-
-
-def openspiel_decisions(tree: GameTree, root: Any) -> list[tuple[str, list[int]]]:
-    """OpenSpiel's text and actions for each information set, found by playing both through.
-
-    Asserts that the games are the same, node by node, and that each tells apart what the other
-    does.
-    """
-    found: dict[int, tuple[str, list[int]]] = {}
-    stack = [(0, root)]
-    while stack:
-        node, state = stack.pop()
-        infoset = int(tree.infoset[node])
-        if infoset >= 0:
-            decision = (state.information_state_string(), state.legal_actions())
-            assert found.setdefault(infoset, decision) == decision
-        stack += matched_moves(tree, node, state)
-    assert len({text for text, _ in found.values()}) == len(found) == tree.n_infosets
-    return [found[infoset] for infoset in range(tree.n_infosets)]

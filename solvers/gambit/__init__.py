@@ -1,34 +1,8 @@
-"""Gambit's methods for Nash equilibria, through pygambit, which is never required."""
+"""Gambit's methods for Nash equilibria, through pygambit, which is never required.
+
+:mod:`.methods` is the table of the methods, :class:`GambitGame` a game that has gone there.
+"""
 
 from .conversion import GambitGame, to_gambit
-from .methods import (
-    GNM,
-    HP,
-    IPA,
-    LCP,
-    LP,
-    EnumMixed,
-    EnumPoly,
-    EnumPure,
-    Liap,
-    Logit,
-    LogitPath,
-    Simpdiv,
-)
 
-__all__ = [
-    "GNM",
-    "HP",
-    "IPA",
-    "LCP",
-    "LP",
-    "EnumMixed",
-    "EnumPoly",
-    "EnumPure",
-    "GambitGame",
-    "Liap",
-    "Logit",
-    "LogitPath",
-    "Simpdiv",
-    "to_gambit",
-]
+__all__ = ["GambitGame", "to_gambit"]

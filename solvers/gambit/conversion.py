@@ -1,4 +1,4 @@
-"""Games and profiles to Gambit and back."""
+"""Games and profiles to Gambit and back, and how large a game is there."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from eqbench.model.profile import BehaviorProfile
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
+    from eqbench.model.sequence_form import SequenceForm
     from eqbench.model.tree import GameTree
 
 # How far the frequencies of an information set may sum from 1 before they are not rescaled.
@@ -43,32 +44,25 @@ class GambitGame:
     infosets: list[int]
 
     def behavior(self, profile: Any) -> BehaviorProfile:
-        """Behavior profile of a pygambit profile, exact if that is of rationals.
+        """Behavior profile of a pygambit profile or of a point on a logit path.
 
-        Mixed strategies become the behavior that plays alike. Where the own strategy never
-        comes, Gambit gives no frequencies, and they are uniform here. Rows that sum to 1 up to
-        rounding are rescaled: Gambit's logit path is off by some 1e-9.
+        It is exact if theirs is of rationals. Mixed strategies become the behavior that plays
+        alike. Where the own strategy never comes, Gambit gives no frequencies, and they are
+        uniform here. Rows that sum to 1 up to rounding are rescaled: Gambit's logit path is off
+        by some 1e-9.
 
         Raises
         ------
         ProfileError
             If what Gambit gives at an information set is no distribution.
         """
-        if hasattr(profile, "as_behavior"):
-            profile = profile.as_behavior()
-        return self._placed([value for player in profile for _, row in player for _, value in row])
-
-    def behavior_at(self, point: Any) -> BehaviorProfile:
-        """Behavior profile of a point on a logit path; raises as :meth:`behavior`.
-
-        On trees it is a flat sequence, which is read much faster than a profile.
-        """
-        if hasattr(point.profile, "as_behavior"):
-            return self.behavior(point.profile)
-        return self._placed([point[k] for k in range(self.tree.n_actions)])
-
-    def _placed(self, theirs: list[Any]) -> BehaviorProfile:
-        """Behavior profile of frequencies in Gambit's order."""
+        point, profile = profile, getattr(profile, "profile", profile)
+        strategic = hasattr(profile, "as_behavior")
+        if strategic or point is profile:
+            players = profile.as_behavior() if strategic else profile
+            theirs = [value for player in players for _, row in player for _, value in row]
+        else:  # points on trees are flat sequences, which are read much faster than profiles
+            theirs = [point[k] for k in range(self.tree.n_actions)]
         sizes, values = np.diff(self.tree.action_start).tolist(), iter(theirs)
         rows = {i: _distribution(list(islice(values, sizes[i]))) for i in self.infosets}
         ours = [value for i in range(len(rows)) for value in rows[i]]
@@ -81,15 +75,13 @@ class GambitGame:
         """pygambit's behavior profile, of rationals if the frequencies are known exactly."""
         from pygambit import Rational
 
-        if profile.exact is None:
-            values = profile.probabilities.tolist()
-        else:
-            values = [Rational(value) for value in profile.exact]
+        exact = profile.exact
+        values = profile.probabilities.tolist() if exact is None else list(map(Rational, exact))
         starts = self.tree.action_start.tolist()
         rows: list[list[Any]] = [[] for _ in self.tree.players]
         for i in self.infosets:
             rows[self.tree.infoset_player[i]].append(values[starts[i] : starts[i + 1]])
-        return self.game.mixed_behavior_profile(data=rows, rational=profile.exact is not None)
+        return self.game.mixed_behavior_profile(data=rows, rational=exact is not None)
 
 
 def to_gambit(game: Game) -> GambitGame:
@@ -113,10 +105,8 @@ def to_gambit(game: Game) -> GambitGame:
     return GambitGame(theirs, game.tree, _infosets_by_path(game.tree, theirs))
 
 
-@lru_cache(maxsize=1)  # preparing and solving both need it; only the last game is kept
-def converted(game: Game) -> GambitGame:
-    """As :func:`to_gambit`, once for each game; not to be changed by whoever gets it."""
-    return to_gambit(game)
+# Preparing and solving both need the last game, which is then not to be changed.
+converted = lru_cache(maxsize=1)(to_gambit)
 
 
 def _infosets_by_path(tree: GameTree, theirs: Any) -> list[int]:
@@ -149,3 +139,27 @@ def _distribution(row: list[Any]) -> list[Any]:
         clipped = [max(value, 0.0) for value in row]
         return [value / sum(clipped) for value in clipped]
     return row
+
+
+def strategy_counts(form: SequenceForm) -> list[int]:
+    """Number of strategies of each player in the reduced strategic form.
+
+    After a sequence, a player has a continuation for every combination of what can be done at
+    the information sets that may come next; what own moves exclude is not told apart.
+    """
+    after = [1] * form.n_sequences
+    for i in reversed(range(form.n_infosets)):
+        after[form.parent[i]] *= sum(after[form.block_start[i] : form.block_start[i + 1]])
+    return after[: form.n_players]
+
+
+def decisions_in_turn(form: SequenceForm) -> int:
+    """Most decisions that a player may have one after another, at least 1.
+
+    If no agent at a single information set gains more than r by deviating there, a player gains
+    at most r times this number, as long as everything is reached.
+    """
+    depth = np.zeros(form.n_sequences, dtype=np.int64)
+    for i, parent in enumerate(form.parent):
+        depth[form.block_start[i] : form.block_start[i + 1]] = depth[parent] + 1
+    return max(1, int(depth.max()))

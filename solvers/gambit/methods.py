@@ -2,25 +2,27 @@
 
 A class is a row: its name and its fields are those of the method and its options in Gambit, and
 the attributes below them are what differs from :class:`GambitMethod`, where all of the work is.
+What an option means stands in :data:`OPTIONS`, and from there in the docstrings of the classes.
 None of the lists of equilibria is claimed to be complete: poker games mostly have infinitely many
 equilibria, of which only some can be listed, and Gambit does not say whether a game has.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from inspect import signature
+from inspect import get_annotations, signature
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from eqbench.errors import GameFormatError, SpecError
 from eqbench.model.gambit_text import exact_payoffs
 from eqbench.solver import Availability, Termination, warm_up
 
-from .conversion import converted
+from ..search import importable
+from .conversion import converted, decisions_in_turn, strategy_counts
 from .run import Run
-from .sizes import decisions_in_turn, strategic_refusal
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,15 +33,29 @@ if TYPE_CHECKING:
 # Relative distance from the last lambda asked for within which the path has come there.
 ARRIVED = 1e-6
 
-# Tests of options, in words where they fail.
-_CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
-    **dict.fromkeys(
-        ("end", "first_step", "maxregret", "maxiter", "steps"),
-        (lambda value: value > 0, "a positive number"),
-    ),
-    "max_accel": (lambda value: value >= 1, "a number >= 1, for example 1.1"),
-    "end_lambda": (lambda value: value < 0, "a negative number"),
-    "stop_after": (lambda value: value >= 0, "a number >= 1, or 0 for no limit"),
+# Gambit lists the 82,097 strategies of three-player Kuhn poker in a second and 95 MiB, but what
+# follows grows with the square. A contingency of two-player Kuhn poker takes it 0.13 ms, one of
+# a larger game longer, so that more than these are a matter of many hours.
+MOST_STRATEGIES = 20_000
+MOST_CONTINGENCIES = 100_000_000
+
+# What an option is, a test of its values, and what they must be in words.
+_POSITIVE = (lambda value: value > 0, "a positive number")
+_LIMIT = (lambda value: value >= 0, "a number >= 1, or 0 for no limit")
+_ANY = (lambda value: True, "")
+OPTIONS: dict[str, tuple[str, Callable[[Any], bool], str]] = {
+    "rational": ("whether to compute with rationals, otherwise with floats", *_ANY),
+    "use_strategic": ("whether to use the strategic form, otherwise the tree", *_ANY),
+    "stop_after": ("most equilibria to look for, 0 for all", *_LIMIT),
+    "maxregret": ("regret that is accepted, as a share of the range of payoffs", *_POSITIVE),
+    "maxiter": ("most iterations of the minimization", *_POSITIVE),
+    "refine": ("factor by which the grid becomes finer", lambda value: value >= 2, "a number >= 2"),
+    "leash": ("most steps on one grid, 0 for no limit", *_LIMIT),
+    "end_lambda": ("bonus at which the path is left", lambda value: value < 0, "a number < 0"),
+    "steps": ("steps within a support; more are safer and slower", *_POSITIVE),
+    "end": ("lambda at which to stop, in units of one over payoff", *_POSITIVE),
+    "first_step": ("length of the first step along the path", *_POSITIVE),
+    "max_accel": ("largest growth of a step", lambda value: value >= 1, "a number >= 1"),
 }
 
 
@@ -63,39 +79,47 @@ class GambitMethod:
     exact: ClassVar[bool] = False
     without: ClassVar[Literal["failed", "limit", "not_found"]] = "failed"
 
+    def __init_subclass__(cls) -> None:
+        """Describe the options of a method in its docstring, where all solvers have theirs."""
+        options = get_annotations(cls)
+        if options:
+            lines = [f"{name} : {OPTIONS[name][0]}" for name in options]
+            cls.__doc__ = "\n    ".join([f"{cls.__doc__}", "Parameters", "----------", *lines])
+
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            accepts, wanted = _CHECKS.get(name, (lambda _: True, ""))
+            _, accepts, wanted = OPTIONS[name]
             if not accepts(value):
                 raise SpecError(f"{name}={value}; choose {wanted}")
 
-    @property
-    def strategic(self) -> bool:
-        """Whether the method works on the strategic form."""
-        return bool(vars(self).get("use_strategic", True))
-
     def availability(self) -> Availability:
         """Whether pygambit can be imported."""
-        try:
-            import pygambit  # noqa: F401
-        except ImportError as error:
-            remedy = "pip install 'eqbench[gambit]' (pygambit is GPL)"
-            return Availability("missing", f"{error}; {remedy}")
-        return Availability()
+        return importable("pygambit", "pip install 'eqbench[gambit]' (pygambit is GPL)")
 
     def supports(self, game: Game) -> bool | str:
         """True, or why the players, the payoffs or the size of the strategic form do not fit."""
-        name, players = f"gambit_{type(self).__name__.lower()}", game.tree.n_players
-        if self.two_players and players != 2:
-            return f"{name} solves two-player games; this game has {players}"
-        sums = {sum(row) for row in exact_payoffs(game.tree)} if self.constant_sum else ()
+        name, tree = f"gambit_{type(self).__name__.lower()}", game.tree
+        if self.two_players and tree.n_players != 2:
+            return f"{name} solves two-player games; this game has {tree.n_players}"
+        sums = {sum(row) for row in exact_payoffs(tree)} if self.constant_sum else ()
         if len(sums) > 1:
             return (
                 f"{name} solves two-player constant-sum games; here the payoffs sum to "
                 f"{float(min(sums)):.6g} up to {float(max(sums)):.6g} "
                 "(gambit_lcp solves such games)"
             )
-        return (self.strategic and strategic_refusal(game)) or True
+        # those without the option have no other form
+        strategic = vars(self).get("use_strategic", True)
+        counts = strategy_counts(game.sequence_form) if strategic else [1]
+        contingencies = math.prod(counts)
+        if sum(counts) <= MOST_STRATEGIES and contingencies <= MOST_CONTINGENCIES:
+            return True
+        return (
+            "the method works on the strategic form, and that of this game has "
+            f"{' x '.join(map(_digits, counts))} = {_digits(contingencies)} contingencies; at most "
+            f"{MOST_STRATEGIES:,} strategies and {MOST_CONTINGENCIES:,} contingencies are tried "
+            "(gambit_logit_path works on the tree)"
+        )
 
     def prepare(self, game: Game) -> None:
         """Convert the game to Gambit and compile what measures snapshots."""
@@ -128,7 +152,8 @@ class GambitMethod:
         """
         options = vars(self)
         if "maxregret" in options:
-            agents = 1 if self.strategic else decisions_in_turn(game.sequence_form)
+            tree = not options.get("use_strategic", True)
+            agents = decisions_in_turn(game.sequence_form) if tree else 1
             return float(options["maxregret"] * agents)
         return 0.0 if options.get("rational", self.exact) else None
 
@@ -160,7 +185,9 @@ class GambitMethod:
         """Hand over where a method stands that found nothing, if that is worth anything."""
 
 
-# -- Linear programs and complementarity for two players ------------------------------------------
+def _digits(count: int) -> str:
+    """A count in digits, or its order of magnitude where these would fill a line."""
+    return f"{count:,}" if count < 10**15 else f"about 10^{len(str(count)) - 1}"
 
 
 @dataclass(frozen=True)
@@ -169,11 +196,6 @@ class LP(GambitMethod):
 
     `pygambit.nash.lp_solve`, by default on the sequence form and in rationals: one equilibrium,
     exactly. It cannot be stopped but by killing it.
-
-    Parameters
-    ----------
-    rational : whether to compute with rationals, otherwise with floats
-    use_strategic : whether to use the strategic form
     """
 
     rational: bool = True
@@ -189,12 +211,6 @@ class LCP(GambitMethod):
     `pygambit.nash.lcp_solve`, in rationals by default. On the sequence form it finds one
     equilibrium, as Koller, Megiddo and von Stengel (1996) describe; on the strategic form all
     that paths of Lemke and Howson lead to, which need not be all that there are.
-
-    Parameters
-    ----------
-    rational : whether to compute with rationals, otherwise with floats
-    use_strategic : whether to use the strategic form
-    stop_after : most equilibria to look for in the strategic form, 0 for all accessible ones
     """
 
     rational: bool = True
@@ -216,9 +232,6 @@ class LCP(GambitMethod):
         return super()._call(run)
 
 
-# -- Enumeration ----------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class EnumPure(GambitMethod):
     """Gambit's search through all combinations of pure strategies.
@@ -235,10 +248,6 @@ class EnumMixed(GambitMethod):
     """Gambit's extreme equilibria of two-player games (Mangasarian 1964; Avis et al. 2010).
 
     `pygambit.nash.enummixed_solve`: those of which all others are mixtures, exactly by default.
-
-    Parameters
-    ----------
-    rational : whether to compute with rationals, otherwise with floats
     """
 
     rational: bool = True
@@ -253,14 +262,7 @@ class EnumPoly(GambitMethod):
     `pygambit.nash.enumpoly_solve`, on the tree unless told otherwise. Supports whose systems
     are singular are passed over, as are those on which it spends too many rectangles; how many
     is recorded.
-
     An iteration is a support.
-
-    Parameters
-    ----------
-    maxregret : regret up to which a point is accepted, as a share of the range of payoffs
-    stop_after : most equilibria to look for, 0 for all
-    use_strategic : whether to go through supports of the strategic form
     """
 
     maxregret: float = 1e-8
@@ -274,20 +276,12 @@ class EnumPoly(GambitMethod):
         return super()._call(run)
 
 
-# -- Minimization, subdivision and paths of mixed strategies --------------------------------------
-
-
 @dataclass(frozen=True)
 class Liap(GambitMethod):
     """Gambit's minimization of a Lyapunov function (McKelvey 1991).
 
     `pygambit.nash.liap_solve` from the strategies at equal weights. It may end in a local
     minimum that is no equilibrium, and it can be stopped only by killing it.
-
-    Parameters
-    ----------
-    maxregret : regret up to which a point is accepted, as a share of the range of payoffs
-    maxiter : most iterations of the minimization
     """
 
     maxregret: float = 1e-4
@@ -306,12 +300,6 @@ class Simpdiv(GambitMethod):
 
     `pygambit.nash.simpdiv_solve` from the strategies at equal weights, in rationals.
     An iteration is a refinement of the grid.
-
-    Parameters
-    ----------
-    maxregret : regret up to which a point is accepted, as a share of the range of payoffs
-    refine : factor by which the grid becomes finer, at least 2
-    leash : most steps on one grid, 0 for no limit
     """
 
     maxregret: float = 1e-7
@@ -321,13 +309,6 @@ class Simpdiv(GambitMethod):
     start = "rationals"
     without = "limit"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.refine < 2 or self.leash < 0:
-            raise SpecError(
-                f"refine={self.refine}, leash={self.leash}; choose refine >= 2 and leash >= 0"
-            )
-
 
 @dataclass(frozen=True)
 class GNM(GambitMethod):
@@ -336,11 +317,6 @@ class GNM(GambitMethod):
     `pygambit.nash.gnm_solve`, from a bonus on the first strategy of every player: the
     equilibria that its path comes through, often several and sometimes none.
     An iteration is a step along the path.
-
-    Parameters
-    ----------
-    end_lambda : size of the bonus, below 0, at which the path is left
-    steps : steps within a support; more are safer and slower
     """
 
     end_lambda: float = -10.0
@@ -364,18 +340,11 @@ class HP(GambitMethod):
 
     `pygambit.nash.hp_solve`, from the prior that gives all strategies equal weights.
     An iteration is a point on the path.
-
-    Parameters
-    ----------
-    maxregret : regret up to which a point is accepted, as a share of the range of payoffs
     """
 
     maxregret: float = 1e-8
 
     start = "floats"
-
-
-# -- The principal branch of logit quantal response equilibria ------------------------------------
 
 
 @dataclass(frozen=True)
@@ -385,15 +354,7 @@ class Logit(GambitMethod):
     `pygambit.nash.logit_solve`: the path of `gambit_logit_path` until the regret is small. It
     first looks for the range of all expected payoffs, over which nobody can stop it and which
     takes longer than minutes on three-player Kuhn poker.
-
     An iteration is a point on the path.
-
-    Parameters
-    ----------
-    maxregret : regret at which to stop, as a share of the range of payoffs
-    first_step : length of the first step along the path
-    max_accel : factor by which a step may be longer than the one before, at least 1
-    use_strategic : whether to follow the path of the strategic form instead
     """
 
     maxregret: float = 1e-8
@@ -415,15 +376,7 @@ class LogitPath(GambitMethod):
     over as an iterate. The path is left before `end` where a snapshot has the target's regret.
     Where rounding ends it early, Gambit returns the last point without a word; here that is
     `failed`.
-
     An iteration is a point on the path.
-
-    Parameters
-    ----------
-    end : lambda at which to stop, in units of one over payoff
-    first_step : length of the first step along the path
-    max_accel : factor by which a step may be longer than the one before, at least 1
-    use_strategic : whether to follow the path of the strategic form instead
     """
 
     end: float = 1e6
@@ -434,8 +387,7 @@ class LogitPath(GambitMethod):
     def _call(self, run: Run) -> Termination:
         from pygambit.qre import logit_solve_lambda
 
-        options = dict(vars(self))
-        options["event_callback"] = run.guarded(run.follow)
+        options = dict(vars(self), event_callback=run.guarded(run.follow))
         last = logit_solve_lambda(run.gambit.game, [options.pop("end")], **options)[-1]
         regret = run.leave(last.profile)
         reached = f"lambda = {last.lam:.6g}, max regret {regret:.3g}"

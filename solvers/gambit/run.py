@@ -9,29 +9,23 @@ from typing import TYPE_CHECKING, Any
 from eqbench.errors import ProfileError
 from eqbench.solver import Termination
 
-from .conversion import converted
-from .sizes import strategy_counts
+from ..search import BudgetSpentError, check_time
+from .conversion import converted, strategy_counts
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
-    from eqbench.model.profile import BehaviorProfile
     from eqbench.model.tree import FloatArray
     from eqbench.solver import Monitor
 
-# Beyond it, readers of JSON may lose digits.
-LARGEST_NUMBER = 2**53
-
-# Events that tell of a step, and where it led to. A snapshot of the last kind at the target
-# would end the path before its other equilibria.
-STEPS = ("SimpdivRefinementEvent", "IPAStepEvent", "HPStepEvent", "GNMStepEvent")
+# Events that tell of a step, most of them with where it led to.
+STEPS = (
+    *("EnumPolyCandidateSupportEvent", "LogitPathEvent", "SimpdivRefinementEvent"),
+    *("IPAStepEvent", "HPStepEvent", "GNMStepEvent"),
+)
 PASSED_OVER = {
     "EnumPolySingularSupportEvent": "singular_supports",
     "EnumPolyBudgetExceededSupportEvent": "abandoned_supports",
 }
-
-
-class BudgetSpentError(Exception):
-    """Raised in a callback, which is the only place where Gambit can be stopped."""
 
 
 class Run:
@@ -51,14 +45,13 @@ class Run:
         self._promised = None if promised is None else promised * game.tree.payoff_range
         self.found = 0
         self.last_event: Any = None
-        self._latest: Callable[[], FloatArray] | None = None
+        self._place: Any = None
         self._raised: BaseException | None = None
         self._chunks = monitor.chunks()
-        self._steps = self._end = 0
-        self._due = False
+        self._end, self._due = 0, False
         monitor.record(pygambit=metadata.version("pygambit"))
         counts = strategy_counts(game.sequence_form)
-        if max(counts) < LARGEST_NUMBER:
+        if max(counts) < 2**53:  # beyond it, readers of JSON may lose digits
             monitor.record(strategies=counts)
 
     def call(self, method: Callable[[Run], Any]) -> Any:
@@ -77,9 +70,8 @@ class Run:
                 return Termination("failed", f"Gambit: {error}")
             raise cause from error
         finally:
-            self.monitor.work = self._steps
-            if self._steps:  # many methods tell of none
-                self.monitor.record(steps=self._steps)
+            if self.monitor.work:  # many methods tell of no steps
+                self.monitor.record(steps=self.monitor.work)
 
     def guarded(self, work: Callable[[Any], None]) -> Callable[[Any], None]:
         """Callback for Gambit that keeps what `work` raises, of which Gambit keeps the text."""
@@ -94,37 +86,30 @@ class Run:
         return callback
 
     def follow(self, event: Any) -> None:
-        """Count a step, or a support that is passed over; of others only the last is kept."""
+        """Count a step, or a support that is passed over; of others only the last is kept.
+
+        Where a step led to becomes a snapshot if one is due, and may end the run at the target.
+        BudgetSpentError ends it after the last step allowed.
+        """
         self.last_event = event
         kind, statistics = type(event).__name__, self.monitor.statistics
         if kind in PASSED_OVER:
             statistics[PASSED_OVER[kind]] += 1
-        elif kind == "EnumPolyCandidateSupportEvent":
-            self._step()
-        elif kind == "LogitPathEvent":
-            point = event.qre
-            self.monitor.record(**{"lambda": point.lam})
-            self._step(lambda: self.gambit.behavior_at(point))
-        elif kind in STEPS:
-            self._step(lambda: self.gambit.behavior(event.profile), shown=kind != STEPS[-1])
-
-    def _step(
-        self, latest: Callable[[], BehaviorProfile] | None = None, *, shown: bool = True
-    ) -> None:
-        """Count a step of the method; BudgetSpentError if it was the last one allowed.
-
-        Parameters
-        ----------
-        latest : maker of the profile that it led to
-        shown : whether that becomes a snapshot when one is due, and may end the run at the target
-        """
-        self._steps += 1
-        self._latest = None if latest is None else lambda: latest().probabilities
-        if self._steps < self._end:
+        if kind not in STEPS:
             return
-        if self._due and shown and self._latest is not None:
-            self.monitor.snapshot(self._latest, work=self._steps)
-        self._next_chunk()
+        self._place = getattr(event, "qre", getattr(event, "profile", None))
+        if kind == "LogitPathEvent":
+            statistics["lambda"] = self._place.lam
+        self.monitor.work += 1
+        if self.monitor.work >= self._end:
+            # global Newton has further equilibria ahead, so that the target must not end it
+            if self._due and self._place is not None and kind != "GNMStepEvent":
+                self.monitor.snapshot(self._frequencies)
+            self._next_chunk()
+
+    def _frequencies(self) -> FloatArray:
+        """Frequencies (A,) where the last step led to."""
+        return self.gambit.behavior(self._place).probabilities
 
     def _next_chunk(self) -> None:
         chunk = next(self._chunks, None)
@@ -139,11 +124,10 @@ class Run:
         The regret claimed is the one that Gambit promises. If the method looks for many and
         time is up, BudgetSpentError ends it.
         """
-        self.monitor.work = self._steps
         self.monitor.candidate(self.gambit.behavior(profile), "equilibrium", self._promised)
         self.found += 1
-        if self.many and self.monitor.remaining_s <= 0:
-            raise BudgetSpentError
+        if self.many:
+            check_time(self.monitor)
 
     def leave(self, profile: Any) -> float:
         """Hand over where a method ended without an equilibrium; returns the max regret.
@@ -152,11 +136,10 @@ class Run:
         """
         behavior = self.gambit.behavior(profile)
         regret = float(self.gambit.profile(behavior).max_regret())
-        self.monitor.work = self._steps
         self.monitor.candidate(behavior, "iterate", regret)
         return regret
 
     def leave_latest(self) -> None:
         """Hand over where the method stands, if it has told."""
-        if self._latest is not None:
-            self.monitor.candidate(self._latest(), "iterate")
+        if self._place is not None:
+            self.monitor.candidate(self._frequencies(), "iterate")

@@ -5,37 +5,40 @@ An iteration is one of OpenSpiel's. The clock covers the tables that its solvers
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from eqbench.errors import SolverUnavailableError, UsageError
 from eqbench.solver import Availability
 
-from .matching import match
-from .policies import frequencies
+from ..search import importable
+from .matching import REMEDY, match
 
 if TYPE_CHECKING:
     import numpy as np
 
     from eqbench.model.game import Game
+    from eqbench.model.tree import FloatArray
     from eqbench.solver import Monitor, Termination
-
-# How to do one iteration, and the average policy after those that are done.
-Steps = tuple[Callable[[], Any], Callable[[], Any]]
 
 
 class Peer:
-    """What the four have in common: everything but the method."""
+    """What the four have in common: everything but the method.
+
+    Attributes
+    ----------
+    module : where OpenSpiel has its solver, which is named like the class
+    step : name of the method of that solver which does an iteration
+    """
+
+    deterministic: ClassVar[bool] = True
+    module: ClassVar[str] = "pyspiel"
+    step: ClassVar[str] = "evaluate_and_update_policy"
 
     def availability(self) -> Availability:
         """Whether OpenSpiel is installed."""
-        try:
-            import pyspiel  # noqa: F401
-        except ImportError as error:
-            reason = f"OpenSpiel ({error}); install it by: pip install 'eqbench[peers]'"
-            return Availability("missing", reason)
-        return Availability()
+        return importable("pyspiel", REMEDY)
 
     def supports(self, game: Game) -> bool | str:
         """True if OpenSpiel has the very game, otherwise how it differs."""
@@ -47,40 +50,38 @@ class Peer:
 
     def prepare(self, game: Game) -> None:
         """Import OpenSpiel and find out which of its information states is which."""
+        import_module(self.module)
         match(game)
 
     def solve(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> Termination:
         """Iterate until the budget or the target ends; hands over the average profile."""
         found = match(game)
-        step, average = self._begin(found.game, int(rng.integers(2**31)))
+        solver = self._solver(found.theirs, int(rng.integers(2**31)))
+        step = getattr(solver, self.step)
+
+        def average() -> FloatArray:
+            return found.frequencies(solver.average_policy())
+
         for start, count, due in monitor.chunks():
             for _ in range(count):
                 step()
             if due:
-                monitor.snapshot(lambda: frequencies(found, average()), work=start + count)
-        monitor.candidate(frequencies(found, average()), claim="average")
+                monitor.snapshot(average, work=start + count)
+        monitor.candidate(average(), claim="average")
         return monitor.termination()
 
-    def _begin(self, game: Any, seed: int) -> Steps:
-        """Set up a solver of OpenSpiel, by default the one named like this class."""
-        import pyspiel
-
-        solver = getattr(pyspiel, f"{type(self).__name__}Solver")(game)
-        return solver.evaluate_and_update_policy, solver.average_policy
+    def _solver(self, game: Any, seed: int) -> Any:
+        return getattr(import_module(self.module), f"{type(self).__name__}Solver")(game)
 
 
 @dataclass(frozen=True)
 class CFR(Peer):
     """Counterfactual regret minimization in OpenSpiel's C++ code (`CFRSolver`)."""
 
-    deterministic = True
-
 
 @dataclass(frozen=True)
 class CFRPlus(Peer):
     """CFR+ in OpenSpiel's C++ code (`CFRPlusSolver`)."""
-
-    deterministic = True
 
 
 @dataclass(frozen=True)
@@ -96,13 +97,14 @@ class ExternalSampling(Peer):
 
     averaging: Literal["simple", "full"] = "simple"
 
-    def _begin(self, game: Any, seed: int) -> Steps:
+    deterministic = False
+    step = "run_iteration"
+
+    def _solver(self, game: Any, seed: int) -> Any:
         import pyspiel
 
-        kinds = pyspiel.MCCFRAverageType
-        kind = kinds.SIMPLE if self.averaging == "simple" else kinds.FULL
-        solver = pyspiel.ExternalSamplingMCCFRSolver(game, seed, kind)
-        return solver.run_iteration, solver.average_policy
+        kind = getattr(pyspiel.MCCFRAverageType, self.averaging.upper())
+        return pyspiel.ExternalSamplingMCCFRSolver(game, seed, kind)
 
 
 @dataclass(frozen=True)
@@ -112,16 +114,5 @@ class XFP(Peer):
     Its class is `XFPSolver`. All players move together, beginning with uniform frequencies.
     """
 
-    deterministic = True
-
-    def prepare(self, game: Game) -> None:
-        """As the others; its module is imported here too."""
-        import open_spiel.python.algorithms.fictitious_play  # noqa: F401
-
-        super().prepare(game)
-
-    def _begin(self, game: Any, seed: int) -> Steps:
-        from open_spiel.python.algorithms.fictitious_play import XFPSolver
-
-        solver = XFPSolver(game)
-        return solver.iteration, solver.average_policy
+    module = "open_spiel.python.algorithms.fictitious_play"
+    step = "iteration"

@@ -14,18 +14,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from skp_solutions import Solution, load_solutions
+from skp_solutions import load_solutions
 from szafron_family import SUB_FAMILIES, member, random_member
 from three_player_kuhn import SKP_VARIABLES, skp_profile, szafron_profile
 
 import eqbench
-from eqbench.equilibria import (
-    Identifier,
-    Identity,
-    known_corners,
-    known_sets,
-    local_dimension,
-)
+from eqbench.equilibria import Identifier, Identity, known_corners, known_sets, local_dimension
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_from_json
@@ -161,7 +155,6 @@ def test_payoffs_of_the_family_are_as_published() -> None:
     """Szafron et al. 2013, Table 3: u1 = -(1/2 + beta)/24, u2 = -1/48, u3 = (1 + beta)/24."""
     half = F(1, 2)
     for known in known_sets(game("kuhn3")):
-        middle = known.name == "szafron:0<c11<1/2"
         chosen = {"b11": F(1, 8), "b21": F(1, 16), "c11": F(1, 4), "r23": F(1, 64)}
         chosen |= {"b32": half, "c33": F(1, 16), "c34": half}
         if known.name == "szafron:c11=0":
@@ -172,7 +165,7 @@ def test_payoffs_of_the_family_are_as_published() -> None:
         beta = F(1, 8)
         assert measured.payoffs == (-(half + beta) / 24, F(-1, 48), (1 + beta) / 24)
         assert known.payoffs(parameters) == measured.payoffs
-        assert middle == ("c11" in known.parameters)
+        assert ("c11" in known.parameters) == (known.name == "szafron:0<c11<1/2")
 
 
 POTS = {
@@ -190,24 +183,15 @@ def test_all_solutions_of_skp_are_told_apart(pot: str) -> None:
     here = [s for s in SOLUTIONS if s.end(0) <= value <= s.end(1)]
     assert [solution.name for solution in here] == names
     for solution in here:
-        for values in choices(solution, pot):
-            found = identify(skp(values, spec), spec)
+        choices = solution.choices(value, exact=False)
+        assert choices
+        for values in choices:
+            inside = {name: min(max(values[name], 0.0), 1.0) for name in SKP_VARIABLES}
+            found = identify(profile_from_json(game(spec).tree, skp_profile(inside)), spec)
             assert found.strict
             assert f"skp:{solution.name}" in (found.name, *found.also)
-            if len(values["free"]) and pot not in ("2", "3", "7/2", "5"):
+            if len(solution.free) and pot not in ("2", "3", "7/2", "5"):
                 assert found.name == f"skp:{solution.name}"
-
-
-def choices(solution: Solution, pot: str) -> list[dict[str, Any]]:
-    """Frequencies at all corners and the middle of the free ones, as floats."""
-    found = solution.choices(float(Fraction(pot)), exact=False)
-    assert found
-    return [values | {"free": solution.free} for values in found]
-
-
-def skp(values: dict[str, Any], spec: str) -> BehaviorProfile:
-    inside = {name: min(max(values[name], 0.0), 1.0) for name in SKP_VARIABLES}
-    return profile_from_json(game(spec).tree, skp_profile(inside))
 
 
 CONTINUA = {
@@ -223,26 +207,22 @@ def test_continua_transfer_utility_between_two_players(name: str) -> None:
     pot, parameter, (payer, indifferent, receiver), price = CONTINUA[name]
     spec = f"skp(pot={pot})"
     solution = next(solution for solution in SOLUTIONS if solution.name == name)
-    by_parameter: dict[Fraction, tuple[Fraction, ...]] = {}
-    dimensions = set()
+    payoffs, dimensions = {}, set()
     for values in solution.choices(Fraction(pot)):
         profile = profile_from_json(game(spec).tree, skp_profile(values))
-        assert f"skp:{name}" in (identify(profile, spec).name, *identify(profile, spec).also)
-        by_parameter[values[parameter]] = verify_exactly(game(spec).tree, profile).payoffs
-        found = local_dimension(game(spec), profile.probabilities)
-        assert found is not None
-        dimensions.add(found.on_path)
-    assert max(dimensions) == 1
-    low, high = min(by_parameter), max(by_parameter)
-    assert low < high
-    order = ("P1", "P2", "P3")
+        found = identify(profile, spec)
+        assert f"skp:{name}" in (found.name, *found.also)
+        payoffs[values[parameter]] = verify_exactly(game(spec).tree, profile).payoffs
+        dimension = local_dimension(game(spec), profile.probabilities)
+        dimensions.add(dimension and dimension.on_path)
+    assert dimensions in ({1}, {0, 1})
+    low, high = min(payoffs), max(payoffs)
     gained = [
         (after - before) / (high - low)
-        for before, after in zip(by_parameter[low], by_parameter[high], strict=True)
+        for before, after in zip(payoffs[low], payoffs[high], strict=True)
     ]
-    assert gained[order.index(payer)] == price
-    assert gained[order.index(indifferent)] == 0
-    assert gained[order.index(receiver)] == -price
+    expected = {payer: price, indifferent: 0, receiver: -price}
+    assert dict(zip(("P1", "P2", "P3"), gained, strict=True)) == expected
 
 
 @pytest.mark.parametrize("alpha", [F(0), F(1, 7), F(1, 3)])

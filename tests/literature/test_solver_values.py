@@ -19,11 +19,10 @@ def test_value_of_two_player_kuhn_poker_is_minus_one_eighteenth(solver: str) -> 
     payoffs = result.game.payoff_model().expected_payoffs(result.behavior)
     np.testing.assert_allclose(payoffs, [-1 / 18, 1 / 18], atol=1e-14)
     tree = result.game.tree
-    bet = {
-        card: result.behavior[tree.action_start[tree.infoset_of(0, f"{card}:")] + 1]
-        for card in (1, 3)
-    }
-    assert bet[1] == pytest.approx(bet[3] / 3, abs=1e-12)
+    lowest, highest = (
+        result.behavior[tree.action_start[tree.infoset_of(0, f"{card}:")] + 1] for card in (1, 3)
+    )
+    assert lowest == pytest.approx(highest / 3, abs=1e-12)
 
 
 @pytest.mark.parametrize(

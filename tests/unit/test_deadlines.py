@@ -30,6 +30,7 @@ from eqbench.harness.frames import (
 BEGIN = 1000.0
 LIMITS = Limits(setup_timeout_s=30.0, timeout_s=7.0, memory_bytes=10**6, threads=3)
 DONE = DoneFrame(reason="limit", detail="", memory_bytes=5, clocks=Clocks(1.0, 1.0, 0.5, 9))
+ERROR = ErrorFrame(type="", message="", traceback="", usage=False, memory=False, unavailable=False)
 REFUSED = RefusedFrame(status="unsupported", reason="three players")
 
 
@@ -145,81 +146,56 @@ def test_limits_are_those_that_are_documented() -> None:
     )
 
 
-def test_child_that_never_gets_ready_is_ended_when_its_set_up_is_over(clock: Clock) -> None:
-    child = Scripted(clock)
+READY = ReadyFrame()
+FLOOD = {4.0 + n / 100: at(n, 0.0) for n in range(1, 3000)}
+EARLY_FLOOD = {n / 100: READY for n in range(1, 2000)}
+# These are on their way when the child has gone.
+LATE = {1.0: READY, 1.02: at(1, 0.0), 1.04: DONE}
+# What a child sends and when it ends; what ends the watch, and when.
+WATCHED: dict[str, tuple[dict[float, Any], dict[str, Any], str, float]] = {
+    "never gets ready": ({}, {}, "setup timeout", 30.0),
+    "hangs": ({4.0: READY}, {}, "timeout", 12.0),
+    # the time of the monitor is added, up to the budget, and its newest clocks decide
+    "monitor took none": ({4.0: READY, 5.0: at(1, 0.0)}, {}, "timeout", 12.0),
+    "monitor took 2.5 s": ({4.0: READY, 5.0: at(1, 2.5)}, {}, "timeout", 14.5),
+    "monitor took 7 s": ({4.0: READY, 5.0: at(1, 7.0)}, {}, "timeout", 19.0),
+    "monitor took 50 s": ({4.0: READY, 5.0: at(1, 50.0)}, {}, "timeout", 19.0),
+    "says less then": ({4.0: READY, 5.0: at(1, 3), 6.0: at(2, 1.5)}, {}, "timeout", 13.5),
+    "gets ready again": ({4.0: READY, 8.0: READY, 11.0: READY}, {}, "timeout", 12.0),
+    "sends without end": ({4.0: READY} | FLOOD, {}, "timeout", 12.0),
+    "is done and ends": ({1.0: READY, 3.0: DONE}, {"ends": 4.9, "code": 3}, "exit", 4.9),
+    "is done but does not end": ({1.0: READY, 3.0: DONE}, {}, "exit", 5.0),
+    "is done when it has gone": (LATE, {"ends": 1.01, "code": 0}, "exit", 1.04),
+    "takes memory": ({}, {"growth": 1e5}, "memory", 10.0 + module.POLL_S),
+    "takes much at once": ({0.5: READY}, {"growth": 1e6}, "memory", 1.0 + module.POLL_S),
+    "sends and takes memory": (EARLY_FLOOD, {"growth": 1e6}, "memory", 1.0 + module.POLL_S),
+    "dies without a word": ({1.0: READY}, {"ends": 3.0, "code": -6}, "exit", 3.0 + module.POLL_S),
+}
+
+
+@pytest.mark.parametrize("name", WATCHED)
+def test_child_is_ended_in_time(clock: Clock, name: str) -> None:
+    messages, more, ended, now = WATCHED[name]
+    child = Scripted(clock, messages, **more)
     child.watch()
-    assert child.outcome.ended == "setup timeout"
-    assert child.now == pytest.approx(30.0, abs=0.01)
-
-
-def test_child_that_hangs_has_its_time_from_ready_on_and_a_grace(clock: Clock) -> None:
-    child = Scripted(clock, {4.0: ReadyFrame()})
-    child.watch()
-    assert (child.outcome.ended, child.outcome.ready) == ("timeout", True)
-    assert child.now == pytest.approx(4.0 + 7.0 + 1.0, abs=0.01)
-
-
-@pytest.mark.parametrize(
-    ("overhead_s", "more_s"), [(0.0, 0.0), (2.5, 2.5), (7.0, 7.0), (50.0, 7.0)]
-)
-def test_time_of_the_monitor_is_added_up_to_the_budget(
-    clock: Clock, overhead_s: float, more_s: float
-) -> None:
-    child = Scripted(clock, {4.0: ReadyFrame(), 5.0: at(1, overhead_s)})
-    child.watch()
-    assert child.outcome.ended == "timeout"
-    assert child.now == pytest.approx(4.0 + 7.0 + 1.0 + more_s, abs=0.01)
-
-
-def test_newest_clocks_decide_and_messages_without_any_change_nothing(clock: Clock) -> None:
-    error = ErrorFrame(
-        type="", message="", traceback="", usage=False, memory=False, unavailable=False
-    )
-    child = Scripted(clock, {4.0: ReadyFrame(), 5.0: at(1, 3.0), 6.0: at(2, 1.5)})
-    child.watch()
-    assert child.now == pytest.approx(4.0 + 7.0 + 1.0 + 1.5, abs=0.01)
-    child._take(error)
-    assert child.outcome.clocks == clocks(1.5, 2)
-
-
-def test_clock_of_a_child_does_not_start_again(clock: Clock) -> None:
-    child = Scripted(clock, {4.0: ReadyFrame(), 8.0: ReadyFrame(), 11.0: ReadyFrame()})
-    child.watch()
-    assert (child.outcome.ended, child.ready_at) == ("timeout", BEGIN + 4.0)
-    assert child.now == pytest.approx(12.0, abs=0.01)
-
-
-def test_child_that_sends_without_end_is_ended_all_the_same(clock: Clock) -> None:
-    flood = {4.0 + n / 100: at(n, 0.0) for n in range(1, 3000)}
-    child = Scripted(clock, {4.0: ReadyFrame()} | flood)
-    child.watch()
-    assert (child.outcome.ended, child.now) == ("timeout", pytest.approx(12.0, abs=0.02))
-    assert len(child.frames) == pytest.approx(801, abs=2)
-
-
-@pytest.mark.parametrize("growth", [1e5, 1e6])
-def test_child_that_takes_too_much_memory_is_ended_soon(clock: Clock, growth: float) -> None:
-    child = Scripted(clock, {0.5: ReadyFrame()}, growth=growth)
-    child.limits = Limits(setup_timeout_s=300, timeout_s=300, memory_bytes=10**6)
-    child.watch()
-    assert child.outcome.ended == "memory"
-    assert child.now == pytest.approx(1e6 / growth, abs=2 * module.POLL_S)
-    assert child.outcome.peak_memory_bytes == pytest.approx(1e6, abs=growth * 2 * module.POLL_S)
-
-
-def test_child_that_sends_without_end_is_ended_for_its_memory_all_the_same(clock: Clock) -> None:
-    messages = {at / 100: ReadyFrame() for at in range(1, 2000)}
-    child = Scripted(clock, messages, growth=1e6)
-    child.watch()
-    assert child.outcome.ended == "memory"
-    assert child.now < 2
+    assert child.outcome.ended == ended
+    assert child.now == pytest.approx(now, abs=0.02)
+    assert child.outcome.ready == (READY in messages.values())
+    assert child.outcome.last == (DONE if DONE in messages.values() else None)
+    assert child.outcome.exit_code == (more.get("code") if ended == "exit" else None)
+    assert child.descendants.said == ["kill"] * ("ends" in more), "whatever it leaves behind"
+    if ended == "memory":
+        growth = more["growth"]
+        assert child.outcome.peak_memory_bytes == pytest.approx(growth * child.now, rel=0.01)
+    sent = sum(BEGIN + time <= clock.now for time in messages)
+    assert len(child.frames) == pytest.approx(sent, abs=2)
 
 
 @pytest.mark.parametrize(("came_s", "outcome"), [(0.3, ("exit", DONE)), (50.0, ("timeout", None))])
 def test_when_an_answer_came_counts_and_not_when_it_is_looked_at(
     clock: Clock, came_s: float, outcome: tuple[str, Any]
 ) -> None:
-    messages = {0.1: ReadyFrame(), 0.2: at(1, 0.0), came_s: DONE}
+    messages = {0.1: READY, 0.2: at(1, 0.0), came_s: DONE}
     child = Scripted(clock, messages, ends=came_s + 0.1)
 
     def slow(frame: Frame) -> None:
@@ -230,18 +206,16 @@ def test_when_an_answer_came_counts_and_not_when_it_is_looked_at(
     assert (child.outcome.ended, child.outcome.last) == outcome
 
 
-def test_memory_is_looked_at_from_the_start_and_often(clock: Clock) -> None:
-    child = Scripted(clock)
+@pytest.mark.parametrize(("cost_s", "share"), [(0.0, 0.0), (0.1, 1 / 20)])
+def test_memory_is_looked_at_often_but_for_a_twentieth_of_the_time_at_most(
+    clock: Clock, cost_s: float, share: float
+) -> None:
+    child = Scripted(clock, cost_s=cost_s)
     child.watch()
-    assert child.descendants.looks[0] == 0.0
-    assert len(child.descendants.looks) == pytest.approx(30.0 / module.POLL_S, rel=0.05)
-
-
-def test_looking_through_slow_processes_takes_a_twentieth_of_the_time(clock: Clock) -> None:
-    child = Scripted(clock, cost_s=0.1)
-    child.watch()
-    assert child.outcome.ended == "setup timeout"
-    assert len(child.descendants.looks) * 0.1 / child.now == pytest.approx(1 / 20, rel=0.1)
+    looks = child.descendants.looks
+    assert (child.outcome.ended, looks[0]) == ("setup timeout", 0.0)
+    assert len(looks) * cost_s / child.now == pytest.approx(share, rel=0.1)
+    assert cost_s or len(looks) == pytest.approx(30.0 / module.POLL_S, rel=0.05)
 
 
 @pytest.mark.parametrize(
@@ -267,39 +241,6 @@ def test_limit_is_exceeded_beyond_it_and_the_gravest_one_is_named(
     assert child._exceeded(now, 50.0) == ended
 
 
-def test_child_that_is_done_has_a_moment_to_end_and_its_code_is_kept(clock: Clock) -> None:
-    child = Scripted(clock, {1.0: ReadyFrame(), 3.0: DONE}, ends=3.0 + 1.9, code=3)
-    child.watch()
-    assert (child.outcome.ended, child.outcome.last, child.outcome.exit_code) == ("exit", DONE, 3)
-    assert child.now == pytest.approx(4.9, abs=0.01)
-    assert child.descendants.said == ["kill"], "whatever it leaves behind"
-
-
-def test_child_that_is_done_but_does_not_end_is_not_waited_for(clock: Clock) -> None:
-    child = Scripted(clock, {1.0: ReadyFrame(), 3.0: DONE})
-    child.watch()
-    assert (child.outcome.ended, child.outcome.last, child.outcome.exit_code) == (
-        "exit",
-        DONE,
-        None,
-    )
-    assert child.now == pytest.approx(3.0 + 2.0, abs=0.01)
-
-
-def test_child_that_dies_without_a_word_is_noticed_soon(clock: Clock) -> None:
-    child = Scripted(clock, {1.0: ReadyFrame()}, ends=3.0, code=-6)
-    child.watch()
-    assert (child.outcome.ended, child.outcome.last, child.outcome.exit_code) == ("exit", None, -6)
-    assert child.now == pytest.approx(3.0, abs=2 * module.POLL_S)
-
-
-def test_message_that_is_on_its_way_when_a_child_has_gone_is_taken(clock: Clock) -> None:
-    child = Scripted(clock, {1.0: ReadyFrame(), 1.02: at(1, 0.0), 1.04: DONE}, ends=1.01)
-    child.watch()
-    assert child.outcome.last == DONE
-    assert [frame.kind for frame in child.frames] == ["ready", "snapshot", "done"]
-
-
 @pytest.mark.parametrize(
     ("error", "words"),
     [(DocumentError("`work` is -1"), "`work` is -1"), (ValueError("no magic"), "channel")],
@@ -307,52 +248,47 @@ def test_message_that_is_on_its_way_when_a_child_has_gone_is_taken(clock: Clock)
 def test_message_that_is_none_ends_the_child_at_once(
     clock: Clock, error: Exception, words: str
 ) -> None:
-    child = Scripted(clock, {1.0: ReadyFrame(), 2.0: error, 2.5: DONE})
+    child = Scripted(clock, {1.0: READY, 2.0: error, 2.5: DONE})
     child.watch()
     assert (child.outcome.ended, child.now) == ("garbled", 2.0)
     assert words in child.outcome.garbled == module._what_is_wrong(error)
 
 
-def test_what_comes_after_the_last_message_does_not_count(clock: Clock) -> None:
-    child = Scripted(clock)
-    for frame in (ReadyFrame(), DONE, at(100, 5.0), REFUSED):
-        child._take(frame)
-    assert child.frames == [ReadyFrame(), DONE]
-    assert (child.outcome.last, child.outcome.clocks) == (DONE, DONE.clocks)
-
-
-@pytest.mark.parametrize(("seen", "peak"), [(3, 5), (8, 8)])
-def test_peak_of_memory_is_the_larger_of_what_both_sides_saw(
-    clock: Clock, seen: int, peak: int
+@pytest.mark.parametrize(
+    ("last", "newest", "seen", "peak"),
+    [
+        (DONE, DONE.clocks, 3, 5),
+        (DONE, DONE.clocks, 8, 8),
+        (ERROR, clocks(2.0, 1), 8, 8),
+        (REFUSED, clocks(2.0, 1), 0, 0),
+    ],
+)
+def test_last_message_counts_with_its_clocks_and_memory_and_nothing_after_it(
+    clock: Clock, last: Frame, newest: Clocks, seen: int, peak: int
 ) -> None:
     child = Scripted(clock)
     child.outcome.peak_memory_bytes = seen
-    child._take(DONE)
+    for frame in (READY, at(1, 2.0), last, at(100, 5.0), READY, REFUSED):
+        child._take(frame)
+    assert child.frames == [READY, at(1, 2.0), last]
+    assert (child.outcome.last, child.outcome.clocks) == (last, newest)
     assert child.outcome.peak_memory_bytes == peak
-    refused = Scripted(clock)
-    refused._take(REFUSED)
-    assert (refused.outcome.last, refused.outcome.peak_memory_bytes) == (REFUSED, 0)
 
 
 @pytest.mark.parametrize(("ready_at", "setup_s", "solve_s"), [(None, 9.0, 0.0), (4.0, 4.0, 5.0)])
-def test_time_is_split_at_ready(
+def test_end_splits_the_time_closes_the_control_kills_what_is_left_and_takes_what_was_sent(
     clock: Clock, ready_at: float | None, setup_s: float, solve_s: float
 ) -> None:
-    child = Scripted(clock, ends=0.0)
+    child = Scripted(clock, ends=0.0, rest=[READY, at(3, 0.0)])
     child.ready_at = None if ready_at is None else BEGIN + ready_at
     clock.now += 9.0
     child.end()
     assert (child.outcome.setup_s, child.outcome.solve_s) == (setup_s, solve_s)
-
-
-def test_end_closes_the_control_kills_what_is_left_and_takes_what_was_sent(clock: Clock) -> None:
-    child = Scripted(clock, ends=0.0, rest=[ReadyFrame(), at(3, 0.0)])
-    child.end()
     with pytest.raises(OSError, match="Bad file descriptor"):
         os.fstat(child.control)
     assert child.descendants.said == ["kill"]
     assert [frame.kind for frame in child.frames] == ["ready", "snapshot"]
-    assert child.now < 0.1
+    assert child.now < 9.1
 
 
 def test_keeper_that_does_not_end_has_its_relatives_looked_up_and_killed(clock: Clock) -> None:
@@ -363,25 +299,17 @@ def test_keeper_that_does_not_end_has_its_relatives_looked_up_and_killed(clock: 
     assert child.now == pytest.approx(module.KEEPER_S, abs=0.01)
 
 
-def test_reader_gives_messages_in_order_then_nothing() -> None:
+def test_reader_gives_messages_in_order_and_ends_with_the_pipe() -> None:
     receiver, sender = os.pipe()
     reader = _Reader(receiver)
     assert reader.next(0.01) is None
-    for frame in (ReadyFrame(), REFUSED):
+    for frame in (READY, REFUSED, DONE):
         write_frame(sender, frame)
-    assert (reader.next(60), reader.next(60)) == (ReadyFrame(), REFUSED)
-    os.close(sender)
-    assert reader.rest() == []
-
-
-def test_reader_ends_with_the_pipe() -> None:
-    receiver, sender = os.pipe()
-    reader = _Reader(receiver)
-    write_frame(sender, REFUSED)
+    assert (reader.next(60), reader.next(60)) == (READY, REFUSED)
     os.close(sender)
     reader._thread.join(60)
     assert not reader._thread.is_alive()
-    assert reader.rest() == [REFUSED]
+    assert reader.rest() == [DONE]
 
 
 def test_reader_hands_over_what_is_wrong_with_bytes_that_are_no_message() -> None:
@@ -400,7 +328,7 @@ def test_reader_does_not_wait_for_a_stranger_who_holds_the_pipe_open(
     monkeypatch.setattr(module, "EXIT_S", 0.2)
     receiver, sender = os.pipe()
     reader, over = _Reader(receiver), threading.Event()
-    write_frame(sender, ReadyFrame())
+    write_frame(sender, READY)
 
     def chatter() -> None:
         with suppress(BrokenPipeError):
@@ -411,7 +339,7 @@ def test_reader_does_not_wait_for_a_stranger_who_holds_the_pipe_open(
     stranger.start()
     frames = reader.rest()
     over.set()
-    assert frames[0] == ReadyFrame()
-    assert chatty or frames == [ReadyFrame()]
+    assert frames[0] == READY
+    assert chatty or frames == [READY]
     with pytest.raises(OSError, match="Bad file descriptor"):
         os.fstat(receiver)

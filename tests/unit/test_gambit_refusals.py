@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 
 import pytest
 
 import eqbench
+from eqbench.errors import SpecError
 from eqbench.registry import default_registry
 from eqbench.solver import availability_of, obstacle_of, refusal_of
 
-sizes = importlib.import_module("eqbench.solvers.gambit.sizes")
 SOLVERS = [e.name for e in default_registry().solvers() if e.name.startswith("gambit_")]
-STRATEGIC = [
-    "gambit_enumpure",
-    "gambit_liap",
-    "gambit_simpdiv",
-    "gambit_gnm",
-    "gambit_ipa",
-    "gambit_hp",
-    "gambit_logit(use_strategic=true)",
-    "gambit_logit_path(use_strategic=true)",
-    "gambit_enumpoly(use_strategic=true)",
-]
+ALWAYS_STRATEGIC = ["enumpure", "liap", "simpdiv", "gnm", "ipa", "hp"]
+OPTIONAL = ["logit", "logit_path", "enumpoly"]
+TOO_LARGE = "6,561 x 10,000 x 65,536 = 4,299,816,960,000 contingencies"
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -33,10 +24,8 @@ def test_missing_pygambit_is_said_and_nothing_is_run(
     monkeypatch.setitem(sys.modules, "pygambit", None)  # then importing it fails
     instance = eqbench.load_solver(solver)
     assert availability_of(instance).state == "missing"
-    obstacle = obstacle_of(instance, eqbench.load_game("kuhn2"))
-    assert obstacle is not None
-    assert obstacle[0] == "unavailable"
-    assert "eqbench[gambit]" in obstacle[1]
+    status, reason = obstacle_of(instance, eqbench.load_game("kuhn2")) or ("", "")
+    assert (status, "eqbench[gambit]" in reason) == ("unavailable", True)
 
 
 def test_two_of_gambits_methods_are_default_rows() -> None:
@@ -45,38 +34,37 @@ def test_two_of_gambits_methods_are_default_rows() -> None:
 
 
 @pytest.mark.parametrize(
-    ("game", "counts"),
+    ("solver", "refused", "reason", "taken"),
     [
-        # a strategy of P1 with one card: bet, or check and answer three situations
-        ("kuhn3", [9**4, 10**4, 16**4]),
-        ("kuhn2", [3**3, 4**3]),
-        ("kuhn3_reduced", [180, 240, 256]),
-        ("shapley", [3, 3]),
+        *(("lp", game, "two-player games", "kuhn2") for game in ("jordan", "kuhn3")),
+        ("lcp", "jordan", "two-player games", "battle_of_sexes"),
+        ("enummixed", "jordan", "two-player games", "kuhn2"),
+        ("lp", "battle_of_sexes", "payoffs sum to 0 up to 3", "kuhn2"),
+        *((solver, "kuhn3", TOO_LARGE, "kuhn3_reduced") for solver in ALWAYS_STRATEGIC),
+        *((f"{s}(use_strategic=true)", "kuhn3", TOO_LARGE, "kuhn3_reduced") for s in OPTIONAL),
     ],
 )
-def test_strategies_of_the_reduced_strategic_form_are_counted(game: str, counts: list[int]) -> None:
-    assert sizes.strategy_counts(eqbench.load_game(game).sequence_form) == counts
+def test_games_that_a_method_is_not_for_are_refused(
+    solver: str, refused: str, reason: str, taken: str
+) -> None:
+    instance = eqbench.load_solver(f"gambit_{solver}")
+    assert reason in (refusal_of(instance, eqbench.load_game(refused)) or "")
+    assert refusal_of(instance, eqbench.load_game(taken)) is None
 
 
-@pytest.mark.parametrize("solver", STRATEGIC)
-def test_strategic_form_that_does_not_fit_is_refused_with_its_size(solver: str) -> None:
-    refusal = refusal_of(eqbench.load_solver(solver), eqbench.load_game("kuhn3"))
-    assert refusal is not None
-    assert "6,561 x 10,000 x 65,536 = 4,299,816,960,000 contingencies" in refusal
-    assert refusal_of(eqbench.load_solver(solver), eqbench.load_game("kuhn3_reduced")) is None
+@pytest.mark.parametrize("solver", OPTIONAL)
+def test_methods_on_trees_take_large_games(solver: str) -> None:
+    assert refusal_of(eqbench.load_solver(f"gambit_{solver}"), eqbench.load_game("kuhn3")) is None
 
 
 @pytest.mark.parametrize(
-    ("solver", "game", "reason"),
+    "spec",
     [
-        ("gambit_lp", "jordan", "two-player games"),
-        ("gambit_lcp", "jordan", "two-player games"),
-        ("gambit_enummixed", "jordan", "two-player games"),
-        ("gambit_lp", "battle_of_sexes", "payoffs sum to 0 up to 3"),
+        *("liap(maxregret=0)", "liap(maxiter=0)", "simpdiv(refine=1)", "simpdiv(leash=-1)"),
+        *("gnm(end_lambda=0)", "gnm(steps=0)", "logit(first_step=0)", "logit(max_accel=0.9)"),
+        *("logit_path(end=0)", "enumpoly(stop_after=-1)", "lcp(stop_after=2)"),
     ],
 )
-def test_games_that_a_method_is_not_for_are_refused(solver: str, game: str, reason: str) -> None:
-    refusal = refusal_of(eqbench.load_solver(solver), eqbench.load_game(game))
-    assert refusal is not None
-    assert reason in refusal
-    assert refusal_of(eqbench.load_solver(solver), eqbench.load_game("kuhn2")) is None
+def test_options_out_of_range_are_refused(spec: str) -> None:
+    with pytest.raises(SpecError, match=r"gambit_\w+: \w+=-?[\d.]+"):
+        eqbench.load_solver(f"gambit_{spec}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import sys
 from pathlib import Path
@@ -21,6 +22,7 @@ from eqbench.errors import (
 from eqbench.registry import default_registry
 
 pyspiel = pytest.importorskip("pyspiel", reason="OpenSpiel is not installed")
+kuhn_poker = importlib.import_module("open_spiel.python.games.kuhn_poker")
 
 REFUSED = [
     ("kuhn_poke", SpecError, "did you mean kuhn_poker"),
@@ -118,104 +120,45 @@ def test_labels_are_information_states_and_action_texts() -> None:
     assert set(tree.infoset_actions) == {("Pass", "Bet")}
 
 
-class Odd(pyspiel.Game):  # type: ignore[misc]
-    """A coin with odd probabilities, then actions whose texts are the same."""
-
-    def __init__(self, parameters: Any = None) -> None:
-        info = pyspiel.GameInfo(
-            num_distinct_actions=2,
-            max_chance_outcomes=2,
-            num_players=1,
-            min_utility=0.0,
-            max_utility=1.0,
-            utility_sum=None,
-            max_game_length=1,
-        )
-        super().__init__(ODD, info, {})
-
-    def new_initial_state(self) -> OddState:
-        return OddState(self)
+# Probabilities of the first card and of the second.
+ODD = {3: (0.1234567891011, 0.4, 0.4765432108989), 2: (0.5, 0.5)}
 
 
-class OddState(pyspiel.State):  # type: ignore[misc]
-    chances = (0.1234567891011, 0.8765432108989)
+def dealt(chances: dict[int, tuple[float, ...]]) -> Any:
+    """`chance_outcomes` of Kuhn poker with these probabilities."""
 
-    def __init__(self, game: Any) -> None:
-        super().__init__(game)
-        self.moves: list[int] = []
+    def chance_outcomes(state: Any) -> list[tuple[int, float]]:
+        left = sorted({0, 1, 2} - set(state.cards))
+        return list(zip(left, chances[len(left)], strict=True))
 
-    def current_player(self) -> int:
-        players = (pyspiel.PlayerId.CHANCE, 0, pyspiel.PlayerId.TERMINAL)
-        return players[len(self.moves)]
-
-    def chance_outcomes(self) -> list[tuple[int, float]]:
-        return list(enumerate(self.chances))
-
-    def _legal_actions(self, player: int) -> list[int]:
-        return [0, 1]
-
-    def _apply_action(self, action: int) -> None:
-        self.moves.append(action)
-
-    def _action_to_string(self, player: int, action: int) -> str:
-        return "go"
-
-    def information_state_string(self, player: int = 0) -> str:
-        return str(self.moves)
-
-    def is_terminal(self) -> bool:
-        return len(self.moves) == 2
-
-    def returns(self) -> list[float]:
-        return [float(sum(self.moves))]
-
-    def __str__(self) -> str:
-        return str(self.moves)
+    return chance_outcomes
 
 
-ODD = pyspiel.GameType(
-    short_name="eqbench_odd",
-    long_name="odd",
-    dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
-    chance_mode=pyspiel.GameType.ChanceMode.EXPLICIT_STOCHASTIC,
-    information=pyspiel.GameType.Information.IMPERFECT_INFORMATION,
-    utility=pyspiel.GameType.Utility.GENERAL_SUM,
-    reward_model=pyspiel.GameType.RewardModel.TERMINAL,
-    max_num_players=1,
-    min_num_players=1,
-    provides_information_state_string=True,
-    provides_information_state_tensor=False,
-    provides_observation_string=False,
-    provides_observation_tensor=False,
-    parameter_specification={},
-)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def registered() -> None:
-    pyspiel.register_game(ODD, Odd)
-
-
-def test_equal_action_texts_get_numbers_and_odd_chances_stay_floats() -> None:
-    game = game_of("eqbench_odd")
+def test_equal_action_texts_get_numbers_and_odd_chances_stay_floats(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(kuhn_poker.KuhnPokerState, "chance_outcomes", dealt(ODD))
+    monkeypatch.setattr(kuhn_poker.KuhnPokerState, "_action_to_string", lambda *_: "go")
+    monkeypatch.setattr(kuhn_poker.KuhnPokerGame, "__module__", "of_somebody_else")
+    game = game_of("python_kuhn_poker")
     tree = game.build()
     assert set(tree.infoset_actions) == {("go (0)", "go (1)")}
     assert not tree.exact
     assert tree.payoffs.exact
-    assert tree.chance_probability[1:3].tolist() == list(OddState.chances)
+    assert tree.chance_probability[1:4].tolist() == list(ODD[3])
     assert game.cache_key() == "", "its code may change without a new version of OpenSpiel"
 
 
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
-        ("chances", (0.5, 0.25), "must sum to 1"),
-        ("is_terminal", lambda state: state.moves[9], "index out of range"),
+        ("chance_outcomes", dealt(ODD | {2: (0.5, 0.25)}), "must sum to 1"),
+        ("is_terminal", lambda state: state.cards[9], "index out of range"),
     ],
 )
 def test_game_that_fails_on_the_way_is_refused(
     monkeypatch: pytest.MonkeyPatch, name: str, value: Any, words: str
 ) -> None:
-    monkeypatch.setattr(OddState, name, value)
-    with pytest.raises(GameFormatError, match=rf"openspiel:eqbench_odd.*{words}"):
-        game_of("eqbench_odd").build()
+    monkeypatch.setattr(kuhn_poker.KuhnPokerState, name, value)
+    with pytest.raises(GameFormatError, match=rf"openspiel:python_kuhn_poker.*{words}"):
+        game_of("python_kuhn_poker").build()
