@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from flint import fmpq, fmpq_mpoly, fmpq_mpoly_ctx, fmpq_poly
 
+from .cases import ABOVE, EVEN, Gaps, Node
 from .elimination import Elimination, System, bounds, used
 from .polytope import (
     Affine,
@@ -23,7 +24,6 @@ from .polytope import (
     value_at,
     vertices,
 )
-from .search import ABOVE, EVEN, Gaps, Node
 
 PointKey = tuple[Hashable, ...]
 

@@ -11,9 +11,9 @@ from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree
 from eqbench.solver import Candidate, Claim, Monitor, Termination
 
+from .cases import ABOVE, BELOW, EVEN, Gaps, Node, binary_sets, value_gaps
 from .pieces import Piece, maximal, pieces_of
 from .polytope import Point, to_fraction
-from .search import ABOVE, BELOW, EVEN, Gaps, Node, binary_sets, value_gaps
 
 # The harness takes 1,024 candidates.
 MOST_POINTS = 1000

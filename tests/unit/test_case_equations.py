@@ -13,7 +13,7 @@ flint = pytest.importorskip("flint", reason="python-flint is not installed")
 elimination = importlib.import_module("eqbench.solvers.case_enumeration.elimination")
 pieces = importlib.import_module("eqbench.solvers.case_enumeration.pieces")
 polytope = importlib.import_module("eqbench.solvers.case_enumeration.polytope")
-search = importlib.import_module("eqbench.solvers.case_enumeration.search")
+cases = importlib.import_module("eqbench.solvers.case_enumeration.cases")
 
 fmpq, fmpq_mpoly_ctx, fmpq_poly = flint.fmpq, flint.fmpq_mpoly_ctx, flint.fmpq_poly
 CONTEXT = fmpq_mpoly_ctx.get([f"f{k}" for k in range(4)], flint.Ordering.lex)
@@ -46,8 +46,8 @@ def covers(system: Any, point: tuple[fmpq, ...]) -> bool:
 def solved(*equations: Any) -> tuple[list[Any], bool]:
     """Pieces of the unit cube on which equations hold, and whether these are all solutions."""
     even = tuple(equations) + (0 * X,) * (4 - len(equations))
-    node = search.Node([search.EVEN] * 4, [fmpq(0)] * 4, [ONE] * 4, [])
-    return pieces.pieces_of(node, search.Gaps(CONTEXT, even), check)
+    node = cases.Node([cases.EVEN] * 4, [fmpq(0)] * 4, [ONE] * 4, [])
+    return pieces.pieces_of(node, cases.Gaps(CONTEXT, even), check)
 
 
 def extents(piece: Any) -> list[tuple[float, float]]:
