@@ -39,7 +39,7 @@ class System:
 
 def used(polynomial: fmpq_mpoly) -> list[int]:
     """Variables that occur, in ascending order."""
-    return [k for k, degree in enumerate(polynomial.degrees()) if degree]
+    return [k for k, degree in enumerate(polynomial.degrees()) if degree > 0]
 
 
 def coefficients(polynomial: fmpq_mpoly, variable: int) -> dict[int, fmpq_mpoly]:
