@@ -21,11 +21,20 @@ MOST_TERMS = 200
 
 @dataclass(frozen=True)
 class Step:
-    """An eliminated variable: ``slope * variable + constant = 0``, the slope not zero."""
+    """An eliminated variable, and the equation that is linear in it, its slope not zero."""
 
     variable: int
-    slope: fmpq_mpoly
-    constant: fmpq_mpoly
+    equation: fmpq_mpoly
+
+    @property
+    def slope(self) -> fmpq_mpoly:
+        """Coefficient of the variable in the equation."""
+        return self.equation.derivative(self.variable)
+
+    @property
+    def constant(self) -> fmpq_mpoly:
+        """The rest of the equation."""
+        return self.equation - self.slope * self.equation.context().gen(self.variable)
 
 
 @dataclass(frozen=True)
@@ -42,13 +51,11 @@ def used(polynomial: fmpq_mpoly) -> list[int]:
     return [k for k, degree in enumerate(polynomial.degrees()) if degree > 0]
 
 
-def coefficients(polynomial: fmpq_mpoly, variable: int) -> dict[int, fmpq_mpoly]:
-    """Coefficients of the powers of a variable."""
-    parts: dict[int, dict[tuple[int, ...], fmpq]] = {}
-    for powers, coefficient in polynomial.to_dict().items():
-        rest = (*powers[:variable], 0, *powers[variable + 1 :])
-        parts.setdefault(powers[variable], {})[rest] = coefficient
-    return {power: polynomial.context().from_dict(part) for power, part in parts.items()}
+def leading(polynomial: fmpq_mpoly, variable: int) -> fmpq_mpoly:
+    """Coefficient of the highest power of a variable."""
+    for power in range(polynomial.degrees()[variable], 0, -1):
+        polynomial = polynomial.derivative(variable) / power
+    return polynomial
 
 
 def bounds(polynomial: fmpq_mpoly, low: Sequence[fmpq], high: Sequence[fmpq]) -> tuple[fmpq, fmpq]:
@@ -143,28 +150,26 @@ class Elimination:
         for i, equation in enumerate(equations):
             for k in used(equation):
                 if equation.degrees()[k] == 1:
-                    slope = coefficients(equation, k)[1]
+                    slope = equation.derivative(k)
                     effort = 0 if slope.is_constant() else 1 if self._is_definite(slope) else 2
                     choices.append((effort, len(equation), i, k))
         return min(choices)[2:] if choices else None
 
     def _eliminate(self, system: System, i: int, variable: int) -> Iterator[System]:
         """Solve equation i for a variable; where its coefficient vanishes, apart."""
-        parts = coefficients(system.equations[i], variable)
-        step = Step(variable, parts[1], parts.get(0, 0 * parts[1]))
+        step = Step(variable, system.equations[i])
         rest = system.equations[:i] + system.equations[i + 1 :]
         nonzero = system.nonzero
         if not (step.slope.is_constant() or self._is_definite(step.slope)):
             equations = (step.slope, step.constant, *rest)
             yield from self.solve(replace(system, equations=equations))
             nonzero = (*nonzero, step.slope)
-        yield from self.solve(
-            System(
-                tuple(_eliminated(equation, step) for equation in rest),
-                tuple(_eliminated(known, step) for known in nonzero),
-                (*system.steps, step),
-            )
-        )
+        # with a resultant the variable goes, and a power of the slope comes as a factor
+        without = [
+            tuple(step.equation.resultant(polynomial, variable) for polynomial in polynomials)
+            for polynomials in (rest, nonzero)
+        ]
+        yield from self.solve(System(*without, (*system.steps, step)))
 
     def _divide(self, system: System, i: int, j: int, variable: int) -> Iterator[System]:
         """Replace equation i by its pseudo-remainder modulo equation j of lower degree."""
@@ -172,16 +177,15 @@ class Elimination:
         rest = tuple(e for k, e in enumerate(system.equations) if k not in (i, j))
         power = dividend.context().gens()[variable]
         degree = divisor.degrees()[variable]
-        leading = coefficients(divisor, variable)[degree]
+        first = leading(divisor, variable)
         nonzero = system.nonzero
-        if not (leading.is_constant() or self._is_definite(leading)):
-            tail = divisor - leading * power**degree
-            yield from self.solve(replace(system, equations=(leading, tail, dividend, *rest)))
-            nonzero = (*nonzero, leading)
+        if not (first.is_constant() or self._is_definite(first)):
+            tail = divisor - first * power**degree
+            yield from self.solve(replace(system, equations=(first, tail, dividend, *rest)))
+            nonzero = (*nonzero, first)
         while dividend.degrees()[variable] >= degree and not _is_too_long(dividend):
-            top = dividend.degrees()[variable]
-            factor = coefficients(dividend, variable)[top] * power ** (top - degree)
-            dividend = leading * dividend - factor * divisor
+            factor = leading(dividend, variable) * power ** (dividend.degrees()[variable] - degree)
+            dividend = first * dividend - factor * divisor
         equations = (dividend, divisor, *rest)
         yield from self.solve(replace(system, equations=equations, nonzero=nonzero))
 
@@ -203,13 +207,3 @@ def _pair_choice(equations: Polynomials) -> tuple[int, int, int] | None:
             (degree, terms, j), (larger, more, i) = having[:2]
             choices.append((degree + larger, terms + more, i, j, variable))
     return min(choices)[2:] if choices else None
-
-
-def _eliminated(polynomial: fmpq_mpoly, step: Step) -> fmpq_mpoly:
-    """The polynomial without the variable of a step, times a power of the slope."""
-    parts = coefficients(polynomial, step.variable)
-    degree = max(parts, default=0)
-    total = 0 * polynomial
-    for power, part in parts.items():
-        total += part * (-step.constant) ** power * step.slope ** (degree - power)
-    return total
