@@ -107,10 +107,11 @@ class Node:
     gaps: list[BoxedGap]
 
     @classmethod
-    def root(cls, gaps: Sequence[fmpq_mpoly]) -> Node:
-        """The node with everything open."""
+    def root(cls, gaps: Sequence[fmpq_mpoly]) -> Node | None:
+        """The node of which no case is chosen, with all that follows; None if it is empty."""
         n = len(gaps)
-        return cls([OPEN] * n, [ZERO] * n, [ONE] * n, [BoxedGap.of(gap) for gap in gaps])
+        node = cls([OPEN] * n, [ZERO] * n, [ONE] * n, [BoxedGap.of(gap) for gap in gaps])
+        return node if node._settle(set(range(n))) else None
 
     @property
     def open(self) -> list[int]:
@@ -126,10 +127,6 @@ class Node:
         node = Node(self.cases[:], self.low[:], self.high[:], self.gaps[:])
         changed: set[int] = set()
         return node if node._decide(k, case, changed) and node._settle(changed) else None
-
-    def settled(self) -> Node | None:
-        """This node with all that follows from its cases and box; None if it is empty."""
-        return self if self._settle(set(range(len(self.cases)))) else None
 
     def _decide(self, k: int, case: int, changed: set[int]) -> bool:
         self.cases[k] = case
@@ -198,37 +195,27 @@ def binary_sets(tree: GameTree) -> list[int]:
     return [i for i, actions in enumerate(tree.infoset_actions) if len(actions) == 2]
 
 
-@dataclass(frozen=True, eq=False)
-class Gaps:
-    """Value gaps of the n information sets with two actions.
-
-    Attributes
-    ----------
-    context : of the polynomials
-        Its variables are the n frequencies of action 1.
-    polynomials : n polynomials with rational coefficients
-        The counterfactual value of action 1 less that of action 0: the owner's payoff,
-        weighted with chance and with the moves of the others on the whole path, but with the
-        owner's moves only from the information set on. Every frequency has degree at most 1.
-    """
-
-    context: fmpq_mpoly_ctx
-    polynomials: tuple[fmpq_mpoly, ...]
+def frequencies(count: int) -> tuple[fmpq_mpoly, ...]:
+    """Variables of the polynomials: frequencies of action 1."""
+    return fmpq_mpoly_ctx.get([f"f{k}" for k in range(count)], Ordering.lex).gens()
 
 
-def value_gaps(tree: GameTree, check: Callable[[], None]) -> Gaps:
+def value_gaps(tree: GameTree, check: Callable[[], None]) -> tuple[fmpq_mpoly, ...]:
     """Value gaps of an exact tree with at most two actions at every information set.
 
-    `check` is called at every node and may raise to break off.
+    That is, for each set with two actions, the counterfactual value of action 1 less that of
+    action 0: the owner's payoff, weighted with chance and with the moves of the others on the
+    whole path, but with the owner's moves only from the information set on. Every frequency has
+    degree at most 1. `check` is called at every node and may raise to break off.
     """
     sets = binary_sets(tree)
-    context = fmpq_mpoly_ctx.get([f"f{k}" for k in range(len(sets))], Ordering.lex)
-    gaps = dict.fromkeys(sets, context.constant(0))
+    by_set = dict(zip(sets, frequencies(len(sets)), strict=True))
+    steps, reach = _reaches(tree, by_set, check)
+    gaps = {i: 0 * frequency for i, frequency in by_set.items()}
     parent, mover, infoset = tree.parent.tolist(), tree.player.tolist(), tree.infoset.tolist()
-    steps, reach = _reaches(tree, dict(zip(sets, context.gens(), strict=True)), context, check)
     table, denominator = tree.payoffs.rational()
     values = {
-        node: [context.constant(fmpq(int(payoff), int(denominator))) for payoff in row]
+        node: [fmpq(int(payoff), int(denominator)) for payoff in row]
         for node, row in zip(tree.terminals.tolist(), table.tolist(), strict=True)
     }
     for node in range(tree.n_nodes - 1, 0, -1):
@@ -237,28 +224,24 @@ def value_gaps(tree: GameTree, check: Callable[[], None]) -> Gaps:
         if infoset[above] in gaps:
             part = reach[above][mover[above]] * own[mover[above]]
             gaps[infoset[above]] += part if tree.move[node] else -part
-        sums = values.setdefault(above, [context.constant(0)] * tree.n_players)
+        sums = values.setdefault(above, [ZERO] * tree.n_players)
         values[above] = [a + steps[node] * b for a, b in zip(sums, own, strict=True)]
-    return Gaps(context, tuple(gaps.values()))
+    return tuple(gaps.values())
 
 
 def _reaches(
-    tree: GameTree,
-    frequencies: dict[int, fmpq_mpoly],
-    context: fmpq_mpoly_ctx,
-    check: Callable[[], None],
+    tree: GameTree, frequencies: dict[int, fmpq_mpoly], check: Callable[[], None]
 ) -> tuple[list[fmpq_mpoly], list[list[fmpq_mpoly]]]:
     """By node, the probability of the move to it, and by player that of all others' moves to it."""
-    one = context.constant(1)
-    steps, reach = [one], [[one] * tree.n_players]
+    steps, reach = [ONE], [[ONE] * tree.n_players]
     for node in range(1, tree.n_nodes):
         check()
-        above, step = tree.parent[node], one
+        above, step = tree.parent[node], ONE
         mover, infoset = tree.player[above], int(tree.infoset[above])
         if mover == CHANCE:
-            step = context.constant(fmpq(int(tree.chance[node]), int(tree.chance_denominator)))
+            step = fmpq(int(tree.chance[node]), int(tree.chance_denominator))
         elif infoset in frequencies:
-            step = frequencies[infoset] if tree.move[node] else one - frequencies[infoset]
+            step = frequencies[infoset] if tree.move[node] else 1 - frequencies[infoset]
         steps.append(step)
         reach.append([x if player == mover else x * step for player, x in enumerate(reach[above])])
     return steps, reach

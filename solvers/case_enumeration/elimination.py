@@ -8,7 +8,7 @@ small games need: what it cannot finish is reported as unresolved.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from flint import fmpq, fmpq_mpoly
@@ -20,30 +20,15 @@ MOST_TERMS = 200
 
 
 @dataclass(frozen=True)
-class Step:
-    """An eliminated variable, and the equation that is linear in it, its slope not zero."""
-
-    variable: int
-    equation: fmpq_mpoly
-
-    @property
-    def slope(self) -> fmpq_mpoly:
-        """Coefficient of the variable in the equation."""
-        return self.equation.derivative(self.variable)
-
-    @property
-    def constant(self) -> fmpq_mpoly:
-        """The rest of the equation."""
-        return self.equation - self.slope * self.equation.context().gen(self.variable)
-
-
-@dataclass(frozen=True)
 class System:
-    """Equations that remain, polynomials known to be nonzero, and what was eliminated."""
+    """Equations that remain, polynomials known to be nonzero, and what was eliminated.
+
+    That is, in order: a variable, and the equation that is linear in it, its slope not zero.
+    """
 
     equations: Polynomials
     nonzero: Polynomials = ()
-    steps: tuple[Step, ...] = ()
+    steps: tuple[tuple[int, fmpq_mpoly], ...] = ()
 
 
 def used(polynomial: fmpq_mpoly) -> list[int]:
@@ -156,38 +141,40 @@ class Elimination:
         return min(choices)[2:] if choices else None
 
     def _eliminate(self, system: System, i: int, variable: int) -> Iterator[System]:
-        """Solve equation i for a variable; where its coefficient vanishes, apart."""
-        step = Step(variable, system.equations[i])
+        """Solve equation i for a variable in which it is linear."""
+        equation = system.equations[i]
         rest = system.equations[:i] + system.equations[i + 1 :]
-        nonzero = system.nonzero
-        if not (step.slope.is_constant() or self._is_definite(step.slope)):
-            equations = (step.slope, step.constant, *rest)
-            yield from self.solve(replace(system, equations=equations))
-            nonzero = (*nonzero, step.slope)
-        # with a resultant the variable goes, and a power of the slope comes as a factor
-        without = [
-            tuple(step.equation.resultant(polynomial, variable) for polynomial in polynomials)
+        nonzero = yield from self._apart(system, equation, variable, rest)
+        # with a resultant the variable goes, and a power of its coefficient comes as a factor
+        rest, nonzero = (
+            tuple(equation.resultant(polynomial, variable) for polynomial in polynomials)
             for polynomials in (rest, nonzero)
-        ]
-        yield from self.solve(System(*without, (*system.steps, step)))
+        )
+        yield from self.solve(System(rest, nonzero, (*system.steps, (variable, equation))))
 
     def _divide(self, system: System, i: int, j: int, variable: int) -> Iterator[System]:
         """Replace equation i by its pseudo-remainder modulo equation j of lower degree."""
         dividend, divisor = system.equations[i], system.equations[j]
         rest = tuple(e for k, e in enumerate(system.equations) if k not in (i, j))
-        power = dividend.context().gens()[variable]
-        degree = divisor.degrees()[variable]
-        first = leading(divisor, variable)
-        nonzero = system.nonzero
-        if not (first.is_constant() or self._is_definite(first)):
-            tail = divisor - first * power**degree
-            yield from self.solve(replace(system, equations=(first, tail, dividend, *rest)))
-            nonzero = (*nonzero, first)
+        nonzero = yield from self._apart(system, divisor, variable, (dividend, *rest))
+        power, degree = dividend.context().gen(variable), divisor.degrees()[variable]
         while dividend.degrees()[variable] >= degree and not _is_too_long(dividend):
             factor = leading(dividend, variable) * power ** (dividend.degrees()[variable] - degree)
-            dividend = first * dividend - factor * divisor
+            dividend = leading(divisor, variable) * dividend - factor * divisor
         equations = (dividend, divisor, *rest)
         yield from self.solve(replace(system, equations=equations, nonzero=nonzero))
+
+    def _apart(
+        self, system: System, equation: fmpq_mpoly, variable: int, others: Polynomials
+    ) -> Generator[System, None, Polynomials]:
+        """Solve where the leading coefficient vanishes; return what is nonzero elsewhere."""
+        first = leading(equation, variable)
+        if self._is_definite(first):
+            return system.nonzero
+        power = equation.context().gen(variable) ** equation.degrees()[variable]
+        equations = (first, equation - first * power, *others)
+        yield from self.solve(replace(system, equations=equations))
+        return (*system.nonzero, first)
 
 
 def _is_too_long(polynomial: fmpq_mpoly) -> bool:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
-from flint import fmpq, fmpq_mpoly, fmpq_mpoly_ctx, fmpq_poly
+from flint import fmpq, fmpq_mpoly, fmpq_poly
 
 from eqbench.model.polytope import Point, value_at, vertices
 
 from .algebraic import Root, key, number, real_roots
-from .cases import ABOVE, EVEN, Gaps, Node
+from .cases import ABOVE, EVEN, Node, frequencies
 from .elimination import Elimination, System, bounds, used
 
 
@@ -51,22 +51,24 @@ def maximal(pieces: Sequence[Piece]) -> list[Piece]:
     return kept
 
 
-def pieces_of(node: Node, gaps: Gaps, check: Callable[[], None]) -> tuple[list[Piece], bool]:
+def pieces_of(
+    node: Node, gaps: Sequence[fmpq_mpoly], check: Callable[[], None]
+) -> tuple[list[Piece], bool]:
     """Closures of the polytopes of equilibria in a node without open cases.
 
     The second value says whether these are all equilibria there. Otherwise some are on no
     polytope over any field Q(alpha) that was found, or it could not be told that none are.
     """
-    fixed = {k: low for k, low in enumerate(node.low) if low == node.high[k]}
-    names = {f"f{k}": value for k, value in fixed.items()}
-    signed = list(zip(gaps.polynomials, node.cases, strict=True))
-    even = tuple(gap.subs(names) for gap, case in signed if case == EVEN)
+    ends = zip(frequencies(len(gaps)), node.low, node.high, strict=True)
+    values = [gen if low < high else low + 0 * gen for gen, low, high in ends]
+    signed = list(zip(gaps, node.cases, strict=True))
+    even = tuple(gap.compose(*values) for gap, case in signed if case == EVEN)
     positive = [gap if case == ABOVE else -gap for gap, case in signed if case != EVEN]
     found: list[Piece] = []
     is_complete = True
     for system in Elimination(node.low, node.high, check).solve(System(even)):
         try:
-            chart = Chart.of(system, fixed, gaps.context)
+            chart = Chart.of(system, values)
             if chart is not None and is_solution(chart, even):
                 found += _pieces_on(chart, node, positive, check)
         except CurvedError:
@@ -178,8 +180,12 @@ class Chart:
     values: list[fmpq_mpoly]
 
     @classmethod
-    def of(cls, system: System, fixed: dict[int, fmpq], context: fmpq_mpoly_ctx) -> Chart | None:
+    def of(cls, system: System, frequencies: Sequence[fmpq_mpoly]) -> Chart | None:
         """Chart of what the elimination left, or None if that has no solution.
+
+        Parameters
+        ----------
+        frequencies : as polynomials: constants and variables
 
         Raises
         ------
@@ -190,17 +196,16 @@ class Chart:
             raise CurvedError
         relation = next(iter(system.equations), None)
         alpha = [] if relation is None else used(relation)
-        dependent = [step.variable for step in system.steps] + alpha
-        free = [k for k in range(context.nvars()) if k not in fixed and k not in dependent]
-        values = [
-            fixed.get(k, variable) + 0 * variable for k, variable in enumerate(context.gens())
-        ]
+        dependent = [variable for variable, _ in system.steps] + alpha
+        values = list(frequencies)
+        free = [k for k in range(len(values)) if used(values[k]) and k not in dependent]
         chart = cls(relation, alpha[0] if alpha else -1, free, dependent, values)
-        for step in reversed(system.steps):
-            slope, constant = chart.put_in(step.slope), chart.put_in(step.constant)
+        for variable, equation in reversed(system.steps):
+            equation = chart.put_in(equation)
+            slope = equation.derivative(variable)
             if slope.is_zero():
                 return None
-            values[step.variable] = chart._quotient(-constant, slope)
+            values[variable] = chart._quotient(slope * values[variable] - equation, slope)
         return chart
 
     @property

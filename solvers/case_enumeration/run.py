@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from fractions import Fraction
 from functools import partial
 
-from flint import fmpq
+from flint import fmpq, fmpq_mpoly
 
 from eqbench.model.polytope import Point
 from eqbench.model.profile import BehaviorProfile
@@ -16,7 +16,7 @@ from eqbench.solver import Candidate, Claim, Monitor, Termination
 
 from ..search import MOST_CANDIDATES, BudgetSpentError, check_budget, check_time
 from .algebraic import rational
-from .cases import ABOVE, BELOW, EVEN, Gaps, Node, binary_sets, value_gaps
+from .cases import ABOVE, BELOW, EVEN, Node, binary_sets, value_gaps
 from .pieces import Piece, key_of, maximal, pieces_of
 
 
@@ -29,7 +29,8 @@ class Run:
     nodes, leaves : visited nodes, and those of them without open cases
     unresolved : leaves whose equilibria are not all known
     pieces : found so far, faces of others included
-    pending : nodes still to be visited: parent, information set and its case (None at the root)
+    gaps : value gaps, once they are computed
+    pending : of each node still to be visited, its number of cases, and how to make it
     """
 
     def __init__(self, tree: GameTree, monitor: Monitor) -> None:
@@ -39,7 +40,8 @@ class Run:
         self.cases = 3 ** len(self.sets)
         self.nodes = self.leaves = self.unresolved = 0
         self.pieces: list[Piece] = []
-        self.pending: list[tuple[Node, tuple[int, int] | None]] = []
+        self.gaps: tuple[fmpq_mpoly, ...] = ()
+        self.pending: list[tuple[int, Callable[[], Node | None]]] = [(self.cases, self._root)]
 
     def finish(self) -> Termination:
         """Search, hand over what was found, and say how it ended."""
@@ -67,32 +69,30 @@ class Run:
     def _explore(self) -> tuple[int, str]:
         """Search to the end or as far as the budget goes; cases not reached, and why not."""
         try:
-            gaps = value_gaps(self.tree, self.check)
-            self.pending.append((Node.root(gaps.polynomials), None))
             while self.pending:
                 check_budget(self.monitor)
-                self._visit(gaps)
+                self._visit(self.pending[-1][1]())
         except BudgetSpentError as error:
-            if not self.pending:
-                return self.cases, str(error)
-            return sum(3 ** (len(node.open) - bool(way)) for node, way in self.pending), str(error)
+            return sum(cases for cases, _ in self.pending), str(error)
         return 0, ""
 
-    def _visit(self, gaps: Gaps) -> None:
-        """Draw the conclusions of the last pending node, and solve it or branch on it."""
-        parent, way = self.pending[-1]
-        node = parent.settled() if way is None else parent.child(*way)
+    def _root(self) -> Node | None:
+        self.gaps = value_gaps(self.tree, self.check)
+        return Node.root(self.gaps)
+
+    def _visit(self, node: Node | None) -> None:
+        """Solve a node or branch on it, unless nothing satisfies its conditions."""
         self.nodes += 1
         self.monitor.work = self.nodes
         if node is not None and not node.open:
-            self._solve_leaf(node, gaps)
+            self._solve_leaf(node)
         self.pending.pop()  # not before: a node that was broken off is still open
         if node is not None and node.open:
-            k = node.next_open()
-            self.pending += [(node, (k, case)) for case in (EVEN, ABOVE, BELOW)]
+            k, cases = node.next_open(), 3 ** (len(node.open) - 1)
+            self.pending += [(cases, partial(node.child, k, case)) for case in (EVEN, ABOVE, BELOW)]
 
-    def _solve_leaf(self, node: Node, gaps: Gaps) -> None:
-        found, is_complete = pieces_of(node, gaps, self.check)
+    def _solve_leaf(self, node: Node) -> None:
+        found, is_complete = pieces_of(node, self.gaps, self.check)
         self.leaves += 1
         self.unresolved += not is_complete
         if found and not self.pieces:
