@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 from flint import Ordering, fmpq, fmpq_mpoly, fmpq_mpoly_ctx
 from numpy.typing import NDArray
 
+from eqbench.model.inspection import moves_to
 from eqbench.model.tree import CHANCE, GameTree
 
 from .elimination import used
@@ -206,42 +208,30 @@ def value_gaps(tree: GameTree, check: Callable[[], None]) -> tuple[fmpq_mpoly, .
     That is, for each set with two actions, the counterfactual value of action 1 less that of
     action 0: the owner's payoff, weighted with chance and with the moves of the others on the
     whole path, but with the owner's moves only from the information set on. Every frequency has
-    degree at most 1. `check` is called at every node and may raise to break off.
+    degree at most 1. `check` is called at every terminal and may raise to break off.
     """
     sets = binary_sets(tree)
     by_set = dict(zip(sets, frequencies(len(sets)), strict=True))
-    steps, reach = _reaches(tree, by_set, check)
     gaps = {i: 0 * frequency for i, frequency in by_set.items()}
-    parent, mover, infoset = tree.parent.tolist(), tree.player.tolist(), tree.infoset.tolist()
-    table, denominator = tree.payoffs.rational()
-    values = {
-        node: [fmpq(int(payoff), int(denominator)) for payoff in row]
-        for node, row in zip(tree.terminals.tolist(), table.tolist(), strict=True)
-    }
-    for node in range(tree.n_nodes - 1, 0, -1):
-        check()
-        above, own = parent[node], values.pop(node)
-        if infoset[above] in gaps:
-            part = reach[above][mover[above]] * own[mover[above]]
-            gaps[infoset[above]] += part if tree.move[node] else -part
-        sums = values.setdefault(above, [ZERO] * tree.n_players)
-        values[above] = [a + steps[node] * b for a, b in zip(sums, own, strict=True)]
-    return tuple(gaps.values())
-
-
-def _reaches(
-    tree: GameTree, frequencies: dict[int, fmpq_mpoly], check: Callable[[], None]
-) -> tuple[list[fmpq_mpoly], list[list[fmpq_mpoly]]]:
-    """By node, the probability of the move to it, and by player that of all others' moves to it."""
-    steps, reach = [ONE], [[ONE] * tree.n_players]
+    chance = [ONE]
     for node in range(1, tree.n_nodes):
+        above, weight = tree.parent[node], ONE
+        if tree.player[above] == CHANCE:
+            weight = fmpq(int(tree.chance[node]), int(tree.chance_denominator))
+        chance.append(chance[above] * weight)
+    table, denominator = tree.payoffs.rational()
+    for leaf, payoffs in zip(tree.terminals.tolist(), table.tolist(), strict=True):
         check()
-        above, step = tree.parent[node], ONE
-        mover, infoset = tree.player[above], int(tree.infoset[above])
-        if mover == CHANCE:
-            step = fmpq(int(tree.chance[node]), int(tree.chance_denominator))
-        elif infoset in frequencies:
-            step = frequencies[infoset] if tree.move[node] else 1 - frequencies[infoset]
-        steps.append(step)
-        reach.append([x if player == mover else x * step for player, x in enumerate(reach[above])])
-    return steps, reach
+        decisions = [
+            (i, move, by_set[i] if move else 1 - by_set[i])
+            for i, move in reversed(moves_to(tree, leaf))
+            if i in by_set
+        ]
+        for player, payoff in enumerate(payoffs):
+            own = [decision for decision in decisions if tree.infoset_player[decision[0]] == player]
+            others = (factor for i, _, factor in decisions if tree.infoset_player[i] != player)
+            part = prod(others, start=chance[leaf] * fmpq(int(payoff), int(denominator)))
+            for i, move, factor in own:
+                gaps[i] += part if move else -part
+                part *= factor
+    return tuple(gaps.values())
