@@ -8,28 +8,30 @@ by narrowing the interval that isolates alpha until the interval of values exclu
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
 
 from flint import fmpq, fmpq_mat, fmpq_poly
 
 
+@dataclass(eq=False)
 class Root:
     """A real root alpha of an irreducible polynomial.
 
-    Parameters
+    Attributes
     ----------
     modulus : minimal polynomial of alpha, up to a factor
     low, high : ends of an interval with this root and no other
         It is narrowed whenever a sign asks for it; no result depends on how far.
     """
 
-    def __init__(self, modulus: fmpq_poly, low: fmpq, high: fmpq) -> None:
-        self.modulus, self.low, self.high = modulus, low, high
-        self._rises = modulus(high) > 0
+    modulus: fmpq_poly
+    low: fmpq
+    high: fmpq
 
     def narrow(self) -> None:
         """Halve the interval."""
         middle = (self.low + self.high) / 2
-        if (self.modulus(middle) > 0) == self._rises:
+        if (self.modulus(middle) > 0) == (self.modulus(self.high) > 0):
             self.high = middle
         else:
             self.low = middle
@@ -74,36 +76,14 @@ class Algebraic:
 
     def __float__(self) -> float:
         """The nearest float."""
-        return next(
-            float(least) for least, most in self._enclosures() if float(least) == float(most)
-        )
-
-    @property
-    def minimal_key(self) -> Hashable:
-        """Integer coefficients of the minimal polynomial, and the rank among its real roots."""
-        ((minimal, _),) = self._characteristic().factor()[1]
-        roots = real_roots(minimal)
-        near = (
-            [rank for rank, root in enumerate(roots) if root.low <= most and least <= root.high]
-            for least, most in self._enclosures()
-        )
-        coefficients = tuple(int(c) for c in minimal.numer().coeffs())
-        return coefficients, *next(ranks for ranks in near if len(ranks) == 1)
+        ends = (map(float, bounds) for bounds in self.enclosures())
+        return next(least for least, most in ends if least == most)
 
     def _sign(self) -> int:
-        if not self:
-            return 0
-        return next(
-            1 if least > 0 else -1 for least, most in self._enclosures() if least > 0 or most < 0
-        )
+        signs = (1 if least > 0 else -(most < 0) for least, most in self.enclosures())
+        return next(filter(None, signs)) if self else 0
 
-    def _characteristic(self) -> fmpq_poly:
-        """Characteristic polynomial of the multiplication with this number: a power of its own."""
-        degree = self.root.modulus.degree()
-        powers = (self.polynomial.left_shift(i) % self.root.modulus for i in range(degree))
-        return fmpq_mat([[power[i] for i in range(degree)] for power in powers]).charpoly()
-
-    def _enclosures(self) -> Iterator[tuple[fmpq, fmpq]]:
+    def enclosures(self) -> Iterator[tuple[fmpq, fmpq]]:
         """Ever narrower bounds, by Horner's scheme on the interval of alpha."""
         while True:
             least = most = fmpq(0)
@@ -127,9 +107,25 @@ def rational(value: fmpq | Algebraic) -> fmpq | None:
 
 
 def key(value: fmpq | Algebraic) -> Hashable:
-    """What a number shares with no other real number, whatever field it is given in."""
-    exact = rational(value)
-    return value.minimal_key if exact is None else exact
+    """What a number shares with no other real number, whatever field it is given in.
+
+    A rational itself; otherwise the integer coefficients of its minimal polynomial, and its
+    rank among the real roots of that.
+    """
+    if (exact := rational(value)) is not None:
+        return exact
+    modulus = value.root.modulus
+    products = [value.polynomial.left_shift(i) % modulus for i in range(modulus.degree())]
+    matrix = fmpq_mat([[product[i] for i in range(modulus.degree())] for product in products])
+    # the characteristic polynomial of a multiplication is a power of the minimal polynomial
+    ((minimal, _),) = matrix.charpoly().factor()[1]
+    roots = real_roots(minimal)
+    near = (
+        [rank for rank, root in enumerate(roots) if root.low <= most and least <= root.high]
+        for least, most in value.enclosures()
+    )
+    coefficients = tuple(int(c) for c in minimal.numer().coeffs())
+    return coefficients, *next(ranks for ranks in near if len(ranks) == 1)
 
 
 def real_roots(polynomial: fmpq_poly) -> list[Root]:

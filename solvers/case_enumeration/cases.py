@@ -1,9 +1,8 @@
 """Branch and prune over the cases of all information sets.
 
-Each information set with two actions is in exactly one of three cases at a profile in which
-it is played best: `BELOW`, frequency 0 and a negative value gap; `ABOVE`, frequency 1 and a
-positive one; `EVEN`, any frequency and a gap of zero. A node of the search has decided some of
-them and keeps a box with all profiles that its cases allow.
+A node of the search has decided some of them and keeps a box with all profiles that its cases
+allow: frequency 0 and a negative value gap (`BELOW`), frequency 1 and a positive one (`ABOVE`),
+any frequency and a gap of zero (`EVEN`).
 """
 
 from __future__ import annotations
@@ -133,9 +132,8 @@ class Node:
     def _decide(self, k: int, case: int, changed: set[int]) -> bool:
         self.cases[k] = case
         changed.add(k)
-        if case == BELOW:
-            return self._restrict(k, ZERO, ZERO, changed)
-        return case == EVEN or self._restrict(k, ONE, ONE, changed)
+        value = {BELOW: ZERO, ABOVE: ONE}.get(case)
+        return value is None or self._restrict(k, value, value, changed)
 
     def _restrict(self, k: int, low: fmpq, high: fmpq, changed: set[int]) -> bool:
         """Intersect the interval of frequency k; False if nothing remains."""
@@ -228,10 +226,10 @@ def value_gaps(tree: GameTree, check: Callable[[], None]) -> tuple[fmpq_mpoly, .
             if i in by_set
         ]
         for player, payoff in enumerate(payoffs):
-            own = [decision for decision in decisions if tree.infoset_player[decision[0]] == player]
             others = (factor for i, _, factor in decisions if tree.infoset_player[i] != player)
             part = prod(others, start=chance[leaf] * fmpq(int(payoff), int(denominator)))
-            for i, move, factor in own:
-                gaps[i] += part if move else -part
-                part *= factor
+            for i, move, factor in decisions:
+                if tree.infoset_player[i] == player:
+                    gaps[i] += part if move else -part
+                    part *= factor
     return tuple(gaps.values())

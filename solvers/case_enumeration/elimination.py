@@ -55,19 +55,19 @@ def bounds(polynomial: fmpq_mpoly, low: Sequence[fmpq], high: Sequence[fmpq]) ->
     return least, most
 
 
+@dataclass(frozen=True)
 class Elimination:
     """Solves systems whose solutions are looked for in one box.
 
-    Parameters
+    Attributes
     ----------
     low, high : ends of the box
     check : called at every step; may raise to break off
     """
 
-    def __init__(
-        self, low: Sequence[fmpq], high: Sequence[fmpq], check: Callable[[], None]
-    ) -> None:
-        self._low, self._high, self._check = low, high, check
+    low: Sequence[fmpq]
+    high: Sequence[fmpq]
+    check: Callable[[], None]
 
     def solve(self, system: System) -> Iterator[System]:
         """Systems that have all solutions of the given one in the box between them.
@@ -75,7 +75,7 @@ class Elimination:
         Each has no equation left, or an irreducible one in a single variable; any others
         are unresolved. Solutions of a system need not solve the given one.
         """
-        self._check()
+        self.check()
         if any(polynomial.is_zero() for polynomial in system.nonzero):
             return
         if any(map(_is_too_long, system.equations)):
@@ -108,7 +108,7 @@ class Elimination:
         )
 
     def _is_definite(self, polynomial: fmpq_mpoly) -> bool:
-        least, most = bounds(polynomial, self._low, self._high)
+        least, most = bounds(polynomial, self.low, self.high)
         return least > 0 or most < 0
 
     def _reduce(self, system: System) -> Iterator[System]:
@@ -133,11 +133,10 @@ class Elimination:
         """
         choices = []
         for i, equation in enumerate(equations):
-            for k in used(equation):
-                if equation.degrees()[k] == 1:
-                    slope = equation.derivative(k)
-                    effort = 0 if slope.is_constant() else 1 if self._is_definite(slope) else 2
-                    choices.append((effort, len(equation), i, k))
+            for k in (k for k, degree in enumerate(equation.degrees()) if degree == 1):
+                slope = equation.derivative(k)
+                effort = 2 - slope.is_constant() - self._is_definite(slope)
+                choices.append((effort, len(equation), i, k))
         return min(choices)[2:] if choices else None
 
     def _eliminate(self, system: System, i: int, variable: int) -> Iterator[System]:

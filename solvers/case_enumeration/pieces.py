@@ -35,7 +35,7 @@ class Piece:
 
 
 def key_of(point: Point) -> Hashable:
-    """What a point shares with no other one."""
+    """What a point shares with no other one, whatever the fields of its coordinates."""
     return tuple(map(key, point))
 
 
@@ -59,8 +59,8 @@ def pieces_of(
     The second value says whether these are all equilibria there. Otherwise some are on no
     polytope over any field Q(alpha) that was found, or it could not be told that none are.
     """
-    ends = zip(frequencies(len(gaps)), node.low, node.high, strict=True)
-    values = [gen if low < high else low + 0 * gen for gen, low, high in ends]
+    variables = zip(frequencies(len(gaps)), node.low, node.high, strict=True)
+    values = [own if low < high else low + 0 * own for own, low, high in variables]
     signed = list(zip(gaps, node.cases, strict=True))
     even = tuple(gap.compose(*values) for gap, case in signed if case == EVEN)
     positive = [gap if case == ABOVE else -gap for gap, case in signed if case != EVEN]
@@ -84,8 +84,8 @@ def is_solution(chart: Chart, equations: Sequence[fmpq_mpoly]) -> bool:
     CurvedError
         If they may hold on a part of it.
     """
-    rests = [chart.coefficients(chart.put_in(equation)) for equation in equations]
-    rests = [rest for rest in rests if rest]
+    parts = (chart.coefficients(chart.put_in(equation)) for equation in equations)
+    rests = list(filter(None, parts))
     if rests and all(any(map(any, rest)) for rest in rests):
         raise CurvedError
     return not rests
@@ -128,11 +128,10 @@ def _pieces_on(
         if points and all(value_at(gap, inner) > 0 for gap in strict):
             if is_curved:
                 raise CurvedError
-            corners = (tuple(value_at(value, point) for value in values) for point in points)
-            interior = tuple(value_at(value, inner) for value in values)
-            by_key = {key_of(corner): corner for corner in corners}
             check()
-            yield Piece(by_key, interior, dimension_of(points))
+            lifted = [tuple(value_at(value, point) for value in values) for point in points]
+            interior = tuple(value_at(value, inner) for value in values)
+            yield Piece({key_of(p): p for p in lifted}, interior, dimension_of(points))
 
 
 def middle(points: Sequence[Point]) -> Point:
@@ -181,11 +180,7 @@ class Chart:
 
     @classmethod
     def of(cls, system: System, frequencies: Sequence[fmpq_mpoly]) -> Chart | None:
-        """Chart of what the elimination left, or None if that has no solution.
-
-        Parameters
-        ----------
-        frequencies : as polynomials: constants and variables
+        """Chart of what elimination left of constants and variables; None if it has no solution.
 
         Raises
         ------
@@ -254,17 +249,15 @@ class Chart:
         CurvedError
             If there remains a rest.
         """
-        inverse = self._inverse(max(self.coefficients(denominator).items())[1])
+        leading = max(self.coefficients(denominator).items())[1]
+        if self.relation is None:
+            inverse = 1 / leading[0]
+        else:
+            alpha = self.relation.context().gen(self.alpha)
+            powers = enumerate(leading.xgcd(self._modulus)[1].coeffs())
+            inverse = sum(coefficient * alpha**power for power, coefficient in powers)
         numerator, denominator = (self._reduced(p * inverse) for p in (numerator, denominator))
         quotient, rest = divmod(numerator, denominator)
         if not self._reduced(rest).is_zero():
             raise CurvedError
         return self._reduced(quotient)
-
-    def _inverse(self, number: fmpq_poly) -> fmpq_mpoly:
-        """Inverse of an element of Q(alpha)."""
-        if self.relation is None:
-            return 1 / number[0]
-        alpha = self.relation.context().gen(self.alpha)
-        inverse = number.xgcd(self._modulus)[1] % self._modulus
-        return sum(c * alpha**power for power, c in enumerate(inverse.coeffs()))

@@ -41,11 +41,20 @@ class Run:
         self.nodes = self.leaves = self.unresolved = 0
         self.pieces: list[Piece] = []
         self.gaps: tuple[fmpq_mpoly, ...] = ()
-        self.pending: list[tuple[int, Callable[[], Node | None]]] = [(self.cases, self._root)]
+        root = (self.cases, lambda: Node.root(self.gaps))
+        self.pending: list[tuple[int, Callable[[], Node | None]]] = [root]
 
     def finish(self) -> Termination:
         """Search, hand over what was found, and say how it ended."""
-        left, reason = self._explore()
+        reason = "some equilibria are curved or lie in no field that was found"
+        try:
+            self.gaps = value_gaps(self.tree, self.check)
+            while self.pending:
+                check_budget(self.monitor)
+                self._visit(self.pending[-1][1]())
+        except BudgetSpentError as error:
+            reason = str(error)
+        left = self.unresolved + sum(cases for cases, _ in self.pending)
         pieces = maximal(self.pieces)
         dimensions = Counter(piece.dimension for piece in pieces)
         self.monitor.record(
@@ -60,45 +69,28 @@ class Run:
         points: dict[Hashable, Point] = {}
         for piece in pieces:
             points |= {key_of(piece.interior): piece.interior} | piece.corners
-        left += self.unresolved
         claim: Claim = "equilibrium" if left or len(points) > MOST_CANDIDATES else "complete list"
         for point in list(points.values())[:MOST_CANDIDATES]:
             self.monitor.candidate(self._profile(point), claim)
         return self._termination(left, reason, pieces=len(pieces), points=len(points))
 
-    def _explore(self) -> tuple[int, str]:
-        """Search to the end or as far as the budget goes; cases not reached, and why not."""
-        try:
-            while self.pending:
-                check_budget(self.monitor)
-                self._visit(self.pending[-1][1]())
-        except BudgetSpentError as error:
-            return sum(cases for cases, _ in self.pending), str(error)
-        return 0, ""
-
-    def _root(self) -> Node | None:
-        self.gaps = value_gaps(self.tree, self.check)
-        return Node.root(self.gaps)
-
     def _visit(self, node: Node | None) -> None:
         """Solve a node or branch on it, unless nothing satisfies its conditions."""
         self.nodes += 1
         self.monitor.work = self.nodes
-        if node is not None and not node.open:
-            self._solve_leaf(node)
-        self.pending.pop()  # not before: a node that was broken off is still open
+        ways: list[tuple[int, Callable[[], Node | None]]] = []
         if node is not None and node.open:
             k, cases = node.next_open(), 3 ** (len(node.open) - 1)
-            self.pending += [(cases, partial(node.child, k, case)) for case in (EVEN, ABOVE, BELOW)]
-
-    def _solve_leaf(self, node: Node) -> None:
-        found, is_complete = pieces_of(node, self.gaps, self.check)
-        self.leaves += 1
-        self.unresolved += not is_complete
-        if found and not self.pieces:
-            first = Candidate(self._profile(found[0].interior), "equilibrium")
-            self.monitor.snapshot(first, work=self.nodes)
-        self.pieces += found
+            ways = [(cases, partial(node.child, k, case)) for case in (EVEN, ABOVE, BELOW)]
+        elif node is not None:
+            found, is_complete = pieces_of(node, self.gaps, self.check)
+            self.leaves += 1
+            self.unresolved += not is_complete
+            if found and not self.pieces:
+                first = Candidate(self._profile(found[0].interior), "equilibrium")
+                self.monitor.snapshot(first, work=self.nodes)
+            self.pieces += found
+        self.pending[-1:] = ways  # not before: a node that was broken off is still open
 
     def _profile(self, point: Point) -> BehaviorProfile:
         """The behavior profile of a point: exact if it is rational, otherwise rounded once."""
@@ -117,8 +109,7 @@ class Run:
         cases = f"{self.cases:,} case{'s'[: self.cases != 1]}"
         detail = f"closed all {cases}; found {pieces:,} piece{'s'[: pieces != 1]}"
         if left:
-            detail = reason or "some equilibria are curved or lie in no field that was found"
-            detail += f"; {left:,} of {cases} stayed open"
+            detail = f"{reason}; {left:,} of {cases} stayed open"
         if points > MOST_CANDIDATES:
             detail += f"; handed over {MOST_CANDIDATES:,} of {points:,} points"
         if not left:
