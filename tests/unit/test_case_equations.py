@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from eqbench.model.polytope import vertices
+from eqbench.model.polytope import value_at, vertices
 
 flint = pytest.importorskip("flint", reason="python-flint is not installed")
 algebraic = importlib.import_module("eqbench.solvers.case_enumeration.algebraic")
@@ -154,11 +154,26 @@ def test_signs_and_floats_follow_from_any_isolating_interval(ends: tuple[int, in
     assert not own * own / own - own
 
 
-def test_clipped_cube_has_the_right_corners() -> None:
-    """x + y + z <= 3/2 cuts off the upper half: 4 corners of the cube and 6 midpoints."""
-    found = vertices([[-2, -2, -2, 3], [-4, -4, -4, 6]], 3, ONE, check)
-    low = {p for p in itertools.product((fmpq(0), ONE), repeat=3) if sum(p) <= 1}
-    assert len(found) == 10
-    assert set(found) == low | set(itertools.permutations((fmpq(0), HALF, ONE)))
-    assert pieces.dimension_of(list(low)) == 3
-    assert vertices([[0, 0, 0, -1]], 3, ONE) == []
+@pytest.mark.parametrize("seed", range(8))
+def test_vertices_are_the_points_where_enough_constraints_meet(seed: int) -> None:
+    """In three dimensions, with cuts through corners and along edges and planes that repeat."""
+    drawn = np.random.default_rng(seed).integers(-2, 3, (4, 4)).tolist()
+    drawn += [drawn[0], [1, 1, 1, 0]] if seed % 2 else [[-x for x in drawn[0]]]
+    sides = [[*row, 0] for row in np.eye(3, dtype=int).tolist()]
+    sides += [[*(-x for x in row[:3]), 1] for row in sides]
+    planes = [list(map(fmpq, row)) for row in (*drawn, *sides)]
+    expected = set()
+    for chosen in itertools.combinations(planes, 3):
+        matrix = flint.fmpq_mat([row[:3] for row in chosen])
+        if matrix.det() != 0:
+            point = tuple(matrix.solve(flint.fmpq_mat([[-row[3]] for row in chosen])).entries())
+            if all(value_at(row, point) >= 0 for row in planes):
+                expected.add(point)
+    found = vertices(planes[: len(drawn)], 3, ONE)
+    assert len(found) == len(expected)
+    assert set(found) == expected
+
+
+def test_hull_has_the_dimension_of_its_points() -> None:
+    cube = list(itertools.product((fmpq(0), ONE), repeat=3))
+    assert [pieces.dimension_of(cube[:n]) for n in (1, 2, 4, 5)] == [0, 1, 2, 3]
