@@ -38,10 +38,6 @@ class Solution:
         text = self.ends[which]
         return math.inf if text == "oo" else evaluate(text, {}, exact=False)
 
-    def is_rational(self, which: int) -> bool:
-        """Whether that end is a rational number."""
-        return "sqrt" not in self.ends[which] and self.ends[which] != "oo"
-
     def values(self, pot: Any, free: Sequence[Any], *, exact: bool = True) -> dict[str, Any]:
         """The pot and all eleven frequencies, in Fractions or floats."""
         names = {"P": pot} | dict(zip(self.free, free, strict=True))

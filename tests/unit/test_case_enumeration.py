@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,27 +22,23 @@ pytest.importorskip("flint", reason="python-flint is not installed")
 
 HALF = Fraction(1, 2)
 ROOT = float(np.sqrt(0.5))
+EFFORT = "minimum_effort(players=3,efforts=2,a=0,b=2,c=1)"
+RARE = bimatrix([[2, 0], [1, 1]], [[0, 0], [0, 1]])
 
 
 def points(result: Result) -> set[tuple[Fraction | float, ...]]:
     """Frequencies of the second action at all information sets with two actions."""
     tree = result.game.tree
-    second = [
-        tree.action_start[i] + 1
-        for i in range(tree.n_infosets)
-        if len(tree.infoset_actions[i]) == 2
-    ]
+    pairs = zip(tree.action_start.tolist(), tree.infoset_actions, strict=False)
+    second = [start + 1 for start, actions in pairs if len(actions) == 2]
     profiles = [candidate.profile for candidate in result.candidates]
-    return {
-        tuple((p.exact if p.exact is not None else p.probabilities.tolist())[a] for a in second)
-        for p in profiles
-    }
+    return {tuple((p.exact or p.probabilities.tolist())[a] for a in second) for p in profiles}
 
 
 def assert_equilibria(result: Result, claim: str) -> None:
     """Every profile is an equilibrium, exactly where it is exact."""
-    assert {candidate.claim for candidate in result.candidates} == {claim}
     for candidate in result.candidates:
+        assert candidate.claim == claim
         if candidate.profile.exact is None:
             rounding = 1e-15 * max(100.0, result.game.tree.payoff_range)
             assert verify(result.game.tree, candidate.profile).max_regret <= rounding
@@ -53,6 +50,7 @@ def complete_list(game: str | Game) -> Result:
     """Run of which all cases are closed."""
     result = run("case_enumeration", game)
     assert result.termination.reason == "converged"
+    assert result.candidates
     assert_equilibria(result, "complete list")
     return result
 
@@ -83,6 +81,14 @@ def leaving() -> Game:
     return Game("own moves", builder.tree())
 
 
+def line_of_kuhn(alpha: Fraction) -> tuple[Fraction | int, ...]:
+    """Kuhn 1950: P1 bets the lowest card with alpha, the highest with 3 alpha, and calls with
+    the middle one with alpha + 1/3, for any alpha up to 1/3; P2 has one strategy.
+    """
+    third = Fraction(1, 3)
+    return (alpha, 0, 3 * alpha, 0, alpha + third, 1, third, 0, 1, 0, third, 1)
+
+
 @pytest.mark.parametrize(
     ("game", "expected", "pieces"),
     [
@@ -90,20 +96,13 @@ def leaving() -> Game:
         ("prisoners_dilemma", {(1, 1)}, {0: 1}),
         ("battle_of_sexes", {(0, 0), (1, 1), (Fraction(1, 3), Fraction(2, 3))}, {0: 3}),
         ("jordan", {(HALF, HALF, HALF)}, {0: 1}),
+        ("kuhn2", set(map(line_of_kuhn, (Fraction(0), Fraction(1, 6), Fraction(1, 3)))), {1: 1}),
         # all mix where the square of the frequency is c / b = 1/2; it is rounded once
-        (
-            "minimum_effort(players=3,efforts=2,a=0,b=2,c=1)",
-            {(0, 0, 0), (1, 1, 1), (ROOT, ROOT, ROOT)},
-            {0: 3},
-        ),
+        (EFFORT, {(0, 0, 0), (1, 1, 1), (ROOT, ROOT, ROOT)}, {0: 3}),
         # a polytope stands for itself with its corners and a point inside
         (idle(2), {*itertools.product((0, 1), repeat=2), (HALF, HALF)}, {2: 1}),
         # P2 is indifferent after the first row, and P1 takes it while the second column is rare
-        (
-            bimatrix([[2, 0], [1, 1]], [[0, 0], [0, 1]]),
-            {(0, 0), (0, HALF), (0, Fraction(1, 4)), (1, 1)},
-            {0: 1, 1: 1},
-        ),
+        (RARE, {(0, 0), (0, HALF), (0, HALF / 2), (1, 1)}, {0: 1, 1: 1}),
         # what own moves avoid is played best too
         (leaving(), {(1, 1)}, {0: 1}),
         (odd_games()["no information sets"], {()}, {0: 1}),
@@ -111,36 +110,11 @@ def leaving() -> Game:
     ],
 )
 def test_all_equilibria_are_listed(
-    game: str | Game, expected: set[tuple[Fraction | float, ...]], pieces: dict[int, int]
+    game: Any, expected: set[tuple[Fraction | float, ...]], pieces: dict[int, int]
 ) -> None:
     result = complete_list(game)
     assert points(result) == expected
     assert result.monitor.statistics["pieces_by_dimension"] == pieces
-
-
-def test_two_player_kuhn_poker_has_exactly_the_line_of_kuhn() -> None:
-    """Kuhn 1950: P1 bets the lowest card with alpha, the highest with 3 alpha, and calls with
-    the middle one with alpha + 1/3, for any alpha up to 1/3; P2 has one strategy.
-    """
-    result = complete_list("kuhn2")
-    tree, found = result.game.tree, set()
-    for candidate in result.candidates:
-        rows = {
-            (player, tree.infoset_labels[i]): candidate.profile.exact[tree.action_start[i] + 1]
-            for player in (0, 1)
-            for i in tree.infosets_of(player)
-        }
-        alpha = rows[0, "1:"]
-        found.add(alpha)
-        assert rows == {
-            (0, "1:"): alpha, (0, "2:"): 0, (0, "3:"): 3 * alpha,
-            (0, "1:KB"): 0, (0, "2:KB"): alpha + Fraction(1, 3), (0, "3:KB"): 1,
-            (1, "1:K"): Fraction(1, 3), (1, "2:K"): 0, (1, "3:K"): 1,
-            (1, "1:B"): 0, (1, "2:B"): Fraction(1, 3), (1, "3:B"): 1,
-        }  # fmt: skip
-    assert found == {Fraction(0), Fraction(1, 6), Fraction(1, 3)}
-    assert result.monitor.statistics["pieces_by_dimension"] == {1: 1}
-    assert result.monitor.statistics["cases"] == 3**12
 
 
 @pytest.mark.parametrize("seed", range(25))
@@ -170,20 +144,16 @@ def equilibria_by_supports(payoffs: np.ndarray) -> Iterator[tuple[float, ...]]:
             found[own], divisor = -low / (high - low), divisor * (high - low)
         return found, divisor
 
-    def fully_mixed() -> list[list[float]]:
-        """Given z the others are balanced, and the third gap is then quadratic in z."""
-        sample = [0.0, 0.5, 1.0]
-        pairs = [balanced([0.0, 0.0, z], 0, 1) for z in sample]
-        rests = [gap(2, x) * divisor for x, divisor in pairs]
-        roots = np.roots(np.polyfit(sample, rests, 2))
-        return [balanced([0.0, 0.0, z], 0, 1)[0] for z in roots[np.isreal(roots)].real.tolist()]
-
+    # given z the others can be balanced, and the third gap is then quadratic in z
+    samples = [balanced([0.0, 0.0, z], 0, 1) for z in (0.0, 0.5, 1.0)]
+    roots = np.roots(np.polyfit([0.0, 0.5, 1.0], [gap(2, x) * scale for x, scale in samples], 2))
+    fully_mixed = [balanced([0.0, 0.0, z], 0, 1)[0] for z in roots[np.isreal(roots)].real.tolist()]
     for pure in itertools.product((0.0, 1.0, None), repeat=3):
         mixed = [i for i in range(3) if pure[i] is None]
         start = [0.0 if value is None else value for value in pure]
         if len(mixed) == 1:
             continue  # in a generic game nobody mixes alone
-        candidates = fully_mixed() if len(mixed) == 3 else [start]
+        candidates = fully_mixed if len(mixed) == 3 else [start]
         if len(mixed) == 2:
             candidates = [balanced(start, *mixed)[0]]
         for x in candidates:
@@ -208,43 +178,35 @@ def test_all_equilibria_of_a_zero_sum_game_have_its_value(seed: int) -> None:
         assert payoffs == pytest.approx([value, -value], abs=1e-11)
 
 
-def test_curved_equilibria_leave_their_cases_open() -> None:
+def half_curved() -> Game:
     """Payoffs x z, y z and z (4 x y - 1) of three players with frequencies x, y, z.
 
     All play 1, or the third plays 0 and the others anything with x y <= 1/4.
     """
     moves = itertools.product((0, 1), repeat=3)
-    payoffs = np.array([(x * z, y * z, z * (4 * x * y - 1)) for x, y, z in moves])
-    result = run("case_enumeration", three_players(payoffs))
-    assert result.termination.reason == "limit"
-    assert "of 27 cases stayed open" in result.termination.detail
-    assert points(result) == {(1, 1, 1)}
-    assert result.monitor.statistics["unresolved"] == 2  # x y < 1/4 and x y = 1/4
+    return three_players(np.array([(x * z, y * z, z * (4 * x * y - 1)) for x, y, z in moves]))
+
+
+@pytest.mark.parametrize(
+    ("game", "budget", "reason", "detail", "count", "statistics"),
+    [
+        # x y < 1/4 and x y = 1/4 are not resolved
+        (half_curved(), {}, "limit", "of 27 cases stayed open", 1, {"unresolved": 2}),
+        (idle(10), {}, "converged", "handed over 1,000 of 1,025 points", 1000, {"pieces": 1}),
+        ("battle_of_sexes", {"iterations": 2}, "limit", "; 6 of 9 cases stayed", 1, {"nodes": 2}),
+        ("kuhn2", {"iterations": 0}, "not_found", f"{3**12:,} of {3**12:,} cases", 0, {"nodes": 0}),
+        ("kuhn2", {"time_s": 1e-9}, "not_found", f"{3**12:,} of {3**12:,} cases", 0, {"nodes": 0}),
+    ],
+)
+def test_what_is_no_complete_list_says_so(
+    game: Any, budget: Any, reason: str, detail: str, count: int, statistics: Any
+) -> None:
+    result = run("case_enumeration", game, **budget)
+    assert result.termination.reason == reason
+    assert detail in result.termination.detail
+    assert len(result.candidates) == count
+    assert statistics.items() <= result.monitor.statistics.items()
     assert_equilibria(result, "equilibrium")
-
-
-def test_more_points_than_the_harness_takes_are_no_complete_list() -> None:
-    result = run("case_enumeration", idle(10))
-    assert len(result.candidates) == 1000
-    assert {candidate.claim for candidate in result.candidates} == {"equilibrium"}
-    assert "handed over 1,000 of 1,025 points" in result.termination.detail
-
-
-def test_iterations_are_nodes_and_open_cases_are_counted() -> None:
-    whole = run("case_enumeration", "battle_of_sexes").monitor.statistics["nodes"]
-    result = run("case_enumeration", "battle_of_sexes", iterations=2)
-    assert result.termination.reason == "limit"
-    assert "2 iterations; 6 of 9 cases stayed open" in result.termination.detail
-    assert result.monitor.statistics["nodes"] == 2 < whole
-    assert_equilibria(result, "equilibrium")
-
-
-@pytest.mark.parametrize("budget", [{"time_s": 1e-9}, {"iterations": 0}])
-def test_budget_that_ends_before_any_equilibrium_finds_none(budget: dict[str, float]) -> None:
-    result = run("case_enumeration", "kuhn2", **budget)
-    assert result.termination.reason == "not_found"
-    assert f"{3**12:,} of {3**12:,} cases stayed open" in result.termination.detail
-    assert result.candidates == []
 
 
 @pytest.mark.parametrize(
@@ -263,8 +225,8 @@ def test_other_games_are_refused_with_the_reason(game: str, limit: int, reason: 
 
 
 def test_limit_of_information_sets_is_an_option() -> None:
-    game = eqbench.load_game("kuhn2")
-    assert eqbench.load_solver("case_enumeration(limit=12)").supports(game) is True
+    kuhn = eqbench.load_game("kuhn2")
+    assert eqbench.load_solver("case_enumeration(limit=12)").supports(kuhn) is True
     with pytest.raises(UsageError, match="limit=-1"):
         eqbench.load_solver("case_enumeration(limit=-1)")
 

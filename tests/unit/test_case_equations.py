@@ -20,41 +20,28 @@ cases = importlib.import_module("eqbench.solvers.case_enumeration.cases")
 fmpq, fmpq_poly = flint.fmpq, flint.fmpq_poly
 X, Y, Z, W = cases.frequencies(4)
 THIRD, HALF, ONE = fmpq(1, 3), fmpq(1, 2), fmpq(1)
-
-
-def check() -> None:
-    """Never breaks off."""
+GOLDEN = (1 + 5**0.5) / 4
 
 
 def systems(*equations: Any) -> list[Any]:
     """What is left of equations in the unit cube."""
-    solver = elimination.Elimination([fmpq(0)] * 4, [ONE] * 4, check)
+    solver = elimination.Elimination([fmpq(0)] * 4, [ONE] * 4, list)
     return list(solver.solve(elimination.System(equations)))
 
 
 def covers(system: Any, point: tuple[fmpq, ...]) -> bool:
     """Whether a point solves a system, with slopes that do not vanish."""
 
-    def at(polynomial: Any) -> fmpq:
-        return polynomial(*point)
-
-    return all(at(equation) == 0 for equation in system.equations) and all(
-        at(equation.derivative(variable)) != 0 and at(equation) == 0
-        for variable, equation in system.steps
-    )
+    equations = [*system.equations, *(equation for _, equation in system.steps)]
+    slopes = [equation.derivative(variable) for variable, equation in system.steps]
+    return not any(own(*point) for own in equations) and all(own(*point) for own in slopes)
 
 
 def solved(*equations: Any) -> tuple[list[Any], bool]:
     """Pieces of the unit cube on which equations hold, and whether these are all solutions."""
     even = tuple(equations) + (0 * X,) * (4 - len(equations))
     node = cases.Node([cases.EVEN] * 4, [fmpq(0)] * 4, [ONE] * 4, [])
-    return pieces.pieces_of(node, even, check)
-
-
-def extents(piece: Any) -> list[tuple[float, float]]:
-    """Smallest and largest value of every frequency."""
-    columns = zip(*piece.corners.values(), strict=True)
-    return [(min(map(float, column)), max(map(float, column))) for column in columns]
+    return pieces.pieces_of(node, even, list)
 
 
 @pytest.mark.parametrize(
@@ -86,22 +73,22 @@ def test_equations_without_a_common_root_leave_nothing() -> None:
     assert systems(X + Y + 1) == []
 
 
-def test_roots_outside_of_the_unit_interval_are_no_solutions() -> None:
-    found, is_complete = solved(4 * X**2 - 2 * X - 1, Y - X)  # (1 + sqrt 5) / 4 and a negative one
+@pytest.mark.parametrize(
+    ("equations", "ends", "corners"),
+    [
+        ((2 * X + 2 * Y - 3, Z - W), [(0.5, 1), (0.5, 1), (0, 1), (0, 1)], 4),
+        # only one of the roots lies in the unit interval
+        ((4 * X**2 - 2 * X - 1, Y - X), [(GOLDEN, GOLDEN)] * 2 + [(0, 1)] * 2, 4),
+    ],
+)
+def test_pieces_lie_on_their_equations_and_in_the_cube(
+    equations: tuple[Any, ...], ends: list[tuple[float, float]], corners: int
+) -> None:
+    (piece,), is_complete = solved(*equations)
     assert is_complete
-    (piece,) = found
-    golden = (1 + 5**0.5) / 4
-    assert extents(piece)[:2] == [pytest.approx((golden, golden)), pytest.approx((golden, golden))]
-    assert piece.dimension == 2
-
-
-def test_pieces_lie_on_their_equations_and_in_the_cube() -> None:
-    found, is_complete = solved(2 * X + 2 * Y - 3, Z - W)
-    assert is_complete
-    (piece,) = found
-    assert piece.dimension == 2
-    assert extents(piece) == [(0.5, 1), (0.5, 1), (0, 1), (0, 1)]
-    assert len(piece.corners) == 4
+    assert (piece.dimension, len(piece.corners)) == (2, corners)
+    columns = zip(*piece.corners.values(), strict=True)
+    assert [(min(map(float, own)), max(map(float, own))) for own in columns] == ends
 
 
 @pytest.mark.parametrize(
@@ -135,21 +122,19 @@ def test_equal_numbers_of_different_fields_have_equal_keys() -> None:
 
 @pytest.mark.parametrize("ends", [(1, 2), (-2, -1)])
 def test_signs_and_floats_follow_from_any_isolating_interval(ends: tuple[int, int]) -> None:
+    def number(*coefficients: fmpq | int) -> Any:
+        """A polynomial in a root of 2 whose interval nothing has narrowed yet."""
+        root = algebraic.Root(fmpq_poly([-2, 0, 1]), *map(fmpq, ends))
+        return algebraic.Algebraic(fmpq_poly([*coefficients]), root)
+
     side = 1 if ends[0] > 0 else -1
-
-    def root() -> Any:
-        """A root of 2 whose interval nothing has narrowed yet."""
-        isolated = algebraic.Root(fmpq_poly([-2, 0, 1]), *map(fmpq, ends))
-        return algebraic.Algebraic(fmpq_poly([0, 1]), isolated)
-
-    assert float(root()) == side * float(np.sqrt(2))
+    assert float(number(0, 1)) == side * float(np.sqrt(2))
     # rounded once; 1 less a rounded root has another last digit
-    assert float(1 - root()) == (-0.41421356237309503 if side > 0 else 2.414213562373095)
+    rounded = -0.41421356237309503 if side > 0 else 2.414213562373095
+    assert float(1 - number(0, 1)) == float(number(1, -1)) == rounded
     small, large = fmpq(470832, 332929), fmpq(665857, 470832)  # off by 3.2e-12 and 1.6e-12
-    for own in (small, large):
-        difference = root() * (side * fmpq(1)) - algebraic.Algebraic(fmpq_poly([own]), root().root)
-        assert (difference > 0, difference < 0) == (own == small, own == large)
-    own = root()
+    assert number(-small, side) > 0 > number(-large, side)
+    own = number(0, 1)
     assert not own - own
     assert not own * own / own - own
 
