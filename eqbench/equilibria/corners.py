@@ -2,13 +2,12 @@
 
 Payoffs are linear in each player's realization plan, so what holds at the corners of a set of
 plans, such as a lower bound of a payoff, holds for all of it.
-
-Symbols in shapes: K parameters, C constraints.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from fractions import Fraction
 
 from eqbench.equilibria.expressions import IrrationalError
@@ -29,11 +28,9 @@ def known_corners(game: Game) -> list[tuple[str, BehaviorProfile]]:
     """
     members: dict[str, list[BehaviorProfile]] = {}
     for known in known_sets(game):  # the pieces of one set share its name
-        try:
+        with suppress(IrrationalError):
             profiles = [known.member(parameters) for parameters in corner_parameters(known)]
-        except IrrationalError:
-            continue
-        members.setdefault(known.name, []).extend(profiles)
+            members.setdefault(known.name, []).extend(profiles)
     return [
         (f"{name} corner {number}" if len(profiles) > 1 else name, profile)
         for name, profiles in members.items()
@@ -42,7 +39,7 @@ def known_corners(game: Game) -> list[tuple[str, BehaviorProfile]]:
 
 
 def corner_parameters(known: KnownSet) -> list[list[Fraction]]:
-    """Parameters (K,) of the corners of a set in lexicographic order, exactly.
+    """Parameters of the corners of a set in lexicographic order, exactly.
 
     Empty if the constraints are not linear.
 
@@ -52,8 +49,6 @@ def corner_parameters(known: KnownSet) -> list[list[Fraction]]:
         If a constraint is not rational.
     """
     count = len(known.parameters)
-    if not count:
-        return [[]]
 
     constraints = linear_constraints(known, known.exact, Fraction(1, 4))
     if constraints is None:
@@ -81,11 +76,11 @@ def linear_constraints(
     count = len(known.parameters)
     start = violations([base] * count)
     steps = [violations([base + base * (i == j) for j in range(count)]) for i in range(count)]
-    functions = []
+    functions: list[Affine] = []
     for at_base, *ahead in zip(start, *steps, strict=True):
         slopes = [(at_base - each) / base for each in ahead]
         functions.append((*slopes, -at_base - base * sum(slopes)))
     other = [base * (i + 2) / (2 * i + 5) for i in range(count)]  # no entry is that of the base
     pairs = zip(functions, violations(other), strict=True)
     is_affine = all(abs(value_at(own, other) + violation) <= tolerance for own, violation in pairs)
-    return [*functions] if is_affine else None
+    return functions if is_affine else None

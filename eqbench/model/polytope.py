@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import product
 from operator import mul
 from typing import Any
 
@@ -27,54 +28,38 @@ def vertices(
 ) -> list[Point]:
     """Vertices of the points of the unit cube at which all affine functions are >= 0.
 
+    The cube is cut by one constraint after the other, and new vertices lie on edges. Two vertices
+    share an edge if no third one has all constraints tight that both have (double description;
+    Fukuda and Prodon 1996).
+
     Parameters
     ----------
     one : number of the kind of all coordinates
     check : called now and then; may raise to break off
     tolerance : values of no larger size count as 0; for floats only
     """
-    ends = (one - one, one)
-    corners = [
-        (
-            tuple(ends[bits >> k & 1] for k in range(dimension)),
-            sum(1 << 2 * k + (bits >> k & 1) for k in range(dimension)),
-        )
-        for bits in range(1 << dimension)
-    ]
+    corners = []  # each with the set of constraints that are tight there
+    for choice in product((0, 1), repeat=dimension):
+        ends = choice[::-1]
+        tight = sum(1 << 2 * k + end for k, end in enumerate(ends))
+        corners.append((tuple(one if end else one - one for end in ends), tight))
     for i, function in enumerate(constraints):
-        check()
+        bit = 1 << 2 * dimension + i
         values = [value_at(function, point) for point, _ in corners]
-        corners = _clip(corners, values, 1 << 2 * dimension + i, check, tolerance)
-    return [point for point, _ in corners]
-
-
-def _clip(
-    corners: list[tuple[Point, int]],
-    values: list[Number],
-    bit: int,
-    check: Callable[[], None],
-    tolerance: float,
-) -> list[tuple[Point, int]]:
-    """Vertices, each with the set of constraints that are tight there, after one more cut.
-
-    New ones lie on edges. Two vertices share an edge if no third one has all constraints tight
-    that both have (double description; Fukuda and Prodon 1996).
-    """
-    inside = [i for i, value in enumerate(values) if value > tolerance]
-    outside = [i for i, value in enumerate(values) if value < -tolerance]
-    beyond = {*inside, *outside}
-    kept = [
-        (point, tight if i in beyond else tight | bit)
-        for i, (point, tight) in enumerate(corners)
-        if not values[i] < -tolerance
-    ]
-    for i in inside:
-        check()
-        for j in outside:
-            (start, tight), (end, other) = corners[i], corners[j]
+        signs = [(value > tolerance) - (value < -tolerance) for value in values]
+        kept = [
+            (point, tight if sign else tight | bit)
+            for (point, tight), sign in zip(corners, signs, strict=True)
+            if sign >= 0
+        ]
+        inside, outside = ([k for k, own in enumerate(signs) if own == sign] for sign in (1, -1))
+        for a, b in product(inside, outside):
+            check()
+            (start, tight), (end, other) = corners[a], corners[b]
             common = tight & other
             if sum(common & third == common for _, third in corners) == 2:
-                share = values[i] / (values[i] - values[j])
+                share = values[a] / (values[a] - values[b])
                 point = tuple(x + share * (y - x) for x, y in zip(start, end, strict=True))
                 kept.append((point, common | bit))
-    return kept
+        corners = kept
+    return [point for point, _ in corners]
