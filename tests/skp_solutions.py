@@ -9,13 +9,14 @@ from __future__ import annotations
 import itertools
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from eqbench.equilibria.expressions import Relation, alternatives, evaluate
+from eqbench.model.polytope import vertices
 
 TOLERANCE = 1e-12  # of constraints in floating point; exact ones hold exactly
 
@@ -37,10 +38,6 @@ class Solution:
         text = self.ends[which]
         return math.inf if text == "oo" else evaluate(text, {}, exact=False)
 
-    def is_rational(self, which: int) -> bool:
-        """Whether that end is a rational number."""
-        return "sqrt" not in self.ends[which] and self.ends[which] != "oo"
-
     def values(self, pot: Any, free: Sequence[Any], *, exact: bool = True) -> dict[str, Any]:
         """The pot and all eleven frequencies, in Fractions or floats."""
         names = {"P": pot} | dict(zip(self.free, free, strict=True))
@@ -55,45 +52,32 @@ class Solution:
 
     def choices(self, pot: Any, *, exact: bool = True) -> list[dict[str, Any]]:
         """Frequencies at the corners and the middle of the admissible choices; maybe none."""
-        found = []
+        one, size, found = Fraction(1) if exact else 1.0, len(self.free), []
         for relations in itertools.product(*map(alternatives, self.constraints)):
-            corners = list(self._corners(pot, relations, exact=exact))
+            steps = [[one * (i == j) for j in range(size)] for i in range(-1, size)]
+            slacks = [self._slacks(pot, free, relations, exact=exact) for free in steps]
+            # they are affine in the free frequencies
+            affine = [(*(b - a for b in ahead), a) for a, *ahead in zip(*slacks, strict=True)]
+            corners = vertices(affine, size, one, tolerance=0 if exact else TOLERANCE)
             if len(corners) > 1:
-                corners.append([sum(axis) / len(corners) for axis in zip(*corners, strict=True)])
+                middle = [sum(axis) / len(corners) for axis in zip(*corners, strict=True)]
+                corners.append(tuple(middle))
             found += [self.values(pot, corner, exact=exact) for corner in corners]
         return found
 
-    def _corners(
-        self, pot: Any, relations: Sequence[Relation], *, exact: bool
-    ) -> Iterator[list[Any]]:
-        """Points where as many slacks vanish as there are free frequencies."""
-        size, one = len(self.free), Fraction(1) if exact else 1.0
-        zero = [0 * one] * size
-        origin = self._slacks(pot, zero, relations, exact=exact)
-        slopes = []  # slacks are affine in the free frequencies
-        for j in range(size):
-            step = [*zero[:j], one, *zero[j + 1 :]]
-            ahead = self._slacks(pot, step, relations, exact=exact)
-            slopes.append([b - a for a, b in zip(origin, ahead, strict=True)])
-        allowed = 0 if exact else -TOLERANCE
-        seen: set[tuple[float, ...]] = set()
-        moving = [i for i in range(len(origin)) if any(slope[i] for slope in slopes)]
-        for tight in itertools.combinations(moving, size):
-            point = _solve([[s[i] for s in slopes] for i in tight], [-origin[i] for i in tight])
-            if point is None or tuple(round(float(x), 9) for x in point) in seen:
-                continue
-            if min(self._slacks(pot, point, relations, exact=exact)) >= allowed:
-                seen.add(tuple(round(float(x), 9) for x in point))
-                yield point
+    def admits(self, pot: float, free: Sequence[float]) -> bool:
+        """Whether a choice is admissible, up to rounding."""
+        return any(
+            min(self._slacks(pot, free, relations, exact=False)) >= -TOLERANCE
+            for relations in itertools.product(*map(alternatives, self.constraints))
+        )
 
     def _slacks(
         self, pot: Any, free: Sequence[Any], relations: Sequence[Relation], *, exact: bool
     ) -> list[Any]:
         """Numbers that are nonnegative where all relations hold and frequencies are in [0, 1]."""
         values = self.values(pot, free, exact=exact)
-        slacks = []
-        for name in self.order:
-            slacks += [values[name], 1 - values[name]]
+        slacks = [slack for name in self.order for slack in (values[name], 1 - values[name])]
         for left, relation, right in relations:
             gap = evaluate(right, values, exact=exact) - evaluate(left, values, exact=exact)
             slacks += {"<=": [gap], ">=": [-gap], "==": [gap, -gap]}[relation]
@@ -115,20 +99,3 @@ def load_solutions() -> list[Solution]:
         )
         for row in json.loads(text)["solutions"]
     ]
-
-
-def _solve(rows: list[list[Any]], right: list[Any]) -> list[Any] | None:
-    """Solution of a square linear system by elimination; None if it is singular."""
-    table = [[*row, value] for row, value in zip(rows, right, strict=True)]
-    size = len(table)
-    for column in range(size):
-        pivot = max(range(column, size), key=lambda i: abs(table[i][column]))
-        if abs(table[pivot][column]) < 1e-9:
-            return None
-        table[column], table[pivot] = table[pivot], table[column]
-        for i in range(size):
-            if i != column:
-                factor = table[i][column] / table[column][column]
-                pairs = zip(table[i], table[column], strict=True)
-                table[i] = [a - factor * b for a, b in pairs]
-    return [table[i][size] / table[i][i] for i in range(size)]

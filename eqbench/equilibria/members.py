@@ -14,16 +14,15 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from eqbench.equilibria.corners import vertices
+from eqbench.equilibria.corners import linear_constraints
 from eqbench.equilibria.nearest import nearest_member
 from eqbench.equilibria.reference import KnownSet
+from eqbench.model.polytope import vertices
 from eqbench.model.tree import FloatArray
 
 Place = Literal["inside", "corner", "sample"]
 
 _FEASIBLE = 1e-10
-_STEP = 0.25
-_GOLDEN = (5**0.5 - 1) / 2
 _LINEAR = 1e-9  # what rounding may make of zero slopes
 _DIRECTIONS = 24  # in which a set with curved borders is searched for its ends
 _TRIES = 20  # per sample, of mixtures that may leave a set with curved borders
@@ -65,22 +64,13 @@ def members(known: KnownSet, samples: int, rng: np.random.Generator) -> list[Mem
 def corners(known: KnownSet) -> FloatArray | None:
     """Parameters (n, K) of the corners of a set; None if its constraints are not linear.
 
-    At a corner as many independent constraints just hold as there are parameters. Constraints may
-    be irrational, as they are at most values of a payoff parameter.
+    Constraints may be irrational, as they are at most values of a payoff parameter.
     """
     count = len(known.parameters)
-    base = np.full(count, 0.25)
-    other = 0.1 + 0.4 * (_GOLDEN * np.arange(1, count + 1) % 1)  # no entry is that of the base
-    steps = _STEP * np.eye(count)  # long ones: where there are corners, quotients are exact
-    ahead, behind = (
-        np.array([known.violations(base + sign * step) for step in steps]).T for sign in (1, -1)
-    )
-    start, rows = known.violations(base), (ahead - behind) / (2 * _STEP)
-    if np.abs(start + rows @ (other - base) - known.violations(other)).max() > _LINEAR:
+    constraints = linear_constraints(known, known.formulas, 0.25, _LINEAR)
+    if constraints is None:
         return None
-    moving = np.abs(rows).max(axis=1) > _LINEAR
-    rows, limit = rows[moving], (rows @ base - start)[moving]
-    points = [point for _, point in vertices(rows, limit, _FEASIBLE)]
+    points = vertices(constraints, count, 1.0, tolerance=_FEASIBLE)
     return _distinct(known, np.array(points).reshape(-1, count)) + 0.0  # no negative zeros
 
 

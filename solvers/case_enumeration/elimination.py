@@ -8,7 +8,7 @@ small games need: what it cannot finish is reported as unresolved.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from flint import fmpq, fmpq_mpoly
@@ -20,35 +20,27 @@ MOST_TERMS = 200
 
 
 @dataclass(frozen=True)
-class Step:
-    """An eliminated variable: ``slope * variable + constant = 0``, the slope not zero."""
-
-    variable: int
-    slope: fmpq_mpoly
-    constant: fmpq_mpoly
-
-
-@dataclass(frozen=True)
 class System:
-    """Equations that remain, polynomials known to be nonzero, and what was eliminated."""
+    """Equations that remain, polynomials known to be nonzero, and what was eliminated.
+
+    That is, in order: a variable, and the equation that is linear in it, its slope not zero.
+    """
 
     equations: Polynomials
     nonzero: Polynomials = ()
-    steps: tuple[Step, ...] = ()
+    steps: tuple[tuple[int, fmpq_mpoly], ...] = ()
 
 
 def used(polynomial: fmpq_mpoly) -> list[int]:
     """Variables that occur, in ascending order."""
-    return [k for k, degree in enumerate(polynomial.degrees()) if degree]
+    return [k for k, degree in enumerate(polynomial.degrees()) if degree > 0]
 
 
-def coefficients(polynomial: fmpq_mpoly, variable: int) -> dict[int, fmpq_mpoly]:
-    """Coefficients of the powers of a variable."""
-    parts: dict[int, dict[tuple[int, ...], fmpq]] = {}
-    for powers, coefficient in polynomial.to_dict().items():
-        rest = (*powers[:variable], 0, *powers[variable + 1 :])
-        parts.setdefault(powers[variable], {})[rest] = coefficient
-    return {power: polynomial.context().from_dict(part) for power, part in parts.items()}
+def leading(polynomial: fmpq_mpoly, variable: int) -> fmpq_mpoly:
+    """Coefficient of the highest power of a variable."""
+    for power in range(polynomial.degrees()[variable], 0, -1):
+        polynomial = polynomial.derivative(variable) / power
+    return polynomial
 
 
 def bounds(polynomial: fmpq_mpoly, low: Sequence[fmpq], high: Sequence[fmpq]) -> tuple[fmpq, fmpq]:
@@ -63,19 +55,19 @@ def bounds(polynomial: fmpq_mpoly, low: Sequence[fmpq], high: Sequence[fmpq]) ->
     return least, most
 
 
+@dataclass(frozen=True)
 class Elimination:
     """Solves systems whose solutions are looked for in one box.
 
-    Parameters
+    Attributes
     ----------
     low, high : ends of the box
     check : called at every step; may raise to break off
     """
 
-    def __init__(
-        self, low: Sequence[fmpq], high: Sequence[fmpq], check: Callable[[], None]
-    ) -> None:
-        self._low, self._high, self._check = low, high, check
+    low: Sequence[fmpq]
+    high: Sequence[fmpq]
+    check: Callable[[], None]
 
     def solve(self, system: System) -> Iterator[System]:
         """Systems that have all solutions of the given one in the box between them.
@@ -83,7 +75,7 @@ class Elimination:
         Each has no equation left, or an irreducible one in a single variable; any others
         are unresolved. Solutions of a system need not solve the given one.
         """
-        self._check()
+        self.check()
         if any(polynomial.is_zero() for polynomial in system.nonzero):
             return
         if any(map(_is_too_long, system.equations)):
@@ -116,7 +108,7 @@ class Elimination:
         )
 
     def _is_definite(self, polynomial: fmpq_mpoly) -> bool:
-        least, most = bounds(polynomial, self._low, self._high)
+        least, most = bounds(polynomial, self.low, self.high)
         return least > 0 or most < 0
 
     def _reduce(self, system: System) -> Iterator[System]:
@@ -141,49 +133,47 @@ class Elimination:
         """
         choices = []
         for i, equation in enumerate(equations):
-            for k in used(equation):
-                if equation.degrees()[k] == 1:
-                    slope = coefficients(equation, k)[1]
-                    effort = 0 if slope.is_constant() else 1 if self._is_definite(slope) else 2
-                    choices.append((effort, len(equation), i, k))
+            for k in (k for k, degree in enumerate(equation.degrees()) if degree == 1):
+                slope = equation.derivative(k)
+                effort = 2 - slope.is_constant() - self._is_definite(slope)
+                choices.append((effort, len(equation), i, k))
         return min(choices)[2:] if choices else None
 
     def _eliminate(self, system: System, i: int, variable: int) -> Iterator[System]:
-        """Solve equation i for a variable; where its coefficient vanishes, apart."""
-        parts = coefficients(system.equations[i], variable)
-        step = Step(variable, parts[1], parts.get(0, 0 * parts[1]))
+        """Solve equation i for a variable in which it is linear."""
+        equation = system.equations[i]
         rest = system.equations[:i] + system.equations[i + 1 :]
-        nonzero = system.nonzero
-        if not (step.slope.is_constant() or self._is_definite(step.slope)):
-            equations = (step.slope, step.constant, *rest)
-            yield from self.solve(replace(system, equations=equations))
-            nonzero = (*nonzero, step.slope)
-        yield from self.solve(
-            System(
-                tuple(_eliminated(equation, step) for equation in rest),
-                tuple(_eliminated(known, step) for known in nonzero),
-                (*system.steps, step),
-            )
+        nonzero = yield from self._apart(system, equation, variable, rest)
+        # with a resultant the variable goes, and a power of its coefficient comes as a factor
+        rest, nonzero = (
+            tuple(equation.resultant(polynomial, variable) for polynomial in polynomials)
+            for polynomials in (rest, nonzero)
         )
+        yield from self.solve(System(rest, nonzero, (*system.steps, (variable, equation))))
 
     def _divide(self, system: System, i: int, j: int, variable: int) -> Iterator[System]:
         """Replace equation i by its pseudo-remainder modulo equation j of lower degree."""
         dividend, divisor = system.equations[i], system.equations[j]
         rest = tuple(e for k, e in enumerate(system.equations) if k not in (i, j))
-        power = dividend.context().gens()[variable]
-        degree = divisor.degrees()[variable]
-        leading = coefficients(divisor, variable)[degree]
-        nonzero = system.nonzero
-        if not (leading.is_constant() or self._is_definite(leading)):
-            tail = divisor - leading * power**degree
-            yield from self.solve(replace(system, equations=(leading, tail, dividend, *rest)))
-            nonzero = (*nonzero, leading)
+        nonzero = yield from self._apart(system, divisor, variable, (dividend, *rest))
+        power, degree = dividend.context().gen(variable), divisor.degrees()[variable]
         while dividend.degrees()[variable] >= degree and not _is_too_long(dividend):
-            top = dividend.degrees()[variable]
-            factor = coefficients(dividend, variable)[top] * power ** (top - degree)
-            dividend = leading * dividend - factor * divisor
+            factor = leading(dividend, variable) * power ** (dividend.degrees()[variable] - degree)
+            dividend = leading(divisor, variable) * dividend - factor * divisor
         equations = (dividend, divisor, *rest)
         yield from self.solve(replace(system, equations=equations, nonzero=nonzero))
+
+    def _apart(
+        self, system: System, equation: fmpq_mpoly, variable: int, others: Polynomials
+    ) -> Generator[System, None, Polynomials]:
+        """Solve where the leading coefficient vanishes; return what is nonzero elsewhere."""
+        first = leading(equation, variable)
+        if self._is_definite(first):
+            return system.nonzero
+        power = equation.context().gen(variable) ** equation.degrees()[variable]
+        equations = (first, equation - first * power, *others)
+        yield from self.solve(replace(system, equations=equations))
+        return (*system.nonzero, first)
 
 
 def _is_too_long(polynomial: fmpq_mpoly) -> bool:
@@ -203,13 +193,3 @@ def _pair_choice(equations: Polynomials) -> tuple[int, int, int] | None:
             (degree, terms, j), (larger, more, i) = having[:2]
             choices.append((degree + larger, terms + more, i, j, variable))
     return min(choices)[2:] if choices else None
-
-
-def _eliminated(polynomial: fmpq_mpoly, step: Step) -> fmpq_mpoly:
-    """The polynomial without the variable of a step, times a power of the slope."""
-    parts = coefficients(polynomial, step.variable)
-    degree = max(parts, default=0)
-    total = 0 * polynomial
-    for power, part in parts.items():
-        total += part * (-step.constant) ** power * step.slope ** (degree - power)
-    return total

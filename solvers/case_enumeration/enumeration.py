@@ -41,6 +41,7 @@ class CaseEnumeration:
     Parameters
     ----------
     limit : most information sets with two actions that a game may have; each triples the cases
+        and may double the memory
     """
 
     limit: int = 16
@@ -58,9 +59,8 @@ class CaseEnumeration:
         from eqbench.solver import Availability
 
         if find_spec("flint") is None:
-            return Availability(
-                "missing", "python-flint is not installed; pip install 'eqbench[exact]'"
-            )
+            remedy = "python-flint is not installed; pip install 'eqbench[exact]'"
+            return Availability("missing", remedy)
         return Availability()
 
     def supports(self, game: Game) -> bool | str:
@@ -69,11 +69,11 @@ class CaseEnumeration:
 
         tree = game.tree
         sizes = [len(actions) for actions in tree.infoset_actions]
-        if max(sizes, default=0) > 2:
-            place = place_of(tree, next(i for i, size in enumerate(sizes) if size > 2))
+        most = max(sizes, default=0)
+        if most > 2:
             return (
                 "case_enumeration solves games with at most two actions at every information "
-                f"set; there are {max(sizes)} at {place}"
+                f"set; there are {most} at {place_of(tree, sizes.index(most))}"
             )
         if not tree.exact:
             return (

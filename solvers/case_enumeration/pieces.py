@@ -9,23 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
-from flint import fmpq, fmpq_mpoly, fmpq_mpoly_ctx, fmpq_poly
+from flint import fmpq, fmpq_mpoly, fmpq_poly
 
+from eqbench.model.polytope import Point, value_at, vertices
+
+from .algebraic import Root, key, number, real_roots
+from .cases import ABOVE, EVEN, Node, frequencies
 from .elimination import Elimination, System, bounds, used
-from .polytope import (
-    Affine,
-    Field,
-    Point,
-    dimension_of,
-    fields_of,
-    middle,
-    rationals,
-    value_at,
-    vertices,
-)
-from .search import ABOVE, EVEN, Gaps, Node
-
-PointKey = tuple[Hashable, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,22 +24,19 @@ class Piece:
 
     Attributes
     ----------
-    field : that the coordinates are elements of
-    corners : vertices
+    corners : vertices by their keys; points are equal if their keys are, whatever their fields
     interior : a point of its relative interior
     dimension : 0 for a point
-    keys : of the corners; points are equal if their keys are, whatever their fields
     """
 
-    field: Field
-    corners: tuple[Point, ...]
+    corners: dict[Hashable, Point]
     interior: Point
     dimension: int
-    keys: tuple[PointKey, ...]
 
-    def key(self, point: Point) -> PointKey:
-        """Key of a point with coordinates in this field."""
-        return tuple(self.field.key(x) for x in point)
+
+def key_of(point: Point) -> Hashable:
+    """What a point shares with no other one, whatever the fields of its coordinates."""
+    return tuple(map(key, point))
 
 
 def maximal(pieces: Sequence[Piece]) -> list[Piece]:
@@ -57,45 +44,39 @@ def maximal(pieces: Sequence[Piece]) -> list[Piece]:
 
     Closures of cases meet in faces, so a face shows in its corners.
     """
-    kept: list[tuple[Piece, frozenset[PointKey]]] = []
+    kept: list[Piece] = []
     for piece in sorted(pieces, key=lambda piece: -piece.dimension):
-        keys = frozenset(piece.keys)
-        if not any(keys <= others for _, others in kept):
-            kept.append((piece, keys))
-    return [piece for piece, _ in kept]
+        if not any(piece.corners.keys() <= other.corners.keys() for other in kept):
+            kept.append(piece)
+    return kept
 
 
-def pieces_of(node: Node, gaps: Gaps, check: Callable[[], None]) -> tuple[list[Piece], bool]:
+def pieces_of(
+    node: Node, gaps: Sequence[fmpq_mpoly], check: Callable[[], None]
+) -> tuple[list[Piece], bool]:
     """Closures of the polytopes of equilibria in a node without open cases.
 
     The second value says whether these are all equilibria there. Otherwise some are on no
     polytope over any field Q(alpha) that was found, or it could not be told that none are.
     """
-    fixed = {k: low for k, low in enumerate(node.low) if low == node.high[k]}
-    names = {f"f{k}": value for k, value in fixed.items()}
-    even = [
-        gap.subs(names)
-        for gap, case in zip(gaps.polynomials, node.cases, strict=True)
-        if case == EVEN
-    ]
-    positive = [
-        gap if case == ABOVE else -gap
-        for gap, case in zip(gaps.polynomials, node.cases, strict=True)
-        if case != EVEN
-    ]
+    variables = zip(frequencies(len(gaps)), node.low, node.high, strict=True)
+    values = [own if low < high else low + 0 * own for own, low, high in variables]
+    signed = list(zip(gaps, node.cases, strict=True))
+    even = tuple(gap.compose(*values) for gap, case in signed if case == EVEN)
+    positive = [gap if case == ABOVE else -gap for gap, case in signed if case != EVEN]
     found: list[Piece] = []
     is_complete = True
-    for system in Elimination(node.low, node.high, check).solve(System(tuple(even))):
+    for system in Elimination(node.low, node.high, check).solve(System(even)):
         try:
-            chart = Chart.of(system, fixed, gaps.context)
-            if chart is not None and _is_solution(chart, even):
+            chart = Chart.of(system, values)
+            if chart is not None and is_solution(chart, even):
                 found += _pieces_on(chart, node, positive, check)
         except CurvedError:
             is_complete = False
     return found, is_complete
 
 
-def _is_solution(chart: Chart, equations: Sequence[fmpq_mpoly]) -> bool:
+def is_solution(chart: Chart, equations: Sequence[fmpq_mpoly]) -> bool:
     """Whether the equations hold on a chart; pseudo-division may have added solutions.
 
     Raises
@@ -103,8 +84,9 @@ def _is_solution(chart: Chart, equations: Sequence[fmpq_mpoly]) -> bool:
     CurvedError
         If they may hold on a part of it.
     """
-    rests = [rest for rest in map(chart.put_in, equations) if not rest.is_zero()]
-    if rests and not any(chart.is_number(rest) for rest in rests):
+    parts = (chart.coefficients(chart.put_in(equation)) for equation in equations)
+    rests = list(filter(None, parts))
+    if rests and all(any(map(any, rest)) for rest in rests):
         raise CurvedError
     return not rests
 
@@ -130,35 +112,47 @@ def _pieces_on(
     is_curved = any(chart.affine(value) is None for value in dependent) or any(
         least <= 0 for least, _ in ranges
     )
-    strict = [affine for affine in map(chart.affine, gaps) if affine is not None]
-    weak = [affine for affine in map(chart.affine, sides) if affine is not None]
-    modulus = chart.modulus
-    for field in [rationals()] if modulus is None else fields_of(modulus):
-        points = vertices(field, len(chart.parameters), [*weak, *strict], check)
-        if not points:
-            continue
+    conditions_and_values = [
+        [affine for affine in map(chart.affine, functions) if affine is not None]
+        for functions in (sides, gaps, chart.values)
+    ]
+    for root in chart.roots:
+        weak, strict, values = (
+            [[number(part, root) for part in affine] for affine in functions]
+            for functions in conditions_and_values
+        )
+        one = number(fmpq_poly([1]), root)
+        points = vertices([*weak, *strict], len(chart.parameters), one, check)
         inner = middle(points)
-        if any(field.sign(value_at(field, gap, inner)) <= 0 for gap in strict):
-            continue  # some gap is zero on all of it, so it belongs to another case
-        if is_curved:
-            raise CurvedError
-        yield _piece(field, chart, (points, inner), check)
+        # where some gap is zero on all of it, it belongs to another case
+        if points and all(value_at(gap, inner) > 0 for gap in strict):
+            if is_curved:
+                raise CurvedError
+            check()
+            lifted = [tuple(value_at(value, point) for value in values) for point in points]
+            interior = tuple(value_at(value, inner) for value in values)
+            yield Piece({key_of(p): p for p in lifted}, interior, dimension_of(points))
 
 
-def _piece(
-    field: Field, chart: Chart, polytope: tuple[list[Point], Point], check: Callable[[], None]
-) -> Piece:
-    """The piece in all frequencies, from its vertices and a point inside in the parameters."""
-    points, inner = polytope
-    functions = [chart.affine(value) for value in chart.values]
+def middle(points: Sequence[Point]) -> Point:
+    """Mean of the vertices, which lies in the relative interior of their convex hull."""
+    sums = [sum(rest, first) for first, *rest in zip(*points, strict=True)]
+    return tuple(total * fmpq(1, len(points)) for total in sums)
 
-    def lift(point: Point) -> Point:
-        check()
-        return tuple(value_at(field, function, point) for function in functions if function)
 
-    corners = tuple(lift(point) for point in points)
-    keys = tuple(tuple(field.key(x) for x in corner) for corner in corners)
-    return Piece(field, corners, lift(inner), dimension_of(field, points), keys)
+def dimension_of(points: Sequence[Point]) -> int:
+    """Dimension of the convex hull of points."""
+    basis: list[tuple[int, Point]] = []  # rows, each 1 at a pivot of its own
+    for point in points[1:]:
+        if len(basis) == len(point):
+            break
+        row = tuple(a - b for a, b in zip(point, points[0], strict=True))
+        for pivot, known in basis:
+            row = tuple(a - row[pivot] * b for a, b in zip(row, known, strict=True))
+        pivot = next((k for k, entry in enumerate(row) if entry), -1)
+        if pivot >= 0:
+            basis.append((pivot, tuple(entry / row[pivot] for entry in row)))
+    return len(basis)
 
 
 class CurvedError(Exception):
@@ -171,22 +165,22 @@ class Chart:
 
     Attributes
     ----------
-    context : of the polynomials
     relation : irreducible polynomial in the one frequency alpha, or None if there is no such
+    alpha : position of that frequency
     parameters : frequencies that are free
     dependent : frequencies that are functions of alpha and the parameters, alpha among them
     values : all frequencies as polynomials in alpha and the parameters
     """
 
-    context: fmpq_mpoly_ctx
     relation: fmpq_mpoly | None
-    parameters: tuple[int, ...]
-    dependent: tuple[int, ...]
-    values: tuple[fmpq_mpoly, ...]
+    alpha: int
+    parameters: list[int]
+    dependent: list[int]
+    values: list[fmpq_mpoly]
 
     @classmethod
-    def of(cls, system: System, fixed: dict[int, fmpq], context: fmpq_mpoly_ctx) -> Chart | None:
-        """Chart of what the elimination left, or None if that has no solution.
+    def of(cls, system: System, frequencies: Sequence[fmpq_mpoly]) -> Chart | None:
+        """Chart of what elimination left of constants and variables; None if it has no solution.
 
         Raises
         ------
@@ -195,53 +189,54 @@ class Chart:
         """
         if len(system.equations) > 1 or any(len(used(e)) > 1 for e in system.equations):
             raise CurvedError
-        relation = system.equations[0] if system.equations else None
-        dependent = [step.variable for step in system.steps]
-        if relation is not None:
-            dependent += used(relation)
-        free = [k for k in range(context.nvars()) if k not in fixed and k not in dependent]
-        values = list(context.gens())
-        for k, value in fixed.items():
-            values[k] = context.constant(value)
-        chart = cls(context, relation, tuple(free), tuple(dependent), tuple(values))
-        for step in reversed(system.steps):
-            slope, constant = chart.put_in(step.slope), chart.put_in(step.constant)
+        relation = next(iter(system.equations), None)
+        alpha = [] if relation is None else used(relation)
+        dependent = [variable for variable, _ in system.steps] + alpha
+        values = list(frequencies)
+        free = [k for k in range(len(values)) if used(values[k]) and k not in dependent]
+        chart = cls(relation, alpha[0] if alpha else -1, free, dependent, values)
+        for variable, equation in reversed(system.steps):
+            equation = chart.put_in(equation)
+            slope = equation.derivative(variable)
             if slope.is_zero():
                 return None
-            values[step.variable] = chart._quotient(-constant, slope)
-            chart = cls(context, relation, tuple(free), tuple(dependent), tuple(values))
+            values[variable] = chart._quotient(slope * values[variable] - equation, slope)
         return chart
 
     @property
-    def modulus(self) -> fmpq_poly | None:
-        """The relation as a polynomial in alpha alone."""
-        return None if self.relation is None else self._in_alpha(self.relation.to_dict())
+    def roots(self) -> Sequence[Root | None]:
+        """The real roots that alpha may be; None for Q if there is no relation."""
+        return [None] if self.relation is None else real_roots(self._modulus)
 
     def put_in(self, polynomial: fmpq_mpoly) -> fmpq_mpoly:
         """A polynomial in the frequencies as one in alpha and the parameters."""
-        return self._reduced(polynomial.compose(*self.values, ctx=self.context))
+        return self._reduced(polynomial.compose(*self.values))
 
-    def affine(self, polynomial: fmpq_mpoly) -> Affine | None:
-        """Slopes and constant over Q(alpha) in the parameters; None if it is not affine."""
-        parts: list[dict[tuple[int, ...], fmpq]] = [{} for _ in (*self.parameters, None)]
+    def coefficients(self, polynomial: fmpq_mpoly) -> dict[tuple[int, ...], fmpq_poly]:
+        """Polynomials in alpha by the powers of the parameters that they are multiplied with."""
+        parts: dict[tuple[int, ...], dict[int, fmpq]] = {}
         for powers, coefficient in polynomial.to_dict().items():
-            degrees = [powers[k] for k in self.parameters]
-            if sum(degrees) > 1:
-                return None
-            parts[degrees.index(1) if any(degrees) else -1][powers] = coefficient
-        return [self._in_alpha(part) for part in parts]
+            part = parts.setdefault(tuple(powers[k] for k in self.parameters), {})
+            part[0 if self.relation is None else powers[self.alpha]] = coefficient
+        return {
+            powers: fmpq_poly([part.get(i, 0) for i in range(max(part) + 1)])
+            for powers, part in parts.items()
+        }
 
-    def is_number(self, polynomial: fmpq_mpoly) -> bool:
-        """Whether no parameter occurs."""
-        return not any(polynomial.degrees()[k] > 0 for k in self.parameters)
+    def affine(self, polynomial: fmpq_mpoly) -> list[fmpq_poly] | None:
+        """Slopes and constant in the parameters, polynomials in alpha; None if it is not affine."""
+        parts = self.coefficients(polynomial)
+        if any(sum(powers) > 1 for powers in parts):
+            return None
+        size = len(self.parameters)
+        units = [tuple(int(i == k) for k in range(size)) for i in range(size + 1)]
+        return [parts.get(unit, fmpq_poly([])) for unit in units]
 
-    def _in_alpha(self, terms: dict[tuple[int, ...], fmpq]) -> fmpq_poly:
-        """Terms with one and the same product of parameters, as a polynomial in alpha."""
-        if self.relation is None:
-            return fmpq_poly(list(terms.values()))
-        (alpha,) = used(self.relation)
-        by_power = {powers[alpha]: coefficient for powers, coefficient in terms.items()}
-        return fmpq_poly([by_power.get(i, 0) for i in range(max(by_power, default=-1) + 1)])
+    @property
+    def _modulus(self) -> fmpq_poly:
+        """The relation as a polynomial in alpha alone."""
+        (modulus,) = self.coefficients(self.relation).values()
+        return modulus
 
     def _reduced(self, polynomial: fmpq_mpoly) -> fmpq_mpoly:
         return polynomial if self.relation is None else divmod(polynomial, self.relation)[1]
@@ -254,33 +249,15 @@ class Chart:
         CurvedError
             If there remains a rest.
         """
-        inverse = self._inverse(self._leading(denominator))
+        leading = max(self.coefficients(denominator).items())[1]
+        if self.relation is None:
+            inverse = 1 / leading[0]
+        else:
+            alpha = self.relation.context().gen(self.alpha)
+            powers = enumerate(leading.xgcd(self._modulus)[1].coeffs())
+            inverse = sum(coefficient * alpha**power for power, coefficient in powers)
         numerator, denominator = (self._reduced(p * inverse) for p in (numerator, denominator))
         quotient, rest = divmod(numerator, denominator)
         if not self._reduced(rest).is_zero():
             raise CurvedError
         return self._reduced(quotient)
-
-    def _leading(self, polynomial: fmpq_mpoly) -> fmpq_poly:
-        """Coefficient in Q(alpha) of the product of parameters that comes first."""
-        by_product: dict[tuple[int, ...], dict[tuple[int, ...], fmpq]] = {}
-        for powers, coefficient in polynomial.to_dict().items():
-            product = tuple(powers[k] for k in self.parameters)
-            by_product.setdefault(product, {})[powers] = coefficient
-        return self._in_alpha(by_product[max(by_product)])
-
-    def _inverse(self, number: fmpq_poly) -> fmpq_mpoly:
-        """Inverse of an element of Q(alpha)."""
-        if self.relation is None:
-            return self.context.constant(1 / number[0])
-        (alpha,) = used(self.relation)
-        inverse = number.xgcd(self.modulus)[1] % self.modulus
-        return _evaluated(inverse.coeffs(), self.context.gens()[alpha])
-
-
-def _evaluated(coefficients: Sequence[fmpq], at: fmpq_mpoly) -> fmpq_mpoly:
-    """Value of a polynomial in one variable, by Horner's scheme."""
-    total = 0 * at
-    for coefficient in reversed(coefficients):
-        total = total * at + coefficient
-    return total

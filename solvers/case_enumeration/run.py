@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable
+from fractions import Fraction
+from functools import partial
 
-from flint import fmpq_poly
+from flint import fmpq, fmpq_mpoly
 
+from eqbench.model.polytope import Point
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree
 from eqbench.solver import Candidate, Claim, Monitor, Termination
 
-from .pieces import Piece, maximal, pieces_of
-from .polytope import Point, to_fraction
-from .search import ABOVE, BELOW, EVEN, Gaps, Node, binary_sets, value_gaps
-
-# The harness takes 1,024 candidates.
-MOST_POINTS = 1000
-
-
-class _BudgetSpentError(Exception):
-    """Time or iterations are used up."""
+from ..search import MOST_CANDIDATES, BudgetSpentError, check_budget, check_time
+from .algebraic import rational
+from .cases import ABOVE, BELOW, EVEN, Node, binary_sets, value_gaps
+from .pieces import Piece, key_of, maximal, pieces_of
 
 
 class Run:
@@ -32,72 +29,33 @@ class Run:
     nodes, leaves : visited nodes, and those of them without open cases
     unresolved : leaves whose equilibria are not all known
     pieces : found so far, faces of others included
-    pending : nodes still to be visited: parent, information set and its case (None at the root)
+    gaps : value gaps, once they are computed
+    pending : of each node still to be visited, its number of cases, and how to make it
     """
 
     def __init__(self, tree: GameTree, monitor: Monitor) -> None:
         self.tree, self.monitor = tree, monitor
+        self.check = partial(check_time, monitor)
         self.sets = binary_sets(tree)
         self.cases = 3 ** len(self.sets)
         self.nodes = self.leaves = self.unresolved = 0
         self.pieces: list[Piece] = []
-        self.pending: list[tuple[Node, tuple[int, int] | None]] = []
+        self.gaps: tuple[fmpq_mpoly, ...] = ()
+        root = (self.cases, lambda: Node.root(self.gaps))
+        self.pending: list[tuple[int, Callable[[], Node | None]]] = [root]
 
     def finish(self) -> Termination:
         """Search, hand over what was found, and say how it ended."""
-        left, reason = self._explore()
-        pieces = maximal(self.pieces)
-        self._record(pieces)
-        points = dict(_points(pieces))
-        is_complete = left + self.unresolved == 0 and len(points) <= MOST_POINTS
-        claim: Claim = "complete list" if is_complete else "equilibrium"
-        for point, piece in list(points.values())[:MOST_POINTS]:
-            self.monitor.candidate(self._profile(piece, point), claim)
-        return self._termination(left, reason, pieces=len(pieces), points=len(points))
-
-    def _explore(self) -> tuple[int, str]:
-        """Search to the end or as far as the budget goes; cases not reached, and why not."""
+        reason = "some equilibria are curved or lie in no field that was found"
         try:
-            gaps = value_gaps(self.tree, self._check_time)
-            self.pending.append((Node.root(gaps.polynomials), None))
-            self._search(gaps)
-        except _BudgetSpentError as error:
-            if not self.pending:
-                return self.cases, str(error)
-            return sum(3 ** (len(node.open) - bool(way)) for node, way in self.pending), str(error)
-        return 0, ""
-
-    def _search(self, gaps: Gaps) -> None:
-        while self.pending:
-            self._check_time()
-            limit = self.monitor.budget.iterations
-            if limit is not None and self.nodes >= limit:
-                raise _BudgetSpentError(f"stopped after {limit:,} iterations")
-            parent, way = self.pending[-1]
-            node = parent.settled() if way is None else parent.child(*way)
-            self.nodes += 1
-            self.monitor.work = self.nodes
-            if node is not None and not node.open:
-                self._solve_leaf(node, gaps)
-            self.pending.pop()  # not before: a node that was broken off is still open
-            if node is not None and node.open:
-                k = node.next_open()
-                self.pending += [(node, (k, case)) for case in (EVEN, ABOVE, BELOW)]
-
-    def _solve_leaf(self, node: Node, gaps: Gaps) -> None:
-        found, is_complete = pieces_of(node, gaps, self._check_time)
-        self.leaves += 1
-        self.unresolved += not is_complete
-        if found and not self.pieces:
-            first = self._profile(found[0], found[0].interior)
-            self.monitor.snapshot(Candidate(first, "equilibrium"), work=self.nodes)
-        self.pieces += found
-
-    def _check_time(self) -> None:
-        if self.monitor.remaining_s <= 0:
-            raise _BudgetSpentError(f"stopped after {self.monitor.budget.time_s:g} s")
-
-    def _record(self, pieces: list[Piece]) -> None:
+            self.gaps = value_gaps(self.tree, self.check)
+            while self.pending:
+                check_budget(self.monitor)
+                self._visit(self.pending[-1][1]())
+        except BudgetSpentError as error:
+            reason = str(error)
+        left = self.unresolved + sum(cases for cases, _ in self.pending)
+        pieces = maximal(self.pieces)
         dimensions = Counter(piece.dimension for piece in pieces)
         self.monitor.record(
             cases=self.cases,
@@ -108,37 +66,52 @@ class Run:
             dimension=max(dimensions, default=None),
             pieces_by_dimension=dict(sorted(dimensions.items())),
         )
+        points: dict[Hashable, Point] = {}
+        for piece in pieces:
+            points |= {key_of(piece.interior): piece.interior} | piece.corners
+        claim: Claim = "equilibrium" if left or len(points) > MOST_CANDIDATES else "complete list"
+        for point in list(points.values())[:MOST_CANDIDATES]:
+            self.monitor.candidate(self._profile(point), claim)
+        return self._termination(left, reason, pieces=len(pieces), points=len(points))
 
-    def _profile(self, piece: Piece, point: Point) -> BehaviorProfile:
-        """The behavior profile of a point: exact if it is rational, otherwise rounded."""
-        one = fmpq_poly([1])
-        rows = dict(zip(self.sets, ((1 - x, x) for x in point), strict=True))
+    def _visit(self, node: Node | None) -> None:
+        """Solve a node or branch on it, unless nothing satisfies its conditions."""
+        self.nodes += 1
+        self.monitor.work = self.nodes
+        ways: list[tuple[int, Callable[[], Node | None]]] = []
+        if node is not None and node.open:
+            k, cases = node.next_open(), 3 ** (len(node.open) - 1)
+            ways = [(cases, partial(node.child, k, case)) for case in (EVEN, ABOVE, BELOW)]
+        elif node is not None:
+            found, is_complete = pieces_of(node, self.gaps, self.check)
+            self.leaves += 1
+            self.unresolved += not is_complete
+            if found and not self.pieces:
+                first = Candidate(self._profile(found[0].interior), "equilibrium")
+                self.monitor.snapshot(first, work=self.nodes)
+            self.pieces += found
+        self.pending[-1:] = ways  # not before: a node that was broken off is still open
+
+    def _profile(self, point: Point) -> BehaviorProfile:
+        """The behavior profile of a point: exact if it is rational, otherwise rounded once."""
+        pairs = {i: (1 - x, x) for i, x in zip(self.sets, point, strict=True)}
         frequencies = [
-            frequency
+            own
             for i, actions in enumerate(self.tree.infoset_actions)
-            for frequency in rows.get(i, (one,) * len(actions))
+            for own in pairs.get(i, (fmpq(1),) * len(actions))
         ]
-        if all(x.degree() <= 0 for x in point):
-            return BehaviorProfile.of_exact(self.tree, [to_fraction(f[0]) for f in frequencies])
-        return BehaviorProfile.of(self.tree, [piece.field.rounded(f) for f in frequencies])
+        exact = [Fraction(int(x.p), int(x.q)) for x in map(rational, frequencies) if x is not None]
+        if len(exact) == len(frequencies):
+            return BehaviorProfile.of_exact(self.tree, exact)
+        return BehaviorProfile.of(self.tree, list(map(float, frequencies)))
 
     def _termination(self, left: int, reason: str, *, pieces: int, points: int) -> Termination:
         cases = f"{self.cases:,} case{'s'[: self.cases != 1]}"
-        open_cases = left + self.unresolved
         detail = f"closed all {cases}; found {pieces:,} piece{'s'[: pieces != 1]}"
-        if open_cases:
-            detail = reason or "some equilibria are curved or lie in no field that was found"
-            detail += f"; {open_cases:,} of {cases} stayed open"
-        if points > MOST_POINTS:
-            detail += f"; handed over {MOST_POINTS:,} of {points:,} points"
-        if not open_cases:
+        if left:
+            detail = f"{reason}; {left:,} of {cases} stayed open"
+        if points > MOST_CANDIDATES:
+            detail += f"; handed over {MOST_CANDIDATES:,} of {points:,} points"
+        if not left:
             return Termination("converged", detail)
         return Termination("limit" if points else "not_found", detail)
-
-
-def _points(pieces: list[Piece]) -> Iterator[tuple[object, tuple[Point, Piece]]]:
-    """Points that stand for the pieces, by key: one inside each and its corners."""
-    for piece in pieces:
-        yield piece.key(piece.interior), (piece.interior, piece)
-        for key, corner in zip(piece.keys, piece.corners, strict=True):
-            yield key, (corner, piece)

@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from exact_polynomials import zeros_and_imaginary
 from skp_solutions import Solution, load_solutions
 from three_player_kuhn import SKP_VARIABLES, skp_profile
 
@@ -110,6 +109,20 @@ def test_bluffs_and_calls_of_solution_1_swing_at_the_frequency_of_their_equation
             swinging = seen.eigenvalues[seen.eigenvalues.imag > 1e-6]
             assert np.abs(swinging - 1j * omega).max() <= 1e-12
             assert len(swinging) == 1
+
+
+def zeros_and_imaginary(matrix: list[list[Fraction]]) -> tuple[int, int]:
+    """How many eigenvalues are zero, and how many are imaginary and simple, both exactly."""
+    flint = pytest.importorskip("flint", reason="python-flint is not installed")
+    rows = [[flint.fmpq(x.numerator, x.denominator) for x in row] for row in matrix]
+    whole = flint.fmpq_mat(rows).charpoly().coeffs()
+    zeros = next(k for k, coefficient in enumerate(whole) if coefficient != 0)
+    rest = whole[zeros:]
+    # at i w, with x = w^2, the even and the odd part vanish together
+    even = flint.fmpq_poly([c * (-1) ** k for k, c in enumerate(rest[0::2])])
+    odd = flint.fmpq_poly([c * (-1) ** k for k, c in enumerate(rest[1::2])])
+    roots = [root for root, _ in even.gcd(odd).numer().complex_roots()]
+    return zeros, 2 * sum(bool(root.imag.is_zero() and root.real > 0) for root in roots)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,45 +17,30 @@ from three_player_kuhn import szafron_profile
 from tree_walk import TreeWalk
 
 import eqbench
-from eqbench.model.profile import BehaviorProfile
 from eqbench.model.profile_json import profile_from_json
-from eqbench.model.tree import GameTree
 from eqbench.verification import verify, verify_exactly
 
 VECTORS = json.loads((Path(__file__).parents[1] / "data/szafron_vectors.json").read_text("utf-8"))
 MEMBERS, NEAR = VECTORS["members"], VECTORS["near"]
-CASES = [*MEMBERS, *NEAR]
 IDS = [*(f"{row['sub']} beta={row['beta']}" for row in MEMBERS), *(row["label"] for row in NEAR)]
+TREE = eqbench.load_game("kuhn3").tree
 
 
-@cache
-def kuhn3() -> GameTree:
-    return eqbench.load_game("kuhn3").tree
-
-
-def profile_of(row: dict[str, Any]) -> BehaviorProfile:
-    values = {name: Fraction(text) for name, text in row["v"].items()}
-    return profile_from_json(kuhn3(), szafron_profile(values))
-
-
-def fractions(texts: list[str]) -> tuple[Fraction, ...]:
-    return tuple(map(Fraction, texts))
-
-
-@pytest.mark.parametrize("row", CASES, ids=IDS)
+@pytest.mark.parametrize("row", [*MEMBERS, *NEAR], ids=IDS)
 def test_payoffs_and_regrets_are_exactly_the_published_ones(row: dict[str, Any]) -> None:
     """Szafron et al. 2013, §5, equations (3)-(5) and Table 3; near misses recomputed exactly.
 
     By the verifier in fractions and in floats, and by a plain walk over the tree.
     """
-    profile, payoffs, regrets = profile_of(row), fractions(row["payoff"]), fractions(row["regret"])
-    exact = verify_exactly(kuhn3(), profile)
+    values = {name: Fraction(text) for name, text in row["v"].items()}
+    profile = profile_from_json(TREE, szafron_profile(values))
+    payoffs, regrets = (tuple(map(Fraction, row[name])) for name in ("payoff", "regret"))
+    exact, rounded = verify_exactly(TREE, profile), verify(TREE, profile)
     assert (exact.payoffs, exact.regrets) == (payoffs, regrets)
-    rounded = verify(kuhn3(), profile)
     assert rounded.payoffs == pytest.approx([float(x) for x in payoffs], abs=1e-14)
     assert rounded.regrets == pytest.approx([float(x) for x in regrets], abs=1e-14)
     assert profile.exact is not None
-    walk = TreeWalk(kuhn3(), profile.exact)
+    walk = TreeWalk(TREE, profile.exact)
     assert (tuple(walk.payoffs()), tuple(walk.regrets())) == (payoffs, regrets)
     if row in MEMBERS:
         beta = Fraction(row["beta"])
@@ -72,4 +56,4 @@ def test_both_sorts_of_near_misses_are_there() -> None:
     """Guards the test above against an empty or one-sided table."""
     assert {row["sub"] for row in MEMBERS} == {"c11=0", "0<c11<1/2", "c11=1/2"}
     assert {row["is_equilibrium"] for row in NEAR} == {False, True}
-    assert len(CASES) == 26
+    assert len(MEMBERS) + len(NEAR) == 26

@@ -9,52 +9,39 @@ from typing import Any
 import numpy as np
 import pytest
 
+from eqbench.model.polytope import value_at, vertices
+
 flint = pytest.importorskip("flint", reason="python-flint is not installed")
+algebraic = importlib.import_module("eqbench.solvers.case_enumeration.algebraic")
 elimination = importlib.import_module("eqbench.solvers.case_enumeration.elimination")
 pieces = importlib.import_module("eqbench.solvers.case_enumeration.pieces")
-polytope = importlib.import_module("eqbench.solvers.case_enumeration.polytope")
-search = importlib.import_module("eqbench.solvers.case_enumeration.search")
+cases = importlib.import_module("eqbench.solvers.case_enumeration.cases")
 
-fmpq, fmpq_mpoly_ctx, fmpq_poly = flint.fmpq, flint.fmpq_mpoly_ctx, flint.fmpq_poly
-CONTEXT = fmpq_mpoly_ctx.get([f"f{k}" for k in range(4)], flint.Ordering.lex)
-X, Y, Z, W = CONTEXT.gens()
+fmpq, fmpq_poly = flint.fmpq, flint.fmpq_poly
+X, Y, Z, W = cases.frequencies(4)
 THIRD, HALF, ONE = fmpq(1, 3), fmpq(1, 2), fmpq(1)
-
-
-def check() -> None:
-    """Never breaks off."""
+GOLDEN = (1 + 5**0.5) / 4
 
 
 def systems(*equations: Any) -> list[Any]:
     """What is left of equations in the unit cube."""
-    solver = elimination.Elimination([fmpq(0)] * 4, [ONE] * 4, check)
+    solver = elimination.Elimination([fmpq(0)] * 4, [ONE] * 4, list)
     return list(solver.solve(elimination.System(equations)))
 
 
 def covers(system: Any, point: tuple[fmpq, ...]) -> bool:
     """Whether a point solves a system, with slopes that do not vanish."""
 
-    def at(polynomial: Any) -> fmpq:
-        return polynomial(*point)
-
-    return all(at(equation) == 0 for equation in system.equations) and all(
-        at(step.slope) != 0 and at(step.slope) * point[step.variable] + at(step.constant) == 0
-        for step in system.steps
-    )
+    equations = [*system.equations, *(equation for _, equation in system.steps)]
+    slopes = [equation.derivative(variable) for variable, equation in system.steps]
+    return not any(own(*point) for own in equations) and all(own(*point) for own in slopes)
 
 
 def solved(*equations: Any) -> tuple[list[Any], bool]:
     """Pieces of the unit cube on which equations hold, and whether these are all solutions."""
     even = tuple(equations) + (0 * X,) * (4 - len(equations))
-    node = search.Node([search.EVEN] * 4, [fmpq(0)] * 4, [ONE] * 4, [])
-    return pieces.pieces_of(node, search.Gaps(CONTEXT, even), check)
-
-
-def extents(piece: Any) -> list[tuple[float, float]]:
-    """Smallest and largest value of every frequency."""
-    columns = zip(*piece.corners, strict=True)
-    values = [[piece.field.rounded(x) for x in column] for column in columns]
-    return [(min(column), max(column)) for column in values]
+    node = cases.Node([cases.EVEN] * 4, [fmpq(0)] * 4, [ONE] * 4, [])
+    return pieces.pieces_of(node, even, list)
 
 
 @pytest.mark.parametrize(
@@ -86,22 +73,22 @@ def test_equations_without_a_common_root_leave_nothing() -> None:
     assert systems(X + Y + 1) == []
 
 
-def test_roots_outside_of_the_unit_interval_are_no_solutions() -> None:
-    found, is_complete = solved(4 * X**2 - 2 * X - 1, Y - X)  # (1 + sqrt 5) / 4 and a negative one
+@pytest.mark.parametrize(
+    ("equations", "ends", "corners"),
+    [
+        ((2 * X + 2 * Y - 3, Z - W), [(0.5, 1), (0.5, 1), (0, 1), (0, 1)], 4),
+        # only one of the roots lies in the unit interval
+        ((4 * X**2 - 2 * X - 1, Y - X), [(GOLDEN, GOLDEN)] * 2 + [(0, 1)] * 2, 4),
+    ],
+)
+def test_pieces_lie_on_their_equations_and_in_the_cube(
+    equations: tuple[Any, ...], ends: list[tuple[float, float]], corners: int
+) -> None:
+    (piece,), is_complete = solved(*equations)
     assert is_complete
-    (piece,) = found
-    golden = (1 + 5**0.5) / 4
-    assert extents(piece)[:2] == [pytest.approx((golden, golden)), pytest.approx((golden, golden))]
-    assert piece.dimension == 2
-
-
-def test_pieces_lie_on_their_equations_and_in_the_cube() -> None:
-    found, is_complete = solved(2 * X + 2 * Y - 3, Z - W)
-    assert is_complete
-    (piece,) = found
-    assert piece.dimension == 2
-    assert extents(piece) == [(0.5, 1), (0.5, 1), (0, 1), (0, 1)]
-    assert len(piece.corners) == 4
+    assert (piece.dimension, len(piece.corners)) == (2, corners)
+    columns = zip(*piece.corners.values(), strict=True)
+    assert [(min(map(float, own)), max(map(float, own))) for own in columns] == ends
 
 
 @pytest.mark.parametrize(
@@ -112,49 +99,66 @@ def test_what_is_no_polytope_over_one_root_is_not_resolved(equations: tuple[Any,
 
 
 def test_solutions_that_pseudo_division_adds_are_noticed() -> None:
-    step = elimination.Step(0, 2 * X**0, -(X**0))  # 2 x = 1
-    chart = pieces.Chart.of(elimination.System((), (), (step,)), {}, CONTEXT)
-    assert pieces._is_solution(chart, [2 * X * Y - Y])
-    assert not pieces._is_solution(chart, [2 * X * Y - Y, 3 * X - 1])
+    half = elimination.System((), (), ((0, 2 * X - 1),))
+    chart = pieces.Chart.of(half, [X, Y, Z, W])
+    assert pieces.is_solution(chart, [2 * X * Y - Y])
+    assert not pieces.is_solution(chart, [2 * X * Y - Y, 3 * X - 1])
     with pytest.raises(pieces.CurvedError):
-        pieces._is_solution(chart, [X * Y])
+        pieces.is_solution(chart, [X * Y])
 
 
 def test_equal_numbers_of_different_fields_have_equal_keys() -> None:
-    minus, plus = polytope.fields_of(fmpq_poly([-2, 0, 1]))
-    _, shifted = polytope.fields_of(fmpq_poly([-1, -2, 1]))  # 1 + sqrt 2
-    root, same = fmpq_poly([0, 1]), fmpq_poly([-1, 1])
-    assert plus.key(root) == shifted.key(same) != minus.key(root)
-    assert plus.key(fmpq_poly([3])) == shifted.key(fmpq_poly([3])) == 3
-    sum_of_roots = polytope.Field(fmpq_poly([1, 0, -10, 0, 1]), fmpq(1), fmpq(4))
-    assert sum_of_roots.key(fmpq_poly([0, -9, 0, 1]) / 2) == plus.key(root)  # from sqrt 2 + sqrt 3
+    minus, plus = algebraic.real_roots(fmpq_poly([-2, 0, 1]))
+    _, shifted = algebraic.real_roots(fmpq_poly([-1, -2, 1]))  # 1 + sqrt 2
+    four = algebraic.real_roots(fmpq_poly([1, 0, -10, 0, 1]))  # sqrt 2 + sqrt 3 and others
+
+    def key(root: Any, *coefficients: fmpq | int) -> Any:
+        return algebraic.key(algebraic.Algebraic(fmpq_poly([*coefficients]), root))
+
+    assert key(plus, 0, 1) == key(shifted, -1, 1) == key(four[3], 0, fmpq(-9, 2), 0, HALF)
+    assert key(plus, 0, 1) != key(minus, 0, 1)
+    assert key(plus, 3) == key(shifted, 3) == algebraic.key(fmpq(3)) == 3
 
 
 @pytest.mark.parametrize("ends", [(1, 2), (-2, -1)])
 def test_signs_and_floats_follow_from_any_isolating_interval(ends: tuple[int, int]) -> None:
-    root, side = fmpq_poly([0, 1]), 1 if ends[0] > 0 else -1
+    def number(*coefficients: fmpq | int) -> Any:
+        """A polynomial in a root of 2 whose interval nothing has narrowed yet."""
+        root = algebraic.Root(fmpq_poly([-2, 0, 1]), *map(fmpq, ends))
+        return algebraic.Algebraic(fmpq_poly([*coefficients]), root)
 
-    def field() -> Any:
-        return polytope.Field(fmpq_poly([-2, 0, 1]), *map(fmpq, ends))
-
-    assert field().rounded(root) == side * float(np.sqrt(2))
+    side = 1 if ends[0] > 0 else -1
+    assert float(number(0, 1)) == side * float(np.sqrt(2))
     # rounded once; 1 less a rounded root has another last digit
-    assert field().rounded(1 - root) == (-0.41421356237309503 if side > 0 else 2.414213562373095)
-    assert field().sign(side * root - fmpq(665857, 470832)) == -1  # above sqrt 2 by 1.6e-12
-    assert field().sign(side * root - fmpq(470832, 332929)) == 1  # below it by 3.2e-12
-    assert field().sign(root - root) == 0
-    assert field().quotient(fmpq_poly([2]), root) == root
+    rounded = -0.41421356237309503 if side > 0 else 2.414213562373095
+    assert float(1 - number(0, 1)) == float(number(1, -1)) == rounded
+    small, large = fmpq(470832, 332929), fmpq(665857, 470832)  # off by 3.2e-12 and 1.6e-12
+    assert number(-small, side) > 0 > number(-large, side)
+    own = number(0, 1)
+    assert not own - own
+    assert not own * own / own - own
 
 
-def test_clipped_cube_has_the_right_corners() -> None:
-    """x + y + z <= 3/2 cuts off the upper half: 4 corners of the cube and 6 midpoints."""
-    field = polytope.rationals()
-    cut = [*(fmpq_poly([-2]),) * 3, fmpq_poly([3])]
-    twice = [*(fmpq_poly([-4]),) * 3, fmpq_poly([6])]
-    found = {
-        tuple(x[0] for x in point) for point in polytope.vertices(field, 3, [cut, twice], check)
-    }
-    low = {p for p in itertools.product((fmpq(0), ONE), repeat=3) if sum(p) <= 1}
-    assert found == low | set(itertools.permutations((fmpq(0), HALF, ONE)))
-    assert polytope.dimension_of(field, [tuple(map(fmpq_poly, ([x] for x in p))) for p in low]) == 3
-    assert polytope.vertices(field, 3, [[fmpq_poly([])] * 3 + [fmpq_poly([-1])]], check) == []
+@pytest.mark.parametrize("seed", range(8))
+def test_vertices_are_the_points_where_enough_constraints_meet(seed: int) -> None:
+    """In three dimensions, with cuts through corners and along edges and planes that repeat."""
+    drawn = np.random.default_rng(seed).integers(-2, 3, (4, 4)).tolist()
+    drawn += [drawn[0], [1, 1, 1, 0]] if seed % 2 else [[-x for x in drawn[0]]]
+    sides = [[*row, 0] for row in np.eye(3, dtype=int).tolist()]
+    sides += [[*(-x for x in row[:3]), 1] for row in sides]
+    planes = [list(map(fmpq, row)) for row in (*drawn, *sides)]
+    expected = set()
+    for chosen in itertools.combinations(planes, 3):
+        matrix = flint.fmpq_mat([row[:3] for row in chosen])
+        if matrix.det() != 0:
+            point = tuple(matrix.solve(flint.fmpq_mat([[-row[3]] for row in chosen])).entries())
+            if all(value_at(row, point) >= 0 for row in planes):
+                expected.add(point)
+    found = vertices(planes[: len(drawn)], 3, ONE)
+    assert len(found) == len(expected)
+    assert set(found) == expected
+
+
+def test_hull_has_the_dimension_of_its_points() -> None:
+    cube = list(itertools.product((fmpq(0), ONE), repeat=3))
+    assert [pieces.dimension_of(cube[:n]) for n in (1, 2, 4, 5)] == [0, 1, 2, 3]
