@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from eqbench.model.profile import BehaviorProfile
+from eqbench.model.realization import RealizationPlan
 from eqbench.solver import Candidate, Monitor, Termination
 
 if TYPE_CHECKING:
@@ -65,12 +66,22 @@ class DistinctEquilibria:
     ----------
     claimed : regret in payoff units up to which a profile is claimed
     same : profiles that differ by less in every frequency are the same one
+    in_plans : whether to compare realization plans, which forget what they do not lead to
+    shown : whether the first one is a snapshot, too
     """
 
     def __init__(
-        self, game: Game, monitor: Monitor, *, claimed: float | None = None, same: float = 1e-9
+        self,
+        game: Game,
+        monitor: Monitor,
+        *,
+        claimed: float | None = None,
+        same: float = 1e-9,
+        in_plans: bool = False,
+        shown: bool = True,
     ) -> None:
         self._game, self._monitor, self._same = game, monitor, same
+        self._in_plans, self._shown = in_plans, shown
         self.claimed = CLAIMED * (game.tree.payoff_range or 1.0) if claimed is None else claimed
         self._found: list[FloatArray] = []
 
@@ -81,12 +92,14 @@ class DistinctEquilibria:
         """Hand over frequencies, float64 (A,), if they are new; whether they are an equilibrium."""
         if regret > self.claimed:
             return False
-        if any(np.abs(known - behavior).max() <= self._same for known in self._found):
+        form = self._game.sequence_form
+        compared = RealizationPlan.of(form, behavior).weights if self._in_plans else behavior
+        if any(np.abs(known - compared).max() <= self._same for known in self._found):
             return True
-        self._found.append(behavior)
+        self._found.append(compared)
         if len(self._found) <= MOST_CANDIDATES:
             candidate = Candidate(BehaviorProfile.of(self._game.tree, behavior), "equilibrium")
-            if len(self._found) == 1:
+            if len(self._found) == 1 and self._shown:
                 self._monitor.snapshot(candidate)
             self._monitor.candidate(candidate)
         return True

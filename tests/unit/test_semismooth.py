@@ -238,11 +238,11 @@ def wide_game() -> Game:
 
 def test_game_with_too_large_matrices_is_refused_with_their_size(wide_game: Game) -> None:
     answer = eqbench.load_solver("semismooth").supports(wide_game)
-    assert "10,001 actions need 4,580 MiB, more than 4,096 MiB" in answer
+    assert "10,001 actions need 4,580 MiB, more than the memory limit of 4,096" in answer
 
 
 def test_memory_limit_below_the_matrices_is_a_failure_with_both_sizes() -> None:
     result = run("semismooth", "kuhn4", memory_bytes=2**21)
     assert result.termination.reason == "failed"
-    assert "need 5 MiB, more than 2 MiB" in result.termination.detail
+    assert "need 5 MiB, more than the memory limit of 2 MiB" in result.termination.detail
     assert not result.reports
