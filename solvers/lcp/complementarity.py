@@ -20,6 +20,7 @@ from scipy.sparse.linalg import splu
 from eqbench.model.sequence_form import SequenceForm
 from eqbench.model.tree import FloatArray
 
+from ..semismooth.system import affine_plans
 from .kernels import Tableau
 
 # Share of the largest value up to which a prior leaves two actions equally good.
@@ -68,10 +69,9 @@ class Problem:
         weights of the other sequences, only K^T r is left of the slacks, and it is free of p.
         """
         best = self._best_responses()
-        others = np.flatnonzero(~best)
-        dense, pure = self._directions(best, others)
+        others, directions, pure = affine_plans(self.form, np.flatnonzero(best)[2:])
+        dense, size = directions.toarray(), len(best)
         directions = sparse.csr_array(dense)
-        size = len(best)
         values = directions.T @ self.values
         entries = np.zeros((size, size + 2))
         entries[np.ix_(best, others)] = dense[best]
@@ -98,26 +98,6 @@ class Problem:
             values[form.parent[i]] += block[choice]
         return taken
 
-    def _directions(
-        self, best: NDArray[np.bool_], others: NDArray[np.int64]
-    ) -> tuple[FloatArray, FloatArray]:
-        """Plans in terms of the weights of sequences that are no best responses.
-
-        Returns K, float64 (S, len(others)), and k, float64 (S,): all x with E x = lambda e are
-        K x[others] + k lambda.
-        """
-        form = self.form
-        directions = np.zeros((form.n_sequences, len(others)))
-        directions[others, np.arange(len(others))] = 1.0
-        pure = np.zeros(form.n_sequences)
-        pure[: form.n_players] = 1.0
-        for i in range(form.n_infosets):
-            block = slice(form.block_start[i], form.block_start[i + 1])
-            chosen = form.block_start[i] + int(np.argmax(best[block]))
-            directions[chosen] = directions[form.parent[i]] - directions[block].sum(axis=0)
-            pure[chosen] = pure[form.parent[i]]
-        return directions, pure
-
     def plans(self, tableau: Tableau) -> FloatArray:
         """Plans of both players on the path, with the prior's share, float64 (S,)."""
         size, end = self.form.n_sequences, 2 * self.form.n_sequences
@@ -135,7 +115,7 @@ class Problem:
         """
         form = self.form
         support = np.flatnonzero(tableau.is_basic[: form.n_sequences])
-        flow = self._flow()[:, support]
+        flow = sparse.csr_array(form.flow()[:, support])
         system = sparse.block_array(
             [[self.values[support][:, support], -flow.T], [flow, None]], format="csc"
         )
@@ -148,15 +128,6 @@ class Problem:
         plans = np.zeros(form.n_sequences)
         plans[support] = solved[: len(support)]
         return np.where(plans > NEGLIGIBLE_WEIGHT, plans, 0.0)
-
-    def _flow(self) -> sparse.csr_array:
-        """The matrix E, float64 (N + I, S); its first N rows are those of empty sequences."""
-        form, n = self.form, self.form.n_players
-        size, sets = form.n_sequences, np.arange(form.n_infosets)
-        rows = np.concatenate((np.arange(n), form.sequence_infoset[n:] + n, sets + n))
-        columns = np.concatenate((np.arange(size), form.parent))
-        signs = np.concatenate((np.ones(size), -np.ones(len(sets))))
-        return sparse.csr_array((signs, (rows, columns)), shape=(n + len(sets), size))
 
 
 def empty_tableau() -> Tableau:

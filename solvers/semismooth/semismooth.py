@@ -13,12 +13,14 @@ from eqbench.solver import Monitor, Termination
 
 from ..search import MOST_CANDIDATES, DistinctEquilibria, memory_refusal, without_choice
 from .newton import descend
-from .system import Point, System, bytes_needed
+from .system import Point, System
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
     from eqbench.model.tree import FloatArray
 
+# So many exist at once: derivatives by weights, Newton's matrix, its square, factors, copies.
+MATRICES = 6
 # A step on dense matrices of this size takes about a minute.
 MOST_BYTES = 4 * 2**30
 # Regret, as a share of the payoff range, up to which a profile is claimed.
@@ -84,7 +86,8 @@ class Semismooth:
 def _refusal(game: Game, limit: int, remedy: str) -> str | None:
     """Why the matrices exceed a limit in bytes and what to do, None if they do not."""
     parts = f"the dense matrices of {game.tree.n_actions:,} actions"
-    return memory_refusal(parts, bytes_needed(game), limit, remedy)
+    needed = 8 * MATRICES * (game.tree.n_actions + game.tree.n_players) ** 2
+    return memory_refusal(parts, needed, limit, remedy)
 
 
 class _Search:
