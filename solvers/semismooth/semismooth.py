@@ -12,12 +12,10 @@ from eqbench.model.profile import BehaviorProfile
 from eqbench.solver import Monitor, Termination
 
 from ..search import MOST_CANDIDATES, DistinctEquilibria, memory_refusal, without_choice
-from .newton import descend
-from .system import Point, System
+from .system import Point, System, descend
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
-    from eqbench.model.tree import FloatArray
 
 # So many exist at once: derivatives by weights, Newton's matrix, its square, factors, copies.
 MATRICES = 6
@@ -104,16 +102,15 @@ class _Search:
         )
         self.best: Point | None = None
         self.good_enough = False
-        self.due = list(SHOWN)
-        self.starts = self.converged = self.halvings = 0
+        self.ending: Termination | None = None
+        self.starts = self.converged = self.halvings = self.shown = 0
 
     def run(self) -> Termination:
         """Starts until an equilibrium is found, or all that the budget allows."""
         monitor, solver = self.monitor, self.solver
         wanted = MOST_CANDIDATES if solver.all else 1
-        inside = True
-        while inside and self.starts < solver.starts and len(self.found) < wanted:
-            inside = self._start()
+        while not self.ending and self.starts < solver.starts and len(self.found) < wanted:
+            self._start()
         monitor.record(
             starts=self.starts,
             converged_starts=self.converged,
@@ -122,29 +119,19 @@ class _Search:
             line_search_steps=self.halvings,
             found=len(self.found),
         )
+        starts = counted(self.starts, "start")
         if len(self.found):
             found = counted(len(self.found), "equilibrium", "different equilibria")
-            text = f"{found} from {counted(self.starts, 'start')}"
-            return Termination("converged", text + ("" if inside else ", then the budget ended"))
+            ended = ", then the budget ended" if self.ending else ""
+            return Termination("converged", f"{found} from {starts}{ended}")
         if self.best is not None:
             monitor.candidate(self.system.behavior(self.best.weights), claim="iterate")
-        if self.good_enough:
-            return Termination("converged", f"max regret reached {monitor.target:.3g}")
-        if inside:
-            text = f"{counted(self.starts, 'start')} led to no equilibrium"
-            return Termination("not_found", text)
-        if monitor.reached_target or monitor.remaining_s <= 0 or self._all_steps_done():
-            return monitor.termination()
-        return Termination(
-            "limit", f"another Newton step would take longer than {monitor.budget.time_s:g} s allow"
-        )
+        return self.ending or Termination("not_found", f"{starts} led to no equilibrium")
 
-    def _start(self) -> bool:
-        """Descend from a random behavior; returns whether anything is left of the budget."""
-        begun = self.monitor.work
-        step_s, before = 0.0, self.monitor.elapsed_s
+    def _start(self) -> None:
+        """Descend from a random behavior, and hand over an equilibrium."""
+        begun, step_s, before = self.monitor.work, 0.0, self.monitor.elapsed_s
         start = self.system.start(self.system.random_behavior(self.rng))
-        inside = True
         self.starts += 1
         point = smallest = start
         for point, halvings in descend(self.system, start):
@@ -154,35 +141,40 @@ class _Search:
             self.halvings += halvings
             smallest = min(smallest, point, key=lambda p: p.merit)
             self._see(smallest)
-            # another step takes about as long as the last
-            out_of_time = self.monitor.remaining_s <= step_s
-            inside = not (out_of_time or self.good_enough or self._all_steps_done())
-            if not inside or self.monitor.work - begun >= self.solver.steps:
+            self.ending = self._ending(step_s)
+            if self.ending or self.monitor.work - begun >= self.solver.steps:
                 break
             before = self.monitor.elapsed_s
         # of the last points, which differ by rounding, the one with the smaller residual need
         # not be the one with the smaller regret
-        behaviors = [self.system.behavior(p.weights) for p in (smallest, point)]
-        best = min(behaviors, key=self._regret)
-        self.converged += self.found.add(best, self._regret(best))
-        return inside
+        last = min((smallest, point), key=self._regret)
+        self.converged += self.found.add(self.system.behavior(last.weights), self._regret(last))
 
-    def _all_steps_done(self) -> bool:
-        last = self.monitor.budget.iterations
-        return last is not None and self.monitor.work >= last
+    def _ending(self, step_s: float) -> Termination | None:
+        """How the search ends if another step, about as long as the last, is not to be made."""
+        monitor, most = self.monitor, self.monitor.budget.iterations
+        if self.good_enough:
+            return Termination("converged", f"max regret reached {monitor.target:.3g}")
+        all_done = most is not None and monitor.work >= most
+        if monitor.remaining_s > step_s and not all_done:
+            return None
+        if all_done or monitor.remaining_s <= 0 or monitor.reached_target:
+            return monitor.termination()
+        return Termination(
+            "limit", f"another Newton step would take longer than {monitor.budget.time_s:g} s allow"
+        )
 
     def _see(self, point: Point) -> None:
         """Keep the best point so far, show it if that is due, and hold it against the target."""
-        monitor = self.monitor
-        is_better = self.best is None or point.merit < self.best.merit
-        best = self.best = point if is_better or self.best is None else self.best
-        if self.due and monitor.work >= self.due[0]:
-            self.due.pop(0)
+        monitor, before = self.monitor, self.best
+        best = self.best = point if before is None or point.merit < before.merit else before
+        if self.shown < len(SHOWN) and monitor.work >= SHOWN[self.shown]:
+            self.shown += 1
             monitor.snapshot(lambda: self.system.behavior(best.weights))
         # a target below what is claimed would only cut off the last few steps
-        if is_better and monitor.target > self.found.claimed and not self.solver.all:
-            self.good_enough = self._regret(self.system.behavior(point.weights)) <= monitor.target
+        if best is not before and monitor.target > self.found.claimed and not self.solver.all:
+            self.good_enough = self._regret(best) <= monitor.target
 
-    def _regret(self, behavior: FloatArray) -> float:
+    def _regret(self, point: Point) -> float:
         """Largest regret in payoff units, on the kernels."""
-        return float(self.model.regrets(behavior).max())
+        return float(self.model.regrets(self.system.behavior(point.weights)).max())

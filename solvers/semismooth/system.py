@@ -1,4 +1,4 @@
-"""The complementarity system of a game in sequence form, as equations to solve.
+"""The complementarity system of a game in sequence form, and the way down to its solutions.
 
 Symbols: N players, I information sets, S = N + A sequences, F = A - I free weights.
 
@@ -14,21 +14,46 @@ r = 0 replaces the complementarity, which loses no plan and removes free values 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+from numpy.linalg import LinAlgError
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.linalg import cho_factor, cho_solve
 
 from eqbench.model.game import Game
+from eqbench.model.inspection import infoset_reach
 from eqbench.model.payoff_model import SequenceFormModel
 from eqbench.model.realization import RealizationPlan, shares
 from eqbench.model.sequence_form import SequenceForm
-from eqbench.model.tree import FloatArray, GameTree
+from eqbench.model.tree import FloatArray
 
 # Share of the payoff range that, weighted with chance, counts as much as a weight of 1. Found
 # by trial: on three-player Kuhn poker with six cards, fewer starts converge with 0.3 and 0.03.
 UNIT = 0.1
+# Strength of the regularization, times min(1, |residual|^2): without it steps explode where
+# the matrix is singular, and much more of it slows down games with many information sets.
+REGULARIZATION = 1e-5
+# Least share of the largest diagonal entry that the regularization has. More stalls on games of
+# a thousand information sets; but with so little, near a solution rounding is blown up along
+# directions in which the matrix is singular, and regrets stay at 1e-12.
+LEAST_SHARE = 1e-14
+LEAST_SHARE_AT_END = 1e-11
+END = 1e-9
+# A step must not exceed the largest merit of so many points before it (Grippo et al. 1986).
+MEMORY = 8
+SUFFICIENT = 1e-4
+SMALLEST_STEP = 1e-9
+# Residuals per square root of their number: solved, and so small that a merit which hardly
+# falls shows rounding.
+SOLVED = 1e-15
+NEARLY_SOLVED = 1e-11
+ROUNDING = 0.9
+# The smallest merit fell by less than a tenth over so many steps: stalled.
+PATIENCE = 40
+PROGRESS = 0.9
 
 
 class Point(NamedTuple):
@@ -76,8 +101,11 @@ class System:
         # Without an alternative: sequences in information sets with one action
         self._single = np.diff(form.block_start)[own] == 1
         # Counterfactual value that counts as 1. Values are weighted with chance: unscaled, sets
-        # that it seldom reaches, as in poker with many cards, would hardly count.
-        scale = UNIT * (game.tree.payoff_range or 1.0) * chance_of_infosets(game.tree)
+        # that it seldom reaches, as in poker with many cards, would hardly count. More than 1
+        # is a sum over nodes that only other players' actions tell apart.
+        chance = infoset_reach(game.tree, np.ones(form.n_actions))
+        chance = np.minimum(np.where(chance > 0, chance, 1.0), 1.0)
+        scale = UNIT * (game.tree.payoff_range or 1.0) * chance
         self._scale, self._row_scale = scale, scale[own]
         slacks = form.flow()[n:, n:].T * scale / self._row_scale[:, None]
         self._slack_matrix = sparse.csr_array(slacks)
@@ -152,30 +180,14 @@ def affine_plans(
     columns = np.concatenate((form.parent, free))
     signs = np.repeat([1.0, -1.0], [len(dependent), len(free)])
     passed_on = sparse.csr_array((signs, (rows, columns)), shape=(size, size))
-    # the last column is for the constant: empty sequences weigh 1
     given = np.concatenate((free, np.arange(n)))
-    column = np.minimum(np.arange(len(given)), len(free))
-    shape = (size, len(free) + 1)
-    term = total = sparse.csr_array((np.ones(len(given)), (given, column)), shape=shape)
+    entries = np.ones(len(given)), (given, np.arange(len(given)))
+    term = total = sparse.csr_array(entries, shape=(size, len(given)))
     # weights that follow from those of sequences one step earlier, until none are left
     while term.nnz:
         term = sparse.csr_array(passed_on @ term)
         total = sparse.csr_array(total + term)
-    return free, sparse.csr_array(total[:, :-1]), total[:, [-1]].toarray().ravel()
-
-
-def chance_of_infosets(tree: GameTree) -> FloatArray:
-    """Chance that the information sets are reached if everybody wants to, float64 (I,).
-
-    At most 1, and 1 where chance never leads.
-    """
-    reach = tree.chance_probability.copy()
-    for level in tree.levels[1:]:
-        reach[level] *= reach[tree.parent[level]]
-    inside = np.flatnonzero(tree.infoset >= 0)
-    total = np.bincount(tree.infoset[inside], reach[inside], tree.n_infosets)
-    # nodes that only other players' actions tell apart were counted several times
-    return np.minimum(np.where(total > 0, total, 1.0), 1.0)
+    return free, sparse.csr_array(total[:, : len(free)]), total[:, len(free) :].sum(axis=1)
 
 
 def fischer_burmeister(a: FloatArray, b: FloatArray) -> FloatArray:
@@ -195,3 +207,68 @@ def fischer_burmeister_slopes(a: FloatArray, b: FloatArray) -> tuple[FloatArray,
     kink = length == 0
     divisor = np.where(kink, np.sqrt(2.0), length)
     return 1 - np.where(kink, 1.0, a) / divisor, 1 - np.where(kink, 1.0, b) / divisor
+
+
+class Step(NamedTuple):
+    """A point, and how often the line search halved the step that led to it."""
+
+    point: Point
+    halvings: int
+
+
+def descend(system: System, start: Point) -> Iterator[Step]:
+    """The start and the point after each step, until solved or stalled.
+
+    The last one may lie above the one before it.
+    """
+    point, root = start, np.sqrt(len(start.residual))
+    merits = [point.merit]
+    yield Step(point, 0)
+    while np.sqrt(2 * point.merit) > SOLVED * root:
+        before = point
+        point, halvings = _step(system, point, max(merits[-MEMORY:]))
+        yield Step(point, halvings)
+        merits.append(point.merit)
+        if point is before:
+            return
+        nearly = np.sqrt(2 * before.merit) <= NEARLY_SOLVED * root
+        if nearly and point.merit > ROUNDING * before.merit:
+            return
+        if len(merits) > PATIENCE and min(merits) > PROGRESS * min(merits[:-PATIENCE]):
+            return
+
+
+def _step(system: System, point: Point, bound: float) -> Step:
+    """The next point; the same one if no step brings the merit below the bound."""
+    matrix = system.derivatives(point)
+    gradient = matrix.T @ point.residual
+    direction = _direction(matrix, gradient, point.merit)
+    slope = float(gradient @ direction)
+    length, halvings = 1.0, 0
+    while length > SMALLEST_STEP:
+        after = system.at(point.unknowns + length * direction)
+        if after.merit <= bound + SUFFICIENT * length * slope:
+            return Step(after, halvings)
+        length *= 0.5
+        halvings += 1
+    return Step(point, halvings)
+
+
+def _direction(matrix: FloatArray, gradient: FloatArray, merit: float) -> FloatArray:
+    """The Levenberg-Marquardt step (A,), which goes downhill whatever the matrix.
+
+    Regularized with the squared residual, as Yamashita and Fukushima 2001: near solutions
+    that lie in a continuum it converges about as fast as Newton's method near isolated ones.
+    """
+    square = matrix.T @ matrix
+    diagonal = np.diag_indices_from(square)
+    share = LEAST_SHARE if np.sqrt(2 * merit) > END else LEAST_SHARE_AT_END
+    least = share * float(square[diagonal].max())
+    strength = max(REGULARIZATION * min(1.0, 2 * merit), least)
+    while np.isfinite(strength):
+        square[diagonal] += strength
+        try:
+            return -cho_solve(cho_factor(square, check_finite=False), gradient)
+        except LinAlgError:
+            strength *= 10
+    return -gradient
