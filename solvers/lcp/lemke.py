@@ -67,9 +67,9 @@ class LCP:
 
     def prepare(self, game: Game) -> None:
         """Compile everything that `solve` runs; keeps nothing but the machine code."""
-        from . import complementarity, kernels
+        from .complementarity import advance, tableau_of
 
-        kernels.advance(complementarity.empty_tableau(), 0)
+        advance(tableau_of(np.zeros((0, 2)), np.zeros(0, dtype=bool)), 0)
 
     def solve(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> Termination:
         """Follow the path within the budget; `rng` only draws random priors."""
@@ -83,8 +83,7 @@ class LCP:
 
     def _follow(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> Termination:
         """Path from the prior to an equilibrium, or to the end of the budget."""
-        from .complementarity import Problem
-        from .kernels import RAY, RUNNING, SOLVED, advance
+        from .complementarity import RAY, RUNNING, SOLVED, Problem, advance
 
         form, status = game.sequence_form, RUNNING
         if self.start == "random":

@@ -25,7 +25,6 @@ from eqbench.model.profile import random_profile
 from eqbench.solver import is_deterministic, refusal_of
 
 complementarity = importlib.import_module("eqbench.solvers.lcp.complementarity")
-kernels = importlib.import_module("eqbench.solvers.lcp.kernels")
 SOLVER = eqbench.load_solver("lcp")
 NAMED = [
     "kuhn2",
@@ -125,8 +124,8 @@ def test_plans_on_the_path_are_best_responses_to_the_mixtures_with_the_prior(nam
     else:
         game = eqbench.load_game(name)
     problem, tableau = begin(game, 1)
-    status, steps = kernels.RUNNING, 0
-    while status == kernels.RUNNING:
+    status, steps = complementarity.RUNNING, 0
+    while status == complementarity.RUNNING:
         share = float(tableau.entries[tableau.place[-1], -1]) if tableau.is_basic[-1] else 0.0
         if share > 1e-9:
             steps += 1
@@ -134,8 +133,8 @@ def test_plans_on_the_path_are_best_responses_to_the_mixtures_with_the_prior(nam
             plans = (mixture - (1 - share) * problem.prior) / share
             payoffs, best = against(problem, mixture, plans)
             np.testing.assert_allclose(payoffs, best, atol=1e-9)
-        _, status = kernels.advance(tableau, 1)
-    assert status == kernels.SOLVED
+        _, status = complementarity.advance(tableau, 1)
+    assert status == complementarity.SOLVED
     assert steps >= 4
 
 
@@ -163,20 +162,19 @@ def test_ties_are_broken_as_if_the_first_basis_were_perturbed() -> None:
     for seed in range(40):
         game = bimatrix(rng.integers(0, 2, (4, 4)), rng.integers(0, 2, (4, 4)))
         _, tableau = begin(game, seed)
-        entries, candidates = tableau.entries, np.empty(len(tableau.basic), dtype=np.int64)
+        entries = tableau.entries
         entries[:, -1] = 0.0  # all rows tie
         for _ in range(3):
             column = int(rng.integers(len(tableau.basic) - 1))
-            count, step = kernels.least_step(tableau, column, candidates)
-            if count < 2:
+            rows, step = complementarity.least_step(tableau, column)
+            if len(rows) < 2:
                 continue
             ties += 1
             assert step == 0.0
-            rows = candidates[:count].copy()
             expected = rows[np.argmin(perturbations(tableau)[rows] / -entries[rows, column])]
-            chosen = kernels.break_tie(tableau, column, candidates, count)
+            chosen = complementarity.break_tie(tableau, column, rows)
             assert chosen == expected
-            kernels.pivot(tableau, chosen, column)
+            complementarity.pivot(tableau, chosen, column)
     assert ties > 20
 
 
@@ -201,7 +199,7 @@ def test_pivot_solves_the_same_equations() -> None:
     values[tableau.nonbasic] = rng.random(rows + 1)
     values[tableau.basic] = tableau.entries @ np.append(values[tableau.nonbasic], 1.0)
     row, column = np.argwhere(np.abs(tableau.entries[:, :-2]) > 0.1)[5]
-    kernels.pivot(tableau, row, column)
+    complementarity.pivot(tableau, row, column)
     again = tableau.entries @ np.append(values[tableau.nonbasic], 1.0)
     np.testing.assert_allclose(again, values[tableau.basic], atol=1e-12)
     for variable in range(variables):
@@ -213,12 +211,12 @@ def test_cutting_into_chunks_changes_no_bit() -> None:
     game = random_two_player_game(5, depth=8)
     _, whole = begin(game, 3)
     _, pieces = begin(game, 3)
-    total, status = kernels.advance(whole, 10_000)
+    total, status = complementarity.advance(whole, 10_000)
     counts = []
     while True:
-        done, ending = kernels.advance(pieces, 3)
+        done, ending = complementarity.advance(pieces, 3)
         counts.append(done)
-        if ending != kernels.RUNNING:
+        if ending != complementarity.RUNNING:
             break
     assert (sum(counts), ending) == (total, status)
     np.testing.assert_array_equal(whole.entries, pieces.entries)
@@ -256,19 +254,19 @@ def test_pivots_and_size_are_recorded() -> None:
 
 
 def ray(tableau: Any, count: int) -> tuple[int, int]:
-    return 0, kernels.RAY
+    return 0, complementarity.RAY
 
 
 def singular(tableau: Any, count: int) -> tuple[int, int]:
     tableau.is_basic[:] = True
-    return 1, kernels.SOLVED
+    return 1, complementarity.SOLVED
 
 
 @pytest.mark.parametrize(("advance", "words"), [(ray, "ray"), (singular, "singular")])
 def test_path_without_an_end_that_can_be_read_is_a_failure(
     monkeypatch: pytest.MonkeyPatch, advance: Any, words: str
 ) -> None:
-    monkeypatch.setattr(kernels, "advance", advance)
+    monkeypatch.setattr(complementarity, "advance", advance)
     result = run("lcp", bimatrix(np.zeros((2, 2), int), np.zeros((2, 2), int)))
     assert (result.termination.reason, result.reports) == ("failed", [])
     assert words in result.termination.detail
