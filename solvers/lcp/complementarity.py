@@ -225,8 +225,9 @@ def break_tie(tableau: Tableau, column: int, rows: NDArray[np.int64]) -> int:
         place, basic = tableau.place[variable], tableau.is_basic[variable]
         least, kept = np.inf, 0
         for k in range(count):
-            entry = -float(place == rows[k]) if basic else entries[rows[k], place]
-            shares[k] = entry / entries[rows[k], column]
+            row = rows[k]
+            entry = entries[row, place] if not basic else -1.0 if place == row else 0.0
+            shares[k] = entry / entries[row, column]
             least = min(least, shares[k])
         for k in range(count):
             if shares[k] <= least + TIE_TOLERANCE:
