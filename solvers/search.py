@@ -1,4 +1,4 @@
-"""What searches for equilibria share: their bounds, and different equilibria handed over."""
+"""What solvers share: where they start, their bounds, and different equilibria handed over."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from eqbench.model.profile import BehaviorProfile
+from eqbench.model.profile import BehaviorProfile, random_profile
 from eqbench.model.realization import RealizationPlan
 from eqbench.solver import Candidate, Monitor, Termination
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
-    from eqbench.model.tree import FloatArray
+    from eqbench.model.tree import FloatArray, GameTree
 
 MEBIBYTE = 2**20
 # Regret, as a share of the payoff range, up to which a polished profile is claimed.
@@ -49,6 +49,13 @@ def memory_refusal(
         f"{parts} need {needed / MEBIBYTE:,.0f} MiB, more than the memory limit of "
         f"{limit / MEBIBYTE:,.0f} MiB; give {remedy}"
     )
+
+
+def first_profile(tree: GameTree, start: str, rng: np.random.Generator) -> FloatArray:
+    """Frequencies float64 (A,): equal ones, or drawn from all simplices if `start` is random."""
+    if start == "random":
+        return random_profile(tree, rng)
+    return BehaviorProfile.uniform(tree).probabilities
 
 
 def without_choice(game: Game, monitor: Monitor) -> Termination | None:

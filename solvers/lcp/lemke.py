@@ -9,11 +9,10 @@ import numpy as np
 from numpy.linalg import LinAlgError
 
 from eqbench.errors import ProfileError, counted
-from eqbench.model.profile import BehaviorProfile, random_profile
 from eqbench.model.realization import RealizationPlan
 from eqbench.solver import Monitor, Termination
 
-from ..search import DistinctEquilibria, memory_refusal
+from ..search import DistinctEquilibria, first_profile, memory_refusal
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
@@ -60,10 +59,9 @@ class LCP:
 
     def supports(self, game: Game) -> bool | str:
         """True for two players, otherwise the reason why not."""
-        players = game.tree.n_players
-        if players == 2:
-            return True
-        return f"lcp solves two-player games; this game has {players} player{'s'[: players != 1]}"
+        number = game.tree.n_players
+        players = counted(number, "player")
+        return number == 2 or f"lcp solves two-player games; this game has {players}"
 
     def prepare(self, game: Game) -> None:
         """Compile everything that `solve` runs; keeps nothing but the machine code."""
@@ -86,10 +84,7 @@ class LCP:
         from .complementarity import RAY, RUNNING, SOLVED, Problem, advance
 
         form, status = game.sequence_form, RUNNING
-        if self.start == "random":
-            prior = random_profile(game.tree, rng)
-        else:
-            prior = BehaviorProfile.uniform(game.tree).probabilities
+        prior = first_profile(game.tree, self.start, rng)
         problem = Problem.of(form, RealizationPlan.of(form, prior).weights)
         tableau = problem.first_tableau()
         monitor.record(rows=tableau.entries.shape[0], columns=tableau.entries.shape[1])
@@ -112,7 +107,7 @@ class LCP:
             monitor.candidate(behavior, claim="iterate")
             return monitor.termination()
         regret = float(game.payoff_model().regrets(behavior).max())
-        rounding = ROUNDING * float(abs(game.tree.payoffs.table).max())
+        rounding = ROUNDING * game.tree.largest_payoff
         claimed = LARGEST_REGRET * game.tree.payoff_range + rounding
         if not DistinctEquilibria(game, monitor, claimed=claimed).add(behavior, regret):
             monitor.candidate(behavior, claim="iterate")

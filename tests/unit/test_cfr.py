@@ -180,7 +180,7 @@ def test_linear_discount_weighs_iterations_linearly():
     form = lottery().sequence_form
     kernels = importlib.import_module("eqbench.solvers.cfr.kernels")
     iteration = importlib.import_module("eqbench.solvers.cfr.iteration")
-    state = iteration.begin(form)
+    state = iteration.begin(form, np.array([0.5, 0.5, *np.full(3, 1 / 3)])[-form.n_actions :])
     rule = kernels.Rule(averaging=1, negligible=1e-12, alpha=1.0, beta=1.0)
     payoffs, total = np.array([1, 4 / 3, 0]), np.zeros(3)
     for t in range(1, 6):
