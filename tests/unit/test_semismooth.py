@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from solver_cases import bimatrix, odd_games, run
+from solver_cases import run
 
 import eqbench
-from eqbench.model.game import Game
 from eqbench.verification import Verifier
 
 system = importlib.import_module("eqbench.solvers.semismooth.system")
@@ -103,47 +102,6 @@ def test_steps_go_downhill_also_where_the_matrix_is_singular() -> None:
 # -- what it finds ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
-@pytest.mark.parametrize(
-    "game",
-    [
-        "kuhn2",
-        "kuhn3_reduced",
-        "kuhn3",
-        "skp",
-        "jordan",
-        "shapley",
-        "random(players=3,actions=3,seed=1)",
-        "random(players=3,actions=3,seed=2)",
-        "random_tree(players=3,depth=5,seed=1)",
-        "random_tree(players=3,depth=5,seed=2)",
-        "random_tree(players=2,depth=6,zero_sum=true,seed=3)",
-    ],
-)
-def test_equilibrium_is_found_to_rounding(game: str, seed: int) -> None:
-    result = run("semismooth", game, seed)
-    assert result.termination.reason == "converged"
-    assert [candidate.claim for candidate in result.candidates] == ["equilibrium"]
-    assert result.max_regret <= 1e-12
-
-
-@pytest.mark.parametrize("name", sorted(odd_games()))
-def test_odd_games_are_solved(name: str) -> None:
-    result = run("semismooth", odd_games()[name])
-    assert result.termination.reason == "converged"
-    assert result.max_regret <= 1e-12
-
-
-@pytest.mark.parametrize("factor", [1e-6, 1e6])
-def test_unit_of_payoffs_does_not_matter(factor: float) -> None:
-    rows = np.array([[3, 0, 1], [1, 2, 0], [0, 1, 3]], dtype=float)
-    columns = np.array([[1, 2, 0], [3, 0, 1], [0, 3, 1]], dtype=float)
-    plain = run("semismooth", bimatrix(rows, columns), 4)
-    scaled = run("semismooth", bimatrix(factor * rows, factor * columns), 4)
-    np.testing.assert_allclose(scaled.behavior, plain.behavior, atol=1e-10)
-    assert scaled.max_regret <= 1e-12 * factor
-
-
 def test_all_hands_over_each_equilibrium_once() -> None:
     """The battle of the sexes has two equilibria in pure strategies and a mixed one."""
     result = run("semismooth(all=true,starts=60)", "battle_of_sexes")
@@ -155,12 +113,6 @@ def test_all_hands_over_each_equilibrium_once() -> None:
     verifier = Verifier(result.game.tree)
     for candidate in result.candidates:
         assert verifier.verify(candidate.profile).max_regret <= 1e-12
-
-
-def test_same_seed_gives_the_same_result_and_another_seed_another() -> None:
-    first, again, other = (run("semismooth", "kuhn3", seed).behavior for seed in (0, 0, 1))
-    np.testing.assert_array_equal(first, again)
-    assert np.abs(first - other).max() > 1e-3
 
 
 # -- how it ends without an equilibrium ---------------------------------------------------------
@@ -193,15 +145,6 @@ def test_further_starts_find_what_a_stalled_one_did_not() -> None:
     assert result.max_regret <= 1e-12
 
 
-@pytest.mark.parametrize("limit", [0, 1, 9])
-def test_iterations_are_newton_steps_and_never_exceeded(limit: int) -> None:
-    result = run("semismooth", "kuhn3", iterations=limit)
-    assert result.termination.reason == "limit"
-    assert result.monitor.work == limit
-    assert result.monitor.statistics["newton_steps"] == limit
-    assert [candidate.claim for candidate in result.candidates] == ["iterate"]
-
-
 def test_steps_of_a_start_are_bounded() -> None:
     result = run("semismooth(starts=3,steps=4)", "kuhn3")
     assert result.termination.reason == "not_found"
@@ -225,23 +168,3 @@ def test_snapshots_come_nearer_and_are_the_same_in_every_run() -> None:
     verifier = Verifier(first.game.tree)
     regrets = [float(verifier.verify(profile).max_regret) for profile in seen]
     assert regrets[0] > regrets[-1] > 1e-6
-
-
-# -- refusals -----------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def wide_game() -> Game:
-    return bimatrix(np.zeros((10_000, 1), int), np.zeros((10_000, 1), int))
-
-
-def test_game_with_too_large_matrices_is_refused_with_their_size(wide_game: Game) -> None:
-    answer = eqbench.load_solver("semismooth").supports(wide_game)
-    assert "10,001 actions need 4,580 MiB, more than the memory limit of 4,096" in answer
-
-
-def test_memory_limit_below_the_matrices_is_a_failure_with_both_sizes() -> None:
-    result = run("semismooth", "kuhn4", memory_bytes=2**21)
-    assert result.termination.reason == "failed"
-    assert "need 5 MiB, more than the memory limit of 2 MiB" in result.termination.detail
-    assert not result.reports
