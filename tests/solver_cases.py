@@ -32,6 +32,10 @@ class Result:
         return [report.candidate for report in self.reports if report.kind == "candidate"]
 
     @property
+    def snapshots(self) -> list[Any]:
+        return [report.candidate for report in self.reports if report.kind == "snapshot"]
+
+    @property
     def behavior(self) -> np.ndarray:
         """Frequencies (A,) of the only candidate."""
         (candidate,) = self.candidates

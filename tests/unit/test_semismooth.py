@@ -160,11 +160,9 @@ def test_regret_that_was_asked_for_ends_the_search() -> None:
 
 def test_snapshots_come_nearer_and_are_the_same_in_every_run() -> None:
     first, again = (run("semismooth", "kuhn3") for _ in range(2))
-    seen = [r.candidate.profile for r in first.reports if r.kind == "snapshot"]
-    same = [r.candidate.profile for r in again.reports if r.kind == "snapshot"]
-    assert [r.work for r in first.reports if r.kind == "snapshot"] == [1, 8]
-    for one, other in zip(seen, same, strict=True):
-        np.testing.assert_array_equal(one.probabilities, other.probabilities)
+    assert [report.work for report in first.reports] == [1, 8, first.monitor.work]
+    for one, other in zip(first.snapshots, again.snapshots, strict=True):
+        np.testing.assert_array_equal(one.profile.probabilities, other.profile.probabilities)
     verifier = Verifier(first.game.tree)
-    regrets = [float(verifier.verify(profile).max_regret) for profile in seen]
+    regrets = [float(verifier.verify(shown.profile).max_regret) for shown in first.snapshots]
     assert regrets[0] > regrets[-1] > 1e-6

@@ -202,28 +202,20 @@ def test_budget_ends_a_run_with_what_is_in_hand(
 
 
 @pytest.mark.parametrize(
-    ("spec", "is_same"),
+    ("spec", "game", "is_same"),
     [
-        *[(name, True) for name in ("cfr", "cfr_plus", "cfr_linear", "dcfr", "pcfr_plus")],
-        ("cfr_plus(start=random)", False),
-        ("mccfr", False),
-        ("fictitious_play", True),
-        ("fictitious_play(start=maximin)", True),
-        ("fictitious_play(start=random)", False),
-        ("sequence_lp", True),
-        ("lcp", True),
-        ("lcp(start=random)", False),
-        ("semismooth", False),
+        ("fictitious_play(start=maximin)", "kuhn3", True),
+        ("fictitious_play(start=random)", "kuhn3", False),
+        ("cfr_plus(start=random)", "kuhn3", False),
+        ("mccfr", "kuhn3", False),
+        ("lcp(start=random)", "battle_of_sexes", False),
+        ("semismooth", "kuhn3", False),
     ],
 )
-def test_only_what_draws_depends_on_the_seed(spec: str, is_same: bool) -> None:
-    game = {"sequence_lp": "kuhn2", "lcp": "kuhn2", "lcp(start=random)": "battle_of_sexes"}
+def test_only_what_draws_depends_on_the_seed(spec: str, game: str, is_same: bool) -> None:
     assert is_deterministic(eqbench.load_solver(spec)) == is_same
-    iterations = None if spec.startswith(("lcp", "semismooth", "sequence_lp")) else 200
     first, again, *others = (
-        run(spec, game.get(spec, "kuhn3"), seed, iterations=iterations)
-        .candidates[0]
-        .profile.probabilities
+        run(spec, game, seed, iterations=200).candidates[0].profile.probabilities
         for seed in (1, 1, 2, 3, 4, 5)
     )
     np.testing.assert_array_equal(first, again)
