@@ -87,8 +87,12 @@ class MaximinProgram:
         replies: Any = sparse.hstack([-self.payoffs.T / scale, other_flow.T], format="csr")
         unused = sparse.csr_array((own_flow.shape[0], values))
         plans: Any = sparse.hstack([own_flow, unused], format="csr")
-        options: Any = _options(time_s, iterations)
-        result = linprog(
+        options: Any = {
+            "primal_feasibility_tolerance": TOLERANCE,
+            "dual_feasibility_tolerance": TOLERANCE,
+            "time_limit": max(time_s, 0.0),
+        }
+        result: Any = linprog(
             -np.eye(1, size + values, size)[0],
             A_ub=replies,
             b_ub=np.zeros(other_flow.shape[1]),
@@ -96,9 +100,20 @@ class MaximinProgram:
             b_eq=np.eye(1, own_flow.shape[0])[0],
             bounds=[(0, None)] * size + [(None, None)] * values,
             method="highs-ds",
-            options=options,
+            options=options if iterations is None else options | {"maxiter": iterations},
         )
-        return _solution(result, size, self.middle, scale)
+        if result.status != 0:
+            ending = Termination(
+                "limit" if result.status == OUT_OF_BUDGET else "failed",
+                f"the linear program was not solved: {result.message}",
+            )
+            return MaximinSolution(np.nan, np.empty(0), np.empty(0), int(result.nit), ending)
+        plan, answer = (
+            np.where(weights > NEGLIGIBLE_WEIGHT, weights, 0.0)
+            for weights in (result.x[:size], -result.ineqlin.marginals)
+        )
+        value = self.middle - float(result.fun) * scale
+        return MaximinSolution(value, plan, answer, int(result.nit))
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,35 +135,6 @@ class MaximinSolution:
     answer: FloatArray
     iterations: int
     ending: Termination | None = None
-
-
-def _solution(result: Any, size: int, middle: float, scale: float) -> MaximinSolution:
-    if result.status != 0:
-        ending = Termination(
-            "limit" if result.status == OUT_OF_BUDGET else "failed",
-            f"the linear program was not solved: {result.message}",
-        )
-        nothing = np.empty(0)
-        return MaximinSolution(np.nan, nothing, nothing, int(result.nit), ending)
-    return MaximinSolution(
-        middle - float(result.fun) * scale,
-        _without_rounding(result.x[:size]),
-        _without_rounding(-result.ineqlin.marginals),
-        int(result.nit),
-    )
-
-
-def _without_rounding(weights: FloatArray) -> FloatArray:
-    return np.where(weights > NEGLIGIBLE_WEIGHT, weights, 0.0)
-
-
-def _options(time_s: float, iterations: int | None) -> dict[str, float]:
-    options = {
-        "primal_feasibility_tolerance": TOLERANCE,
-        "dual_feasibility_tolerance": TOLERANCE,
-        "time_limit": max(time_s, 0.0),
-    }
-    return options if iterations is None else options | {"maxiter": iterations}
 
 
 def maximin_plans(game: Game, monitor: Monitor) -> FloatArray | Termination:

@@ -1,4 +1,4 @@
-"""What searches for equilibria share: their bounds, and different equilibria handed over."""
+"""What solvers share: where they start, their bounds, and different equilibria handed over."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from eqbench.model.profile import BehaviorProfile
+from eqbench.model.profile import BehaviorProfile, random_profile
+from eqbench.model.realization import RealizationPlan
 from eqbench.solver import Availability, Candidate, Monitor, Termination
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
-    from eqbench.model.tree import FloatArray
+    from eqbench.model.tree import FloatArray, GameTree
 
 MEBIBYTE = 2**20
 # Regret, as a share of the payoff range, up to which a polished profile is claimed.
@@ -60,6 +61,13 @@ def memory_refusal(
     )
 
 
+def first_profile(tree: GameTree, start: str, rng: np.random.Generator) -> FloatArray:
+    """Frequencies float64 (A,): equal ones, or drawn from all simplices if `start` is random."""
+    if start == "random":
+        return random_profile(tree, rng)
+    return BehaviorProfile.uniform(tree).probabilities
+
+
 def without_choice(game: Game, monitor: Monitor) -> Termination | None:
     """Hand over the only profile of a game in which nobody has a choice; None for others."""
     if any(len(actions) > 1 for actions in game.tree.infoset_actions):
@@ -75,12 +83,22 @@ class DistinctEquilibria:
     ----------
     claimed : regret in payoff units up to which a profile is claimed
     same : profiles that differ by less in every frequency are the same one
+    in_plans : whether to compare realization plans, which forget what they do not lead to
+    shown : whether the first one is a snapshot, too
     """
 
     def __init__(
-        self, game: Game, monitor: Monitor, *, claimed: float | None = None, same: float = 1e-9
+        self,
+        game: Game,
+        monitor: Monitor,
+        *,
+        claimed: float | None = None,
+        same: float = 1e-9,
+        in_plans: bool = False,
+        shown: bool = True,
     ) -> None:
         self._game, self._monitor, self._same = game, monitor, same
+        self._in_plans, self._shown = in_plans, shown
         self.claimed = CLAIMED * (game.tree.payoff_range or 1.0) if claimed is None else claimed
         self._found: list[FloatArray] = []
 
@@ -91,12 +109,14 @@ class DistinctEquilibria:
         """Hand over frequencies, float64 (A,), if they are new; whether they are an equilibrium."""
         if regret > self.claimed:
             return False
-        if any(np.abs(known - behavior).max() <= self._same for known in self._found):
+        form = self._game.sequence_form
+        compared = RealizationPlan.of(form, behavior).weights if self._in_plans else behavior
+        if any(np.abs(known - compared).max() <= self._same for known in self._found):
             return True
-        self._found.append(behavior)
+        self._found.append(compared)
         if len(self._found) <= MOST_CANDIDATES:
             candidate = Candidate(BehaviorProfile.of(self._game.tree, behavior), "equilibrium")
-            if len(self._found) == 1:
+            if len(self._found) == 1 and self._shown:
                 self._monitor.snapshot(candidate)
             self._monitor.candidate(candidate)
         return True

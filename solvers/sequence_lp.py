@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from eqbench.errors import ProfileError
+import numpy as np
+
+from eqbench.errors import ProfileError, counted
+from eqbench.model.profile import BehaviorProfile
+from eqbench.model.realization import RealizationPlan
+from eqbench.solver import Candidate, Monitor, Termination
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from eqbench.model.game import Game
     from eqbench.model.sequence_form import SequenceForm
-    from eqbench.solver import Monitor, Termination
 
 # Share of the largest payoff by which sums of payoffs may differ and count as constant.
 ROUNDING = 1e-12
@@ -35,19 +37,16 @@ class SequenceLP:
 
     def supports(self, game: Game) -> bool | str:
         """True for two players and constant sum, otherwise the reason why not."""
+        demand = "sequence_lp solves two-player constant-sum games"
         if game.tree.n_players != 2:
-            return (
-                "sequence_lp solves two-player constant-sum games; this game has "
-                f"{game.tree.n_players} player{'s'[: game.tree.n_players != 1]}"
-            )
+            return f"{demand}; this game has {counted(game.tree.n_players, 'player')}"
         lowest, highest = payoff_sums(game.sequence_form)
-        if highest - lowest > ROUNDING * abs(game.tree.payoffs.table).max():
-            return (
-                "sequence_lp solves two-player constant-sum games; here the sum of the payoffs "
-                f"varies by {highest - lowest:.6g}, from {lowest:.6g} to {highest:.6g} (lcp solves "
-                "such games)"
-            )
-        return True
+        if highest - lowest <= ROUNDING * game.tree.largest_payoff:
+            return True
+        return (
+            f"{demand}; here the sum of the payoffs varies by {highest - lowest:.6g}, from "
+            f"{lowest:.6g} to {highest:.6g} (lcp solves such games)"
+        )
 
     def prepare(self, game: Game) -> None:
         """Import what `solve` uses."""
@@ -55,12 +54,6 @@ class SequenceLP:
 
     def solve(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> Termination:
         """Solve the program within the budget; `rng` is not used."""
-        import numpy as np
-
-        from eqbench.model.profile import BehaviorProfile
-        from eqbench.model.realization import RealizationPlan
-        from eqbench.solver import Candidate, Termination
-
         from .maximin import MaximinProgram
 
         form = game.sequence_form

@@ -32,6 +32,10 @@ class Result:
         return [report.candidate for report in self.reports if report.kind == "candidate"]
 
     @property
+    def snapshots(self) -> list[Any]:
+        return [report.candidate for report in self.reports if report.kind == "snapshot"]
+
+    @property
     def behavior(self) -> np.ndarray:
         """Frequencies (A,) of the only candidate."""
         (candidate,) = self.candidates
@@ -126,3 +130,30 @@ def odd_games() -> dict[str, Game]:
         "all payoffs zero": bimatrix(np.zeros((2, 3), int), np.zeros((2, 3), int)),
         "all payoffs equal": bimatrix(np.full((2, 2), 7), np.full((2, 2), -5)),
     }
+
+
+def lottery() -> Game:
+    """One player, alone with chance: a sure 1, or 6 and -1 with chances 1/3 and 2/3."""
+    builder = TreeBuilder(["P1"])
+    root = builder.decision(None, 0, "first", ["go on"])
+    choice = builder.decision((root, 0), 0, "then", ["sure", "lottery", "nothing"])
+    builder.terminal((choice, 0), [1])
+    prize = builder.chance((choice, 1), [Fraction(1, 3), Fraction(2, 3)])
+    builder.terminal((prize, 0), [6])
+    builder.terminal((prize, 1), [-1])
+    builder.terminal((choice, 2), [0])
+    return Game("lottery", builder.tree())
+
+
+def tie() -> Game:
+    """Both actions are worth 9/10, but in floating point 0.2 + 0.7 is less than 0.9."""
+    builder = TreeBuilder(["P1", "P2"])
+    root = builder.decision(None, 0, "", ["three outcomes", "two outcomes"])
+    for action, chances in enumerate([(2, 7, 1), (9, 1)]):
+        place = builder.chance((root, action), [Fraction(tenths, 10) for tenths in chances])
+        for outcome in range(len(chances)):
+            builder.terminal((place, outcome), [int(outcome < len(chances) - 1), 0])
+    game = Game("tie", builder.tree())
+    values = game.payoff_model().counterfactual_values(np.array([0.5, 0.5]))
+    assert values[0] < values[1]
+    return game

@@ -6,7 +6,6 @@ The presets `cfr`, `cfr_plus`, `cfr_linear`, `dcfr` and `pcfr_plus` are options 
 an equilibrium. Otherwise nothing is promised, and the verified regret decides.
 """
 
-from .external_sampling import ExternalSampling
-from .full_width import CFR
+from .methods import CFR, ExternalSampling
 
 __all__ = ["CFR", "ExternalSampling"]

@@ -23,14 +23,11 @@ from .kernels import State
 SMALLEST_REACH = 1e-300
 
 
-def begin(form: SequenceForm, behavior: FloatArray | None = None) -> State:
-    """State before the first iteration, playing `behavior` (A,), or uniformly without it."""
-    size, n = form.n_sequences, form.n_players
-    state = State(*(np.zeros(size) for _ in State._fields))
-    state.behavior[:n] = 1.0
-    state.behavior[n:] = (
-        _normalized(form, np.zeros(form.n_actions)) if behavior is None else behavior
-    )
+def begin(form: SequenceForm, behavior: FloatArray) -> State:
+    """State before the first iteration, playing `behavior` (A,)."""
+    n = form.n_players
+    state = State(*(np.zeros(form.n_sequences) for _ in State._fields))
+    state.behavior[:n], state.behavior[n:] = 1.0, behavior
     for player in range(n):
         realize(form.arrays, player, state.behavior, state.reach)
     return state
@@ -46,7 +43,10 @@ def average(form: SequenceForm, state: State) -> FloatArray:
 
     They are uniform at information sets that the player has never reached.
     """
-    return _normalized(form, state.average[form.n_players :])
+    weights, row = state.average[form.n_players :], form.sequence_infoset[form.n_players :]
+    total = np.bincount(row, weights, form.n_infosets)
+    uniform = 1.0 / np.diff(form.block_start)[row]
+    return np.divide(weights, total[row], out=uniform, where=total[row] > SMALLEST_REACH)
 
 
 def better_candidate(model: PayoffModel, game: Game, state: State) -> Candidate:
@@ -70,12 +70,3 @@ def iterate(
     monitor.candidate(average(form, state), claim="average")
     monitor.candidate(last_iterate(form, state), claim="iterate")
     return monitor.termination()
-
-
-def _normalized(form: SequenceForm, weights: FloatArray) -> FloatArray:
-    """Weights (A,) over their sum at the information set; uniform where that is nothing."""
-    row = form.sequence_infoset[form.n_players :]
-    total = np.bincount(row, weights, form.n_infosets)
-    positive = total[row] > SMALLEST_REACH
-    uniform = 1.0 / np.diff(form.block_start)[row]
-    return np.divide(weights, total[row], out=uniform, where=positive)

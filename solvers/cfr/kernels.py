@@ -132,7 +132,7 @@ def update_plan(form: FormArrays, player: int, weight: float, state: State) -> N
             reach[s] = above * state.behavior[s]
 
 
-_direct_values = inlined(direct_values)
+direct_values_inlined = inlined(direct_values)
 
 
 @kernel
@@ -146,9 +146,9 @@ def advance(form: FormArrays, rule: Rule, start: int, count: int, state: State) 
         keep_positive, keep_other = kept_share(t, rule.alpha), kept_share(t, rule.beta)
         if not rule.alternating:
             for player in range(players):
-                _direct_values(form, player, state.reach, state.values)
+                direct_values_inlined(form, player, state.reach, state.values)
         for player in range(players):
             if rule.alternating:
-                _direct_values(form, player, state.reach, state.values)
+                direct_values_inlined(form, player, state.reach, state.values)
             update_regrets(form, rule, player, keep_positive, keep_other, state)
             update_plan(form, player, weight, state)

@@ -5,15 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
+from eqbench.model.profile import BehaviorProfile
+from eqbench.model.realization import RealizationPlan
+from eqbench.solver import Candidate, Monitor, Termination
+
+from ..search import first_profile
+
 if TYPE_CHECKING:
-    import numpy as np
-
     from eqbench.model.game import Game
-    from eqbench.model.sequence_form import SequenceForm
     from eqbench.model.tree import FloatArray
-    from eqbench.solver import Monitor, Termination
-
-    from .kernels import State
 
 # Share of the payoff range up to which actions count as equally good.
 NEGLIGIBLE = 1e-12
@@ -52,42 +54,35 @@ class FictitiousPlay:
 
     def prepare(self, game: Game) -> None:
         """Compile everything that `solve` runs; keeps nothing but the machine code."""
-        import numpy as np
-
-        from .kernels import Rule, advance
+        from .kernels import Rule, advance, begin
 
         if self.start == "maximin":
             from .. import maximin  # noqa: F401
         form = game.sequence_form
-        state = _begin(form, np.ones(form.n_sequences))
-        advance(form.arrays, Rule(0.0, self.alternating), 0, state)
+        rule, state = Rule(0.0, self.alternating), begin(form, np.ones(form.n_sequences))
+        advance(form.arrays, rule, 0, state)
 
     def solve(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> Termination:
         """Iterate until the budget or the target ends; `rng` only draws random starts."""
-        from eqbench.model.profile import BehaviorProfile
-        from eqbench.solver import Candidate, Termination
-
-        from .kernels import Rule, advance
+        from .kernels import Rule, advance, begin
 
         form = game.sequence_form
         rule = Rule(NEGLIGIBLE * game.tree.payoff_range, self.alternating)
         first = self._first_plans(game, monitor, rng)
         if isinstance(first, Termination):
             return first
-        state = _begin(form, first)
+        state = begin(form, first)
 
         def average() -> Candidate:
-            profile = BehaviorProfile.of(game.tree, _average(form, state))
-            return Candidate(profile, claim="average")
+            plans = RealizationPlan(state.plans / state.plans[0])
+            return Candidate(BehaviorProfile.of(game.tree, plans.to_behavior(form)), "average")
 
         monitor.snapshot(average, work=0)
-        if monitor.reached_target:
-            monitor.candidate(average())
-            return monitor.termination()
-        for start, count, due in monitor.chunks():
-            advance(form.arrays, rule, count, state)
-            if due:
-                monitor.snapshot(average, work=start + count)
+        if not monitor.reached_target:
+            for start, count, due in monitor.chunks():
+                advance(form.arrays, rule, count, state)
+                if due:
+                    monitor.snapshot(average, work=start + count)
         monitor.candidate(average())
         return monitor.termination()
 
@@ -95,34 +90,9 @@ class FictitiousPlay:
         self, game: Game, monitor: Monitor, rng: np.random.Generator
     ) -> FloatArray | Termination:
         """Realization plans of the start, float64 (S,), or how their computation failed."""
-        from eqbench.model.profile import BehaviorProfile, random_profile
-        from eqbench.model.realization import RealizationPlan
-
         if self.start == "maximin":
             from ..maximin import maximin_plans
 
             return maximin_plans(game, monitor)
-        if self.start == "random":
-            behavior = random_profile(game.tree, rng)
-        else:
-            behavior = BehaviorProfile.uniform(game.tree).probabilities
-        return RealizationPlan.of(game.sequence_form, behavior).weights
-
-
-def _begin(form: SequenceForm, plans: FloatArray) -> State:
-    """State after the first plans, before the first best responses."""
-    import numpy as np
-
-    from .kernels import State
-
-    size = form.n_sequences
-    choice = np.zeros(form.n_infosets, dtype=np.uint32)
-    return State(plans.copy(), np.zeros(size), choice, np.zeros(size))
-
-
-def _average(form: SequenceForm, state: State) -> FloatArray:
-    """Frequencies of the average realization plans, float64 (A,)."""
-    from eqbench.model.realization import RealizationPlan
-
-    count = state.plans[0]
-    return RealizationPlan(state.plans / count).to_behavior(form)
+        first = first_profile(game.tree, self.start, rng)
+        return RealizationPlan.of(game.sequence_form, first).weights

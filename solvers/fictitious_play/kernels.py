@@ -11,24 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.model.compiled import kernel
-from eqbench.model.kernels import direct_values
-from eqbench.model.sequence_form import FormArrays
+from eqbench.model.sequence_form import FormArrays, SequenceForm
 from eqbench.model.tree import FloatArray
 
-from ..cfr.kernels import inlined
+from ..cfr.kernels import direct_values_inlined, inlined
 
 
 class Rule(NamedTuple):
-    """How to respond, as the kernels read it.
+    """How to respond, as the kernels read it."""
 
-    Attributes
-    ----------
-    negligible : values that differ by at most this are equally good
-    alternating : whether a player faces averages that others changed in this iteration
-    """
-
-    negligible: float
-    alternating: bool
+    negligible: float  # values that differ by at most this are equally good
+    alternating: bool  # whether a player faces averages that others changed in this iteration
 
 
 class State(NamedTuple):
@@ -53,7 +46,10 @@ class State(NamedTuple):
     played: FloatArray
 
 
-_direct_values = inlined(direct_values)
+def begin(form: SequenceForm, plans: FloatArray) -> State:
+    """State after the first plans (S,), before the first best responses."""
+    choice = np.zeros(form.n_infosets, dtype=np.uint32)
+    return State(plans.copy(), np.zeros(len(plans)), choice, np.zeros(len(plans)))
 
 
 @inlined
@@ -64,7 +60,7 @@ def respond(form: FormArrays, rule: Rule, player: int, state: State) -> None:
     does what counts as a tie.
     """
     values = state.values
-    _direct_values(form, player, state.plans, values)
+    direct_values_inlined(form, player, state.plans, values)
     tie = rule.negligible
     for other in range(len(form.others) + 1):
         if other != player:

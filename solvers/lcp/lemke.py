@@ -5,14 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+from numpy.linalg import LinAlgError
+
 from eqbench.errors import ProfileError, counted
+from eqbench.model.realization import RealizationPlan
+from eqbench.solver import Monitor, Termination
+
+from ..search import DistinctEquilibria, first_profile, memory_refusal
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from eqbench.model.game import Game
-    from eqbench.model.tree import FloatArray
-    from eqbench.solver import Monitor, Termination
 
 # Building the tableau takes up to twice its own memory beside it.
 MEMORY_FACTOR = 3
@@ -56,48 +59,32 @@ class LCP:
 
     def supports(self, game: Game) -> bool | str:
         """True for two players, otherwise the reason why not."""
-        players = game.tree.n_players
-        if players == 2:
-            return True
-        return f"lcp solves two-player games; this game has {players} player{'s'[: players != 1]}"
+        number = game.tree.n_players
+        players = counted(number, "player")
+        return number == 2 or f"lcp solves two-player games; this game has {players}"
 
     def prepare(self, game: Game) -> None:
         """Compile everything that `solve` runs; keeps nothing but the machine code."""
-        from . import complementarity, kernels
+        from .complementarity import advance, tableau_of
 
-        kernels.advance(complementarity.empty_tableau(), 0)
+        advance(tableau_of(np.zeros((0, 2)), np.zeros(0, dtype=bool)), 0)
 
     def solve(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> Termination:
         """Follow the path within the budget; `rng` only draws random priors."""
-        from eqbench.solver import Termination
-
-        size, limit = game.sequence_form.n_sequences, monitor.budget.memory_bytes
-        needed = MEMORY_FACTOR * 8 * size * (size + 2)
-        if needed > limit:
-            return Termination(
-                "failed",
-                f"the tableau of {size:,} sequences and its construction need "
-                f"{needed / 2**20:,.0f} MiB, more than the memory limit of "
-                f"{limit / 2**20:,.0f} MiB; give the solver more memory or a smaller game",
-            )
-        return self._follow(game, monitor, rng)
+        size = game.sequence_form.n_sequences
+        refusal = memory_refusal(
+            f"the tableau of {size:,} sequences and its construction",
+            MEMORY_FACTOR * 8 * size * (size + 2),
+            monitor.budget.memory_bytes,
+        )
+        return Termination("failed", refusal) if refusal else self._follow(game, monitor, rng)
 
     def _follow(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> Termination:
         """Path from the prior to an equilibrium, or to the end of the budget."""
-        from numpy.linalg import LinAlgError
-
-        from eqbench.model.profile import BehaviorProfile, random_profile
-        from eqbench.model.realization import RealizationPlan
-        from eqbench.solver import Termination
-
-        from .complementarity import Problem
-        from .kernels import RAY, RUNNING, SOLVED, advance
+        from .complementarity import RAY, RUNNING, SOLVED, Problem, advance
 
         form, status = game.sequence_form, RUNNING
-        if self.start == "random":
-            prior = random_profile(game.tree, rng)
-        else:
-            prior = BehaviorProfile.uniform(game.tree).probabilities
+        prior = first_profile(game.tree, self.start, rng)
         problem = Problem.of(form, RealizationPlan.of(form, prior).weights)
         tableau = problem.first_tableau()
         monitor.record(rows=tableau.entries.shape[0], columns=tableau.entries.shape[1])
@@ -119,23 +106,13 @@ class LCP:
         if status == RUNNING:
             monitor.candidate(behavior, claim="iterate")
             return monitor.termination()
-        return _hand_over(game, monitor, behavior)
-
-
-def _hand_over(game: Game, monitor: Monitor, behavior: FloatArray) -> Termination:
-    """Claim an equilibrium, unless the regrets say that rounding led to a wrong basis."""
-    from eqbench.model.profile import BehaviorProfile
-    from eqbench.solver import Candidate, Termination
-
-    regret = float(game.payoff_model().regrets(behavior).max())
-    rounding = ROUNDING * float(abs(game.tree.payoffs.table).max())
-    if regret > LARGEST_REGRET * game.tree.payoff_range + rounding:
-        monitor.candidate(behavior, claim="iterate")
-        return Termination(
-            "failed", f"rounding led to a basis that is no equilibrium: max regret {regret:.3g}"
-        )
-    found = Candidate(BehaviorProfile.of(game.tree, behavior), "equilibrium")
-    monitor.snapshot(found)
-    monitor.candidate(found)
-    pivots = counted(monitor.work, "pivot")
-    return Termination("converged", f"arrived at an equilibrium after {pivots}")
+        regret = float(game.payoff_model().regrets(behavior).max())
+        rounding = ROUNDING * game.tree.largest_payoff
+        claimed = LARGEST_REGRET * game.tree.payoff_range + rounding
+        if not DistinctEquilibria(game, monitor, claimed=claimed).add(behavior, regret):
+            monitor.candidate(behavior, claim="iterate")
+            return Termination(
+                "failed", f"rounding led to a basis that is no equilibrium: max regret {regret:.3g}"
+            )
+        pivots = counted(monitor.work, "pivot")
+        return Termination("converged", f"arrived at an equilibrium after {pivots}")

@@ -9,20 +9,25 @@ import numpy as np
 
 from eqbench.errors import SpecError, counted
 from eqbench.model.profile import BehaviorProfile
-from eqbench.model.realization import RealizationPlan
 from eqbench.solver import Monitor, Termination
 
-from .newton import descend
-from .system import Point, System
+from ..search import MOST_CANDIDATES, DistinctEquilibria, memory_refusal, without_choice
+from .system import Point, System, descend
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
-    from eqbench.model.tree import FloatArray
 
-
-MEBIBYTE = 2**20
+# So many exist at once: derivatives by weights, Newton's matrix, its square, factors, copies.
+MATRICES = 6
 # A step on dense matrices of this size takes about a minute.
 MOST_BYTES = 4 * 2**30
+# Regret, as a share of the payoff range, up to which a profile is claimed.
+CLAIMED = 1e-10
+# Plans that differ by less in every weight are the same ones.
+SAME = 1e-6
+# Newton steps after which the best point is shown; whether the monitor takes more than four
+# snapshots depends on the clock.
+SHOWN = (1, 8, 64, 512)
 
 
 @dataclass(frozen=True)
@@ -59,68 +64,53 @@ class Semismooth:
 
     def supports(self, game: Game) -> bool | str:
         """True, or how large the matrices of the game are."""
-        return self._fits(game, MOST_BYTES, "a smaller game, or a method without matrices")
+        return _refusal(game, MOST_BYTES, "a smaller game, or a method without matrices") or True
 
     def prepare(self, game: Game) -> None:
         """Compile what `solve` runs; keeps nothing but the machine code."""
-        warm_up(game)
+        system = System(game)
+        point = system.start(BehaviorProfile.uniform(game.tree).probabilities)
+        system.model.direct_derivatives(point.weights)
+        game.payoff_model().regrets(system.behavior(point.weights))
 
     def solve(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> Termination:
         """Hand over the first equilibrium that is found, or all of them."""
-        refusal = self._fits(game, monitor.budget.memory_bytes, "the solver more memory")
-        if isinstance(refusal, str):
+        refusal = _refusal(game, monitor.budget.memory_bytes, "the solver more memory")
+        if refusal:
             return Termination("failed", refusal)
-        return Search(self, game, monitor, rng).run()
-
-    def _fits(self, game: Game, limit: int, remedy: str) -> bool | str:
-        """True, or by how much the matrices exceed a limit in bytes and what to do."""
-        from .system import bytes_needed
-
-        needed = bytes_needed(game)
-        if needed <= limit:
-            return True
-        return (
-            f"the dense matrices of {game.tree.n_actions:,} actions need "
-            f"{needed / MEBIBYTE:,.0f} MiB, more than {limit / MEBIBYTE:,.0f} MiB; give {remedy}"
-        )
+        return without_choice(game, monitor) or _Search(self, game, monitor, rng).run()
 
 
-# Regret, as a share of the payoff range, up to which a profile is claimed.
-CLAIMED = 1e-10
-# Plans that differ by less in every weight are the same ones.
-SAME = 1e-6
-MOST_CANDIDATES = 1000
-# Newton steps after which the best point is shown; whether the monitor takes more than four
-# snapshots depends on the clock.
-SHOWN = (1, 8, 64, 512)
+def _refusal(game: Game, limit: int, remedy: str) -> str | None:
+    """Why the matrices exceed a limit in bytes and what to do, None if they do not."""
+    parts = f"the dense matrices of {game.tree.n_actions:,} actions"
+    needed = 8 * MATRICES * (game.tree.n_actions + game.tree.n_players) ** 2
+    return memory_refusal(parts, needed, limit, remedy)
 
 
-class Search:
+class _Search:
     """One run of the solver on one game."""
 
     def __init__(
         self, solver: Semismooth, game: Game, monitor: Monitor, rng: np.random.Generator
     ) -> None:
-        self.solver, self.game, self.monitor, self.rng = solver, game, monitor, rng
-        self.system = System(game)
-        self.model = game.payoff_model()
-        self.claimed = CLAIMED * (game.tree.payoff_range or 1.0)
-        self.found: list[FloatArray] = []
+        self.solver, self.monitor, self.rng = solver, monitor, rng
+        self.system, self.model = System(game), game.payoff_model()
+        claimed = CLAIMED * (game.tree.payoff_range or 1.0)
+        self.found = DistinctEquilibria(
+            game, monitor, claimed=claimed, same=SAME, in_plans=True, shown=False
+        )
         self.best: Point | None = None
         self.good_enough = False
-        self.due = list(SHOWN)
-        self.starts = self.converged = self.halvings = 0
+        self.ending: Termination | None = None
+        self.starts = self.converged = self.halvings = self.shown = 0
 
     def run(self) -> Termination:
         """Starts until an equilibrium is found, or all that the budget allows."""
         monitor, solver = self.monitor, self.solver
-        if not len(self.system.free):
-            monitor.candidate(BehaviorProfile.uniform(self.game.tree), claim="equilibrium")
-            return Termination("converged", "no information set has a choice")
         wanted = MOST_CANDIDATES if solver.all else 1
-        inside = True
-        while inside and self.starts < solver.starts and len(self.found) < wanted:
-            inside = self._start()
+        while not self.ending and self.starts < solver.starts and len(self.found) < wanted:
+            self._start()
         monitor.record(
             starts=self.starts,
             converged_starts=self.converged,
@@ -129,30 +119,19 @@ class Search:
             line_search_steps=self.halvings,
             found=len(self.found),
         )
-        if self.found:
+        starts = counted(self.starts, "start")
+        if len(self.found):
             found = counted(len(self.found), "equilibrium", "different equilibria")
-            text = f"{found} from {counted(self.starts, 'start')}"
-            return Termination("converged", text + ("" if inside else ", then the budget ended"))
+            ended = ", then the budget ended" if self.ending else ""
+            return Termination("converged", f"{found} from {starts}{ended}")
         if self.best is not None:
             monitor.candidate(self.system.behavior(self.best.weights), claim="iterate")
-        if self.good_enough:
-            return Termination("converged", f"max regret reached {monitor.target:.3g}")
-        if not inside:
-            ended = monitor.termination()
-            if monitor.remaining_s <= 0 or ended.reason == "converged" or self._all_steps_done():
-                return ended
-            return Termination(
-                "limit",
-                f"another Newton step would take longer than {monitor.budget.time_s:g} s allow",
-            )
-        return Termination("not_found", f"{counted(self.starts, 'start')} led to no equilibrium")
+        return self.ending or Termination("not_found", f"{starts} led to no equilibrium")
 
-    def _start(self) -> bool:
-        """Descend from a random behavior; returns whether anything is left of the budget."""
-        begun = self.monitor.work
-        step_s, before = 0.0, self.monitor.elapsed_s
+    def _start(self) -> None:
+        """Descend from a random behavior, and hand over an equilibrium."""
+        begun, step_s, before = self.monitor.work, 0.0, self.monitor.elapsed_s
         start = self.system.start(self.system.random_behavior(self.rng))
-        inside = True
         self.starts += 1
         point = smallest = start
         for point, halvings in descend(self.system, start):
@@ -162,59 +141,40 @@ class Search:
             self.halvings += halvings
             smallest = min(smallest, point, key=lambda p: p.merit)
             self._see(smallest)
-            inside = self._goes_on(step_s)
-            if not inside or self.monitor.work - begun >= self.solver.steps:
+            self.ending = self._ending(step_s)
+            if self.ending or self.monitor.work - begun >= self.solver.steps:
                 break
             before = self.monitor.elapsed_s
         # of the last points, which differ by rounding, the one with the smaller residual need
         # not be the one with the smaller regret
-        behaviors = [self.system.behavior(p.weights) for p in (smallest, point)]
-        self._hand_over(min(behaviors, key=self._regret))
-        return inside
+        last = min((smallest, point), key=self._regret)
+        self.converged += self.found.add(self.system.behavior(last.weights), self._regret(last))
 
-    def _goes_on(self, step_s: float) -> bool:
-        """Whether another step, which takes about as long as the last, is in the budget."""
-        monitor = self.monitor
-        if monitor.remaining_s <= step_s:
-            return False
-        return not (self.good_enough or self._all_steps_done())
-
-    def _all_steps_done(self) -> bool:
-        last = self.monitor.budget.iterations
-        return last is not None and self.monitor.work >= last
+    def _ending(self, step_s: float) -> Termination | None:
+        """How the search ends if another step, about as long as the last, is not to be made."""
+        monitor, most = self.monitor, self.monitor.budget.iterations
+        if self.good_enough:
+            return Termination("converged", f"max regret reached {monitor.target:.3g}")
+        all_done = most is not None and monitor.work >= most
+        if monitor.remaining_s > step_s and not all_done:
+            return None
+        if all_done or monitor.remaining_s <= 0 or monitor.reached_target:
+            return monitor.termination()
+        return Termination(
+            "limit", f"another Newton step would take longer than {monitor.budget.time_s:g} s allow"
+        )
 
     def _see(self, point: Point) -> None:
         """Keep the best point so far, show it if that is due, and hold it against the target."""
-        monitor = self.monitor
-        is_better = self.best is None or point.merit < self.best.merit
-        if is_better:
-            self.best = point
-        best = self.best or point
-        if self.due and monitor.work >= self.due[0]:
-            self.due.pop(0)
+        monitor, before = self.monitor, self.best
+        best = self.best = point if before is None or point.merit < before.merit else before
+        if self.shown < len(SHOWN) and monitor.work >= SHOWN[self.shown]:
+            self.shown += 1
             monitor.snapshot(lambda: self.system.behavior(best.weights))
         # a target below what is claimed would only cut off the last few steps
-        if is_better and monitor.target > self.claimed and not self.solver.all:
-            self.good_enough = self._regret(self.system.behavior(point.weights)) <= monitor.target
+        if best is not before and monitor.target > self.found.claimed and not self.solver.all:
+            self.good_enough = self._regret(best) <= monitor.target
 
-    def _hand_over(self, behavior: FloatArray) -> None:
-        """Claim an equilibrium if the behavior (A,) is one and new."""
-        if self._regret(behavior) > self.claimed:
-            return
-        self.converged += 1
-        plan = RealizationPlan.of(self.game.sequence_form, behavior).weights
-        if all(np.abs(known - plan).max() > SAME for known in self.found):
-            self.found.append(plan)
-            self.monitor.candidate(behavior, claim="equilibrium")
-
-    def _regret(self, behavior: FloatArray) -> float:
+    def _regret(self, point: Point) -> float:
         """Largest regret in payoff units, on the kernels."""
-        return float(self.model.regrets(behavior).max())
-
-
-def warm_up(game: Game) -> None:
-    """Compile the kernels with the types of this game."""
-    system = System(game)
-    point = system.start(BehaviorProfile.uniform(game.tree).probabilities)
-    system.model.direct_derivatives(point.weights)
-    game.payoff_model().regrets(system.behavior(point.weights))
+        return float(self.model.regrets(self.system.behavior(point.weights)).max())

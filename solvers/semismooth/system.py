@@ -1,4 +1,4 @@
-"""The complementarity system of a game in sequence form, as equations to solve.
+"""The complementarity system of a game in sequence form, and the way down to its solutions.
 
 Symbols: N players, I information sets, S = N + A sequences, F = A - I free weights.
 
@@ -14,25 +14,46 @@ r = 0 replaces the complementarity, which loses no plan and removes free values 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+from numpy.linalg import LinAlgError
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.linalg import cho_factor, cho_solve
 
 from eqbench.model.game import Game
+from eqbench.model.inspection import infoset_reach
 from eqbench.model.payoff_model import SequenceFormModel
-from eqbench.model.realization import RealizationPlan
+from eqbench.model.realization import RealizationPlan, shares
 from eqbench.model.sequence_form import SequenceForm
 from eqbench.model.tree import FloatArray
 
 # Share of the payoff range that, weighted with chance, counts as much as a weight of 1. Found
 # by trial: on three-player Kuhn poker with six cards, fewer starts converge with 0.3 and 0.03.
 UNIT = 0.1
-# So many exist at once: derivatives by weights, Newton's matrix, its square, factors, copies.
-MATRICES = 6
+# Strength of the regularization, times min(1, |residual|^2): without it steps explode where
+# the matrix is singular, and much more of it slows down games with many information sets.
+REGULARIZATION = 1e-5
+# Least share of the largest diagonal entry that the regularization has. More stalls on games of
+# a thousand information sets; but with so little, near a solution rounding is blown up along
+# directions in which the matrix is singular, and regrets stay at 1e-12.
+LEAST_SHARE = 1e-14
+LEAST_SHARE_AT_END = 1e-11
+END = 1e-9
+# A step must not exceed the largest merit of so many points before it (Grippo et al. 1986).
+MEMORY = 8
+SUFFICIENT = 1e-4
+SMALLEST_STEP = 1e-9
+# Residuals per square root of their number: solved, and so small that a merit which hardly
+# falls shows rounding.
+SOLVED = 1e-15
+NEARLY_SOLVED = 1e-11
+ROUNDING = 0.9
+# The smallest merit fell by less than a tenth over so many steps: stalled.
+PATIENCE = 40
+PROGRESS = 0.9
 
 
 class Point(NamedTuple):
@@ -60,34 +81,34 @@ class Point(NamedTuple):
         return 0.5 * float(self.residual @ self.residual)
 
 
-@dataclass(frozen=True, eq=False)
 class System:
     """Residual and derivatives of the complementarity system of a game.
 
-    Parameters
+    Attributes
     ----------
-    game : Game
+    form : SequenceForm
+    model : SequenceFormModel
+        Direct values of sequences and their derivatives.
+    free : int64 (F,)
+        The sequences whose weights are unknowns.
     """
 
-    game: Game
-
-    @property
-    def form(self) -> SequenceForm:
-        """The compiled game."""
-        return self.game.sequence_form
-
-    @cached_property
-    def model(self) -> SequenceFormModel:
-        """Direct values of sequences and their derivatives."""
-        return SequenceFormModel(self.form)
-
-    @cached_property
-    def free(self) -> NDArray[np.int64]:
-        """The sequences whose weights are unknowns, int64 (F,)."""
-        taken = np.ones(self.form.n_sequences, dtype=bool)
-        taken[: self.form.n_players] = False
-        taken[self.form.block_start[:-1]] = False
-        return np.flatnonzero(taken)
+    def __init__(self, game: Game) -> None:
+        form = self.form = game.sequence_form
+        n, own = form.n_players, form.sequence_infoset[form.n_players :]
+        self.model = SequenceFormModel(form)
+        self.free, self._directions, self._constant = affine_plans(form, form.block_start[:-1])
+        # Without an alternative: sequences in information sets with one action
+        self._single = np.diff(form.block_start)[own] == 1
+        # Counterfactual value that counts as 1. Values are weighted with chance: unscaled, sets
+        # that it seldom reaches, as in poker with many cards, would hardly count. More than 1
+        # is a sum over nodes that only other players' actions tell apart.
+        chance = infoset_reach(game.tree, np.ones(form.n_actions))
+        chance = np.minimum(np.where(chance > 0, chance, 1.0), 1.0)
+        scale = UNIT * (game.tree.payoff_range or 1.0) * chance
+        self._scale, self._row_scale = scale, scale[own]
+        slacks = form.flow()[n:, n:].T * scale / self._row_scale[:, None]
+        self._slack_matrix = sparse.csr_array(slacks)
 
     def start(self, behavior: FloatArray) -> Point:
         """The equations at a behavior (A,), with the values of best responses to it."""
@@ -102,12 +123,11 @@ class System:
 
     def at(self, unknowns: FloatArray) -> Point:
         """The equations at unknowns (A,)."""
-        matrix, constant = self._plans
-        count = len(self.free)
-        weights = matrix @ unknowns[:count] + constant
-        values = self.model.direct_values(weights)[self.form.n_players :]
+        n, count = self.form.n_players, len(self.free)
+        weights = self._directions @ unknowns[:count] + self._constant
+        values = self.model.direct_values(weights)[n:]
         slacks = self._slack_matrix @ unknowns[count:] - values / self._row_scale
-        residual = fischer_burmeister(weights[self.form.n_players :], slacks)
+        residual = fischer_burmeister(weights[n:], slacks)
         return Point(unknowns, weights, slacks, np.where(self._single, slacks, residual))
 
     def derivatives(self, point: Point) -> FloatArray:
@@ -115,12 +135,11 @@ class System:
         n, count = self.form.n_players, len(self.free)
         by_weight, by_slack = fischer_burmeister_slopes(point.weights[n:], point.slacks)
         by_weight[self._single], by_slack[self._single] = 0.0, 1.0
-        plans = self._plans[0]
         matrix = np.empty((self.form.n_actions, self.form.n_actions))
         by_plan = self.model.direct_derivatives(point.weights)[n:]
-        matrix[:, :count] = (plans.T @ by_plan.T).T
+        matrix[:, :count] = (self._directions.T @ by_plan.T).T
         matrix[:, :count] *= -(by_slack / self._row_scale)[:, None]
-        inner = plans[n:].tocoo()
+        inner = self._directions[n:].tocoo()
         matrix[inner.row, inner.col] += by_weight[inner.row] * inner.data
         matrix[:, count:] = self._slack_matrix.toarray()
         matrix[:, count:] *= by_slack[:, None]
@@ -131,81 +150,44 @@ class System:
 
         Uniform where nothing is left, as for a `RealizationPlan`.
         """
-        inside = np.maximum(weights[self.form.n_players :], 0.0)
-        row = np.repeat(np.arange(self.form.n_infosets), self._sizes)
-        total = np.bincount(row, inside, self.form.n_infosets)
-        reached = total > 0
-        share = inside / np.where(reached, total, 1.0)[row]
-        return np.where(reached[row], share, (1.0 / self._sizes)[row])
+        return shares(self.form, np.maximum(weights, 0.0))
 
     def random_behavior(self, rng: np.random.Generator) -> FloatArray:
         """Frequencies float64 (A,), uniformly distributed in each information set."""
         draws = rng.exponential(size=self.form.n_actions)
-        return self.behavior(np.concatenate((np.ones(self.form.n_players), draws)))
+        return shares(self.form, np.append(np.ones(self.form.n_players), draws))
 
-    @cached_property
-    def _sizes(self) -> NDArray[np.int64]:
-        """Number of actions of each information set, (I,)."""
-        return np.diff(self.form.block_start)
 
-    @cached_property
-    def _single(self) -> NDArray[np.bool_]:
-        """Sequences without an alternative, bool (A,)."""
-        return np.repeat(self._sizes == 1, self._sizes)
+def affine_plans(
+    form: SequenceForm, dependent: NDArray
+) -> tuple[NDArray[np.int64], sparse.csr_array, FloatArray]:
+    """All plans as a function of the weights of some sequences.
 
-    @cached_property
-    def _scale(self) -> FloatArray:
-        """Counterfactual value that counts as 1 at each information set, float64 (I,).
+    In each information set one sequence, `dependent` (I,), gets what the others leave of the
+    weight that leads there.
 
-        Values are weighted with chance: unscaled, sets that it seldom reaches, as in poker
-        with many cards, would hardly count.
-        """
-        tree = self.game.tree
-        reach = tree.chance_probability.copy()
-        for level in tree.levels[1:]:
-            reach[level] *= reach[tree.parent[level]]
-        inside = np.flatnonzero(tree.infoset >= 0)
-        total = np.bincount(tree.infoset[inside], reach[inside], tree.n_infosets)
-        # nodes that only other players' actions tell apart were counted several times
-        chance = np.minimum(np.where(total > 0, total, 1.0), 1.0)
-        return UNIT * (tree.payoff_range or 1.0) * chance
-
-    @cached_property
-    def _row_scale(self) -> FloatArray:
-        """The same for each sequence, float64 (A,)."""
-        return np.repeat(self._scale, self._sizes)
-
-    @cached_property
-    def _plans(self) -> tuple[sparse.csr_array, FloatArray]:
-        """Matrix K (S, F), sparse, and k (S,): plans are K y + k for free weights y (F,)."""
-        form, size = self.form, self.form.n_sequences
-        first = form.block_start[:-1]
-        rows = np.concatenate((first, np.repeat(first, self._sizes - 1)))
-        columns = np.concatenate((form.parent, self.free))
-        signs = np.repeat([1.0, -1.0], [len(first), len(self.free)])
-        passed_on = sparse.csr_array((signs, (rows, columns)), shape=(size, size))
-        # the last column is for k: empty sequences weigh 1
-        given = np.concatenate((self.free, np.arange(form.n_players)))
-        column = np.minimum(np.arange(len(given)), len(self.free))
-        shape = (size, len(self.free) + 1)
-        term = total = sparse.csr_array((np.ones(len(given)), (given, column)), shape=shape)
-        # weights that follow from those of sequences one step earlier, until none are left
-        while term.nnz:
-            term = sparse.csr_array(passed_on @ term)
-            total = sparse.csr_array(total + term)
-        return sparse.csr_array(total[:, :-1]), total[:, [-1]].toarray().ravel()
-
-    @cached_property
-    def _slack_matrix(self) -> sparse.csr_array:
-        """Derivatives of the scaled slacks by the scaled values, (A, I), sparse."""
-        n, sets = self.form.n_players, np.arange(self.form.n_infosets)
-        inner = self.form.parent >= n
-        own = np.repeat(sets, self._sizes)
-        rows = np.concatenate((np.arange(len(own)), self.form.parent[inner] - n))
-        columns = np.concatenate((own, sets[inner]))
-        signs = np.repeat([1.0, -1.0], [len(own), int(inner.sum())])
-        entries = signs * self._scale[columns] / self._row_scale[rows]
-        return sparse.csr_array((entries, (rows, columns)), shape=(len(own), len(sets)))
+    Returns
+    -------
+    free : int64 (F,)
+        The other sequences, without the empty ones.
+    directions, constant : float64 (S, F), sparse, and (S,)
+        With weights y of the free sequences and z of the empty ones, plans are
+        ``directions @ y + constant * z``.
+    """
+    n, size = form.n_players, form.n_sequences
+    free = np.setdiff1d(np.arange(n, size), dependent)
+    rows = np.concatenate((dependent, dependent[form.sequence_infoset[free]]))
+    columns = np.concatenate((form.parent, free))
+    signs = np.repeat([1.0, -1.0], [len(dependent), len(free)])
+    passed_on = sparse.csr_array((signs, (rows, columns)), shape=(size, size))
+    given = np.concatenate((free, np.arange(n)))
+    entries = np.ones(len(given)), (given, np.arange(len(given)))
+    term = total = sparse.csr_array(entries, shape=(size, len(given)))
+    # weights that follow from those of sequences one step earlier, until none are left
+    while term.nnz:
+        term = sparse.csr_array(passed_on @ term)
+        total = sparse.csr_array(total + term)
+    return free, sparse.csr_array(total[:, : len(free)]), total[:, len(free) :].sum(axis=1)
 
 
 def fischer_burmeister(a: FloatArray, b: FloatArray) -> FloatArray:
@@ -227,7 +209,66 @@ def fischer_burmeister_slopes(a: FloatArray, b: FloatArray) -> tuple[FloatArray,
     return 1 - np.where(kink, 1.0, a) / divisor, 1 - np.where(kink, 1.0, b) / divisor
 
 
-def bytes_needed(game: Game) -> int:
-    """Memory of the dense matrices of a step."""
-    tree = game.tree
-    return 8 * MATRICES * (tree.n_actions + tree.n_players) ** 2
+class Step(NamedTuple):
+    """A point, and how often the line search halved the step that led to it."""
+
+    point: Point
+    halvings: int
+
+
+def descend(system: System, start: Point) -> Iterator[Step]:
+    """The start and the point after each step, until solved or stalled.
+
+    The last one may lie above the one before it.
+    """
+    point, root = start, np.sqrt(len(start.residual))
+    merits = [point.merit]
+    yield Step(point, 0)
+    while np.sqrt(2 * point.merit) > SOLVED * root:
+        before = point
+        point, halvings = _step(system, point, max(merits[-MEMORY:]))
+        yield Step(point, halvings)
+        merits.append(point.merit)
+        if point is before:
+            return
+        nearly = np.sqrt(2 * before.merit) <= NEARLY_SOLVED * root
+        if nearly and point.merit > ROUNDING * before.merit:
+            return
+        if len(merits) > PATIENCE and min(merits) > PROGRESS * min(merits[:-PATIENCE]):
+            return
+
+
+def _step(system: System, point: Point, bound: float) -> Step:
+    """The next point; the same one if no step brings the merit below the bound."""
+    matrix = system.derivatives(point)
+    gradient = matrix.T @ point.residual
+    direction = _direction(matrix, gradient, point.merit)
+    slope = float(gradient @ direction)
+    length, halvings = 1.0, 0
+    while length > SMALLEST_STEP:
+        after = system.at(point.unknowns + length * direction)
+        if after.merit <= bound + SUFFICIENT * length * slope:
+            return Step(after, halvings)
+        length *= 0.5
+        halvings += 1
+    return Step(point, halvings)
+
+
+def _direction(matrix: FloatArray, gradient: FloatArray, merit: float) -> FloatArray:
+    """The Levenberg-Marquardt step (A,), which goes downhill whatever the matrix.
+
+    Regularized with the squared residual, as Yamashita and Fukushima 2001: near solutions
+    that lie in a continuum it converges about as fast as Newton's method near isolated ones.
+    """
+    square = matrix.T @ matrix
+    diagonal = np.diag_indices_from(square)
+    share = LEAST_SHARE if np.sqrt(2 * merit) > END else LEAST_SHARE_AT_END
+    least = share * float(square[diagonal].max())
+    strength = max(REGULARIZATION * min(1.0, 2 * merit), least)
+    while np.isfinite(strength):
+        square[diagonal] += strength
+        try:
+            return -cho_solve(cho_factor(square, check_finite=False), gradient)
+        except LinAlgError:
+            strength *= 10
+    return -gradient

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from solver_cases import run
 
 import eqbench
 from eqbench.model.game import Game
-from eqbench.solver import Budget, Monitor
 
 pyspiel = pytest.importorskip("pyspiel")
 
@@ -54,14 +54,6 @@ def their_frequencies(game: Game, policy: Any) -> np.ndarray:
     return frequencies
 
 
-def our_frequencies(solver: str, game: Game, iterations: int) -> list[np.ndarray]:
-    """Average and last iterate."""
-    reports: list[Any] = []
-    monitor = Monitor(game, Budget(time_s=600, iterations=iterations, target=0), reports.append)
-    eqbench.load_solver(solver).solve(game, monitor, np.random.default_rng(0))
-    return [report.candidate.profile.probabilities for report in reports[-2:]]
-
-
 @pytest.mark.parametrize("iterations", [1, 2, 5, 30])
 @pytest.mark.parametrize(
     ("ours", "module", "theirs"),
@@ -79,7 +71,8 @@ def test_trajectories_agree(ours, module, theirs, iterations, game):
     )
     for _ in range(iterations):
         solver.evaluate_and_update_policy()
-    average, last = our_frequencies(ours, game, iterations)
-    expected = [solver.average_policy(), solver.current_policy()]
-    for mine, policy in zip((average, last), expected, strict=True):
-        np.testing.assert_allclose(mine, their_frequencies(game, policy), atol=1e-10)
+    result = run(ours, game, iterations=iterations)
+    average = their_frequencies(game, solver.average_policy())
+    np.testing.assert_allclose(result.average, average, atol=1e-10)
+    last = their_frequencies(game, solver.current_policy())
+    np.testing.assert_allclose(result.last, last, atol=1e-10)

@@ -1,30 +1,44 @@
-"""The CFR family: convergence, and what its options do."""
+"""CFR in its variants: convergence, options, and what keeps a run reproducible."""
 
 from __future__ import annotations
 
 import dataclasses
 import importlib
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-from cfr_cases import ALL, FULL_WIDTH, PLUS, cfr, kuhn, lottery, matrix, max_regret, run, tie
+from solver_cases import lottery, run, tie
 
+import eqbench
 from eqbench.errors import SpecError
 from eqbench.model import reference
 from eqbench.model.game import Game
-from eqbench.solver import is_deterministic
+from eqbench.solver import Candidate, Termination
 from eqbench.verification import verify
+
+cfr = importlib.import_module("eqbench.solvers.cfr")
+FULL_WIDTH = {
+    name: eqbench.load_solver(name)
+    for name in ("cfr", "cfr_plus", "cfr_linear", "dcfr", "pcfr_plus")
+}
+ALL = FULL_WIDTH | {"mccfr": eqbench.load_solver("mccfr")}
+ITERATIVE = ALL | {"fictitious_play": eqbench.load_solver("fictitious_play")}
 
 
 @pytest.fixture(scope="module")
 def kuhn2() -> Game:
-    return kuhn(2)
+    return eqbench.load_game("kuhn2")
 
 
 @pytest.fixture(scope="module")
 def kuhn3() -> Game:
-    return kuhn(3)
+    return eqbench.load_game("kuhn3")
+
+
+def max_regret(game: Game, frequencies: np.ndarray) -> float:
+    return float(game.payoff_model().regrets(frequencies).max())
 
 
 # -- convergence ------------------------------------------------------------------------------
@@ -34,58 +48,43 @@ def kuhn3() -> Game:
     ("name", "bound"),
     [("cfr", 1e-3), ("cfr_plus", 1e-4), ("cfr_linear", 1e-4), ("dcfr", 1e-4), ("pcfr_plus", 1e-9)],
 )
-def test_better_profile_of_two_player_kuhn_has_the_value_of_the_game(name, bound, kuhn2):
-    result = run(FULL_WIDTH[name], kuhn2, 20_000)
-    last_snapshot = [r.candidate for r in result.reports if r.kind == "snapshot"][-1]
-    measured = verify(kuhn2.tree, last_snapshot.profile)
+def test_snapshot_is_the_better_of_average_and_last_iterate_and_has_the_value(name, bound, kuhn2):
+    result = run(FULL_WIDTH[name], kuhn2, iterations=20_000)
+    snapshot = result.snapshots[-1]
+    assert snapshot.claim == ("iterate" if name == "pcfr_plus" else "average")
+    measured = verify(kuhn2.tree, snapshot.profile)
+    regrets = [max_regret(kuhn2, each) for each in (result.average, result.last)]
+    assert measured.max_regret == pytest.approx(min(regrets), abs=1e-15)
     assert measured.max_regret <= bound
     assert measured.payoffs[0] == pytest.approx(-1 / 18, abs=2 * bound)
 
 
-def test_snapshot_is_the_better_of_average_and_last_iterate(kuhn2):
-    for name, claim in (("cfr", "average"), ("pcfr_plus", "iterate")):
-        result = run(FULL_WIDTH[name], kuhn2, 2_000)
-        last_snapshot = [r.candidate for r in result.reports if r.kind == "snapshot"][-1]
-        assert last_snapshot.claim == claim
-        assert max_regret(kuhn2, last_snapshot.profile.probabilities) == min(
-            max_regret(kuhn2, result.average), max_regret(kuhn2, result.last)
-        )
-
-
 def test_external_sampling_approaches_the_value(kuhn2, kuhn3):
-    average = run(cfr.ExternalSampling(), kuhn2, 50_000).average
+    average = run(cfr.ExternalSampling(), kuhn2, iterations=50_000).average
     assert max_regret(kuhn2, average) < 0.02
     assert kuhn2.payoff_model().expected_payoffs(average)[0] == pytest.approx(-1 / 18, abs=0.01)
-    early, late = (run(cfr.ExternalSampling(), kuhn3, n).average for n in (300, 30_000))
+    early, late = (run(cfr.ExternalSampling(), kuhn3, iterations=n).average for n in (300, 30_000))
     assert max_regret(kuhn3, late) < 0.03 < max_regret(kuhn3, early)
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_player_alone_with_chance_takes_the_better_lottery(name):
-    game = lottery()
-    average = run(ALL[name], game, 5_000).average
+    average = run(ALL[name], lottery(), iterations=5_000).average
     np.testing.assert_allclose(average, [1, 0, 1, 0], atol=0.1)
 
 
-@pytest.mark.parametrize("name", ["shapley", "jordan"])
-def test_vanilla_cfr_does_not_converge_and_says_so(name):
-    game = matrix(name)
-    result = run(cfr.CFR(start="random"), game, 5_000, target=1e-6)
+@pytest.mark.parametrize("name", ["shapley", "jordan", "rock_paper_scissors"])
+def test_vanilla_cfr_need_not_converge_and_says_so(name):
+    game = eqbench.load_game(name)
+    result = run(cfr.CFR(start="random"), game, iterations=10_000, target=1e-6)
     assert result.termination.reason == "limit"
     assert max_regret(game, result.last) > 0.01
-    assert max_regret(game, result.average) > 0.01
-
-
-def test_average_but_not_last_iterate_solves_rock_paper_scissors():
-    game = matrix("rock_paper_scissors")
-    result = run(cfr.CFR(start="random"), game, 10_000)
-    assert max_regret(game, result.average) < 1e-3
-    assert max_regret(game, result.last) > 0.01
+    assert (max_regret(game, result.average) < 1e-3) == (name == "rock_paper_scissors")
 
 
 @pytest.mark.parametrize("name", FULL_WIDTH)
 def test_rounding_does_not_break_ties(name):
-    np.testing.assert_array_equal(run(FULL_WIDTH[name], tie(), 500).last, [0.5, 0.5])
+    np.testing.assert_array_equal(run(FULL_WIDTH[name], tie(), iterations=500).last, [0.5, 0.5])
 
 
 @pytest.mark.parametrize("alternating", [True, False], ids=["alternating", "simultaneous"])
@@ -93,7 +92,7 @@ def test_rounding_does_not_break_ties(name):
 def test_kernels_follow_the_definition(name, alternating, kuhn3):
     solver = dataclasses.replace(FULL_WIDTH[name], alternating=alternating)
     average, last = iterates_by_definition(solver, kuhn3, 12)
-    result = run(solver, kuhn3, 12)
+    result = run(solver, kuhn3, iterations=12)
     np.testing.assert_allclose(result.last, last, atol=1e-12)
     np.testing.assert_allclose(result.average, average, atol=1e-12)
 
@@ -133,7 +132,7 @@ def iterates_by_definition(solver: Any, game: Game, iterations: int) -> tuple[An
 
 
 def test_target_ends_the_run(kuhn2):
-    result = run(FULL_WIDTH["pcfr_plus"], kuhn2, 100_000, target=1e-9)
+    result = run(FULL_WIDTH["pcfr_plus"], kuhn2, iterations=100_000, target=1e-9)
     assert result.termination.reason == "converged"
     assert result.monitor.work < 100_000
     assert min(max_regret(kuhn2, result.average), max_regret(kuhn2, result.last)) <= 1e-9
@@ -142,52 +141,11 @@ def test_target_ends_the_run(kuhn2):
 # -- options ----------------------------------------------------------------------------------
 
 
-def test_averaging_changes_the_average_only(kuhn2):
-    results = [run(cfr.CFR(averaging=name), kuhn2, 100) for name in ("uniform", "linear")]
-    np.testing.assert_array_equal(results[0].last, results[1].last)
-    assert np.abs(results[0].average - results[1].average).max() > 1e-3
-
-
-@pytest.mark.parametrize(
-    ("options", "change"),
-    [
-        (PLUS, {"alternating": False}),
-        (PLUS, {"predictive": True}),
-        (PLUS, {"regrets": "plain"}),
-        (PLUS, {"regrets": "discounted"}),
-        (PLUS, {"start": "random"}),
-        ({"regrets": "discounted"}, {"alpha": 1.0}),
-        ({"regrets": "discounted"}, {"beta": 1.0}),
-    ],
-)
-def test_option_changes_the_trajectory(options, change, kuhn3):
-    before = run(cfr.CFR(**options), kuhn3, 50).last
-    after = run(cfr.CFR(**(options | change)), kuhn3, 50).last
-    assert np.abs(before - after).max() > 1e-3
-
-
 def test_infinite_exponent_of_the_discount_keeps_positive_regrets(kuhn2):
     """DCFR(infinity, infinity) is plain CFR (Brown and Sandholm 2019)."""
     kept = cfr.CFR(regrets="discounted", alpha=float("inf"), beta=float("inf"))
-    np.testing.assert_array_equal(run(kept, kuhn2, 50).last, run(cfr.CFR(), kuhn2, 50).last)
-
-
-def test_linear_discount_weighs_iterations_linearly():
-    """DCFR(1, 1, .) adds up t times the regret of iteration t, up to a common factor.
-
-    With one player the regrets of all iterations follow from the payoffs alone.
-    """
-    form = lottery().sequence_form
-    kernels = importlib.import_module("eqbench.solvers.cfr.kernels")
-    iteration = importlib.import_module("eqbench.solvers.cfr.iteration")
-    state = iteration.begin(form)
-    rule = kernels.Rule(averaging=1, negligible=1e-12, alpha=1.0, beta=1.0)
-    payoffs, total = np.array([1, 4 / 3, 0]), np.zeros(3)
-    for t in range(1, 6):
-        frequencies = state.behavior[-3:].copy()
-        total += t * (payoffs - frequencies @ payoffs)
-        kernels.advance(form.arrays, rule, t - 1, 1, state)
-    np.testing.assert_allclose(state.regrets[-3:], total / 6, atol=1e-15)
+    both = [run(solver, kuhn2, iterations=50).last for solver in (kept, cfr.CFR())]
+    np.testing.assert_array_equal(*both)
 
 
 @pytest.mark.parametrize(
@@ -203,7 +161,74 @@ def test_inconsistent_options_are_refused(options, words):
         cfr.CFR(**options)
 
 
-def test_only_random_starts_and_sampling_depend_on_the_seed():
-    assert all(is_deterministic(solver) for solver in FULL_WIDTH.values())
-    assert not is_deterministic(cfr.CFR(start="random"))
-    assert not is_deterministic(cfr.ExternalSampling())
+# -- runs -------------------------------------------------------------------------------------
+
+
+class CutMonitor:
+    """Takes the place of a monitor and cuts the iterations as it is told."""
+
+    def __init__(self, cuts: list[int]) -> None:
+        self.cuts = cuts
+        self.handed_over: list[bytes] = []
+        self.reached_target = False
+
+    def chunks(self) -> Iterator[tuple[int, int, bool]]:
+        start = 0
+        for count in self.cuts:
+            yield start, count, True
+            start += count
+
+    def snapshot(self, maker: Any, *, work: int) -> None:
+        maker()
+
+    def candidate(self, profile: np.ndarray | Candidate, claim: str = "") -> None:
+        if isinstance(profile, Candidate):
+            profile = profile.profile.probabilities
+        self.handed_over.append(profile.tobytes())
+
+    def termination(self) -> Termination:
+        return Termination("limit")
+
+
+@pytest.mark.parametrize("name", ITERATIVE)
+def test_cutting_into_chunks_changes_no_bit(name, kuhn3):
+    monitors = [CutMonitor(cuts) for cuts in ([300], [1] * 300, [1, 2, 97, 150, 50])]
+    for monitor in monitors:
+        ITERATIVE[name].solve(kuhn3, monitor, np.random.default_rng(5))
+    assert monitors[0].handed_over
+    assert all(monitor.handed_over == monitors[0].handed_over for monitor in monitors)
+
+
+@pytest.mark.parametrize("iterations", [0, 1, 7, 1000])
+@pytest.mark.parametrize("name", ITERATIVE)
+def test_iteration_budget_is_honored_exactly(name, iterations, kuhn2):
+    result = run(ITERATIVE[name], kuhn2, iterations=iterations)
+    assert result.monitor.work == result.reports[-1].work == iterations
+    assert result.termination.reason == "limit"
+    expected = CutMonitor([iterations])
+    ITERATIVE[name].solve(kuhn2, expected, np.random.default_rng(0))
+    made = [candidate.profile.probabilities for candidate in result.candidates]
+    assert [frequencies.tobytes() for frequencies in made] == expected.handed_over
+    claims = ["average"] if name == "fictitious_play" else ["average", "iterate"]
+    assert [candidate.claim for candidate in result.candidates] == claims
+    if iterations == 0:
+        np.testing.assert_array_equal(made, np.full((len(made), 24), 0.5))
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_rows_sum_to_one_to_rounding(name, kuhn3):
+    result = run(ALL[name], kuhn3, iterations=5_000)
+    for frequencies in (result.average, result.last):
+        totals = np.add.reduceat(frequencies, kuhn3.tree.action_start[:-1])
+        np.testing.assert_allclose(totals, 1, rtol=0, atol=4e-16)
+
+
+def test_draws_of_chance_follow_its_probabilities():
+    """Each outcome gets its share of evenly spaced draws, and 0 never falls short."""
+    sampling = importlib.import_module("eqbench.solvers.cfr.sampling")
+    cumulative = np.array([0.0, 0.1, 0.4, 0.4, 1.0])
+    draws = [int(sampling.draw_outcome(cumulative, 1, 5, u)) for u in (np.arange(1000) + 0.5) / 1e3]
+    assert np.bincount(draws).tolist() == [0, 100, 300, 0, 600]
+    shares = np.array([0.5, 0.0, 0.5])
+    actions = [int(sampling.draw_action(shares, 7, 10, u)) for u in (0.0, 0.49, 0.5, 1.0)]
+    assert actions == [7, 7, 9, 9]

@@ -1,15 +1,16 @@
-"""Maximin plans, and the joint player against whom they are computed."""
+"""Maximin plans, the joint player against whom they are computed, and sequence_lp."""
 
 from __future__ import annotations
 
 import importlib
+import types
 from typing import Any
 
 import numpy as np
 import pytest
-from cfr_cases import lottery
 from random_trees import random_tree
-from solver_cases import bimatrix, run, with_payoffs
+from scipy.optimize import linprog
+from solver_cases import bimatrix, lottery, run, with_payoffs
 
 import eqbench
 from eqbench.model import reference
@@ -143,7 +144,36 @@ def test_value_follows_the_units_of_the_payoffs(factor: float, shift: float) -> 
         assert solution.value == pytest.approx(factor * 2 / 3 + shift, rel=1e-12)
 
 
-def test_time_limit_ends_the_start() -> None:
-    result = run("fictitious_play(start=maximin)", "kuhn(players=2,cards=30)", time_s=1e-6)
-    assert result.termination.reason == "limit"
-    assert "linear program" in result.termination.detail
+# -- the solver of one program ------------------------------------------------------------
+
+
+def test_figures_of_the_program_are_recorded() -> None:
+    result = run("sequence_lp", "kuhn2")
+    figures = result.monitor.statistics
+    assert figures["value"] == pytest.approx(-1 / 18, abs=1e-14)
+    # 13 sequences and 6 information sets a player
+    assert (figures["rows"], figures["columns"]) == (7 + 13, 13 + 7)
+    assert 0 < figures["simplex_iterations"] == result.monitor.work
+
+
+BROKEN = types.SimpleNamespace(status=4, message="numerical difficulties", nit=5)
+
+
+def tampered(*args: Any, **options: Any) -> Any:
+    solution = linprog(*args, **options)
+    solution.x[1] += 1e-6
+    return solution
+
+
+@pytest.mark.parametrize(
+    ("replacement", "words"),
+    [(lambda *args, **options: BROKEN, "numerical difficulties"), (tampered, "no realization")],
+)
+def test_failure_of_the_backend_is_a_failure(
+    monkeypatch: pytest.MonkeyPatch, replacement: Any, words: str
+) -> None:
+    monkeypatch.setattr(maximin, "linprog", replacement)
+    result = run("sequence_lp", "kuhn2")
+    assert result.termination.reason == "failed"
+    assert words in result.termination.detail
+    assert result.candidates == []

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from eqbench.model.game import Game
 from eqbench.model.tree import FloatArray
 
-from ...semismooth.newton import descend
-from ...semismooth.system import System
+from ...semismooth.system import System, descend
 from .linear_program import closer
 from .newton import BEYOND, Held, corrected
 from .point import PlanGame

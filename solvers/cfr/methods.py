@@ -1,0 +1,178 @@
+"""The solvers: CFR over the whole game, whose variants differ only in options, and sampled."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+
+from eqbench.errors import SpecError
+from eqbench.solver import Monitor, Termination
+
+from ..search import first_profile
+
+if TYPE_CHECKING:
+    from eqbench.model.game import Game
+
+    from .kernels import Rule, State
+
+DISCOUNT_EXPONENTS = (1.5, 0.0)
+AVERAGING_EXPONENT = {"uniform": 0, "linear": 1, "quadratic": 2}
+
+
+class RegretMinimizer:
+    """What solvers share that repeat an iteration on a :class:`State`."""
+
+    averaging: Any
+    start: Any
+
+    def prepare(self, game: Game) -> None:
+        """Compile everything that `solve` runs; keeps nothing but the machine code."""
+        from . import iteration
+
+        rng = np.random.default_rng(0)
+        state = iteration.begin(game.sequence_form, first_profile(game.tree, "uniform", rng))
+        self._advance(game, state, rng)(0, 0)
+        iteration.better_candidate(game.payoff_model(), game, state)
+
+    def solve(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> Termination:
+        """Iterate until the budget or the target ends; all draws come from `rng`."""
+        from . import iteration
+
+        first = first_profile(game.tree, self.start, rng)
+        state = iteration.begin(game.sequence_form, first)
+        return iteration.iterate(game, monitor, state, self._advance(game, state, rng))
+
+    def _advance(
+        self, game: Game, state: State, rng: np.random.Generator
+    ) -> Callable[[int, int], None]:
+        """Function ``(start, count)`` that does these iterations on `state`."""
+        raise NotImplementedError
+
+    def _rule(self, game: Game, **variant: Any) -> Rule:
+        from .kernels import NEGLIGIBLE, Rule
+
+        return Rule(
+            averaging=AVERAGING_EXPONENT[self.averaging],
+            negligible=NEGLIGIBLE * game.tree.payoff_range,
+            **variant,
+        )
+
+
+@dataclass(frozen=True)
+class CFR(RegretMinimizer):
+    """Counterfactual regret minimization (Zinkevich et al. 2007) and its full-width variants.
+
+    At each information set, regrets of the actions add up over the iterations, and the next
+    frequencies are proportional to the positive ones. The defaults are the original method
+    with alternating updates.
+
+    - CFR+ (Tammelin 2014): clipped regrets, linear averaging.
+    - DCFR (Brown and Sandholm 2019): discounted regrets with exponents alpha and beta; their
+      gamma is 0 with uniform, 1 with linear and 2 with quadratic averaging. Linear CFR is
+      DCFR with alpha = beta = gamma = 1.
+    - Predictive CFR+ (Farina, Kroer and Sandholm 2021): clipped regrets, prediction,
+      quadratic averaging. The prediction is the last counterfactual regret of the
+      information set itself.
+
+    Positive regrets up to 1e-12 times the payoff range count as zero, because otherwise
+    rounding decides between actions that are equally good.
+
+    Parameters
+    ----------
+    regrets : what happens to accumulated regrets
+        `plain` keeps them, `clipped` sets negative ones to zero, `discounted` multiplies
+        positive ones by t^alpha / (t^alpha + 1) and negative ones by t^beta / (t^beta + 1)
+        after iteration t.
+    alpha : exponent of positive regrets where regrets=discounted, 1.5 unless given
+    beta : exponent of negative regrets where regrets=discounted, 0 unless given
+    predictive : whether the last regret counts once more for the next frequencies
+    averaging : weight of iteration t in the average profile, constant or t or t squared
+    alternating : whether players move in turn, each facing the others' newest frequencies
+    start : frequencies of the first iteration, uniform or drawn from all simplices
+    """
+
+    regrets: Literal["plain", "clipped", "discounted"] = "plain"
+    alpha: float | None = None
+    beta: float | None = None
+    predictive: bool = False
+    averaging: Literal["uniform", "linear", "quadratic"] = "uniform"
+    alternating: bool = True
+    start: Literal["uniform", "random"] = "uniform"
+
+    def __post_init__(self) -> None:
+        for name, usual in zip(("alpha", "beta"), DISCOUNT_EXPONENTS, strict=True):
+            value = getattr(self, name)
+            if self.regrets != "discounted":
+                if value is not None:
+                    raise SpecError(
+                        f"{name}={value:g} has no meaning with regrets={self.regrets}; "
+                        f"leave it out (or {name}=none), or use regrets=discounted"
+                    )
+            elif value is None:
+                object.__setattr__(self, name, usual)
+            elif math.isnan(value):
+                raise SpecError(f"{name} is not a number; the usual choice is {name}={usual:g}")
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether all seeds give the same result."""
+        return self.start == "uniform"
+
+    def _advance(
+        self, game: Game, state: State, rng: np.random.Generator
+    ) -> Callable[[int, int], None]:
+        from .kernels import advance
+
+        arrays = game.sequence_form.arrays
+        exponents = {"plain": (math.inf, math.inf), "clipped": (math.inf, -math.inf)}
+        alpha, beta = exponents.get(self.regrets, (self.alpha, self.beta))
+        assert alpha is not None
+        assert beta is not None
+        rule = self._rule(
+            game,
+            alpha=float(alpha),
+            beta=float(beta),
+            predictive=self.predictive,
+            alternating=self.alternating,
+        )
+        return lambda start, count: advance(arrays, rule, start, count, state)
+
+
+@dataclass(frozen=True)
+class ExternalSampling(RegretMinimizer):
+    """Monte Carlo CFR with external sampling (Lanctot, Waugh, Zinkevich and Bowling 2009).
+
+    An iteration is one walk through the tree per player. A walk tries all actions of its
+    player and draws one at chance nodes and at nodes of the others, so that the regrets seen
+    on it are unbiased estimates of the counterfactual regrets. They add up as in plain CFR.
+
+    Differs from the paper in the average profile: this adds the whole realization plans of
+    all players, which costs time linear in the number of sequences. The usual updates at
+    visited nodes of other players are biased with more than two players, since a visit then
+    also depends on the frequencies of third players.
+
+    Parameters
+    ----------
+    averaging : weight of iteration t in the average profile, constant or t or t squared
+    start : frequencies of the first iteration, uniform or drawn from all simplices
+    """
+
+    averaging: Literal["uniform", "linear", "quadratic"] = "uniform"
+    start: Literal["uniform", "random"] = "uniform"
+
+    deterministic: ClassVar[bool] = False
+
+    def _advance(
+        self, game: Game, state: State, rng: np.random.Generator
+    ) -> Callable[[int, int], None]:
+        from . import sampling
+
+        arrays, rule = game.sequence_form.arrays, self._rule(game)
+        walk, queue = sampling.walk_arrays(game.tree), sampling.empty_queue(game.tree)
+        return lambda start, count: sampling.advance(
+            arrays, walk, rule, start, count, rng, queue, state
+        )
