@@ -197,17 +197,19 @@ def homotopies(game: str, epsilon: float, repetitions: int) -> dict[str, Any]:
 
     loaded = load_game(game)
     _prepared(loaded, epsilon)
-    polishing = _inside("polish")
+    polishing = _inside("polish.frequencies")
     homotopy_s, polish_s = [], []
     for _ in range(repetitions):
-        system = _inside("regularization").RegularizedGame(loaded)
+        system = _inside("arclength.regularization").RegularizedGame(loaded)
         begin = time.process_time()
-        z = _inside("homotopy").descend(system, system.parameter, epsilon)
+        z = _inside("arclength.homotopy").descend(system, system.parameter, epsilon)
         homotopy_s.append(time.process_time() - begin)
         made = system.frequencies(z, epsilon)
         start = polishing.Polished(system.behavior(made), system.parameter, float("inf"))
         begin = time.process_time()
-        end = polishing.polish(system, start, polishing.support_of(system, made))
+        end = polishing.polish(
+            system, start, _inside("arclength.regularization").support_of(system, made)
+        )
         polish_s.append(time.process_time() - begin)
     return {
         "game": game,
@@ -222,8 +224,8 @@ def homotopies(game: str, epsilon: float, repetitions: int) -> dict[str, Any]:
 
 
 def _inside(name: str) -> Any:
-    """A module of the solver's package, which the solver's contract does not offer."""
-    return importlib.import_module(f"eqbench.solvers.arclength.{name}")
+    """A module of the solver or one it shares, which the solver's contract does not offer."""
+    return importlib.import_module(f"eqbench.solvers.{name}")
 
 
 # -- How many coexist ----------------------------------------------------------------------------

@@ -13,10 +13,10 @@ from eqbench.errors import SpecError, counted
 from eqbench.model.profile import BehaviorProfile
 from eqbench.solver import Candidate, Monitor, Termination
 
+from ..polish.frequencies import Polished, polish
 from .continuation import SHARPEN, ArclengthContinuation, random_weights
 from .homotopy import descend
-from .polish import Polished, polish, support_of
-from .regularization import RegularizedGame
+from .regularization import RegularizedGame, support_of
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game

@@ -11,14 +11,19 @@ from eqbench.continuation import BranchPoint, ContinuationError, Turn
 from eqbench.model.game import Game
 from eqbench.model.tree import FloatArray
 
-from .between import Between, NotFoundError
-from .corrector import correct
-from .curve import Curve
+from ..polish.frequencies import Polished, polish
+from ..pseudo_arclength import (
+    Between,
+    CurvePoint,
+    NotFoundError,
+    StalledError,
+    StepControl,
+    correct,
+    follow,
+)
 from .folds import exact_fold
-from .follow import CurvePoint, StalledError, StepControl, follow
 from .homotopy import descend, lower
-from .polish import Polished, polish, support_of
-from .regularization import RegularizedGame
+from .regularization import RegularizedCurve, RegularizedGame, support_of
 
 # Spread of the logarithm of random weights of information sets.
 WEIGHT_SPREAD = 1.0
@@ -60,7 +65,7 @@ class ArclengthContinuation:
         if rng is not None:
             system = system.weighted(random_weights(system, rng))
         z = descend(system, value, self.epsilon)
-        curve = Curve(system, "parameter", self.epsilon)
+        curve = RegularizedCurve(system, "parameter", self.epsilon)
         across = np.zeros(system.choices.size + 1)
         across[-1] = 1.0
         made = None
@@ -145,7 +150,7 @@ class ArclengthContinuation:
         self, system: RegularizedGame, z: FloatArray, parameter: float
     ) -> Polished | None:
         """The polished end of a path from the coordinates z (F,) to a smaller eps."""
-        curve = Curve(system, "log_epsilon", parameter)
+        curve = RegularizedCurve(system, "log_epsilon", parameter)
         across = np.zeros(len(z) + 1)
         across[-1] = -1.0
         made = correct(curve, np.append(z, np.log(self.epsilon)), across, iterations=20)
@@ -161,14 +166,14 @@ class ArclengthContinuation:
         start = Polished(behavior, parameter, regret)
         return polish(system, start, support_of(system, frequencies))
 
-    def _restore(self, point: BranchPoint) -> tuple[Curve, CurvePoint]:
+    def _restore(self, point: BranchPoint) -> tuple[RegularizedCurve, CurvePoint]:
         """The curve that a point belongs to, and what is known there."""
         state = point.state
         weights = state.get("weights")
         system = self.system if weights is None else self.system.weighted(weights)
         length, next_length, orientation = state["numbers"].tolist()
         earlier = state.get("earlier")
-        return Curve(system, "parameter", self.epsilon), CurvePoint(
+        return RegularizedCurve(system, "parameter", self.epsilon), CurvePoint(
             state["y"], state["tangent"], int(orientation), length, next_length, earlier
         )
 
@@ -178,7 +183,7 @@ def random_weights(system: RegularizedGame, rng: np.random.Generator) -> FloatAr
     return np.exp(WEIGHT_SPREAD * rng.normal(size=len(system.choices.infoset)))
 
 
-def _branch_point(curve: Curve, point: CurvePoint) -> BranchPoint:
+def _branch_point(curve: RegularizedCurve, point: CurvePoint) -> BranchPoint:
     state = {
         "y": point.y,
         "tangent": point.tangent,

@@ -16,8 +16,18 @@ from numpy.typing import NDArray
 
 from eqbench.model.tree import FloatArray
 
-from .exact_set import ITERATIONS, RANK_TOLERANCE, ActiveSet, least_squares, restrict
-from .polish import LARGEST_STEP, ROUNDING, SLACK, Polished, exact_rows
+from ..polish.frequencies import (
+    ITERATIONS,
+    LARGEST_STEP,
+    RANK_TOLERANCE,
+    ROUNDING,
+    SLACK,
+    ActiveSet,
+    Polished,
+    exact_rows,
+    least_squares,
+    restrict,
+)
 from .regularization import Frequencies, RegularizedGame
 
 # Weights between these belong to actions that are neither clearly in nor out of the support.

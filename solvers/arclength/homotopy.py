@@ -8,10 +8,8 @@ import numpy as np
 
 from eqbench.model.tree import FloatArray
 
-from .corrector import Correction, correct
-from .curve import Curve
-from .follow import CurvePoint, StalledError, follow
-from .regularization import RegularizedGame
+from ..pseudo_arclength import Correction, CurvePoint, StalledError, correct, follow
+from .regularization import RegularizedCurve, RegularizedGame
 
 SMALLEST_FACTOR, FIRST_FACTOR, LARGEST_FACTOR = 0.02, 0.3, 0.97
 # More iterations than this, and eps is lowered in smaller steps.
@@ -37,7 +35,7 @@ def descend(
     ----------
     seen : called with the coordinates and eps at every solution on the way
     """
-    curve = Curve(system, "log_epsilon", parameter)
+    curve = RegularizedCurve(system, "log_epsilon", parameter)
     across = np.zeros(system.choices.size + 1)
     across[-1] = -1.0
     y = np.append(np.zeros(system.choices.size), np.log(max(system.unit, epsilon)))
@@ -48,7 +46,7 @@ def descend(
 
 
 def lower(
-    curve: Curve,
+    curve: RegularizedCurve,
     made: Correction,
     end: float,
     seen: Callable[[FloatArray, float], None] | None = None,
@@ -78,7 +76,7 @@ def lower(
         made = step
 
 
-def _past_fold(curve: Curve, made: Correction, across: FloatArray) -> Correction | None:
+def _past_fold(curve: RegularizedCurve, made: Correction, across: FloatArray) -> Correction | None:
     """A point with a smaller eps further along the curve, which turns around before it."""
     start = CurvePoint(made.y, made.tangent, made.orientation, 0.0, FIRST_STEP)
     try:

@@ -21,26 +21,26 @@ for eps to 0 it is the normal map of the equilibrium conditions, piecewise smoot
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import lapack
 
 from eqbench.model.choices import Choices
-from eqbench.model.game import Game
-from eqbench.model.payoff_model import Linearization, PayoffModel
-from eqbench.model.tree import FloatArray
+from eqbench.model.payoff_model import Linearization
+from eqbench.model.tree import FloatArray, GameTree
 
+from ..polish.frequencies import GainSystem
+from ..pseudo_arclength import Factors
 from . import kernels
-from .raw_derivatives import OwnReach
 
 Regularization = Literal["log", "arctan", "rational"]
 Derivative = Literal["counterfactual", "raw"]
 Unknown = Literal["parameter", "log_epsilon"]
-# Found by trial: in these units homotopies and branches take few steps.
-UNIT = 0.1
+LARGEST_LOG = 200.0
 KINDS: dict[str, int] = {
     "log": kernels.LOG,
     "arctan": kernels.ARCTAN,
@@ -76,70 +76,69 @@ class Evaluation(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class RegularizedGame:
+class OwnReach:
+    """The player's own actions that lead to each free action.
+
+    The gain of an action is the derivative of the player's expectation by its frequency only after
+    division by the probability with which the player's own earlier actions lead there. Without
+    that division ("raw") an information set that its own player never reaches has no say, and
+    threats in it need not be credible (Billingham 2018, section 3).
+
+    Attributes
+    ----------
+    choices : Choices
+    paths : tuple of F tuples of actions
+    """
+
+    choices: Choices
+    paths: tuple[tuple[int, ...], ...]
+
+    @classmethod
+    def of(cls, tree: GameTree, choices: Choices) -> OwnReach:
+        """Paths in a game tree; `infoset_parent` is the own action before a set, -1 if none."""
+        infoset_of = np.repeat(np.arange(tree.n_infosets), np.diff(tree.action_start))
+        before: list[tuple[int, ...]] = []
+        for above in tree.infoset_parent.tolist():  # earlier sets come first
+            before.append(() if above < 0 else (*before[infoset_of[above]], above))
+        return cls(choices, tuple(before[infoset_of[action]] for action in choices.action))
+
+    def weigh(self, behavior: FloatArray, linear: Linearization) -> Linearization:
+        """Gains times own reach, with the derivatives of both factors."""
+        choices = self.choices
+        reach = np.array([behavior[list(path)].prod() for path in self.paths])
+        jacobian = reach[:, None] * linear.jacobian
+        place = {int(action): f for f, action in enumerate(choices.action)}
+        for f, path in enumerate(self.paths):
+            for step, action in enumerate(path):
+                others = behavior[list(path[:step] + path[step + 1 :])].prod()
+                change = linear.gains[f] * others
+                if action in place:
+                    jacobian[f, place[action]] += change
+                else:  # a first action gives way to all others of its set
+                    jacobian[f, choices.first == action] -= change
+        slope = None if linear.slope is None else reach * linear.slope
+        return Linearization(reach * linear.gains, jacobian, slope)
+
+
+@dataclass(frozen=True, eq=False)
+class RegularizedGame(GainSystem):
     """Residual and derivatives of the regularized system of a game.
 
     Parameters
     ----------
-    game : Game
     kind : regularization
     derivative : gains as counterfactual values, or multiplied with the own reach
     weights : float64 (C,), positive
         Strength of the barrier at each information set with a choice, times eps.
     counts : what the work so far consisted of
-    before_work : called before each evaluation; may raise to end the work
     """
 
-    game: Game
     kind: Regularization = "log"
     derivative: Derivative = "counterfactual"
     weights: FloatArray | None = None
     counts: dict[str, int] = field(
         default_factory=lambda: {"factorizations": 0, "steps": 0, "refused_steps": 0}
     )
-    before_work: Callable[[], None] = lambda: None
-
-    @cached_property
-    def choices(self) -> Choices:
-        """The free frequencies."""
-        return Choices.of(self.game.tree)
-
-    @cached_property
-    def model(self) -> PayoffModel:
-        """The payoff model at the game's own parameter."""
-        return self.game.payoff_model()
-
-    @cached_property
-    def parameter(self) -> float:
-        """The game's own value of its payoff parameter, 0 without one."""
-        return float(self.game.tree.payoffs.value or 0)
-
-    @cached_property
-    def chance(self) -> FloatArray:
-        """How much of chance leads to each information set with a choice, float64 (C,).
-
-        Its probability where, as in poker, public moves are known to all.
-        """
-        tree = self.game.tree
-        reach = tree.chance_probability.copy()
-        for level in tree.levels[1:]:
-            reach[level] *= reach[tree.parent[level]]
-        inside = np.flatnonzero(tree.infoset >= 0)
-        total = np.bincount(tree.infoset[inside], reach[inside], tree.n_infosets)
-        # nodes that only other players' actions tell apart were counted several times
-        chance = np.minimum(total[self.choices.infoset], 1.0)
-        return np.where(chance > 0, chance, 1.0)
-
-    @cached_property
-    def unit(self) -> float:
-        """Payoff that counts as 1 in the coordinates; solutions do not depend on it."""
-        tree = self.game.tree
-        return UNIT * (tree.payoff_range or 1.0) / tree.n_players
-
-    @cached_property
-    def free_scale(self) -> FloatArray:
-        """Gain that counts as 1 in the coordinates, for each free action, float64 (F,)."""
-        return np.repeat(self.chance * self.unit, np.diff(self.choices.start))
 
     @cached_property
     def _own_reach(self) -> OwnReach:
@@ -174,14 +173,9 @@ class RegularizedGame:
         behavior[self.choices.first[self.choices.start[:-1]]] = frequencies.first
         return behavior
 
-    def model_at(self, parameter: float) -> PayoffModel:
-        """The payoff model at a value of the parameter; the game's own if it has none."""
-        return self.model if self.game.tree.payoffs.slope is None else self.model.at(parameter)
-
     def linearize(self, behavior: FloatArray, parameter: float) -> Linearization:
         """Gains and derivatives, in the chosen sense of derivative."""
-        self.before_work()
-        linear = self.model_at(parameter).linearize(behavior)
+        linear = super().linearize(behavior, parameter)
         return self._own_reach.weigh(behavior, linear) if self.derivative == "raw" else linear
 
     def evaluate(
@@ -209,3 +203,67 @@ class RegularizedGame:
 
 
 _FIELDS = tuple(field.name for field in fields(RegularizedGame))
+
+
+@dataclass(frozen=True, eq=False)
+class RegularizedCurve:
+    """Regularized equilibria of a game along one unknown more than there are equations.
+
+    A point y (F+1,) holds the coordinates z (F,) of the system and one more unknown, which is the
+    payoff parameter (at a fixed eps) or the logarithm of eps (at the game's parameter).
+
+    Parameters
+    ----------
+    system : RegularizedGame
+    unknown : what varies along the curve
+    fixed : eps where the parameter varies; the payoff parameter where eps varies
+    """
+
+    system: RegularizedGame
+    unknown: Unknown
+    fixed: float
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """What the work on the system so far consisted of."""
+        return self.system.counts
+
+    def epsilon(self, y: FloatArray) -> float:
+        """Strength of the regularization at a point."""
+        if self.unknown == "parameter":
+            return self.fixed
+        # a wild Newton step must not make it 0 or infinite
+        return float(np.exp(np.clip(y[-1], -LARGEST_LOG, LARGEST_LOG)))
+
+    def parameter(self, y: FloatArray) -> float:
+        """Payoff parameter at a point."""
+        return float(y[-1]) if self.unknown == "parameter" else self.fixed
+
+    def behavior(self, y: FloatArray) -> FloatArray:
+        """Frequencies at a point, float64 (A,)."""
+        return self.system.behavior(self.system.frequencies(y[:-1], self.epsilon(y)))
+
+    def factorize(self, y: FloatArray, border: FloatArray) -> tuple[FloatArray, Factors]:
+        """Residual (F,) at y, and factors of the derivatives bordered with a row (F+1,)."""
+        epsilon, parameter = self.epsilon(y), self.parameter(y)
+        made = self.system.evaluate(y[:-1], epsilon, parameter, self.unknown)
+        matrix = made.matrix
+        matrix[:-1, -1] = made.along
+        matrix[-1] = border
+        self.system.counts["factorizations"] += 1
+        lu, pivots, info = lapack.dgetrf(matrix.T, overwrite_a=1)
+        return made.residual, Factors(lu, pivots, info != 0)
+
+
+def support_of(system: RegularizedGame, made: Frequencies) -> NDArray[np.bool_]:
+    """Actions that are inside their bounds rather than held up by the barrier, bool (A,).
+
+    An action that is played with p stands at least as far from its bound as the barrier
+    pushes it, in units of gains: for the log barrier p >= mu / scale, mu = eps / p.
+    """
+    choices = system.choices
+    support = np.ones(choices.n_actions, dtype=bool)
+    firsts = choices.first[choices.start[:-1]]
+    support[choices.action] = (made.weight >= 0.5) | (made.free >= 0.5)
+    support[firsts] = (made.first_weight >= 0.5) | (made.first >= 0.5)
+    return support

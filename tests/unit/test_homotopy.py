@@ -9,7 +9,7 @@ import pytest
 from arclength_cases import EXACT, descend, game, log_normal, max_regret, module, system
 from solver_cases import bimatrix
 
-homotopy = module("homotopy")
+homotopy = module("arclength.homotopy")
 # Their weights, of logarithms with spread 2, make the path turn around before it ends.
 FOLDED = (26, 53, 62)
 PLAIN = (0, 1, 2)

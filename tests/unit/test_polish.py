@@ -21,7 +21,7 @@ from solver_cases import bimatrix
 
 from eqbench.model.profile import random_profile
 
-polish = module("polish")
+polish = module("polish.frequencies")
 SPECS = (
     "skp(pot=107/33)",
     "kuhn3",

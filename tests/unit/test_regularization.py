@@ -50,8 +50,8 @@ def project(kind: str, z: np.ndarray, strength: float, actions: int = 2) -> tupl
     start = np.arange(sets + 1, dtype=np.int32) * (actions - 1)
     free, weight, by_log = np.empty(len(z)), np.empty(len(z)), np.empty(len(z))
     first, first_weight = np.empty(sets), np.empty(sets)
-    module("kernels").project(
-        module("regularization").KINDS[kind],
+    module("arclength.kernels").project(
+        module("arclength.regularization").KINDS[kind],
         start,
         z,
         np.full(sets, strength),
@@ -181,7 +181,7 @@ def test_factors_are_those_of_the_bordered_derivatives(
 ) -> None:
     made = system(spec, kind, sense)
     fixed = 0.1 if unknown == "parameter" else made.parameter
-    curve = module("curve").Curve(made, unknown, fixed)
+    curve = module("arclength.regularization").RegularizedCurve(made, unknown, fixed)
     rng = np.random.default_rng(8)
     y = np.append(rng.normal(size=made.choices.size), 3.3 if unknown == "parameter" else -2.5)
     border = rng.normal(size=len(y))

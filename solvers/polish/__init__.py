@@ -1,0 +1,1 @@
+"""From a profile near an equilibrium to the equilibrium, by Newton's method on a support."""
