@@ -8,7 +8,7 @@ neighboring points there may be a turning point of the last unknown, or a value 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, MutableMapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import NamedTuple, Protocol
 
@@ -42,6 +42,12 @@ class Factors(NamedTuple):
     pivots: NDArray[np.int32]
     singular: bool
 
+    @classmethod
+    def of(cls, matrix: FloatArray) -> Factors:
+        """Factors of a matrix in rows, which is overwritten."""
+        lu, pivots, info = lapack.dgetrf(matrix.T, overwrite_a=1)
+        return cls(lu, pivots, info != 0)
+
     def solve(self, right: FloatArray) -> FloatArray:
         """Solution of the bordered system, float64 (F+1,)."""
         return np.asarray(lapack.dgetrs(self.lu, self.pivots, right, trans=1)[0])
@@ -65,95 +71,13 @@ class Curve(Protocol):
         """Residual (F,) at y, and factors of the derivatives bordered with a row (F+1,)."""
 
 
-def predict(
-    y: FloatArray, tangent: FloatArray, step: float, earlier: FloatArray | None
-) -> FloatArray:
-    """Extrapolation along the parabola through a point, its tangent and the point before.
-
-    The projection of the step on the tangent is `step`.
-
-    Parameters
-    ----------
-    y, tangent : float64 (F+1,)
-    earlier : float64 (F+1,) or None
-        The point before; without it the guess lies on the tangent.
-    """
-    guess = y + step * tangent
-    if earlier is not None:
-        length = float((y - earlier) @ tangent)
-        # what the tangent leaves; it is orthogonal to it
-        bend = earlier - y + length * tangent
-        guess += (step / length) ** 2 * bend
-    return guess
-
-
-@dataclass(frozen=True, eq=False)
-class Correction:
-    """Where Newton's method ended.
-
-    Attributes
-    ----------
-    y : float64 (F+1,)
-    tangent : float64 (F+1,)
-        Unit vector along the curve, with a positive component in the given direction.
-    orientation : int
-        Sign of the determinant of the derivatives bordered with the tangent.
-    iterations : int
-    """
-
-    y: FloatArray
-    tangent: FloatArray
-    orientation: int
-    iterations: int
-
-
-def correct(
-    curve: Curve,
-    guess: FloatArray,
-    normal: FloatArray,
-    *,
-    iterations: int = 7,
-    reach: float = np.inf,
-) -> Correction | None:
-    """The point of the curve in the plane through `guess` across `normal` (eq. 7 of the paper).
-
-    None if Newton's method does not converge within the number of iterations, or leaves the
-    ball of radius `reach` around the guess.
-    """
-    y = guess.copy()
-    right, before = np.zeros(len(y)), np.inf
-    for iteration in range(1, iterations + 1):
-        residual, factors = curve.factorize(y, normal)
-        if factors.singular:
-            return None
-        right[:-1], right[-1] = residual, normal @ (y - guess)
-        step = factors.solve(right)
-        y -= step
-        size = float(np.abs(step).max())
-        if not size < LARGEST_COORDINATE:  # nan too
-            return None
-        if np.linalg.norm(y - guess) > reach:
-            return None
-        exact = float(np.abs(residual).max()) <= ROUNDING * max(1.0, float(np.abs(y).max()))
-        stuck = SHRINKING * before < size <= STAGNANT
-        before = size
-        if size <= CONVERGED or stuck or (exact and size <= LOOSE):
-            right[:-1], right[-1] = 0.0, 1.0
-            along = factors.solve(right)
-            length = float(np.linalg.norm(along))
-            if not np.isfinite(length):
-                return None
-            return Correction(y, along / length, factors.sign, iteration)
-    return None
-
-
 @dataclass(frozen=True)
 class StepControl:
     """When a step is accepted, and how lengths change.
 
     Parameters
     ----------
-    first, smallest, largest : lengths in the unknowns z and parameter
+    first, smallest, largest : lengths in the unknowns
     iterations : most Newton iterations of an accepted step
     correction : most of the step length that the correction may have
     cosine : least cosine between tangents at both ends
@@ -175,9 +99,14 @@ class CurvePoint:
 
     Attributes
     ----------
-    y, tangent : float64 (F+1,)
+    y : float64 (F+1,)
+    tangent : float64 (F+1,)
+        Unit vector along the curve.
     orientation : int
-        Sign of the bordered determinant; it changes only at branch points.
+        Sign of the determinant of the derivatives bordered with the tangent; it changes only at
+        branch points.
+    iterations : int
+        Of Newton's method to this point.
     length : float
         Length of the step that led here, 0 at the first point.
     next_length : float
@@ -190,14 +119,77 @@ class CurvePoint:
     y: FloatArray
     tangent: FloatArray
     orientation: int
-    length: float
-    next_length: float
+    iterations: int = 0
+    length: float = 0.0
+    next_length: float = 0.0
     earlier: FloatArray | None = None
     orientation_changed: bool = False
+
+    def ahead(self, step: float) -> FloatArray:
+        """Extrapolate along the parabola through the point, its tangent and the point before.
+
+        The projection of the step on the tangent is `step`. The first guess is on the tangent.
+        """
+        guess = self.y + step * self.tangent
+        if self.earlier is not None:
+            length = float((self.y - self.earlier) @ self.tangent)
+            # what the tangent leaves; it is orthogonal to it
+            bend = self.earlier - self.y + length * self.tangent
+            guess += (step / length) ** 2 * bend
+        return guess
 
 
 class StalledError(Exception):
     """No step, however short, was acceptable; the last good point was already yielded."""
+
+
+class NotFoundError(Exception):
+    """A point between two neighbors cannot be computed."""
+
+
+def last_axis(size: int, sign: float = 1.0) -> FloatArray:
+    """The direction in which only the last of `size` unknowns changes: grows, or falls."""
+    direction = np.zeros(size)
+    direction[-1] = sign
+    return direction
+
+
+def correct(
+    curve: Curve,
+    guess: FloatArray,
+    normal: FloatArray,
+    *,
+    iterations: int = 7,
+    reach: float = np.inf,
+) -> CurvePoint | None:
+    """The point of the curve in the plane through `guess` across `normal`, heading that way.
+
+    None if Newton's method does not converge within the number of iterations, or leaves the
+    ball of radius `reach` around the guess.
+    """
+    y = guess.copy()
+    right, before = np.zeros(len(y)), np.inf
+    for iteration in range(1, iterations + 1):
+        residual, factors = curve.factorize(y, normal)
+        if factors.singular:
+            return None
+        right[:-1], right[-1] = residual, normal @ (y - guess)
+        step = factors.solve(right)
+        y -= step
+        size = float(np.abs(step).max())
+        if not size < LARGEST_COORDINATE or np.linalg.norm(y - guess) > reach:  # nan too
+            return None
+        exact = float(np.abs(residual).max()) <= ROUNDING * max(1.0, float(np.abs(y).max()))
+        stuck = SHRINKING * before < size <= STAGNANT
+        before = size
+        if size <= CONVERGED or stuck or (exact and size <= LOOSE):
+            right[:-1], right[-1] = 0.0, 1.0
+            along = factors.solve(right)
+            length = float(np.linalg.norm(along))
+            if not np.isfinite(length):
+                return None
+            return CurvePoint(y, along / length, factors.sign, iteration)
+    return None
 
 
 def follow(
@@ -212,16 +204,10 @@ def follow(
     """
     counts = curve.counts
     while True:
-        length, reason = point.next_length, ""
+        length = point.next_length
         while True:
-            guess = predict(point.y, point.tangent, length, point.earlier)
-            made = correct(
-                curve,
-                guess,
-                point.tangent,
-                iterations=control.iterations,
-                reach=control.correction * length,
-            )
+            reach, guess = control.correction * length, point.ahead(length)
+            made = correct(curve, guess, point.tangent, iterations=control.iterations, reach=reach)
             reason = objection(point, made, control)
             # however short the step, the sign differs beyond a point where curves cross
             crossed = reason == ORIENTATION and length < CROSSING * control.first
@@ -231,13 +217,18 @@ def follow(
             length /= 2.0
             if length < control.smallest:
                 raise StalledError(f"steps down to {control.smallest:g} were refused: {reason}")
-        grown = min(length * control.growth, control.largest)
-        point = CurvePoint(made.y, made.tangent, made.orientation, length, grown, point.y, crossed)
+        point = replace(
+            made,
+            length=length,
+            next_length=min(length * control.growth, control.largest),
+            earlier=point.y,
+            orientation_changed=crossed,
+        )
         counts["steps"] += 1
         yield point
 
 
-def objection(point: CurvePoint, made: Correction | None, control: StepControl) -> str:
+def objection(point: CurvePoint, made: CurvePoint | None, control: StepControl) -> str:
     """Why a step is not accepted; empty if it is."""
     if made is None:
         return (
@@ -247,10 +238,6 @@ def objection(point: CurvePoint, made: Correction | None, control: StepControl) 
     if float(made.tangent @ point.tangent) < control.cosine:
         return "the curve turns too sharply"
     return ORIENTATION if made.orientation != point.orientation else ""
-
-
-class NotFoundError(Exception):
-    """A point between two neighbors cannot be computed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,18 +250,18 @@ class Between:
     curve: Curve
     first: CurvePoint
     second: CurvePoint
-    known: dict[float, Correction] = field(default_factory=dict)
+    known: dict[float, CurvePoint] = field(default_factory=dict)
 
-    def at(self, length: float) -> Correction:
+    def __post_init__(self) -> None:
+        self.known.update({self.second.length: self.second, 0.0: self.first})
+
+    def at(self, length: float) -> CurvePoint:
         """The point in the plane at a length across the first tangent.
 
         Raises
         ------
         NotFoundError
         """
-        for end, place in ((self.first, 0.0), (self.second, self.second.length)):
-            if length == place:
-                return Correction(end.y, end.tangent, end.orientation, 0)
         if length not in self.known:
             guess = self._guess(length)
             made = correct(self.curve, guess, self.first.tangent, iterations=ITERATIONS)
@@ -283,7 +270,7 @@ class Between:
             self.known[length] = made
         return self.known[length]
 
-    def turning_point(self) -> Correction | None:
+    def turning_point(self) -> CurvePoint | None:
         """Where the last unknown is stationary; None if it does not change its direction."""
         if self.first.tangent[-1] * self.second.tangent[-1] >= 0:
             return None
@@ -313,7 +300,7 @@ class Between:
                 found.append(self._at_value(made, value))
         return found
 
-    def _root(self, of: Callable[[Correction], float], low: float, high: float) -> Correction:
+    def _root(self, of: Callable[[CurvePoint], float], low: float, high: float) -> CurvePoint:
         """The point at which a function changes its sign."""
         try:
             length = brentq(lambda s: of(self.at(s)), low, high, xtol=TOLERANCE, rtol=TOLERANCE)
@@ -321,30 +308,28 @@ class Between:
             raise NotFoundError from error
         return self.at(length)
 
-    def _at_value(self, made: Correction, value: float) -> CurvePoint:
+    def _at_value(self, made: CurvePoint, value: float) -> CurvePoint:
         """The point once more with the last unknown at the value, where that is possible."""
-        across = np.zeros(len(made.y))
-        across[-1] = 1.0
-        guess = made.y.copy()
-        guess[-1] = value
-        exact = correct(self.curve, guess, across, iterations=ITERATIONS, reach=self.second.length)
-        if exact is not None:
-            made = exact
+        first, second = self.first, self.second
+        guess, fixed = np.append(made.y[:-1], value), last_axis(len(made.y))
+        exact = correct(self.curve, guess, fixed, iterations=ITERATIONS, reach=second.length)
+        made = exact or made
         if abs(made.y[-1] - value) > AT_VALUE * max(1.0, abs(value)):
             raise NotFoundError
-        tangent = made.tangent if made.tangent @ self.first.tangent > 0 else -made.tangent
-        length = float((made.y - self.first.y) @ self.first.tangent)
-        return CurvePoint(
-            made.y, tangent, made.orientation, length, self.second.next_length, self.first.y
+        return replace(
+            made,
+            tangent=made.tangent if made.tangent @ first.tangent > 0 else -made.tangent,
+            length=float((made.y - first.y) @ first.tangent),
+            next_length=second.next_length,
+            earlier=first.y,
         )
 
     def _guess(self, length: float) -> FloatArray:
         """On the cubic through both points and their tangents."""
-        first, second = self.first, self.second
-        t = length / second.length
+        first, second, h = self.first, self.second, self.second.length
+        t = length / h
         # tangents scaled so that both are derivatives by the length
         slope = second.tangent / float(second.tangent @ first.tangent)
-        h = second.length
         return (
             (1 + 2 * t) * (1 - t) ** 2 * first.y
             + t * (1 - t) ** 2 * h * first.tangent

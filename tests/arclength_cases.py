@@ -39,7 +39,9 @@ def reduced_kuhn(cards: int) -> str:
 
 def system(of: str | Game, kind: str = "log", derivative: str = "counterfactual") -> Any:
     loaded = game(of) if isinstance(of, str) else of
-    return module("arclength.regularization").RegularizedGame(loaded, kind, derivative)
+    return module("arclength.regularization").RegularizedGame(
+        loaded, kind=kind, derivative=derivative
+    )
 
 
 def log_normal(made: Any, seed: int, spread: float = 1.0) -> Any:
@@ -64,17 +66,9 @@ def descend(made: Any, epsilon: float) -> End:
     """The path from the center to a small eps at the game's own parameter, and its end."""
     z = module("arclength.homotopy").descend(made, made.parameter, epsilon)
     assert z is not None
-    polish = module("polish.frequencies")
-    frequencies = made.frequencies(z, epsilon)
-    behavior = made.behavior(frequencies)
-    regret = float(made.model.regrets(behavior).max())
-    start = polish.Polished(behavior, made.parameter, regret)
-    return End(
-        behavior,
-        polish.polish(
-            made, start, module("arclength.regularization").support_of(made, frequencies)
-        ),
-    )
+    regularized = made.behavior(made.frequencies(z, epsilon))
+    polished = module("arclength.homotopy").polished_end(made, made.parameter, epsilon, z)
+    return End(regularized, polished)
 
 
 def max_regret(of: Game, behavior: np.ndarray) -> float:

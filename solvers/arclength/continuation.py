@@ -20,16 +20,16 @@ from ..pseudo_arclength import (
     StepControl,
     correct,
     follow,
+    last_axis,
 )
 from .folds import exact_fold
-from .homotopy import descend, lower
-from .regularization import RegularizedCurve, RegularizedGame, support_of
+from .homotopy import descend, polished_end
+from .regularization import RegularizedCurve, RegularizedGame
 
-# Spread of the logarithm of random weights of information sets.
-WEIGHT_SPREAD = 1.0
 EXACT = 1e-12
 # Where eps leaves open which actions are played it is lowered by this factor.
 SHARPEN = 1e-2
+FIRST_ITERATIONS = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,21 +63,18 @@ class ArclengthContinuation:
         """A point at this value, from uniform weights or from random ones."""
         system = self.system
         if rng is not None:
-            system = system.weighted(random_weights(system, rng))
-        z = descend(system, value, self.epsilon)
-        curve = RegularizedCurve(system, "parameter", self.epsilon)
-        across = np.zeros(system.choices.size + 1)
-        across[-1] = 1.0
+            system = system.randomly_weighted(rng)
+        curve, z = self._curve(system), descend(system, value, self.epsilon)
         made = None
         if z is not None:
-            made = correct(curve, np.append(z, value), across, iterations=20)
+            fixed = last_axis(len(z) + 1)
+            made = correct(curve, np.append(z, value), fixed, iterations=FIRST_ITERATIONS)
         if made is None:
             raise ContinuationError(
                 f"no regularized equilibrium was found at {value:g}: eps could not be lowered "
                 f"to {self.epsilon:g}; try a larger epsilon or another value"
             )
-        point = CurvePoint(made.y, made.tangent, made.orientation, 0.0, self.control.first)
-        return _branch_point(curve, point)
+        return _branch_point(curve, replace(made, next_length=self.control.first))
 
     def follow(self, point: BranchPoint, *, increasing: bool = True) -> Iterator[BranchPoint]:
         """Points after `point`, without end."""
@@ -130,41 +127,25 @@ class ArclengthContinuation:
         """An equilibrium close to a point, and its value of the parameter."""
         curve, at = self._restore(point)
         system, parameter = curve.system, point.value if value is None else value
-        support = support_of(system, system.frequencies(at.y[:-1], self.epsilon))
-        regret = float(system.model_at(parameter).regrets(point.behavior).max())
-        start = Polished(point.behavior, parameter, regret)
-        made = polish(system, start, support)
+        start = system.measured(point.behavior, parameter)
+        made = polish(system, start, point.played)
         if value is None:
-            moving = polish(system, start, support, free_parameter=True)
+            moving = polish(system, start, point.played, free_parameter=True)
             if made.regret > EXACT or (
                 moving.regret <= EXACT and _distance(moving, start) < _distance(made, start)
             ):
                 made = moving
         if made.regret > EXACT:
-            sharper = self._sharpened(system, at.y[:-1], parameter)
-            if sharper is not None and sharper.regret < made.regret:
-                made = sharper
+            # eps leaves open which actions are played
+            epsilon, begin = SHARPEN * self.epsilon, (at.y[:-1], self.epsilon)
+            end = descend(system, parameter, epsilon, begin=begin)
+            if end is not None:
+                sharper = polished_end(system, parameter, epsilon, end)
+                made = min(made, sharper, key=lambda each: each.regret)
         return made.behavior, made.parameter
 
-    def _sharpened(
-        self, system: RegularizedGame, z: FloatArray, parameter: float
-    ) -> Polished | None:
-        """The polished end of a path from the coordinates z (F,) to a smaller eps."""
-        curve = RegularizedCurve(system, "log_epsilon", parameter)
-        across = np.zeros(len(z) + 1)
-        across[-1] = -1.0
-        made = correct(curve, np.append(z, np.log(self.epsilon)), across, iterations=20)
-        if made is None:
-            return None
-        epsilon = self.epsilon * SHARPEN
-        end = lower(curve, made, float(np.log(epsilon)))
-        if end is None:
-            return None
-        frequencies = system.frequencies(end, epsilon)
-        behavior = system.behavior(frequencies)
-        regret = float(system.model_at(parameter).regrets(behavior).max())
-        start = Polished(behavior, parameter, regret)
-        return polish(system, start, support_of(system, frequencies))
+    def _curve(self, system: RegularizedGame) -> RegularizedCurve:
+        return RegularizedCurve(system, "parameter", self.epsilon)
 
     def _restore(self, point: BranchPoint) -> tuple[RegularizedCurve, CurvePoint]:
         """The curve that a point belongs to, and what is known there."""
@@ -172,15 +153,14 @@ class ArclengthContinuation:
         weights = state.get("weights")
         system = self.system if weights is None else self.system.weighted(weights)
         length, next_length, orientation = state["numbers"].tolist()
-        earlier = state.get("earlier")
-        return RegularizedCurve(system, "parameter", self.epsilon), CurvePoint(
-            state["y"], state["tangent"], int(orientation), length, next_length, earlier
+        return self._curve(system), CurvePoint(
+            state["y"],
+            state["tangent"],
+            int(orientation),
+            length=length,
+            next_length=next_length,
+            earlier=state.get("earlier"),
         )
-
-
-def random_weights(system: RegularizedGame, rng: np.random.Generator) -> FloatArray:
-    """Log-normal strengths of the barrier at the information sets, float64 (C,)."""
-    return np.exp(WEIGHT_SPREAD * rng.normal(size=len(system.choices.infoset)))
 
 
 def _branch_point(curve: RegularizedCurve, point: CurvePoint) -> BranchPoint:
@@ -197,7 +177,7 @@ def _branch_point(curve: RegularizedCurve, point: CurvePoint) -> BranchPoint:
     return BranchPoint(
         value=float(point.y[-1]),
         behavior=curve.system.behavior(made),
-        played=support_of(curve.system, made),
+        played=curve.system.support(made),
         direction=float(point.tangent[-1]),
         event="branch point" if point.orientation_changed else "",
         state=state,

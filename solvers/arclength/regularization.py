@@ -21,17 +21,17 @@ for eps to 0 it is the normal map of the equilibrium conditions, piecewise smoot
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from copy import copy
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lapack
 
-from eqbench.model.choices import Choices
+from eqbench.model.choices import directions
 from eqbench.model.payoff_model import Linearization
-from eqbench.model.tree import FloatArray, GameTree
+from eqbench.model.tree import FloatArray
 
 from ..polish.frequencies import GainSystem
 from ..pseudo_arclength import Factors
@@ -41,11 +41,9 @@ Regularization = Literal["log", "arctan", "rational"]
 Derivative = Literal["counterfactual", "raw"]
 Unknown = Literal["parameter", "log_epsilon"]
 LARGEST_LOG = 200.0
-KINDS: dict[str, int] = {
-    "log": kernels.LOG,
-    "arctan": kernels.ARCTAN,
-    "rational": kernels.RATIONAL,
-}
+# Spread of the logarithm of random weights of information sets.
+WEIGHT_SPREAD = 1.0
+KINDS = {"log": kernels.LOG, "arctan": kernels.ARCTAN, "rational": kernels.RATIONAL}
 
 
 class Frequencies(NamedTuple):
@@ -56,68 +54,6 @@ class Frequencies(NamedTuple):
     weight: FloatArray
     first_weight: FloatArray
     by_log: FloatArray
-
-
-class Evaluation(NamedTuple):
-    """The regularized system at a point.
-
-    Attributes
-    ----------
-    residual : float64 (F,)
-    matrix : float64 (F, F)
-        Derivatives of the residual by z.
-    along : float64 (F,)
-        Derivatives of the residual by the other unknown: the payoff parameter, or log eps.
-    """
-
-    residual: FloatArray
-    matrix: FloatArray
-    along: FloatArray
-
-
-@dataclass(frozen=True, eq=False)
-class OwnReach:
-    """The player's own actions that lead to each free action.
-
-    The gain of an action is the derivative of the player's expectation by its frequency only after
-    division by the probability with which the player's own earlier actions lead there. Without
-    that division ("raw") an information set that its own player never reaches has no say, and
-    threats in it need not be credible (Billingham 2018, section 3).
-
-    Attributes
-    ----------
-    choices : Choices
-    paths : tuple of F tuples of actions
-    """
-
-    choices: Choices
-    paths: tuple[tuple[int, ...], ...]
-
-    @classmethod
-    def of(cls, tree: GameTree, choices: Choices) -> OwnReach:
-        """Paths in a game tree; `infoset_parent` is the own action before a set, -1 if none."""
-        infoset_of = np.repeat(np.arange(tree.n_infosets), np.diff(tree.action_start))
-        before: list[tuple[int, ...]] = []
-        for above in tree.infoset_parent.tolist():  # earlier sets come first
-            before.append(() if above < 0 else (*before[infoset_of[above]], above))
-        return cls(choices, tuple(before[infoset_of[action]] for action in choices.action))
-
-    def weigh(self, behavior: FloatArray, linear: Linearization) -> Linearization:
-        """Gains times own reach, with the derivatives of both factors."""
-        choices = self.choices
-        reach = np.array([behavior[list(path)].prod() for path in self.paths])
-        jacobian = reach[:, None] * linear.jacobian
-        place = {int(action): f for f, action in enumerate(choices.action)}
-        for f, path in enumerate(self.paths):
-            for step, action in enumerate(path):
-                others = behavior[list(path[:step] + path[step + 1 :])].prod()
-                change = linear.gains[f] * others
-                if action in place:
-                    jacobian[f, place[action]] += change
-                else:  # a first action gives way to all others of its set
-                    jacobian[f, choices.first == action] -= change
-        slope = None if linear.slope is None else reach * linear.slope
-        return Linearization(reach * linear.gains, jacobian, slope)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,10 +77,6 @@ class RegularizedGame(GainSystem):
     )
 
     @cached_property
-    def _own_reach(self) -> OwnReach:
-        return OwnReach.of(self.game.tree, self.choices)
-
-    @cached_property
     def _strength(self) -> FloatArray:
         """Strength of the barrier in the coordinates where eps is 1, float64 (C,)."""
         weights = np.ones(len(self.choices.infoset)) if self.weights is None else self.weights
@@ -152,57 +84,103 @@ class RegularizedGame(GainSystem):
 
     def weighted(self, weights: FloatArray) -> RegularizedGame:
         """The same system with other weights of the information sets, float64 (C,)."""
-        other = replace(self, weights=weights)
-        kept = {k: v for k, v in self.__dict__.items() if k not in (*_FIELDS, "_strength")}
-        other.__dict__.update(kept)
+        other = copy(self)  # with all that is computed already
+        other.__dict__.pop("_strength", None)
+        other.__dict__["weights"] = weights
         return other
+
+    def randomly_weighted(self, rng: np.random.Generator) -> RegularizedGame:
+        """The same system with log-normal weights of the information sets."""
+        normal = rng.normal(size=len(self.choices.infoset))
+        return self.weighted(np.exp(WEIGHT_SPREAD * normal))
 
     def frequencies(self, z: FloatArray, epsilon: float) -> Frequencies:
         """Frequencies of the free and of the first actions at the coordinates z (F,)."""
         size, sets = len(z), len(self.choices.infoset)
-        made = Frequencies(
-            np.empty(size), np.empty(sets), np.empty(size), np.empty(sets), np.empty(size)
-        )
+        made = Frequencies(*(np.empty(length) for length in (size, sets, size, sets, size)))
         kernels.project(KINDS[self.kind], self.choices.start, z, epsilon * self._strength, *made)
         return made
 
-    def behavior(self, frequencies: Frequencies) -> FloatArray:
+    def behavior(self, made: Frequencies) -> FloatArray:
         """All frequencies, float64 (A,)."""
-        behavior = np.ones(self.choices.n_actions)
-        behavior[self.choices.action] = frequencies.free
-        behavior[self.choices.first[self.choices.start[:-1]]] = frequencies.first
-        return behavior
+        return self._of_all_actions(made.free, made.first)
+
+    def weight(self, made: Frequencies) -> FloatArray:
+        """How far inside their bounds all actions are, from 0 to 1, float64 (A,)."""
+        return self._of_all_actions(made.weight, made.first_weight)
+
+    def support(self, made: Frequencies) -> NDArray[np.bool_]:
+        """Actions that are inside their bounds rather than held up by the barrier, bool (A,).
+
+        An action that is played with p stands at least as far from its bound as the barrier
+        pushes it, in units of gains: for the log barrier p >= mu / scale, mu = eps / p.
+        """
+        return (self.weight(made) >= 0.5) | (self.behavior(made) >= 0.5)
+
+    def _of_all_actions(self, free: FloatArray, first: FloatArray) -> FloatArray:
+        """Numbers (A,) from those of the free (F,) and of the first actions (C,), otherwise 1."""
+        numbers = np.ones(self.choices.n_actions)
+        numbers[self.choices.action] = free
+        numbers[self.choices.first[self.choices.start[:-1]]] = first
+        return numbers
 
     def linearize(self, behavior: FloatArray, parameter: float) -> Linearization:
-        """Gains and derivatives, in the chosen sense of derivative."""
+        """Gains and derivatives, in the chosen sense of derivative.
+
+        The gain of an action is the derivative of the player's expectation by its frequency only
+        after division by the probability with which the player's own earlier actions lead there.
+        Without that division ("raw") an information set that its own player never reaches has no
+        say, and threats in it need not be credible (Billingham 2018, section 3).
+        """
         linear = super().linearize(behavior, parameter)
-        return self._own_reach.weigh(behavior, linear) if self.derivative == "raw" else linear
+        if self.derivative == "counterfactual":
+            return linear
+        reach = np.array([behavior[path].prod() for path in self._own_paths])
+        jacobian = reach[:, None] * linear.jacobian
+        for f, path in enumerate(self._own_paths):
+            for step, action in enumerate(path):
+                others = behavior[path[:step] + path[step + 1 :]].prod()
+                jacobian[f] += linear.gains[f] * others * self._directions[action]
+        slope = None if linear.slope is None else reach * linear.slope
+        return Linearization(reach * linear.gains, jacobian, slope)
+
+    @cached_property
+    def _own_paths(self) -> list[list[int]]:
+        """The player's own actions that lead to each free action."""
+        tree = self.game.tree
+        infoset_of = np.repeat(np.arange(tree.n_infosets), np.diff(tree.action_start))
+        before: list[list[int]] = []
+        for above in tree.infoset_parent.tolist():  # earlier sets come first; -1 is none
+            before.append([] if above < 0 else [*before[infoset_of[above]], above])
+        return [before[infoset_of[action]] for action in self.choices.action]
+
+    @cached_property
+    def _directions(self) -> FloatArray:
+        """How all frequencies change with the free ones, float64 (A, F)."""
+        return directions(self.choices.action, self.choices.first, self.choices.n_actions)
 
     def evaluate(
         self, z: FloatArray, epsilon: float, parameter: float, unknown: Unknown = "parameter"
-    ) -> Evaluation:
-        """Residual and derivatives at the coordinates z (F,)."""
+    ) -> tuple[FloatArray, FloatArray]:
+        """Residual (F,) at the coordinates z (F,), and its derivatives (F+1, F+1) by all unknowns.
+
+        The last unknown is the payoff parameter or the logarithm of eps. The last row is free.
+        """
         choices, scale = self.choices, self.free_scale
+        sizes = np.diff(choices.start)
         made = self.frequencies(z, epsilon)
         linear = self.linearize(self.behavior(made), parameter)
-        first = np.repeat(made.first, np.diff(choices.start))
-        matrix = np.empty((len(z) + 1, len(z) + 1))
+        matrix = np.zeros((len(z) + 1, len(z) + 1))
         kernels.newton_matrix(
             choices.start, linear.jacobian, scale, made.weight, made.first_weight, matrix
         )
-        residual = z - (made.free - first) - linear.gains / scale
         if unknown == "log_epsilon":
             change = np.add.reduceat(made.by_log, choices.start[:-1])
-            moved = made.by_log + np.repeat(change, np.diff(choices.start))
-            along = -(moved + linear.jacobian @ made.by_log / scale)
+            moved = made.by_log + np.repeat(change, sizes)
+            matrix[:-1, -1] = -(moved + linear.jacobian @ made.by_log / scale)
         elif linear.slope is not None:
-            along = -linear.slope / scale
-        else:
-            along = np.zeros(len(z))
-        return Evaluation(residual, matrix, along)
-
-
-_FIELDS = tuple(field.name for field in fields(RegularizedGame))
+            matrix[:-1, -1] = -linear.slope / scale
+        return z - (made.free - np.repeat(made.first, sizes)) - linear.gains / scale, matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,24 +224,7 @@ class RegularizedCurve:
     def factorize(self, y: FloatArray, border: FloatArray) -> tuple[FloatArray, Factors]:
         """Residual (F,) at y, and factors of the derivatives bordered with a row (F+1,)."""
         epsilon, parameter = self.epsilon(y), self.parameter(y)
-        made = self.system.evaluate(y[:-1], epsilon, parameter, self.unknown)
-        matrix = made.matrix
-        matrix[:-1, -1] = made.along
+        residual, matrix = self.system.evaluate(y[:-1], epsilon, parameter, self.unknown)
         matrix[-1] = border
-        self.system.counts["factorizations"] += 1
-        lu, pivots, info = lapack.dgetrf(matrix.T, overwrite_a=1)
-        return made.residual, Factors(lu, pivots, info != 0)
-
-
-def support_of(system: RegularizedGame, made: Frequencies) -> NDArray[np.bool_]:
-    """Actions that are inside their bounds rather than held up by the barrier, bool (A,).
-
-    An action that is played with p stands at least as far from its bound as the barrier
-    pushes it, in units of gains: for the log barrier p >= mu / scale, mu = eps / p.
-    """
-    choices = system.choices
-    support = np.ones(choices.n_actions, dtype=bool)
-    firsts = choices.first[choices.start[:-1]]
-    support[choices.action] = (made.weight >= 0.5) | (made.free >= 0.5)
-    support[firsts] = (made.first_weight >= 0.5) | (made.first >= 0.5)
-    return support
+        self.counts["factorizations"] += 1
+        return residual, Factors.of(matrix)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,6 +96,20 @@ class GainSystem:
         self.before_work()
         return self.model_at(parameter).linearize(behavior)
 
+    def measured(self, behavior: FloatArray, parameter: float) -> Polished:
+        """Frequencies (A,) at a value of the parameter, with their regret."""
+        regret = float(self.model_at(parameter).regrets(behavior).max())
+        return Polished(behavior, parameter, regret)
+
+    def within_bounds(self, behavior: FloatArray, parameter: float) -> Polished | None:
+        """The profile of computed frequencies (A,), None if some have left the bounds."""
+        inside = np.clip(behavior, 0.0, 1.0)
+        if not np.abs(inside - behavior).max() <= SLACK:
+            return None
+        for block in self.choices.blocks():  # rows sum to 1 to the last digit that floats have
+            inside[block] /= inside[block].sum()
+        return self.measured(inside, parameter)
+
 
 @dataclass(frozen=True, eq=False)
 class Polished:
@@ -114,9 +129,9 @@ def polish(
 ) -> Polished:
     """The equilibrium on a support or one near it, with the smallest regret on the way.
 
-    Minimum-norm Newton steps make the actions of the support, bool (A,), equally good. Then
-    actions that came out negative leave the support, and those that gain enter it. With
-    `free_parameter` the payoff parameter is one more unknown.
+    Newton's method makes the actions of the support, bool (A,), equally good. Then actions that
+    came out negative leave the support, and those that gain enter it. With `free_parameter` the
+    payoff parameter is one more unknown.
     """
     best = start
     seen: set[bytes] = set()
@@ -124,16 +139,11 @@ def polish(
         if support.tobytes() in seen:
             break
         seen.add(support.tobytes())
-        begin = restrict(system.choices, start.behavior, support)
-        made, parameter = solve_on(
-            system, begin, support, start.parameter, free_parameter=free_parameter
-        )
-        inside = np.clip(made, 0.0, 1.0)
-        if np.abs(inside - made).max() <= SLACK:
-            made = exact_rows(system.choices, inside)
-            regret = float(system.model_at(parameter).regrets(made).max())
-            if regret < best.regret:
-                best = Polished(made, parameter, regret)
+        active = ActiveSet.of(system.choices, start.behavior, support)
+        made, parameter, _ = newton(system, active, start.parameter, free_parameter=free_parameter)
+        profile = system.within_bounds(made, parameter)
+        if profile is not None:
+            made, best = profile.behavior, min(best, profile, key=lambda each: each.regret)
         entering = gaining(system, made, support, parameter)
         leaving = support & (made < -SLACK)
         if not entering.any() and not leaving.any():
@@ -142,30 +152,48 @@ def polish(
     return best
 
 
-def solve_on(
+class Root(NamedTuple):
+    """Where Newton's method ended: frequencies (A,), which may leave [0, 1], and parameter."""
+
+    behavior: FloatArray
+    parameter: float
+    diverged: bool
+
+
+def newton(
     system: GainSystem,
-    behavior: FloatArray,
-    support: NDArray[np.bool_],
+    active: ActiveSet,
     parameter: float,
     *,
     free_parameter: bool = False,
-) -> tuple[FloatArray, float]:
-    """Frequencies (A,) that make all actions of the support equally good; may leave [0, 1]."""
-    active = ActiveSet.of(system.choices, behavior, support)
+    plane: tuple[FloatArray, float] | None = None,
+    tolerances: tuple[float, float] = (ROUNDING, np.inf),
+) -> Root:
+    """Make all tied actions of an active set equally good, by minimum-norm steps.
+
+    Parameters
+    ----------
+    free_parameter : whether the payoff parameter is one more unknown
+    plane : direction (K+1,) and how far along it the solution is to be from the beginning
+    tolerances : of the last step, in frequencies and in the parameter
+    """
+    behavior, moved = active.begin, np.zeros(len(active.moving) + free_parameter)
     for _ in range(ITERATIONS):
-        gains, matrix, slope = active.equations(system.linearize(behavior, parameter))
-        if free_parameter and slope is not None:
-            matrix = np.column_stack((matrix, slope))
+        linear = system.linearize(behavior, parameter)
+        gains, matrix = active.equations(linear, free_parameter=free_parameter)
+        if plane is not None:
+            direction, length = plane
+            matrix = np.vstack((matrix, direction))
+            gains = np.append(gains, direction @ moved - length)
         step = least_squares(matrix, -gains)
-        if not (np.isfinite(step).all() and np.abs(step).max(initial=0.0) <= LARGEST_STEP):
+        if not np.abs(step).max(initial=0.0) <= LARGEST_STEP:  # nan too
+            return Root(behavior, parameter, diverged=True)
+        moved += step
+        step, rise = step[: len(active.moving)], float(step[-1]) if free_parameter else 0.0
+        behavior, parameter = active.moved(behavior, step), parameter + rise
+        if np.abs(step).max(initial=0.0) <= tolerances[0] and abs(rise) <= tolerances[1]:
             break
-        if free_parameter:
-            parameter += float(step[-1])
-            step = step[:-1]
-        behavior = active.moved(behavior, step)
-        if np.abs(step).max(initial=0.0) <= ROUNDING:
-            break
-    return behavior, parameter
+    return Root(behavior, parameter, diverged=False)
 
 
 def gaining(
@@ -176,21 +204,9 @@ def gaining(
     gains = np.zeros(choices.n_actions)
     gains[choices.action] = system.linearize(behavior, parameter).gains / system.free_scale
     result = np.zeros(choices.n_actions, dtype=bool)
-    for c in range(len(choices.infoset)):
-        low, high = choices.start[c], choices.start[c + 1]
-        block = np.append(choices.first[low], choices.action[low:high])
+    for block in choices.blocks():
         played = block[support[block]]
         result[block] = ~support[block] & (gains[block] > gains[played].max() + SLACK)
-    return result
-
-
-def exact_rows(choices: Choices, behavior: FloatArray) -> FloatArray:
-    """Frequencies (A,) whose rows sum to 1 to the last digit that floats have."""
-    result = behavior.copy()
-    for c in range(len(choices.infoset)):
-        low, high = choices.start[c], choices.start[c + 1]
-        block = np.append(choices.first[low], choices.action[low:high])
-        result[block] /= result[block].sum()
     return result
 
 
@@ -201,72 +217,75 @@ class ActiveSet:
     Attributes
     ----------
     choices : Choices
-    moving, reference : int64 (K,)
-        Actions with an unknown frequency, and the one of the same set that gives way.
+    begin : float64 (A,)
+        A profile on the support.
+    reference : int64 (A,)
+        The most frequent action of the same set, which gives way; -1 where there is no choice.
+    moving : int64 (K,)
+        Actions with an unknown frequency.
     tied : int64 (T,)
         Actions that must be as good as the reference of their set.
-    tied_reference : int64 (T,)
     """
 
     choices: Choices
-    moving: NDArray[np.int64]
+    begin: FloatArray
     reference: NDArray[np.int64]
+    moving: NDArray[np.int64]
     tied: NDArray[np.int64]
-    tied_reference: NDArray[np.int64]
 
     @classmethod
     def of(
-        cls, choices: Choices, behavior: FloatArray, support: NDArray, tied: NDArray | None = None
+        cls, choices: Choices, near: FloatArray, support: NDArray, tied: NDArray | None = None
     ) -> ActiveSet:
         """The equations of a support, bool (A,).
 
         Parameters
         ----------
-        behavior : float64 (A,)
-            The most frequent action of each set is its reference; it is always in the support.
+        near : float64 (A,)
+            What it plays outside the support goes to the most frequent action inside.
         tied : bool (A,) or None
             Actions that must be equally good; those of the support unless given.
         """
-        best = most_frequent(choices, behavior)
-        tied = support if tied is None else tied
-        moving = np.flatnonzero(support & (best >= 0) & (best != np.arange(len(best))))
-        equal = np.flatnonzero(tied & (best >= 0) & (best != np.arange(len(best))))
-        return cls(choices, moving, best[moving], equal, best[equal])
+        begin, reference = np.where(support, near, 0.0), np.full(choices.n_actions, -1)
+        for block in choices.blocks():
+            reference[block] = block[np.argmax(np.where(support, near, -1.0)[block])]
+        chosen = reference >= 0
+        np.add.at(begin, reference[chosen], (near - begin)[chosen])
+        begin[~chosen] = 1.0
+        free = chosen & (reference != np.arange(len(reference)))
+        moving = np.flatnonzero(support & free)
+        equal = moving if tied is None else np.flatnonzero(tied & free)
+        return cls(choices, begin, reference, moving, equal)
 
-    def equations(self, linear: Linearization) -> tuple[FloatArray, FloatArray, FloatArray | None]:
-        """Gains that must vanish (T,), derivatives (T, K), derivatives by the parameter (T,)."""
+    def equations(
+        self, linear: Linearization, *, free_parameter: bool
+    ) -> tuple[FloatArray, FloatArray]:
+        """Gains that must vanish (T,), and their derivatives (T, K).
+
+        With `free_parameter` those by the payoff parameter are in one more column.
+        """
         size = self.choices.size
         place = np.full(self.choices.n_actions, size)
         place[self.choices.action] = np.arange(size)
         padded = np.zeros((size + 1, size + 1))
         padded[:-1, :-1] = linear.jacobian
         gains = np.append(linear.gains, 0.0)
-        row, base = place[self.tied], place[self.tied_reference]
-        column, way = place[self.moving], place[self.reference]
+        row, base = place[self.tied], place[self.reference[self.tied]]
+        column, way = place[self.moving], place[self.reference[self.moving]]
         differences = padded[row] - padded[base]
-        slope = None
-        if linear.slope is not None:
+        matrix = differences[:, column] - differences[:, way]
+        if free_parameter:
+            assert linear.slope is not None
             slopes = np.append(linear.slope, 0.0)
-            slope = slopes[row] - slopes[base]
-        return gains[row] - gains[base], differences[:, column] - differences[:, way], slope
+            matrix = np.column_stack((matrix, slopes[row] - slopes[base]))
+        return gains[row] - gains[base], matrix
 
     def moved(self, behavior: FloatArray, step: FloatArray) -> FloatArray:
         """Frequencies (A,) after a step (K,) of the moving actions."""
         result = behavior.copy()
         result[self.moving] += step
-        np.subtract.at(result, self.reference, step)
+        np.subtract.at(result, self.reference[self.moving], step)
         return result
-
-
-def most_frequent(choices: Choices, behavior: FloatArray) -> NDArray[np.int64]:
-    """For each action the most frequent one of its set, int64 (A,); -1 where there is no choice."""
-    best = np.full(choices.n_actions, -1)
-    for c in range(len(choices.infoset)):
-        low, high = choices.start[c], choices.start[c + 1]
-        first = choices.first[low]
-        block = np.append(first, choices.action[low:high])
-        best[block] = block[np.argmax(behavior[block])]
-    return best
 
 
 def least_squares(matrix: FloatArray, right: FloatArray) -> FloatArray:
@@ -276,14 +295,3 @@ def least_squares(matrix: FloatArray, right: FloatArray) -> FloatArray:
     # rows of information sets that nobody reaches may be zero; QR is several times faster
     # than singular values and as good where the rank is clear
     return np.asarray(lstsq(matrix, right, cond=RANK_TOLERANCE, lapack_driver="gelsy")[0])
-
-
-def restrict(choices: Choices, behavior: FloatArray, support: NDArray) -> FloatArray:
-    """Frequencies with 0 outside the support, the rest given to the most frequent action."""
-    result = np.where(support, behavior, 0.0)
-    best = most_frequent(choices, np.where(support, behavior, -1.0))
-    missing = behavior - result
-    inside = best >= 0
-    np.add.at(result, best[inside], missing[inside])
-    result[~inside] = 1.0
-    return result

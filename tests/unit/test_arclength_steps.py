@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
 from typing import Any
 
@@ -69,7 +69,7 @@ def begin(curve: PlaneCurve, at: Any, tangent: Any, length: float) -> Any:
     """A point of a curve with a first step length."""
     y, along = np.array(at, dtype=float), np.array(tangent, dtype=float)
     made = steps.correct(curve, y, along)
-    return steps.CurvePoint(made.y, made.tangent, made.orientation, 0.0, length)
+    return replace(made, next_length=length)
 
 
 # -- predictor ----------------------------------------------------------------------------------
@@ -84,7 +84,7 @@ def test_guess_lies_on_the_parabola_through_the_last_points() -> None:
 
     tangent = rotation @ np.array([1.0, 0, 0])
     for step, before in ((0.2, -0.3), (1.5, -0.1), (1e-3, -2.0)):
-        guess = steps.predict(point(0), tangent, step, point(before))
+        guess = steps.CurvePoint(point(0), tangent, 1, earlier=point(before)).ahead(step)
         assert guess == pytest.approx(point(step), abs=1e-12)
 
 
@@ -92,7 +92,7 @@ def test_guess_lies_on_the_parabola_through_the_last_points() -> None:
 def test_projection_of_the_guess_on_the_tangent_is_the_step(earlier: np.ndarray | None) -> None:
     """Billingham 2018, eq. (7)."""
     y, tangent = np.array([0.5, 0.2, -0.3]), np.array([2.0, -1, 2]) / 3
-    guess = steps.predict(y, tangent, 0.25, earlier)
+    guess = steps.CurvePoint(y, tangent, 1, earlier=earlier).ahead(0.25)
     assert (guess - y) @ tangent == pytest.approx(0.25, abs=1e-15)
 
 
@@ -218,7 +218,7 @@ def test_pitchfork_of_a_game_is_passed_and_marked() -> None:
     curve = module("arclength.regularization").RegularizedCurve(made, "log_epsilon", 0.0)
     down = np.array([0.0, 0, -1])
     start = steps.correct(curve, np.zeros(3), down)
-    point = steps.CurvePoint(start.y, start.tangent, start.orientation, 0.0, 0.05)
+    point = replace(start, next_length=0.05)
     points = list(islice(steps.follow(curve, point), 120))
     (marked,) = [k for k, point in enumerate(points) if point.orientation_changed]
     assert curve.epsilon(points[marked].y) == pytest.approx(1 / 4, abs=1e-6)
