@@ -203,7 +203,7 @@ def homotopies(game: str, epsilon: float, repetitions: int) -> dict[str, Any]:
         begin = time.process_time()
         z = homotopy.descend(system, system.parameter, epsilon)
         homotopy_s.append(time.process_time() - begin)
-        start = system.behavior(system.frequencies(z, epsilon))
+        start = system.frequencies(z, epsilon).behavior
         begin = time.process_time()
         end = homotopy.polished_end(system, system.parameter, epsilon, z)
         polish_s.append(time.process_time() - begin)

@@ -169,7 +169,7 @@ class Search:
 
         def seen(z: FloatArray, epsilon: float) -> None:
             nonlocal last
-            last = system.behavior(system.frequencies(z, epsilon))
+            last = system.frequencies(z, epsilon).behavior
             if system is self.system and due and epsilon <= due[0]:
                 self.monitor.snapshot(last)
                 due.pop(0)

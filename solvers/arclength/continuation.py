@@ -176,8 +176,8 @@ def _branch_point(curve: RegularizedCurve, point: CurvePoint) -> BranchPoint:
     made = curve.system.frequencies(point.y[:-1], curve.epsilon(point.y))
     return BranchPoint(
         value=float(point.y[-1]),
-        behavior=curve.system.behavior(made),
-        played=curve.system.support(made),
+        behavior=made.behavior,
+        played=made.support,
         direction=float(point.tangent[-1]),
         event="branch point" if point.orientation_changed else "",
         state=state,

@@ -52,7 +52,7 @@ def _candidates(
     system: RegularizedGame, made: Frequencies, parameter: float
 ) -> Iterator[Polished | None]:
     """Corners at which actions whose weights are unclear turn: all of them, each; smooth folds."""
-    behavior, weight, support = system.behavior(made), system.weight(made), system.support(made)
+    behavior, weight, support = made.behavior, made.weight, made.support
     unclear = np.flatnonzero((behavior < 0.5) & (weight > OUTSIDE) & (weight <= INSIDE))
     turning = unclear[np.argsort(np.abs(weight[unclear] - 0.5))]
     for actions in (*([turning] if len(turning) > 1 else []), *turning[:, None]):

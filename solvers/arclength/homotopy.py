@@ -80,4 +80,4 @@ def polished_end(
 ) -> Polished:
     """The equilibrium near a solution at the coordinates z (F,), or the best profile on the way."""
     made = system.frequencies(z, epsilon)
-    return polish(system, system.measured(system.behavior(made), parameter), system.support(made))
+    return polish(system, system.measured(made.behavior, parameter), made.support)

@@ -49,11 +49,18 @@ KINDS = {"log": kernels.LOG, "arctan": kernels.ARCTAN, "rational": kernels.RATIO
 class Frequencies(NamedTuple):
     """What the projection gives; see `kernels.project`."""
 
-    free: FloatArray
-    first: FloatArray
+    behavior: FloatArray
     weight: FloatArray
-    first_weight: FloatArray
     by_log: FloatArray
+
+    @property
+    def support(self) -> NDArray[np.bool_]:
+        """Actions that are inside their bounds rather than held up by the barrier, bool (A,).
+
+        An action that is played with p stands at least as far from its bound as the barrier
+        pushes it, in units of gains: for the log barrier p >= mu / scale, mu = eps / p.
+        """
+        return (self.weight >= 0.5) | (self.behavior >= 0.5)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,34 +102,12 @@ class RegularizedGame(GainSystem):
         return self.weighted(np.exp(WEIGHT_SPREAD * normal))
 
     def frequencies(self, z: FloatArray, epsilon: float) -> Frequencies:
-        """Frequencies of the free and of the first actions at the coordinates z (F,)."""
-        size, sets = len(z), len(self.choices.infoset)
-        made = Frequencies(*(np.empty(length) for length in (size, sets, size, sets, size)))
-        kernels.project(KINDS[self.kind], self.choices.start, z, epsilon * self._strength, *made)
+        """All frequencies at the coordinates z (F,)."""
+        choices, count = self.choices, self.choices.n_actions
+        first = choices.first[choices.start[:-1]]
+        made = Frequencies(np.ones(count), np.ones(count), np.empty(len(z)))
+        kernels.project(KINDS[self.kind], choices.start, first, z, epsilon * self._strength, *made)
         return made
-
-    def behavior(self, made: Frequencies) -> FloatArray:
-        """All frequencies, float64 (A,)."""
-        return self._of_all_actions(made.free, made.first)
-
-    def weight(self, made: Frequencies) -> FloatArray:
-        """How far inside their bounds all actions are, from 0 to 1, float64 (A,)."""
-        return self._of_all_actions(made.weight, made.first_weight)
-
-    def support(self, made: Frequencies) -> NDArray[np.bool_]:
-        """Actions that are inside their bounds rather than held up by the barrier, bool (A,).
-
-        An action that is played with p stands at least as far from its bound as the barrier
-        pushes it, in units of gains: for the log barrier p >= mu / scale, mu = eps / p.
-        """
-        return (self.weight(made) >= 0.5) | (self.behavior(made) >= 0.5)
-
-    def _of_all_actions(self, free: FloatArray, first: FloatArray) -> FloatArray:
-        """Numbers (A,) from those of the free (F,) and of the first actions (C,), otherwise 1."""
-        numbers = np.ones(self.choices.n_actions)
-        numbers[self.choices.action] = free
-        numbers[self.choices.first[self.choices.start[:-1]]] = first
-        return numbers
 
     def linearize(self, behavior: FloatArray, parameter: float) -> Linearization:
         """Gains and derivatives, in the chosen sense of derivative.
@@ -167,20 +152,20 @@ class RegularizedGame(GainSystem):
         The last unknown is the payoff parameter or the logarithm of eps. The last row is free.
         """
         choices, scale = self.choices, self.free_scale
-        sizes = np.diff(choices.start)
-        made = self.frequencies(z, epsilon)
-        linear = self.linearize(self.behavior(made), parameter)
+        behavior, weight, by_log = self.frequencies(z, epsilon)
+        linear = self.linearize(behavior, parameter)
         matrix = np.zeros((len(z) + 1, len(z) + 1))
+        first_weight = weight[choices.first[choices.start[:-1]]]
         kernels.newton_matrix(
-            choices.start, linear.jacobian, scale, made.weight, made.first_weight, matrix
+            choices.start, linear.jacobian, scale, weight[choices.action], first_weight, matrix
         )
         if unknown == "log_epsilon":
-            change = np.add.reduceat(made.by_log, choices.start[:-1])
-            moved = made.by_log + np.repeat(change, sizes)
-            matrix[:-1, -1] = -(moved + linear.jacobian @ made.by_log / scale)
+            change = np.add.reduceat(by_log, choices.start[:-1])
+            moved = by_log + np.repeat(change, np.diff(choices.start))
+            matrix[:-1, -1] = -(moved + linear.jacobian @ by_log / scale)
         elif linear.slope is not None:
             matrix[:-1, -1] = -linear.slope / scale
-        return z - (made.free - np.repeat(made.first, sizes)) - linear.gains / scale, matrix
+        return z - choices.gains(behavior) - linear.gains / scale, matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,7 +204,7 @@ class RegularizedCurve:
 
     def behavior(self, y: FloatArray) -> FloatArray:
         """Frequencies at a point, float64 (A,)."""
-        return self.system.behavior(self.system.frequencies(y[:-1], self.epsilon(y)))
+        return self.system.frequencies(y[:-1], self.epsilon(y)).behavior
 
     def factorize(self, y: FloatArray, border: FloatArray) -> tuple[FloatArray, Factors]:
         """Residual (F,) at y, and factors of the derivatives bordered with a row (F+1,)."""

@@ -1,1 +1,1 @@
-"""From a profile near an equilibrium to the equilibrium, by Newton's method on a support."""
+"""From a profile near an equilibrium to the equilibrium itself, to rounding."""
