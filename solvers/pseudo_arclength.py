@@ -73,57 +73,30 @@ class Curve(Protocol):
 
 @dataclass(frozen=True)
 class StepControl:
-    """When a step is accepted, and how lengths change.
-
-    Parameters
-    ----------
-    first, smallest, largest : lengths in the unknowns
-    iterations : most Newton iterations of an accepted step
-    correction : most of the step length that the correction may have
-    cosine : least cosine between tangents at both ends
-    growth : factor of the length after an accepted step
-    """
+    """When a step is accepted, and how its length, in the unknowns, changes."""
 
     first: float = 1e-2
     smallest: float = 1e-12
     largest: float = 0.3
-    iterations: int = 7
-    correction: float = 0.5
-    cosine: float = 0.9
-    growth: float = 1.5
+    iterations: int = 7  # of Newton's method, at most
+    correction: float = 0.5  # share of the length that the correction may have
+    cosine: float = 0.9  # between tangents at both ends, at least
+    growth: float = 1.5  # of the length after an accepted step
 
 
 @dataclass(frozen=True, eq=False)
 class CurvePoint:
-    """A point of a curve, with what is needed to go on from it.
+    """A point of a curve, with what is needed to go on from it."""
 
-    Attributes
-    ----------
-    y : float64 (F+1,)
-    tangent : float64 (F+1,)
-        Unit vector along the curve.
-    orientation : int
-        Sign of the determinant of the derivatives bordered with the tangent; it changes only at
-        branch points.
-    iterations : int
-        Of Newton's method to this point.
-    length : float
-        Length of the step that led here, 0 at the first point.
-    next_length : float
-    earlier : float64 (F+1,) or None
-        The point before.
-    orientation_changed : bool
-        Whether the step led past a point where another curve crosses.
-    """
-
-    y: FloatArray
-    tangent: FloatArray
+    y: FloatArray  # (F+1,)
+    tangent: FloatArray  # (F+1,), a unit vector
+    # sign of the derivatives' determinant, bordered with the tangent: changes at branch points only
     orientation: int
-    iterations: int = 0
-    length: float = 0.0
+    iterations: int = 0  # of Newton's method to this point
+    length: float = 0.0  # of the step that led here, 0 at the first point
     next_length: float = 0.0
-    earlier: FloatArray | None = None
-    orientation_changed: bool = False
+    earlier: FloatArray | None = None  # the point before, (F+1,)
+    orientation_changed: bool = False  # whether the step led past a crossing of two curves
 
     def ahead(self, step: float) -> FloatArray:
         """Extrapolate along the parabola through the point, its tangent and the point before.
@@ -139,12 +112,8 @@ class CurvePoint:
         return guess
 
 
-class StalledError(Exception):
-    """No step, however short, was acceptable; the last good point was already yielded."""
-
-
-class NotFoundError(Exception):
-    """A point between two neighbors cannot be computed."""
+class CurveError(Exception):
+    """No step, however short, is acceptable, or no point between two others can be computed."""
 
 
 def last_axis(size: int, sign: float = 1.0) -> FloatArray:
@@ -199,7 +168,7 @@ def follow(
 
     Raises
     ------
-    StalledError
+    CurveError
         If the shortest step is not acceptable either.
     """
     counts = curve.counts
@@ -216,7 +185,7 @@ def follow(
             counts["refused_steps"] += 1
             length /= 2.0
             if length < control.smallest:
-                raise StalledError(f"steps down to {control.smallest:g} were refused: {reason}")
+                raise CurveError(f"steps down to {control.smallest:g} were refused: {reason}")
         point = replace(
             made,
             length=length,
@@ -260,13 +229,13 @@ class Between:
 
         Raises
         ------
-        NotFoundError
+        CurveError
         """
         if length not in self.known:
             guess = self._guess(length)
             made = correct(self.curve, guess, self.first.tangent, iterations=ITERATIONS)
             if made is None:
-                raise NotFoundError
+                raise CurveError
             self.known[length] = made
         return self.known[length]
 
@@ -281,7 +250,7 @@ class Between:
 
         Raises
         ------
-        NotFoundError
+        CurveError
             If one is there but cannot be computed.
         """
         places = [0.0, self.second.length]
@@ -305,7 +274,7 @@ class Between:
         try:
             length = brentq(lambda s: of(self.at(s)), low, high, xtol=TOLERANCE, rtol=TOLERANCE)
         except (ValueError, RuntimeError) as error:
-            raise NotFoundError from error
+            raise CurveError from error
         return self.at(length)
 
     def _at_value(self, made: CurvePoint, value: float) -> CurvePoint:
@@ -315,7 +284,7 @@ class Between:
         exact = correct(self.curve, guess, fixed, iterations=ITERATIONS, reach=second.length)
         made = exact or made
         if abs(made.y[-1] - value) > AT_VALUE * max(1.0, abs(value)):
-            raise NotFoundError
+            raise CurveError
         return replace(
             made,
             tangent=made.tangent if made.tangent @ first.tangent > 0 else -made.tangent,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -13,7 +12,6 @@ from eqbench.errors import SpecError, UsageError, counted
 from eqbench.model.profile import BehaviorProfile
 from eqbench.solver import Monitor, Termination
 
-from ..polish.frequencies import Polished
 from ..search import (
     BudgetSpentError,
     DistinctEquilibria,
@@ -164,8 +162,8 @@ class Search:
         last = BehaviorProfile.uniform(self.game.tree).probabilities
         # Three snapshots and one of the first equilibrium: whether the monitor takes more than
         # four depends on the clock.
-        smallest = self.solver.epsilon
-        due = [np.inf, np.sqrt(system.unit * smallest), 2 * smallest]
+        epsilon = self.solver.epsilon
+        due = [np.inf, np.sqrt(system.unit * epsilon), 2 * epsilon]
 
         def seen(z: FloatArray, epsilon: float) -> None:
             nonlocal last
@@ -175,24 +173,19 @@ class Search:
                 due.pop(0)
 
         try:
-            ends = self._ends(system, seen)
-            if not any(self.found.add(end.behavior, end.regret) for end in ends):
-                self.failures += 1
+            for _ in range(1 + SHARPENINGS):
+                z = descend(system, system.parameter, epsilon, seen)
+                if z is None:
+                    break
+                end = polished_end(system, system.parameter, epsilon, z)
+                if self.found.add(end.behavior, end.regret):
+                    return
+                epsilon *= SHARPEN
+            self.failures += 1
         except BudgetSpentError:
             if not self.found:
                 self.monitor.candidate(last, claim="iterate")
             raise
-
-    def _ends(
-        self, system: RegularizedGame, seen: Callable[[FloatArray, float], None]
-    ) -> Iterator[Polished]:
-        """Polished ends of the path at eps, and at smaller ones if asked for."""
-        for k in range(1 + SHARPENINGS):
-            epsilon = self.solver.epsilon * SHARPEN**k
-            z = descend(system, system.parameter, epsilon, seen)
-            if z is None:
-                return
-            yield polished_end(system, system.parameter, epsilon, z)
 
     def _follow_branch(self) -> None:
         """Both ways along the payoff parameter, and all points at the game's own value."""
@@ -211,13 +204,12 @@ class Search:
         self, continuation: ArclengthContinuation, start: BranchPoint, *, increasing: bool
     ) -> None:
         value, before = self.system.parameter, start
-        width = self.solver.window * max(abs(value), 1.0)
         for after in continuation.follow(start, increasing=increasing):
             if before is not start:  # the start itself is known
                 for point in continuation.crossings(before, after, value):
                     end = self.system.measured(*continuation.polish(point, value))
                     self.found.add(end.behavior, end.regret)
-            if abs(after.value - value) > width:
+            if abs(after.value - value) > self.solver.window * max(abs(value), 1.0):
                 return
             before = after
 

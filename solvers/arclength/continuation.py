@@ -14,9 +14,8 @@ from eqbench.model.tree import FloatArray
 from ..polish.frequencies import Polished, polish
 from ..pseudo_arclength import (
     Between,
+    CurveError,
     CurvePoint,
-    NotFoundError,
-    StalledError,
     StepControl,
     correct,
     follow,
@@ -86,9 +85,9 @@ class ArclengthContinuation:
             for after in follow(curve, at, self.control):
                 at = after
                 yield _branch_point(curve, after)
-        except StalledError as error:
+        except CurveError as error:
             raise ContinuationError(
-                f"the branch cannot be followed beyond {curve.parameter(at.y):.9g}: {error}"
+                f"the branch cannot be followed beyond {at.y[-1]:.9g}: {error}"
             ) from None
 
     def fold(self, before: BranchPoint, after: BranchPoint) -> Turn | None:
@@ -99,13 +98,14 @@ class ArclengthContinuation:
         second = self._restore(after)[1]
         try:
             made = Between(curve, first, second).turning_point()
-        except NotFoundError:
+        except CurveError:
             made = None
         y = min((first, second), key=lambda p: abs(p.tangent[-1])).y if made is None else made.y
         value = float(y[-1])
         exact = exact_fold(curve.system, y, self.epsilon) if made is not None else None
         if exact is None:
-            return Turn(value, curve.behavior(y), exact=False, regularized=value)
+            behavior = curve.system.frequencies(y[:-1], self.epsilon).behavior
+            return Turn(value, behavior, exact=False, regularized=value)
         return Turn(exact.parameter, exact.behavior, exact=True, regularized=value)
 
     def crossings(self, before: BranchPoint, after: BranchPoint, value: float) -> list[BranchPoint]:
@@ -117,7 +117,7 @@ class ArclengthContinuation:
         second = self._restore(after)[1]
         try:
             found = Between(curve, first, second).crossings(value)
-        except NotFoundError:
+        except CurveError:
             raise ContinuationError(
                 f"the branch passes {value:.9g}, but the point cannot be computed"
             ) from None
@@ -150,13 +150,14 @@ class ArclengthContinuation:
     def _restore(self, point: BranchPoint) -> tuple[RegularizedCurve, CurvePoint]:
         """The curve that a point belongs to, and what is known there."""
         state = point.state
-        weights = state.get("weights")
-        system = self.system if weights is None else self.system.weighted(weights)
+        system = self.system
+        if "weights" in state:
+            system = system.weighted(state["weights"])
         length, next_length, orientation = state["numbers"].tolist()
         return self._curve(system), CurvePoint(
-            state["y"],
-            state["tangent"],
-            int(orientation),
+            y=state["y"],
+            tangent=state["tangent"],
+            orientation=int(orientation),
             length=length,
             next_length=next_length,
             earlier=state.get("earlier"),
@@ -173,7 +174,7 @@ def _branch_point(curve: RegularizedCurve, point: CurvePoint) -> BranchPoint:
         state["earlier"] = point.earlier
     if curve.system.weights is not None:
         state["weights"] = curve.system.weights
-    made = curve.system.frequencies(point.y[:-1], curve.epsilon(point.y))
+    made = curve.system.frequencies(point.y[:-1], curve.fixed)
     return BranchPoint(
         value=float(point.y[-1]),
         behavior=made.behavior,

@@ -11,7 +11,7 @@ import numpy as np
 from eqbench.model.tree import FloatArray
 
 from ..polish.frequencies import Polished, polish
-from ..pseudo_arclength import CurvePoint, StalledError, correct, follow, last_axis
+from ..pseudo_arclength import CurveError, CurvePoint, correct, follow, last_axis
 from .regularization import RegularizedCurve, RegularizedGame
 
 SMALLEST_FACTOR, FIRST_FACTOR, LARGEST_FACTOR = 0.02, 0.3, 0.97
@@ -70,7 +70,7 @@ def _past_fold(curve: RegularizedCurve, made: CurvePoint, down: FloatArray) -> C
         for point in islice(follow(curve, replace(made, next_length=FIRST_STEP)), LONGEST_WAY):
             if point.y[-1] < made.y[-1] + np.log(FIRST_FACTOR):
                 return correct(curve, point.y, down)
-    except StalledError:
+    except CurveError:
         pass
     return None
 

@@ -198,18 +198,10 @@ class RegularizedCurve:
         # a wild Newton step must not make it 0 or infinite
         return float(np.exp(np.clip(y[-1], -LARGEST_LOG, LARGEST_LOG)))
 
-    def parameter(self, y: FloatArray) -> float:
-        """Payoff parameter at a point."""
-        return float(y[-1]) if self.unknown == "parameter" else self.fixed
-
-    def behavior(self, y: FloatArray) -> FloatArray:
-        """Frequencies at a point, float64 (A,)."""
-        return self.system.frequencies(y[:-1], self.epsilon(y)).behavior
-
     def factorize(self, y: FloatArray, border: FloatArray) -> tuple[FloatArray, Factors]:
         """Residual (F,) at y, and factors of the derivatives bordered with a row (F+1,)."""
-        epsilon, parameter = self.epsilon(y), self.parameter(y)
-        residual, matrix = self.system.evaluate(y[:-1], epsilon, parameter, self.unknown)
+        parameter = float(y[-1]) if self.unknown == "parameter" else self.fixed
+        residual, matrix = self.system.evaluate(y[:-1], self.epsilon(y), parameter, self.unknown)
         matrix[-1] = border
         self.counts["factorizations"] += 1
         return residual, Factors.of(matrix)

@@ -18,6 +18,7 @@ from scipy.linalg import lstsq
 
 from eqbench.model.choices import Choices
 from eqbench.model.game import Game
+from eqbench.model.inspection import infoset_reach
 from eqbench.model.payoff_model import Linearization, PayoffModel
 from eqbench.model.tree import FloatArray
 
@@ -66,12 +67,7 @@ class GainSystem:
 
         Its probability where, as in poker, public moves are known to all.
         """
-        tree = self.game.tree
-        reach = tree.chance_probability.copy()
-        for level in tree.levels[1:]:
-            reach[level] *= reach[tree.parent[level]]
-        inside = np.flatnonzero(tree.infoset >= 0)
-        total = np.bincount(tree.infoset[inside], reach[inside], tree.n_infosets)
+        total = infoset_reach(self.game.tree, np.ones(self.choices.n_actions))
         # nodes that only other players' actions tell apart were counted several times
         chance = np.minimum(total[self.choices.infoset], 1.0)
         return np.where(chance > 0, chance, 1.0)
@@ -212,26 +208,13 @@ def gaining(
 
 @dataclass(frozen=True, eq=False)
 class ActiveSet:
-    """The equations of a support.
-
-    Attributes
-    ----------
-    choices : Choices
-    begin : float64 (A,)
-        A profile on the support.
-    reference : int64 (A,)
-        The most frequent action of the same set, which gives way; -1 where there is no choice.
-    moving : int64 (K,)
-        Actions with an unknown frequency.
-    tied : int64 (T,)
-        Actions that must be as good as the reference of their set.
-    """
+    """The equations of a support."""
 
     choices: Choices
-    begin: FloatArray
-    reference: NDArray[np.int64]
-    moving: NDArray[np.int64]
-    tied: NDArray[np.int64]
+    begin: FloatArray  # (A,), a profile on the support
+    reference: NDArray[np.int64]  # (A,), the most frequent action of the set; -1 without a choice
+    moving: NDArray[np.int64]  # (K,), actions with an unknown frequency; the reference gives way
+    tied: NDArray[np.int64]  # (T,), actions that must be as good as their reference
 
     @classmethod
     def of(
