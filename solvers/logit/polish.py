@@ -12,7 +12,7 @@ from eqbench.model.tree import FloatArray
 
 from ..arclength.polish import Polished, polish
 from ..arclength.regularization import RegularizedGame
-from ..ncp.polish.polish import polish as polish_plans
+from ..polish.plans import polish as polish_plans
 
 # Actions of smaller log frequency are taken to be unplayed in the limit.
 UNPLAYED = -30.0

@@ -16,13 +16,13 @@ from eqbench.model.sequence_form import SequenceForm
 from eqbench.model.tree import FloatArray
 from eqbench.solver import Availability, Candidate, Monitor, Termination
 
+from ..polish.plan_game import PlanGame
+from ..polish.plans import Polished, measured, polish, warm_up_polish
 from ..sequence_lp import ROUNDING, payoff_sums
 from .backends.backend import Answer, Backend, Limits
 from .backends.choice import backends, choose
 from .backends.scip import Scip
 from .dominated import dominated_actions
-from .polish.point import PlanGame
-from .polish.polish import Polished, measured, polish, warm_up_polish
 from .programs.bounds import Bounds
 from .programs.compact import CompactGame
 from .programs.formulations import Formulated, Formulation, Target, formulate

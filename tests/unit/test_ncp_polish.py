@@ -16,10 +16,10 @@ from eqbench.model.profile import BehaviorProfile
 from eqbench.model.realization import RealizationPlan
 from eqbench.verification import verify
 
-polishing = importlib.import_module("eqbench.solvers.ncp.polish.polish")
-newton = importlib.import_module("eqbench.solvers.ncp.polish.newton")
-plan_lp = importlib.import_module("eqbench.solvers.ncp.polish.linear_program")
-plan_point = importlib.import_module("eqbench.solvers.ncp.polish.point")
+polishing = importlib.import_module("eqbench.solvers.polish.plans")
+newton = importlib.import_module("eqbench.solvers.polish.plans")
+plan_lp = importlib.import_module("eqbench.solvers.polish.plans")
+plan_point = importlib.import_module("eqbench.solvers.polish.plan_game")
 
 GAMES = (
     "kuhn2",

@@ -21,9 +21,9 @@ from eqbench.verification import verify, verify_exactly
 rational = importlib.import_module("eqbench.solvers.ncp.rational.rational")
 exact_slacks = importlib.import_module("eqbench.solvers.ncp.rational.exact_slacks")
 digits = importlib.import_module("eqbench.solvers.ncp.rational.digits")
-newton = importlib.import_module("eqbench.solvers.ncp.polish.newton")
-polishing = importlib.import_module("eqbench.solvers.ncp.polish.polish")
-plan_point = importlib.import_module("eqbench.solvers.ncp.polish.point")
+newton = importlib.import_module("eqbench.solvers.polish.plans")
+polishing = importlib.import_module("eqbench.solvers.polish.plans")
+plan_point = importlib.import_module("eqbench.solvers.polish.plan_game")
 
 
 def near_equilibrium(game: Game, seed: int) -> np.ndarray:

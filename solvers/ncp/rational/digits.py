@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from eqbench.model.tree import FloatArray
 
-from ..polish.newton import Equations
+from ...polish.plans import Equations
 from .exact_slacks import ExactGame
 
 BITS = 512

@@ -21,9 +21,17 @@ from eqbench.errors import UsageError
 from eqbench.model.game import Game
 from eqbench.model.reference import realization
 
-from ..polish.newton import Equations, Held, Support, corrected
-from ..polish.point import PlanGame
-from ..polish.polish import Polished, improve, measured, rounded
+from ...polish.plan_game import PlanGame
+from ...polish.plans import (
+    Equations,
+    Held,
+    Polished,
+    Support,
+    corrected,
+    improve,
+    measured,
+    rounded,
+)
 from .digits import BITS, refined
 from .exact_slacks import ExactGame
 
