@@ -18,21 +18,16 @@ from eqbench.model.realization import RealizationPlan
 from eqbench.model.sequence_form import SequenceForm
 from eqbench.verification import verify
 
-compact_games = importlib.import_module("eqbench.solvers.ncp.programs.compact")
-formulations = importlib.import_module("eqbench.solvers.ncp.programs.formulations")
-mixed_integer = importlib.import_module("eqbench.solvers.ncp.programs.mip")
+compact_games = importlib.import_module("eqbench.solvers.ncp.presolve")
+formulations = importlib.import_module("eqbench.solvers.ncp.formulations")
 set_ups = importlib.import_module("eqbench.solvers.ncp.ncp")
 
 
 def program_of(game: Game, formulation: str, **options: Any) -> Any:
     """The formulated program; for `mip` that of the strategic form."""
     form = game.sequence_form
-    if formulation == "mip":
-        return mixed_integer.formulate_mip(compact_games.CompactGame.of(form))
     verbatim = formulation == "paper"
-    compact = options.pop("compact", None) or (
-        compact_games.CompactGame.verbatim(form) if verbatim else compact_games.CompactGame.of(form)
-    )
+    compact = options.pop("compact", None) or compact_games.CompactGame.of(form, verbatim=verbatim)
     constant = set_ups.constant_sum(game)
     return formulations.formulate(compact, formulation, constant=constant, **options)
 
@@ -137,11 +132,11 @@ def evaluate(polynomial: Any, values: NDArray) -> float:
 
 def violation(program: Any, values: NDArray) -> float:
     """By how much the constraint that is violated most is violated, bounds included."""
-    worst = max((program.lower - values).max(), (values - program.upper).max(), 0.0)
+    worst = max(np.subtract(program.lower, values).max(), (values - program.upper).max(), 0.0)
     for row in (*program.linear, *program.quadratic):
         left = evaluate(row.polynomial, values)
         worst = max(worst, {"<=": left, ">=": -left, "=": abs(left)}[row.sense])
-    fractions = np.abs(values - values.round())[program.binary]
+    fractions = np.abs(values - values.round())[np.array(program.binary)]
     return max(worst, fractions.max(initial=0.0))
 
 

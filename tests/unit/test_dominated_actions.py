@@ -18,7 +18,7 @@ from eqbench.model.profile import BehaviorProfile, random_profile
 from eqbench.model.tree import CHANCE, TERMINAL, GameTree, Payoffs
 from eqbench.verification import Verifier
 
-dominated_actions = importlib.import_module("eqbench.solvers.ncp.dominated").dominated_actions
+dominated_actions = importlib.import_module("eqbench.solvers.ncp.presolve").dominated_actions
 UNHEARD_OF = -1000
 OPPONENTS = 200
 
@@ -50,24 +50,17 @@ def test_one_round_finds_the_22_dominated_actions_of_three_player_kuhn_and_no_ro
     full, reduced = (eqbench.load_game(name).tree for name in ("kuhn3", "kuhn3_reduced"))
     found = dominated_actions(full)
     everything, kept = (labels(tree, [True] * tree.n_actions) for tree in (full, reduced))
-    assert labels(full, found.round_of == 1) == everything - kept
-    assert (found.rounds, found.removed.sum()) == (1, 22)
-    assert dominated_actions(reduced).rounds == 0
+    assert labels(full, found == 1) == everything - kept
+    assert (found.max(), (found > 0).sum()) == (1, 22)
+    assert not dominated_actions(reduced).any()
 
 
 def test_further_rounds_go_on_in_the_play_that_is_left() -> None:
     """Kuhn 1950: once player 1 never calls with 1 nor folds 3, player 2 need not bet the 2."""
     tree = eqbench.load_game("kuhn2").tree
     found = dominated_actions(tree)
-    assert found.rounds == 2
-    assert labels(tree, found.round_of == 2) == {("P2", "2:K", "bet")}
-
-
-def test_result_is_read_only() -> None:
-    found = dominated_actions(eqbench.load_game("kuhn2").tree)
-    for array in (found.removed, found.round_of):
-        with pytest.raises(ValueError, match="read-only"):
-            array[0] = 1
+    assert found.max() == 2
+    assert labels(tree, found == 2) == {("P2", "2:K", "bet")}
 
 
 # -- small trees --------------------------------------------------------------------------------
@@ -86,7 +79,7 @@ def two_doors(left: list[tuple[int, ...]], right: list[tuple[int, ...]]) -> Game
 
 def removed_of(*rows: list[int]) -> list[int]:
     tree = two_doors(*([(payoff, 0) for payoff in row] for row in rows))
-    return np.flatnonzero(dominated_actions(tree).removed).tolist()
+    return np.flatnonzero(dominated_actions(tree)).tolist()
 
 
 def test_action_must_be_covered_at_every_node_by_the_same_action() -> None:
@@ -100,7 +93,7 @@ def test_action_must_be_covered_at_every_node_by_the_same_action() -> None:
 
 def test_only_the_payoffs_of_the_owner_count() -> None:
     tree = two_doors([(1, 0), (0, 9)], [(1, 0), (0, 9)])
-    assert labels(tree, dominated_actions(tree).removed) == {("P1", "I", "a1")}
+    assert labels(tree, dominated_actions(tree) > 0) == {("P1", "I", "a1")}
 
 
 def chain(after: Callable[[TreeBuilder, Any], None], outside: Fraction | int) -> GameTree:
@@ -113,7 +106,7 @@ def chain(after: Callable[[TreeBuilder, Any], None], outside: Fraction | int) ->
 
 
 def removed_names(tree: GameTree) -> set[str]:
-    return {action for _, _, action in labels(tree, dominated_actions(tree).removed)}
+    return {action for _, _, action in labels(tree, dominated_actions(tree) > 0)}
 
 
 def test_later_chance_counts_by_its_expectation() -> None:
@@ -161,7 +154,7 @@ def test_worst_and_best_are_over_all_remaining_play_of_others() -> None:
         answered(builder, (node, 1), own=(0, 1))
 
     found = dominated_actions(tree := chain(kind, 1))
-    assert [labels(tree, found.round_of == k) for k in (1, 2)] == [
+    assert [labels(tree, found == k) for k in (1, 2)] == [
         {("P2", "answer", "harsh")},
         {("P1", "root", "out")},
     ]
@@ -205,14 +198,14 @@ def test_game_without_decisions_has_none_to_remove() -> None:
     for outcome in (0, 1):
         builder.terminal((root, outcome), [outcome])
     found = dominated_actions(builder.tree())
-    assert (found.rounds, found.removed.tolist()) == (0, [])
+    assert found.tolist() == []
 
 
 def test_game_in_floats_is_treated_alike() -> None:
     tree = eqbench.load_game("kuhn3").tree
     floats = replace(tree, payoffs=Payoffs(tree.payoffs.table), chance=tree.chance.astype(float))
     assert not floats.exact
-    assert np.array_equal(dominated_actions(floats).round_of, dominated_actions(tree).round_of)
+    assert np.array_equal(dominated_actions(floats), dominated_actions(tree))
 
 
 # -- against the definition, node by node -------------------------------------------------------
@@ -285,13 +278,13 @@ class ByDefinition:
 @pytest.mark.parametrize("seed", range(24))
 def test_rounds_are_those_of_the_definition_on_random_trees(seed: int) -> None:
     for tree in (few_payoffs(seed), random_tree(seed, depth=5)):
-        assert dominated_actions(tree).round_of.tolist() == ByDefinition(tree).round_of()
+        assert dominated_actions(tree).tolist() == ByDefinition(tree).round_of()
 
 
 def test_random_trees_have_something_to_remove_and_several_rounds() -> None:
     found = [dominated_actions(few_payoffs(seed)) for seed in range(24)]
-    assert sum(item.removed.any() for item in found) > 12
-    assert max(item.rounds for item in found) >= 3
+    assert sum(item.any() for item in found) > 12
+    assert max(item.max(initial=0) for item in found) >= 3
 
 
 # -- nothing is lost by removing ----------------------------------------------------------------
@@ -342,7 +335,7 @@ SEEDS = range(5)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_best_responses_to_anybody_lose_nothing_by_the_first_round(seed: int) -> None:
     tree = few_payoffs(seed)
-    first = dominated_actions(tree).round_of == 1
+    first = dominated_actions(tree) == 1
     assert first.any()
     assert worst_loss(tree, first, against_all=True) < 1e-9
 
@@ -350,14 +343,14 @@ def test_best_responses_to_anybody_lose_nothing_by_the_first_round(seed: int) ->
 @pytest.mark.parametrize("seed", SEEDS)
 def test_best_responses_to_what_is_left_lose_nothing_by_all_rounds(seed: int) -> None:
     tree = few_payoffs(seed)
-    assert worst_loss(tree, dominated_actions(tree).removed, against_all=False) < 1e-9
+    assert worst_loss(tree, dominated_actions(tree) > 0, against_all=False) < 1e-9
 
 
 def test_loss_is_noticed_where_the_dominating_action_is_removed_instead() -> None:
     noticed = 0
     for seed in SEEDS:
         tree = few_payoffs(seed)
-        removed = dominated_actions(tree).round_of == 1
+        removed = dominated_actions(tree) == 1
         in_set = np.repeat(
             np.logical_or.reduceat(removed, tree.action_start[:-1]), np.diff(tree.action_start)
         )

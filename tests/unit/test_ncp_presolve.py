@@ -30,8 +30,7 @@ from eqbench.model.game import Game
 from eqbench.model.profile import random_profile
 from eqbench.model.profile_json import profile_from_json
 
-bounding = importlib.import_module("eqbench.solvers.ncp.programs.bounds")
-dominance = importlib.import_module("eqbench.solvers.ncp.dominated")
+bounding = dominance = importlib.import_module("eqbench.solvers.ncp.presolve")
 
 
 def named(spec: str) -> Game:
@@ -164,7 +163,7 @@ def test_equilibria_without_removed_actions_satisfy_the_program_without_them() -
     frequencies = member(b11=0, b21=0, b32=Fraction(1, 2), c11=0, c33=0)
     profile = profile_from_json(game.tree, szafron_profile(frequencies))
     plans = plans_of(game, profile.probabilities)
-    removed = dominance.dominated_actions(game.tree).removed
+    removed = dominance.dominated_actions(game.tree) > 0
     assert not plans[game.tree.n_players :][removed].any()
     compact = compact_games.CompactGame.of(game.sequence_form, removed)
     formulated = program_of(game, "elimination", compact=compact)

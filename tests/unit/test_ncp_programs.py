@@ -30,7 +30,7 @@ from eqbench.model.builder import TreeBuilder
 from eqbench.model.game import Game
 from eqbench.model.profile import random_profile
 
-programs = importlib.import_module("eqbench.solvers.ncp.programs.program")
+programs = importlib.import_module("eqbench.solvers.ncp.program")
 
 EXTENSIVE = (
     "kuhn2",
@@ -81,12 +81,12 @@ def test_products_beyond_degree_two_are_refused() -> None:
 
 
 def test_linear_constraints_count_as_such_unless_told_otherwise() -> None:
-    builder = programs.ProgramBuilder()
+    builder = programs.Program()
     x, y = builder.variable(0.0, 1.0), builder.variable()
     builder.require(programs.Polynomial(x).add(x.times(y), 0.0))
     builder.require(x, "<=", count_as_quadratic=True)
     builder.require(x.times(y).add(y), ">=")
-    assert builder.program().size == (1, 2, 1, 2, 1)
+    assert builder.size == (1, 2, 1, 2, 1)
 
 
 # -- products of weights ---------------------------------------------------------------------------
@@ -232,7 +232,7 @@ def test_frequency_as_objective_is_the_share_in_the_weight_above(formulation: st
         if plans[above] <= 1e-9:
             continue
         share = plans[own[sequence]] / plans[above]
-        target = formulations.Target(int(compact.owner[sequence]), sequence, maximize=False)
+        target = formulations.Target(int(form.sequence_player[own[sequence]]), sequence, maximize=False)
         formulated = program_of(game, formulation, target=target)
         program = formulated.program
         fresh = len(program.lower) - len(program_of(game, formulation).program.lower)

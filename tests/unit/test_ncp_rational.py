@@ -18,9 +18,8 @@ from eqbench.model.profile import BehaviorProfile
 from eqbench.model.realization import RealizationPlan
 from eqbench.verification import verify, verify_exactly
 
-rational = importlib.import_module("eqbench.solvers.ncp.rational.rational")
-exact_slacks = importlib.import_module("eqbench.solvers.ncp.rational.exact_slacks")
-digits = importlib.import_module("eqbench.solvers.ncp.rational.digits")
+rational = importlib.import_module("eqbench.solvers.ncp.rational")
+exact_slacks = digits = rational
 newton = importlib.import_module("eqbench.solvers.polish.plans")
 polishing = importlib.import_module("eqbench.solvers.polish.plans")
 plan_point = importlib.import_module("eqbench.solvers.polish.plan_game")
@@ -31,6 +30,12 @@ def near_equilibrium(game: Game, seed: int) -> np.ndarray:
     budget = eqbench.Budget(iterations=5_000, target=1e-8)
     run = eqbench.solve(game, "pcfr_plus(start=random)", budget, seed=seed)
     return run.equilibria[0].profile.probabilities
+
+
+def exact_near(game: Game, behavior: np.ndarray, **options: object) -> tuple[Fraction, ...] | None:
+    """The rational equilibrium near a behavior profile (A,)."""
+    plans = RealizationPlan.of(game.sequence_form, behavior).weights
+    return rational.exact_equilibrium(game, plans, **options)
 
 
 def exact_regret(game: Game, frequencies: tuple[Fraction, ...]) -> Fraction:
@@ -66,7 +71,7 @@ def test_kuhn_poker_has_an_exact_equilibrium_near_each_end_of_learning(
 ) -> None:
     game = eqbench.load_game(spec)
     near = near_equilibrium(game, seed)
-    found = rational.exact_equilibrium(game, near)
+    found = exact_near(game, near)
     assert found is not None
     assert exact_regret(game, found) == 0
     # payoffs are those of the equilibrium nearby, not of any
@@ -86,7 +91,7 @@ def test_kuhn_poker_has_an_exact_equilibrium_near_each_end_of_learning(
 def test_isolated_equilibria_of_classics_are_found(spec: str, expected: Fraction) -> None:
     game = eqbench.load_game(spec)
     behavior = np.full(game.tree.n_actions, float(expected)) + 1e-7
-    assert rational.exact_equilibrium(game, behavior) == (expected,) * game.tree.n_actions
+    assert exact_near(game, behavior) == (expected,) * game.tree.n_actions
 
 
 def test_seed_chooses_the_equilibrium_where_there_is_a_choice() -> None:
@@ -94,7 +99,7 @@ def test_seed_chooses_the_equilibrium_where_there_is_a_choice() -> None:
     game = eqbench.load_game("kuhn2")
     near = known_sets(game)[0].member([Fraction(1, 7)])
     found = [
-        rational.exact_equilibrium(game, near.probabilities, rng=np.random.default_rng(seed))
+        exact_near(game, near.probabilities, rng=np.random.default_rng(seed))
         for seed in (0, 1, 2, 3, 0)
     ]
     assert found[0] == found[-1]
@@ -115,7 +120,7 @@ def test_large_denominators_are_read_from_many_digits() -> None:
     p, q = 1_234_577_123, 987_654_321
     game = bimatrix([[p, 0], [0, q]], [[0, q], [p, 0]])
     share = q / (p + q)
-    found = rational.exact_equilibrium(game, np.array([1 - share, share, share, 1 - share]))
+    found = exact_near(game, np.array([1 - share, share, share, 1 - share]))
     assert found is not None
     assert found[2] == Fraction(q, p + q)
     assert exact_regret(game, found) == 0
@@ -124,7 +129,7 @@ def test_large_denominators_are_read_from_many_digits() -> None:
 def test_denominators_beyond_those_of_floats_are_read() -> None:
     game = eqbench.load_game("random_tree(depth=5,actions=3,seed=2,zero_sum=true)")
     run = eqbench.solve(game, "sequence_lp", eqbench.Budget(time_s=600))
-    found = rational.exact_equilibrium(game, run.equilibria[0].profile.probabilities)
+    found = exact_near(game, run.equilibria[0].profile.probabilities)
     assert found is not None
     assert max(f.denominator for f in found) > 10**6
     assert exact_regret(game, found) == 0
@@ -137,7 +142,7 @@ def test_irrational_equilibrium_gives_none() -> None:
     made = polishing.polish(game, np.append(np.ones(3), behavior))
     assert made.regret <= 1e-15
     np.testing.assert_allclose(made.behavior[1::2], p, atol=1e-15)
-    assert rational.exact_equilibrium(game, behavior) is None
+    assert exact_near(game, behavior) is None
     assert "no rational equilibrium" in rational.REASON
 
 
@@ -145,13 +150,13 @@ def test_what_is_far_from_any_equilibrium_gives_none(monkeypatch: pytest.MonkeyP
     game = eqbench.load_game("kuhn3")
     uniform = BehaviorProfile.uniform(game.tree).probabilities
     monkeypatch.setattr(rational, "improve", polishing.measured)  # a polish that does not help
-    assert rational.exact_equilibrium(game, uniform) is None
+    assert exact_near(game, uniform) is None
 
 
 def test_rounding_that_only_looks_exact_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     game = minority_game()
     plan_game = plan_point.PlanGame(game)
-    exact = exact_slacks.ExactGame.of(game.tree)
+    exact = exact_slacks.ExactGame.of(game)
     p = 2**0.5 - 1
     near = polishing.polish(game, np.append(np.ones(3), np.array([1 - p, p] * 3)))
     monkeypatch.setattr(rational, "READ", (1e-15,))
@@ -166,7 +171,7 @@ def test_rounding_that_only_looks_exact_is_refused(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("seed", range(3))
 def test_exact_check_agrees_with_the_verifier(spec: str, seed: int) -> None:
     game = eqbench.load_game(spec)
-    exact = exact_slacks.ExactGame.of(game.tree)
+    exact = exact_slacks.ExactGame.of(game)
     rng = np.random.default_rng(seed)
     frequencies: list[Fraction] = []
     for actions in game.tree.infoset_actions:
@@ -174,7 +179,7 @@ def test_exact_check_agrees_with_the_verifier(spec: str, seed: int) -> None:
         frequencies += [Fraction(c, sum(counts)) for c in counts]
     assert exact_regret(game, tuple(frequencies)) > 0
     assert not exact.is_equilibrium(frequencies)
-    found = rational.exact_equilibrium(game, near_equilibrium(game, seed))
+    found = exact_near(game, near_equilibrium(game, seed))
     assert found is not None
     assert exact.is_equilibrium(found)
     assert exact_regret(game, found) == 0
@@ -182,7 +187,7 @@ def test_exact_check_agrees_with_the_verifier(spec: str, seed: int) -> None:
 
 def test_exact_check_sees_what_floats_do_not() -> None:
     game = eqbench.load_game("rock_paper_scissors")
-    exact = exact_slacks.ExactGame.of(game.tree)
+    exact = exact_slacks.ExactGame.of(game)
     third, tiny = Fraction(1, 3), Fraction(1, 10**30)
     assert exact.is_equilibrium([third] * 6)
     for row in (
@@ -195,7 +200,7 @@ def test_exact_check_sees_what_floats_do_not() -> None:
 
 def test_exact_direct_values_are_those_of_the_kernels() -> None:
     game = eqbench.load_game("kuhn3")
-    exact = exact_slacks.ExactGame.of(game.tree)
+    exact = exact_slacks.ExactGame.of(game)
     behavior = np.random.default_rng(0).dirichlet([1, 1], game.tree.n_infosets).ravel()
     weights = RealizationPlan.of(game.sequence_form, behavior).weights
     whole = np.array([int(Fraction(w) * 2**200) for w in weights], dtype=object)
@@ -213,7 +218,7 @@ def test_refinement_gives_square_roots_to_hundreds_of_bits() -> None:
     equations = newton.Equations.of(
         plan_game, near.weights, support, newton.Held.nothing(plan_game)
     )
-    exact = exact_slacks.ExactGame.of(game.tree)
+    exact = exact_slacks.ExactGame.of(game)
     weights = digits.refined(exact, equations, near.weights, 1e-9)
     root = Fraction(int(weights[4]), 2**digits.BITS) + 1
     assert abs(root**2 - 2) < Fraction(1, 2**450)
@@ -235,7 +240,7 @@ def test_simplest_fraction_has_the_smallest_denominator() -> None:
 def test_odd_games_have_exact_equilibria(name: str) -> None:
     game = odd_games()[name]
     uniform = BehaviorProfile.uniform(game.tree).probabilities
-    found = rational.exact_equilibrium(game, uniform)
+    found = exact_near(game, uniform)
     assert found is not None
     assert exact_regret(game, found) == 0
 
@@ -244,7 +249,7 @@ def test_games_in_floats_are_refused() -> None:
     game = eqbench.load_game("random(players=3,actions=3)")
     uniform = BehaviorProfile.uniform(game.tree).probabilities
     with pytest.raises(UsageError, match="floating-point numbers; exact equilibria need rational"):
-        rational.exact_equilibrium(game, uniform)
+        exact_near(game, uniform)
 
 
 def test_profiles_of_another_shape_are_refused() -> None:

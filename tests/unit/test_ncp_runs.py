@@ -15,12 +15,13 @@ import pytest
 from solver_cases import with_payoffs
 
 import eqbench
+from eqbench.model.realization import RealizationPlan
 from eqbench.solver import Availability
 
 set_ups = importlib.import_module("eqbench.solvers.ncp.ncp")
 runs = importlib.import_module("eqbench.solvers.ncp.ncp")
-backend = importlib.import_module("eqbench.solvers.ncp.backends.backend")
-gurobi = importlib.import_module("eqbench.solvers.ncp.backends.gurobi")
+backend = importlib.import_module("eqbench.solvers.ncp.backends")
+gurobi = importlib.import_module("eqbench.solvers.ncp.backends")
 
 BACKENDS = ("gurobi", "scip")
 
@@ -174,7 +175,7 @@ def test_polish_that_makes_things_worse_is_discarded(monkeypatch: pytest.MonkeyP
         made.append(raw)
         return replace(raw, behavior=uniform, regret=0.3)
 
-    monkeypatch.setattr(runs, "warm_up", lambda *_: None)
+    monkeypatch.setattr(runs, "warm_up_polish", lambda *_: None)
     monkeypatch.setattr(runs, "polish", worse)
     result = solve("kuhn3", "ncp(backend=scip)")
     assert result.status == "ok"
@@ -270,23 +271,19 @@ def test_exact_search_that_ends_empty_handed_says_why(
     regret: float, left_s: float, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(runs, "exact_equilibrium", lambda *_, **__: None)
-    game, recorded = eqbench.load_game("kuhn2"), {}
+    game = eqbench.load_game("kuhn2")
 
     class Watch:
         remaining_s = left_s
 
-        def record(self, **figures: Any) -> None:
-            recorded.update(figures)
-
-    search = runs.Search(game, Watch(), np.random.default_rng(0))
+    run = runs.ProgramRun(None, game, Watch(), np.random.default_rng(0))
     size = game.sequence_form.n_sequences
     near = runs.Polished(np.ones(size), np.ones(game.tree.n_actions), regret)
-    search._hand_over_exact(near)
-    assert said in recorded["exact"]
+    assert said in run._hand_over_exact(near)
 
 
 def test_exact_search_stops_when_it_is_told_to() -> None:
-    rational = importlib.import_module("eqbench.solvers.ncp.rational.rational")
+    rational = importlib.import_module("eqbench.solvers.ncp.rational")
     spec = "kuhn(players=3,cards=5)"
     result = solve(spec, "semismooth")
     asked = []
@@ -296,6 +293,6 @@ def test_exact_search_stops_when_it_is_told_to() -> None:
         return True
 
     game = eqbench.load_game(spec)
-    behavior = result.equilibria[0].profile.probabilities
-    assert rational.exact_equilibrium(game, behavior, stop) is None
+    plans = RealizationPlan.of(game.sequence_form, result.equilibria[0].profile.probabilities)
+    assert rational.exact_equilibrium(game, plans.weights, stop) is None
     assert len(asked) == 1

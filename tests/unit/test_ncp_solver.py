@@ -18,7 +18,7 @@ import eqbench
 from eqbench.solver import Availability, availability_for, availability_of, refusal_of
 
 set_ups = importlib.import_module("eqbench.solvers.ncp.ncp")
-gurobi = importlib.import_module("eqbench.solvers.ncp.backends.gurobi")
+gurobi = importlib.import_module("eqbench.solvers.ncp.backends")
 
 BACKENDS = ("gurobi", "scip")
 
@@ -113,11 +113,11 @@ def test_auto_chooses_the_formulation_by_game_and_objective(
 @pytest.fixture
 def uncached(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
     """For tests that change what is installed: forgets what was found out about Gurobi."""
-    gurobi._start.cache_clear()
-    gurobi._probe.cache_clear()
+    gurobi.start_gurobi.cache_clear()
+    gurobi.is_restricted.cache_clear()
     yield monkeypatch
-    gurobi._start.cache_clear()
-    gurobi._probe.cache_clear()
+    gurobi.start_gurobi.cache_clear()
+    gurobi.is_restricted.cache_clear()
 
 
 def test_missing_packages_make_their_backend_unavailable(uncached: pytest.MonkeyPatch) -> None:
