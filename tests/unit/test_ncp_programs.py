@@ -232,7 +232,8 @@ def test_frequency_as_objective_is_the_share_in_the_weight_above(formulation: st
         if plans[above] <= 1e-9:
             continue
         share = plans[own[sequence]] / plans[above]
-        target = formulations.Target(int(form.sequence_player[own[sequence]]), sequence, maximize=False)
+        player = int(form.sequence_player[own[sequence]])
+        target = formulations.Target(player, sequence, maximize=False)
         formulated = program_of(game, formulation, target=target)
         program = formulated.program
         fresh = len(program.lower) - len(program_of(game, formulation).program.lower)
