@@ -20,6 +20,13 @@ from eqbench.solver import Availability
 from .program import Polynomial, Program, Size
 
 Ending = Literal["solved", "infeasible", "limit", "failed"]
+# By the words of the backends; all others have failed.
+ENDINGS: dict[str, Ending] = {
+    **dict.fromkeys(("optimal", "gaplimit"), "solved"),
+    "infeasible": "infeasible",
+    **dict.fromkeys(("time_limit", "node_limit"), "limit"),
+    **dict.fromkeys(("timelimit", "nodelimit", "totalnodelimit"), "limit"),
+}
 
 
 @dataclass(frozen=True)
@@ -94,12 +101,6 @@ def choose(name: str, size: Size | None = None) -> tuple[Gurobi | Scip, Availabi
 # What the license inside the wheel admits, as its messages say (Gurobi 13).
 RESTRICTED_COLUMNS, RESTRICTED_QUADRATIC_COLUMNS, RESTRICTED_ROWS = 2000, 200, 2000
 TOO_LARGE = 10010
-GUROBI_ENDINGS: dict[str, Ending] = {
-    "OPTIMAL": "solved",
-    "INFEASIBLE": "infeasible",
-    "TIME_LIMIT": "limit",
-    "NODE_LIMIT": "limit",
-}
 
 
 class Gurobi:
@@ -155,11 +156,11 @@ class Gurobi:
             except gp.GurobiError as error:
                 return Answer("failed", f"Gurobi: {error}")
             names = {getattr(gp.GRB, name): name for name in dir(gp.GRB.Status) if name.isupper()}
-            status, solved = names[model.Status], model.SolCount > 0
+            status, solved = names[model.Status].lower(), model.SolCount > 0
             optimizes = program.objective is not None
             return Answer(
-                GUROBI_ENDINGS.get(status, "failed"),
-                status.lower(),
+                ENDINGS.get(status, "failed"),
+                status,
                 np.array([variable.X for variable in variables]) if solved else None,
                 float(model.ObjVal) if solved and optimizes else None,
                 _finite(model.ObjBound, gp.GRB.INFINITY) if optimizes else None,
@@ -233,14 +234,6 @@ def _fill_gurobi(model: Any, program: Program) -> list[Any]:
 # -- SCIP ------------------------------------------------------------------------------------------
 
 INFINITE = 1e20
-SCIP_ENDINGS: dict[str, Ending] = {
-    "optimal": "solved",
-    "gaplimit": "solved",
-    "infeasible": "infeasible",
-    "timelimit": "limit",
-    "totalnodelimit": "limit",
-    "nodelimit": "limit",
-}
 
 
 class Scip:
@@ -303,7 +296,7 @@ class Scip:
         status, solved = model.getStatus(), model.getNSols() > 0
         optimizes = program.objective is not None
         return Answer(
-            SCIP_ENDINGS.get(status, "failed"),
+            ENDINGS.get(status, "failed"),
             status,
             best_point(model) if solved else None,
             float(model.getSolObjVal(model.getBestSol())) if solved and optimizes else None,

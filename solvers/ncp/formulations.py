@@ -34,7 +34,7 @@ import numpy as np
 
 from eqbench.model.tree import FloatArray
 
-from .presolve import Bounds, CompactGame
+from .presolve import CompactGame
 from .program import Polynomial, Program, total
 
 Formulation = Literal["paper", "elimination", "aggregated", "constant_sum", "mip"]
@@ -61,7 +61,6 @@ def formulate(
     formulation: Formulation,
     *,
     constant: float | None = None,
-    bounds: Bounds | None = None,
     target: Target | None = None,
 ) -> Formulated:
     """The program of a game.
@@ -69,10 +68,9 @@ def formulate(
     Parameters
     ----------
     constant : what payoffs sum to, None if that varies; `constant_sum` needs it
-    bounds : of multipliers and slacks, None for none
     target : None for any equilibrium; its sequence is one of the compact game
     """
-    made = Formulated(game, bounds)
+    made = Formulated(game)
     made.add_plans(eliminate=formulation == "elimination")
     made.add_multipliers()
     if formulation == "constant_sum":
@@ -101,12 +99,14 @@ class Formulated:
         x, of degree one at most, and V of each sequence.
     multiplier : list of i polynomials
         lambda of each information set.
+    slack : dict of polynomials
+        r by sequence, where the formulation has any.
     """
 
-    def __init__(self, game: CompactGame, bounds: Bounds | None = None) -> None:
-        self.game, self.bounds, self.program = game, bounds, Program()
+    def __init__(self, game: CompactGame) -> None:
+        self.game, self.program = game, Program()
         self.weight: list[Polynomial] = []
-        self.multiplier: list[Polynomial] = []
+        self.slack: dict[int, Polynomial] = {}
         self.below: list[list[int]] = [[] for _ in range(game.n_sequences)]
         self.infoset_of = np.full(game.n_sequences, -1)
         for infoset, above in enumerate(game.parent):
@@ -149,14 +149,9 @@ class Formulated:
 
     def add_multipliers(self) -> None:
         """Variables lambda, also those of empty sequences if these are variables."""
-        game, bounds = self.game, self.bounds
-        if game.rooted:
-            self.root = [self.program.variable() for _ in range(game.n_players)]
-        for i in range(game.n_infosets):
-            low, high = -np.inf, np.inf
-            if bounds is not None:
-                low, high = float(bounds.infoset_low[i]), float(bounds.infoset_high[i])
-            self.multiplier.append(self.program.variable(low, high))
+        if self.game.rooted:
+            self.root = [self.program.variable() for _ in range(self.game.n_players)]
+        self.multiplier = [self.program.variable() for _ in range(self.game.n_infosets)]
 
     def value_of(self, player: int) -> Polynomial:
         """Best-response value of a player: the multiplier of the empty sequence."""
@@ -178,24 +173,20 @@ class Formulated:
         for sequence in range(self.game.n_players, self.game.n_sequences):
             self.program.require(self._gap(sequence), ">=")
 
-    def _add_slacks(self) -> dict[int, Polynomial]:
-        """Variables r by sequence, with the equations that define them."""
-        game, program, bounds = self.game, self.program, self.bounds
-        slack: dict[int, Polynomial] = {}
+    def _add_slacks(self) -> None:
+        """Variables r, with the equations that define them."""
+        game = self.game
         for sequence in range(0 if game.rooted else game.n_players, game.n_sequences):
-            largest, infoset = np.inf, self.infoset_of[sequence]
-            if bounds is not None and infoset >= 0:
-                largest = float(bounds.infoset_high[infoset]) - float(bounds.low[sequence])
-            slack[sequence] = program.variable(0.0, largest)
-        for sequence, variable in slack.items():
+            self.slack[sequence] = self.program.variable(0.0)
+        for sequence, variable in self.slack.items():
             gap = self._gap(sequence).add(variable, -1.0)
-            program.require(gap, count_as_quadratic=game.rooted)
-        return slack
+            self.program.require(gap, count_as_quadratic=game.rooted)
 
     def add_complementarity(self, *, aggregated: bool) -> None:
         """Slacks r, and x r = 0 for each sequence or for all of a player together."""
+        self._add_slacks()
         of_player: list[list[Polynomial]] = [[] for _ in range(self.game.n_players)]
-        for sequence, variable in self._add_slacks().items():
+        for sequence, variable in self.slack.items():
             product = self.weight[sequence].times(variable)
             of_player[self._owner(sequence)].append(product)
             if not aggregated:
@@ -206,17 +197,26 @@ class Formulated:
 
     def add_binaries(self) -> None:
         """Slacks r, and binaries so that each strategy has no probability or no regret."""
+        self._add_slacks()
         form = self.game.form
-        slack = self._add_slacks()
         # columns that chance leads to together add up, so the range is that of payoffs without it
         possible = form.chance > 0
         span = np.ptp(form.payoffs[possible] / form.chance[possible, None], axis=0)
-        for sequence, regret in slack.items():
+        for sequence, regret in self.slack.items():
             idle = self.program.variable(0.0, 1.0, binary=True)
             probability = Polynomial(self.weight[sequence]).add(idle)
             self.program.require(probability.plus(-1.0), "<=")
             most = float(span[self._owner(sequence)])
             self.program.require(Polynomial(regret).add(idle, -most), "<=")
+
+    def tighten(self, low: FloatArray, high: FloatArray) -> None:
+        """Bound lambda and r by bounds of what sequences (s,) are worth to their owner."""
+        for infoset, multiplier in enumerate(self.multiplier):
+            block = self.game.sequences(infoset)
+            most = float(high[block].max())
+            self.program.bound(multiplier, float(low[block].max()), most)
+            for sequence in self.slack.keys() & block:
+                self.program.bound(self.slack[sequence], 0.0, most - float(low[sequence]))
 
     def _owner(self, sequence: int) -> int:
         return int(self.game.form.sequence_player[self.game.origin[sequence]])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -21,7 +20,7 @@ from ..search import memory_refusal
 from ..sequence_lp import ROUNDING, payoff_sums
 from .backends import Answer, Gurobi, Limits, Scip, backends, choose
 from .formulations import Formulated, Formulation, Target, formulate
-from .presolve import Bounds, CompactGame, dominated_actions
+from .presolve import CompactGame, dominated_actions, value_bounds
 from .rational import EQUILIBRIUM, REASON, exact_equilibrium
 
 BackendName = Literal["auto", "gurobi", "scip"]
@@ -205,36 +204,41 @@ def refusal(options: ByProgram, game: Game) -> str | None:
         return "formulation=paper is the model without presolve; use dominated=keep"
     if formulation == "paper" and options.bounds == "on":
         return "formulation=paper is the model without presolve; use bounds=auto or off"
-    target = find_target(options, game)
-    return target if isinstance(target, str) else None
+    try:
+        find_target(options, game)
+    except SpecError as error:
+        return f'of="{options.of}": {error}'
+    return None
 
 
-def find_target(options: ByProgram, game: Game) -> Target | str | None:
-    """What `of` names, with a sequence of the game's own; or why there is no such thing."""
+def find_target(options: ByProgram, game: Game) -> Target | None:
+    """What `of` names, with a sequence of the game's own, None if there is no target.
+
+    Raises
+    ------
+    SpecError
+        If the game has no such thing, or a frequency is always 1.
+    """
     if options.sense == "none":
         return None
     tree, maximize = game.tree, options.sense == "max"
     player, *place = options.of.split("|")
-    if player not in tree.players:
-        return _unknown(options, "player", player, tree.players)
-    who = tree.players.index(player)
+    who = _position("player", player, tree.players)
     if not place:
         return Target(who, None, maximize)
-    own = {tree.infoset_labels[i]: i for i in tree.infosets_of(who)}
-    if place[0] not in own:
-        return _unknown(options, "information set", place[0], own)
-    infoset = own[place[0]]
-    actions = tree.infoset_actions[infoset]
-    if place[1] not in actions:
-        return _unknown(options, "action", place[1], actions)
-    if len(actions) == 1:
-        return f'of="{options.of}": this is the only action there, so its frequency is 1'
-    action = int(tree.action_start[infoset]) + actions.index(place[1])
-    return Target(who, action + tree.n_players, maximize)
+    own = tree.infosets_of(who)
+    labels = tree.infoset_labels[own.start : own.stop]
+    infoset = own[_position("information set", place[0], labels)]
+    action = _position("action", place[1], tree.infoset_actions[infoset])
+    if len(tree.infoset_actions[infoset]) == 1:
+        raise SpecError("this is the only action there, so its frequency is 1")
+    return Target(who, int(tree.action_start[infoset]) + action + tree.n_players, maximize)
 
 
-def _unknown(options: ByProgram, kind: str, name: str, labels: Iterable[str]) -> str:
-    return f'of="{options.of}": no {kind} {name!r}; {known_labels(name, labels)}'
+def _position(kind: str, name: str, labels: tuple[str, ...]) -> int:
+    if name not in labels:
+        raise SpecError(f"no {kind} {name!r}; {known_labels(name, labels)}")
+    return labels.index(name)
 
 
 def constant_sum(game: Game) -> float | None:
@@ -299,19 +303,14 @@ def set_up(options: ByProgram, game: Game) -> SetUp:
     if constant is not None:
         constant /= unit
     target = find_target(options, game)
-    if not isinstance(target, Target):
-        target = None
-    elif target.sequence is not None:
+    if target is not None and target.sequence is not None:
         target = replace(target, sequence=int(compact.alias[target.sequence]))
     formulated = formulate(compact, formulation, constant=constant, target=target)
     size = formulated.program.size  # bounds do not change it
     backend, available = choose(options.backend, size)
     bounded = formulation != "paper" and _wants_bounds(options, game, backend.name)
     if bounded:
-        bounds = Bounds.of(compact, game.tree, unit)
-        formulated = formulate(
-            compact, formulation, constant=constant, bounds=bounds, target=target
-        )
+        formulated.tighten(*value_bounds(compact, game.tree, unit))
     figures |= {"backend": backend.name, "bounds": bounded, **size._asdict()}
     if formulation == "mip":
         del figures["bounds"]
@@ -398,9 +397,13 @@ class ProgramRun:
             # Gurobi: on 100 seeds of kuhn3 and kuhn3_reduced each, 0.35 s at most instead of 5
             presolve=made.figures["formulation"] != "constant_sum",
         )
-        answer = made.backend.solve(
-            formulated.program, limits, lambda values: self._snapshot(formulated.weights(values))
-        )
+
+        def show(values: FloatArray) -> None:
+            """A snapshot of what the backend has found, in case that it is killed later."""
+            weights = formulated.weights(values)
+            monitor.snapshot(lambda: self._plans.behavior(self._plans.feasible(weights)))
+
+        answer = made.backend.solve(formulated.program, limits, show)
         monitor.work = answer.figures.get("nodes", 0)
         monitor.record(backend_status=answer.detail, **answer.figures)
         bound_text = ""
@@ -410,11 +413,6 @@ class ProgramRun:
         if answer.values is not None:
             self._hand_over(formulated.weights(answer.values), self._allowed(made))
         return self._ending(answer, bound_text)
-
-    def _snapshot(self, weights: FloatArray) -> None:
-        """Show a point that the backend has found, in case that it is killed later."""
-        plans = self._plans
-        self._monitor.snapshot(lambda: plans.behavior(plans.feasible(weights)))
 
     def _record_bound(self, answer: Answer, target: Target, unit: float) -> str:
         """Record the optimum and what was proved, times a unit; returns the same in words."""

@@ -234,46 +234,30 @@ class CompactGame:
         return np.where(self.alias >= 0, found[self.alias], 0.0)
 
 
-@dataclass(frozen=True, eq=False)
-class Bounds:
-    """Bounds on what sequences and information sets are worth to their owner.
+def value_bounds(
+    game: CompactGame, tree: GameTree, unit: float = 1.0
+) -> tuple[FloatArray, FloatArray]:
+    """Bounds of what sequences (s,) are worth to their owner with best play after them.
 
-    That such bounds help branch and bound is published (Ganzfried 2026, arXiv 2606.25997);
-    these are simple ones: from every node on, play lies between what an enemy and a friend
-    would make of it who decide for everybody and see everything.
-
-    Attributes
-    ----------
-    low, high : float64 (s,)
-        Bounds of the value of each sequence of the compact game with best play after it,
-        weighted with the reach of chance and of the others, whatever these do.
-    infoset_low, infoset_high : float64 (i,)
-        The same for information sets: the larger ones of their sequences.
+    Weighted with the reach of chance and of the others, whatever these do; in units of payoffs.
+    That such bounds help branch and bound is published (Ganzfried 2026, arXiv 2606.25997); these
+    are simple ones: from every node on, play lies between what an enemy and a friend would make
+    of it who decide for everybody and see everything.
     """
-
-    low: FloatArray
-    high: FloatArray
-    infoset_low: FloatArray
-    infoset_high: FloatArray
-
-    @classmethod
-    def of(cls, game: CompactGame, tree: GameTree, unit: float = 1.0) -> Bounds:
-        """Bounds from the payoffs of the game's tree, in units of payoffs."""
-        n = game.n_players
-        extremes = _Play(tree, exact=False).extremes(np.zeros(tree.n_nodes, dtype=bool))
-        reach = tree.chance_probability.copy()
-        for level in tree.levels[1:]:
-            reach[level] *= reach[tree.parent[level]]
-        node = np.flatnonzero(tree.incoming >= 0)
-        sequence = tree.incoming[node] + n
-        here = game.alias[sequence]
-        # an alias must count once, where its own choice was made
-        real = (here >= 0) & (game.origin[here] == sequence)
-        node, here = node[real], here[real]
-        player = game.form.sequence_player[sequence[real]]
-        low, high = np.zeros(game.n_sequences), np.zeros(game.n_sequences)
-        # others may not come here at all, so 0 is always possible
-        np.add.at(low, here, reach[node] * np.minimum(extremes[node, player] / unit, 0.0))
-        np.add.at(high, here, reach[node] * np.maximum(-extremes[node, n + player] / unit, 0.0))
-        of_infosets = (np.maximum.reduceat(of[n:], game.start[:-1] - n) for of in (low, high))
-        return cls(low, high, *of_infosets)
+    n = game.n_players
+    extremes = _Play(tree, exact=False).extremes(np.zeros(tree.n_nodes, dtype=bool))
+    reach = tree.chance_probability.copy()
+    for level in tree.levels[1:]:
+        reach[level] *= reach[tree.parent[level]]
+    node = np.flatnonzero(tree.incoming >= 0)
+    sequence = tree.incoming[node] + n
+    here = game.alias[sequence]
+    # an alias must count once, where its own choice was made
+    real = (here >= 0) & (game.origin[here] == sequence)
+    node, here = node[real], here[real]
+    player = game.form.sequence_player[sequence[real]]
+    low, high = np.zeros(game.n_sequences), np.zeros(game.n_sequences)
+    # others may not come here at all, so 0 is always possible
+    np.add.at(low, here, reach[node] * np.minimum(extremes[node, player] / unit, 0.0))
+    np.add.at(high, here, reach[node] * np.maximum(-extremes[node, n + player] / unit, 0.0))
+    return low, high

@@ -115,6 +115,11 @@ class Program:
         self.binary.append(binary)
         return Polynomial.variable(len(self.lower) - 1)
 
+    def bound(self, variable: Polynomial, lower: float, upper: float) -> None:
+        """Set the bounds of a variable."""
+        ((index,),) = variable
+        self.lower[index], self.upper[index] = lower, upper
+
     def require(
         self, polynomial: Polynomial, sense: Sense = "=", *, count_as_quadratic: bool = False
     ) -> None:

@@ -13,7 +13,6 @@ weights.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice, permutations
 from math import ceil, lcm
@@ -24,11 +23,20 @@ from numpy.typing import NDArray
 from eqbench.errors import UsageError
 from eqbench.model.game import Game
 from eqbench.model.reference import realization
-from eqbench.model.sequence_form import SequenceForm, last_sequences
+from eqbench.model.sequence_form import last_sequences
 from eqbench.model.tree import FloatArray
 
 from ..polish.plan_game import PlanGame
-from ..polish.plans import Equations, Held, Polished, Support, corrected, improve, measured, rounded
+from ..polish.plans import (
+    Equations,
+    Held,
+    Polished,
+    corrected,
+    held_rows,
+    improve,
+    measured,
+    rounded,
+)
 from .presolve import in_integers
 
 # Regret, as a share of the payoff range, of a profile that counts as an equilibrium.
@@ -75,7 +83,7 @@ def exact_equilibrium(
             f"{game.spec} has payoffs or probabilities that are floating-point numbers; exact "
             "equilibria need rational ones"
         )
-    plan_game, exact = PlanGame(game), ExactGame.of(game)
+    plan_game, exact = PlanGame(game), ExactGame(game)
     start = improve(plan_game, plan_game.feasible(plans))
     if start.regret > EQUILIBRIUM * plan_game.scale:
         return None
@@ -83,7 +91,7 @@ def exact_equilibrium(
     if rng is not None:
         order = tuple(rng.permutation(game.tree.n_players).tolist())
         settled, held = settle(plan_game, start, order, stop, rng)
-        if held.frequencies:
+        if held:
             found = read_digits(plan_game, exact, settled, held)
     found = found or read_off(plan_game, exact, start)
     for order in islice(permutations(range(game.tree.n_players)), ORDERS):
@@ -91,7 +99,7 @@ def exact_equilibrium(
             break
         settled, held = settle(plan_game, start, order, stop)
         found = read_digits(plan_game, exact, settled, held)
-        if not held.frequencies:
+        if not held:
             break  # nothing can be chosen, so no order matters
     return found
 
@@ -116,7 +124,8 @@ def settle(
     stop : gives up if true; the rest is not simple then
     rng : chooses the fractions; unless given, they are near those of `start`
     """
-    present, held = start, Held.nothing(game)
+    held: Held = ()
+    present = start
     done: set[int] = set()
     while True:
         free = [s for s in _free_sequences(game, present, held) if s not in done]
@@ -125,10 +134,9 @@ def settle(
         s = min(free, key=lambda s: order.index(game.form.sequence_player[s]))
         done.add(s)
         for candidate in _candidates(game, present, s, rng):
-            more = held.also(game, s, candidate)
-            moved = _moved(game, present, more)
+            moved = _moved(game, present, (*held, (s, candidate)))
             if moved is not None:
-                present, held = moved, more
+                present, held = moved, (*held, (s, candidate))
                 break
 
 
@@ -151,7 +159,7 @@ def _free_sequences(game: PlanGame, present: Polished, held: Held) -> list[int]:
 def _equations(game: PlanGame, present: Polished, held: Held) -> Equations:
     """The equations of what is played."""
     played = present.weights > 0
-    return Equations.of(game, present.weights, Support(played, played), held)
+    return Equations(game, present.weights, played, played, held)
 
 
 def _candidates(
@@ -176,7 +184,8 @@ def _moved(game: PlanGame, present: Polished, held: Held) -> Polished | None:
     slack = game.slacks(present.weights) / game.scale
     for weights in corrected(game, present.weights, present.weights > slack, held):
         made = measured(game, rounded(game, weights))
-        if made.regret <= EQUILIBRIUM * game.scale and held.error(made.weights) <= EQUILIBRIUM:
+        off = np.abs(held_rows(game, held) @ made.weights).max(initial=0.0)
+        if made.regret <= EQUILIBRIUM * game.scale and off <= EQUILIBRIUM:
             return made
     return None
 
@@ -302,36 +311,26 @@ def _shifted(value: int, bits: int) -> int:
     return value << bits if bits >= 0 else value >> -bits
 
 
-@dataclass(frozen=True, eq=False)
 class ExactGame:
-    """A game in sequence form with exact payoffs.
+    """A game in sequence form whose payoffs and chance are exact.
 
     Attributes
     ----------
-    form : SequenceForm
     payoffs : object (Z, N)
-        Integers: chance-weighted payoffs times a common positive factor.
-    factor : int
+        Integers: chance-weighted payoffs times a common positive `factor`.
     """
 
-    form: SequenceForm
-    payoffs: NDArray
-    factor: int
-
-    @classmethod
-    def of(cls, game: Game) -> ExactGame:
-        """Compiled from a tree whose payoffs and chance are exact."""
-        tree = game.tree
-        payoffs, chance, factor = in_integers(tree)
+    def __init__(self, game: Game) -> None:
+        self.form, tree = game.sequence_form, game.tree
+        payoffs, chance, self.factor = in_integers(tree)
         reach = np.where(tree.incoming >= 0, 1, chance)
         reach[0] = 1
         for level in tree.levels[1:]:
             reach[level] *= reach[tree.parent[level]]
         _, column = np.unique(last_sequences(tree), axis=0, return_inverse=True)
-        total = np.zeros(game.sequence_form.columns.shape, dtype=object)
         weighted = payoffs * reach[tree.terminals, None]
-        np.add.at(total, column.ravel(), weighted.astype(object))
-        return cls(game.sequence_form, total, factor)
+        self.payoffs = np.zeros(self.form.columns.shape, dtype=object)
+        np.add.at(self.payoffs, column.ravel(), weighted.astype(object))
 
     def block(self, infoset: int) -> slice:
         """The sequences of an information set."""
@@ -381,7 +380,7 @@ class ExactGame:
         left = [_shifted(int(v), -extra) // self.factor for v in ties]
         for i, above in enumerate(form.parent):
             left.append(int(weights[self.block(i)].sum() - weights[above]))
-        for sequence, frequency in equations.held.frequencies:
+        for sequence, frequency in equations.held:
             above = weights[equations.game.above(sequence)]
             product = above * frequency.numerator // frequency.denominator
             left.append(int(weights[sequence] - product))

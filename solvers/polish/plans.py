@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,7 +104,7 @@ def _starts(game: PlanGame, plans: FloatArray) -> Iterator[FloatArray]:
 def by_newton(game: PlanGame, plans: FloatArray) -> list[Polished]:
     """Feasible plans (S,) as they are, and what Newton's method makes of their support."""
     played = plans > game.slacks(plans) / game.scale
-    made = corrected(game, plans, played, Held.nothing(game))
+    made = corrected(game, plans, played, ())
     return [measured(game, plans), *(measured(game, rounded(game, each)) for each in made)]
 
 
@@ -148,92 +148,59 @@ BEYOND = 1e-14
 CORRECTIONS = 12
 
 
-class Support(NamedTuple):
-    """Which sequences are played, and which are as good as the best.
-
-    Attributes
-    ----------
-    played : bool (S,)
-        Weights that are unknowns; the others are 0.
-    tied : bool (S,)
-        Sequences whose slack is 0: all that are played and maybe others.
-    """
-
-    played: NDArray[np.bool_]
-    tied: NDArray[np.bool_]
+# Frequencies that are given: pairs of a sequence and its frequency.
+Held = tuple[tuple[int, Fraction], ...]
+Marks = NDArray[np.bool_]
 
 
-@dataclass(frozen=True, eq=False)
-class Held:
-    """Frequencies that are given: linear equations of realization plans.
-
-    Attributes
-    ----------
-    rows : float64 (H, S)
-        ``rows @ plans = 0``
-    frequencies : tuple of H pairs of a sequence and its frequency
-    """
-
-    rows: FloatArray
-    frequencies: tuple[tuple[int, Fraction], ...] = ()
-
-    @classmethod
-    def nothing(cls, game: PlanGame) -> Held:
-        """No equations."""
-        return cls(np.empty((0, game.form.n_sequences)))
-
-    def also(self, game: PlanGame, sequence: int, frequency: Fraction) -> Held:
-        """These equations, and the frequency of one more sequence."""
-        row = np.zeros(game.form.n_sequences)
-        row[sequence] = 1.0
-        row[game.above(sequence)] = -float(frequency)
-        more = (*self.frequencies, (sequence, frequency))
-        return Held(np.vstack((self.rows, row)), more)
-
-    def error(self, plans: FloatArray) -> float:
-        """Largest violation by plans (S,)."""
-        return float(np.abs(self.rows @ plans).max(initial=0.0))
-
-
-def corrected(
-    game: PlanGame, plans: FloatArray, played: NDArray[np.bool_], held: Held
-) -> list[FloatArray]:
+def corrected(game: PlanGame, plans: FloatArray, played: Marks, held: Held) -> list[FloatArray]:
     """Plans (S,) that solve the equations of a support and of those that it turns into.
 
     Weights that come out negative leave the support, sequences that come out better than the
     best enter it. What has left already and enters again is only tied: its weight stays 0.
     Weights may still be negative.
+
+    Parameters
+    ----------
+    played : bool (S,)
+        Sequences to begin with.
     """
     found: list[FloatArray] = []
-    support = Support(played, played)
+    tied = played
     seen: set[bytes] = set()
     has_left = np.zeros(len(plans), dtype=bool)
     for _ in range(CORRECTIONS):
-        support = _with_paths(game, plans, support)
-        key = support.played.tobytes() + support.tied.tobytes()
+        played, tied = _with_paths(game, plans, played, tied)
+        key = played.tobytes() + tied.tobytes()
         if key in seen:
             break
         seen.add(key)
-        made = solve_on(game, plans, support, held)
+        made = solve_on(game, plans, played, tied, held)
         if made is None:
             break
         found.append(made)
-        slack = _slacks_where_played(game, made, support)
-        leaving = support.played & (made < -BEYOND)
-        entering = ~support.tied & (slack < -BEYOND * game.scale)
+        slack = game.slacks(made, _most_played(game, made, played))
+        led = np.append(np.ones(game.form.n_players, bool), played[game.form.parent[game.infoset]])
+        leaving = played & (made < -BEYOND)
+        entering = led & ~tied & (slack < -BEYOND * game.scale)
         if not leaving.any() and not entering.any():
             break
         has_left |= leaving
-        support = Support(
-            (support.played & ~leaving) | (entering & ~has_left),
-            (support.tied & ~leaving) | entering,
-        )
+        played = (played & ~leaving) | (entering & ~has_left)
+        tied = (tied & ~leaving) | entering
     return found
 
 
-@dataclass(frozen=True, eq=False)
 class Equations:
     """What the weights of a support solve: ties, flow, and what is held.
+
+    Parameters
+    ----------
+    plans : float64 (S,)
+        Plans near a solution.
+    played, tied : bool (S,)
+        Weights that are unknowns, the others are 0; and sequences whose slack is 0: all that
+        are played and maybe others. They must be consistent.
 
     Attributes
     ----------
@@ -243,24 +210,20 @@ class Equations:
         Sequences that must be as good as another of their information set, and that one.
     chosen : int64 (I,)
         The sequence that each information set goes on with.
+    linear : float64 (I + H, S)
+        Flow and held frequencies: ``linear @ plans = 0``.
     """
 
-    game: PlanGame
-    held: Held
-    unknown: NDArray[np.int64]
-    tied: NDArray[np.int64]
-    best: NDArray[np.int64]
-    chosen: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, game: PlanGame, plans: FloatArray, support: Support, held: Held) -> Equations:
-        """The equations of a support that is consistent, near plans (S,)."""
-        n = game.form.n_players
-        chosen = _most_played(game, plans, support)
-        tied = np.flatnonzero(support.tied[n:])
-        tied = tied[tied + n != chosen[game.infoset[tied]]]
-        unknown = np.flatnonzero(support.played[n:]) + n
-        return cls(game, held, unknown, tied + n, chosen[game.infoset[tied]], chosen)
+    def __init__(
+        self, game: PlanGame, plans: FloatArray, played: Marks, tied: Marks, held: Held
+    ) -> None:
+        self.game, self.held, n = game, held, game.form.n_players
+        self.chosen = _most_played(game, plans, played)
+        sequence = np.flatnonzero(tied[n:]) + n
+        best = self.chosen[game.infoset[sequence - n]]
+        self.tied, self.best = sequence[sequence != best], best[sequence != best]
+        self.unknown = np.flatnonzero(played[n:]) + n
+        self.linear = np.vstack((game.flow, held_rows(game, held)))
 
     def scaled(self, plans: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Derivatives (E, K) by the unknown weights, rows divided by their scale (E,).
@@ -269,7 +232,7 @@ class Equations:
         """
         matrix = self.game.derivatives(plans, self.chosen)
         ties = matrix[self.best] - matrix[self.tied]
-        rows = np.vstack((ties, self.game.flow, self.held.rows))[:, self.unknown]
+        rows = np.vstack((ties, self.linear))[:, self.unknown]
         # sets that others hardly reach have short rows, and the rank is a matter of ratios
         scale = np.abs(rows).max(axis=1, initial=0.0)
         scale[scale == 0.0] = 1.0
@@ -278,17 +241,27 @@ class Equations:
     def left(self, plans: FloatArray) -> FloatArray:
         """By how much plans (S,) violate the equations, float64 (E,)."""
         values = self.game.values(plans, self.chosen)
-        ties = values[self.best] - values[self.tied]
-        return np.concatenate((ties, self.game.flow @ plans, self.held.rows @ plans))
+        return np.concatenate((values[self.best] - values[self.tied], self.linear @ plans))
 
 
-def solve_on(game: PlanGame, plans: FloatArray, support: Support, held: Held) -> FloatArray | None:
+def held_rows(game: PlanGame, held: Held) -> FloatArray:
+    """Equations ``rows @ plans = 0`` of frequencies that are held, float64 (H, S)."""
+    rows = np.zeros((len(held), game.form.n_sequences))
+    for row, (sequence, frequency) in zip(rows, held, strict=True):
+        row[sequence] = 1.0
+        row[game.above(sequence)] = -float(frequency)
+    return rows
+
+
+def solve_on(
+    game: PlanGame, plans: FloatArray, played: Marks, tied: Marks, held: Held
+) -> FloatArray | None:
     """Weights (S,) with all tied sequences equally good; they may be negative.
 
     None if Newton's method, with the shortest steps, leaves the neighborhood.
     """
-    x = np.where(support.played, plans, 0.0)
-    equations = Equations.of(game, x, support, held)
+    x = np.where(played, plans, 0.0)
+    equations = Equations(game, x, played, tied, held)
     if not len(equations.unknown):
         return x
     for _ in range(ITERATIONS):
@@ -309,26 +282,28 @@ def solve_on(game: PlanGame, plans: FloatArray, support: Support, held: Held) ->
     return x
 
 
-def _most_played(game: PlanGame, plans: FloatArray, support: Support) -> NDArray[np.int64]:
+def _most_played(game: PlanGame, plans: FloatArray, played: Marks) -> NDArray[np.int64]:
     """The sequence that others of its set are compared with, int64 (I,).
 
     Where none is played the first of the best.
     """
     form = game.form
-    weights = np.where(support.played, plans, -np.inf)
+    weights = np.where(played, plans, -np.inf)
     chosen = np.full(form.n_infosets, -1)
     for i in range(form.n_infosets):
         first, last = form.block_start[i], form.block_start[i + 1]
-        if support.played[first:last].any():
+        if played[first:last].any():
             chosen[i] = first + int(np.argmax(weights[first:last]))
     game.values(np.maximum(plans, 0.0), chosen)
     return chosen
 
 
-def _with_paths(game: PlanGame, plans: FloatArray, support: Support) -> Support:
+def _with_paths(
+    game: PlanGame, plans: FloatArray, played: Marks, tied: Marks
+) -> tuple[Marks, Marks]:
     """The support made consistent: what leads to a played sequence is played and leads on."""
     form, n = game.form, game.form.n_players
-    played, tied = support.played.copy(), support.tied.copy()
+    played, tied = played.copy(), tied.copy()
     played[:n] = True
     best = np.full(form.n_infosets, -1)
     game.values(plans, best)
@@ -338,18 +313,7 @@ def _with_paths(game: PlanGame, plans: FloatArray, support: Support) -> Support:
             played[block] = tied[block] = False
         elif not played[block].any():
             played[best[i]] = True
-    return Support(played, tied | played)
-
-
-def _slacks_where_played(game: PlanGame, plans: FloatArray, support: Support) -> FloatArray:
-    """Slacks (S,) against the sequences of the support; negative where another is better.
-
-    Only where the own plan leads; elsewhere 0.
-    """
-    slacks = game.slacks(plans, _most_played(game, plans, support))
-    unled = ~support.played[game.form.parent[game.infoset]]
-    slacks[game.form.n_players :][unled] = 0.0
-    return slacks
+    return played, tied | played
 
 
 # -- a linear program, which needs no support ------------------------------------------------------

@@ -55,21 +55,26 @@ def test_bounds_hold_whatever_is_played(spec: str) -> None:
     game = named(spec)
     form, rng = game.sequence_form, np.random.default_rng(0)
     compact = compact_games.CompactGame.of(form)
-    found = bounding.Bounds.of(compact, game.tree)
+    all_low, all_high = bounding.value_bounds(compact, game.tree)
     own = own_sequences(compact)[compact.n_players :]
     infoset = form.sequence_infoset[own]
     first = compact.start[:-1] - compact.n_players
+    formulated = program_of(game, "aggregated")
+    formulated.tighten(all_low, all_high)
+    program, (multipliers,) = formulated.program, [[i for m in formulated.multiplier for (i,) in m]]
+    infoset_low = np.array(program.lower)[multipliers]
+    infoset_high = np.array(program.upper)[multipliers]
     nearest = np.inf
     for behavior in itertools.chain.from_iterable(
         (random_profile(game.tree, rng), random_pure(game, rng)) for _ in range(100)
     ):
         worth, best = best_replies(form, plans_of(game, behavior))
-        low, high = found.low[compact.n_players :], found.high[compact.n_players :]
+        low, high = all_low[compact.n_players :], all_high[compact.n_players :]
         assert (low - 1e-12 <= worth[own]).all()
         assert (worth[own] <= high + 1e-12).all()
         multiplier = best[infoset[first]]
-        assert (found.infoset_low - 1e-12 <= multiplier).all()
-        assert (multiplier <= found.infoset_high + 1e-12).all()
+        assert (infoset_low - 1e-12 <= multiplier).all()
+        assert (multiplier <= infoset_high + 1e-12).all()
         nearest = min(nearest, (high - worth[own]).min(initial=np.inf))
     if len(own):
         assert nearest <= 1e-12  # some value is as large as its bound
@@ -82,8 +87,8 @@ def test_bounds_of_variables_keep_equilibria_and_leave_only_the_rest_open(
     game = eqbench.load_game("kuhn3_reduced")
     plans = equilibrium(game)
     compact = compact_games.CompactGame.of(game.sequence_form)
-    bounds = bounding.Bounds.of(compact, game.tree)
-    formulated = program_of(game, formulation, bounds=bounds)
+    formulated = program_of(game, formulation)
+    formulated.tighten(*bounding.value_bounds(compact, game.tree))
     program = formulated.program
     assert np.isfinite([program.lower, program.upper]).all()
     assert violation(program, point(formulated, formulation, plans)) <= 1e-9
@@ -106,12 +111,18 @@ def test_bounds_are_those_of_an_enemy_and_a_friend(*, forced: bool) -> None:
     builder.terminal((later, 0), [0, -1])
     builder.terminal((later, 1), [4, -5])
     game = Game("bounded", builder.tree())
-    found = bounding.Bounds.of(compact_games.CompactGame.of(game.sequence_form), game.tree)
+    low, high = bounding.value_bounds(compact_games.CompactGame.of(game.sequence_form), game.tree)
     # stop, go, low, high of P1; end, toss of P2: a sum over what follows, with 0 if others avoid it
-    assert found.low.tolist() == [0, 0, 0, -3, 0, 0, 0, -2.75]
-    assert found.high.tolist() == [0, 0, 2, 5, 0, 3, 1, 0.25]
-    assert found.infoset_low.tolist() == [0, 0, 0]
-    assert found.infoset_high.tolist() == [5, 3, 1]
+    assert low.tolist() == [0, 0, 0, -3, 0, 0, 0, -2.75]
+    assert high.tolist() == [0, 0, 2, 5, 0, 3, 1, 0.25]
+    formulated = program_of(game, "aggregated")
+    formulated.tighten(low, high)
+    program = formulated.program
+    multipliers = [index for variable in formulated.multiplier for (index,) in variable]
+    assert [program.lower[index] for index in multipliers] == [0, 0, 0]
+    assert [program.upper[index] for index in multipliers] == [5, 3, 1]
+    slacks = [index for variable in formulated.slack.values() for (index,) in variable]
+    assert [program.upper[index] for index in slacks] == [5, 8, 3, 3, 1, 3.75]
 
 
 # -- presolve --------------------------------------------------------------------------------------

@@ -156,7 +156,7 @@ def test_what_is_far_from_any_equilibrium_gives_none(monkeypatch: pytest.MonkeyP
 def test_rounding_that_only_looks_exact_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     game = minority_game()
     plan_game = plan_point.PlanGame(game)
-    exact = exact_slacks.ExactGame.of(game)
+    exact = exact_slacks.ExactGame(game)
     p = 2**0.5 - 1
     near = polishing.polish(game, np.append(np.ones(3), np.array([1 - p, p] * 3)))
     monkeypatch.setattr(rational, "READ", (1e-15,))
@@ -171,7 +171,7 @@ def test_rounding_that_only_looks_exact_is_refused(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("seed", range(3))
 def test_exact_check_agrees_with_the_verifier(spec: str, seed: int) -> None:
     game = eqbench.load_game(spec)
-    exact = exact_slacks.ExactGame.of(game)
+    exact = exact_slacks.ExactGame(game)
     rng = np.random.default_rng(seed)
     frequencies: list[Fraction] = []
     for actions in game.tree.infoset_actions:
@@ -187,7 +187,7 @@ def test_exact_check_agrees_with_the_verifier(spec: str, seed: int) -> None:
 
 def test_exact_check_sees_what_floats_do_not() -> None:
     game = eqbench.load_game("rock_paper_scissors")
-    exact = exact_slacks.ExactGame.of(game)
+    exact = exact_slacks.ExactGame(game)
     third, tiny = Fraction(1, 3), Fraction(1, 10**30)
     assert exact.is_equilibrium([third] * 6)
     for row in (
@@ -200,7 +200,7 @@ def test_exact_check_sees_what_floats_do_not() -> None:
 
 def test_exact_direct_values_are_those_of_the_kernels() -> None:
     game = eqbench.load_game("kuhn3")
-    exact = exact_slacks.ExactGame.of(game)
+    exact = exact_slacks.ExactGame(game)
     behavior = np.random.default_rng(0).dirichlet([1, 1], game.tree.n_infosets).ravel()
     weights = RealizationPlan.of(game.sequence_form, behavior).weights
     whole = np.array([int(Fraction(w) * 2**200) for w in weights], dtype=object)
@@ -214,11 +214,9 @@ def test_refinement_gives_square_roots_to_hundreds_of_bits() -> None:
     plan_game = plan_point.PlanGame(game)
     p = 2**0.5 - 1
     near = polishing.polish(game, np.append(np.ones(3), np.array([1 - p, p] * 3)))
-    support = newton.Support(near.weights > 0, near.weights > 0)
-    equations = newton.Equations.of(
-        plan_game, near.weights, support, newton.Held.nothing(plan_game)
-    )
-    exact = exact_slacks.ExactGame.of(game)
+    played = near.weights > 0
+    equations = newton.Equations(plan_game, near.weights, played, played, ())
+    exact = exact_slacks.ExactGame(game)
     weights = digits.refined(exact, equations, near.weights, 1e-9)
     root = Fraction(int(weights[4]), 2**digits.BITS) + 1
     assert abs(root**2 - 2) < Fraction(1, 2**450)
