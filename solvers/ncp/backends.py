@@ -108,9 +108,22 @@ class Gurobi:
 
     name = "gurobi"
 
-    def availability(self) -> Availability:
+    @staticmethod
+    @cache
+    def availability() -> Availability:
         """Whether gurobipy is installed and finds a license that is valid today."""
-        return start_gurobi()
+        try:
+            import gurobipy as gp
+        except ImportError:
+            return Availability(
+                "missing",
+                "gurobipy is not installed; pip install 'eqbench[gurobi]', or backend=scip",
+            )
+        try:
+            with gp.Env(params={"OutputFlag": 0}):
+                return Availability()
+        except gp.GurobiError as error:
+            return Availability("licence", f"Gurobi: {error}; backend=scip needs no license")
 
     def admits(self, size: Size) -> Availability:
         """Whether the license admits a program of this size."""
@@ -170,22 +183,6 @@ class Gurobi:
                     "work_units": float(model.Work),
                 },
             )
-
-
-@cache
-def start_gurobi() -> Availability:
-    """Whether Gurobi can be started in this process."""
-    try:
-        import gurobipy as gp
-    except ImportError:
-        return Availability(
-            "missing", "gurobipy is not installed; pip install 'eqbench[gurobi]', or backend=scip"
-        )
-    try:
-        with gp.Env(params={"OutputFlag": 0}):
-            return Availability()
-    except gp.GurobiError as error:
-        return Availability("licence", f"Gurobi: {error}; backend=scip needs no license")
 
 
 @cache

@@ -40,6 +40,11 @@ class ByProgram:
     feasibility: float
     gap: float = 0.0
 
+    def __post_init__(self) -> None:
+        # what both backends take
+        if not 1e-9 <= self.feasibility <= 1e-3:
+            raise SpecError(f"feasibility={self.feasibility}; choose a number from 1e-9 to 1e-3")
+
     def availability(self) -> Availability:
         """Whether a backend can run here."""
         return choose(self.backend)[1]
@@ -65,11 +70,6 @@ class ByProgram:
     def solve(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> Termination:
         """Hand over what the backend found, and what became of it."""
         return ProgramRun(self, game, monitor, rng).run(set_up(self, game))
-
-    def check_feasibility(self) -> None:
-        """Raise SpecError unless both backends take the tolerance."""
-        if not 1e-9 <= self.feasibility <= 1e-3:
-            raise SpecError(f"feasibility={self.feasibility}; choose a number from 1e-9 to 1e-3")
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class NCP(ByProgram):
     gap: float = 1e-4
 
     def __post_init__(self) -> None:
-        self.check_feasibility()
+        super().__post_init__()
         if not 0 <= self.gap < 1:
             raise SpecError(f"gap={self.gap}; choose a number from 0 to 1, for example 1e-4")
         if (self.sense == "none") != (self.of == ""):
@@ -154,9 +154,6 @@ class MIP(ByProgram):
     polish: bool = True
     exact: bool = False
     feasibility: float = 1e-4
-
-    def __post_init__(self) -> None:
-        self.check_feasibility()
 
 
 # -- what fits -------------------------------------------------------------------------------------

@@ -46,8 +46,7 @@ class Polished:
     ----------
     weights : float64 (S,)
     behavior : float64 (A,)
-        Where the own plan does not lead: a best action, or equal frequencies if the other
-        players do not lead there either.
+        See `PlanGame.behavior` for places where the own plan does not lead.
     regret : float
         In payoff units, measured by the game's payoff model.
     """

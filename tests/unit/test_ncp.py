@@ -108,10 +108,10 @@ def test_auto_chooses_the_formulation_by_game_and_objective(
 @pytest.fixture
 def uncached(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
     """For tests that change what is installed: forgets what was found out about Gurobi."""
-    backends.start_gurobi.cache_clear()
+    backends.Gurobi.availability.cache_clear()
     backends.is_restricted.cache_clear()
     yield monkeypatch
-    backends.start_gurobi.cache_clear()
+    backends.Gurobi.availability.cache_clear()
     backends.is_restricted.cache_clear()
 
 
