@@ -13,7 +13,7 @@ from eqbench.errors import SpecError, UsageError
 from eqbench.model.profile import BehaviorProfile
 from eqbench.solver import CHUNK_S, Monitor, Termination
 
-from ..ncp.polish.polish import warm_up_polish
+from ..polish.plans import warm_up_polish
 from .branch import BLOCK, Branch, turns
 from .polish import polished
 

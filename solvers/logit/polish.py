@@ -10,8 +10,8 @@ from eqbench.model.game import Game
 from eqbench.model.realization import RealizationPlan
 from eqbench.model.tree import FloatArray
 
-from ..ncp.polish.polish import polish as polish_plans
 from ..polish.frequencies import GainSystem, Polished, polish
+from ..polish.plans import polish as polish_plans
 
 # Actions of smaller log frequency are taken to be unplayed in the limit.
 UNPLAYED = -30.0

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 
@@ -16,24 +14,66 @@ from eqbench.model.sequence_form import SequenceForm
 from eqbench.model.tree import FloatArray
 from eqbench.solver import Availability, Candidate, Monitor, Termination
 
+from ..polish.plan_game import PlanGame
+from ..polish.plans import Polished, measured, polish, warm_up_polish
+from ..search import memory_refusal
 from ..sequence_lp import ROUNDING, payoff_sums
-from .backends.backend import Answer, Backend, Limits
-from .backends.choice import backends, choose
-from .backends.scip import Scip
-from .dominated import dominated_actions
-from .polish.point import PlanGame
-from .polish.polish import Polished, measured, polish, warm_up_polish
-from .programs.bounds import Bounds
-from .programs.compact import CompactGame
-from .programs.formulations import Formulated, Formulation, Target, formulate
-from .programs.mip import formulate_mip
-from .rational.rational import EQUILIBRIUM, REASON, exact_equilibrium
+from .backends import Answer, Gurobi, Limits, Scip, backends, choose
+from .formulations import Formulated, Formulation, Target, formulate
+from .presolve import CompactGame, dominated_actions, value_bounds
+from .rational import EQUILIBRIUM, REASON, exact_equilibrium
 
 BackendName = Literal["auto", "gurobi", "scip"]
 
 
+class ByProgram:
+    """What the solvers share; of the options of `ncp` those that `mip` does not have."""
+
+    formulation: Formulation | Literal["auto"] = "mip"
+    backend: BackendName
+    bounds: str = "off"
+    dominated: str = "keep"
+    polish: bool
+    exact: bool
+    sense: str = "none"
+    of: str = ""
+    feasibility: float
+    gap: float = 0.0
+
+    def __post_init__(self) -> None:
+        # what both backends take
+        if not 1e-9 <= self.feasibility <= 1e-3:
+            raise SpecError(f"feasibility={self.feasibility}; choose a number from 1e-9 to 1e-3")
+
+    def availability(self) -> Availability:
+        """Whether a backend can run here."""
+        return choose(self.backend)[1]
+
+    def supports(self, game: Game) -> bool | str:
+        """True, or the reason why the formulation or the objective does not fit the game."""
+        return refusal(self, game) or True
+
+    def availability_for(self, game: Game) -> Availability:
+        """Whether the license that is here admits the program of this game."""
+        here = set_up(self, game).available
+        if here.state != "licence_size":
+            return here
+        return replace(here, reason=here.reason + alternatives(self, game))
+
+    def prepare(self, game: Game) -> None:
+        """Import the backends that may be used and compile what polishes."""
+        for backend in backends(self.backend):
+            backend.availability()
+        if self.polish or self.exact:
+            warm_up_polish(game)
+
+    def solve(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> Termination:
+        """Hand over what the backend found, and what became of it."""
+        return ProgramRun(self, game, monitor, rng).run(set_up(self, game))
+
+
 @dataclass(frozen=True)
-class NCP:
+class NCP(ByProgram):
     """Equilibria by a program with bilinear constraints (Ganzfried 2025).
 
     The complementarity conditions of the sequence form become constraints of a nonconvex
@@ -74,7 +114,7 @@ class NCP:
     gap: float = 1e-4
 
     def __post_init__(self) -> None:
-        check_feasibility(self.feasibility)
+        super().__post_init__()
         if not 0 <= self.gap < 1:
             raise SpecError(f"gap={self.gap}; choose a number from 0 to 1, for example 1e-4")
         if (self.sense == "none") != (self.of == ""):
@@ -93,34 +133,9 @@ class NCP:
                 "leave it out, or sense and of"
             )
 
-    def availability(self) -> Availability:
-        """Whether a backend can run here."""
-        from .backends.choice import availability
-
-        return availability(self.backend)
-
-    def supports(self, game: Game) -> bool | str:
-        """True, or the reason why the formulation or the objective does not fit the game."""
-        return refusal(self, game) or True
-
-    def availability_for(self, game: Game) -> Availability:
-        """Whether the license that is here admits the program of this game."""
-        here = set_up(self, game).available
-        if here.state != "licence_size":
-            return here
-        return replace(here, reason=here.reason + alternatives(self, game))
-
-    def prepare(self, game: Game) -> None:
-        """Import the backend and compile what polishes."""
-        warm_up(self, game)
-
-    def solve(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> Termination:
-        """Hand over what the backend found, and what became of it."""
-        return Search(game, monitor, rng).run(set_up(self, game), self)
-
 
 @dataclass(frozen=True)
-class MIP:
+class MIP(ByProgram):
     """Mixed-integer program for games in strategic form (after Ganzfried 2024).
 
     The baseline of Ganzfried 2025, Table 1: a binary variable for each pure strategy says
@@ -140,235 +155,87 @@ class MIP:
     exact: bool = False
     feasibility: float = 1e-4
 
-    def __post_init__(self) -> None:
-        check_feasibility(self.feasibility)
 
-    def availability(self) -> Availability:
-        """Whether a backend can run here."""
-        from .backends.choice import availability
-
-        return availability(self.backend)
-
-    def supports(self, game: Game) -> bool | str:
-        """True for one-shot games, otherwise the reason why not."""
-        return refusal_of_mip(self, game) or True
-
-    def availability_for(self, game: Game) -> Availability:
-        """Whether the license that is here admits the program of this game."""
-        here = set_up_mip(self, game).available
-        if here.state != "licence_size":
-            return here
-        return replace(here, reason=here.reason + scip_instead())
-
-    def prepare(self, game: Game) -> None:
-        """Import the backend and compile what polishes."""
-        warm_up(self, game)
-
-    def solve(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> Termination:
-        """Hand over what the backend found, and what became of it."""
-        return Search(game, monitor, rng).run(set_up_mip(self, game), self)
-
-
-def check_feasibility(value: float) -> None:
-    """Raise SpecError unless both backends take this tolerance."""
-    if not 1e-9 <= value <= 1e-3:
-        raise SpecError(f"feasibility={value}; choose a number from 1e-9 to 1e-3")
-
-
-def find_target(options: NCP, game: Game) -> tuple[Target | None, str | None]:
-    """What `of` names, with a sequence of the game's own; or why there is no such thing."""
-    if options.sense == "none":
-        return None, None
-    tree, maximize = game.tree, options.sense == "max"
-    player, *place = options.of.split("|")
-    if player not in tree.players:
-        return None, f'of="{options.of}": {unknown("player", player, tree.players)}'
-    who = tree.players.index(player)
-    if not place:
-        return Target(who, None, maximize), None
-    own = {tree.infoset_labels[i]: i for i in tree.infosets_of(who)}
-    if place[0] not in own:
-        return None, f'of="{options.of}": {unknown("information set", place[0], own)}'
-    infoset = own[place[0]]
-    actions = tree.infoset_actions[infoset]
-    if place[1] not in actions:
-        return None, f'of="{options.of}": {unknown("action", place[1], actions)}'
-    if len(actions) == 1:
-        return None, f'of="{options.of}": this is the only action there, so its frequency is 1'
-    action = int(tree.action_start[infoset]) + list(actions).index(place[1])
-    return Target(who, action + tree.n_players, maximize), None
-
-
-def unknown(kind: str, name: str, labels: Iterable[str]) -> str:
-    """What to say about a label that the game does not have."""
-    return f"no {kind} {name!r}; {known_labels(name, labels)}"
-
-
-def compact_target(target: Target | None, compact: CompactGame) -> Target | None:
-    """The target with the sequence that stands for its own in the compact game."""
-    if target is None or target.sequence is None:
-        return target
-    return Target(target.player, int(compact.alias[target.sequence]), target.maximize)
-
+# -- what fits -------------------------------------------------------------------------------------
 
 # Terms of polynomials that are put together one by one; 10 s for building alone.
 MOST_TERMS = 1_000_000
 # Dense matrices over sequences that polishing has at a time, and the memory they may take.
 MATRICES, MOST_BYTES = 4, 2**30
-# Tolerances of backends are absolute. Payoff ranges between these are left as they are; others
-# become 5, where Gurobi solves Kuhn games that it does not solve at 1.
-SMALLEST_RANGE, LARGEST_RANGE, GOOD_RANGE = 0.1, 1000.0, 5.0
 
 
-@dataclass(frozen=True, eq=False)
-class SetUp:
-    """A program with what is to be said about it.
-
-    Attributes
-    ----------
-    formulated : Formulated
-    backend : Backend
-        The one that takes it, if `available` says so.
-    available : Availability
-    figures : what presolve did, and the sizes of the program
-    unit : payoff that is 1 in the program
-    target : what is optimized, None for nothing
-    """
-
-    formulated: Formulated
-    backend: Backend
-    available: Availability
-    figures: dict[str, Any]
-    unit: float
-    target: Target | None = None
-
-
-def refusal(options: NCP, game: Game) -> str | None:
-    """Why `ncp` with these options does not take the game, or None."""
-    unfit = _too_large(game.sequence_form) or _inexact(options, game)
+def refusal(options: ByProgram, game: Game) -> str | None:
+    """Why a solver with these options does not take the game, or None."""
+    form, formulation = game.sequence_form, options.formulation
+    if formulation == "mip" and not is_one_shot(form):
+        return (
+            "mip solves games in strategic form, where every player moves once without knowing "
+            f"anything; this game has {form.n_infosets:,} information sets (ncp takes any game)"
+        )
+    unfit = memory_refusal(
+        f"derivatives by {form.n_sequences:,} sequences, for polishing,",
+        8 * MATRICES * form.n_sequences**2,
+        MOST_BYTES,
+        "a smaller game (cfr_plus and its relatives take larger ones)",
+    )
     if unfit:
         return unfit
-    if options.formulation == "constant_sum" and constant_sum(game) is None:
-        lowest, highest = payoff_sums(game.sequence_form)
+    terms = len(form.columns) * form.n_players
+    if terms > MOST_TERMS:
+        return (
+            f"the program of this game would have about {terms:,} bilinear terms; at most "
+            f"{MOST_TERMS:,} are taken (cfr_plus and its relatives take larger games)"
+        )
+    if options.exact and not game.tree.exact:
+        return (
+            "exact=true needs payoffs and probabilities in fractions; those of this game are "
+            "floating-point numbers (leave exact out)"
+        )
+    if formulation == "constant_sum" and constant_sum(game) is None:
+        lowest, highest = payoff_sums(form)
         return (
             "formulation=constant_sum needs payoffs that sum to a constant; here the sum varies "
             f"from {lowest:.6g} to {highest:.6g} (formulation=elimination takes any game)"
         )
-    if options.formulation == "paper" and options.dominated == "remove":
+    if formulation == "paper" and options.dominated == "remove":
         return "formulation=paper is the model without presolve; use dominated=keep"
-    if options.formulation == "paper" and options.bounds == "on":
+    if formulation == "paper" and options.bounds == "on":
         return "formulation=paper is the model without presolve; use bounds=auto or off"
-    return find_target(options, game)[1]
+    try:
+        find_target(options, game)
+    except SpecError as error:
+        return f'of="{options.of}": {error}'
+    return None
 
 
-def refusal_of_mip(options: MIP, game: Game) -> str | None:
-    """Why `mip` does not take the game, or None."""
-    if not is_one_shot(game.sequence_form):
-        return (
-            "mip solves games in strategic form, where every player moves once without knowing "
-            "anything; this game has "
-            f"{game.sequence_form.n_infosets:,} information sets (ncp takes any game)"
-        )
-    return _too_large(game.sequence_form) or _inexact(options, game)
+def find_target(options: ByProgram, game: Game) -> Target | None:
+    """What `of` names, with a sequence of the game's own, None if there is no target.
 
-
-def set_up(options: NCP, game: Game) -> SetUp:
-    """The program of a game that `refusal` does not refuse, and the backend for it."""
-    formulation = chosen_formulation(options, game)
-    figures: dict[str, Any] = {"formulation": formulation}
-    removed = None
-    if options.dominated == "remove":
-        found = dominated_actions(game.tree)
-        removed = found.removed
-        figures |= {
-            "dominated_actions": np.array(action_labels(game.tree))[removed].tolist(),
-            "dominated_rounds": found.rounds,
-        }
-    # in strategic form the paper has no empty sequences, and so has the compact game
-    verbatim = formulation == "paper" and not is_one_shot(game.sequence_form)
-    form, unit = _in_units(game)
-    compact = CompactGame.verbatim(form) if verbatim else CompactGame.of(form, removed)
-    constant = constant_sum(game)
-    target = compact_target(find_target(options, game)[0], compact)
-    made = partial(
-        formulate,
-        compact,
-        formulation,
-        constant=None if constant is None else constant / unit,
-        target=target,
-    )
-    formulated = made()
-    size = formulated.program.size  # bounds do not change it
-    backend, available = choose(options.backend, size)
-    bounded = formulation != "paper" and _wants_bounds(options, game, backend)
-    if bounded:
-        formulated = made(bounds=Bounds.of(compact, game.tree, unit))
-    figures |= {"backend": backend.name, "bounds": bounded, **size._asdict()}
-    return SetUp(formulated, backend, available, figures, unit, target)
-
-
-def set_up_mip(options: MIP, game: Game) -> SetUp:
-    """The mixed-integer program of a game in strategic form, and the backend for it."""
-    form, unit = _in_units(game)
-    formulated = formulate_mip(CompactGame.of(form))
-    size = formulated.program.size
-    backend, available = choose(options.backend, size)
-    figures = {
-        "formulation": "mip",
-        "backend": backend.name,
-        **size._asdict(),
-        "binaries": int(formulated.program.binary.sum()),
-    }
-    return SetUp(formulated, backend, available, figures, unit)
-
-
-def chosen_formulation(options: NCP, game: Game) -> Formulation:
-    """The formulation that `auto` stands for, found by trial (docs/ncp.md)."""
-    if options.formulation != "auto":
-        return options.formulation
-    if options.sense == "none" and constant_sum(game) is not None:
-        return "constant_sum"
-    one_shot = is_one_shot(game.sequence_form)
-    return "aggregated" if one_shot and options.sense == "none" else "elimination"
-
-
-def alternatives(options: NCP, game: Game) -> str:
-    """What to do where a license does not admit a program: what is here and takes it."""
-    ways = []
-    for name in ("elimination", "aggregated", "constant_sum"):
-        other = replace(options, formulation=name)
-        if name != chosen_formulation(options, game) and refusal(other, game) is None:
-            made = set_up(other, game)
-            if made.available.state == "available":
-                ways.append(f"formulation={name} ({made.figures['columns']:,} variables)")
-    return scip_instead() + "".join(f"; another way: {way}" for way in ways)
-
-
-def scip_instead() -> str:
-    """SCIP as a way out, if it is here."""
-    here = Scip().availability().state == "available"
-    return "; another way: backend=scip" if here else ""
-
-
-def _wants_bounds(options: NCP, game: Game, backend: Backend) -> bool:
-    """Bounds help Gurobi on games in extensive form; without a target they hinder SCIP.
-
-    With one, Gurobi proves nothing about payoffs that it takes for unbounded.
+    Raises
+    ------
+    SpecError
+        If the game has no such thing, or a frequency is always 1.
     """
-    if options.bounds != "auto":
-        return options.bounds == "on"
-    if options.sense != "none":
-        return True
-    return backend.name == "gurobi" and not is_one_shot(game.sequence_form)
+    if options.sense == "none":
+        return None
+    tree, maximize = game.tree, options.sense == "max"
+    player, *place = options.of.split("|")
+    who = _position("player", player, tree.players)
+    if not place:
+        return Target(who, None, maximize)
+    own = tree.infosets_of(who)
+    labels = tree.infoset_labels[own.start : own.stop]
+    infoset = own[_position("information set", place[0], labels)]
+    action = _position("action", place[1], tree.infoset_actions[infoset])
+    if len(tree.infoset_actions[infoset]) == 1:
+        raise SpecError("this is the only action there, so its frequency is 1")
+    return Target(who, int(tree.action_start[infoset]) + action + tree.n_players, maximize)
 
 
-def _in_units(game: Game) -> tuple[SequenceForm, float]:
-    """The sequence form with payoffs that suit absolute tolerances, and what is 1 there."""
-    form, span = game.sequence_form, game.tree.payoff_range
-    if span == 0 or SMALLEST_RANGE <= span <= LARGEST_RANGE:
-        return form, 1.0
-    unit = span / GOOD_RANGE
-    return replace(form, base=form.payoffs / unit, slope=None, value=0.0), unit
+def _position(kind: str, name: str, labels: tuple[str, ...]) -> int:
+    if name not in labels:
+        raise SpecError(f"no {kind} {name!r}; {known_labels(name, labels)}")
+    return labels.index(name)
 
 
 def constant_sum(game: Game) -> float | None:
@@ -383,31 +250,116 @@ def is_one_shot(form: SequenceForm) -> bool:
     return len(np.unique(form.infoset_player)) == form.n_infosets
 
 
-def _inexact(options: NCP | MIP, game: Game) -> str | None:
-    if not options.exact or game.tree.exact:
-        return None
-    return (
-        "exact=true needs payoffs and probabilities in fractions; those of this game are "
-        "floating-point numbers (leave exact out)"
-    )
+# -- the program of a game -------------------------------------------------------------------------
+
+# Tolerances of backends are absolute. Payoff ranges between these are left as they are; others
+# become 5, where Gurobi solves Kuhn games that it does not solve at 1.
+SMALLEST_RANGE, LARGEST_RANGE, GOOD_RANGE = 0.1, 1000.0, 5.0
 
 
-def _too_large(form: SequenceForm) -> str | None:
-    terms = len(form.columns) * form.n_players
-    needed = 8 * MATRICES * form.n_sequences**2
-    if needed > MOST_BYTES:
-        return (
-            f"polishing needs about {needed / 2**30:,.1f} GiB for derivatives by "
-            f"{form.n_sequences:,} sequences; at most {MOST_BYTES / 2**30:g} GiB are taken "
-            "(cfr_plus and its relatives take larger games)"
-        )
-    if terms <= MOST_TERMS:
-        return None
-    return (
-        f"the program of this game would have about {terms:,} bilinear terms; at most "
-        f"{MOST_TERMS:,} are taken (cfr_plus and its relatives take larger games)"
-    )
+@dataclass(frozen=True, eq=False)
+class SetUp:
+    """A program with what is to be said about it.
 
+    Attributes
+    ----------
+    formulated : Formulated
+    backend
+        The one that takes it, if `available` says so.
+    available : Availability
+    figures : what presolve did, and the sizes of the program
+    unit : payoff that is 1 in the program
+    target : what is optimized, None for nothing
+    """
+
+    formulated: Formulated
+    backend: Gurobi | Scip
+    available: Availability
+    figures: dict[str, Any]
+    unit: float
+    target: Target | None
+
+
+def set_up(options: ByProgram, game: Game) -> SetUp:
+    """The program of a game that `refusal` does not refuse, and the backend for it."""
+    formulation = chosen_formulation(options, game)
+    figures: dict[str, Any] = {"formulation": formulation}
+    removed = None
+    if options.dominated == "remove":
+        rounds = dominated_actions(game.tree)
+        removed = rounds > 0
+        figures |= {
+            "dominated_actions": np.array(action_labels(game.tree))[removed].tolist(),
+            "dominated_rounds": int(rounds.max(initial=0)),
+        }
+    form, unit = _in_units(game)
+    # in strategic form the paper has no empty sequences, and so has the compact game
+    verbatim = formulation == "paper" and not is_one_shot(form)
+    compact = CompactGame.of(form, removed, verbatim=verbatim)
+    constant = constant_sum(game)
+    if constant is not None:
+        constant /= unit
+    target = find_target(options, game)
+    if target is not None and target.sequence is not None:
+        target = replace(target, sequence=int(compact.alias[target.sequence]))
+    formulated = formulate(compact, formulation, constant=constant, target=target)
+    size = formulated.program.size  # bounds do not change it
+    backend, available = choose(options.backend, size)
+    bounded = formulation != "paper" and _wants_bounds(options, game, backend.name)
+    if bounded:
+        formulated.tighten(*value_bounds(compact, game.tree, unit))
+    figures |= {"backend": backend.name, "bounds": bounded, **size._asdict()}
+    if formulation == "mip":
+        del figures["bounds"]
+        figures["binaries"] = sum(formulated.program.binary)
+    return SetUp(formulated, backend, available, figures, unit, target)
+
+
+def chosen_formulation(options: ByProgram, game: Game) -> Formulation:
+    """The formulation that `auto` stands for, found by trial (docs/ncp.md)."""
+    if options.formulation != "auto":
+        return options.formulation
+    if options.sense == "none" and constant_sum(game) is not None:
+        return "constant_sum"
+    one_shot = is_one_shot(game.sequence_form)
+    return "aggregated" if one_shot and options.sense == "none" else "elimination"
+
+
+def alternatives(options: ByProgram, game: Game) -> str:
+    """What to do where a license does not admit a program: what is here and takes it."""
+    ways = ["backend=scip"] if Scip().availability().state == "available" else []
+    if isinstance(options, NCP):
+        for name in ("elimination", "aggregated", "constant_sum"):
+            other = replace(options, formulation=name)
+            if name != chosen_formulation(options, game) and refusal(other, game) is None:
+                made = set_up(other, game)
+                if made.available.state == "available":
+                    ways.append(f"formulation={name} ({made.figures['columns']:,} variables)")
+    return "".join(f"; another way: {way}" for way in ways)
+
+
+def _wants_bounds(options: ByProgram, game: Game, backend: str) -> bool:
+    """Bounds help Gurobi on games in extensive form; without a target they hinder SCIP.
+
+    With one, Gurobi proves nothing about payoffs that it takes for unbounded.
+    """
+    if options.bounds != "auto":
+        return options.bounds == "on"
+    if options.sense != "none":
+        return True
+    return backend == "gurobi" and not is_one_shot(game.sequence_form)
+
+
+def _in_units(game: Game) -> tuple[SequenceForm, float]:
+    """The sequence form with payoffs that suit absolute tolerances, and what is 1 there."""
+    form, span = game.sequence_form, game.tree.payoff_range
+    if span == 0 or SMALLEST_RANGE <= span <= LARGEST_RANGE:
+        return form, 1.0
+    unit = span / GOOD_RANGE
+    return replace(form, base=form.payoffs / unit, slope=None, value=0.0), unit
+
+
+# -- a run -----------------------------------------------------------------------------------------
 
 # Share of the payoff range up to which a result counts as an equilibrium to be polished;
 # beyond, Newton's method would be another solver and the backend's mistake would be hidden.
@@ -416,37 +368,18 @@ POLISHABLE = 1e-3
 RESERVE_SHARE, LARGEST_RESERVE_S = 0.1, 2.0
 
 
-class Options(Protocol):
-    """What both solvers let their user choose about a run."""
-
-    @property
-    def backend(self) -> str: ...
-    @property
-    def polish(self) -> bool: ...
-    @property
-    def exact(self) -> bool: ...
-    @property
-    def feasibility(self) -> float: ...
-
-
-def warm_up(options: Options, game: Game) -> None:
-    """Import the backends that may be used and compile what polishing runs."""
-    for backend in backends(options.backend):
-        backend.availability()
-    if options.polish or options.exact:
-        warm_up_polish(game)
-
-
-class Search:
+class ProgramRun:
     """The run of one solver on one game."""
 
-    def __init__(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> None:
-        self._game, self._monitor, self._rng = game, monitor, rng
+    def __init__(
+        self, options: ByProgram, game: Game, monitor: Monitor, rng: np.random.Generator
+    ) -> None:
+        self._options, self._game, self._monitor, self._rng = options, game, monitor, rng
         self._plans = PlanGame(game)
 
-    def run(self, made: SetUp, options: Options) -> Termination:
+    def run(self, made: SetUp) -> Termination:
         """Solve, hand over and say how it ended."""
-        monitor, program = self._monitor, made.formulated.program
+        monitor, options, formulated = self._monitor, self._options, made.formulated
         monitor.record(**made.figures)
         if made.available.state != "available":
             return Termination("failed", made.available.reason)
@@ -457,102 +390,93 @@ class Search:
             threads=monitor.budget.threads,
             seed=int(self._rng.integers(2**31)),
             feasibility=options.feasibility,
-            gap=getattr(options, "gap", 0.0),
+            gap=options.gap,
             # Gurobi: on 100 seeds of kuhn3 and kuhn3_reduced each, 0.35 s at most instead of 5
             presolve=made.figures["formulation"] != "constant_sum",
         )
-        answer = made.backend.solve(
-            program, limits, lambda values: self._snapshot(made.formulated.weights(values))
-        )
-        if made.target is not None and made.target.sequence is None:
-            answer = answer.times(made.unit)
-        self._record(answer, made.target)
-        if answer.values is None:
-            return self._ending(answer, made)
-        self._hand_over(
-            made.formulated.weights(answer.values), options, self._allowed(made, options)
-        )
-        return self._ending(answer, made)
 
-    def _allowed(self, made: SetUp, options: Options) -> float:
+        def show(values: FloatArray) -> None:
+            """A snapshot of what the backend has found, in case that it is killed later."""
+            weights = formulated.weights(values)
+            monitor.snapshot(lambda: self._plans.behavior(self._plans.feasible(weights)))
+
+        answer = made.backend.solve(formulated.program, limits, show)
+        monitor.work = answer.figures.get("nodes", 0)
+        monitor.record(backend_status=answer.detail, **answer.figures)
+        bound_text = ""
+        if made.target is not None:
+            unit = made.unit if made.target.sequence is None else 1.0
+            bound_text = self._record_bound(answer, made.target, unit)
+        if answer.values is not None:
+            self._hand_over(formulated.weights(answer.values), self._allowed(made))
+        return self._ending(answer, bound_text)
+
+    def _record_bound(self, answer: Answer, target: Target, unit: float) -> str:
+        """Record the optimum and what was proved, times a unit; returns the same in words."""
+        best = None if answer.objective is None else answer.objective * unit
+        bound = None if answer.bound is None else answer.bound * unit
+        self._monitor.record(
+            sense="max" if target.maximize else "min",
+            objective=best,
+            bound=bound,
+            # as a share of the best point; None where that is 0
+            gap=abs(bound - best) / abs(best) if best and bound is not None else None,
+        )
+        if bound is None:
+            return "; no bound was proved"
+        sign, said = "<=" if target.maximize else ">=", "none" if best is None else f"{best:.9g}"
+        return f"; best {said}, proved to solver tolerance: all are {sign} {bound:.9g}"
+
+    def _allowed(self, made: SetUp) -> float:
         """The regret that the tolerance of constraints explains, in payoff units.
 
         A player's gain is the sum of x_s r_s, to which each constraint adds its error, times
         weights (1 at most) or values (about the payoff range at most). Of many constraints few
         are off by that much at a time, so no more than 100 tolerances are excused.
         """
-        size, scale = made.formulated.program.size, self._plans.scale
+        size = made.formulated.program.size
         errors = min(size.rows + size.quadratic_constraints, 100)
-        return errors * options.feasibility * max(made.unit, scale)
+        return errors * self._options.feasibility * max(made.unit, self._plans.scale)
 
-    def _snapshot(self, weights: FloatArray) -> None:
-        """Show a point that the backend has found, in case that it is killed later."""
-        self._monitor.snapshot(lambda: self._profile(weights))
-
-    def _profile(self, weights: FloatArray) -> FloatArray:
-        return self._plans.behavior(self._plans.feasible(weights))
-
-    def _record(self, answer: Answer, target: Target | None) -> None:
-        monitor = self._monitor
-        monitor.work = answer.figures.get("nodes", 0)
-        monitor.record(backend_status=answer.detail, **answer.figures)
-        if target is not None:
-            monitor.record(
-                sense="max" if target.maximize else "min",
-                objective=answer.objective,
-                bound=answer.bound,
-                gap=_gap(answer),
-            )
-
-    def _hand_over(self, weights: FloatArray, options: Options, allowed: float) -> None:
+    def _hand_over(self, weights: FloatArray, allowed: float) -> None:
         """The backend's own point, and what polishing made of it if that is better.
 
         Parameters
         ----------
         allowed : the regret up to which the backend's own point is what it says, in payoff units
         """
-        monitor, game = self._monitor, self._game
-        raw = measured(self._plans, self._plans.feasible(weights))
+        monitor = self._monitor
+        best = raw = measured(self._plans, self._plans.feasible(weights))
         monitor.record(raw_max_regret=raw.regret)
-        best = raw
-        if options.polish and raw.regret <= POLISHABLE * self._plans.scale:
-            best = polish(game, weights)
+        if self._options.polish and raw.regret <= POLISHABLE * self._plans.scale:
+            best = polish(self._game, weights)
         if best.regret < raw.regret:
             monitor.candidate(raw.behavior, "iterate")
             monitor.candidate(best.behavior, "equilibrium")
         else:
             monitor.candidate(raw.behavior, "equilibrium", claimed_regret=allowed)
-        if options.exact:
-            self._hand_over_exact(best)
+        if self._options.exact:
+            monitor.record(exact=self._hand_over_exact(best))
 
-    def _hand_over_exact(self, near: Polished) -> None:
-        monitor, tree = self._monitor, self._game.tree
+    def _hand_over_exact(self, near: Polished) -> str:
+        """An equilibrium in fractions near one, if there is one; returns what became of it."""
+        monitor = self._monitor
         if near.regret > EQUILIBRIUM * self._plans.scale:
-            monitor.record(exact=f"not tried, since the max regret here is {near.regret:.2g}")
-            return
+            return f"not tried, since the max regret here is {near.regret:.2g}"
         frequencies = exact_equilibrium(
             self._game, near.weights, stop=lambda: monitor.remaining_s <= 0, rng=self._rng
         )
         if frequencies is None:
-            late = monitor.remaining_s <= 0
-            monitor.record(exact="not found within the time limit" if late else REASON)
-            return
-        monitor.record(exact="found")
-        profile = BehaviorProfile.of_exact(tree, frequencies)
+            return "not found within the time limit" if monitor.remaining_s <= 0 else REASON
+        profile = BehaviorProfile.of_exact(self._game.tree, frequencies)
         monitor.candidate(Candidate(profile, "equilibrium", claimed_regret=0.0))
+        return "found"
 
-    def _spent(self, answer: Answer) -> str:
-        """The bound that was hit: nodes if there are as many, otherwise time."""
-        budget, nodes = self._monitor.budget, answer.figures.get("nodes", 0)
-        if budget.iterations is not None and nodes >= budget.iterations:
-            return f"{nodes:,} nodes"
-        return f"{budget.time_s:g} s"
-
-    def _ending(self, answer: Answer, made: SetUp) -> Termination:
+    def _ending(self, answer: Answer, bound_text: str) -> Termination:
         found = "" if answer.values is None else "; the best point so far is handed over"
         if answer.ending == "limit":
             limit = f"stopped after {self._spent(answer)} ({answer.detail}){found}"
-            return Termination("limit", limit + _bound_text(answer, made))
+            return Termination("limit", limit + bound_text)
         if answer.ending == "infeasible":
             return Termination(
                 "failed",
@@ -561,21 +485,11 @@ class Search:
             )
         if answer.ending == "failed" or answer.values is None:
             return Termination("failed", f"the backend ended with: {answer.detail}{found}")
-        return Termination("converged", answer.detail + _bound_text(answer, made))
+        return Termination("converged", answer.detail + bound_text)
 
-
-def _gap(answer: Answer) -> float | None:
-    """Distance between bound and best point, as a share of the latter; None where that is 0."""
-    if not answer.objective or answer.bound is None:
-        return None
-    return abs(answer.bound - answer.objective) / abs(answer.objective)
-
-
-def _bound_text(answer: Answer, made: SetUp) -> str:
-    if made.target is None:
-        return ""
-    if answer.bound is None:
-        return "; no bound was proved"
-    sign = "<=" if made.formulated.program.maximize else ">="
-    best = "none" if answer.objective is None else f"{answer.objective:.9g}"
-    return f"; best {best}, proved to solver tolerance: all are {sign} {answer.bound:.9g}"
+    def _spent(self, answer: Answer) -> str:
+        """The bound that was hit: nodes if there are as many, otherwise time."""
+        budget, nodes = self._monitor.budget, answer.figures.get("nodes", 0)
+        if budget.iterations is not None and nodes >= budget.iterations:
+            return f"{nodes:,} nodes"
+        return f"{budget.time_s:g} s"

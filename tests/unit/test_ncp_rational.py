@@ -18,12 +18,9 @@ from eqbench.model.profile import BehaviorProfile
 from eqbench.model.realization import RealizationPlan
 from eqbench.verification import verify, verify_exactly
 
-rational = importlib.import_module("eqbench.solvers.ncp.rational.rational")
-exact_slacks = importlib.import_module("eqbench.solvers.ncp.rational.exact_slacks")
-digits = importlib.import_module("eqbench.solvers.ncp.rational.digits")
-newton = importlib.import_module("eqbench.solvers.ncp.polish.newton")
-polishing = importlib.import_module("eqbench.solvers.ncp.polish.polish")
-plan_point = importlib.import_module("eqbench.solvers.ncp.polish.point")
+rational = importlib.import_module("eqbench.solvers.ncp.rational")
+polishing = importlib.import_module("eqbench.solvers.polish.plans")
+PlanGame = importlib.import_module("eqbench.solvers.polish.plan_game").PlanGame
 
 
 def near_equilibrium(game: Game, seed: int) -> np.ndarray:
@@ -31,6 +28,12 @@ def near_equilibrium(game: Game, seed: int) -> np.ndarray:
     budget = eqbench.Budget(iterations=5_000, target=1e-8)
     run = eqbench.solve(game, "pcfr_plus(start=random)", budget, seed=seed)
     return run.equilibria[0].profile.probabilities
+
+
+def exact_near(game: Game, behavior: np.ndarray, **options: object) -> tuple[Fraction, ...] | None:
+    """The rational equilibrium near a behavior profile (A,)."""
+    plans = RealizationPlan.of(game.sequence_form, behavior).weights
+    return rational.exact_equilibrium(game, plans, **options)
 
 
 def exact_regret(game: Game, frequencies: tuple[Fraction, ...]) -> Fraction:
@@ -59,16 +62,19 @@ def minority_game() -> Game:
     return Game("minority", builder.tree())
 
 
-@pytest.mark.parametrize("spec", ["kuhn3", "kuhn3_reduced", "kuhn2"])
+ROOT = 2**0.5 - 1
+IRRATIONAL = np.array([1 - ROOT, ROOT] * 3)
+
+
+@pytest.mark.parametrize("spec", ["kuhn3", "kuhn3_reduced", "kuhn2", "jordan"])
 @pytest.mark.parametrize("seed", range(4))
-def test_kuhn_poker_has_an_exact_equilibrium_near_each_end_of_learning(
-    spec: str, seed: int
-) -> None:
+def test_there_is_an_exact_equilibrium_near_each_end_of_learning(spec: str, seed: int) -> None:
     game = eqbench.load_game(spec)
     near = near_equilibrium(game, seed)
-    found = rational.exact_equilibrium(game, near)
+    found = exact_near(game, near)
     assert found is not None
     assert exact_regret(game, found) == 0
+    assert rational.ExactGame(game).is_equilibrium(found)
     # payoffs are those of the equilibrium nearby, not of any
     payoffs = verify(game.tree, BehaviorProfile.of(game.tree, near)).payoffs
     exact = BehaviorProfile.of_exact(game.tree, found)
@@ -85,37 +91,26 @@ def test_kuhn_poker_has_an_exact_equilibrium_near_each_end_of_learning(
 )
 def test_isolated_equilibria_of_classics_are_found(spec: str, expected: Fraction) -> None:
     game = eqbench.load_game(spec)
-    behavior = np.full(game.tree.n_actions, float(expected)) + 1e-7
-    assert rational.exact_equilibrium(game, behavior) == (expected,) * game.tree.n_actions
+    weights = np.append(np.ones(game.tree.n_players), np.full(game.tree.n_actions, expected + 1e-7))
+    found = rational.exact_equilibrium(game, weights)
+    assert found == (expected,) * game.tree.n_actions
 
 
 def test_seed_chooses_the_equilibrium_where_there_is_a_choice() -> None:
     """Kuhn 1950: alpha in [0, 1/3] is free, and all others follow from it."""
     game = eqbench.load_game("kuhn2")
-    near = known_sets(game)[0].member([Fraction(1, 7)])
-    found = [
-        rational.exact_equilibrium(game, near.probabilities, rng=np.random.default_rng(seed))
-        for seed in (0, 1, 2, 3, 0)
-    ]
+    near = known_sets(game)[0].member([Fraction(1, 7)]).probabilities
+    found = [exact_near(game, near, rng=np.random.default_rng(s)) for s in (0, 1, 2, 3, 0)]
     assert found[0] == found[-1]
     assert len(set(found)) > 1
-    for frequencies in found:
-        assert frequencies is not None
-        profile = BehaviorProfile.of_exact(game.tree, frequencies)
-        assert verify_exactly(game.tree, profile).max_regret == 0
-
-
-def test_realization_plans_are_as_good_as_behavior() -> None:
-    game = eqbench.load_game("shapley")
-    weights = np.append([1, 1], np.full(6, 1 / 3 + 1e-8))
-    assert rational.exact_equilibrium(game, weights) == (Fraction(1, 3),) * 6
+    assert [exact_regret(game, frequencies) for frequencies in found] == [0] * 5
 
 
 def test_large_denominators_are_read_from_many_digits() -> None:
     p, q = 1_234_577_123, 987_654_321
     game = bimatrix([[p, 0], [0, q]], [[0, q], [p, 0]])
     share = q / (p + q)
-    found = rational.exact_equilibrium(game, np.array([1 - share, share, share, 1 - share]))
+    found = exact_near(game, np.array([1 - share, share, share, 1 - share]))
     assert found is not None
     assert found[2] == Fraction(q, p + q)
     assert exact_regret(game, found) == 0
@@ -124,65 +119,87 @@ def test_large_denominators_are_read_from_many_digits() -> None:
 def test_denominators_beyond_those_of_floats_are_read() -> None:
     game = eqbench.load_game("random_tree(depth=5,actions=3,seed=2,zero_sum=true)")
     run = eqbench.solve(game, "sequence_lp", eqbench.Budget(time_s=600))
-    found = rational.exact_equilibrium(game, run.equilibria[0].profile.probabilities)
+    found = exact_near(game, run.equilibria[0].profile.probabilities)
     assert found is not None
     assert max(f.denominator for f in found) > 10**6
     assert exact_regret(game, found) == 0
 
 
+@pytest.mark.parametrize("name", odd_games())
+def test_odd_games_have_exact_equilibria(name: str) -> None:
+    game = odd_games()[name]
+    found = exact_near(game, BehaviorProfile.uniform(game.tree).probabilities)
+    assert found is not None
+    assert exact_regret(game, found) == 0
+
+
+# -- what has none ---------------------------------------------------------------------------------
+
+
 def test_irrational_equilibrium_gives_none() -> None:
     game = minority_game()
-    p = 2**0.5 - 1
-    behavior = np.array([1 - p, p] * 3) + 1e-7
-    made = polishing.polish(game, np.append(np.ones(3), behavior))
+    made = polishing.polish(game, np.append(np.ones(3), IRRATIONAL + 1e-7))
     assert made.regret <= 1e-15
-    np.testing.assert_allclose(made.behavior[1::2], p, atol=1e-15)
-    assert rational.exact_equilibrium(game, behavior) is None
-    assert "no rational equilibrium" in rational.REASON
+    np.testing.assert_allclose(made.behavior[1::2], ROOT, atol=1e-15)
+    assert exact_near(game, IRRATIONAL + 1e-7) is None
 
 
 def test_what_is_far_from_any_equilibrium_gives_none(monkeypatch: pytest.MonkeyPatch) -> None:
     game = eqbench.load_game("kuhn3")
-    uniform = BehaviorProfile.uniform(game.tree).probabilities
     monkeypatch.setattr(rational, "improve", polishing.measured)  # a polish that does not help
-    assert rational.exact_equilibrium(game, uniform) is None
+    assert exact_near(game, BehaviorProfile.uniform(game.tree).probabilities) is None
 
 
 def test_rounding_that_only_looks_exact_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     game = minority_game()
-    plan_game = plan_point.PlanGame(game)
-    exact = exact_slacks.ExactGame.of(game.tree)
-    p = 2**0.5 - 1
-    near = polishing.polish(game, np.append(np.ones(3), np.array([1 - p, p] * 3)))
+    near = polishing.polish(game, np.append(np.ones(3), IRRATIONAL))
     monkeypatch.setattr(rational, "READ", (1e-15,))
-    made = rational.simplest_between(Fraction(p) - Fraction(1e-15), Fraction(p) + Fraction(1e-15))
+    width = Fraction(1e-15)
+    made = rational.simplest_between(Fraction(ROOT) - width, Fraction(ROOT) + width)
     rounded = (1 - made, made) * 3
-    assert plan_game.measure.regrets(np.array([float(f) for f in rounded])).max() <= 1e-14
+    assert game.payoff_model().regrets(np.array(rounded, dtype=float)).max() <= 1e-14
     assert 0 < exact_regret(game, rounded) < 1e-14
-    assert rational.read_off(plan_game, exact, near) is None
+    assert rational.read_off(PlanGame(game), rational.ExactGame(game), near) is None
+
+
+def test_search_stops_when_it_is_told_to() -> None:
+    game = eqbench.load_game("kuhn(players=3,cards=5)")
+    result = eqbench.solve(game, "semismooth", eqbench.Budget(time_s=600))
+    asked: list[int] = []
+    near = result.equilibria[0].profile.probabilities
+    assert exact_near(game, near, stop=lambda: not asked.append(1)) is None
+    assert len(asked) == 1
+
+
+def test_games_in_floats_and_plans_of_another_shape_are_refused() -> None:
+    with pytest.raises(UsageError, match="floating-point numbers; exact equilibria need rational"):
+        rational.exact_equilibrium(eqbench.load_game("random(players=3,actions=3)"), np.ones(12))
+    with pytest.raises(UsageError, match="shape"):
+        rational.exact_equilibrium(eqbench.load_game("shapley"), np.ones(5))
+
+
+# -- the pieces ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("spec", ["kuhn3", "kuhn(players=2,cards=3,pot=5/2)", "jordan"])
-@pytest.mark.parametrize("seed", range(3))
-def test_exact_check_agrees_with_the_verifier(spec: str, seed: int) -> None:
+def test_exact_check_and_direct_values_agree_with_verifier_and_kernels(spec: str) -> None:
     game = eqbench.load_game(spec)
-    exact = exact_slacks.ExactGame.of(game.tree)
-    rng = np.random.default_rng(seed)
+    exact, rng = rational.ExactGame(game), np.random.default_rng(0)
     frequencies: list[Fraction] = []
     for actions in game.tree.infoset_actions:
         counts = [int(c) for c in rng.integers(1, 6, len(actions))]
         frequencies += [Fraction(c, sum(counts)) for c in counts]
     assert exact_regret(game, tuple(frequencies)) > 0
     assert not exact.is_equilibrium(frequencies)
-    found = rational.exact_equilibrium(game, near_equilibrium(game, seed))
-    assert found is not None
-    assert exact.is_equilibrium(found)
-    assert exact_regret(game, found) == 0
+    weights = RealizationPlan.of(game.sequence_form, np.array(frequencies, dtype=float)).weights
+    whole = np.array([int(Fraction(w) * 2**200) for w in weights], dtype=object)
+    values = exact.direct_values(whole) / (exact.factor * 2 ** (200 * (game.tree.n_players - 1)))
+    expected = PlanGame(game).model.direct_values(weights)
+    np.testing.assert_allclose(values.astype(float), expected, atol=1e-15)
 
 
 def test_exact_check_sees_what_floats_do_not() -> None:
-    game = eqbench.load_game("rock_paper_scissors")
-    exact = exact_slacks.ExactGame.of(game.tree)
+    exact = rational.ExactGame(eqbench.load_game("rock_paper_scissors"))
     third, tiny = Fraction(1, 3), Fraction(1, 10**30)
     assert exact.is_equilibrium([third] * 6)
     for row in (
@@ -191,31 +208,18 @@ def test_exact_check_sees_what_floats_do_not() -> None:
         [Fraction(2), Fraction(-1), Fraction(0)],
     ):
         assert not exact.is_equilibrium([*row, *[third] * 3])
-
-
-def test_exact_direct_values_are_those_of_the_kernels() -> None:
-    game = eqbench.load_game("kuhn3")
-    exact = exact_slacks.ExactGame.of(game.tree)
-    behavior = np.random.default_rng(0).dirichlet([1, 1], game.tree.n_infosets).ravel()
-    weights = RealizationPlan.of(game.sequence_form, behavior).weights
-    whole = np.array([int(Fraction(w) * 2**200) for w in weights], dtype=object)
-    values = exact.direct_values(whole) / (exact.factor * 2**400)
-    expected = plan_point.PlanGame(game).model.direct_values(weights)
-    np.testing.assert_allclose(values.astype(float), expected, atol=1e-15)
+    nothing_at_stake = rational.ExactGame(odd_games()["all payoffs zero"])
+    for first, second in ((Fraction(1, 2), Fraction(1)), (Fraction(2), Fraction(-1))):
+        assert not nothing_at_stake.is_equilibrium([first, second, *[third] * 3])
 
 
 def test_refinement_gives_square_roots_to_hundreds_of_bits() -> None:
     game = minority_game()
-    plan_game = plan_point.PlanGame(game)
-    p = 2**0.5 - 1
-    near = polishing.polish(game, np.append(np.ones(3), np.array([1 - p, p] * 3)))
-    support = newton.Support(near.weights > 0, near.weights > 0)
-    equations = newton.Equations.of(
-        plan_game, near.weights, support, newton.Held.nothing(plan_game)
-    )
-    exact = exact_slacks.ExactGame.of(game.tree)
-    weights = digits.refined(exact, equations, near.weights, 1e-9)
-    root = Fraction(int(weights[4]), 2**digits.BITS) + 1
+    near = polishing.polish(game, np.append(np.ones(3), IRRATIONAL))
+    played = near.weights > 0
+    equations = polishing.Equations(PlanGame(game), near.weights, played, played, ())
+    weights = rational.refined(rational.ExactGame(game), equations, near.weights, 1e-9)
+    root = Fraction(int(weights[4]), 2**rational.BITS) + 1
     assert abs(root**2 - 2) < Fraction(1, 2**450)
 
 
@@ -229,24 +233,3 @@ def test_simplest_fraction_has_the_smallest_denominator() -> None:
         assert first <= found <= last
         for q in range(1, found.denominator):
             assert (first * q).__ceil__() > last * q
-
-
-@pytest.mark.parametrize("name", odd_games())
-def test_odd_games_have_exact_equilibria(name: str) -> None:
-    game = odd_games()[name]
-    uniform = BehaviorProfile.uniform(game.tree).probabilities
-    found = rational.exact_equilibrium(game, uniform)
-    assert found is not None
-    assert exact_regret(game, found) == 0
-
-
-def test_games_in_floats_are_refused() -> None:
-    game = eqbench.load_game("random(players=3,actions=3)")
-    uniform = BehaviorProfile.uniform(game.tree).probabilities
-    with pytest.raises(UsageError, match="floating-point numbers; exact equilibria need rational"):
-        rational.exact_equilibrium(game, uniform)
-
-
-def test_profiles_of_another_shape_are_refused() -> None:
-    with pytest.raises(UsageError, match="shape"):
-        rational.exact_equilibrium(eqbench.load_game("shapley"), np.ones(5))

@@ -10,9 +10,6 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-
-from eqbench.model.tree import FloatArray
 
 Sense = Literal["<=", "=", ">="]
 Monomial = tuple[int, ...]
@@ -33,11 +30,19 @@ class Polynomial(dict[Monomial, float]):
     def degree(self) -> int:
         return max((len(monomial) for monomial in self), default=0)
 
+    def terms(self, degree: int) -> list[tuple[Monomial, float]]:
+        """Monomials of a degree with their coefficients."""
+        return [(m, c) for m, c in self.items() if len(m) == degree]
+
     def add(self, other: Mapping[Monomial, float], scale: float = 1.0) -> Polynomial:
         """Add a multiple of another one, in place."""
         for monomial, coefficient in other.items():
             self[monomial] = self.get(monomial, 0.0) + scale * coefficient
         return self
+
+    def plus(self, constant: float) -> Polynomial:
+        """Add a number, in place."""
+        return self.add({(): constant})
 
     def times(self, other: Mapping[Monomial, float]) -> Polynomial:
         """The product, which must not have terms of three variables."""
@@ -51,6 +56,14 @@ class Polynomial(dict[Monomial, float]):
         return result
 
 
+def total(polynomials: Iterable[Polynomial]) -> Polynomial:
+    """The sum."""
+    result = Polynomial()
+    for polynomial in polynomials:
+        result.add(polynomial)
+    return result
+
+
 class Constraint(NamedTuple):
     """``polynomial sense 0``."""
 
@@ -59,7 +72,7 @@ class Constraint(NamedTuple):
 
 
 class Size(NamedTuple):
-    """What licences and papers count, before any presolve of a backend."""
+    """What licenses and papers count, before any presolve of a backend."""
 
     rows: int
     columns: int
@@ -68,55 +81,30 @@ class Size(NamedTuple):
     bilinear_terms: int
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Program:
     """Find values of the variables, or the best ones, that satisfy all constraints.
 
     Attributes
     ----------
-    lower, upper : float64 (V,)
+    lower, upper : lists of V floats
         Bounds; infinite ones are allowed.
-    binary : bool (V,)
-    linear : tuple of R constraints of degree one
-    quadratic : tuple of Q constraints
+    binary : list of V bools
+    linear : list of R constraints of degree one
+    quadratic : list of Q constraints
         A formulation may count a linear one here, as its author does.
     objective : Polynomial or None
         Linear; None for feasibility.
     maximize : bool
     """
 
-    lower: FloatArray
-    upper: FloatArray
-    binary: NDArray[np.bool_]
-    linear: tuple[Constraint, ...]
-    quadratic: tuple[Constraint, ...]
-    objective: Polynomial | None = None
-    maximize: bool = False
-
-    @property
-    def size(self) -> Size:
-        return Size(
-            rows=len(self.linear),
-            columns=len(self.lower),
-            nonzeros=sum(_terms(row.polynomial, 1) for row in self.linear),
-            quadratic_constraints=len(self.quadratic),
-            bilinear_terms=sum(_terms(row.polynomial, 2) for row in self.quadratic),
-        )
-
-
-def _terms(polynomial: Polynomial, degree: int) -> int:
-    return sum(len(monomial) == degree and c != 0 for monomial, c in polynomial.items())
-
-
-@dataclass
-class ProgramBuilder:
-    """Collects variables and constraints."""
-
     lower: list[float] = field(default_factory=list)
     upper: list[float] = field(default_factory=list)
     binary: list[bool] = field(default_factory=list)
     linear: list[Constraint] = field(default_factory=list)
     quadratic: list[Constraint] = field(default_factory=list)
+    objective: Polynomial | None = None
+    maximize: bool = False
 
     def variable(
         self, lower: float = -np.inf, upper: float = np.inf, *, binary: bool = False
@@ -127,6 +115,11 @@ class ProgramBuilder:
         self.binary.append(binary)
         return Polynomial.variable(len(self.lower) - 1)
 
+    def bound(self, variable: Polynomial, lower: float, upper: float) -> None:
+        """Set the bounds of a variable."""
+        ((index,),) = variable
+        self.lower[index], self.upper[index] = lower, upper
+
     def require(
         self, polynomial: Polynomial, sense: Sense = "=", *, count_as_quadratic: bool = False
     ) -> None:
@@ -135,22 +128,12 @@ class ProgramBuilder:
         quadratic = count_as_quadratic or kept.degree > 1
         (self.quadratic if quadratic else self.linear).append(Constraint(kept, sense))
 
-    def program(self, objective: Polynomial | None = None, *, maximize: bool = False) -> Program:
-        """All of it."""
-        return Program(
-            np.array(self.lower),
-            np.array(self.upper),
-            np.array(self.binary, dtype=bool),
-            tuple(self.linear),
-            tuple(self.quadratic),
-            objective,
-            maximize,
+    @property
+    def size(self) -> Size:
+        return Size(
+            rows=len(self.linear),
+            columns=len(self.lower),
+            nonzeros=sum(len(row.polynomial.terms(1)) for row in self.linear),
+            quadratic_constraints=len(self.quadratic),
+            bilinear_terms=sum(len(row.polynomial.terms(2)) for row in self.quadratic),
         )
-
-
-def total(polynomials: Iterable[Polynomial]) -> Polynomial:
-    """The sum."""
-    result = Polynomial()
-    for polynomial in polynomials:
-        result.add(polynomial)
-    return result

@@ -1,1 +1,0 @@
-"""Gurobi and SCIP behind one interface."""

@@ -1,0 +1,309 @@
+"""Nash equilibrium as a program with bilinear constraints, in five forms.
+
+Symbols: for each sequence s of player i, x_s is its weight in the realization plan, V_s the sum
+over the columns that end in s of payoff to i times the others' weights, and r_s >= 0 its slack;
+for each information set I, lambda_I is its multiplier. With J ranging over the information sets
+that s leads to, the conditions of Ganzfried 2025, section 2, are
+
+    lambda_I(s) - V_s - sum_J lambda_J - r_s = 0,   E x = e,   x_s r_s = 0,   x, r >= 0.
+
+`paper` is that, word for word, with the empty sequences as variables (in strategic form, where the
+paper has none, without them). The others work on the compact game, where the multiplier of an
+empty sequence is no variable but ``V_0 + sum_J lambda_J``, the best-response value of the player:
+
+- `elimination` writes one sequence of each information set as what the others leave;
+- `aggregated` asks for complementarity in the sum over the sequences of each player only;
+- `constant_sum` has neither slacks nor complementarity. Where payoffs sum to a constant C, the
+  best-response values sum to C or more, and to C only in equilibrium; so it asks for
+  ``lambda_I(s) >= V_s + sum_J lambda_J`` and for ``sum_i lambda_0(i) <= C``;
+- `mip`, for games in strategic form, has a binary b_s for each pure strategy, which says whether
+  it has no probability or no regret (Sandholm, Gilpin and Conitzer 2005, formulation 1; Ganzfried
+  2024 for more than two players): ``x_s <= 1 - b_s`` and ``r_s <= U_i b_s``, where U_i is the
+  range of payoffs of player i, each expected over chance.
+
+In constant-sum games the first two take ``sum_i lambda_0(i) <= C`` as a cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from eqbench.model.tree import FloatArray
+
+from .presolve import CompactGame
+from .program import Polynomial, Program, total
+
+Formulation = Literal["paper", "elimination", "aggregated", "constant_sum", "mip"]
+
+
+@dataclass(frozen=True)
+class Target:
+    """What to optimize over all equilibria.
+
+    Attributes
+    ----------
+    player : whose payoff, or whose frequency
+    sequence : the sequence that ends in the action, None for the payoff
+    maximize : largest or smallest value
+    """
+
+    player: int
+    sequence: int | None
+    maximize: bool
+
+
+def formulate(
+    game: CompactGame,
+    formulation: Formulation,
+    *,
+    constant: float | None = None,
+    target: Target | None = None,
+) -> Formulated:
+    """The program of a game.
+
+    Parameters
+    ----------
+    constant : what payoffs sum to, None if that varies; `constant_sum` needs it
+    target : None for any equilibrium; its sequence is one of the compact game
+    """
+    made = Formulated(game)
+    made.add_plans(eliminate=formulation == "elimination")
+    made.add_multipliers()
+    if formulation == "constant_sum":
+        made.add_best_response_values()
+    elif formulation == "mip":
+        made.add_binaries()
+    else:
+        made.add_complementarity(aggregated=formulation == "aggregated")
+    if constant is not None and formulation not in ("paper", "mip"):
+        best = total(made.value_of(player) for player in range(game.n_players))
+        made.program.require(best.plus(-constant), "<=")
+    if target is not None:
+        made.program.objective = made.objective(target)
+        made.program.maximize = target.maximize
+    return made
+
+
+class Formulated:
+    """A program, with x, V and lambda of the compact game as polynomials.
+
+    Attributes
+    ----------
+    program : Program
+    game : CompactGame
+    weight, value : lists of s polynomials
+        x, of degree one at most, and V of each sequence.
+    multiplier : list of i polynomials
+        lambda of each information set.
+    slack : dict of polynomials
+        r by sequence, where the formulation has any.
+    """
+
+    def __init__(self, game: CompactGame) -> None:
+        self.game, self.program = game, Program()
+        self.weight: list[Polynomial] = []
+        self.slack: dict[int, Polynomial] = {}
+        self.below: list[list[int]] = [[] for _ in range(game.n_sequences)]
+        self.infoset_of = np.full(game.n_sequences, -1)
+        for infoset, above in enumerate(game.parent):
+            self.below[above].append(infoset)
+            self.infoset_of[game.sequences(infoset)] = infoset
+
+    def weights(self, values: FloatArray) -> FloatArray:
+        """Weights of the game's own sequences, float64 (S,), from variables (V,)."""
+        found = [
+            sum(c * values[m[0]] if m else c for m, c in polynomial.items())
+            for polynomial in self.weight
+        ]
+        return self.game.weights(np.array(found))
+
+    def add_plans(self, *, eliminate: bool) -> None:
+        """Variables x >= 0 with E x = e; then all V."""
+        game, program = self.game, self.program
+        for _ in range(game.n_players):
+            root = Polynomial.constant(1.0)
+            if game.rooted:
+                root = program.variable(0.0)
+                program.require(Polynomial(root).plus(-1.0))
+            self.weight.append(root)
+        for infoset in range(game.n_infosets):
+            block = game.sequences(infoset)
+            rest = Polynomial(self.weight[game.parent[infoset]])
+            for _ in block[:-1] if eliminate else block:
+                self.weight.append(program.variable(0.0, np.inf if game.rooted else 1.0))
+                rest.add(self.weight[-1], -1.0)
+            if eliminate:
+                self.weight.append(rest)
+            program.require(rest, ">=" if eliminate else "=")
+        products = Products(program, self.weight, game.n_players)
+        self.value = [Polynomial() for _ in range(game.n_sequences)]
+        for column, payoffs in zip(game.columns.tolist(), game.payoffs.tolist(), strict=True):
+            for player, payoff in enumerate(payoffs):
+                if payoff:
+                    others = products.of_others(column, player)
+                    self.value[column[player]].add(others, payoff)
+
+    def add_multipliers(self) -> None:
+        """Variables lambda, also those of empty sequences if these are variables."""
+        if self.game.rooted:
+            self.root = [self.program.variable() for _ in range(self.game.n_players)]
+        self.multiplier = [self.program.variable() for _ in range(self.game.n_infosets)]
+
+    def value_of(self, player: int) -> Polynomial:
+        """Best-response value of a player: the multiplier of the empty sequence."""
+        return self.root[player] if self.game.rooted else self._continued(player)
+
+    def _continued(self, sequence: int) -> Polynomial:
+        """V of a sequence and the multipliers of what it leads to."""
+        later = total(self.multiplier[infoset] for infoset in self.below[sequence])
+        return later.add(self.value[sequence])
+
+    def _gap(self, sequence: int) -> Polynomial:
+        """How much less a sequence is worth than the best at its information set."""
+        infoset = self.infoset_of[sequence]
+        best = self.root[sequence] if infoset < 0 else self.multiplier[infoset]
+        return Polynomial(best).add(self._continued(sequence), -1.0)
+
+    def add_best_response_values(self) -> None:
+        """Multipliers at least as large as the values of sequences."""
+        for sequence in range(self.game.n_players, self.game.n_sequences):
+            self.program.require(self._gap(sequence), ">=")
+
+    def _add_slacks(self) -> None:
+        """Variables r, with the equations that define them."""
+        game = self.game
+        for sequence in range(0 if game.rooted else game.n_players, game.n_sequences):
+            self.slack[sequence] = self.program.variable(0.0)
+        for sequence, variable in self.slack.items():
+            gap = self._gap(sequence).add(variable, -1.0)
+            self.program.require(gap, count_as_quadratic=game.rooted)
+
+    def add_complementarity(self, *, aggregated: bool) -> None:
+        """Slacks r, and x r = 0 for each sequence or for all of a player together."""
+        self._add_slacks()
+        of_player: list[list[Polynomial]] = [[] for _ in range(self.game.n_players)]
+        for sequence, variable in self.slack.items():
+            product = self.weight[sequence].times(variable)
+            of_player[self._owner(sequence)].append(product)
+            if not aggregated:
+                self.program.require(product)
+        if aggregated:
+            for products in of_player:
+                self.program.require(total(products), "<=")
+
+    def add_binaries(self) -> None:
+        """Slacks r, and binaries so that each strategy has no probability or no regret."""
+        self._add_slacks()
+        form = self.game.form
+        # columns that chance leads to together add up, so the range is that of payoffs without it
+        possible = form.chance > 0
+        span = np.ptp(form.payoffs[possible] / form.chance[possible, None], axis=0)
+        for sequence, regret in self.slack.items():
+            idle = self.program.variable(0.0, 1.0, binary=True)
+            probability = Polynomial(self.weight[sequence]).add(idle)
+            self.program.require(probability.plus(-1.0), "<=")
+            most = float(span[self._owner(sequence)])
+            self.program.require(Polynomial(regret).add(idle, -most), "<=")
+
+    def tighten(self, low: FloatArray, high: FloatArray) -> None:
+        """Bound lambda and r by bounds of what sequences (s,) are worth to their owner."""
+        for infoset, multiplier in enumerate(self.multiplier):
+            block = self.game.sequences(infoset)
+            most = float(high[block].max())
+            self.program.bound(multiplier, float(low[block].max()), most)
+            for sequence in self.slack.keys() & block:
+                self.program.bound(self.slack[sequence], 0.0, most - float(low[sequence]))
+
+    def _owner(self, sequence: int) -> int:
+        return int(self.game.form.sequence_player[self.game.origin[sequence]])
+
+    def objective(self, target: Target) -> Polynomial:
+        """The payoff of a player in equilibrium, or the frequency of an action, as a variable.
+
+        A frequency is the share in the weight of the sequence that leads there. Where that is
+        0 any share solves the equation.
+        """
+        if target.sequence is None:
+            value = self.value_of(target.player)
+            if value.degree <= 1:
+                return value
+            payoff = self.program.variable()
+            self.program.require(Polynomial(payoff).add(value, -1.0))
+            return payoff
+        own = self.weight[target.sequence]
+        above = self.weight[self.game.parent[self.infoset_of[target.sequence]]]
+        if above.degree == 0:
+            return own
+        share = self.program.variable(0.0, 1.0)
+        self.program.require(share.times(above).add(own, -1.0))
+        return share
+
+
+class Products:
+    """Products of the other players' weights, of degree two at most.
+
+    The players are the leaves of a balanced binary tree. What is played inside a subtree, and
+    outside of it, are products of two such quantities; where one is multiplied once more it
+    becomes a variable of its own. With four players these are the variables ``w_12 = x_1 x_2``
+    and ``w_34 = x_3 x_4`` of Ganzfried 2025, section 2; with two and three there are none.
+
+    Parameters
+    ----------
+    program : takes the new variables and their definitions
+    weights : weight of each sequence, of degree one at most
+    n_players : N
+    """
+
+    def __init__(self, program: Program, weights: Sequence[Polynomial], n_players: int) -> None:
+        self._program, self._weights = program, weights
+        self._players = tuple(range(n_players))
+        self._known: dict[tuple[int | None, ...], Polynomial] = {}
+
+    def of_others(self, column: Sequence[int], player: int) -> Polynomial:
+        """Product of the weights of a column, sequences (N,), without those of a player."""
+        inside, factors = self._players, [Polynomial.constant(1.0)]
+        while len(inside) > 1:
+            left, right = _halves(inside)
+            sibling, nearer = (right, left) if player in left else (left, right)
+            if inside == self._players:
+                factors = self._inside(sibling, column)
+            else:
+                outside = tuple(p for p in self._players if p not in inside)
+                factors = [
+                    self._single(outside, factors, column),
+                    self._single(sibling, self._inside(sibling, column), column),
+                ]
+            inside = nearer
+        return factors[0] if len(factors) == 1 else factors[0].times(factors[1])
+
+    def _inside(self, players: tuple[int, ...], column: Sequence[int]) -> list[Polynomial]:
+        """One or two factors, the product of the weights of some players."""
+        if len(players) == 1:
+            return [self._weights[column[players[0]]]]
+        halves = _halves(players)
+        return [self._single(half, self._inside(half, column), column) for half in halves]
+
+    def _single(
+        self, players: tuple[int, ...], factors: list[Polynomial], column: Sequence[int]
+    ) -> Polynomial:
+        """The product of factors, the weights of some players, as one of degree one."""
+        if len(factors) == 1:
+            return factors[0]
+        product = factors[0].times(factors[1])
+        if product.degree <= 1:  # an empty sequence weighs 1
+            return product
+        key = tuple(column[p] if p in players else None for p in self._players)
+        if key not in self._known:
+            variable = self._program.variable(0.0, 1.0)
+            self._program.require(Polynomial(variable).add(product, -1.0))
+            self._known[key] = variable
+        return self._known[key]
+
+
+def _halves(players: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    half = len(players) // 2
+    return players[:half], players[half:]

@@ -1,1 +1,0 @@
-"""From plans near an equilibrium to the equilibrium, to rounding."""

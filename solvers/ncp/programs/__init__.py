@@ -1,1 +1,0 @@
-"""Nash equilibrium as programs with bilinear constraints; no backend is known here."""

@@ -1,1 +1,0 @@
-"""Equilibria in rationals, with regret exactly 0."""

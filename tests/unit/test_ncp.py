@@ -1,0 +1,428 @@
+"""The solvers `ncp` and `mip`: options, backends that are missing or wrong, what is handed over.
+
+Gurobi's size-limited license and SCIP are enough: both come with their wheels.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from solver_cases import with_payoffs
+
+import eqbench
+from eqbench.solver import Availability, availability_for
+
+ncp = importlib.import_module("eqbench.solvers.ncp.ncp")
+backends = importlib.import_module("eqbench.solvers.ncp.backends")
+
+BACKENDS = ("gurobi", "scip")
+
+
+def solve(game: Any, solver: str, seed: int = 0, **budget: Any) -> Any:
+    return eqbench.solve(game, solver, eqbench.Budget(**{"time_s": 600} | budget), seed=seed)
+
+
+# -- options ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+@pytest.mark.parametrize("feasibility", ["1e-9", "1e-3"])
+def test_both_backends_take_tolerances_at_the_ends_of_the_range(
+    name: str, feasibility: str
+) -> None:
+    assert solve("kuhn2", f"ncp(backend={name},feasibility={feasibility})").status == "ok"
+
+
+@pytest.mark.parametrize(
+    ("solver", "game", "message"),
+    [
+        ("ncp(formulation=constant_sum)", "shapley", "sum varies from 0 to 1 .*elimination"),
+        ("ncp(formulation=paper,dominated=remove)", "kuhn3", "use dominated=keep"),
+        ("ncp(formulation=paper,bounds=on)", "kuhn3", "use bounds=auto or off"),
+        ("mip", "kuhn2", "strategic form.* this game has 12 information sets .*ncp takes any game"),
+        ("ncp(exact=true)", "random(players=3,actions=2)", "needs payoffs .* in fractions"),
+        ("mip(exact=true)", "random(players=3,actions=2)", "needs payoffs .* in fractions"),
+        ('ncp(sense=max,of="P4")', "kuhn3", "no player 'P4'; did you mean P"),
+        ('ncp(sense=max,of="P1|4:KB|bet")', "kuhn3", "no information set '4:KB'; .*'4:KKB'"),
+        ('ncp(sense=max,of="P1|4:|raise")', "kuhn3", "no action 'raise'; .*'bet'"),
+        ('ncp(sense=max,of="P1|1:KKB|fold")', "kuhn3_reduced", "the only action there"),
+    ],
+)
+def test_what_does_not_fit_the_game_is_unsupported_with_the_reason(
+    solver: str, game: str, message: str
+) -> None:
+    result = solve(game, solver)
+    assert result.status == "unsupported"
+    assert re.search(message, result.reason)
+
+
+@pytest.mark.parametrize(
+    ("solver", "game", "limit", "most", "words"),
+    [
+        ("ncp", "kuhn2", "MOST_TERMS", 10, "bilinear terms; at most 10 are taken"),
+        ("mip", "shapley", "MOST_TERMS", 10, "bilinear terms; at most 10 are taken"),
+        ("ncp", "kuhn3", "MOST_BYTES", 2**18, "99 sequences"),
+    ],
+)
+def test_games_beyond_a_limit_are_unsupported(
+    monkeypatch: pytest.MonkeyPatch, solver: str, game: str, limit: str, most: int, words: str
+) -> None:
+    monkeypatch.setattr(ncp, limit, most)
+    result = solve(game, solver)
+    assert result.status == "unsupported"
+    assert words in result.reason
+
+
+@pytest.mark.parametrize(
+    ("solver", "game", "expected"),
+    [
+        ("ncp", "kuhn3", "constant_sum"),
+        ("ncp", "jordan", "aggregated"),
+        ("ncp", "random_tree(players=3,depth=3,actions=2)", "elimination"),
+        ('ncp(sense=max,of="P1")', "kuhn3", "elimination"),
+        ('ncp(sense=max,of="P1")', "jordan", "elimination"),
+        ("ncp(formulation=paper)", "kuhn3", "paper"),
+        ('ncp(sense=min,of="P3|3:KB|call")', "kuhn3", "elimination"),
+        ("mip", "shapley", "mip"),
+    ],
+)
+def test_auto_chooses_the_formulation_by_game_and_objective(
+    solver: str, game: str, expected: str
+) -> None:
+    options, loaded = eqbench.load_solver(solver), eqbench.load_game(game)
+    assert options.supports(loaded) is True
+    assert ncp.set_up(options, loaded).figures["formulation"] == expected
+
+
+# -- packages and licenses -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def uncached(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
+    """For tests that change what is installed: forgets what was found out about Gurobi."""
+    backends.Gurobi.availability.cache_clear()
+    backends.is_restricted.cache_clear()
+    yield monkeypatch
+    backends.Gurobi.availability.cache_clear()
+    backends.is_restricted.cache_clear()
+
+
+class StandInError(Exception):
+    """As gurobipy raises them."""
+
+    errno = 10009
+
+
+def no_license(**_: Any) -> Any:
+    raise StandInError("No Gurobi license found")
+
+
+@pytest.mark.parametrize(
+    ("gurobipy", "said", "instead"),
+    [
+        (None, "missing: gurobipy is not installed; pip install", "backend=scip"),
+        (
+            SimpleNamespace(Env=no_license, GurobiError=StandInError),
+            "licence: Gurobi: No Gurobi license found",
+            "backend=scip needs no license",
+        ),
+    ],
+)
+def test_missing_packages_and_licenses_are_named_and_scip_takes_over(
+    uncached: pytest.MonkeyPatch, gurobipy: Any, said: str, instead: str
+) -> None:
+    uncached.setitem(sys.modules, "gurobipy", gurobipy)
+    result = solve("kuhn2", "ncp(backend=gurobi)")
+    assert result.status == "unavailable"
+    assert result.reason.startswith(said)
+    assert instead in result.reason
+    auto = solve("kuhn2", "ncp")
+    assert (auto.status, auto.statistics["backend"]) == ("ok", "scip")
+    uncached.setitem(sys.modules, "pyscipopt", None)
+    for solver in ("ncp(backend=scip)", "mip(backend=scip)"):
+        scip_only = solve("shapley", solver)
+        assert scip_only.status == "unavailable"
+        assert scip_only.reason.startswith("missing: pyscipopt is not installed; pip install")
+    neither = solve("kuhn2", "ncp")
+    assert neither.status == "unavailable"
+    assert neither.reason.startswith(said)
+    assert "pyscipopt" in neither.reason
+
+
+@pytest.mark.parametrize(
+    ("solver", "game", "variables", "ways"),
+    [
+        (
+            "ncp(formulation=paper,backend=gurobi)",
+            "kuhn3",
+            249,
+            {"backend=scip", "formulation=elimination", "formulation=constant_sum"},
+        ),
+        # two products for each pair of strategies; weight, slack and binary of each; multipliers
+        ("mip(backend=gurobi)", "random(players=4,actions=8)", 228, {"backend=scip"}),
+    ],
+)
+def test_program_beyond_the_restricted_license_is_refused_with_its_size_and_other_ways(
+    monkeypatch: pytest.MonkeyPatch, solver: str, game: str, variables: int, ways: set[str]
+) -> None:
+    monkeypatch.setattr(backends, "is_restricted", lambda: True)
+    result = solve(game, solver)
+    assert result.status == "unavailable"
+    assert result.reason.startswith(f"licence_size: the program has {variables} variables")
+    assert set(re.findall(r"(?:backend|formulation)=\w+", result.reason)) == ways
+
+
+def test_program_that_the_license_does_not_admit_goes_to_scip(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    game, options = eqbench.load_game("kuhn3"), eqbench.load_solver("ncp(formulation=paper)")
+    monkeypatch.setattr(backends, "is_restricted", lambda: True)
+    assert ncp.set_up(options, game).backend.name == "scip"
+    assert availability_for(options, game).state == "available"
+    monkeypatch.setattr(backends, "is_restricted", lambda: False)
+    assert ncp.set_up(options, game).backend.name == "gurobi"
+
+
+def test_linear_programs_may_have_more_variables_under_the_restricted_license(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(backends, "is_restricted", lambda: True)
+    for quadratic, state in ((0, "available"), (1, "licence_size")):
+        size = SimpleNamespace(rows=50, columns=300, quadratic_constraints=quadratic)
+        assert backends.Gurobi().admits(size).state == state
+
+
+# -- backends that are wrong -----------------------------------------------------------------------
+
+
+def use(monkeypatch: pytest.MonkeyPatch, answer: Callable[..., Any]) -> None:
+    """A backend that answers as it is told, with the program and a call of a real one given."""
+
+    def solve(program: Any, *of: Any) -> Any:
+        return answer(program, lambda: backends.Gurobi().solve(program, *of))
+
+    stand_in = SimpleNamespace(name="stand-in", solve=solve)
+    monkeypatch.setattr(ncp, "choose", lambda *_: (stand_in, Availability()))
+
+
+@pytest.mark.parametrize(
+    ("solver", "game", "share", "status"),
+    [
+        ("ncp", "kuhn3_reduced", 1, "refuted"),
+        ("ncp", "jordan", 1, "refuted"),
+        ("mip", "shapley", 1, "refuted"),
+        ("ncp", "kuhn3_reduced", 1e-1, "refuted"),  # polish could make an equilibrium of that
+        # 100 tolerances times the range are excused
+        ("ncp(polish=false)", "kuhn3_reduced", 1e-2, "refuted"),
+        ("ncp(polish=false)", "kuhn3_reduced", 1e-6, "ok"),
+    ],
+)
+def test_point_that_is_off_by_more_than_tolerances_explain_is_refuted(
+    solver: str, game: str, share: float, status: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Points between an equilibrium and a wrong one, which the backend calls solved."""
+
+    def mixed(program: Any, real: Any) -> Any:
+        wrong, answer = np.linspace(0, 1, len(program.lower)), real()
+        return replace(answer, values=(1 - share) * answer.values + share * wrong)
+
+    use(monkeypatch, mixed)
+    result = solve(game, solver)
+    assert result.status == status
+    assert (result.max_regret > 6e-4) == ("claimed" in result.reason) == (status == "refuted")
+
+
+@pytest.mark.parametrize(
+    ("ending", "status", "words"),
+    [
+        ("infeasible", "failed", "every finite game has an equilibrium"),
+        ("failed", "failed", "numeric trouble"),
+        ("limit", "limit", "no bound was proved"),
+    ],
+)
+def test_backend_without_a_point_hands_over_nothing_and_says_why(
+    monkeypatch: pytest.MonkeyPatch, ending: str, status: str, words: str
+) -> None:
+    use(monkeypatch, lambda *_: backends.Answer(ending, "numeric trouble"))
+    result = solve("kuhn3_reduced", 'ncp(sense=max,of="P1")', time_s=30)
+    assert (result.status, result.equilibria) == (status, [])
+    assert words in result.reason
+    assert result.statistics.get("bound") is None
+
+
+def test_limit_keeps_best_point_and_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    def cut_short(_: Any, real: Any) -> Any:
+        answer = real()
+        return replace(answer, ending="limit", detail="time limit", bound=answer.objective + 0.5)
+
+    use(monkeypatch, cut_short)
+    result = solve("kuhn3_reduced", 'ncp(sense=min,of="P3")', time_s=30)
+    assert result.status == "limit"
+    assert result.reason.startswith("stopped after 30 s (time limit); the best point so far")
+    assert "best 0.0416666667, proved to solver tolerance: all are >= 0.541666667" in result.reason
+    assert result.max_regret <= 1e-12
+    assert result.payoffs[2] == pytest.approx(1 / 24, abs=1e-6)
+    figures = result.statistics
+    assert figures["bound"] == pytest.approx(figures["objective"] + 0.5)
+    assert figures["gap"] == pytest.approx(0.5 / figures["objective"])
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+def test_time_limit_of_a_real_run_keeps_best_point_and_bound(name: str) -> None:
+    # the largest payoff of player 2 takes either backend far longer than that
+    result = solve("kuhn3_reduced", f'ncp(sense=max,of="P2",backend={name})', time_s=1.5)
+    assert result.status == "limit"
+    assert result.reason.startswith("stopped after 1.5 s (time")
+    figures = result.statistics
+    assert np.isfinite([figures["objective"], figures["bound"], figures["gap"]]).all()
+    assert figures["bound"] > figures["objective"] - 1e-9
+    assert figures["gap"] > 1e-4
+    assert result.max_regret <= 1e-12
+    assert result.payoffs[1] == pytest.approx(figures["objective"], abs=1e-4)
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+def test_budget_of_nodes_is_honored(name: str) -> None:
+    solver = f'ncp(sense=max,of="P2",backend={name})'
+    result = solve("kuhn3_reduced", solver, iterations=5)
+    assert result.status == "limit"
+    assert result.iterations == 5
+    assert result.reason.startswith("stopped after 5 nodes (")
+
+
+# -- what is handed over ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("solver", "game"), [("ncp", "kuhn3_reduced"), ("mip", "jordan")])
+def test_raw_result_is_reported_beside_the_polished_one(
+    solver: str, game: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def blur(_: Any, real: Any) -> Any:
+        answer = real()
+        noise = np.random.default_rng(0).uniform(-1e-6, 1e-6, len(answer.values))
+        return replace(answer, values=answer.values + noise)
+
+    use(monkeypatch, blur)
+    result = solve(game, solver)
+    assert result.status == "ok"
+    polished, raw = result.equilibria
+    assert (polished.claim, raw.claim) == ("equilibrium", "iterate")
+    assert polished.max_regret <= 1e-12
+    assert 1e-9 < raw.max_regret < 1e-4
+    assert raw.max_regret == pytest.approx(result.statistics["raw_max_regret"], abs=1e-14)
+
+
+def test_polish_that_makes_things_worse_is_discarded(monkeypatch: pytest.MonkeyPatch) -> None:
+    uniform = eqbench.BehaviorProfile.uniform(eqbench.load_game("kuhn3").tree).probabilities
+    made = []
+
+    def worse(game: Any, weights: Any) -> Any:
+        plans = ncp.PlanGame(game).feasible(weights)
+        raw = ncp.measured(ncp.PlanGame(game), plans)
+        made.append(raw)
+        return replace(raw, behavior=uniform, regret=0.3)
+
+    monkeypatch.setattr(ncp, "warm_up_polish", lambda *_: None)
+    monkeypatch.setattr(ncp, "polish", worse)
+    result = solve("kuhn3", "ncp(backend=scip)")
+    assert result.status == "ok"
+    (found,) = result.equilibria
+    assert found.claim == "equilibrium"
+    np.testing.assert_array_equal(found.profile.probabilities, made[-1].behavior)
+    assert found.max_regret == pytest.approx(result.statistics["raw_max_regret"], abs=1e-14)
+    assert found.claimed_regret > found.max_regret
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+def test_claims_without_polish_count_the_size_of_payoffs(name: str) -> None:
+    game = eqbench.load_game("kuhn3")
+    payoffs, denominator = game.tree.payoffs.rational()
+    large = with_payoffs(game, payoffs * 10**5, denominator)
+    result = solve(large, f"ncp(backend={name},polish=false)")
+    assert result.status == "ok"
+    (found,) = result.equilibria
+    assert found.max_regret <= found.claimed_regret
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+def test_tiny_payoffs_are_solved_and_optima_come_in_their_units(name: str) -> None:
+    game = eqbench.load_game("kuhn3_reduced")
+    payoffs, denominator = game.tree.payoffs.rational()
+    small = with_payoffs(game, payoffs, denominator * 10**6)
+    found = solve(small, f"ncp(backend={name})")
+    assert found.status == "ok"
+    assert found.max_regret <= 1e-18
+    largest = solve(small, f'ncp(sense=max,of="P1",backend={name})')
+    assert largest.status == "ok"
+    assert largest.statistics["bound"] == pytest.approx(-1e-6 / 48, rel=1e-3)
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+@pytest.mark.parametrize("solver", ["ncp", "mip"])
+def test_same_seed_gives_the_same_result(solver: str, name: str) -> None:
+    once, again = (
+        solve("random(players=3,actions=3,seed=5)", f"{solver}(backend={name})", seed=3)
+        for _ in range(2)
+    )
+    first, second = (run.equilibria[0].profile.probabilities for run in (once, again))
+    np.testing.assert_array_equal(first, second)
+
+
+@pytest.mark.parametrize("game", ["kuhn2", "shapley"])
+@pytest.mark.parametrize("formulation", ["paper", "elimination", "aggregated"])
+@pytest.mark.parametrize("name", BACKENDS)
+def test_every_formulation_solves_two_player_games(name: str, formulation: str, game: str) -> None:
+    result = solve(game, f"ncp(backend={name},formulation={formulation})")
+    assert result.status == "ok"
+    assert result.max_regret <= 1e-12
+    assert result.statistics["formulation"] == formulation
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+def test_largest_payoff_of_a_strategic_form_is_proved(name: str) -> None:
+    solver = f'ncp(sense=max,of="P1",backend={name})'
+    result = solve("random(players=3,actions=3,seed=2)", solver)
+    assert result.status == "ok"
+    figures = result.statistics
+    assert figures["bound"] == pytest.approx(figures["objective"], rel=1e-4)
+    assert result.payoffs[0] == pytest.approx(figures["objective"], abs=1e-5)
+
+
+def test_payoff_without_bounds_is_not_called_proved() -> None:
+    solver = 'ncp(sense=max,of="P1",bounds=off,backend=gurobi)'
+    result = solve("random(players=3,actions=3,seed=2)", solver)
+    assert result.statistics["bound"] is None or np.isfinite(result.statistics["bound"])
+
+
+# -- equilibria in fractions -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("regret", "left_s", "said"),
+    [
+        (1e-7, 1.0, "not tried, since the max regret here is 1e-07"),
+        (0.0, 1.0, "no rational equilibrium"),
+        (0.0, -1.0, "not found within the time limit"),
+    ],
+)
+def test_exact_search_that_ends_empty_handed_says_why(
+    regret: float, left_s: float, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ncp, "exact_equilibrium", lambda *_, **__: None)
+    game = eqbench.load_game("kuhn2")
+
+    class Watch:
+        remaining_s = left_s
+
+    run = ncp.ProgramRun(None, game, Watch(), np.random.default_rng(0))
+    size = game.sequence_form.n_sequences
+    near = ncp.Polished(np.ones(size), np.ones(game.tree.n_actions), regret)
+    assert said in run._hand_over_exact(near)
