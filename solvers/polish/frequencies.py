@@ -117,11 +117,7 @@ class Polished:
 
 
 def polish(
-    system: GainSystem,
-    start: Polished,
-    support: NDArray[np.bool_],
-    *,
-    free_parameter: bool = False,
+    system: GainSystem, start: Polished, support: NDArray[np.bool_], *, free_parameter: bool = False
 ) -> Polished:
     """The equilibrium on a support or one near it, with the smallest regret on the way.
 
@@ -181,12 +177,16 @@ def newton(
             direction, length = plane
             matrix = np.vstack((matrix, direction))
             gains = np.append(gains, direction @ moved - length)
-        step = least_squares(matrix, -gains)
+        # rows of information sets that nobody reaches may be zero; QR is several times faster
+        # than singular values and as good where the rank is clear
+        step = lstsq(matrix, -gains, cond=RANK_TOLERANCE, lapack_driver="gelsy")[0]
         if not np.abs(step).max(initial=0.0) <= LARGEST_STEP:  # nan too
             return Root(behavior, parameter, diverged=True)
         moved += step
         step, rise = step[: len(active.moving)], float(step[-1]) if free_parameter else 0.0
-        behavior, parameter = active.moved(behavior, step), parameter + rise
+        behavior, parameter = behavior.copy(), parameter + rise
+        behavior[active.moving] += step
+        np.subtract.at(behavior, active.reference[active.moving], step)
         if np.abs(step).max(initial=0.0) <= tolerances[0] and abs(rise) <= tolerances[1]:
             break
     return Root(behavior, parameter, diverged=False)
@@ -262,19 +262,3 @@ class ActiveSet:
             slopes = np.append(linear.slope, 0.0)
             matrix = np.column_stack((matrix, slopes[row] - slopes[base]))
         return gains[row] - gains[base], matrix
-
-    def moved(self, behavior: FloatArray, step: FloatArray) -> FloatArray:
-        """Frequencies (A,) after a step (K,) of the moving actions."""
-        result = behavior.copy()
-        result[self.moving] += step
-        np.subtract.at(result, self.reference[self.moving], step)
-        return result
-
-
-def least_squares(matrix: FloatArray, right: FloatArray) -> FloatArray:
-    """The shortest of the vectors that come closest to solving a system."""
-    if matrix.size == 0:
-        return np.zeros(matrix.shape[1])
-    # rows of information sets that nobody reaches may be zero; QR is several times faster
-    # than singular values and as good where the rank is clear
-    return np.asarray(lstsq(matrix, right, cond=RANK_TOLERANCE, lapack_driver="gelsy")[0])
