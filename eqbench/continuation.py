@@ -100,11 +100,17 @@ class Continuation(Protocol):
             If the branch cannot be followed further. The last good point was yielded before.
         """
 
+    def turned(self, point: BranchPoint) -> BranchPoint:
+        """The same point, followed from which the branch goes the other way."""
+
     def fold(self, before: BranchPoint, after: BranchPoint) -> Turn | None:
-        """The fold between two neighboring points, None if the parameter does not turn."""
+        """The fold between two neighboring points, None if the parameter does not turn.
+
+        One of them may be a crossing between two neighbors.
+        """
 
     def crossings(self, before: BranchPoint, after: BranchPoint, value: float) -> list[BranchPoint]:
-        """Where the branch between two neighboring points has this value of the parameter.
+        """Where the branch between two points, as of `fold`, has this value of the parameter.
 
         Raises
         ------

@@ -10,7 +10,7 @@ import io
 import math
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import zip_longest
 from pathlib import Path
@@ -65,6 +65,23 @@ class Branch:
         """All frequencies at a point, float64 (A,)."""
         return self.choices.behavior(self.free[point])
 
+    def broken(self) -> Branch:
+        """The branch to be drawn as lines, with a point of nan wherever it was outside its range.
+
+        Where it left and where it came back have the same parameter and the same arclength.
+        """
+        still = (np.diff(self.arclength) == 0) & (np.diff(self.values) == 0)
+        rows = np.flatnonzero(still) + 1
+        if not len(rows):
+            return self
+        with_gaps = {
+            name: np.insert(getattr(self, name), rows, np.nan, axis=0)
+            for name in ("values", "free", "payoffs")
+        }
+        return replace(
+            self, arclength=np.insert(self.arclength, rows, self.arclength[rows]), **with_gaps
+        )
+
     def payoffs_at(self, value: float) -> FloatArray:
         """Payoffs (crossings, N) wherever the polyline of the branch has this value."""
         before, after = self.values[:-1], self.values[1:]
@@ -97,11 +114,11 @@ class Branch:
 def turning_points(values: FloatArray) -> NDArray[np.int64]:
     """Points where a polyline of values (K,) turns back, int64, without its two ends.
 
-    Where it stands still before it turns back, the last of the equal values.
+    Where it stands still before it turns back, the last of the equal values. No line leads to nan.
     """
     moves = np.flatnonzero(np.diff(values))
-    rises = values[moves + 1] > values[moves]
-    return moves[1:][rises[1:] != rises[:-1]]
+    signs = np.sign(values[moves + 1] - values[moves])
+    return moves[1:][signs[1:] * signs[:-1] < 0]
 
 
 POINTS = "points.csv"  # file of a branch in the folder of a study

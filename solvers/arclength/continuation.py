@@ -89,14 +89,27 @@ class ArclengthContinuation:
                 f"the branch cannot be followed beyond {curve.parameter(at.y):.9g}: {error}"
             ) from None
 
+    def turned(self, point: BranchPoint) -> BranchPoint:
+        """The same point, from which the branch goes the other way."""
+        y, tangent = point.state["y"], point.state["tangent"]
+        # the tangent of a fresh start may point either way
+        sign = -1 if point.direction * tangent[-1] >= 0 else 1
+        state = {
+            "tangent": sign * tangent,
+            "numbers": point.state["numbers"] * [1, 1, sign],
+            # straight behind, so that the first guess lies on the tangent
+            "earlier": y - self.control.first * sign * tangent,
+        }
+        return replace(point, direction=-point.direction, state={**point.state, **state})
+
     def fold(self, before: BranchPoint, after: BranchPoint) -> Turn | None:
         """The fold between two neighboring points, None if the parameter does not turn."""
         if before.direction * after.direction >= 0:
             return None
-        curve, first = self._restore(before)
-        second = self._restore(after)[1]
+        between = self._between(before, after)
+        curve, first, second = between.curve, between.first, between.second
         try:
-            made = Between(curve, first, second).turning_point()
+            made = between.turning_point()
         except NotFoundError:
             made = None
         y = min((first, second), key=lambda p: abs(p.tangent[-1])).y if made is None else made.y
@@ -111,15 +124,14 @@ class ArclengthContinuation:
 
         Two of them where it turns around in between.
         """
-        curve, first = self._restore(before)
-        second = self._restore(after)[1]
+        between = self._between(before, after)
         try:
-            found = Between(curve, first, second).crossings(value)
+            found = between.crossings(value)
         except NotFoundError:
             raise ContinuationError(
                 f"the branch passes {value:.9g}, but the point cannot be computed"
             ) from None
-        return [_branch_point(curve, point) for point in found]
+        return [_branch_point(between.curve, point) for point in found]
 
     def polish(self, point: BranchPoint, value: float | None = None) -> tuple[FloatArray, float]:
         """An equilibrium close to a point, and its value of the parameter."""
@@ -160,6 +172,14 @@ class ArclengthContinuation:
         regret = float(system.model_at(parameter).regrets(behavior).max())
         start = Polished(behavior, parameter, regret)
         return polish(system, start, support_of(system, frequencies))
+
+    def _between(self, before: BranchPoint, after: BranchPoint) -> Between:
+        """The stretch from one point to the next; the first may be a crossing before the next."""
+        curve, first = self._restore(before)
+        second = self._restore(after)[1]
+        if second.earlier is None or not np.array_equal(second.earlier, first.y):
+            second = replace(second, length=float((second.y - first.y) @ first.tangent))
+        return Between(curve, first, second)
 
     def _restore(self, point: BranchPoint) -> tuple[Curve, CurvePoint]:
         """The curve that a point belongs to, and what is known there."""

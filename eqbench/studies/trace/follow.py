@@ -9,8 +9,10 @@ import time
 import zlib
 from bisect import bisect_left, insort
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -63,6 +65,18 @@ class Setting:
         solver = solver_for(request, game, _solver_spec(request), "continuation")
         name = str(game.tree.payoffs.parameter)
         return cls(request, game, name, solver, solver.instance.continuation(game), at)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Lower and upper end of the range."""
+        first, last = float(self.request.first), float(self.request.last)
+        return min(first, last), max(first, last)
+
+    @property
+    def beyond(self) -> float:
+        """How far outside the range the branch is followed."""
+        low, high = self.bounds
+        return high - low if self.request.beyond is None else self.request.beyond
 
     def game_at(self, value: Fraction) -> Game:
         """The game at an exact value of the parameter."""
@@ -140,23 +154,34 @@ def _last_within(values: FloatArray, width: float) -> NDArray[np.int64]:
     return np.array(last)
 
 
-# Frequencies that differ by less are those of the same point.
-SAME = 1e-9
+# Frequencies that differ by less are those of the same point, and those of the start.
+SAME, CLOSED = 1e-9, 1e-6
 
 
 class Piece(NamedTuple):
-    """The branch between two neighboring points; the last piece ends where it leaves the range."""
+    """The branch within its range, between two neighboring points or from or to an end of it.
+
+    `returns` if the branch comes back into the range at the first point.
+    """
 
     before: BranchPoint
     after: BranchPoint
     fold: Turn | None
-    leaves: bool
+    returns: bool = False
 
-    def passes(self, value: float) -> int:
-        """Count how often the regularized branch takes a value strictly between the two points."""
-        turns = [] if self.fold is None else [self.fold.regularized]
-        course = (self.before.value, *turns, self.after.value)
-        return sum(min(ends) < value < max(ends) for ends in itertools.pairwise(course))
+    @property
+    def course(self) -> tuple[float, ...]:
+        """Values between which the parameter of the regularized branch only rises or falls."""
+        turns = () if self.fold is None else (self.fold.regularized,)
+        return (self.before.value, *turns, self.after.value)
+
+    def passes(self, value: float) -> list[float]:
+        """Where the regularized branch takes a value strictly between the two points.
+
+        Places are between 0 and 1 before it turns around, and between 1 and 2 after that.
+        """
+        pairs = enumerate(itertools.pairwise(self.course))
+        return [k + (value - a) / (b - a) for k, (a, b) in pairs if min(a, b) < value < max(a, b)]
 
 
 class Crossings(NamedTuple):
@@ -166,59 +191,120 @@ class Crossings(NamedTuple):
     lost: int
 
 
-def start_of(setting: Setting) -> BranchPoint:
-    """The point at which a branch begins, heading for the other end; ContinuationError if none."""
-    request = setting.request
-    value, ahead = float(request.first), float(request.last - request.first)
-    point = setting.continuation.start(value)
-    # a fresh start may head either way, and the first piece shall not seem to turn around
-    return replace(point, value=value, direction=math.copysign(point.direction, ahead))
+def start_of(setting: Setting, session: Session) -> BranchPoint:
+    """The point at which a branch begins; ContinuationError if there is none.
 
-
-def pieces(setting: Setting, point: BranchPoint) -> Iterator[Piece]:
-    """Pieces of the branch after `point`, up to where it leaves the range of the request.
-
-    ContinuationError if it cannot be followed so far, or that point cannot be computed.
+    That is its start at the first value, heading for the other end; or one outside the range, if
+    the branch was within the range before it came to the start.
     """
     request, continuation = setting.request, setting.continuation
-    first, last = float(request.first), float(request.last)
-    bounds = (min(first, last), max(first, last))
-    for after in continuation.follow(point, increasing=first < last):
-        piece = Piece(point, after, continuation.fold(point, after), leaves=False)
-        border = _border(continuation, piece, bounds)
-        if border is not None:
-            yield Piece(point, border, continuation.fold(point, border), leaves=True)
+    value, ahead = float(request.first), float(request.last - request.first)
+    start = continuation.start(value)
+    # a fresh start may head either way, and the first piece shall not seem to turn around
+    start = replace(start, value=value, direction=math.copysign(start.direction, ahead))
+    if not setting.beyond:
+        return start
+    farthest, came = start, False
+    with suppress(ContinuationError):
+        for step in steps(setting, continuation.turned(start)):
+            session.go_on(f"looking behind the start, {setting.parameter} {step.to.value:.6f}")
+            if any(same_point(piece.after, start) for piece in step.pieces):
+                return start  # the curve is closed
+            farthest, came = step.to, came or bool(step.pieces)
+    return continuation.turned(farthest) if came else start
+
+
+def same_point(one: BranchPoint, other: BranchPoint) -> bool:
+    """Return whether two points of a curve are one, which it comes back to."""
+    apart = float(np.abs(one.behavior - other.behavior).max())
+    return one.value == other.value and apart < CLOSED
+
+
+class Step(NamedTuple):
+    """The pieces of a step of the branch that lie within its range, where it leads, and if it ends.
+
+    It ends where it is further outside than the request says.
+    """
+
+    pieces: list[Piece]
+    to: BranchPoint
+    ends: bool
+
+
+def steps(setting: Setting, point: BranchPoint) -> Iterator[Step]:
+    """Steps of the branch after `point`, up to its end.
+
+    ContinuationError if it cannot be followed so far, or a point at an end cannot be computed.
+    """
+    continuation, (low, high), beyond = setting.continuation, setting.bounds, setting.beyond
+    for after in continuation.follow(
+        point, increasing=setting.request.first < setting.request.last
+    ):
+        whole, kept = Piece(point, after, continuation.fold(point, after)), []
+        for piece in _within(continuation, whole, (low, high)):
+            kept.append(piece)
+            if piece.after is not after and not beyond:
+                yield Step(kept, piece.after, ends=True)
+                return
+        ends = not low - beyond <= after.value <= high + beyond
+        yield Step(kept, after, ends)
+        if ends:
             return
-        yield piece
         point = after
 
 
 def crossings_of(continuation: Continuation, piece: Piece, value: float) -> Crossings:
-    """Points after the first one of a piece at which the parameter has a value."""
-    expected = piece.passes(value)
+    """Points of a piece at which the parameter has a value, the first if the branch returns there.
+
+    Otherwise the first point is one of the piece before.
+    """
+    expected = len(piece.passes(value))
     try:
         found = _inside(continuation, piece, value) if expected else []
     except ContinuationError:
         found = []
     lost = max(expected - len(found), 0)
+    if piece.returns and piece.before.value == value:
+        found.insert(0, piece.before)
     return Crossings(found + [piece.after] * bool(piece.after.value == value), lost)
 
 
-def _border(
+def _within(
+    continuation: Continuation, whole: Piece, bounds: tuple[float, float]
+) -> Iterator[Piece]:
+    """Pieces of one that lie within the range; ContinuationError if an end cannot be computed."""
+    before, after = whole.before, whole.after
+    # at an end of the range the branch may lead either way
+    inside, ends_inside = (
+        bounds[0] <= math.nextafter(value, near) <= bounds[1]
+        for value, near in (whole.course[:2], whole.course[:-3:-1])
+    )
+    first, returns = before, False
+    for end in _ends(continuation, whole, bounds):
+        if inside:
+            yield Piece(first, end, continuation.fold(first, end), returns)
+        first, returns, inside = end, True, not inside
+    if inside != ends_inside:
+        raise ContinuationError("the point where it leaves or enters the range was not found")
+    if inside:
+        yield (
+            whole if first is before else Piece(first, after, continuation.fold(first, after), True)
+        )
+
+
+def _ends(
     continuation: Continuation, piece: Piece, bounds: tuple[float, float]
-) -> BranchPoint | None:
-    """The point at which the branch leaves its range within a piece, None if it does not."""
+) -> list[BranchPoint]:
+    """Points at which a piece passes the ends of the range, in their order along the branch."""
+    found: list[tuple[float, BranchPoint]] = []
     for border in bounds:
-        if piece.passes(border):
-            try:
-                found = _inside(continuation, piece, border)
-            except ContinuationError as error:
-                raise ContinuationError(f"it passes {border:g} next, but {error}") from None
-            if found:
-                return found[0]
-    if not bounds[0] <= piece.after.value <= bounds[1]:
-        raise ContinuationError("the point where it leaves the range was not found")
-    return None
+        places = piece.passes(border)
+        try:
+            points = _inside(continuation, piece, border) if places else []
+        except ContinuationError as error:
+            raise ContinuationError(f"it passes {border:g} next, but {error}") from None
+        found += zip(places, points, strict=False)
+    return [point for _, point in sorted(found, key=itemgetter(0))]
 
 
 def _inside(continuation: Continuation, piece: Piece, value: float) -> list[BranchPoint]:
@@ -244,21 +330,21 @@ def follow(setting: Setting, progress: Progress | None, session: Session) -> Pro
     EqbenchError if the branch has no start, UsageError if the file of points does not fit the
     progress, StoreError if a file cannot be written.
     """
-    trace = _Trace(setting, progress, session.folder)
+    trace = _Trace(setting, progress, session)
     progress = trace.progress
     progress.outcome, progress.reason = "interrupted", ""
 
     def report() -> None:
-        session.tell(f"{setting.parameter} {progress.last.value:.6f}, {progress.points:,} points")
+        at = (progress.outside or progress.last).value
+        session.tell(f"{setting.parameter} {at:.6f}, {progress.points:,} points")
 
     begun = time.perf_counter()
     periods = {report: REPORT_S, trace.flush: FLUSH_S, trace.save: CHECKPOINT_S}
     done = dict.fromkeys(periods, begun)
     try:
-        for piece in pieces(setting, progress.last):
-            trace.take(piece)
-            if piece.leaves:
-                progress.outcome = "arrived"
+        for step in steps(setting, progress.outside or progress.last):
+            trace.take(step)
+            if progress.over:
                 break
             now = time.perf_counter()
             for task, period_s in periods.items():
@@ -270,8 +356,13 @@ def follow(setting: Setting, progress: Progress | None, session: Session) -> Pro
                 progress.outcome, progress.reason = stopped
                 break
     except ContinuationError as error:
-        place = f"{setting.parameter}={progress.last.value:.9g}"
-        progress.outcome, progress.reason = "stalled", f"stalled at {place}: {error}"
+        outside, place = progress.outside, f"{setting.parameter}="
+        if outside is None:
+            progress.outcome = "stalled"
+            progress.reason = f"stalled at {place}{progress.last.value:.9g}: {error}"
+        else:  # all that is within the range, as far as the branch is known
+            progress.outcome = "arrived"
+            progress.reason = f"lost outside the range at {place}{outside.value:.9g}: {error}"
     trace.save()
     return progress
 
@@ -292,9 +383,10 @@ def _stopped(
 class _Trace:
     """A branch that is followed: the file of its points, what is noted, what was spent."""
 
-    def __init__(self, setting: Setting, progress: Progress | None, folder: Path) -> None:
+    def __init__(self, setting: Setting, progress: Progress | None, session: Session) -> None:
         """Begin the branch and the file of its points, or cut that to what a checkpoint says."""
-        self.setting, self.folder, self.file = setting, folder, folder / POINTS
+        self.setting, self.folder = setting, session.folder
+        self.file = self.folder / POINTS
         self.model = setting.game.payoff_model()
         self.actions = Choices.of(setting.game.tree).action
         self.labels = np.array(action_labels(setting.game.tree))
@@ -306,18 +398,41 @@ class _Trace:
             return
         first = setting.request.first
         try:
-            point = start_of(setting)
+            point = start_of(setting, session)
         except ContinuationError as error:
             place = f"{setting.parameter}={first}"
             raise EqbenchError(f"no branch begins at {place}: {error}") from None
-        crossings = [[point] if value == first else [] for value in setting.at]
-        self.progress = Progress(last=point, crossings=crossings, lost=[0] * len(crossings))
+        inside = point.value == float(first)
+        crossings = [[point] if inside and value == first else [] for value in setting.at]
+        self.progress = Progress(
+            begin=point,
+            last=point,
+            outside=None if inside else point,
+            crossings=crossings,
+            lost=[0] * len(crossings),
+        )
         with reported(self.file):
             self.file.unlink(missing_ok=True)  # opening a pipe would wait for a reader
         self.rows.append(columns(setting.game.tree))
-        self.write(self.progress.last)
+        if inside:
+            self.write(point)
 
-    def take(self, piece: Piece) -> None:
+    def take(self, step: Step) -> None:
+        """Note the pieces of a step, or that the branch has ended."""
+        progress, (pieces, point, ends) = self.progress, step
+        for piece in pieces:
+            if piece.returns:
+                if same_point(piece.before, progress.begin):
+                    progress.outcome = "closed"
+                    return
+                progress.returns += progress.points > 0
+                self.write(piece.before)  # its arclength is that of the point before it
+            self._note(piece)
+        progress.outside = None if pieces and pieces[-1].after is point else point
+        if ends:
+            progress.outcome = "arrived"
+
+    def _note(self, piece: Piece) -> None:
         progress, before, after = self.progress, piece.before, piece.after
         if (fold := piece.fold) is not None:
             progress.turns.append((progress.points, float(fold.regularized)))

@@ -39,8 +39,7 @@ from eqbench.studies.trace.follow import (
     Setting,
     crossings_of,
     follow,
-    pieces,
-    start_of,
+    steps,
     stretches,
 )
 
@@ -86,12 +85,16 @@ class TraceStudy(Study[TraceRequest]):
         if progress.points > 1:
             branch = read_points(setting.game, session.folder / POINTS)
             values = branch.values
+        low, high = setting.bounds
         counts, coarse = (counts_of(values, progress.turns, width) for width in (0.0, NARROWEST))
         if branch is not None:
             most = coarse.most
         record: dict[str, Any] = {
             **{name: getattr(progress, name) for name in ("outcome", "reason", "points")},
             "last": progress.last.value,
+            "turned_back": progress.outcome == "arrived"
+            and progress.last.value == (low if progress.begin.value <= low else high),
+            "returns": progress.returns,
             **{name: getattr(progress, name) for name in ("elapsed_s", "cpu_s")},
             **{name: progress.statistics.get(name) for name in COUNTS_OF_WORK},
             **{name: getattr(progress, name) for name in ("folds", "branch_points", "corners")},
@@ -111,7 +114,8 @@ class TraceStudy(Study[TraceRequest]):
                 record["at"].append(entry | {"lost": crossings.lost, "window": list(window)})
         except KeyboardInterrupt:
             record |= _STOPPED
-        return record | {"interrupted": record["outcome"] not in ("arrived", "stalled")}
+        over = record["outcome"] in ("arrived", "closed", "stalled")
+        return record | {"interrupted": not over}
 
     def followed(self, session: Session) -> Progress:
         """Follow the branch from its start, or from where it was left, until it must stop.
@@ -137,7 +141,7 @@ class TraceStudy(Study[TraceRequest]):
         yield from zip(self.setting.at, found, strict=True)
         if MOST in self.request.at and counts.most:
             value = in_the_middle_of_most(counts)
-            yield value, _crossings_again(self.setting, value, progress.points, session)
+            yield value, _crossings_again(self.setting, value, progress, session)
 
     def summary(self, records: Sequence[dict[str, Any]], *, finished: bool) -> dict[str, Any]:
         setting, solver = self.setting, self.setting.solver.instance
@@ -151,8 +155,9 @@ class TraceStudy(Study[TraceRequest]):
             "parameter": setting.parameter,
             "from": float(self.request.first),
             "to": float(self.request.last),
+            "beyond": setting.beyond,
             **{name: getattr(solver, name, None) for name in METHOD},
-            "finished": finished and found["outcome"] == "arrived",
+            "finished": finished and found["outcome"] in ("arrived", "closed"),
             **found,
         }
 
@@ -171,7 +176,7 @@ class TraceStudy(Study[TraceRequest]):
     def ending(self, document: Mapping[str, Any]) -> tuple[int, str]:
         """Return 1 if the branch was lost; where a limit ended it, it can go on."""
         outcome, reason = document["outcome"], document["reason"]
-        if outcome in ("arrived", "stalled"):
+        if outcome in ("arrived", "closed", "stalled"):
             return int(outcome == "stalled"), ""
         return INTERRUPTED if outcome == "interrupted" else 0, reason
 
@@ -312,21 +317,27 @@ def _beside(
     }
 
 
-def _crossings_again(setting: Setting, value: Fraction, points: int, session: Session) -> Crossings:
-    """Crossings of one value, by following the branch once more up to so many points.
+def _crossings_again(
+    setting: Setting, value: Fraction, progress: Progress, session: Session
+) -> Crossings:
+    """Crossings of one value, by following the branch once more as far as it was followed.
 
     EqbenchError if that fails, which another version of the solver may cause.
     """
-    found, lost = [], 0
+    begins_inside = progress.begin.value == float(setting.request.first)
+    found = [progress.begin] if begins_inside and setting.request.first == value else []
+    lost, rows = 0, int(begins_inside)
     session.tell(f"following the branch once more for {float(value):.9g}")
     try:
-        start = start_of(setting)
-        found += [start] if setting.request.first == value else []
-        for _, piece in zip(range(points - 1), pieces(setting, start), strict=False):
+        for step in steps(setting, progress.begin):
             session.go_on()
-            more = crossings_of(setting.continuation, piece, float(value))
-            found += more.found
-            lost += more.lost
+            for piece in step.pieces:
+                more = crossings_of(setting.continuation, piece, float(value))
+                found += more.found
+                lost += more.lost
+                rows += 1 + piece.returns
+            if rows >= progress.points:
+                break
     except ContinuationError as error:
         raise EqbenchError(
             f"the branch cannot be followed once more: {error}; trace it again"
@@ -376,10 +387,14 @@ def _course(document: Mapping[str, Any]) -> Iterator[str]:
     worked = "" if work is None else f", {counted(work, 'factorization')}"
     took = seconds(document["elapsed_s"])
     yield f"{counted(document['points'], 'point')} up to {last}{worked}, {took}"
-    if not document["finished"]:
+    if document["returns"]:
+        yield f"It left the range and came back {counted(document['returns'], 'time')}."
+    if document["reason"]:
         yield document["reason"]
-    elif last == first:
-        yield f"The branch came back to {first}."
+    if document["outcome"] == "closed":
+        yield legend("trace.closed", start=first)
+    if document["turned_back"]:
+        yield legend("trace.back", end=last, beyond=f"{document['beyond']:g}")
     if not document["folds"]:
         yield "No folds."
     if document["corners"]:
