@@ -246,7 +246,9 @@ def steps(setting: Setting, point: BranchPoint) -> Iterator[Step]:
             if piece.after is not after and not beyond:
                 yield Step(kept, piece.after, ends=True)
                 return
-        ends = not low - beyond <= after.value <= high + beyond
+        # a branch may begin further outside, and comes nearer then
+        far, farther = (abs(each.value - (low + high) / 2) for each in (point, after))
+        ends = farther > max(far, (high - low) / 2 + beyond)
         yield Step(kept, after, ends)
         if ends:
             return
@@ -273,10 +275,10 @@ def _within(
     continuation: Continuation, whole: Piece, bounds: tuple[float, float]
 ) -> Iterator[Piece]:
     """Pieces of one that lie within the range; ContinuationError if an end cannot be computed."""
-    before, after = whole.before, whole.after
-    # at an end of the range the branch may lead either way
+    (low, high), before, after = bounds, whole.before, whole.after
+    # from an end of the range the branch may lead either way
     inside, ends_inside = (
-        bounds[0] <= math.nextafter(value, near) <= bounds[1]
+        low <= value <= high and low <= math.nextafter(value, near) <= high
         for value, near in (whole.course[:2], whole.course[:-3:-1])
     )
     first, returns = before, False
