@@ -140,21 +140,13 @@ class Progress(Noted):
             arrays = read_arrays(data, MOST_CHECKPOINT_BYTES)
             noted = decode(arrays.pop("noted").tobytes(), Noted, "its plain part")
             points = {name: _point(record) for name, record in arrays.items()}
-            begin, last, outside = (points.pop(name, None) for name in ("begin", "last", "outside"))
-            still = _named("still.", points)
+            begin, last = points.pop("begin"), points.pop("last")
+            outside, still = points.pop("outside", None), _named("still.", points)
             crossings = [_named(f"crossing.{k}.", points) for k in range(values)]
-            if begin is None or last is None:
-                raise ValueError("its first or its last point is missing")
             if points or len(still) != len(noted.still_at) or len(noted.lost) != values:
                 raise ValueError("it belongs to another request")
-            return cls(
-                begin=begin,
-                last=last,
-                outside=outside,
-                crossings=crossings,
-                still=still,
-                **vars(noted),
-            )
+            found = {"crossings": crossings, "still": still, **vars(noted)}
+            return cls(begin=begin, last=last, outside=outside, **found)
         except FileNotFoundError:
             return None
         except (OSError, KeyError, ValueError, DocumentError) as error:

@@ -7,7 +7,6 @@ import math
 import os
 import time
 import zlib
-from bisect import bisect_left, insort
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -139,19 +138,18 @@ def stretches(branch: Branch) -> list[tuple[int, int]]:
 
 def _last_within(values: FloatArray, width: float) -> NDArray[np.int64]:
     """For each point the last one up to which values (K,) stay within a relative width."""
-    numbers, last, end = values.tolist(), [], 0
-    window: list[float] = []  # from the present point to the end, sorted
-    for value in numbers:
-        allowed = width * max(abs(value), 1.0)
-        while end < len(numbers):
-            extremes = (*window[:1], numbers[end], *window[-1:])
-            if max(extremes) - min(extremes) > allowed:
+    allowed = width * np.maximum(np.abs(values), 1.0)
+    last = np.empty(len(values), dtype=np.int64)
+    for i, most in enumerate(allowed):
+        far = 16  # most points are followed by few that are as near
+        while True:
+            ahead = values[i : i + far]
+            extent = np.maximum.accumulate(ahead) - np.minimum.accumulate(ahead)
+            if extent[-1] > most or len(ahead) < far:
                 break
-            insort(window, numbers[end])
-            end += 1
-        last.append(end - 1)
-        del window[bisect_left(window, value)]
-    return np.array(last)
+            far *= 4
+        last[i] = i + np.searchsorted(extent, most, side="right") - 1
+    return last
 
 
 # Frequencies that differ by less are those of the same point, and those of the start.
@@ -184,11 +182,8 @@ class Piece(NamedTuple):
         return [k + (value - a) / (b - a) for k, (a, b) in pairs if min(a, b) < value < max(a, b)]
 
 
-class Crossings(NamedTuple):
-    """Points with one value of the parameter, and how many could not be computed."""
-
-    found: list[BranchPoint]
-    lost: int
+# Points with one value of the parameter, and how many could not be computed.
+Crossings = tuple[list[BranchPoint], int]
 
 
 def start_of(setting: Setting, session: Session) -> BranchPoint:
@@ -268,7 +263,7 @@ def crossings_of(continuation: Continuation, piece: Piece, value: float) -> Cros
     lost = max(expected - len(found), 0)
     if piece.returns and piece.before.value == value:
         found.insert(0, piece.before)
-    return Crossings(found + [piece.after] * bool(piece.after.value == value), lost)
+    return found + [piece.after] * bool(piece.after.value == value), lost
 
 
 def _within(
@@ -449,9 +444,9 @@ class _Trace:
                 }
             )
         for k, value in enumerate(self.setting.at):
-            crossings = crossings_of(self.setting.continuation, piece, float(value))
-            progress.crossings[k] += crossings.found
-            progress.lost[k] += crossings.lost
+            found, lost = crossings_of(self.setting.continuation, piece, float(value))
+            progress.crossings[k] += found
+            progress.lost[k] += lost
         moved = (after.behavior - before.behavior)[self.actions]
         along = after.value - before.value
         length = float(np.sqrt(moved @ moved + along * along))

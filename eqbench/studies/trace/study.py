@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -37,9 +39,7 @@ from eqbench.studies.trace.checkpoint import Progress
 from eqbench.studies.trace.follow import (
     Crossings,
     Setting,
-    crossings_of,
     follow,
-    steps,
     stretches,
 )
 
@@ -105,13 +105,13 @@ class TraceStudy(Study[TraceRequest]):
         try:
             if branch is not None:
                 record["vertical"] = _vertical_pieces(setting, branch, progress, session)
-            for value, crossings in self._looked_at(progress, coarse, session):
+            for value, (found, lost) in self._looked_at(progress, coarse, session):
                 places = [piece["parameter"] for piece in record["vertical"]]
                 vertical = any(_same_value(place, float(value)) for place in places)
-                name, found = f"at{len(record['at']) + 1}", crossings.found
+                name = f"at{len(record['at']) + 1}"
                 entry = equilibria_at(setting, value, found, name, session, vertical=vertical)
-                window = counts.window(float(value), len(found) + crossings.lost)
-                record["at"].append(entry | {"lost": crossings.lost, "window": list(window)})
+                window = counts.window(float(value), len(found) + lost)
+                record["at"].append(entry | {"lost": lost, "window": list(window)})
         except KeyboardInterrupt:
             record |= _STOPPED
         over = record["outcome"] in ("arrived", "closed", "stalled")
@@ -137,7 +137,7 @@ class TraceStudy(Study[TraceRequest]):
         self, progress: Progress, counts: Counts, session: Session
     ) -> Iterator[tuple[Fraction, Crossings]]:
         """The values that were asked for, and where the branch has them."""
-        found = map(Crossings, progress.crossings, progress.lost)
+        found = zip(progress.crossings, progress.lost, strict=True)
         yield from zip(self.setting.at, found, strict=True)
         if MOST in self.request.at and counts.most:
             value = in_the_middle_of_most(counts)
@@ -324,25 +324,14 @@ def _crossings_again(
 
     EqbenchError if that fails, which another version of the solver may cause.
     """
-    begins_inside = progress.begin.value == float(setting.request.first)
-    found = [progress.begin] if begins_inside and setting.request.first == value else []
-    lost, rows = 0, int(begins_inside)
-    session.tell(f"following the branch once more for {float(value):.9g}")
-    try:
-        for step in steps(setting, progress.begin):
-            session.go_on()
-            for piece in step.pieces:
-                more = crossings_of(setting.continuation, piece, float(value))
-                found += more.found
-                lost += more.lost
-                rows += 1 + piece.returns
-            if rows >= progress.points:
-                break
-    except ContinuationError as error:
-        raise EqbenchError(
-            f"the branch cannot be followed once more: {error}; trace it again"
-        ) from None
-    return Crossings(found, lost)
+    request = replace(setting.request, most_points=progress.points, time_s=None)
+    with TemporaryDirectory(prefix="eqbench-") as scratch:
+        session = replace(session, folder=Path(scratch))
+        again = follow(replace(setting, request=request, at=(value,)), None, session)
+    session.go_on()
+    if again.points < progress.points:
+        raise EqbenchError(f"the branch cannot be followed again: {again.reason}; trace it again")
+    return again.crossings[0], again.lost[0]
 
 
 def trace_report(document: Mapping[str, Any]) -> Report:
