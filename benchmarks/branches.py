@@ -151,7 +151,7 @@ def _parts(continuation: Any, point: Any) -> dict[str, list[float]]:
 
     system, value = continuation.system, point.value
     z = point.state["y"][:-1]
-    matrix = system.evaluate(z, continuation.epsilon, value).matrix
+    _, matrix = system.evaluate(z, continuation.epsilon, value)
     # any border makes as much work
     matrix[-1] = matrix[:, -1] = np.linspace(1.0, 2.0, len(matrix))
     return {
@@ -200,17 +200,15 @@ def homotopies(game: str, epsilon: float, repetitions: int) -> dict[str, Any]:
 
     loaded = load_game(game)
     _prepared(loaded, epsilon)
-    polishing = _inside("polish")
-    homotopy_s, polish_s = [], []
+    homotopy, homotopy_s, polish_s = _inside("homotopy"), [], []
     for _ in range(repetitions):
         system = _inside("regularization").RegularizedGame(loaded)
         begin = time.process_time()
-        z = _inside("homotopy").descend(system, system.parameter, epsilon)
+        z = homotopy.descend(system, system.parameter, epsilon)
         homotopy_s.append(time.process_time() - begin)
-        made = system.frequencies(z, epsilon)
-        start = polishing.Polished(system.behavior(made), system.parameter, float("inf"))
+        start = system.frequencies(z, epsilon).behavior
         begin = time.process_time()
-        end = polishing.polish(system, start, polishing.support_of(system, made))
+        end = homotopy.polished_end(system, system.parameter, epsilon, z)
         polish_s.append(time.process_time() - begin)
     return {
         "game": game,
@@ -219,7 +217,7 @@ def homotopies(game: str, epsilon: float, repetitions: int) -> dict[str, Any]:
         "homotopy_s": homotopy_s,
         "polish_s": polish_s,
         "factorizations": system.counts["factorizations"],
-        "nash_conv_before": float(_verified(loaded, start.behavior).nash_conv),
+        "nash_conv_before": float(_verified(loaded, start).nash_conv),
         "max_regret_after": float(_verified(loaded, end.behavior).max_regret),
     }
 

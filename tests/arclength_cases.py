@@ -23,8 +23,8 @@ EXACT = 1e-12
 
 
 def module(name: str) -> Any:
-    """A module of the solver's package."""
-    return importlib.import_module(f"eqbench.solvers.arclength.{name}")
+    """A module of the solver's package, or one that it shares with others."""
+    return importlib.import_module(f"eqbench.solvers.{name}")
 
 
 @cache
@@ -39,7 +39,9 @@ def reduced_kuhn(cards: int) -> str:
 
 def system(of: str | Game, kind: str = "log", derivative: str = "counterfactual") -> Any:
     loaded = game(of) if isinstance(of, str) else of
-    return module("regularization").RegularizedGame(loaded, kind, derivative)
+    return module("arclength.regularization").RegularizedGame(
+        loaded, kind=kind, derivative=derivative
+    )
 
 
 def log_normal(made: Any, seed: int, spread: float = 1.0) -> Any:
@@ -62,14 +64,11 @@ class End:
 
 def descend(made: Any, epsilon: float) -> End:
     """The path from the center to a small eps at the game's own parameter, and its end."""
-    z = module("homotopy").descend(made, made.parameter, epsilon)
+    z = module("arclength.homotopy").descend(made, made.parameter, epsilon)
     assert z is not None
-    polish = module("polish")
-    frequencies = made.frequencies(z, epsilon)
-    behavior = made.behavior(frequencies)
-    regret = float(made.model.regrets(behavior).max())
-    start = polish.Polished(behavior, made.parameter, regret)
-    return End(behavior, polish.polish(made, start, polish.support_of(made, frequencies)))
+    regularized = made.behavior(made.frequencies(z, epsilon))
+    polished = module("arclength.homotopy").polished_end(made, made.parameter, epsilon, z)
+    return End(regularized, polished)
 
 
 def max_regret(of: Game, behavior: np.ndarray) -> float:

@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from eqbench.continuation import BranchPoint, ContinuationError
-from eqbench.errors import SpecError, counted
+from eqbench.errors import SpecError, UsageError, counted
 from eqbench.model.profile import BehaviorProfile
-from eqbench.solver import Candidate, Monitor, Termination
+from eqbench.solver import Monitor, Termination
 
-from .continuation import SHARPEN, ArclengthContinuation, random_weights
-from .homotopy import descend
-from .polish import Polished, polish, support_of
+from ..search import (
+    BudgetSpentError,
+    DistinctEquilibria,
+    check_budget,
+    memory_refusal,
+    without_choice,
+)
+from .continuation import SHARPEN, ArclengthContinuation
+from .homotopy import descend, polished_end
 from .regularization import RegularizedGame
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
     from eqbench.model.tree import FloatArray
 
-
-MEBIBYTE = 2**20
+# Polishing fails where eps leaves open which actions are played; it is then lowered so often.
+SHARPENINGS = 2
+# Games whose derivatives take more are not evaluated before the clock runs.
+TRIED_BYTES = 2**28
 
 
 @dataclass(frozen=True)
@@ -80,8 +87,11 @@ class Arclength:
         )
 
     def prepare(self, game: Game) -> None:
-        """Compile what `solve` runs; keeps nothing but the machine code."""
-        warm_up(self, game)
+        """Compile what `solve` runs, unless the game is too large to try; keeps machine code."""
+        system = RegularizedGame(game, kind=self.regularization, derivative=self.derivative)
+        if system.choices.size and bytes_needed(game) <= TRIED_BYTES:
+            system.evaluate(np.zeros(system.choices.size), 1.0, system.parameter)
+            system.measured(BehaviorProfile.uniform(game.tree).probabilities, system.parameter)
 
     def continuation(self, game: Game) -> ArclengthContinuation:
         """Branches of a game along its payoff parameter; see `eqbench.continuation`.
@@ -91,42 +101,21 @@ class Arclength:
         UsageError
             If the game has no payoff parameter, or the regularization does not fit it.
         """
-        from eqbench.errors import UsageError
-
         fits = self.supports(game)
         if isinstance(fits, str):
             raise UsageError(fits)
         if game.tree.payoffs.parameter is None:
             raise UsageError(f"{game.spec} has no payoff parameter to continue in")
-        system = RegularizedGame(game, self.regularization, self.derivative)
+        system = RegularizedGame(game, kind=self.regularization, derivative=self.derivative)
         return ArclengthContinuation(system, self.epsilon)
 
     def solve(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> Termination:
         """Hand over all equilibria found within the budget."""
-        needed, limit = bytes_needed(game), monitor.budget.memory_bytes
-        if needed > limit:
-            return Termination(
-                "failed",
-                f"the derivatives by {game.tree.n_actions:,} actions need {needed / MEBIBYTE:,.0f} "
-                f"MiB, more than the memory limit of {limit / MEBIBYTE:,.0f} MiB; give the "
-                "solver more memory or a smaller game",
-            )
-        return Search(self, game, monitor, rng).run()
-
-
-# Regret, as a share of the payoff range, that a polished profile may have to be claimed.
-CLAIMED = 1e-9
-# Profiles that differ by less in every frequency are the same one.
-SAME = 1e-9
-# Polishing fails where eps leaves open which actions are played; it is then lowered so often.
-SHARPENINGS = 2
-MOST_CANDIDATES = 1000
-# Games whose derivatives take more are not evaluated before the clock runs.
-TRIED_BYTES = 2**28
-
-
-class OutOfBudgetError(Exception):
-    """The budget has ended."""
+        parts = f"the derivatives by {game.tree.n_actions:,} actions"
+        refusal = memory_refusal(parts, bytes_needed(game), monitor.budget.memory_bytes)
+        if refusal:
+            return Termination("failed", refusal)
+        return without_choice(game, monitor) or Search(self, game, monitor, rng).run()
 
 
 class Search:
@@ -137,24 +126,21 @@ class Search:
     ) -> None:
         self.solver, self.game, self.monitor, self.rng = solver, game, monitor, rng
         self.system = RegularizedGame(
-            game, solver.regularization, solver.derivative, before_work=self._count
+            game, before_work=self._count, kind=solver.regularization, derivative=solver.derivative
         )
-        self.found: list[FloatArray] = []
+        self.found = DistinctEquilibria(game, monitor)
         self.failures = 0
 
     def run(self) -> Termination:
         """Everything that the options ask for, until the budget ends."""
         monitor, ended = self.monitor, False
-        if not self.system.choices.size:
-            monitor.candidate(BehaviorProfile.uniform(self.game.tree), claim="equilibrium")
-            return Termination("converged", "no information set has a choice")
         try:
-            self._homotopy(None)
+            self._homotopy(self.system)
             if self.solver.branch and self.game.tree.payoffs.parameter is not None:
                 self._follow_branch()
             for _ in range(self.solver.starts):
-                self._homotopy(random_weights(self.system, self.rng))
-        except OutOfBudgetError:
+                self._homotopy(self.system.randomly_weighted(self.rng))
+        except BudgetSpentError:
             ended = True
         monitor.record(**self.system.counts, found=len(self.found), failures=self.failures)
         if ended and not self.found:
@@ -168,109 +154,64 @@ class Search:
 
     def _count(self) -> None:
         """Before each evaluation of the derivatives: is any budget left?"""
-        budget = self.monitor.budget
-        if self.monitor.remaining_s <= 0:
-            raise OutOfBudgetError
-        if budget.iterations is not None and self.monitor.work >= budget.iterations:
-            raise OutOfBudgetError
+        check_budget(self.monitor)
         self.monitor.work += 1
 
-    def _homotopy(self, weights: FloatArray | None) -> None:
+    def _homotopy(self, system: RegularizedGame) -> None:
         """From the center down to eps, and to an equilibrium."""
-        system = self.system if weights is None else self.system.weighted(weights)
-        last = [BehaviorProfile.uniform(self.game.tree).probabilities]
+        last = BehaviorProfile.uniform(self.game.tree).probabilities
         # Three snapshots and one of the first equilibrium: whether the monitor takes more than
         # four depends on the clock.
-        smallest = self.solver.epsilon
-        due = [np.inf, np.sqrt(system.unit * smallest), 2 * smallest]
+        epsilon = self.solver.epsilon
+        due = [np.inf, np.sqrt(system.unit * epsilon), 2 * epsilon]
 
         def seen(z: FloatArray, epsilon: float) -> None:
-            last[:] = [system.behavior(system.frequencies(z, epsilon))]
-            if weights is None and due and epsilon <= due[0]:
-                self.monitor.snapshot(last[0])
+            nonlocal last
+            last = system.frequencies(z, epsilon).behavior
+            if system is self.system and due and epsilon <= due[0]:
+                self.monitor.snapshot(last)
                 due.pop(0)
 
         try:
-            for made in self._polished(system, seen):
-                if self._hand_over(made.behavior, made.regret):
+            for _ in range(1 + SHARPENINGS):
+                z = descend(system, system.parameter, epsilon, seen)
+                if z is None:
+                    break
+                end = polished_end(system, system.parameter, epsilon, z)
+                if self.found.add(end.behavior, end.regret):
                     return
+                epsilon *= SHARPEN
             self.failures += 1
-        except OutOfBudgetError:
+        except BudgetSpentError:
             if not self.found:
-                self.monitor.candidate(last[0], claim="iterate")
+                self.monitor.candidate(last, claim="iterate")
             raise
-
-    def _polished(
-        self, system: RegularizedGame, seen: Callable[[FloatArray, float], None]
-    ) -> Iterator[Polished]:
-        """Polished ends of the path at eps, and at smaller ones if asked for."""
-        parameter, epsilon = system.parameter, self.solver.epsilon
-        for _ in range(1 + SHARPENINGS):
-            z = descend(system, parameter, epsilon, seen)
-            if z is None:
-                return
-            made = system.frequencies(z, epsilon)
-            behavior = system.behavior(made)
-            regret = float(system.model.regrets(behavior).max())
-            start = Polished(behavior, parameter, regret)
-            yield polish(system, start, support_of(system, made))
-            epsilon *= SHARPEN
 
     def _follow_branch(self) -> None:
         """Both ways along the payoff parameter, and all points at the game's own value."""
         continuation = ArclengthContinuation(self.system, self.solver.epsilon)
-        value = self.system.parameter
         try:
-            start = continuation.start(value)
+            start = continuation.start(self.system.parameter)
         except ContinuationError:
             return
         for increasing in (True, False):
             try:
-                self._one_way(continuation, start, value, increasing=increasing)
+                self._one_way(continuation, start, increasing=increasing)
             except ContinuationError:
                 self.failures += 1
 
     def _one_way(
-        self,
-        continuation: ArclengthContinuation,
-        start: BranchPoint,
-        value: float,
-        *,
-        increasing: bool,
+        self, continuation: ArclengthContinuation, start: BranchPoint, *, increasing: bool
     ) -> None:
-        width = self.solver.window * max(abs(value), 1.0)
-        before = start
+        value, before = self.system.parameter, start
         for after in continuation.follow(start, increasing=increasing):
             if before is not start:  # the start itself is known
                 for point in continuation.crossings(before, after, value):
-                    behavior, _ = continuation.polish(point, value)
-                    self._hand_over(behavior, float(self.system.model.regrets(behavior).max()))
-            if abs(after.value - value) > width:
+                    end = self.system.measured(*continuation.polish(point, value))
+                    self.found.add(end.behavior, end.regret)
+            if abs(after.value - value) > self.solver.window * max(abs(value), 1.0):
                 return
             before = after
-
-    def _hand_over(self, behavior: FloatArray, regret: float) -> bool:
-        """Claim an equilibrium if it is one and new; returns whether it is one."""
-        if regret > CLAIMED * (self.game.tree.payoff_range or 1.0):
-            return False
-        for known in self.found:
-            if np.abs(known - behavior).max() <= SAME:
-                return True
-        self.found.append(behavior)
-        if len(self.found) <= MOST_CANDIDATES:
-            made = Candidate(BehaviorProfile.of(self.game.tree, behavior), "equilibrium")
-            if len(self.found) == 1:
-                self.monitor.snapshot(made)
-            self.monitor.candidate(made)
-        return True
-
-
-def warm_up(solver: Arclength, game: Game) -> None:
-    """Compile the kernels with the types of this game, unless it is too large to try."""
-    system = RegularizedGame(game, solver.regularization, solver.derivative)
-    if system.choices.size and bytes_needed(game) <= TRIED_BYTES:
-        system.evaluate(np.zeros(system.choices.size), 1.0, system.parameter)
-        system.model.regrets(BehaviorProfile.uniform(game.tree).probabilities)
 
 
 def bytes_needed(game: Game) -> int:

@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 
 from eqbench.model.tree import FloatArray
 
-from .corrector import Correction, correct
-from .curve import Curve
-from .follow import CurvePoint, StalledError, follow
-from .regularization import RegularizedGame
+from ..polish.frequencies import Polished, polish
+from ..pseudo_arclength import CurveError, CurvePoint, correct, follow, last_axis
+from .regularization import RegularizedCurve, RegularizedGame
 
 SMALLEST_FACTOR, FIRST_FACTOR, LARGEST_FACTOR = 0.02, 0.3, 0.97
 # More iterations than this, and eps is lowered in smaller steps.
-EASY, MOST_ITERATIONS = 5, 15
+EASY, MOST_ITERATIONS, FIRST_ITERATIONS = 5, 15, 50
 # Steps along the curve before a way around a fold is given up.
-LONGEST_WAY, FIRST_STEP = 300, 1e-3
+LONGEST_WAY, FIRST_STEP = 302, 1e-3
 
 
 def descend(
     system: RegularizedGame,
     parameter: float,
     epsilon: float,
-    seen: Callable[[FloatArray, float], None] | None = None,
+    seen: Callable[[FloatArray, float], None] = lambda *_: None,
+    begin: tuple[FloatArray, float] | None = None,
 ) -> FloatArray | None:
     """Coordinates z (F,) of a solution at a small eps, from that at a large one.
 
@@ -36,30 +38,15 @@ def descend(
     Parameters
     ----------
     seen : called with the coordinates and eps at every solution on the way
+    begin : coordinates (F,) and eps of another solution to begin at
     """
-    curve = Curve(system, "log_epsilon", parameter)
-    across = np.zeros(system.choices.size + 1)
-    across[-1] = -1.0
-    y = np.append(np.zeros(system.choices.size), np.log(max(system.unit, epsilon)))
-    made = correct(curve, y, across, iterations=50)
-    if made is None:
-        return None
-    return lower(curve, made, float(np.log(epsilon)), seen)
-
-
-def lower(
-    curve: Curve,
-    made: Correction,
-    end: float,
-    seen: Callable[[FloatArray, float], None] | None = None,
-) -> FloatArray | None:
-    """Coordinates z (F,) where log eps is `end`, from a point of the curve in log eps."""
-    across = np.zeros(len(made.y))
-    across[-1] = -1.0
+    curve = RegularizedCurve(system, "log_epsilon", parameter)
+    z, first = begin or (np.zeros(system.choices.size), max(system.unit, epsilon))
+    down, end = last_axis(len(z) + 1, -1.0), float(np.log(epsilon))
+    made = correct(curve, np.append(z, np.log(first)), down, iterations=FIRST_ITERATIONS)
     factor = FIRST_FACTOR
-    while True:
-        if seen:
-            seen(made.y[:-1], curve.epsilon(made.y))
+    while made is not None:
+        seen(made.y[:-1], curve.epsilon(made.y))
         if made.y[-1] <= end:
             return made.y[:-1]
         if made.iterations <= EASY:
@@ -69,24 +56,28 @@ def lower(
             lower_log = max(made.y[-1] + np.log(factor), end)
             guess = made.y + made.tangent * ((lower_log - made.y[-1]) / made.tangent[-1])
             guess[-1] = lower_log
-            step = correct(curve, guess, across, iterations=MOST_ITERATIONS)
+            step = correct(curve, guess, down, iterations=MOST_ITERATIONS)
             factor = factor if step else float(np.sqrt(factor))
         if step is None:
-            step, factor = _past_fold(curve, made, across), FIRST_FACTOR
-            if step is None:
-                return None
+            step, factor = _past_fold(curve, made, down), FIRST_FACTOR
         made = step
-
-
-def _past_fold(curve: Curve, made: Correction, across: FloatArray) -> Correction | None:
-    """A point with a smaller eps further along the curve, which turns around before it."""
-    start = CurvePoint(made.y, made.tangent, made.orientation, 0.0, FIRST_STEP)
-    try:
-        for count, point in enumerate(follow(curve, start)):
-            if point.y[-1] < made.y[-1] + np.log(FIRST_FACTOR):
-                return correct(curve, point.y, across)
-            if count > LONGEST_WAY:
-                return None
-    except StalledError:
-        return None
     return None
+
+
+def _past_fold(curve: RegularizedCurve, made: CurvePoint, down: FloatArray) -> CurvePoint | None:
+    """A point with a smaller eps further along the curve, which turns around before it."""
+    try:
+        for point in islice(follow(curve, replace(made, next_length=FIRST_STEP)), LONGEST_WAY):
+            if point.y[-1] < made.y[-1] + np.log(FIRST_FACTOR):
+                return correct(curve, point.y, down)
+    except CurveError:
+        pass
+    return None
+
+
+def polished_end(
+    system: RegularizedGame, parameter: float, epsilon: float, z: FloatArray
+) -> Polished:
+    """The equilibrium near a solution at the coordinates z (F,), or the best profile on the way."""
+    made = system.frequencies(z, epsilon)
+    return polish(system, system.measured(made.behavior, parameter), made.support)

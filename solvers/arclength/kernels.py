@@ -54,41 +54,37 @@ def smaller_frequency(kind, z, d):
 
 
 @kernel
-def project(kind, start, z, strength, free, first, weight, first_weight, by_log):
-    """Frequencies of all actions, their weights, and how they change with the strength.
+def project(kind, start, first, z, strength, behavior, weight, by_log):
+    """Frequencies of all actions, their weights, and how the free ones change with the strength.
 
-    Writes `free` (F,) and `first` (C,): frequencies; `weight` (F,) and `first_weight` (C,):
-    derivatives of ``p(z - s)`` with s fixed, which say how far an action is inside its
-    bounds; `by_log` (F,): derivatives of the free frequencies by the logarithm of d.
+    The first action of a set (C,) stands before its free ones. Writes `behavior` (A,);
+    `weight` (A,): derivatives of ``p(z - s)`` with s fixed, which say how far an action is
+    inside its bounds; `by_log` (F,): derivatives by the logarithm of d.
     """
-    for c in range(len(start) - 1):
+    for c in range(len(first)):
         low, high, d = start[c], start[c + 1], strength[c]
+        begin, end = first[c], first[c] + high - low + 1
         if high - low == 1:
-            x = z[low]
-            b = smaller_frequency(kind, -abs(x), d)
+            small, large = (begin, begin + 1) if z[low] > 0 else (begin + 1, begin)
+            b = smaller_frequency(kind, -abs(z[low]), d)
             h, slope = barrier(kind, b)
+            behavior[small], behavior[large] = b, 1.0 - b
             # both actions share this: dp/dz = w / 2
             w = 2.0 / (2.0 + d * slope)
-            change = -d * h * w / 2.0
-            weight[low], first_weight[c] = w, w
-            if x <= 0:
-                free[low], first[c], by_log[low] = b, 1.0 - b, change
-            else:
-                free[low], first[c], by_log[low] = 1.0 - b, b, -change
+            weight[small], weight[large] = w, w
+            by_log[low] = d * h * w / 2.0 if z[low] > 0 else -d * h * w / 2.0
         else:
-            _project_many(low, high, c, z, d, free, first, weight, first_weight, by_log)
+            _project_many(z[low:high], d, behavior[begin:end], weight[begin:end], by_log[low:high])
 
 
 @kernel
-def _project_many(low, high, c, z, d, free, first, weight, first_weight, by_log):
-    """The log barrier on a set with three actions or more."""
-    shift = _euclidean_shift(low, high, z)
+def _project_many(z, d, behavior, weight, by_log):
+    """The log barrier on one set with three actions or more."""
+    shift = _euclidean_shift(z)
     for _ in range(ITERATIONS):
         total, slope = -1.0, 0.0
-        for k in range(low - 1, high):
-            t = (z[k] if k >= low else 0.0) - shift
-            root = np.sqrt(t * t + 4.0 * d)
-            p = 0.5 * (t + root) if t > 0 else 2.0 * d / (root - t)
+        for a in range(len(behavior)):
+            p, root = _above_barrier((z[a - 1] if a else 0.0) - shift, d)
             total += p
             slope += p / root
         step = total / slope
@@ -96,27 +92,27 @@ def _project_many(low, high, c, z, d, free, first, weight, first_weight, by_log)
         if abs(step) <= 1e-15 * (1.0 + abs(shift)):
             break
     weights, changes = 0.0, 0.0
-    for k in range(low - 1, high):
-        t = (z[k] if k >= low else 0.0) - shift
-        root = np.sqrt(t * t + 4.0 * d)
-        p = 0.5 * (t + root) if t > 0 else 2.0 * d / (root - t)
-        w = p / root  # 1 / (1 + d / p^2)
-        weights += w
-        changes += d * w / p
-        if k >= low:
-            free[k], weight[k] = p, w
-        else:
-            first[c], first_weight[c] = p, w
-    for k in range(low, high):
-        by_log[k] = weight[k] * (d / free[k] - changes / weights)
+    for a in range(len(behavior)):
+        behavior[a], root = _above_barrier((z[a - 1] if a else 0.0) - shift, d)
+        weight[a] = behavior[a] / root  # 1 / (1 + d / p^2)
+        weights += weight[a]
+        changes += d * weight[a] / behavior[a]
+    for a in range(1, len(behavior)):
+        by_log[a - 1] = weight[a] * (d / behavior[a] - changes / weights)
 
 
 @kernel
-def _euclidean_shift(low, high, z):
+def _above_barrier(t, d):
+    """The p > 0 with ``p - d / p = t``, without cancellation, and ``p + d / p``."""
+    root = np.sqrt(t * t + 4.0 * d)
+    return (0.5 * (t + root) if t > 0 else 2.0 * d / (root - t)), root
+
+
+@kernel
+def _euclidean_shift(z):
     """The s with sum of max(z - s, 0) equal to 1; the regularized s is larger."""
-    ordered = np.zeros(high - low + 1)
-    for k in range(low, high):
-        ordered[k - low + 1] = z[k]
+    ordered = np.zeros(len(z) + 1)
+    ordered[1:] = z
     ordered.sort()
     total, shift = 0.0, 0.0
     for count in range(1, len(ordered) + 1):
@@ -135,33 +131,27 @@ def newton_matrix(start, jacobian, scale, weight, first_weight, matrix):
     E (F, F) are the derivatives of ``p - p of the first action`` by the free p, and B those of
     the free p by z; both couple actions of the same set only. `scale` is (F,).
     """
-    size = len(scale)
+    size, sets = len(scale), len(start) - 1
     for f in range(size):
         inverse = 1.0 / scale[f]
-        if len(start) - 1 == size:
+        if sets == size:
             # two actions everywhere, as in most games that are followed far: half of the general
             # expression cancels, and the loop is several times faster
             for g in range(size):
                 matrix[f, g] = -0.5 * weight[g] * (jacobian[f, g] * inverse)
             matrix[f, f] += 1.0 - weight[f]
-        else:
-            _newton_row(f, inverse, start, jacobian, weight, first_weight, matrix)
-
-
-@kernel
-def _newton_row(f, inverse, start, jacobian, weight, first_weight, matrix):
-    """Row f of the matrix with any number of actions."""
-    for c in range(len(start) - 1):
-        low, high = start[c], start[c + 1]
-        own = 1.0 if low <= f < high else 0.0
-        total, mean = first_weight[c], 0.0
-        for g in range(low, high):
-            matrix[f, g] = jacobian[f, g] * inverse + own
-            if g == f:
-                matrix[f, g] += 1.0
-            mean += matrix[f, g] * weight[g]
-            total += weight[g]
-        mean /= total
-        for g in range(low, high):
-            matrix[f, g] = -weight[g] * (matrix[f, g] - mean)
-    matrix[f, f] += 1.0
+            continue
+        for c in range(sets):
+            low, high = start[c], start[c + 1]
+            own = 1.0 if low <= f < high else 0.0
+            total, mean = first_weight[c], 0.0
+            for g in range(low, high):
+                matrix[f, g] = jacobian[f, g] * inverse + own
+                if g == f:
+                    matrix[f, g] += 1.0
+                mean += matrix[f, g] * weight[g]
+                total += weight[g]
+            mean /= total
+            for g in range(low, high):
+                matrix[f, g] = -weight[g] * (matrix[f, g] - mean)
+        matrix[f, f] += 1.0

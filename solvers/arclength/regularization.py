@@ -21,129 +21,67 @@ for eps to 0 it is the normal map of the equilibrium conditions, piecewise smoot
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, fields, replace
+from copy import copy
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from eqbench.model.choices import Choices
-from eqbench.model.game import Game
-from eqbench.model.payoff_model import Linearization, PayoffModel
+from eqbench.model.choices import directions
+from eqbench.model.payoff_model import Linearization
 from eqbench.model.tree import FloatArray
 
+from ..polish.frequencies import GainSystem
+from ..pseudo_arclength import Factors
 from . import kernels
-from .raw_derivatives import OwnReach
 
 Regularization = Literal["log", "arctan", "rational"]
 Derivative = Literal["counterfactual", "raw"]
 Unknown = Literal["parameter", "log_epsilon"]
-# Found by trial: in these units homotopies and branches take few steps.
-UNIT = 0.1
-KINDS: dict[str, int] = {
-    "log": kernels.LOG,
-    "arctan": kernels.ARCTAN,
-    "rational": kernels.RATIONAL,
-}
+LARGEST_LOG = 200.0
+# Spread of the logarithm of random weights of information sets.
+WEIGHT_SPREAD = 1.0
+KINDS = {"log": kernels.LOG, "arctan": kernels.ARCTAN, "rational": kernels.RATIONAL}
 
 
 class Frequencies(NamedTuple):
     """What the projection gives; see `kernels.project`."""
 
-    free: FloatArray
-    first: FloatArray
+    behavior: FloatArray
     weight: FloatArray
-    first_weight: FloatArray
     by_log: FloatArray
 
+    @property
+    def support(self) -> NDArray[np.bool_]:
+        """Actions that are inside their bounds rather than held up by the barrier, bool (A,).
 
-class Evaluation(NamedTuple):
-    """The regularized system at a point.
-
-    Attributes
-    ----------
-    residual : float64 (F,)
-    matrix : float64 (F, F)
-        Derivatives of the residual by z.
-    along : float64 (F,)
-        Derivatives of the residual by the other unknown: the payoff parameter, or log eps.
-    """
-
-    residual: FloatArray
-    matrix: FloatArray
-    along: FloatArray
+        An action that is played with p stands at least as far from its bound as the barrier
+        pushes it, in units of gains: for the log barrier p >= mu / scale, mu = eps / p.
+        """
+        return (self.weight >= 0.5) | (self.behavior >= 0.5)
 
 
 @dataclass(frozen=True, eq=False)
-class RegularizedGame:
+class RegularizedGame(GainSystem):
     """Residual and derivatives of the regularized system of a game.
 
     Parameters
     ----------
-    game : Game
     kind : regularization
     derivative : gains as counterfactual values, or multiplied with the own reach
     weights : float64 (C,), positive
         Strength of the barrier at each information set with a choice, times eps.
     counts : what the work so far consisted of
-    before_work : called before each evaluation; may raise to end the work
     """
 
-    game: Game
     kind: Regularization = "log"
     derivative: Derivative = "counterfactual"
     weights: FloatArray | None = None
     counts: dict[str, int] = field(
         default_factory=lambda: {"factorizations": 0, "steps": 0, "refused_steps": 0}
     )
-    before_work: Callable[[], None] = lambda: None
-
-    @cached_property
-    def choices(self) -> Choices:
-        """The free frequencies."""
-        return Choices.of(self.game.tree)
-
-    @cached_property
-    def model(self) -> PayoffModel:
-        """The payoff model at the game's own parameter."""
-        return self.game.payoff_model()
-
-    @cached_property
-    def parameter(self) -> float:
-        """The game's own value of its payoff parameter, 0 without one."""
-        return float(self.game.tree.payoffs.value or 0)
-
-    @cached_property
-    def chance(self) -> FloatArray:
-        """How much of chance leads to each information set with a choice, float64 (C,).
-
-        Its probability where, as in poker, public moves are known to all.
-        """
-        tree = self.game.tree
-        reach = tree.chance_probability.copy()
-        for level in tree.levels[1:]:
-            reach[level] *= reach[tree.parent[level]]
-        inside = np.flatnonzero(tree.infoset >= 0)
-        total = np.bincount(tree.infoset[inside], reach[inside], tree.n_infosets)
-        # nodes that only other players' actions tell apart were counted several times
-        chance = np.minimum(total[self.choices.infoset], 1.0)
-        return np.where(chance > 0, chance, 1.0)
-
-    @cached_property
-    def unit(self) -> float:
-        """Payoff that counts as 1 in the coordinates; solutions do not depend on it."""
-        tree = self.game.tree
-        return UNIT * (tree.payoff_range or 1.0) / tree.n_players
-
-    @cached_property
-    def free_scale(self) -> FloatArray:
-        """Gain that counts as 1 in the coordinates, for each free action, float64 (F,)."""
-        return np.repeat(self.chance * self.unit, np.diff(self.choices.start))
-
-    @cached_property
-    def _own_reach(self) -> OwnReach:
-        return OwnReach.of(self.game.tree, self.choices)
 
     @cached_property
     def _strength(self) -> FloatArray:
@@ -153,59 +91,117 @@ class RegularizedGame:
 
     def weighted(self, weights: FloatArray) -> RegularizedGame:
         """The same system with other weights of the information sets, float64 (C,)."""
-        other = replace(self, weights=weights)
-        kept = {k: v for k, v in self.__dict__.items() if k not in (*_FIELDS, "_strength")}
-        other.__dict__.update(kept)
+        other = copy(self)  # with all that is computed already
+        other.__dict__.pop("_strength", None)
+        other.__dict__["weights"] = weights
         return other
 
+    def randomly_weighted(self, rng: np.random.Generator) -> RegularizedGame:
+        """The same system with log-normal weights of the information sets."""
+        normal = rng.normal(size=len(self.choices.infoset))
+        return self.weighted(np.exp(WEIGHT_SPREAD * normal))
+
     def frequencies(self, z: FloatArray, epsilon: float) -> Frequencies:
-        """Frequencies of the free and of the first actions at the coordinates z (F,)."""
-        size, sets = len(z), len(self.choices.infoset)
-        made = Frequencies(
-            np.empty(size), np.empty(sets), np.empty(size), np.empty(sets), np.empty(size)
-        )
-        kernels.project(KINDS[self.kind], self.choices.start, z, epsilon * self._strength, *made)
+        """All frequencies at the coordinates z (F,)."""
+        choices, count = self.choices, self.choices.n_actions
+        first = choices.first[choices.start[:-1]]
+        made = Frequencies(np.ones(count), np.ones(count), np.empty(len(z)))
+        kernels.project(KINDS[self.kind], choices.start, first, z, epsilon * self._strength, *made)
         return made
 
-    def behavior(self, frequencies: Frequencies) -> FloatArray:
-        """All frequencies, float64 (A,)."""
-        behavior = np.ones(self.choices.n_actions)
-        behavior[self.choices.action] = frequencies.free
-        behavior[self.choices.first[self.choices.start[:-1]]] = frequencies.first
-        return behavior
-
-    def model_at(self, parameter: float) -> PayoffModel:
-        """The payoff model at a value of the parameter; the game's own if it has none."""
-        return self.model if self.game.tree.payoffs.slope is None else self.model.at(parameter)
-
     def linearize(self, behavior: FloatArray, parameter: float) -> Linearization:
-        """Gains and derivatives, in the chosen sense of derivative."""
-        self.before_work()
-        linear = self.model_at(parameter).linearize(behavior)
-        return self._own_reach.weigh(behavior, linear) if self.derivative == "raw" else linear
+        """Gains and derivatives, in the chosen sense of derivative.
+
+        The gain of an action is the derivative of the player's expectation by its frequency only
+        after division by the probability with which the player's own earlier actions lead there.
+        Without that division ("raw") an information set that its own player never reaches has no
+        say, and threats in it need not be credible (Billingham 2018, section 3).
+        """
+        linear = super().linearize(behavior, parameter)
+        if self.derivative == "counterfactual":
+            return linear
+        reach = np.array([behavior[path].prod() for path in self._own_paths])
+        jacobian = reach[:, None] * linear.jacobian
+        for f, path in enumerate(self._own_paths):
+            for step, action in enumerate(path):
+                others = behavior[path[:step] + path[step + 1 :]].prod()
+                jacobian[f] += linear.gains[f] * others * self._directions[action]
+        slope = None if linear.slope is None else reach * linear.slope
+        return Linearization(reach * linear.gains, jacobian, slope)
+
+    @cached_property
+    def _own_paths(self) -> list[list[int]]:
+        """The player's own actions that lead to each free action."""
+        tree = self.game.tree
+        infoset_of = np.repeat(np.arange(tree.n_infosets), np.diff(tree.action_start))
+        before: list[list[int]] = []
+        for above in tree.infoset_parent.tolist():  # earlier sets come first; -1 is none
+            before.append([] if above < 0 else [*before[infoset_of[above]], above])
+        return [before[infoset_of[action]] for action in self.choices.action]
+
+    @cached_property
+    def _directions(self) -> FloatArray:
+        """How all frequencies change with the free ones, float64 (A, F)."""
+        return directions(self.choices.action, self.choices.first, self.choices.n_actions)
 
     def evaluate(
         self, z: FloatArray, epsilon: float, parameter: float, unknown: Unknown = "parameter"
-    ) -> Evaluation:
-        """Residual and derivatives at the coordinates z (F,)."""
+    ) -> tuple[FloatArray, FloatArray]:
+        """Residual (F,) at the coordinates z (F,), and its derivatives (F+1, F+1) by all unknowns.
+
+        The last unknown is the payoff parameter or the logarithm of eps. The last row is free.
+        """
         choices, scale = self.choices, self.free_scale
-        made = self.frequencies(z, epsilon)
-        linear = self.linearize(self.behavior(made), parameter)
-        first = np.repeat(made.first, np.diff(choices.start))
-        matrix = np.empty((len(z) + 1, len(z) + 1))
+        behavior, weight, by_log = self.frequencies(z, epsilon)
+        linear = self.linearize(behavior, parameter)
+        matrix = np.zeros((len(z) + 1, len(z) + 1))
+        first_weight = weight[choices.first[choices.start[:-1]]]
         kernels.newton_matrix(
-            choices.start, linear.jacobian, scale, made.weight, made.first_weight, matrix
+            choices.start, linear.jacobian, scale, weight[choices.action], first_weight, matrix
         )
-        residual = z - (made.free - first) - linear.gains / scale
         if unknown == "log_epsilon":
-            change = np.add.reduceat(made.by_log, choices.start[:-1])
-            moved = made.by_log + np.repeat(change, np.diff(choices.start))
-            along = -(moved + linear.jacobian @ made.by_log / scale)
+            change = np.add.reduceat(by_log, choices.start[:-1])
+            moved = by_log + np.repeat(change, np.diff(choices.start))
+            matrix[:-1, -1] = -(moved + linear.jacobian @ by_log / scale)
         elif linear.slope is not None:
-            along = -linear.slope / scale
-        else:
-            along = np.zeros(len(z))
-        return Evaluation(residual, matrix, along)
+            matrix[:-1, -1] = -linear.slope / scale
+        return z - choices.gains(behavior) - linear.gains / scale, matrix
 
 
-_FIELDS = tuple(field.name for field in fields(RegularizedGame))
+@dataclass(frozen=True, eq=False)
+class RegularizedCurve:
+    """Regularized equilibria of a game along one unknown more than there are equations.
+
+    A point y (F+1,) holds the coordinates z (F,) of the system and one more unknown, which is the
+    payoff parameter (at a fixed eps) or the logarithm of eps (at the game's parameter).
+
+    Parameters
+    ----------
+    system : RegularizedGame
+    unknown : what varies along the curve
+    fixed : eps where the parameter varies; the payoff parameter where eps varies
+    """
+
+    system: RegularizedGame
+    unknown: Unknown
+    fixed: float
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """What the work on the system so far consisted of."""
+        return self.system.counts
+
+    def epsilon(self, y: FloatArray) -> float:
+        """Strength of the regularization at a point."""
+        if self.unknown == "parameter":
+            return self.fixed
+        # a wild Newton step must not make it 0 or infinite
+        return float(np.exp(np.clip(y[-1], -LARGEST_LOG, LARGEST_LOG)))
+
+    def factorize(self, y: FloatArray, border: FloatArray) -> tuple[FloatArray, Factors]:
+        """Residual (F,) at y, and factors of the derivatives bordered with a row (F+1,)."""
+        parameter = float(y[-1]) if self.unknown == "parameter" else self.fixed
+        residual, matrix = self.system.evaluate(y[:-1], self.epsilon(y), parameter, self.unknown)
+        matrix[-1] = border
+        self.counts["factorizations"] += 1
+        return residual, Factors.of(matrix)

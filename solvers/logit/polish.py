@@ -10,9 +10,8 @@ from eqbench.model.game import Game
 from eqbench.model.realization import RealizationPlan
 from eqbench.model.tree import FloatArray
 
-from ..arclength.polish import Polished, polish
-from ..arclength.regularization import RegularizedGame
 from ..ncp.polish.polish import polish as polish_plans
+from ..polish.frequencies import GainSystem, Polished, polish
 
 # Actions of smaller log frequency are taken to be unplayed in the limit.
 UNPLAYED = -30.0
@@ -34,7 +33,7 @@ def polished(
     before_work : called before each evaluation of derivatives; may raise to end the work
     """
     behavior = np.exp(log_probabilities)
-    system = RegularizedGame(game, before_work=before_work)
+    system = GainSystem(game, before_work=before_work)
     start = Polished(behavior, system.parameter, float(system.model.regrets(behavior).max()))
     span = game.tree.payoff_range or 1.0
     best = start

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from arclength_cases import module, system
 
-steps = module("follow")
+steps = module("pseudo_arclength")
 
 # Nothing but the orientation can object to the length of such a step. Where eps is large the
 # pieces of the curve are close to each other.
@@ -20,7 +20,7 @@ FOLDS = (3.436, 3.212, 4.0, 3.898, 4.408, 4.312)
 
 def walk() -> tuple[list[float], float]:
     """Pots at which the branch of SKP turns around, and the pot where the walk ends."""
-    continuation = module("continuation").ArclengthContinuation(
+    continuation = module("arclength.continuation").ArclengthContinuation(
         system("skp"), EPSILON, steps.StepControl(**LONG)
     )
     points = [continuation.start(START)]

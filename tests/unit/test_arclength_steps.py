@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ import pytest
 from arclength_cases import module, system
 from solver_cases import bimatrix
 
-steps, corrector = module("follow"), module("corrector")
+steps = module("pseudo_arclength")
 StepControl = steps.StepControl
 Gradient = Callable[[np.ndarray], np.ndarray]
 
@@ -43,9 +42,7 @@ class PlaneCurve:
     function: Callable[[np.ndarray], float]
     gradient: Gradient
     seen: list[float] = field(default_factory=list)
-    system: Any = field(
-        default_factory=lambda: SimpleNamespace(counts={"steps": 0, "refused_steps": 0})
-    )
+    counts: dict[str, int] = field(default_factory=lambda: {"steps": 0, "refused_steps": 0})
 
     def factorize(self, y: np.ndarray, border: np.ndarray) -> tuple[np.ndarray, Bordered]:
         self.seen.append(abs(self.function(y)))
@@ -53,7 +50,7 @@ class PlaneCurve:
 
     @property
     def refused(self) -> int:
-        return self.system.counts["refused_steps"]
+        return self.counts["refused_steps"]
 
 
 def circle() -> PlaneCurve:
@@ -71,8 +68,8 @@ def pitchfork() -> PlaneCurve:
 def begin(curve: PlaneCurve, at: Any, tangent: Any, length: float) -> Any:
     """A point of a curve with a first step length."""
     y, along = np.array(at, dtype=float), np.array(tangent, dtype=float)
-    made = corrector.correct(curve, y, along)
-    return steps.CurvePoint(made.y, made.tangent, made.orientation, 0.0, length)
+    made = steps.correct(curve, y, along)
+    return replace(made, next_length=length)
 
 
 # -- predictor ----------------------------------------------------------------------------------
@@ -87,7 +84,7 @@ def test_guess_lies_on_the_parabola_through_the_last_points() -> None:
 
     tangent = rotation @ np.array([1.0, 0, 0])
     for step, before in ((0.2, -0.3), (1.5, -0.1), (1e-3, -2.0)):
-        guess = module("predictor").predict(point(0), tangent, step, point(before))
+        guess = steps.CurvePoint(point(0), tangent, 1, earlier=point(before)).ahead(step)
         assert guess == pytest.approx(point(step), abs=1e-12)
 
 
@@ -95,7 +92,7 @@ def test_guess_lies_on_the_parabola_through_the_last_points() -> None:
 def test_projection_of_the_guess_on_the_tangent_is_the_step(earlier: np.ndarray | None) -> None:
     """Billingham 2018, eq. (7)."""
     y, tangent = np.array([0.5, 0.2, -0.3]), np.array([2.0, -1, 2]) / 3
-    guess = module("predictor").predict(y, tangent, 0.25, earlier)
+    guess = steps.CurvePoint(y, tangent, 1, earlier=earlier).ahead(0.25)
     assert (guess - y) @ tangent == pytest.approx(0.25, abs=1e-15)
 
 
@@ -104,7 +101,7 @@ def test_projection_of_the_guess_on_the_tangent_is_the_step(earlier: np.ndarray 
 
 def test_correction_stays_in_the_plane_and_ends_on_the_curve() -> None:
     curve, guess, normal = circle(), np.array([0.4, 0.7]), np.array([0.6, 0.8])
-    made = corrector.correct(curve, guess, normal)
+    made = steps.correct(curve, guess, normal)
     assert np.linalg.norm(made.y) == pytest.approx(1, abs=1e-15)
     assert (made.y - guess) @ normal == pytest.approx(0, abs=1e-15)
     assert made.tangent @ made.y == pytest.approx(0, abs=1e-9)
@@ -114,7 +111,7 @@ def test_correction_stays_in_the_plane_and_ends_on_the_curve() -> None:
 
 def test_correction_converges_quadratically() -> None:
     curve = circle()
-    corrector.correct(curve, np.array([0.3, 1.4]), np.array([1.0, 0]))
+    steps.correct(curve, np.array([0.3, 1.4]), np.array([1.0, 0]))
     sizes = [size for size in curve.seen if size > 1e-14]
     assert len(sizes) >= 4
     for before, after in pairwise(sizes):
@@ -123,18 +120,18 @@ def test_correction_converges_quadratically() -> None:
 
 def test_correction_gives_up_where_it_does_not_converge() -> None:
     far, across = np.array([0.3, 30.0]), np.array([1.0, 0])
-    assert corrector.correct(circle(), far, across, iterations=5) is None
-    assert corrector.correct(circle(), far, across, iterations=20) is not None
-    assert corrector.correct(circle(), far, across, iterations=20, reach=25) is None
+    assert steps.correct(circle(), far, across, iterations=5) is None
+    assert steps.correct(circle(), far, across, iterations=20) is not None
+    assert steps.correct(circle(), far, across, iterations=20, reach=25) is None
     beside = np.array([1.2, 0.5])  # this plane does not meet the circle
-    assert corrector.correct(circle(), beside, across, iterations=50) is None
+    assert steps.correct(circle(), beside, across, iterations=50) is None
 
 
 def test_correction_gives_up_where_the_bordered_system_is_singular() -> None:
     curve = PlaneCurve(lambda y: float(y[0]), lambda y: np.array([1.0, 0]))
-    assert corrector.correct(curve, np.array([1.0, 0]), np.array([1.0, 0])) is None
+    assert steps.correct(curve, np.array([1.0, 0]), np.array([1.0, 0])) is None
     nowhere = PlaneCurve(lambda y: np.nan, lambda y: np.array([1.0, 0]))
-    assert corrector.correct(nowhere, np.array([1.0, 0]), np.array([0, 1.0])) is None
+    assert steps.correct(nowhere, np.array([1.0, 0]), np.array([0, 1.0])) is None
 
 
 # -- which steps are accepted -------------------------------------------------------------------
@@ -168,7 +165,7 @@ def test_step_is_refused_by_one_criterion_and_halved(
     strict = StepControl(**(LAX | control))
     limits = {"iterations": strict.iterations, "reach": strict.correction * length}
     guess = before.y + length * before.tangent
-    made = corrector.correct(circle(), guess, before.tangent, **limits)
+    made = steps.correct(circle(), guess, before.tangent, **limits)
     assert reason in steps.objection(before, made, strict)
 
 
@@ -218,10 +215,10 @@ def test_pitchfork_of_a_game_is_passed_and_marked() -> None:
     the curve of solutions with x = y crosses it.
     """
     made = system(bimatrix([[1, 0], [0, 1]], [[1, 0], [0, 1]]))
-    curve = module("curve").Curve(made, "log_epsilon", 0.0)
+    curve = module("arclength.regularization").RegularizedCurve(made, "log_epsilon", 0.0)
     down = np.array([0.0, 0, -1])
-    start = corrector.correct(curve, np.zeros(3), down)
-    point = steps.CurvePoint(start.y, start.tangent, start.orientation, 0.0, 0.05)
+    start = steps.correct(curve, np.zeros(3), down)
+    point = replace(start, next_length=0.05)
     points = list(islice(steps.follow(curve, point), 120))
     (marked,) = [k for k, point in enumerate(points) if point.orientation_changed]
     assert curve.epsilon(points[marked].y) == pytest.approx(1 / 4, abs=1e-6)

@@ -9,7 +9,7 @@ import pytest
 from arclength_cases import EXACT, descend, game, log_normal, max_regret, module, system
 from solver_cases import bimatrix
 
-homotopy = module("homotopy")
+homotopy = module("arclength.homotopy")
 # Their weights, of logarithms with spread 2, make the path turn around before it ends.
 FOLDED = (26, 53, 62)
 PLAIN = (0, 1, 2)
@@ -22,8 +22,8 @@ def kuhn() -> Any:
 
 def residual(made: Any, z: np.ndarray, epsilon: float) -> float:
     """The largest, in payoff units."""
-    found = made.evaluate(z, epsilon, made.parameter)
-    return float(np.abs(found.residual * made.free_scale).max())
+    found, _ = made.evaluate(z, epsilon, made.parameter)
+    return float(np.abs(found * made.free_scale).max())
 
 
 @pytest.mark.parametrize("kind", ["log", "arctan", "rational"])

@@ -21,7 +21,7 @@ from solver_cases import bimatrix
 
 from eqbench.model.profile import random_profile
 
-polish = module("polish")
+polish = module("polish.frequencies")
 SPECS = (
     "skp(pot=107/33)",
     "kuhn3",
@@ -33,8 +33,7 @@ SPECS = (
 
 def started(made: Any, behavior: np.ndarray) -> Any:
     """A profile as polishing takes it."""
-    regret = float(made.model.regrets(behavior).max())
-    return polish.Polished(behavior, made.parameter, regret)
+    return made.measured(behavior, made.parameter)
 
 
 @pytest.mark.parametrize("spec", SPECS)

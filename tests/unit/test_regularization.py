@@ -50,8 +50,8 @@ def project(kind: str, z: np.ndarray, strength: float, actions: int = 2) -> tupl
     start = np.arange(sets + 1, dtype=np.int32) * (actions - 1)
     free, weight, by_log = np.empty(len(z)), np.empty(len(z)), np.empty(len(z))
     first, first_weight = np.empty(sets), np.empty(sets)
-    module("kernels").project(
-        module("regularization").KINDS[kind],
+    module("arclength.kernels").project(
+        module("arclength.regularization").KINDS[kind],
         start,
         z,
         np.full(sets, strength),
@@ -158,7 +158,7 @@ def test_residual_is_that_of_the_paper(kind: str) -> None:
     }
     unit = 1 / 4  # chance leads to each set with probability 1/4: four cards
     expected = unit * weights * 0.02 * inverse[kind] - gains
-    found = made.evaluate(z, 0.02, 3.5).residual * made.free_scale
+    found = made.evaluate(z, 0.02, 3.5)[0] * made.free_scale
     assert np.abs(found - expected).max() <= 1e-13
 
 
@@ -166,11 +166,11 @@ def test_residual_with_three_actions_is_the_condition_of_the_barrier() -> None:
     """Where ``eps sum log p_a`` is added, gains are ``eps (1 / p of the first - 1 / p_a)``."""
     made = system("kuhn(players=2,cards=4,raises=1)")
     z = np.random.default_rng(7).normal(size=made.choices.size)
-    found, frequencies = made.evaluate(z, 0.02, 2.5), made.frequencies(z, 0.02)
+    found, frequencies = made.evaluate(z, 0.02, 2.5)[0], made.frequencies(z, 0.02)
     first = np.repeat(frequencies.first, np.diff(made.choices.start))
     expected = 1 / 4 * 0.02 * (1 / first - 1 / frequencies.free)
     gains = made.linearize(made.behavior(frequencies), 2.5).gains
-    assert np.abs(found.residual * made.free_scale - (expected - gains)).max() <= 1e-13
+    assert np.abs(found * made.free_scale - (expected - gains)).max() <= 1e-13
     assert np.diff(made.choices.start).max() == 2
 
 
@@ -181,7 +181,7 @@ def test_factors_are_those_of_the_bordered_derivatives(
 ) -> None:
     made = system(spec, kind, sense)
     fixed = 0.1 if unknown == "parameter" else made.parameter
-    curve = module("curve").Curve(made, unknown, fixed)
+    curve = module("arclength.regularization").RegularizedCurve(made, unknown, fixed)
     rng = np.random.default_rng(8)
     y = np.append(rng.normal(size=made.choices.size), 3.3 if unknown == "parameter" else -2.5)
     border = rng.normal(size=len(y))

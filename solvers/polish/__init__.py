@@ -1,0 +1,1 @@
+"""From a profile near an equilibrium to the equilibrium itself, to rounding."""
