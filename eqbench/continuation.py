@@ -92,7 +92,7 @@ class Continuation(Protocol):
     def follow(self, point: BranchPoint, *, increasing: bool = True) -> Iterator[BranchPoint]:
         """Points after `point`, without end; a fresh start heads for larger or smaller values.
 
-        A point that was followed to goes on in its own direction.
+        A point that was followed to, or a crossing, goes on in its own direction.
 
         Raises
         ------
@@ -104,13 +104,10 @@ class Continuation(Protocol):
         """The same point, followed from which the branch goes the other way."""
 
     def fold(self, before: BranchPoint, after: BranchPoint) -> Turn | None:
-        """The fold between two neighboring points, None if the parameter does not turn.
-
-        One of them may be a crossing between two neighbors.
-        """
+        """The fold between two neighboring points, None if the parameter does not turn."""
 
     def crossings(self, before: BranchPoint, after: BranchPoint, value: float) -> list[BranchPoint]:
-        """Where the branch between two points, as of `fold`, has this value of the parameter.
+        """Where the branch between two neighboring points has this value of the parameter.
 
         Raises
         ------

@@ -107,10 +107,10 @@ class ArclengthContinuation:
         """The fold between two neighboring points, None if the parameter does not turn."""
         if before.direction * after.direction >= 0:
             return None
-        curve, between = self._between(before, after)
-        first, second = between.first, between.second
+        curve, first = self._restore(before)
+        second = self._restore(after)[1]
         try:
-            made = between.turning_point()
+            made = Between(curve, first, second).turning_point()
         except CurveError:
             made = None
         y = min((first, second), key=lambda p: abs(p.tangent[-1])).y if made is None else made.y
@@ -126,9 +126,10 @@ class ArclengthContinuation:
 
         Two of them where it turns around in between.
         """
-        curve, between = self._between(before, after)
+        curve, first = self._restore(before)
+        second = self._restore(after)[1]
         try:
-            found = between.crossings(value)
+            found = Between(curve, first, second).crossings(value)
         except CurveError:
             raise ContinuationError(
                 f"the branch passes {value:.9g}, but the point cannot be computed"
@@ -155,14 +156,6 @@ class ArclengthContinuation:
                 sharper = polished_end(system, parameter, epsilon, end)
                 made = min(made, sharper, key=lambda each: each.regret)
         return made.behavior, made.parameter
-
-    def _between(self, before: BranchPoint, after: BranchPoint) -> tuple[RegularizedCurve, Between]:
-        """The stretch from one point to the next; the first may be a crossing before the next."""
-        curve, first = self._restore(before)
-        second = self._restore(after)[1]
-        if second.earlier is None or not np.array_equal(second.earlier, first.y):
-            second = replace(second, length=float((second.y - first.y) @ first.tangent))
-        return curve, Between(curve, first, second)
 
     def _curve(self, system: RegularizedGame) -> RegularizedCurve:
         return RegularizedCurve(system, "parameter", self.epsilon)

@@ -18,7 +18,7 @@ from eqbench.errors import EqbenchError, UsageError
 from eqbench.studies.branch import read_points
 from eqbench.studies.frame import Session
 from eqbench.studies.trace.checkpoint import Progress
-from eqbench.studies.trace.follow import crossings_of, start_of, steps
+from eqbench.studies.trace.follow import crossings_of, pieces, start_of
 
 POINT = BranchPoint(3.0, np.full(2, 0.5), np.ones(2, bool), 1.0, "", {"t": np.array(0.0)})
 
@@ -196,9 +196,9 @@ def test_crossings_are_counted_where_the_regularized_branch_turns(
 def test_value_may_be_a_number_of_numpy(tmp_path: Path) -> None:
     case = study()
     point = start_of(case.setting, Session(tmp_path))
-    (piece,) = next(steps(case.setting, point)).pieces
+    piece = next(pieces(case.setting, point))
     crossings = crossings_of(case.setting.continuation, piece, np.float64(piece.after.value))
-    assert (crossings.found, crossings.lost) == ([piece.after], 0)
+    assert crossings == ([piece.after], 0)
 
 
 def test_border_that_cannot_be_computed_ends_the_branch_inside(tmp_path: Path) -> None:

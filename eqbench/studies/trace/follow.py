@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -157,28 +156,24 @@ SAME, CLOSED = 1e-9, 1e-6
 
 
 class Piece(NamedTuple):
-    """The branch within its range, between two neighboring points or from or to an end of it.
+    """The branch between neighboring points, inside or outside its range; `ends` if for good.
 
-    `returns` if the branch comes back into the range at the first point.
+    Where it passes an end of the range, one piece ends and another begins.
     """
 
     before: BranchPoint
     after: BranchPoint
     fold: Turn | None
-    returns: bool = False
-
-    @property
-    def course(self) -> tuple[float, ...]:
-        """Values between which the parameter of the regularized branch only rises or falls."""
-        turns = () if self.fold is None else (self.fold.regularized,)
-        return (self.before.value, *turns, self.after.value)
+    inside: bool = True
+    ends: bool = False
 
     def passes(self, value: float) -> list[float]:
         """Where the regularized branch takes a value strictly between the two points.
 
         Places are between 0 and 1 before it turns around, and between 1 and 2 after that.
         """
-        pairs = enumerate(itertools.pairwise(self.course))
+        turns = [] if self.fold is None else [self.fold.regularized]
+        pairs = enumerate(itertools.pairwise((self.before.value, *turns, self.after.value)))
         return [k + (value - a) / (b - a) for k, (a, b) in pairs if min(a, b) < value < max(a, b)]
 
 
@@ -201,11 +196,11 @@ def start_of(setting: Setting, session: Session) -> BranchPoint:
         return start
     farthest, came = start, False
     with suppress(ContinuationError):
-        for step in steps(setting, continuation.turned(start)):
-            session.go_on(f"looking behind the start, {setting.parameter} {step.to.value:.6f}")
-            if any(same_point(piece.after, start) for piece in step.pieces):
+        for piece in pieces(setting, continuation.turned(start)):
+            farthest, came = piece.after, came or piece.inside
+            session.go_on(f"looking behind the start, {setting.parameter} {farthest.value:.6f}")
+            if same_point(farthest, start):
                 return start  # the curve is closed
-            farthest, came = step.to, came or bool(step.pieces)
     return continuation.turned(farthest) if came else start
 
 
@@ -215,93 +210,60 @@ def same_point(one: BranchPoint, other: BranchPoint) -> bool:
     return one.value == other.value and apart < CLOSED
 
 
-class Step(NamedTuple):
-    """The pieces of a step of the branch that lie within its range, where it leads, and if it ends.
+def pieces(setting: Setting, point: BranchPoint) -> Iterator[Piece]:
+    """Pieces of the branch after `point`, until it is further outside than the request says.
 
-    It ends where it is further outside than the request says.
+    ContinuationError if it cannot be followed so far, or that point cannot be computed.
     """
-
-    pieces: list[Piece]
-    to: BranchPoint
-    ends: bool
-
-
-def steps(setting: Setting, point: BranchPoint) -> Iterator[Step]:
-    """Steps of the branch after `point`, up to its end.
-
-    ContinuationError if it cannot be followed so far, or a point at an end cannot be computed.
-    """
-    continuation, (low, high), beyond = setting.continuation, setting.bounds, setting.beyond
-    for after in continuation.follow(
-        point, increasing=setting.request.first < setting.request.last
-    ):
-        whole, kept = Piece(point, after, continuation.fold(point, after)), []
-        for piece in _within(continuation, whole, (low, high)):
-            kept.append(piece)
-            if piece.after is not after and not beyond:
-                yield Step(kept, piece.after, ends=True)
+    request, continuation, (low, high) = setting.request, setting.continuation, setting.bounds
+    while True:
+        for after in continuation.follow(point, increasing=request.first < request.last):
+            piece = Piece(point, after, continuation.fold(point, after))
+            # from an end of the range the branch may lead either way
+            ahead = after.value if piece.fold is None else piece.fold.regularized
+            inside = all(
+                low <= v <= high for v in (point.value, math.nextafter(point.value, ahead))
+            )
+            border = _border(continuation, piece, setting.bounds)
+            if border is not None:
+                piece = Piece(point, border, continuation.fold(point, border))
+            elif inside != (low <= after.value <= high):
+                raise ContinuationError("the point where it leaves the range was not found")
+            # a branch may begin further outside, and comes nearer then
+            far, farther = (abs(end.value - (low + high) / 2) for end in piece[:2])
+            ends = farther > max(far, (high - low) / 2 + setting.beyond)
+            ends = ends or (inside and border is not None and not setting.beyond)
+            yield piece._replace(inside=inside, ends=ends)
+            if ends:
                 return
-        # a branch may begin further outside, and comes nearer then
-        far, farther = (abs(each.value - (low + high) / 2) for each in (point, after))
-        ends = farther > max(far, (high - low) / 2 + beyond)
-        yield Step(kept, after, ends)
-        if ends:
-            return
-        point = after
+            point = piece.after
+            if border is not None:
+                break  # the branch is followed from there on
 
 
 def crossings_of(continuation: Continuation, piece: Piece, value: float) -> Crossings:
-    """Points of a piece at which the parameter has a value, the first if the branch returns there.
-
-    Otherwise the first point is one of the piece before.
-    """
+    """Points after the first one of a piece at which the parameter has a value."""
     expected = len(piece.passes(value))
     try:
         found = _inside(continuation, piece, value) if expected else []
     except ContinuationError:
         found = []
     lost = max(expected - len(found), 0)
-    if piece.returns and piece.before.value == value:
-        found.insert(0, piece.before)
     return found + [piece.after] * bool(piece.after.value == value), lost
 
 
-def _within(
-    continuation: Continuation, whole: Piece, bounds: tuple[float, float]
-) -> Iterator[Piece]:
-    """Pieces of one that lie within the range; ContinuationError if an end cannot be computed."""
-    (low, high), before, after = bounds, whole.before, whole.after
-    # from an end of the range the branch may lead either way
-    inside, ends_inside = (
-        low <= value <= high and low <= math.nextafter(value, near) <= high
-        for value, near in (whole.course[:2], whole.course[:-3:-1])
-    )
-    first, returns = before, False
-    for end in _ends(continuation, whole, bounds):
-        if inside:
-            yield Piece(first, end, continuation.fold(first, end), returns)
-        first, returns, inside = end, True, not inside
-    if inside != ends_inside:
-        raise ContinuationError("the point where it leaves or enters the range was not found")
-    if inside:
-        yield (
-            whole if first is before else Piece(first, after, continuation.fold(first, after), True)
-        )
-
-
-def _ends(
+def _border(
     continuation: Continuation, piece: Piece, bounds: tuple[float, float]
-) -> list[BranchPoint]:
-    """Points at which a piece passes the ends of the range, in their order along the branch."""
-    found: list[tuple[float, BranchPoint]] = []
-    for border in bounds:
-        places = piece.passes(border)
+) -> BranchPoint | None:
+    """The first point at which a piece passes an end of the range, None if it does not."""
+    for _, border in sorted((place, end) for end in bounds for place in piece.passes(end)):
         try:
-            points = _inside(continuation, piece, border) if places else []
+            found = _inside(continuation, piece, border)
         except ContinuationError as error:
             raise ContinuationError(f"it passes {border:g} next, but {error}") from None
-        found += zip(places, points, strict=False)
-    return [point for _, point in sorted(found, key=itemgetter(0))]
+        if found:
+            return found[0]
+    return None
 
 
 def _inside(continuation: Continuation, piece: Piece, value: float) -> list[BranchPoint]:
@@ -339,8 +301,8 @@ def follow(setting: Setting, progress: Progress | None, session: Session) -> Pro
     periods = {report: REPORT_S, trace.flush: FLUSH_S, trace.save: CHECKPOINT_S}
     done = dict.fromkeys(periods, begun)
     try:
-        for step in steps(setting, progress.outside or progress.last):
-            trace.take(step)
+        for piece in pieces(setting, progress.outside or progress.last):
+            trace.take(piece)
             if progress.over:
                 break
             now = time.perf_counter()
@@ -414,20 +376,21 @@ class _Trace:
         if inside:
             self.write(point)
 
-    def take(self, step: Step) -> None:
-        """Note the pieces of a step, or that the branch has ended."""
-        progress, (pieces, point, ends) = self.progress, step
-        for piece in pieces:
-            if piece.returns:
-                if same_point(piece.before, progress.begin):
-                    progress.outcome = "closed"
-                    return
+    def take(self, piece: Piece) -> None:
+        """Note a piece of the branch, and whether it has ended."""
+        progress = self.progress
+        if piece.inside:
+            if progress.outside is not None:  # it comes back
                 progress.returns += progress.points > 0
                 self.write(piece.before)  # its arclength is that of the point before it
+                for value, found in zip(self.setting.at, progress.crossings, strict=True):
+                    found += [piece.before] * bool(piece.before.value == float(value))
             self._note(piece)
-        progress.outside = None if pieces and pieces[-1].after is point else point
-        if ends:
+        progress.outside = None if piece.inside else piece.after
+        if piece.ends:
             progress.outcome = "arrived"
+        elif not piece.inside and same_point(piece.after, progress.begin):
+            progress.outcome = "closed"
 
     def _note(self, piece: Piece) -> None:
         progress, before, after = self.progress, piece.before, piece.after
