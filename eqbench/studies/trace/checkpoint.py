@@ -19,6 +19,7 @@ from eqbench.store.run_folder import reported, write_file
 
 # `arrived`: left the range of the parameter for good. The last three go on when they are resumed.
 Outcome = Literal["arrived", "closed", "stalled", "points", "time", "interrupted"]
+OVER = ("arrived", "closed", "stalled")
 
 CHECKPOINT = "checkpoint.npz"
 # a thousand crossings of a game with ten thousand actions take some hundred MiB
@@ -92,7 +93,7 @@ class Noted:
     @property
     def over(self) -> bool:
         """True if the branch cannot go on: it has left the range, is closed, or was lost."""
-        return self.outcome in ("arrived", "closed", "stalled")
+        return self.outcome in OVER
 
 
 @dataclass(eq=False, kw_only=True)

@@ -7,6 +7,7 @@ import math
 import os
 import time
 import zlib
+from bisect import bisect_left, insort
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -137,18 +138,19 @@ def stretches(branch: Branch) -> list[tuple[int, int]]:
 
 def _last_within(values: FloatArray, width: float) -> NDArray[np.int64]:
     """For each point the last one up to which values (K,) stay within a relative width."""
-    allowed = width * np.maximum(np.abs(values), 1.0)
-    last = np.empty(len(values), dtype=np.int64)
-    for i, most in enumerate(allowed):
-        far = 16  # most points are followed by few that are as near
-        while True:
-            ahead = values[i : i + far]
-            extent = np.maximum.accumulate(ahead) - np.minimum.accumulate(ahead)
-            if extent[-1] > most or len(ahead) < far:
+    numbers, last, end = values.tolist(), [], 0
+    window: list[float] = []  # from the present point to the end, sorted
+    for value in numbers:
+        allowed = width * max(abs(value), 1.0)
+        while end < len(numbers):
+            extremes = (*window[:1], numbers[end], *window[-1:])
+            if max(extremes) - min(extremes) > allowed:
                 break
-            far *= 4
-        last[i] = i + np.searchsorted(extent, most, side="right") - 1
-    return last
+            insort(window, numbers[end])
+            end += 1
+        last.append(end - 1)
+        del window[bisect_left(window, value)]
+    return np.array(last)
 
 
 # Frequencies that differ by less are those of the same point, and those of the start.

@@ -35,13 +35,8 @@ from eqbench.studies.branch import (
 )
 from eqbench.studies.frame import Session, Study, call, legend
 from eqbench.studies.requests import MOST, TraceRequest
-from eqbench.studies.trace.checkpoint import Progress
-from eqbench.studies.trace.follow import (
-    Crossings,
-    Setting,
-    follow,
-    stretches,
-)
+from eqbench.studies.trace.checkpoint import OVER, Progress
+from eqbench.studies.trace.follow import Crossings, Setting, follow, stretches
 
 SCHEMA = "eqbench.branch/1"
 COUNTS_OF_WORK = ("factorizations", "steps", "refused_steps")
@@ -86,14 +81,14 @@ class TraceStudy(Study[TraceRequest]):
             branch = read_points(setting.game, session.folder / POINTS)
             values = branch.values
         low, high = setting.bounds
+        begun = low if progress.begin.value <= low else high
         counts, coarse = (counts_of(values, progress.turns, width) for width in (0.0, NARROWEST))
         if branch is not None:
             most = coarse.most
         record: dict[str, Any] = {
             **{name: getattr(progress, name) for name in ("outcome", "reason", "points")},
             "last": progress.last.value,
-            "turned_back": progress.outcome == "arrived"
-            and progress.last.value == (low if progress.begin.value <= low else high),
+            "turned_back": progress.outcome == "arrived" and progress.last.value == begun,
             "returns": progress.returns,
             **{name: getattr(progress, name) for name in ("elapsed_s", "cpu_s")},
             **{name: progress.statistics.get(name) for name in COUNTS_OF_WORK},
@@ -114,8 +109,7 @@ class TraceStudy(Study[TraceRequest]):
                 record["at"].append(entry | {"lost": lost, "window": list(window)})
         except KeyboardInterrupt:
             record |= _STOPPED
-        over = record["outcome"] in ("arrived", "closed", "stalled")
-        return record | {"interrupted": not over}
+        return record | {"interrupted": record["outcome"] not in OVER}
 
     def followed(self, session: Session) -> Progress:
         """Follow the branch from its start, or from where it was left, until it must stop.
@@ -157,7 +151,7 @@ class TraceStudy(Study[TraceRequest]):
             "to": float(self.request.last),
             "beyond": setting.beyond,
             **{name: getattr(solver, name, None) for name in METHOD},
-            "finished": finished and found["outcome"] in ("arrived", "closed"),
+            "finished": finished and found["outcome"] != "stalled",
             **found,
         }
 
@@ -176,7 +170,7 @@ class TraceStudy(Study[TraceRequest]):
     def ending(self, document: Mapping[str, Any]) -> tuple[int, str]:
         """Return 1 if the branch was lost; where a limit ended it, it can go on."""
         outcome, reason = document["outcome"], document["reason"]
-        if outcome in ("arrived", "closed", "stalled"):
+        if outcome in OVER:
             return int(outcome == "stalled"), ""
         return INTERRUPTED if outcome == "interrupted" else 0, reason
 
@@ -328,7 +322,8 @@ def _crossings_again(
     with TemporaryDirectory(prefix="eqbench-") as scratch:
         session = replace(session, folder=Path(scratch))
         again = follow(replace(setting, request=request, at=(value,)), None, session)
-    session.go_on()
+    if again.outcome == "interrupted":
+        raise KeyboardInterrupt
     if again.points < progress.points:
         raise EqbenchError(f"the branch cannot be followed again: {again.reason}; trace it again")
     return again.crossings[0], again.lost[0]
