@@ -200,7 +200,7 @@ def homotopies(game: str, epsilon: float, repetitions: int) -> dict[str, Any]:
 
     loaded = load_game(game)
     _prepared(loaded, epsilon)
-    homotopy, homotopy_s, polish_s = _inside("homotopy"), [], []
+    homotopy, homotopy_s, polish_s = _inside("continuation"), [], []
     for _ in range(repetitions):
         system = _inside("regularization").RegularizedGame(loaded)
         begin = time.process_time()

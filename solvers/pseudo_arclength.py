@@ -61,14 +61,14 @@ class Factors(NamedTuple):
 
 
 class Curve(Protocol):
-    """Equations of a curve, and counts of `steps` and `refused_steps` along it."""
+    """Equations of a curve."""
 
     @property
     def counts(self) -> MutableMapping[str, int]:
-        """What the work so far consisted of."""
+        """How many `factorizations`, `steps` and `refused_steps` the work consisted of."""
 
-    def factorize(self, y: FloatArray, border: FloatArray) -> tuple[FloatArray, Factors]:
-        """Residual (F,) at y, and factors of the derivatives bordered with a row (F+1,)."""
+    def equations(self, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Residual (F,) at y, and its derivatives (F+1, F+1), whose last row is free."""
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,10 @@ def correct(
     y = guess.copy()
     right, before = np.zeros(len(y)), np.inf
     for iteration in range(1, iterations + 1):
-        residual, factors = curve.factorize(y, normal)
+        residual, matrix = curve.equations(y)
+        matrix[-1] = normal
+        factors = Factors.of(matrix)
+        curve.counts["factorizations"] += 1
         if factors.singular:
             return None
         right[:-1], right[-1] = residual, normal @ (y - guess)

@@ -64,10 +64,10 @@ class End:
 
 def descend(made: Any, epsilon: float) -> End:
     """The path from the center to a small eps at the game's own parameter, and its end."""
-    z = module("arclength.homotopy").descend(made, made.parameter, epsilon)
+    z = module("arclength.continuation").descend(made, made.parameter, epsilon)
     assert z is not None
-    regularized = made.behavior(made.frequencies(z, epsilon))
-    polished = module("arclength.homotopy").polished_end(made, made.parameter, epsilon, z)
+    regularized = made.frequencies(z, epsilon).behavior
+    polished = module("arclength.continuation").polished_end(made, made.parameter, epsilon, z)
     return End(regularized, polished)
 
 

@@ -19,8 +19,7 @@ from ..search import (
     memory_refusal,
     without_choice,
 )
-from .continuation import SHARPEN, ArclengthContinuation
-from .homotopy import descend, polished_end
+from .continuation import SHARPEN, ArclengthContinuation, descend, polished_end
 from .regularization import RegularizedGame
 
 if TYPE_CHECKING:
@@ -133,7 +132,7 @@ class Search:
 
     def run(self) -> Termination:
         """Everything that the options ask for, until the budget ends."""
-        monitor, ended = self.monitor, False
+        monitor, ended = self.monitor, ""
         try:
             self._homotopy(self.system)
             if self.solver.branch and self.game.tree.payoffs.parameter is not None:
@@ -141,16 +140,13 @@ class Search:
             for _ in range(self.solver.starts):
                 self._homotopy(self.system.randomly_weighted(self.rng))
         except BudgetSpentError:
-            ended = True
+            ended = " before the budget ended"
         monitor.record(**self.system.counts, found=len(self.found), failures=self.failures)
-        if ended and not self.found:
-            return monitor.termination()
-        if not self.found:
-            return Termination(
-                "not_found", "no path ended at a profile that could be polished to an equilibrium"
-            )
-        text = counted(len(self.found), "equilibrium", "different equilibria")
-        return Termination("converged", text + (" before the budget ended" if ended else ""))
+        if self.found:
+            text = counted(len(self.found), "equilibrium", "different equilibria")
+            return Termination("converged", text + ended)
+        text = "no path ended at a profile that could be polished to an equilibrium"
+        return monitor.termination() if ended else Termination("not_found", text)
 
     def _count(self) -> None:
         """Before each evaluation of the derivatives: is any budget left?"""
@@ -165,10 +161,10 @@ class Search:
         epsilon = self.solver.epsilon
         due = [np.inf, np.sqrt(system.unit * epsilon), 2 * epsilon]
 
-        def seen(z: FloatArray, epsilon: float) -> None:
+        def seen(z: FloatArray, strength: float) -> None:
             nonlocal last
-            last = system.frequencies(z, epsilon).behavior
-            if system is self.system and due and epsilon <= due[0]:
+            last = system.frequencies(z, strength).behavior
+            if system is self.system and due and strength <= due[0]:
                 self.monitor.snapshot(last)
                 due.pop(0)
 

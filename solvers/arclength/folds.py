@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from eqbench.model.tree import FloatArray
 
@@ -51,26 +50,19 @@ def exact_fold(system: RegularizedGame, y: FloatArray, epsilon: float) -> Polish
 def _candidates(
     system: RegularizedGame, made: Frequencies, parameter: float
 ) -> Iterator[Polished | None]:
-    """Corners at which actions whose weights are unclear turn: all of them, each; smooth folds."""
-    behavior, weight, support = made.behavior, made.weight, made.support
-    unclear = np.flatnonzero((behavior < 0.5) & (weight > OUTSIDE) & (weight <= INSIDE))
+    """Corners at which actions with unclear weights turn, all together or one; a smooth fold."""
+    weight, near = made.weight, made.behavior
+    unclear = np.flatnonzero((near < 0.5) & (weight > OUTSIDE) & (weight <= INSIDE))
     turning = unclear[np.argsort(np.abs(weight[unclear] - 0.5))]
     for actions in (*([turning] if len(turning) > 1 else []), *turning[:, None]):
-        yield _corner(system, behavior, parameter, support, actions)
-    yield _smooth(system, ActiveSet.of(system.choices, behavior, support), parameter)
+        inside, tied = made.support, made.support
+        inside[actions], tied[actions] = False, True
+        yield _corner(system, ActiveSet.of(system.choices, near, inside, tied), parameter)
+    yield _smooth(system, ActiveSet.of(system.choices, near, made.support), parameter)
 
 
-def _corner(
-    system: RegularizedGame,
-    near: FloatArray,
-    parameter: float,
-    support: NDArray[np.bool_],
-    turning: NDArray[np.int64],
-) -> Polished | None:
+def _corner(system: RegularizedGame, active: ActiveSet, parameter: float) -> Polished | None:
     """Where the support's equations hold and the turning actions, not played, are as good."""
-    inside, tied = support.copy(), support.copy()
-    inside[turning], tied[turning] = False, True
-    active = ActiveSet.of(system.choices, near, inside, tied)
     root = newton(system, active, parameter, free_parameter=True, tolerances=AT_CORNER)
     gains, derivatives = _equations(system, active, root)
     if root.diverged or np.abs(gains).max(initial=0.0) > EXACT * system.unit:

@@ -34,7 +34,6 @@ from eqbench.model.payoff_model import Linearization
 from eqbench.model.tree import FloatArray
 
 from ..polish.frequencies import GainSystem
-from ..pseudo_arclength import Factors
 from . import kernels
 
 Regularization = Literal["log", "arctan", "rational"]
@@ -122,10 +121,11 @@ class RegularizedGame(GainSystem):
             return linear
         reach = np.array([behavior[path].prod() for path in self._own_paths])
         jacobian = reach[:, None] * linear.jacobian
+        moves = directions(self.choices.action, self.choices.first, self.choices.n_actions)
         for f, path in enumerate(self._own_paths):
             for step, action in enumerate(path):
                 others = behavior[path[:step] + path[step + 1 :]].prod()
-                jacobian[f] += linear.gains[f] * others * self._directions[action]
+                jacobian[f] += linear.gains[f] * others * moves[action]
         slope = None if linear.slope is None else reach * linear.slope
         return Linearization(reach * linear.gains, jacobian, slope)
 
@@ -138,11 +138,6 @@ class RegularizedGame(GainSystem):
         for above in tree.infoset_parent.tolist():  # earlier sets come first; -1 is none
             before.append([] if above < 0 else [*before[infoset_of[above]], above])
         return [before[infoset_of[action]] for action in self.choices.action]
-
-    @cached_property
-    def _directions(self) -> FloatArray:
-        """How all frequencies change with the free ones, float64 (A, F)."""
-        return directions(self.choices.action, self.choices.first, self.choices.n_actions)
 
     def evaluate(
         self, z: FloatArray, epsilon: float, parameter: float, unknown: Unknown = "parameter"
@@ -198,10 +193,7 @@ class RegularizedCurve:
         # a wild Newton step must not make it 0 or infinite
         return float(np.exp(np.clip(y[-1], -LARGEST_LOG, LARGEST_LOG)))
 
-    def factorize(self, y: FloatArray, border: FloatArray) -> tuple[FloatArray, Factors]:
-        """Residual (F,) at y, and factors of the derivatives bordered with a row (F+1,)."""
+    def equations(self, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Residual (F,) at a point, and its derivatives (F+1, F+1), whose last row is free."""
         parameter = float(y[-1]) if self.unknown == "parameter" else self.fixed
-        residual, matrix = self.system.evaluate(y[:-1], self.epsilon(y), parameter, self.unknown)
-        matrix[-1] = border
-        self.counts["factorizations"] += 1
-        return residual, Factors.of(matrix)
+        return self.system.evaluate(y[:-1], self.epsilon(y), parameter, self.unknown)

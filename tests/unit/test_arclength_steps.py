@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
@@ -17,24 +18,6 @@ StepControl = steps.StepControl
 Gradient = Callable[[np.ndarray], np.ndarray]
 
 
-@dataclass(frozen=True)
-class Bordered:
-    """Factors of a bordered matrix, in the least code."""
-
-    matrix: np.ndarray
-
-    @property
-    def singular(self) -> bool:
-        return self.sign == 0
-
-    @property
-    def sign(self) -> int:
-        return int(np.sign(np.linalg.det(self.matrix)))
-
-    def solve(self, right: np.ndarray) -> np.ndarray:
-        return np.linalg.solve(self.matrix, right)
-
-
 @dataclass(frozen=True, eq=False)
 class PlaneCurve:
     """Where a function of two unknowns vanishes."""
@@ -42,11 +25,11 @@ class PlaneCurve:
     function: Callable[[np.ndarray], float]
     gradient: Gradient
     seen: list[float] = field(default_factory=list)
-    counts: dict[str, int] = field(default_factory=lambda: {"steps": 0, "refused_steps": 0})
+    counts: Counter = field(default_factory=Counter)
 
-    def factorize(self, y: np.ndarray, border: np.ndarray) -> tuple[np.ndarray, Bordered]:
+    def equations(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         self.seen.append(abs(self.function(y)))
-        return np.array([self.function(y)]), Bordered(np.array([self.gradient(y), border]))
+        return np.array([self.function(y)]), np.array([self.gradient(y), [np.nan, np.nan]])
 
     @property
     def refused(self) -> int:
@@ -188,7 +171,7 @@ def test_walk_says_why_it_cannot_go_on() -> None:
     curve = PlaneCurve(lambda y: y[0] if y[1] < 1 else np.nan, lambda y: np.array([1.0, 0]))
     walked = steps.follow(curve, begin(curve, [0, 0], [0, 1], 0.3))
     seen = []
-    with pytest.raises(steps.StalledError, match="steps down to 1e-12 were refused: Newton"):
+    with pytest.raises(steps.CurveError, match="steps down to 1e-12 were refused: Newton"):
         seen.extend(walked)  # what was yielded before the end is not lost
     assert curve.refused > 30
 

@@ -9,7 +9,7 @@ import pytest
 from arclength_cases import EXACT, descend, game, log_normal, max_regret, module, system
 from solver_cases import bimatrix
 
-homotopy = module("arclength.homotopy")
+homotopy = module("arclength.continuation")
 # Their weights, of logarithms with spread 2, make the path turn around before it ends.
 FOLDED = (26, 53, 62)
 PLAIN = (0, 1, 2)
@@ -48,7 +48,7 @@ def test_path_is_seen_from_strong_to_weak_barriers(kuhn: Any) -> None:
 def test_without_payoffs_there_is_nothing_to_follow_but_the_center() -> None:
     made = system(bimatrix(np.zeros((2, 3), int), np.zeros((2, 3), int)))
     z = homotopy.descend(made, 0.0, 1e-8)
-    frequencies = made.behavior(made.frequencies(z, 1e-8))
+    frequencies = made.frequencies(z, 1e-8).behavior
     assert frequencies == pytest.approx([1 / 2, 1 / 2, 1 / 3, 1 / 3, 1 / 3])
 
 
@@ -96,7 +96,7 @@ def test_way_that_is_too_long_is_given_up(kuhn: Any, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize("parameter", [2.0, 3.0, 7.5])
 def test_path_belongs_to_the_given_pot(parameter: float, kuhn: Any) -> None:
     z = homotopy.descend(kuhn, parameter, 1e-8)
-    profile = kuhn.behavior(kuhn.frequencies(z, 1e-8))
+    profile = kuhn.frequencies(z, 1e-8).behavior
     assert max_regret(game("kuhn3").at(pot=parameter), profile) <= 1e-6
     assert max_regret(game("kuhn3").at(pot=parameter + 1), profile) > 1e-6
 

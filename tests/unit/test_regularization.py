@@ -48,17 +48,17 @@ def project(kind: str, z: np.ndarray, strength: float, actions: int = 2) -> tupl
     """Frequencies (sets, actions), their weights, and derivatives of the free ones by log d."""
     sets = len(z) // (actions - 1)
     start = np.arange(sets + 1, dtype=np.int32) * (actions - 1)
-    free, weight, by_log = np.empty(len(z)), np.empty(len(z)), np.empty(len(z))
-    first, first_weight = np.empty(sets), np.empty(sets)
-    module("arclength.kernels").project(
-        module("arclength.regularization").KINDS[kind],
-        start,
-        z,
-        np.full(sets, strength),
-        *(free, first, weight, first_weight, by_log),
+    first = np.arange(sets, dtype=np.int32) * actions
+    behavior, weight, by_log = (
+        np.empty((sets, actions)),
+        np.empty((sets, actions)),
+        np.empty(len(z)),
     )
-    rows = np.column_stack((first, free.reshape(sets, -1)))
-    return rows, np.column_stack((first_weight, weight.reshape(sets, -1))), by_log
+    number = module("arclength.regularization").KINDS[kind]
+    written = behavior.ravel(), weight.ravel(), by_log
+    strengths = np.full(sets, strength)
+    module("arclength.kernels").project(number, start, first, z, strengths, *written)
+    return behavior, weight, by_log
 
 
 def derivative(function: Callable[[float], np.ndarray], step: float = 1e-5) -> np.ndarray:
@@ -149,8 +149,8 @@ def test_residual_is_that_of_the_paper(kind: str) -> None:
     weights = np.linspace(0.5, 2, made.choices.size)
     made = made.weighted(weights)
     z = np.random.default_rng(6).normal(size=made.choices.size)
-    b = made.frequencies(z, 0.02).free
-    gains = made.linearize(made.choices.behavior(b), 3.5).gains
+    behavior = made.frequencies(z, 0.02).behavior
+    b, gains = behavior[made.choices.action], made.linearize(behavior, 3.5).gains
     inverse = {
         "log": 1 / (1 - b) - 1 / b,
         "arctan": -1 / np.tan(np.pi * b),
@@ -166,10 +166,9 @@ def test_residual_with_three_actions_is_the_condition_of_the_barrier() -> None:
     """Where ``eps sum log p_a`` is added, gains are ``eps (1 / p of the first - 1 / p_a)``."""
     made = system("kuhn(players=2,cards=4,raises=1)")
     z = np.random.default_rng(7).normal(size=made.choices.size)
-    found, frequencies = made.evaluate(z, 0.02, 2.5)[0], made.frequencies(z, 0.02)
-    first = np.repeat(frequencies.first, np.diff(made.choices.start))
-    expected = 1 / 4 * 0.02 * (1 / first - 1 / frequencies.free)
-    gains = made.linearize(made.behavior(frequencies), 2.5).gains
+    found, behavior = made.evaluate(z, 0.02, 2.5)[0], made.frequencies(z, 0.02).behavior
+    expected = -1 / 4 * 0.02 * made.choices.gains(1 / behavior)
+    gains = made.linearize(behavior, 2.5).gains
     assert np.abs(found * made.free_scale - (expected - gains)).max() <= 1e-13
     assert np.diff(made.choices.start).max() == 2
 
@@ -185,10 +184,12 @@ def test_factors_are_those_of_the_bordered_derivatives(
     rng = np.random.default_rng(8)
     y = np.append(rng.normal(size=made.choices.size), 3.3 if unknown == "parameter" else -2.5)
     border = rng.normal(size=len(y))
-    _, factors = curve.factorize(y, border)
+    matrix = curve.equations(y)[1]
+    matrix[-1] = border
+    factors = module("pseudo_arclength").Factors.of(matrix)
 
     def residual(point: np.ndarray) -> np.ndarray:
-        return curve.factorize(point, border)[0]
+        return curve.equations(point)[0]
 
     columns = [derivative(lambda h, v=v: residual(y + h * v), 1e-4) for v in np.eye(len(y))]
     numerical = np.vstack((np.array(columns).T, border))
@@ -230,10 +231,10 @@ def test_raw_and_counterfactual_gains_differ_by_the_own_reach() -> None:
 def test_weighting_a_system_leaves_the_first_one_as_it_was() -> None:
     made = system("skp(pot=107/33)")
     z = np.full(made.choices.size, 0.3)
-    before = made.frequencies(z, 0.1).free
+    before = made.frequencies(z, 0.1).behavior
     other = made.weighted(np.full(made.choices.size, 3.0))
-    assert np.array_equal(made.frequencies(z, 0.1).free, before)
-    assert other.frequencies(z, 0.1).free == pytest.approx(made.frequencies(z, 0.3).free)
+    assert np.array_equal(made.frequencies(z, 0.1).behavior, before)
+    assert other.frequencies(z, 0.1).behavior == pytest.approx(made.frequencies(z, 0.3).behavior)
 
 
 # -- where it is not defined --------------------------------------------------------------------
