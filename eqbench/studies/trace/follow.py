@@ -317,13 +317,13 @@ def follow(setting: Setting, progress: Progress | None, session: Session) -> Pro
                 progress.outcome, progress.reason = stopped
                 break
     except ContinuationError as error:
-        outside, place = progress.outside, f"{setting.parameter}="
-        if outside is None:
-            progress.outcome = "stalled"
-            progress.reason = f"stalled at {place}{progress.last.value:.9g}: {error}"
-        else:  # all that is within the range, as far as the branch is known
-            progress.outcome = "arrived"
-            progress.reason = f"lost outside the range at {place}{outside.value:.9g}: {error}"
+        # outside, all that lies within the range is there, as far as the branch is known
+        inside = progress.outside is None or not progress.points
+        progress.outcome, words = (
+            ("stalled",) * 2 if inside else ("arrived", "lost outside the range")
+        )
+        at = (progress.outside or progress.last).value
+        progress.reason = f"{words} at {setting.parameter}={at:.9g}: {error}"
     trace.save()
     return progress
 
