@@ -124,6 +124,12 @@ def test_branch_that_does_not_come_back_as_soon_as_asked_is_not_waited_for(tmp_p
     assert counts == [[1, 1], [3, 3]]
 
 
+def test_step_may_pass_the_whole_range(tmp_path: Path) -> None:
+    progress = followed(study(first="5.94", last="5.96", at=("5.95",), beyond=2.0), tmp_path)
+    assert (len(progress.crossings[0]), progress.returns) == (3, 2)
+    assert set(table(tmp_path)[-4:, 0]) == {5.94, 5.96}
+
+
 def test_branch_goes_on_from_outside_as_if_it_had_not_been_stopped(tmp_path: Path) -> None:
     whole = traced(study(last=6, at=("5.9", "most")), tmp_path / "whole")
     stops = []
