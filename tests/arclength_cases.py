@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import itertools
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -50,25 +49,13 @@ def log_normal(made: Any, seed: int, spread: float = 1.0) -> Any:
     return made.weighted(np.exp(spread * normal))
 
 
-@dataclass(frozen=True, eq=False)
-class End:
-    """Where a path in eps ended: the regularized profile and the polished one."""
-
-    regularized: np.ndarray
-    polished: Any
-
-    @property
-    def behavior(self) -> np.ndarray:
-        return self.polished.behavior
-
-
-def descend(made: Any, epsilon: float) -> End:
-    """The path from the center to a small eps at the game's own parameter, and its end."""
-    z = module("arclength.continuation").descend(made, made.parameter, epsilon)
+def descend(made: Any, epsilon: float) -> tuple[np.ndarray, Any]:
+    """The end of the path from the center to a small eps: its frequencies, and polished."""
+    paths = module("arclength.continuation")
+    z = paths.descend(made, made.parameter, epsilon)
     assert z is not None
-    regularized = made.frequencies(z, epsilon).behavior
-    polished = module("arclength.continuation").polished_end(made, made.parameter, epsilon, z)
-    return End(regularized, polished)
+    polished = paths.polished_end(made, made.parameter, epsilon, z)
+    return made.frequencies(z, epsilon).behavior, polished
 
 
 def max_regret(of: Game, behavior: np.ndarray) -> float:
@@ -83,13 +70,10 @@ class Trace:
     continuation: Any
     points: list[BranchPoint]
 
-    def pairs(self) -> Iterator[tuple[BranchPoint, BranchPoint]]:
-        return itertools.pairwise(self.points)
-
     def at(self, value: float) -> list[BranchPoint]:
         """All points of the branch with this value of the pot."""
-        crossings = self.continuation.crossings
-        return [p for before, after in self.pairs() for p in crossings(before, after, value)]
+        pairs = itertools.pairwise(self.points)
+        return [point for pair in pairs for point in self.continuation.crossings(*pair, value)]
 
     def polished_at(self, pot: str) -> list[np.ndarray]:
         """Profiles (A,) without regularization, one for each crossing of a pot."""

@@ -25,9 +25,6 @@ def profiles(result: Result) -> list[list[float]]:
     return [candidate.profile.probabilities.tolist() for candidate in result.candidates]
 
 
-# -- options ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])
 @pytest.mark.parametrize("option", ["epsilon", "window"])
 def test_option_that_is_no_finite_number_is_refused(option: str, number: float) -> None:
@@ -39,9 +36,6 @@ def test_option_that_is_no_finite_number_is_refused(option: str, number: float) 
 def test_branch_needs_a_payoff_parameter() -> None:
     with pytest.raises(UsageError, match="no payoff parameter"):
         eqbench.load_solver("arclength").continuation(game("jordan"))
-
-
-# -- budget -------------------------------------------------------------------------------------
 
 
 def test_iterations_are_factorizations_and_never_exceeded() -> None:
@@ -82,35 +76,30 @@ def test_game_that_does_not_fit_the_memory_is_refused_with_both_figures() -> Non
     assert result.monitor.work == 0
 
 
-# -- what it finds ------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("kind", ["log", "arctan", "rational"])
-def test_all_three_solutions_of_skp_are_found(kind: str) -> None:
-    """Billingham 2017: at a pot of 3.35 these are solutions 2, 3 and 4."""
-    spec = "skp(pot=67/20)"
-    result = eqbench.solve(spec, f"arclength(regularization={kind})", eqbench.Budget(time_s=600))
-    assert result.status == "ok"
-    assert max(e.max_regret for e in result.equilibria) <= EXACT
-    names = {equilibrium.identity["name"] for equilibrium in result.equilibria}
-    assert names == {"skp:2", "skp:3", "skp:4"}
-
-
-def test_branch_finds_what_a_single_path_does_not() -> None:
-    identifier = Identifier(game("skp(pot=67/20)"))
-
-    def names(spec: str) -> set[str]:
-        candidates = run(spec, "skp(pot=67/20)").candidates
-        found = [identifier.identify(candidate.profile) for candidate in candidates]
-        return {identity.name for identity in found if identity}
-
-    assert len(names("arclength(starts=0,branch=false)")) == 1
-    assert names("arclength(starts=0)") == {"skp:2", "skp:3", "skp:4"}
-    assert len(names("arclength(starts=0,window=0.001)")) == 1
+SKP = "skp(pot=67/20)"
 
 
 @pytest.mark.parametrize(
-    "spec",
+    ("options", "solutions"),
+    [
+        *((f"regularization={kind}", 3) for kind in ("log", "arctan", "rational")),
+        ("starts=0", 3),
+        ("starts=0,branch=false", 1),  # the branch finds what a single path does not
+        ("starts=0,window=0.001", 1),
+    ],
+)
+def test_solutions_of_skp_are_found(options: str, solutions: int) -> None:
+    """Billingham 2017: at this pot they are solutions 2, 3 and 4."""
+    result = run(f"arclength({options})", SKP)
+    assert max(regrets(result)) <= EXACT
+    found = [Identifier(result.game).identify(each.profile) for each in result.candidates]
+    names = {identity.name for identity in found if identity}
+    assert names <= {"skp:2", "skp:3", "skp:4"}
+    assert len(names) == solutions
+
+
+@pytest.mark.parametrize(
+    "of",
     [
         "rock_paper_scissors",
         "jordan",
@@ -118,46 +107,25 @@ def test_branch_finds_what_a_single_path_does_not() -> None:
         "kuhn(players=2,cards=4,raises=1)",
         "random(players=4,actions=2)",
         "kuhn(players=3,cards=3,raises=1)",
+        *odd_games().values(),
     ],
+    ids=str,
 )
-def test_games_of_all_kinds_are_solved_exactly(spec: str) -> None:
-    result = run("arclength(starts=2,branch=false)", spec)
+def test_games_of_all_kinds_are_solved_exactly(of: Any) -> None:
+    result = run("arclength(starts=2,branch=false)", of)
     assert result.termination.reason == "converged"
     assert {candidate.claim for candidate in result.candidates} == {"equilibrium"}
     assert max(regrets(result)) <= EXACT
 
 
-@pytest.mark.parametrize("name", sorted(odd_games()))
-def test_odd_games_are_solved(name: str) -> None:
-    result = run("arclength", odd_games()[name])
-    assert result.termination.reason == "converged"
-    assert max(regrets(result)) <= EXACT
+def test_only_random_starts_depend_on_the_seed() -> None:
+    def solve(options: str, seed: int) -> Any:
+        return profiles(run(f"arclength({options},branch=false)", "kuhn3", seed))
 
-
-def test_every_equilibrium_is_handed_over_once() -> None:
-    found = np.array(profiles(run("arclength", "skp(pot=67/20)")))
-    apart = np.abs(found[:, None] - found[None]).max(axis=2) + np.eye(len(found))
-    assert len(found) >= 10
-    assert apart.min() > 1e-9
-    # all weights lead to the only equilibrium
-    assert len(run("arclength", "jordan").candidates) == 1
-
-
-# -- seeds --------------------------------------------------------------------------------------
-
-
-def test_same_seed_gives_the_same_profiles_and_another_seed_others() -> None:
-    def solve(seed: int) -> Any:
-        return profiles(run("arclength(starts=3,branch=false)", "kuhn3", seed))
-
-    assert solve(1) == solve(1)
-    assert solve(1)[0] == solve(2)[0]  # from uniform weights
-    assert solve(1)[1:] != solve(2)[1:]
-
-
-def test_without_random_starts_it_is_deterministic_and_says_so() -> None:
-    first, second = (run("arclength(starts=0)", "skp(pot=67/20)", seed) for seed in (1, 2))
-    assert profiles(first) == profiles(second)
+    assert solve("starts=3", 1) == solve("starts=3", 1)
+    assert solve("starts=3", 1)[0] == solve("starts=3", 2)[0]  # from uniform weights
+    assert solve("starts=3", 1)[1:] != solve("starts=3", 2)[1:]
+    assert solve("starts=0", 1) == solve("starts=0", 2)
     assert eqbench.load_solver("arclength(starts=0)").deterministic
     assert not eqbench.load_solver("arclength").deterministic
 
@@ -175,11 +143,16 @@ def test_snapshots_do_not_depend_on_the_clock(monkeypatch: pytest.MonkeyPatch) -
     assert claims == ["iterate", "iterate", "iterate", "equilibrium"]
 
 
-def test_statistics_say_what_the_work_consisted_of() -> None:
-    result = run("arclength(starts=2)", "skp(pot=67/20)")
-    statistics = result.monitor.statistics
+def test_every_equilibrium_is_handed_over_once_and_statistics_say_what_the_work_was() -> None:
+    result = run("arclength", SKP)
+    statistics, found = result.monitor.statistics, np.array(profiles(result))
+    apart = np.abs(found[:, None] - found[None]).max(axis=2) + np.eye(len(found))
+    assert len(found) >= 10
+    assert apart.min() > 1e-9
     # polishing evaluates derivatives too, and has least squares of its own
     assert 0.8 * result.monitor.work < statistics["factorizations"] < result.monitor.work
-    assert statistics["found"] == len(result.candidates)
+    assert statistics["found"] == len(found)
     assert statistics["steps"] > statistics["refused_steps"] > 0
     assert statistics["failures"] == 0
+    # all weights lead to the only equilibrium
+    assert len(run("arclength", "jordan").candidates) == 1
