@@ -62,7 +62,9 @@ CASES = (
     Case(kuhn(52), first_pot(52), 10, 1e-4, {"cpu_s": 480}),
     Case("kuhn(players=4,cards=6)", 1, 8, 1e-4, {"cpu_s": 60}),
     Case("kuhn(players=3,cards=4,raises=1)", 2, 8, 1e-6, {}),
+    Case(kuhn(104), first_pot(104), 10, 1e-4, {"cpu_s": 1800}),
 )
+MOST_NODES = 30_000_000
 
 
 # -- Costs ---------------------------------------------------------------------------------------
@@ -92,13 +94,13 @@ def follow_branch(case: int) -> dict[str, Any]:
     from eqbench.registry import load_game
 
     game, first, last, epsilon, goals = CASES[case]
-    loaded = load_game(game)
+    loaded = load_game(game, max_nodes=MOST_NODES)
     solver = _prepared(loaded, epsilon)
     warm = solver.continuation(loaded)
     for _ in zip(range(WARM_UP), warm.follow(warm.start(first)), strict=False):
         pass
     continuation = solver.continuation(loaded)
-    before, begin = peak_bytes(), time.process_time()
+    before, begin, began = peak_bytes(), time.process_time(), time.perf_counter()
     point = continuation.start(first)
     start_s, folds, direction = time.process_time() - begin, [], 1.0
     for after in continuation.follow(point):
@@ -108,6 +110,7 @@ def follow_branch(case: int) -> dict[str, Any]:
         if not first <= point.value <= last:
             break
     times = {"cpu_s": time.process_time() - begin, "start_s": start_s}
+    times["elapsed_s"] = time.perf_counter() - began
     work, peak = continuation.statistics, peak_bytes()
     some = folds[:: -(-len(folds) // MOST_FOLDS)] if folds else []
     return {
@@ -277,7 +280,7 @@ def _trace(folder: str, cards: int, epsilon: float, **asked: Any) -> dict[str, A
 
     ends = {"first": Fraction(repr(first_pot(cards))), "last": Fraction(LAST_POT)}
     solver = f"arclength(epsilon={epsilon})"
-    request = TraceRequest(game=kuhn(cards), solver=solver, **ends, **asked)
+    request = TraceRequest(game=kuhn(cards), solver=solver, beyond=0.0, **ends, **asked)
     return study_in(Path(folder), TraceStudy(request))
 
 

@@ -92,13 +92,16 @@ class Continuation(Protocol):
     def follow(self, point: BranchPoint, *, increasing: bool = True) -> Iterator[BranchPoint]:
         """Points after `point`, without end; a fresh start heads for larger or smaller values.
 
-        A point that was followed to goes on in its own direction.
+        A point that was followed to, or a crossing, goes on in its own direction.
 
         Raises
         ------
         ContinuationError
             If the branch cannot be followed further. The last good point was yielded before.
         """
+
+    def turned(self, point: BranchPoint) -> BranchPoint:
+        """The same point, followed from which the branch goes the other way."""
 
     def fold(self, before: BranchPoint, after: BranchPoint) -> Turn | None:
         """The fold between two neighboring points, None if the parameter does not turn."""

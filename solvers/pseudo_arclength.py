@@ -288,12 +288,15 @@ class Between:
         made = exact or made
         if abs(made.y[-1] - value) > AT_VALUE * max(1.0, abs(value)):
             raise CurveError
+        sign = 1 if made.tangent @ first.tangent > 0 else -1
         return replace(
             made,
-            tangent=made.tangent if made.tangent @ first.tangent > 0 else -made.tangent,
+            tangent=sign * made.tangent,
+            orientation=sign * made.orientation,
             length=float((made.y - first.y) @ first.tangent),
             next_length=second.next_length,
-            earlier=first.y,
+            # straight behind: the first point may be too close to tell how the curve bends
+            earlier=made.y - second.length * sign * made.tangent,
         )
 
     def _guess(self, length: float) -> FloatArray:

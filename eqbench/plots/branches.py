@@ -261,16 +261,16 @@ def _lines(
 ) -> list[_Line]:
     """What one row of panels shows: of one branch by player, of several by branch."""
     if len(branches) == 1:
-        (branch,) = branches.values()
-        labels = branch.game.tree.players
+        (drawn,) = (branch.broken() for branch in branches.values())
+        labels = drawn.game.tree.players
         lines = [
-            _Line(branch.values, branch.payoffs[:, p], player_color(p), labels[p]) for p in players
+            _Line(drawn.values, drawn.payoffs[:, p], player_color(p), labels[p]) for p in players
         ]
     else:
         (p,) = players
         colors = ordered_colors(len(branches))
         lines = [
-            _Line(branch.values, branch.payoffs[:, p], color, name)
+            _Line(branch.broken().values, branch.broken().payoffs[:, p], color, name)
             for color, (name, branch) in zip(colors, branches.items(), strict=True)
         ]
     for p in players:
@@ -383,7 +383,7 @@ def frequency_figure(
         raise UsageError(f"a close-up from {window[0]} to {window[1]} shows nothing")
     panels = frequency_panels(branch.game.tree)
     lines = [line for panel in panels for line in panel.lines]
-    labels = list(dict.fromkeys(line.label for line in lines))
+    labels, drawn = list(dict.fromkeys(line.label for line in lines)), branch.broken()
     are_cards = all(map(str.isdecimal, labels))
     if are_cards:
         labels.sort(key=int)
@@ -397,8 +397,8 @@ def frequency_figure(
     for ax, panel in zip(grid.flat, panels, strict=False):
         label_axes(ax, title=panel.title)
         for line in sorted(panel.lines, key=lambda line: labels.index(line.label)):
-            (drawn,) = ax.plot(branch.values, branch.free[:, line.position], linewidth=1.1)
-            drawn.set(color=color[line.label], linestyle=style.get(line.action, "-"))
+            (curve,) = ax.plot(drawn.values, drawn.free[:, line.position], linewidth=1.1)
+            curve.set(color=color[line.label], linestyle=style.get(line.action, "-"))
         if not panel.lines:
             note = {"ha": "center", "va": "center", "color": GRAY, "fontsize": LABEL_SIZE}
             ax.text(0.5, 0.5, "nothing is free", transform=ax.transAxes, **note)

@@ -65,6 +65,27 @@ class Branch:
         """All frequencies at a point, float64 (A,)."""
         return self.choices.behavior(self.free[point])
 
+    @classmethod
+    def of_table(cls, game: Game, parameter: str, table: FloatArray) -> Branch:
+        """The branch with points (K, 2 + N + F) as they stand in its file."""
+        ends = np.cumsum([1, 1, game.tree.n_players])
+        values, arclength, payoffs, free = np.split(table, ends, axis=1)
+        return cls(game, parameter, values[:, 0], arclength[:, 0], free, payoffs)
+
+    @property
+    def table(self) -> FloatArray:
+        """Its points as they stand in its file, (K, 2 + N + F)."""
+        return np.column_stack((self.values, self.arclength, self.payoffs, self.free))
+
+    def broken(self) -> Branch:
+        """The branch to be drawn as lines, with a point of nan wherever it was outside its range.
+
+        Where it left and where it came back have the same parameter and the same arclength.
+        """
+        left = np.flatnonzero(~np.diff(self.table[:, :2], axis=0).any(axis=1))
+        table = np.insert(self.table, left + 1, np.nan, axis=0)
+        return self.of_table(self.game, self.parameter, table)
+
     def payoffs_at(self, value: float) -> FloatArray:
         """Payoffs (crossings, N) wherever the polyline of the branch has this value."""
         before, after = self.values[:-1], self.values[1:]
@@ -88,20 +109,19 @@ class Branch:
             )
         count = max(math.ceil(length / step * (1 - 1e-12)), 1) + 1
         targets = np.linspace(self.arclength[0], self.arclength[-1], count)
-        points = np.column_stack((self.values, self.free, self.payoffs))
-        even = np.column_stack([np.interp(targets, self.arclength, own) for own in points.T])
-        values, free, payoffs = np.split(even, [1, 1 + self.choices.size], axis=1)
-        return Branch(self.game, self.parameter, values[:, 0], targets, free, payoffs)
+        even = np.column_stack([np.interp(targets, self.arclength, own) for own in self.table.T])
+        even[:, 1] = targets
+        return self.of_table(self.game, self.parameter, even)
 
 
 def turning_points(values: FloatArray) -> NDArray[np.int64]:
     """Points where a polyline of values (K,) turns back, int64, without its two ends.
 
-    Where it stands still before it turns back, the last of the equal values.
+    Where it stands still before it turns back, the last of the equal values. No line leads to nan.
     """
     moves = np.flatnonzero(np.diff(values))
-    rises = values[moves + 1] > values[moves]
-    return moves[1:][rises[1:] != rises[:-1]]
+    signs = np.sign(values[moves + 1] - values[moves])
+    return moves[1:][signs[1:] * signs[:-1] < 0]
 
 
 POINTS = "points.csv"  # file of a branch in the folder of a study
@@ -133,8 +153,7 @@ def csv_text(rows: Iterable[Sequence[Any]], end: str = "\n") -> str:
 
 def write_points(branch: Branch, path: Path) -> None:
     """Write a branch so that :func:`read_points` returns the same numbers."""
-    table = np.column_stack((branch.values, branch.arclength, branch.payoffs, branch.free))
-    text = csv_text([columns(branch.game.tree), *table.tolist()])
+    text = csv_text([columns(branch.game.tree), *branch.table.tolist()])
     path.write_text(text, encoding="utf-8", newline="")
 
 
@@ -151,7 +170,8 @@ def read_points(game: Game, path: Path, parameter: str | None = None) -> Branch:
     table = np.array([numbers for _, numbers in rows])
     if len(table) < 2:
         raise UsageError(f"{path} holds {len(table)} points; a branch has at least two")
-    values, arclength, payoffs, free = np.split(table, np.cumsum([1, 1, tree.n_players]), axis=1)
+    branch = Branch.of_table(game, parameter, table)
+    free = branch.free
     totals = np.add.reduceat(free, Choices.of(tree).start[:-1], axis=1) if free.size else free
     # what is off by more than profiles may be
     wrong = np.any(free < -ROW_SUM_TOLERANCE, axis=1) | np.any(totals > 1 + ROW_SUM_TOLERANCE, 1)
@@ -160,7 +180,7 @@ def read_points(game: Game, path: Path, parameter: str | None = None) -> Branch:
             f"line {int(wrong.argmax()) + 2} of {path} has frequencies that are "
             "negative or sum to more than 1; frequencies lie in [0, 1]"
         )
-    return Branch(game, parameter, values[:, 0], arclength[:, 0], free, payoffs)
+    return branch
 
 
 def read_rows(

@@ -142,11 +142,19 @@ class TraceRequest(StudyRequest):
     last: Annotated[
         Fraction,
         Option(
-            "Towards where it is followed, up or down, until it leaves the range at either end.",
+            "Towards where it is followed, up or down, until it leaves the range for good.",
             Exact(),
             "to",
         ),
     ]
+    beyond: Annotated[
+        float | None,
+        Option(
+            "How far it may go outside the range and come back. What is there is not kept.",
+            Number("LENGTH", most=1e9),
+            default="the length of the range",
+        ),
+    ] = None
     epsilon: Annotated[
         float | None, _of_solver("Strength of the regularization in payoff units.", POSITIVE)
     ] = None

@@ -156,6 +156,19 @@ class ArclengthContinuation:
                 f"the branch cannot be followed beyond {at.y[-1]:.9g}: {error}"
             ) from None
 
+    def turned(self, point: BranchPoint) -> BranchPoint:
+        """The same point, followed from which the branch goes the other way."""
+        y, tangent = point.state["y"], point.state["tangent"]
+        # the tangent of a fresh start may point either way
+        sign = -1 if point.direction * tangent[-1] >= 0 else 1
+        state = {
+            "tangent": sign * tangent,
+            "numbers": point.state["numbers"] * [1, 1, sign],
+            # straight behind, so that the first guess lies on the tangent
+            "earlier": y - self.control.first * sign * tangent,
+        }
+        return replace(point, direction=-point.direction, state={**point.state, **state})
+
     def fold(self, before: BranchPoint, after: BranchPoint) -> Turn | None:
         """The fold between two neighboring points, None if the parameter does not turn."""
         if before.direction * after.direction >= 0:

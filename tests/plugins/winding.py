@@ -7,7 +7,7 @@ returns to where it began. The first heads for larger or smaller pots, as it is 
 import itertools
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -96,8 +96,8 @@ class Curve:
 
     def follow(self, point, *, increasing=True):
         t, length = float(point.state["t"]), float(point.state["length"])
-        if not increasing and length == 0.01:
-            length = -length
+        if length == 0.01:
+            length = math.copysign(length, self.place(t)[1] * (1 if increasing else -1))
         while True:
             time.sleep(self.solver.delay_s)
             t += length
@@ -108,6 +108,12 @@ class Curve:
             self.statistics["steps"] += 1
             self.statistics["factorizations"] += 3
             yield self.point(t, length)
+
+    def turned(self, point):
+        # not of the length of a fresh start, which may head either way
+        length = math.copysign(0.011, -point.direction * self.place(float(point.state["t"]))[1])
+        state = {**point.state, "length": np.array(length)}
+        return replace(point, direction=-point.direction, state=state)
 
     def fold(self, before, after):
         if before.direction * after.direction >= 0:

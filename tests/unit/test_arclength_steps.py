@@ -190,3 +190,19 @@ def test_crossing_of_two_curves_is_passed_and_marked() -> None:
     (marked,) = [k for k, point in enumerate(points) if point.orientation_changed]
     assert points[marked - 1].y[1] < 0 < points[marked].y[1] < 1e-6
     assert points[marked].orientation == -points[marked - 1].orientation
+
+
+@pytest.mark.parametrize(("start", "heading"), [(5.0, 1), (6.0, -1)])
+def test_branch_goes_on_from_a_crossing_either_way(start: float, heading: int) -> None:
+    """As it must where a range ends: no branch point is seen there, and steps are as long."""
+    continuation = module("arclength.continuation").ArclengthContinuation(system("skp"), 1e-7)
+    before = continuation.start(start)
+    for after in continuation.follow(before, increasing=heading > 0):
+        if (after.value - 5.5) * heading > 0:
+            break
+        before = after
+    (crossing,) = continuation.crossings(before, after, 5.5)
+    for point, sign in ((crossing, heading), (continuation.turned(crossing), -heading)):
+        for ahead in islice(continuation.follow(point), 3):
+            assert ahead.event == ""
+        assert (ahead.value - 5.5) * sign > 0.1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -41,6 +42,21 @@ def test_one_branch_has_a_line_for_each_player_and_dots_at_its_folds() -> None:
     assert curves(ax) == expected
     assert dots(ax) == [3.0, 2.5] * 3
     assert {"SKP", "pot", "P1", "P2", "P3", "fold"} <= set(texts(figure))
+
+
+def test_lines_are_broken_where_the_branch_was_outside_its_range() -> None:
+    """It left at the second point and came back at the third one."""
+    arclength = branch().arclength.copy()
+    arclength[2:] -= arclength[2] - arclength[1]
+    left = replace(branch(), arclength=arclength)
+    broken = [2.0, 3.0, np.nan, 3.0, 2.5, 4.0]
+    for figure in (payoff_figure({"SKP": left}), frequency_figure(left)):
+        assert figure.axes[0].get_xlim() == pytest.approx((2, 4), abs=0.1)
+        for x, y in curves(figure.axes[0]):
+            assert np.array_equal(x, broken, equal_nan=True)
+            assert np.flatnonzero(np.isnan(y)).tolist() == [2]
+    assert dots(payoff_figure({"SKP": left}).axes[0]) == [2.5] * 3
+    assert branch().broken().values.tolist() == list(FOLDED)
 
 
 def test_several_branches_have_a_panel_for_each_player() -> None:

@@ -110,6 +110,30 @@ def test_stretches_beside_folds_are_no_vertical_pieces(tmp_path: Path) -> None:
     assert [value for value in found if value < 4.9] == pytest.approx(exact, rel=1e-10)
 
 
+@pytest.mark.parametrize(("first", "last"), [("5/2", "3.3"), (6, "3.24"), ("3.3", "5/2")])
+def test_equilibria_at_a_value_do_not_depend_on_the_range(
+    tmp_path: Path, skp: Traced, first: Any, last: Any
+) -> None:
+    """Three solutions coexist from 3.2122 to 3.4365."""
+    document = traced(study("arclength", first, last, at=("3.25",)), tmp_path)
+    assert names(document["at"][0]) == names(skp[1]["at"][0])[:: 1 if first == "5/2" else -1]
+
+
+def test_branch_that_turns_back_says_so_with_advice(tmp_path: Path) -> None:
+    back = traced(study("winding(shape=returning)", 3, 5, beyond=0.5), tmp_path / "back")
+    closed = traced(study("winding(shape=returning)", 3, 5), tmp_path / "closed")
+    ahead = traced(study(), tmp_path / "ahead")
+    for document, words in (
+        (back, "left the range at pot=3, where it had begun"),
+        (closed, "is a closed curve"),
+    ):
+        text = " ".join(printed(document).split())
+        assert words in text
+        assert all(option in text for option in ("--from", "--epsilon", "--starts"))
+        assert document["finished"]
+    assert "--from" not in printed(ahead)
+
+
 def printed(document: dict[str, Any], width: int = 140) -> str:
     return plain_text(lambda console: print_report(trace_report(document), console), width)
 

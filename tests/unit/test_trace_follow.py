@@ -7,6 +7,7 @@ import os
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from trace_cases import FOLDS, TURNS, followed, study, table, traced
 from eqbench.continuation import BranchPoint
 from eqbench.errors import EqbenchError, UsageError
 from eqbench.studies.branch import read_points
+from eqbench.studies.frame import Session
 from eqbench.studies.trace.checkpoint import Progress
 from eqbench.studies.trace.follow import crossings_of, pieces, start_of
 
@@ -63,7 +65,7 @@ def test_branch_points_are_noted(tmp_path: Path) -> None:
 
 
 def test_branch_that_returns_ends_where_it_began(tmp_path: Path) -> None:
-    case = study("winding(shape=returning)", 3, 5)
+    case = study("winding(shape=returning)", 3, 5, beyond=0.0)
     progress = followed(case, tmp_path)
     assert progress.outcome == "arrived"
     assert progress.last.value == 3.0
@@ -82,11 +84,87 @@ def test_branch_is_followed_downwards(tmp_path: Path) -> None:
 def test_border_that_lies_within_a_fold_is_not_passed(tmp_path: Path) -> None:
     """Neighboring points may both be inside while the branch turns outside between them."""
     border = FOLDS[0] - 1e-6
-    case = study(last=border)
+    case = study(last=border, beyond=0.0)
     progress = followed(case, tmp_path)
     assert progress.last.value == border
     assert places([progress.last])[0] < TURNS[0]
     assert progress.folds == []
+
+
+RANGES = ((3, 8), (3, 6), (5, "5.95"), (8, 3), (8, "5.88"), ("5.9", 8), ("5.9", 3), (6, 5))
+
+
+@pytest.mark.parametrize(("first", "last"), RANGES)
+def test_count_at_a_value_does_not_depend_on_the_range(
+    tmp_path: Path, first: Any, last: Any
+) -> None:
+    """The branch leaves all but the widest range between or beside its folds, and comes back."""
+    case = study(first=first, last=last, at=("5.9",))
+    progress = followed(case, tmp_path)
+    (found,) = progress.crossings
+    assert sorted(places(found)) == pytest.approx([1.4176, 3.7199, 4.2261], abs=1e-4)
+    values, arclength = table(tmp_path)[:, :2].T
+    low, high = sorted((float(Fraction(first)), float(Fraction(last))))
+    assert low <= values.min()
+    assert values.max() <= high
+    gaps = np.flatnonzero(np.diff(arclength) == 0)
+    assert len(gaps) == progress.returns == (0 if high - low > 4 else 1)
+    assert all(values[k] == values[k + 1] in (low, high) for k in gaps)
+    assert (progress.outcome, progress.last.value) == ("arrived", float(Fraction(last)))
+
+
+def test_branch_that_does_not_come_back_as_soon_as_asked_is_not_waited_for(tmp_path: Path) -> None:
+    at = ("5.9", 6)
+    near, far = (study(last=6, at=at, beyond=beyond) for beyond in (0.3, 0.5))
+    assert FOLDS[0] - 6 == pytest.approx(0.42, abs=0.01)
+    counts = [
+        [len(found) for found in followed(case, tmp_path / f"{case.setting.beyond}").crossings]
+        for case in (near, far)
+    ]
+    assert counts == [[1, 1], [3, 3]]
+
+
+def test_step_may_pass_the_whole_range(tmp_path: Path) -> None:
+    progress = followed(study(first="5.94", last="5.96", at=("5.95",), beyond=2.0), tmp_path)
+    assert (len(progress.crossings[0]), progress.returns) == (3, 2)
+    assert set(table(tmp_path)[-4:, 0]) == {5.94, 5.96}
+
+
+def test_branch_goes_on_from_outside_as_if_it_had_not_been_stopped(tmp_path: Path) -> None:
+    whole = traced(study(last=6, at=("5.9", "most")), tmp_path / "whole")
+    stops = []
+    for _ in range(100):
+        progress = followed(study(last=6, at=("5.9", "most"), most_points=2), tmp_path / "parts")
+        stops.append(progress.outside is not None)
+        if progress.over:
+            break
+    assert sum(stops) > 10
+    parts = traced(study(last=6, at=("5.9", "most")), tmp_path / "parts")
+    files = [tmp_path / name / "points.csv" for name in ("whole", "parts")]
+    assert files[0].read_bytes() == files[1].read_bytes()
+    for document in (whole, parts):
+        del document["elapsed_s"], document["cpu_s"]
+    assert whole == parts
+    assert [entry["crossings"] for entry in whole["at"]] == [3, 3]
+
+
+def test_branch_that_is_lost_outside_its_range_has_arrived(tmp_path: Path) -> None:
+    case = study("winding(lost=2.5)", last=6)
+    progress = followed(case, tmp_path)
+    assert (progress.outcome, progress.last.value) == ("arrived", 6.0)
+    assert progress.reason.startswith("lost outside the range at pot=6.4")
+    document = traced(case, tmp_path)
+    assert (document["finished"], case.ending(document)) == (True, (0, ""))
+
+
+def test_closed_curve_ends_at_its_start(tmp_path: Path) -> None:
+    """Frequencies of the made-up curve are those of the start when it comes back the tenth time."""
+    case = study("winding(shape=returning)", 3, 5, at=("3.5", 3))
+    progress = followed(case, tmp_path)
+    assert (progress.outcome, progress.returns) == ("closed", 9)
+    assert [len(found) for found in progress.crossings] == [20, 20]
+    resumed = followed(study("winding(shape=returning)", 3, 5, at=("3.5", 3)), tmp_path)
+    assert (resumed.outcome, resumed.points) == ("closed", progress.points)
 
 
 def test_crossings_are_found_in_order_and_ends_count_once(tmp_path: Path) -> None:
@@ -121,12 +199,12 @@ def test_crossings_are_counted_where_the_regularized_branch_turns(
         assert entry["window"] == pytest.approx(sorted(FOLDS), abs=1e-9)
 
 
-def test_value_may_be_a_number_of_numpy() -> None:
+def test_value_may_be_a_number_of_numpy(tmp_path: Path) -> None:
     case = study()
-    point = start_of(case.setting)
+    point = start_of(case.setting, Session(tmp_path))
     piece = next(pieces(case.setting, point))
     crossings = crossings_of(case.setting.continuation, piece, np.float64(piece.after.value))
-    assert (crossings.found, crossings.lost) == ([piece.after], 0)
+    assert crossings == ([piece.after], 0)
 
 
 def test_border_that_cannot_be_computed_ends_the_branch_inside(tmp_path: Path) -> None:
@@ -149,7 +227,7 @@ def test_corners_name_the_actions_that_come_and_go(tmp_path: Path) -> None:
 
 
 def test_pieces_that_were_traced_one_by_one_are_those_of_one_trace(tmp_path: Path) -> None:
-    options = {"at": ("6.1", 3)}
+    options = {"at": ("6.1", 3), "beyond": 0.0}
     whole = study(**options)
     expected = traced(whole, tmp_path / "whole")
     parts = tmp_path / "parts"
@@ -240,7 +318,7 @@ def test_points_begin_anew_where_a_pipe_lies(tmp_path: Path) -> None:
     ids=str,
 )
 def test_checkpoint_of_other_types_is_refused(tmp_path: Path, change: dict) -> None:
-    progress = Progress(last=POINT, crossings=[])
+    progress = Progress(begin=POINT, last=POINT, crossings=[])
     progress.write(tmp_path)
     assert Progress.read(tmp_path, 0).last.value == 3.0  # type: ignore[union-attr]
     vars(progress).update(change)
@@ -287,7 +365,7 @@ def test_branch_without_a_start_is_an_error(tmp_path: Path) -> None:
 
 
 def test_trace_stops_when_it_is_told_to(tmp_path: Path) -> None:
-    case = study("winding(delay_s=0.02)", time_s=0.01)
+    case = study("winding(delay_s=0.02)", time_s=0.01, beyond=0.0)
     progress = followed(case, tmp_path, interrupted=lambda: True)
     assert (progress.outcome, progress.points) == ("interrupted", 2)
     progress = followed(case, tmp_path)
@@ -296,7 +374,7 @@ def test_trace_stops_when_it_is_told_to(tmp_path: Path) -> None:
 
 
 def test_progress_is_reported_from_time_to_time(tmp_path: Path) -> None:
-    case = study("winding(delay_s=0.03)")
+    case = study("winding(delay_s=0.03)", beyond=0.0)
     told: list[str] = []
     progress = followed(case, tmp_path, tell=told.append)
     places = [words for words in told if words.startswith("pot ")]

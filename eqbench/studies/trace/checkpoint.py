@@ -17,8 +17,9 @@ from eqbench.errors import DocumentError, UsageError
 from eqbench.store.array_archive import read_arrays
 from eqbench.store.run_folder import reported, write_file
 
-# `arrived`: left the range of the parameter. The last three go on when they are resumed.
-Outcome = Literal["arrived", "stalled", "points", "time", "interrupted"]
+# `arrived`: left the range of the parameter for good. The last three go on when they are resumed.
+Outcome = Literal["arrived", "closed", "stalled", "points", "time", "interrupted"]
+OVER = ("arrived", "closed", "stalled")
 
 CHECKPOINT = "checkpoint.npz"
 # a thousand crossings of a game with ten thousand actions take some hundred MiB
@@ -65,6 +66,7 @@ class Noted:
     still_at : rows of the points in `Progress.still`, and the arclength up to them
     arclength : up to the last point
     points, size, checksum : of the file of points: their number, its bytes and its CRC-32
+    returns : how often the branch came back into the range of the parameter
     turns : row of the first point after each fold, and where the regularized branch turns; the
         fold of the equilibria lies a little to the side of it
     statistics : of the continuation; these and clocks are sums over all processes that traced
@@ -77,6 +79,7 @@ class Noted:
     points: Count = 0
     size: Count = 0
     checksum: Count = 0
+    returns: Count = 0
     folds: list[Fold] = field(default_factory=list)
     turns: list[tuple[Count, float]] = field(default_factory=list)
     branch_points: list[Crossed] = field(default_factory=list)
@@ -89,8 +92,8 @@ class Noted:
 
     @property
     def over(self) -> bool:
-        """True if the branch cannot go on: it has left the range, or was lost."""
-        return self.outcome in ("arrived", "stalled")
+        """True if the branch cannot go on: it has left the range, is closed, or was lost."""
+        return self.outcome in OVER
 
 
 @dataclass(eq=False, kw_only=True)
@@ -99,18 +102,23 @@ class Progress(Noted):
 
     Attributes
     ----------
+    begin : where the branch begins
     last : the last point that is in the file of points
     crossings : by value that is looked at, in their order along the branch
     still : some of the points between which the parameter hardly changes
+    outside : where the branch is, if it is outside the range
     """
 
+    begin: BranchPoint
     last: BranchPoint
     crossings: list[list[BranchPoint]]
     still: list[BranchPoint] = field(default_factory=list)
+    outside: BranchPoint | None = None
 
     def write(self, folder: Path) -> None:
         """Put a checkpoint in place of the last one; StoreError if that fails."""
-        points = {"last": self.last}
+        points = {"begin": self.begin, "last": self.last}
+        points |= {} if self.outside is None else {"outside": self.outside}
         points |= {f"still.{i}": point for i, point in enumerate(self.still)}
         for k, found in enumerate(self.crossings):
             points |= {f"crossing.{k}.{i}": point for i, point in enumerate(found)}
@@ -133,11 +141,13 @@ class Progress(Noted):
             arrays = read_arrays(data, MOST_CHECKPOINT_BYTES)
             noted = decode(arrays.pop("noted").tobytes(), Noted, "its plain part")
             points = {name: _point(record) for name, record in arrays.items()}
-            last, still = points.pop("last"), _named("still.", points)
+            begin, last = points.pop("begin"), points.pop("last")
+            outside, still = points.pop("outside", None), _named("still.", points)
             crossings = [_named(f"crossing.{k}.", points) for k in range(values)]
             if points or len(still) != len(noted.still_at) or len(noted.lost) != values:
                 raise ValueError("it belongs to another request")
-            return cls(last=last, crossings=crossings, still=still, **vars(noted))
+            found = {"crossings": crossings, "still": still, **vars(noted)}
+            return cls(begin=begin, last=last, outside=outside, **found)
         except FileNotFoundError:
             return None
         except (OSError, KeyError, ValueError, DocumentError) as error:

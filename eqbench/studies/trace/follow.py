@@ -9,6 +9,7 @@ import time
 import zlib
 from bisect import bisect_left, insort
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -63,6 +64,18 @@ class Setting:
         solver = solver_for(request, game, _solver_spec(request), "continuation")
         name = str(game.tree.payoffs.parameter)
         return cls(request, game, name, solver, solver.instance.continuation(game), at)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Lower and upper end of the range."""
+        first, last = float(self.request.first), float(self.request.last)
+        return min(first, last), max(first, last)
+
+    @property
+    def beyond(self) -> float:
+        """How far outside the range the branch is followed."""
+        low, high = self.bounds
+        return high - low if self.request.beyond is None else self.request.beyond
 
     def game_at(self, value: Fraction) -> Game:
         """The game at an exact value of the parameter."""
@@ -140,84 +153,118 @@ def _last_within(values: FloatArray, width: float) -> NDArray[np.int64]:
     return np.array(last)
 
 
-# Frequencies that differ by less are those of the same point.
-SAME = 1e-9
+# Frequencies that differ by less are those of the same point, and those of the start.
+SAME, CLOSED = 1e-9, 1e-6
 
 
 class Piece(NamedTuple):
-    """The branch between two neighboring points; the last piece ends where it leaves the range."""
+    """The branch between neighboring points, inside or outside its range; `ends` if for good.
+
+    Where it passes an end of the range, one piece ends and another begins.
+    """
 
     before: BranchPoint
     after: BranchPoint
     fold: Turn | None
-    leaves: bool
+    inside: bool = True
+    ends: bool = False
 
-    def passes(self, value: float) -> int:
-        """Count how often the regularized branch takes a value strictly between the two points."""
+    def passes(self, value: float) -> list[float]:
+        """Where the regularized branch takes a value strictly between the two points.
+
+        Places are between 0 and 1 before it turns around, and between 1 and 2 after that.
+        """
         turns = [] if self.fold is None else [self.fold.regularized]
-        course = (self.before.value, *turns, self.after.value)
-        return sum(min(ends) < value < max(ends) for ends in itertools.pairwise(course))
+        pairs = enumerate(itertools.pairwise((self.before.value, *turns, self.after.value)))
+        return [k + (value - a) / (b - a) for k, (a, b) in pairs if min(a, b) < value < max(a, b)]
 
 
-class Crossings(NamedTuple):
-    """Points with one value of the parameter, and how many could not be computed."""
-
-    found: list[BranchPoint]
-    lost: int
+# Points with one value of the parameter, and how many could not be computed.
+Crossings = tuple[list[BranchPoint], int]
 
 
-def start_of(setting: Setting) -> BranchPoint:
-    """The point at which a branch begins, heading for the other end; ContinuationError if none."""
-    request = setting.request
+def start_of(setting: Setting, session: Session) -> BranchPoint:
+    """The point at which a branch begins; ContinuationError if there is none.
+
+    That is its start at the first value, heading for the other end; or one outside the range, if
+    the branch was within the range before it came to the start.
+    """
+    request, continuation = setting.request, setting.continuation
     value, ahead = float(request.first), float(request.last - request.first)
-    point = setting.continuation.start(value)
+    start = continuation.start(value)
     # a fresh start may head either way, and the first piece shall not seem to turn around
-    return replace(point, value=value, direction=math.copysign(point.direction, ahead))
+    start = replace(start, value=value, direction=math.copysign(start.direction, ahead))
+    if not setting.beyond:
+        return start
+    farthest, came = start, False
+    with suppress(ContinuationError):
+        for piece in pieces(setting, continuation.turned(start)):
+            farthest, came = piece.after, came or piece.inside
+            session.go_on(f"looking behind the start, {setting.parameter} {farthest.value:.6f}")
+            if same_point(farthest, start):
+                return start  # the curve is closed
+    return continuation.turned(farthest) if came else start
+
+
+def same_point(one: BranchPoint, other: BranchPoint) -> bool:
+    """Return whether two points of a curve are one, which it comes back to."""
+    apart = float(np.abs(one.behavior - other.behavior).max())
+    return one.value == other.value and apart < CLOSED
 
 
 def pieces(setting: Setting, point: BranchPoint) -> Iterator[Piece]:
-    """Pieces of the branch after `point`, up to where it leaves the range of the request.
+    """Pieces of the branch after `point`, until it is further outside than the request says.
 
     ContinuationError if it cannot be followed so far, or that point cannot be computed.
     """
-    request, continuation = setting.request, setting.continuation
-    first, last = float(request.first), float(request.last)
-    bounds = (min(first, last), max(first, last))
-    for after in continuation.follow(point, increasing=first < last):
-        piece = Piece(point, after, continuation.fold(point, after), leaves=False)
-        border = _border(continuation, piece, bounds)
-        if border is not None:
-            yield Piece(point, border, continuation.fold(point, border), leaves=True)
-            return
-        yield piece
-        point = after
+    request, continuation, (low, high) = setting.request, setting.continuation, setting.bounds
+    while True:
+        for after in continuation.follow(point, increasing=request.first < request.last):
+            piece = Piece(point, after, continuation.fold(point, after))
+            # from an end of the range the branch may lead either way
+            ahead = after.value if piece.fold is None else piece.fold.regularized
+            inside = all(
+                low <= v <= high for v in (point.value, math.nextafter(point.value, ahead))
+            )
+            border = _border(continuation, piece, setting.bounds)
+            if border is not None:
+                piece = Piece(point, border, continuation.fold(point, border))
+            elif inside != (low <= after.value <= high):
+                raise ContinuationError("the point where it leaves the range was not found")
+            # a branch may begin further outside, and comes nearer then
+            far, farther = (abs(end.value - (low + high) / 2) for end in piece[:2])
+            ends = farther > max(far, (high - low) / 2 + setting.beyond)
+            ends = ends or (inside and border is not None and not setting.beyond)
+            yield piece._replace(inside=inside, ends=ends)
+            if ends:
+                return
+            point = piece.after
+            if border is not None:
+                break  # the branch is followed from there on
 
 
 def crossings_of(continuation: Continuation, piece: Piece, value: float) -> Crossings:
     """Points after the first one of a piece at which the parameter has a value."""
-    expected = piece.passes(value)
+    expected = len(piece.passes(value))
     try:
         found = _inside(continuation, piece, value) if expected else []
     except ContinuationError:
         found = []
     lost = max(expected - len(found), 0)
-    return Crossings(found + [piece.after] * bool(piece.after.value == value), lost)
+    return found + [piece.after] * bool(piece.after.value == value), lost
 
 
 def _border(
     continuation: Continuation, piece: Piece, bounds: tuple[float, float]
 ) -> BranchPoint | None:
-    """The point at which the branch leaves its range within a piece, None if it does not."""
-    for border in bounds:
-        if piece.passes(border):
-            try:
-                found = _inside(continuation, piece, border)
-            except ContinuationError as error:
-                raise ContinuationError(f"it passes {border:g} next, but {error}") from None
-            if found:
-                return found[0]
-    if not bounds[0] <= piece.after.value <= bounds[1]:
-        raise ContinuationError("the point where it leaves the range was not found")
+    """The first point at which a piece passes an end of the range, None if it does not."""
+    for _, border in sorted((place, end) for end in bounds for place in piece.passes(end)):
+        try:
+            found = _inside(continuation, piece, border)
+        except ContinuationError as error:
+            raise ContinuationError(f"it passes {border:g} next, but {error}") from None
+        if found:
+            return found[0]
     return None
 
 
@@ -244,21 +291,21 @@ def follow(setting: Setting, progress: Progress | None, session: Session) -> Pro
     EqbenchError if the branch has no start, UsageError if the file of points does not fit the
     progress, StoreError if a file cannot be written.
     """
-    trace = _Trace(setting, progress, session.folder)
+    trace = _Trace(setting, progress, session)
     progress = trace.progress
     progress.outcome, progress.reason = "interrupted", ""
 
     def report() -> None:
-        session.tell(f"{setting.parameter} {progress.last.value:.6f}, {progress.points:,} points")
+        at = (progress.outside or progress.last).value
+        session.tell(f"{setting.parameter} {at:.6f}, {progress.points:,} points")
 
     begun = time.perf_counter()
     periods = {report: REPORT_S, trace.flush: FLUSH_S, trace.save: CHECKPOINT_S}
     done = dict.fromkeys(periods, begun)
     try:
-        for piece in pieces(setting, progress.last):
+        for piece in pieces(setting, progress.outside or progress.last):
             trace.take(piece)
-            if piece.leaves:
-                progress.outcome = "arrived"
+            if progress.over:
                 break
             now = time.perf_counter()
             for task, period_s in periods.items():
@@ -270,8 +317,13 @@ def follow(setting: Setting, progress: Progress | None, session: Session) -> Pro
                 progress.outcome, progress.reason = stopped
                 break
     except ContinuationError as error:
-        place = f"{setting.parameter}={progress.last.value:.9g}"
-        progress.outcome, progress.reason = "stalled", f"stalled at {place}: {error}"
+        # outside, all that lies within the range is there, as far as the branch is known
+        inside = progress.outside is None or not progress.points
+        progress.outcome, words = (
+            ("stalled",) * 2 if inside else ("arrived", "lost outside the range")
+        )
+        at = (progress.outside or progress.last).value
+        progress.reason = f"{words} at {setting.parameter}={at:.9g}: {error}"
     trace.save()
     return progress
 
@@ -292,9 +344,10 @@ def _stopped(
 class _Trace:
     """A branch that is followed: the file of its points, what is noted, what was spent."""
 
-    def __init__(self, setting: Setting, progress: Progress | None, folder: Path) -> None:
+    def __init__(self, setting: Setting, progress: Progress | None, session: Session) -> None:
         """Begin the branch and the file of its points, or cut that to what a checkpoint says."""
-        self.setting, self.folder, self.file = setting, folder, folder / POINTS
+        self.setting, self.folder = setting, session.folder
+        self.file = self.folder / POINTS
         self.model = setting.game.payoff_model()
         self.actions = Choices.of(setting.game.tree).action
         self.labels = np.array(action_labels(setting.game.tree))
@@ -306,18 +359,42 @@ class _Trace:
             return
         first = setting.request.first
         try:
-            point = start_of(setting)
+            point = start_of(setting, session)
         except ContinuationError as error:
             place = f"{setting.parameter}={first}"
             raise EqbenchError(f"no branch begins at {place}: {error}") from None
-        crossings = [[point] if value == first else [] for value in setting.at]
-        self.progress = Progress(last=point, crossings=crossings, lost=[0] * len(crossings))
+        inside = point.value == float(first)
+        crossings = [[point] if inside and value == first else [] for value in setting.at]
+        self.progress = Progress(
+            begin=point,
+            last=point,
+            outside=None if inside else point,
+            crossings=crossings,
+            lost=[0] * len(crossings),
+        )
         with reported(self.file):
             self.file.unlink(missing_ok=True)  # opening a pipe would wait for a reader
         self.rows.append(columns(setting.game.tree))
-        self.write(self.progress.last)
+        if inside:
+            self.write(point)
 
     def take(self, piece: Piece) -> None:
+        """Note a piece of the branch, and whether it has ended."""
+        progress = self.progress
+        if piece.inside:
+            if progress.outside is not None:  # it comes back
+                progress.returns += progress.points > 0
+                self.write(piece.before)  # its arclength is that of the point before it
+                for value, found in zip(self.setting.at, progress.crossings, strict=True):
+                    found += [piece.before] * bool(piece.before.value == float(value))
+            self._note(piece)
+        progress.outside = None if piece.inside else piece.after
+        if piece.ends:
+            progress.outcome = "arrived"
+        elif not piece.inside and same_point(piece.after, progress.begin):
+            progress.outcome = "closed"
+
+    def _note(self, piece: Piece) -> None:
         progress, before, after = self.progress, piece.before, piece.after
         if (fold := piece.fold) is not None:
             progress.turns.append((progress.points, float(fold.regularized)))
@@ -332,9 +409,9 @@ class _Trace:
                 }
             )
         for k, value in enumerate(self.setting.at):
-            crossings = crossings_of(self.setting.continuation, piece, float(value))
-            progress.crossings[k] += crossings.found
-            progress.lost[k] += crossings.lost
+            found, lost = crossings_of(self.setting.continuation, piece, float(value))
+            progress.crossings[k] += found
+            progress.lost[k] += lost
         moved = (after.behavior - before.behavior)[self.actions]
         along = after.value - before.value
         length = float(np.sqrt(moved @ moved + along * along))

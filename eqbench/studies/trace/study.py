@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -33,16 +35,8 @@ from eqbench.studies.branch import (
 )
 from eqbench.studies.frame import Session, Study, call, legend
 from eqbench.studies.requests import MOST, TraceRequest
-from eqbench.studies.trace.checkpoint import Progress
-from eqbench.studies.trace.follow import (
-    Crossings,
-    Setting,
-    crossings_of,
-    follow,
-    pieces,
-    start_of,
-    stretches,
-)
+from eqbench.studies.trace.checkpoint import OVER, Progress
+from eqbench.studies.trace.follow import Crossings, Setting, follow, stretches
 
 SCHEMA = "eqbench.branch/1"
 COUNTS_OF_WORK = ("factorizations", "steps", "refused_steps")
@@ -86,12 +80,16 @@ class TraceStudy(Study[TraceRequest]):
         if progress.points > 1:
             branch = read_points(setting.game, session.folder / POINTS)
             values = branch.values
+        low, high = setting.bounds
+        begun = low if progress.begin.value <= low else high
         counts, coarse = (counts_of(values, progress.turns, width) for width in (0.0, NARROWEST))
         if branch is not None:
             most = coarse.most
         record: dict[str, Any] = {
             **{name: getattr(progress, name) for name in ("outcome", "reason", "points")},
             "last": progress.last.value,
+            "turned_back": progress.outcome == "arrived" and progress.last.value == begun,
+            "returns": progress.returns,
             **{name: getattr(progress, name) for name in ("elapsed_s", "cpu_s")},
             **{name: progress.statistics.get(name) for name in COUNTS_OF_WORK},
             **{name: getattr(progress, name) for name in ("folds", "branch_points", "corners")},
@@ -102,16 +100,16 @@ class TraceStudy(Study[TraceRequest]):
         try:
             if branch is not None:
                 record["vertical"] = _vertical_pieces(setting, branch, progress, session)
-            for value, crossings in self._looked_at(progress, coarse, session):
+            for value, (found, lost) in self._looked_at(progress, coarse, session):
                 places = [piece["parameter"] for piece in record["vertical"]]
                 vertical = any(_same_value(place, float(value)) for place in places)
-                name, found = f"at{len(record['at']) + 1}", crossings.found
+                name = f"at{len(record['at']) + 1}"
                 entry = equilibria_at(setting, value, found, name, session, vertical=vertical)
-                window = counts.window(float(value), len(found) + crossings.lost)
-                record["at"].append(entry | {"lost": crossings.lost, "window": list(window)})
+                window = counts.window(float(value), len(found) + lost)
+                record["at"].append(entry | {"lost": lost, "window": list(window)})
         except KeyboardInterrupt:
             record |= _STOPPED
-        return record | {"interrupted": record["outcome"] not in ("arrived", "stalled")}
+        return record | {"interrupted": record["outcome"] not in OVER}
 
     def followed(self, session: Session) -> Progress:
         """Follow the branch from its start, or from where it was left, until it must stop.
@@ -133,11 +131,11 @@ class TraceStudy(Study[TraceRequest]):
         self, progress: Progress, counts: Counts, session: Session
     ) -> Iterator[tuple[Fraction, Crossings]]:
         """The values that were asked for, and where the branch has them."""
-        found = map(Crossings, progress.crossings, progress.lost)
+        found = zip(progress.crossings, progress.lost, strict=True)
         yield from zip(self.setting.at, found, strict=True)
         if MOST in self.request.at and counts.most:
             value = in_the_middle_of_most(counts)
-            yield value, _crossings_again(self.setting, value, progress.points, session)
+            yield value, _crossings_again(self.setting, value, progress, session)
 
     def summary(self, records: Sequence[dict[str, Any]], *, finished: bool) -> dict[str, Any]:
         setting, solver = self.setting, self.setting.solver.instance
@@ -151,8 +149,9 @@ class TraceStudy(Study[TraceRequest]):
             "parameter": setting.parameter,
             "from": float(self.request.first),
             "to": float(self.request.last),
+            "beyond": setting.beyond,
             **{name: getattr(solver, name, None) for name in METHOD},
-            "finished": finished and found["outcome"] == "arrived",
+            "finished": finished and found["outcome"] != "stalled",
             **found,
         }
 
@@ -171,7 +170,7 @@ class TraceStudy(Study[TraceRequest]):
     def ending(self, document: Mapping[str, Any]) -> tuple[int, str]:
         """Return 1 if the branch was lost; where a limit ended it, it can go on."""
         outcome, reason = document["outcome"], document["reason"]
-        if outcome in ("arrived", "stalled"):
+        if outcome in OVER:
             return int(outcome == "stalled"), ""
         return INTERRUPTED if outcome == "interrupted" else 0, reason
 
@@ -312,26 +311,22 @@ def _beside(
     }
 
 
-def _crossings_again(setting: Setting, value: Fraction, points: int, session: Session) -> Crossings:
-    """Crossings of one value, by following the branch once more up to so many points.
+def _crossings_again(
+    setting: Setting, value: Fraction, progress: Progress, session: Session
+) -> Crossings:
+    """Crossings of one value, by following the branch once more as far as it was followed.
 
     EqbenchError if that fails, which another version of the solver may cause.
     """
-    found, lost = [], 0
-    session.tell(f"following the branch once more for {float(value):.9g}")
-    try:
-        start = start_of(setting)
-        found += [start] if setting.request.first == value else []
-        for _, piece in zip(range(points - 1), pieces(setting, start), strict=False):
-            session.go_on()
-            more = crossings_of(setting.continuation, piece, float(value))
-            found += more.found
-            lost += more.lost
-    except ContinuationError as error:
-        raise EqbenchError(
-            f"the branch cannot be followed once more: {error}; trace it again"
-        ) from None
-    return Crossings(found, lost)
+    request = replace(setting.request, most_points=progress.points, time_s=None)
+    with TemporaryDirectory(prefix="eqbench-") as scratch:
+        session = replace(session, folder=Path(scratch))
+        again = follow(replace(setting, request=request, at=(value,)), None, session)
+    if again.outcome == "interrupted":
+        raise KeyboardInterrupt
+    if again.points < progress.points:
+        raise EqbenchError(f"the branch cannot be followed again: {again.reason}; trace it again")
+    return again.crossings[0], again.lost[0]
 
 
 def trace_report(document: Mapping[str, Any]) -> Report:
@@ -376,10 +371,14 @@ def _course(document: Mapping[str, Any]) -> Iterator[str]:
     worked = "" if work is None else f", {counted(work, 'factorization')}"
     took = seconds(document["elapsed_s"])
     yield f"{counted(document['points'], 'point')} up to {last}{worked}, {took}"
-    if not document["finished"]:
+    if document["returns"]:
+        yield f"It left the range and came back {counted(document['returns'], 'time')}."
+    if document["reason"]:
         yield document["reason"]
-    elif last == first:
-        yield f"The branch came back to {first}."
+    if document["outcome"] == "closed":
+        yield legend("trace.closed", start=first)
+    if document["turned_back"]:
+        yield legend("trace.back", end=last, beyond=f"{document['beyond']:g}")
     if not document["folds"]:
         yield "No folds."
     if document["corners"]:
