@@ -83,4 +83,4 @@ def linear_constraints(
     other = [base * (i + 2) / (2 * i + 5) for i in range(count)]  # no entry is that of the base
     pairs = zip(functions, violations(other), strict=True)
     gaps = [value_at(function, other) + violation for function, violation in pairs]
-    return functions if max(map(abs, gaps)) <= tolerance else None
+    return functions if max(map(abs, gaps), default=0) <= tolerance else None
