@@ -82,5 +82,5 @@ def linear_constraints(
         functions.append((*slopes, -at_base - base * sum(slopes)))
     other = [base * (i + 2) / (2 * i + 5) for i in range(count)]  # no entry is that of the base
     pairs = zip(functions, violations(other), strict=True)
-    is_affine = all(abs(value_at(own, other) + violation) <= tolerance for own, violation in pairs)
-    return functions if is_affine else None
+    gaps = [value_at(function, other) + violation for function, violation in pairs]
+    return functions if max(map(abs, gaps), default=0) <= tolerance else None

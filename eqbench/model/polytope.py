@@ -7,8 +7,7 @@ from itertools import product
 from operator import mul
 from typing import Any
 
-# What can be added, multiplied, divided and compared with 0, such as a Fraction.
-Number = Any
+Number = Any  # can be added, multiplied, divided and compared with 0, such as a Fraction
 Point = tuple[Number, ...]
 # The slopes and, last, the constant of an affine function.
 Affine = Sequence[Number]

@@ -119,10 +119,6 @@ class Node:
         """Information sets whose case is not decided."""
         return [k for k, case in enumerate(self.cases) if case == OPEN]
 
-    def next_open(self) -> int:
-        """The open information set whose gap depends on the fewest frequencies."""
-        return min(self.open, key=lambda k: len(self.gaps[k].variables))
-
     def child(self, k: int, case: int) -> Node | None:
         """The node with one more case decided and all that follows; None if it is empty."""
         node = Node(self.cases[:], self.low[:], self.high[:], self.gaps[:])

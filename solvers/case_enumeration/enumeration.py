@@ -41,7 +41,6 @@ class CaseEnumeration:
     Parameters
     ----------
     limit : most information sets with two actions that a game may have; each triples the cases
-        and may double the memory
     """
 
     limit: int = 16

@@ -123,7 +123,9 @@ def _pieces_on(
         )
         one = number(fmpq_poly([1]), root)
         points = vertices([*weak, *strict], len(chart.parameters), one, check)
-        inner = middle(points)
+        # the mean of the vertices lies in the relative interior of their convex hull
+        share = fmpq(1, max(len(points), 1))
+        inner = tuple(sum(rest, first) * share for first, *rest in zip(*points, strict=True))
         # where some gap is zero on all of it, it belongs to another case
         if points and all(value_at(gap, inner) > 0 for gap in strict):
             if is_curved:
@@ -132,12 +134,6 @@ def _pieces_on(
             lifted = [tuple(value_at(value, point) for value in values) for point in points]
             interior = tuple(value_at(value, inner) for value in values)
             yield Piece({key_of(p): p for p in lifted}, interior, dimension_of(points))
-
-
-def middle(points: Sequence[Point]) -> Point:
-    """Mean of the vertices, which lies in the relative interior of their convex hull."""
-    sums = [sum(rest, first) for first, *rest in zip(*points, strict=True)]
-    return tuple(total * fmpq(1, len(points)) for total in sums)
 
 
 def dimension_of(points: Sequence[Point]) -> int:
