@@ -17,10 +17,11 @@ from ..search import first_profile
 if TYPE_CHECKING:
     from eqbench.model.game import Game
 
-    from .kernels import Rule, State
+    from .iteration import Rule, State
 
 DISCOUNT_EXPONENTS = (1.5, 0.0)
 AVERAGING_EXPONENT = {"uniform": 0, "linear": 1, "quadratic": 2}
+Advance = Callable[[int, int], None]
 
 
 class RegretMinimizer:
@@ -46,14 +47,12 @@ class RegretMinimizer:
         state = iteration.begin(game.sequence_form, first)
         return iteration.iterate(game, monitor, state, self._advance(game, state, rng))
 
-    def _advance(
-        self, game: Game, state: State, rng: np.random.Generator
-    ) -> Callable[[int, int], None]:
+    def _advance(self, game: Game, state: State, rng: np.random.Generator) -> Advance:
         """Function ``(start, count)`` that does these iterations on `state`."""
         raise NotImplementedError
 
     def _rule(self, game: Game, **variant: Any) -> Rule:
-        from .kernels import NEGLIGIBLE, Rule
+        from .iteration import NEGLIGIBLE, Rule
 
         return Rule(
             averaging=AVERAGING_EXPONENT[self.averaging],
@@ -122,10 +121,8 @@ class CFR(RegretMinimizer):
         """Whether all seeds give the same result."""
         return self.start == "uniform"
 
-    def _advance(
-        self, game: Game, state: State, rng: np.random.Generator
-    ) -> Callable[[int, int], None]:
-        from .kernels import advance
+    def _advance(self, game: Game, state: State, rng: np.random.Generator) -> Advance:
+        from .iteration import advance
 
         arrays = game.sequence_form.arrays
         exponents = {"plain": (math.inf, math.inf), "clipped": (math.inf, -math.inf)}
@@ -166,9 +163,7 @@ class ExternalSampling(RegretMinimizer):
 
     deterministic: ClassVar[bool] = False
 
-    def _advance(
-        self, game: Game, state: State, rng: np.random.Generator
-    ) -> Callable[[int, int], None]:
+    def _advance(self, game: Game, state: State, rng: np.random.Generator) -> Advance:
         from . import sampling
 
         arrays, rule = game.sequence_form.arrays, self._rule(game)

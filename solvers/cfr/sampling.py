@@ -18,7 +18,7 @@ from eqbench.model.compiled import kernel
 from eqbench.model.sequence_form import FormArrays
 from eqbench.model.tree import CHANCE, TERMINAL, FloatArray, GameTree, IntArray
 
-from .kernels import Rule, State, inlined, update_plan
+from .iteration import Rule, State, inlined, update_plan
 
 
 class WalkArrays(NamedTuple):
@@ -72,24 +72,20 @@ def walk_arrays(tree: GameTree) -> WalkArrays:
     sequence[decision] = tree.n_players + tree.action_start[tree.infoset[decision]]
     payoff_row = np.zeros(tree.n_nodes, dtype=np.int32)
     payoff_row[tree.terminals] = np.arange(tree.n_terminals)
-    return WalkArrays(
-        tree.player,
-        child_start.astype(np.int32),
-        sequence,
-        _cumulative_chance(tree, child_start),
-        payoff_row,
-        np.ascontiguousarray(tree.payoffs.table),
-    )
-
-
-def _cumulative_chance(tree: GameTree, child_start: NDArray[np.int64]) -> FloatArray:
     cumulative = tree.chance_probability.copy()
     for node in np.flatnonzero(tree.player == CHANCE):
         outcomes = slice(child_start[node], child_start[node + 1])
         cumulative[outcomes] = np.cumsum(cumulative[outcomes])
         # whatever is drawn from [0, 1) must find an outcome
         cumulative[outcomes.stop - 1] = 1.0
-    return cumulative
+    return WalkArrays(
+        tree.player,
+        child_start.astype(np.int32),
+        sequence,
+        cumulative,
+        payoff_row,
+        np.ascontiguousarray(tree.payoffs.table),
+    )
 
 
 def empty_queue(tree: GameTree) -> Queue:

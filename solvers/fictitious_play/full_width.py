@@ -15,7 +15,6 @@ from ..search import first_profile
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
-    from eqbench.model.tree import FloatArray
 
 # Share of the payoff range up to which actions count as equally good.
 NEGLIGIBLE = 1e-12
@@ -68,9 +67,15 @@ class FictitiousPlay:
 
         form = game.sequence_form
         rule = Rule(NEGLIGIBLE * game.tree.payoff_range, self.alternating)
-        first = self._first_plans(game, monitor, rng)
-        if isinstance(first, Termination):
-            return first
+        if self.start == "maximin":
+            from ..maximin import maximin_plans
+
+            first = maximin_plans(game, monitor)
+            if isinstance(first, Termination):
+                return first
+        else:
+            profile = first_profile(game.tree, self.start, rng)
+            first = RealizationPlan.of(form, profile).weights
         state = begin(form, first)
 
         def average() -> Candidate:
@@ -85,14 +90,3 @@ class FictitiousPlay:
                     monitor.snapshot(average, work=start + count)
         monitor.candidate(average())
         return monitor.termination()
-
-    def _first_plans(
-        self, game: Game, monitor: Monitor, rng: np.random.Generator
-    ) -> FloatArray | Termination:
-        """Realization plans of the start, float64 (S,), or how their computation failed."""
-        if self.start == "maximin":
-            from ..maximin import maximin_plans
-
-            return maximin_plans(game, monitor)
-        first = first_profile(game.tree, self.start, rng)
-        return RealizationPlan.of(game.sequence_form, first).weights

@@ -14,7 +14,7 @@ from eqbench.model.compiled import kernel
 from eqbench.model.sequence_form import FormArrays, SequenceForm
 from eqbench.model.tree import FloatArray
 
-from ..cfr.kernels import direct_values_inlined, inlined
+from ..cfr.iteration import direct_values_inlined, inlined
 
 
 class Rule(NamedTuple):

@@ -179,14 +179,12 @@ def tableau_of(entries: FloatArray, best: NDArray[np.bool_]) -> Tableau:
     size = len(best)
     sequences, shuffled = np.arange(size), np.random.default_rng(0).permutation(size)
     basic = np.where(best, sequences, sequences + size)
-    is_basic = np.zeros(2 * size + 1, dtype=bool)
-    is_basic[basic] = True
     return Tableau(
         entries,
         basic,
         nonbasic=np.append(np.where(best, sequences + size, sequences), 2 * size),
         place=np.append(np.tile(sequences, 2), size),
-        is_basic=is_basic,
+        is_basic=np.isin(np.arange(2 * size + 1), basic),
         first_basis=basic[np.concatenate((shuffled[~best[shuffled]], shuffled[best[shuffled]]))],
         entering=np.array([2 * size]),
     )
@@ -272,19 +270,18 @@ def advance(tableau: Tableau, count: int) -> tuple[int, int]:
         entering = tableau.entering[0]
         column = tableau.place[entering]
         first, step = least_step(tableau, column)
-        if entering == end and step >= 1.0 - TIE_TOLERANCE:
-            for i in range(rows):
-                entries[i, last] += entries[i, column]
-            return done + 1, SOLVED
+        is_solved = entering == end and step >= 1.0 - TIE_TOLERANCE
         if tableau.is_basic[end]:
             row = tableau.place[end]
             slope = entries[row, column]
             if slope > 0.0 and (1.0 - entries[row, last]) / slope <= step + TIE_TOLERANCE:
                 pivot(tableau, row, column)
-                # lambda is no longer basic, and stays at 1
-                for i in range(rows):
-                    entries[i, last] += entries[i, column]
-                return done + 1, SOLVED
+                is_solved = True
+        if is_solved:
+            # lambda is not basic, and stays at 1
+            for i in range(rows):
+                entries[i, last] += entries[i, column]
+            return done + 1, SOLVED
         if len(first) == 0:
             return done, RAY
         row = break_tie(tableau, column, first)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -118,31 +117,20 @@ def test_all_hands_over_each_equilibrium_once() -> None:
 # -- how it ends without an equilibrium ---------------------------------------------------------
 
 
-@cache
-def stalling_seed() -> int:
-    """A seed whose first start leads to no equilibrium: four of five do; which ones is rounding."""
+def test_start_that_stalls_claims_nothing_and_further_starts_go_on() -> None:
+    """Four of five starts stall here; which ones is rounding."""
     for seed in range(20):
         result = run("semismooth(starts=1)", "random(players=3,actions=6)", seed)
         if result.termination.reason == "not_found":
-            return seed
-    pytest.fail("none of 20 starts stalled")
-
-
-def test_start_that_stalls_is_given_up_and_claims_nothing() -> None:
-    result = run("semismooth(starts=1)", "random(players=3,actions=6)", stalling_seed())
-    assert result.termination.reason == "not_found"
+            break
     assert "1 start led to no equilibrium" in result.termination.detail
-    (candidate,) = result.candidates
-    assert candidate.claim == "iterate"
+    assert [candidate.claim for candidate in result.candidates] == ["iterate"]
     assert result.max_regret > 1e-3
     assert result.monitor.statistics["converged_share"] == 0
     assert result.monitor.work < 200  # the most steps of a start
-
-
-def test_further_starts_find_what_a_stalled_one_did_not() -> None:
-    result = run("semismooth", "random(players=3,actions=6)", stalling_seed())
-    assert result.monitor.statistics["starts"] > 1
-    assert result.max_regret <= 1e-12
+    further = run("semismooth", "random(players=3,actions=6)", seed)
+    assert further.monitor.statistics["starts"] > 1
+    assert further.max_regret <= 1e-12
 
 
 def test_steps_of_a_start_are_bounded() -> None:
