@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -39,9 +38,7 @@ def flow_at(pot: float, options: str = ""):
 
 @pytest.mark.parametrize("integrator", ["dop853", "heyoka"])
 @pytest.mark.parametrize("row", VECTORS["trajectories"], ids=lambda row: f"pot {row['P']}")
-def test_trajectories_agree_with_the_reference_to_1e_8(
-    row: dict[str, Any], integrator: str
-) -> None:
+def test_trajectories_agree_with_the_reference_to_1e_8(row, integrator) -> None:
     if integrator == "heyoka":
         pytest.importorskip("heyoka")
     flow, index = flow_at(row["P"], f"integrator={integrator}")
@@ -59,7 +56,7 @@ def test_trajectories_agree_with_the_reference_to_1e_8(
 @pytest.mark.parametrize(
     "row", VECTORS["eigenvalues_f_coordinates"], ids=lambda row: f"solution {row['solution']}"
 )
-def test_eigenvalues_at_equilibria_agree_with_the_reference(row: dict[str, Any]) -> None:
+def test_eigenvalues_at_equilibria_agree_with_the_reference(row) -> None:
     flow, index = flow_at(row["P"])
     solution = next(known for known in load_solutions() if known.name == row["solution"])
     values = solution.values(row["P"], [row["free"][name] for name in solution.free], exact=False)

@@ -14,8 +14,6 @@ from eqbench.model.choices import Choices
 from eqbench.model.game import Game
 from eqbench.model.profile import random_profile
 
-AT_REST = 1e-300
-
 
 def play(game, state, times, *, memory=1, hand_time=0.01, rate=1.0, seed=0, **options):
     """A trajectory of repeated play."""
@@ -86,7 +84,7 @@ def test_hands_are_drawn_from_chance_and_behavior(spec):
     behavior = random_profile(game.tree, np.random.default_rng(3))
     state = np.log(behavior[choices.action] / behavior[choices.first])
     number = 8_000
-    found = play(game, state, np.arange(number + 1.0), rate=AT_REST, hand_time=1.0)
+    found = play(game, state, np.arange(number + 1.0), rate=1e-300, hand_time=1.0)
     won = np.diff(found.profits, axis=0)
     error = won.std(axis=0) / np.sqrt(number)
     expected = game.payoff_model().expected_payoffs(behavior)
@@ -126,8 +124,7 @@ def test_interrupted_play_keeps_what_it_reached(two_steps):
     found = play(game, [0.1, 0.1], np.arange(10.0), interrupted=lambda: next(asked, True))
     np.testing.assert_array_equal(found.times, [0, 1, 2, 3])
     assert found.states.shape == found.profits.shape == (4, 2)
-    assert "interrupted" in found.ending
-    assert "3 of 9" in found.ending
+    assert found.ending == "interrupted (after time 3 of 9)"
     # not even the memory need be filled
     asked = iter([False] * 2)
     stopped = {"memory": 100_000, "interrupted": lambda: next(asked, True)}
@@ -139,8 +136,6 @@ def test_interrupted_play_keeps_what_it_reached(two_steps):
 def test_play_beyond_what_floats_resolve_ends_with_a_reason(two_steps, rate, start):
     found = play(two_steps, [0.0, start], np.arange(5.0), rate=rate, hand_time=1.0)
     assert "log-odds are beyond 1e+12" in found.ending
-    assert "start nearer to 0" in found.ending
-    assert "lower the rate" in found.ending
     assert found.states.tolist() == [[0.0, start]]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import sys
-from pathlib import Path
 from types import ModuleType
 
 import numpy as np
@@ -25,7 +24,6 @@ from eqbench.solver import Budget, Monitor
 GAMES = ["skp", "kuhn2", "rock_paper_scissors", "shapley", "jordan", "leduc"]
 INTEGRATORS = ["dop853", "heyoka"]
 TWO_ACTIONS = "skp(pot=3.1)"
-COORDINATION = "dispersion(players=2,actions=2)"
 each_integrator = pytest.mark.parametrize("integrator", INTEGRATORS)
 METHODS = [("shapley", "dop853"), (TWO_ACTIONS, "dop853"), (TWO_ACTIONS, "heyoka")]
 each_method = pytest.mark.parametrize(("game", "integrator"), METHODS)
@@ -191,11 +189,6 @@ def test_states_and_times_that_cannot_be_followed_are_refused() -> None:
             flow.integrate(state, wrong)
 
 
-def test_contraction_drops_forced_moves() -> None:
-    small = part("flow").contracted(eqbench.load_game("skp").sequence_form)
-    assert (small.n_sequences, small.n_infosets, len(small.columns)) == (25, 11, 51)
-
-
 @each_method
 def test_trajectory_is_that_of_scipy_also_between_steps(game: str, integrator: str) -> None:
     flow = flow_of(game, f"integrator={integrator},tolerance=1e-13")
@@ -239,7 +232,7 @@ def test_tangent_grows_like_a_small_displacement(game: str, integrator: str) -> 
 @each_integrator
 def test_tangent_is_followed_beyond_the_range_of_floats(integrator: str) -> None:
     """At the uniform saddle of a game of coordination it grows or shrinks like an exponential."""
-    flow = flow_of(COORDINATION, f"integrator={integrator},rate=100")
+    flow = flow_of("dispersion(players=2,actions=2)", f"integrator={integrator},rate=100")
     state = np.zeros(2)
     assert not flow.velocity(state).any()
     smallest, largest = sorted(np.linalg.eigvals(flow.state_jacobian(state)).real)
@@ -306,9 +299,7 @@ def test_steep_starts_are_no_overflow() -> None:
         ),
     ],
 )
-def test_trajectory_that_breaks_off_says_why_and_keeps_what_it_has(
-    integrator, game, options, times, words, most
-) -> None:
+def test_trajectory_that_breaks_off_says_why(integrator, game, options, times, words, most) -> None:
     flow = flow_of(game, f"integrator={integrator},{options}")
     interrupted = "interrupted" in words
     found = flow.integrate(a_state(flow), np.array(times), interrupted=lambda: interrupted)
@@ -316,8 +307,7 @@ def test_trajectory_that_breaks_off_says_why_and_keeps_what_it_has(
     assert 1 <= len(found.times) == len(found.states) == len(found.profits) <= most
     assert found.times.tolist() == times[: len(found.times)]
     assert len(found.times) == most or not interrupted
-    assert np.isfinite(found.states).all()
-    assert np.isfinite(found.profits).all()
+    assert np.isfinite(np.hstack((found.states, found.profits))).all()
 
 
 @each_integrator
@@ -327,7 +317,7 @@ def test_too_much_work_ends_with_a_reason(integrator: str, monkeypatch: pytest.M
     found = flow.integrate(a_state(flow), np.array([0.0, 1e-3, 1e7]))
     ((unit, work),) = flow.statistics.items()
     assert found.ending.startswith(f"after {work:,} {unit} time 1e+07 was still ahead")
-    assert work >= 100
+    assert 100 <= work < 1000
     assert found.times.tolist() == [0.0, 1e-3]
 
 
@@ -355,9 +345,7 @@ def test_log_odds_that_floats_do_not_resolve_end_with_a_reason(integrator: str) 
 
 
 @each_integrator
-def test_integration_asks_as_often_as_steps_are_slow(
-    integrator: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_integration_asks_as_often_as_steps_are_slow(integrator, monkeypatch) -> None:
     flow, work = flow_of(TWO_ACTIONS, f"integrator={integrator}"), []
     going = flow.start(a_state(flow), 0.0)
     for k in range(40):
@@ -414,9 +402,7 @@ def test_heyoka_is_left_where_it_does_not_fit_or_is_no_faster() -> None:
     ("source", "cause"),
     [("", "not installed"), ("import _that_is_gone", "that_is_gone"), ("raise OSError('x')", "x")],
 )
-def test_heyoka_is_optional(
-    source: str, cause: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_heyoka_is_optional(source, cause, tmp_path, monkeypatch) -> None:
     (tmp_path / "heyoka.py").write_text(source)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "heyoka", raising=False)
@@ -459,31 +445,21 @@ def test_average_is_that_of_realization_plans() -> None:
 
 
 @each_integrator
-def test_result_does_not_depend_on_how_the_run_is_cut(
-    integrator: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    solver = f"replicator(integrator={integrator},start=random)"
-    whole = solve(solver, "kuhn2", iterations=150)
-
+def test_result_depends_on_the_seed_and_not_on_how_the_run_is_cut(integrator, monkeypatch) -> None:
     def one_by_one(self):
         for self.work in range(150):
             yield self.work, 1, False
         self.work = 150
 
+    solver = eqbench.load_solver(f"replicator(integrator={integrator},start=random)")
+    other, whole = (solve(solver, "kuhn2", seed, iterations=150) for seed in (1, 0))
     monkeypatch.setattr(Monitor, "chunks", one_by_one)
     pieces = solve(solver, "kuhn2", iterations=150)
-    for one, other in zip(whole.candidates, pieces.candidates, strict=True):
-        assert np.array_equal(one.profile.probabilities, other.profile.probabilities)
-
-
-def test_random_starts_depend_on_the_seed_only() -> None:
-    first, again, other = (
-        solve("replicator(start=random)", "shapley", seed, iterations=5).last for seed in (1, 1, 2)
-    )
-    assert np.array_equal(first, again)
-    assert not np.array_equal(first, other)
+    for one, same in zip(whole.candidates, pieces.candidates, strict=True):
+        assert np.array_equal(one.profile.probabilities, same.profile.probabilities)
+    assert not np.array_equal(whole.last, other.last)
     assert eqbench.load_solver("replicator").deterministic
-    assert not eqbench.load_solver("replicator(start=random)").deterministic
+    assert not solver.deterministic
 
 
 @pytest.mark.parametrize(
@@ -494,9 +470,7 @@ def test_random_starts_depend_on_the_seed_only() -> None:
         (bimatrix([[0, 0], [1, 1]], [[0, 0], [1, 1]]), "rate=1e12", 600, "failed", "beyond 1e+12"),
     ],
 )
-def test_run_that_breaks_off_says_why_and_keeps_what_it_has(
-    game, options, time_s, status, word
-) -> None:
+def test_run_that_breaks_off_keeps_what_it_has(game, options, time_s, status, word) -> None:
     result = eqbench.solve(game, f"replicator({options})", Budget(time_s=time_s, target=0))
     assert (result.status, word in result.reason) == (status, True)
     assert status == "failed" or result.iterations == 0
