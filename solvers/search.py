@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -66,6 +67,16 @@ def first_profile(tree: GameTree, start: str, rng: np.random.Generator) -> Float
     if start == "random":
         return random_profile(tree, rng)
     return BehaviorProfile.uniform(tree).probabilities
+
+
+def repeat(
+    monitor: Monitor, advance: Callable[[int, int], object], place: Callable[[], Any]
+) -> None:
+    """Call ``advance(start, count)`` until the budget or the target ends; snapshots are `place`."""
+    for start, count, due in monitor.chunks():
+        advance(start, count)
+        if due:
+            monitor.snapshot(place, work=start + count)
 
 
 def without_choice(game: Game, monitor: Monitor) -> Termination | None:
