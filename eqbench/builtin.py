@@ -154,7 +154,7 @@ BUILTIN_SOLVERS = _table(
     ),
     _solver(
         "fictitious_play",
-        "fictitious_play:FictitiousPlay",
+        "fictitious_play.full_width:FictitiousPlay",
         "fictitious play in realization plans (Brown 1951; Heinrich et al. 2015)",
     ),
     _solver(
@@ -164,7 +164,7 @@ BUILTIN_SOLVERS = _table(
     ),
     _solver(
         "lcp",
-        "lcp:LCP",
+        "lcp.lemke:LCP",
         "Lemke's algorithm for two players (Koller, Megiddo and von Stengel 1996)",
     ),
     _solver(
@@ -197,7 +197,7 @@ BUILTIN_SOLVERS = _table(
     ),
     _solver(
         "case_enumeration",
-        "case_enumeration:CaseEnumeration",
+        "case_enumeration.enumeration:CaseEnumeration",
         "all equilibria of small games by exact branch and prune (after Billingham 2017)",
         requires=("flint",),
     ),
