@@ -110,28 +110,28 @@ FOREIGN_GAMES = {
 }
 
 BUILTIN_SOLVERS = _table(
-    _solver("cfr", "cfr:CFR", "counterfactual regret minimization (Zinkevich et al. 2007)"),
+    _solver("cfr", "cfr.methods:CFR", "counterfactual regret minimization (Zinkevich et al. 2007)"),
     _solver(
         "cfr_plus",
-        "cfr:CFR",
+        "cfr.methods:CFR",
         "CFR+ (Tammelin 2014)",
         {"regrets": "clipped", "averaging": "linear"},
     ),
     _solver(
         "cfr_linear",
-        "cfr:CFR",
+        "cfr.methods:CFR",
         "CFR with linear discounting (Brown and Sandholm 2019)",
         {"regrets": "discounted", "alpha": 1.0, "beta": 1.0, "averaging": "linear"},
     ),
     _solver(
         "dcfr",
-        "cfr:CFR",
+        "cfr.methods:CFR",
         "discounted CFR (Brown and Sandholm 2019)",
         {"regrets": "discounted", "alpha": 1.5, "beta": 0.0, "averaging": "quadratic"},
     ),
     _solver(
         "pcfr_plus",
-        "cfr:CFR",
+        "cfr.methods:CFR",
         "predictive CFR+ (Farina, Kroer and Sandholm 2021)",
         # in turns it stops at cycles from two of three random starts on kuhn3; together, none
         {
@@ -143,13 +143,13 @@ BUILTIN_SOLVERS = _table(
     ),
     _solver(
         "pcfr_plus_alternating",
-        "cfr:CFR",
+        "cfr.methods:CFR",
         "predictive CFR+ with players in turn; for two players with constant sum",
         {"regrets": "clipped", "predictive": True, "averaging": "quadratic"},
     ),
     _solver(
         "mccfr",
-        "cfr:ExternalSampling",
+        "cfr.methods:ExternalSampling",
         "Monte Carlo CFR with external sampling (Lanctot et al. 2009)",
     ),
     _solver(

@@ -90,17 +90,13 @@ def kept_share(t: int, exponent: float) -> float:
 
 
 @inlined
-def match_regrets(rule: Rule, behavior: FloatArray, first: int, last: int) -> None:
-    """Make frequencies of the regrets of an information set, which stand in their place."""
-    total = 0.0
-    for s in range(first, last):
-        if not behavior[s] > rule.negligible:
-            behavior[s] = 0.0
-        total += behavior[s]
-    for s in range(first, last):
-        if total > 0.0:
+def normalize(behavior: FloatArray, first: int, last: int, total: float) -> None:
+    """Divide frequencies of an information set by their sum; equal ones where it is zero."""
+    if total > 0.0:
+        for s in range(first, last):
             behavior[s] /= total
-        else:
+    else:
+        for s in range(first, last):
             behavior[s] = 1.0 / (last - first)
 
 
@@ -123,6 +119,7 @@ def update_regrets(
         for s in range(first, last):
             value += behavior[s] * values[s]
         values[form.parent[i]] += value
+        total = 0.0
         for s in range(first, last):
             gain = values[s] - value
             regret = regrets[s] + gain
@@ -130,8 +127,10 @@ def update_regrets(
             regrets[s] = regret
             if rule.predictive:
                 regret += gain
-            behavior[s] = regret
-        match_regrets(rule, behavior, first, last)
+            positive = regret if regret > rule.negligible else 0.0
+            behavior[s] = positive
+            total += positive
+        normalize(behavior, first, last, total)
 
 
 @inlined
@@ -153,7 +152,9 @@ def advance(form: FormArrays, rule: Rule, start: int, count: int, state: State) 
     """Do the iterations ``start + 1`` to ``start + count``, in place."""
     players = len(form.others) + 1
     for t in range(start + 1, start + count + 1):
-        weight = np.float64(t) ** rule.averaging
+        weight = 1.0
+        for _ in range(rule.averaging):
+            weight *= t
         keep_positive, keep_other = kept_share(t, rule.alpha), kept_share(t, rule.beta)
         if not rule.alternating:
             for player in range(players):
@@ -177,13 +178,9 @@ def begin(form: SequenceForm, behavior: FloatArray) -> State:
 
 def candidates(game: Game, state: State) -> tuple[Candidate, Candidate]:
     """The average profile, uniform where its player has never been, and the last iterate."""
-    last = state.behavior[game.tree.n_players :]
-    return (
-        Candidate(
-            BehaviorProfile.of(game.tree, shares(game.sequence_form, state.average)), "average"
-        ),
-        Candidate(BehaviorProfile.of(game.tree, last), "iterate"),
-    )
+    average = BehaviorProfile.of(game.tree, shares(game.sequence_form, state.average))
+    last = BehaviorProfile.of(game.tree, state.behavior[game.tree.n_players :])
+    return Candidate(average, "average"), Candidate(last, "iterate")
 
 
 def better_candidate(model: PayoffModel, game: Game, state: State) -> Candidate:

@@ -1,4 +1,8 @@
-"""The solvers: CFR over the whole game, whose variants differ only in options, and sampled."""
+"""The solvers: CFR over the whole game, whose variants differ only in options, and sampled.
+
+With two players and constant sum the average profile converges to an equilibrium. Otherwise
+nothing is promised, and the verified regret decides.
+"""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from eqbench.model.compiled import kernel
 from eqbench.model.sequence_form import FormArrays
 from eqbench.model.tree import CHANCE, TERMINAL, FloatArray, GameTree, IntArray
 
-from .iteration import Rule, State, inlined, match_regrets, update_plan
+from .iteration import Rule, State, inlined, normalize, update_plan
 
 
 class WalkArrays(NamedTuple):
@@ -174,11 +174,14 @@ def walk_up(
         for action in range(actions):
             value += behavior[first + action] * queue.value[child + action]
         queue.value[place] = value
+        total = 0.0
         for action in range(actions):
             regret = regrets[first + action] + queue.value[child + action] - value
             regrets[first + action] = regret
-            behavior[first + action] = regret
-        match_regrets(rule, behavior, first, first + actions)
+            positive = regret if regret > rule.negligible else 0.0
+            behavior[first + action] = positive
+            total += positive
+        normalize(behavior, first, first + actions, total)
 
 
 @kernel
@@ -195,7 +198,9 @@ def advance(
     """Do the iterations ``start + 1`` to ``start + count``, in place."""
     players = len(form.others) + 1
     for t in range(start + 1, start + count + 1):
-        weight = np.float64(t) ** rule.averaging
+        weight = 1.0
+        for _ in range(rule.averaging):
+            weight *= t
         for player in range(players):
             visited = walk_down(tree, player, rng, queue, state)
             walk_up(tree, rule, player, visited, queue, state)

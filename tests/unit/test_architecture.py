@@ -99,7 +99,7 @@ def test_files_from_outside_are_read_with_a_bound():
         ("eqbench.cli", {"matplotlib", "numba", "numpy", "pandas", "rich"}),
         ("eqbench.verification", {"numba", "scipy"}),
         (
-            "eqbench.solvers.cfr, eqbench.solvers.fictitious_play.full_width, "
+            "eqbench.solvers.cfr.methods, eqbench.solvers.fictitious_play.full_width, "
             "eqbench.solvers.sequence_lp, eqbench.solvers.lcp.lemke",
             {"numba", "pandas", "scipy"},
         ),
