@@ -178,7 +178,9 @@ class ExternalSampling(RegretMinimizer):
         from . import sampling
 
         arrays, rule = game.sequence_form.arrays, self._rule(game)
-        walk, queue = sampling.walk_arrays(game.tree), sampling.empty_queue(game.tree)
+        walk, size = sampling.walk_arrays(game.tree), game.tree.n_nodes
+        kinds = (np.int32, np.int32, np.float64)
+        queue = sampling.Queue(*(np.zeros(size, kind) for kind in kinds))
         return lambda start, count: sampling.advance(
             arrays, walk, rule, start, count, rng, queue, state
         )

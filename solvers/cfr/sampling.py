@@ -48,7 +48,7 @@ class WalkArrays(NamedTuple):
 
 
 class Queue(NamedTuple):
-    """Visited nodes of one walk.
+    """Visited nodes of one walk; there is room for all M.
 
     Attributes
     ----------
@@ -86,12 +86,6 @@ def walk_arrays(tree: GameTree) -> WalkArrays:
         payoff_row,
         np.ascontiguousarray(tree.payoffs.table),
     )
-
-
-def empty_queue(tree: GameTree) -> Queue:
-    """Queue with room for every node."""
-    size = tree.n_nodes
-    return Queue(np.zeros(size, np.int32), np.zeros(size, np.int32), np.zeros(size))
 
 
 @inlined

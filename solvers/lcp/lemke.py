@@ -71,19 +71,18 @@ class LCP:
 
     def solve(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> Termination:
         """Follow the path within the budget; `rng` only draws random priors."""
-        size = game.sequence_form.n_sequences
+        from .complementarity import RAY, RUNNING, SOLVED, Problem, advance
+
+        form = game.sequence_form
+        size = form.n_sequences
         refusal = memory_refusal(
             f"the tableau of {size:,} sequences and its construction",
             MEMORY_FACTOR * 8 * size * (size + 2),
             monitor.budget.memory_bytes,
         )
-        return Termination("failed", refusal) if refusal else self._follow(game, monitor, rng)
-
-    def _follow(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> Termination:
-        """Path from the prior to an equilibrium, or to the end of the budget."""
-        from .complementarity import RAY, RUNNING, SOLVED, Problem, advance
-
-        form, status = game.sequence_form, RUNNING
+        if refusal:
+            return Termination("failed", refusal)
+        status = RUNNING
         prior = first_profile(game.tree, self.start, rng)
         problem = Problem.of(form, RealizationPlan.of(form, prior).weights)
         tableau = problem.first_tableau()
