@@ -179,8 +179,7 @@ class ExternalSampling(RegretMinimizer):
 
         arrays, rule = game.sequence_form.arrays, self._rule(game)
         walk, size = sampling.walk_arrays(game.tree), game.tree.n_nodes
-        kinds = (np.int32, np.int32, np.float64)
-        queue = sampling.Queue(*(np.zeros(size, kind) for kind in kinds))
+        queue = sampling.Queue(np.zeros(size, np.int32), np.zeros(size, np.int32), np.zeros(size))
         return lambda start, count: sampling.advance(
             arrays, walk, rule, start, count, rng, queue, state
         )
