@@ -52,8 +52,9 @@ class Branch:
         ahead = np.append(np.delete(gains, start[:-1]), 1.0)
         self._behind = first - self._unit * ahead
         scale = np.empty(len(first))
-        steps.units(first, self._unit, scale)
-        _, sign = steps.tangent(self.flat, self._work, self._prior, ahead, scale, first)
+        top = np.empty(len(self.flat.start) - 1, np.int32)
+        steps.units(self.flat.start, first, self._unit, scale, top)
+        _, sign = steps.tangent(self.flat, self._work, self._prior, ahead, scale, top, first)
         self._control = np.array([FIRST_LENGTH, sign])
         self._counts = np.zeros(2, dtype=np.int64)
         self._points = [first[None]]

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.model.compiled import kernel
-from eqbench.model.tree import FloatArray
+from eqbench.model.tree import FloatArray, IntArray
 
 from . import kernels
 from .elimination import eliminate
@@ -55,25 +55,28 @@ def correct(
     border: FloatArray,
     unit: float,
     scale: FloatArray,
+    top: IntArray,
     tolerance: float,
     point: FloatArray,
 ) -> int:
     """Newton iterations to the branch, negative if they failed; `point` changes."""
     before, last = np.inf, len(point) - 1
+    change = np.empty(last + 1)
     for iteration in range(1, ITERATIONS + 1):
         kernels.newton_system(flat, prior, point, scale, border, work)
         residual = np.abs(work.right[:last] * scale[:last]).max()
         if not eliminate(work.bordered, work.right, work.solution):
             return -iteration
-        size = np.abs(work.solution).max()
+        for i in range(last):
+            change[i] = work.solution[flat.column[i]] * scale[i]
+        change[last] = work.solution[last] * scale[last]
+        size = length_of(flat.start, top, scale, change)
         if not size <= min(WILD, SHRINKING * before):
             # beliefs depend on differences of log-odds, whose rounding grows with them
             rate = abs(point[last]) / unit
             noise = ROUNDING * (1.0 + rate) + EPSILON * rate * np.abs(point[:last]).max()
             return iteration if iteration > 1 and residual <= noise else -iteration
-        for i in range(last):
-            point[i] -= work.solution[flat.column[i]] * scale[i]
-        point[last] -= work.solution[last] * scale[last]
+        point -= change
         # steps decrease quadratically
         foretold = size * (size / before) ** 2 if iteration > 1 else size**2
         if foretold <= tolerance:
@@ -83,12 +86,52 @@ def correct(
 
 
 @kernel
-def units(point: FloatArray, unit: float, scale: FloatArray) -> None:
-    """The unit in which each coordinate of a point is measured, float64 (F+1,)."""
+def units(
+    start: IntArray, point: FloatArray, unit: float, scale: FloatArray, top: IntArray
+) -> None:
+    """The unit in which each coordinate of a point is measured, float64 (F+1,), and `top`."""
     last = len(point) - 1
-    for i in range(last):
-        scale[i] = np.sqrt(1.0 + point[i] ** 2)
+    for c in range(len(start) - 1):
+        begin, end = start[c] - c, start[c + 1] - c - 1
+        top[c], highest = -1, 0.0
+        for i in range(begin, end):
+            if point[i] > highest:
+                top[c], highest = i, point[i]
+        for i in range(begin, end):
+            odds = (0.0 if i == top[c] else point[i]) - highest
+            scale[i] = np.sqrt(1.0 + odds**2)
     scale[last] = abs(point[last]) + unit
+
+
+@kernel
+def against_top(start: IntArray, top: IntArray, change: FloatArray) -> FloatArray:
+    """Changes of log-odds against the most probable actions, from those against the first."""
+    made = change.copy()
+    for c in range(len(start) - 1):
+        if top[c] >= 0:
+            for i in range(start[c] - c, start[c + 1] - c - 1):
+                made[i] = (0.0 if i == top[c] else change[i]) - change[top[c]]
+    return made
+
+
+@kernel
+def length_of(start: IntArray, top: IntArray, scale: FloatArray, change: FloatArray) -> float:
+    """Largest change in units."""
+    return np.abs(against_top(start, top, change) / scale).max()
+
+
+@kernel
+def across(start: IntArray, top: IntArray, scale: FloatArray, direction: FloatArray) -> FloatArray:
+    """Border: the plane across a direction, in units, float64 (F+1,)."""
+    border = against_top(start, top, direction) / scale
+    border /= np.sqrt((border**2).sum())
+    for c in range(len(start) - 1):
+        if top[c] >= 0:
+            total = 0.0
+            for i in range(start[c] - c, start[c + 1] - c - 1):
+                total -= border[i] / scale[i]
+            border[top[c]] = total * scale[top[c]]
+    return border
 
 
 @kernel
@@ -121,21 +164,21 @@ def try_step(
     """
     last = len(before) - 1
     scale, border = np.empty(last + 1), np.zeros(last + 1)
+    top = np.empty(len(flat.start) - 1, np.int32)
     stop = stop_between(stops, before[last], before[last] + length * direction[last])
     landing = not np.isnan(stop)
     if landing:
         length = (stop - before[last]) / direction[last]
     guess = before + length * direction
-    units(guess, unit, scale)
+    units(flat.start, guess, unit, scale, top)
     if landing:
         guess[last] = stop
         border[last] = 1.0
     else:
-        border[:] = direction / scale
-        border /= np.sqrt((border**2).sum())
+        border[:] = across(flat.start, top, scale, direction)
     point[:] = guess
     tolerance = EXACT if landing else CONVERGED
-    made = correct(flat, work, prior, border, unit, scale, tolerance, point)
+    made = correct(flat, work, prior, border, unit, scale, top, tolerance, point)
     counts[0] += abs(made)
     if landing:
         point[last] = stop
@@ -143,8 +186,8 @@ def try_step(
         made = -1
     if made < 0:
         return np.inf, 0.0, length, landing
-    moved = np.abs((guess - before) / scale).max()
-    return np.abs((point - guess) / scale).max(), moved, length, landing
+    moved = length_of(flat.start, top, scale, guess - before)
+    return length_of(flat.start, top, scale, point - guess), moved, length, landing
 
 
 @kernel
@@ -154,6 +197,7 @@ def tangent(
     prior: FloatArray,
     forward: FloatArray,
     scale: FloatArray,
+    top: IntArray,
     point: FloatArray,
 ) -> tuple[FloatArray, int]:
     """Direction of the branch at a point, float64 (F+1,), on the side of `forward`, and a sign.
@@ -161,7 +205,7 @@ def tangent(
     Along a branch the sign stays the same as long as `forward` really is forward. It is 0 where
     the branch has no direction.
     """
-    border = forward / scale
+    border = across(flat.start, top, scale, forward)
     kernels.newton_system(flat, prior, point, scale, border, work)
     work.right[:] = 0.0
     work.right[-1] = 1.0
@@ -170,7 +214,7 @@ def tangent(
     for i in range(len(ahead) - 1):
         ahead[i] = work.solution[flat.column[i]] * scale[i]
     ahead[-1] = work.solution[-1] * scale[-1]
-    return ahead / np.abs(ahead / scale).max(), sign
+    return ahead / length_of(flat.start, top, scale, ahead), sign
 
 
 @kernel
@@ -204,12 +248,12 @@ def advance(
         The first row is given; the others are filled, as far as the branch goes.
     """
     last = len(behind) - 1
-    scale = np.empty(last + 1)
+    scale, top = np.empty(last + 1), np.empty(len(flat.start) - 1, np.int32)
     for k in range(1, len(points)):
         before = points[k - 1]
-        units(before, unit, scale)
+        units(flat.start, before, unit, scale, top)
         chord = before - behind
-        chord /= np.abs(chord / scale).max()
+        chord /= length_of(flat.start, top, scale, chord)
         direction, ahead, sign, refused = chord, chord, 0, 0
         while True:
             size, moved, length, landed = try_step(
@@ -229,7 +273,7 @@ def advance(
             counts[1] += 1
             refused += 1
             if refused == PATIENCE:
-                ahead, sign = tangent(flat, work, prior, chord, scale, before)
+                ahead, sign = tangent(flat, work, prior, chord, scale, top, before)
                 # after a sharp bend the chord may point back
                 ahead *= sign * control[1]
             if refused >= PATIENCE and sign != 0 and direction is chord:
