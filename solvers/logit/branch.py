@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.continuation import ResponsePath
-from eqbench.model.choices import Choices
 from eqbench.model.profile import random_profile
 from eqbench.model.tree import FloatArray
 
-from . import kernels, steps
+from . import steps
 from .flat_tree import flat_tree, workspace
+from .kernels import log_frequencies
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
@@ -35,27 +35,16 @@ class Branch:
 
     def __init__(self, game: Game, rng: np.random.Generator | None = None) -> None:
         tree = game.tree
-        self.game, self.choices = game, Choices.of(tree)
-        self.model = game.payoff_model()
-        self.flat = flat_tree(tree, self.choices)
-        self._work = workspace(self.flat)
-        self._unit = 1.0 / (tree.payoff_range or 1.0)
-        self._prior = np.zeros(self.choices.size)
+        self.game, self.flat = game, flat_tree(tree)
         if rng is not None:
-            logs = np.log(random_profile(tree, rng))
-            self._prior = logs[self.choices.action] - logs[self.choices.first]
-        first = np.append(self._prior, 0.0)
-        # where lambda is 0 log-odds change by gains
-        kernels.action_values(self.flat, self._prior, self._work)
-        values, start = self._work.values, self.flat.start
-        gains = values - np.repeat(values[start[:-1]], np.diff(start))
-        ahead = np.append(np.delete(gains, start[:-1]), 1.0)
-        self._behind = first - self._unit * ahead
-        scale = np.empty(len(first))
-        top = np.empty(len(self.flat.start) - 1, np.int32)
-        steps.units(self.flat.start, first, self._unit, scale, top)
-        _, sign = steps.tangent(self.flat, self._work, self._prior, ahead, scale, top, first)
-        self._control = np.array([FIRST_LENGTH, sign])
+            logs, start = np.log(random_profile(tree, rng))[self.flat.action], self.flat.start
+            odds = logs - np.repeat(logs[start[:-1]], np.diff(start))
+            self.flat = self.flat._replace(prior=np.delete(odds, start[:-1]))
+        self._work = workspace(self.flat)
+        first = np.append(self.flat.prior, 0.0)
+        self._course = np.empty((2, len(first)))
+        sign = steps.begin(self.flat, self._work, first, self._course)
+        self._control = np.array([FIRST_LENGTH, 1.0, sign])
         self._counts = np.zeros(2, dtype=np.int64)
         self._points = [first[None]]
         self.steps = 0
@@ -88,15 +77,13 @@ class Branch:
             Where lambda is hit exactly.
         """
         while count > 0 and not self.stalled:
-            points = np.empty((min(count, BLOCK) + 1, len(self._behind)))
+            points = np.empty((min(count, BLOCK) + 1, len(self.flat.prior) + 1))
             points[0] = self._points[-1][-1]
             made, status = steps.advance(
                 self.flat,
                 self._work,
-                self._prior,
-                self._unit,
                 stops,
-                self._behind,
+                self._course,
                 self._control,
                 self._counts,
                 points,
@@ -125,17 +112,8 @@ class Branch:
 
     def log_probabilities(self, points: FloatArray) -> FloatArray:
         """Logarithms of all frequencies, float64 (K, A), at points (K, F+1)."""
-        z = points[:, :-1]
-        first = self.choices.first
-        start = self.choices.start[:-1]
-        top = np.maximum(np.maximum.reduceat(z, start, axis=1), 0.0)
-        spread = np.repeat(top, np.diff(self.choices.start), axis=1)
-        # what is largest is taken off first: of log-odds like 1e7 rounding would reach frequencies
-        below = z - spread
-        total = np.log(np.exp(-top) + np.add.reduceat(np.exp(below), start, axis=1))
-        logs = np.zeros((len(points), self.choices.n_actions))
-        logs[:, first[start]] = -top - total
-        logs[:, self.choices.action] = below - np.repeat(total, np.diff(self.choices.start), axis=1)
+        logs = np.zeros((len(points), self.game.tree.n_actions))
+        logs[:, self.flat.action] = log_frequencies(self.flat, points)
         return logs
 
     def last_log_probabilities(self) -> FloatArray:
@@ -148,7 +126,7 @@ class Branch:
 
     def regret(self, behavior: FloatArray) -> float:
         """Largest regret in payoff units, on the kernels."""
-        return float(self.model.regrets(behavior).max())
+        return float(self.game.payoff_model().regrets(behavior).max())
 
     def path(self, at: FloatArray, ending: str) -> ResponsePath:
         """All points, as studies see them."""
@@ -160,7 +138,7 @@ class Branch:
             behavior=behavior,
             log_probabilities=logs,
             turns=turns(points[:, -1]),
-            landings=np.flatnonzero(np.isin(points[:, -1], at)),
+            landings=np.flatnonzero((points[:, -1:] == at).any(axis=1)),
             ending=ending,
         )
 

@@ -19,48 +19,6 @@ NEGLIGIBLE = 1e-200
 
 
 @kernel
-def walk_up(parent, edge, mover, chance, belongs, decision, choice, owner):
-    """What depends on what: paths, which sets are linked, and log probabilities of chance.
-
-    Parameters
-    ----------
-    parent, edge, mover, chance : (M,), belongs : (K,), decision, choice : (H,), owner : (C,)
-        As in `FlatTree`; `belongs` and `choice` are the sets of actions and of nodes.
-
-    Returns
-    -------
-    start : int64 (H+1,), path : int64
-        Actions of all but the owner before each decision node.
-    linked : bool (C, C)
-        Whether values at a set (rows) depend on frequencies at another one.
-    log_chance : float64 (H,)
-    """
-    start, sets = np.zeros(len(decision) + 1, np.int64), len(owner)
-    path, used = np.empty(4 * len(decision), np.int64), 0
-    log_chance, linked = np.zeros(len(decision)), np.zeros((sets, sets), np.bool_)
-    for d in range(len(decision)):
-        c, x = choice[d], decision[d]
-        while x > 0:
-            if edge[x] < 0:
-                log_chance[d] += np.log(chance[x]) if chance[x] > 0.0 else -np.inf
-            elif mover[x] != owner[c]:
-                if used == len(path):
-                    path = np.append(path, np.empty_like(path))
-                path[used] = edge[x]
-                used += 1
-                linked[c, belongs[edge[x]]] = True
-            x = parent[x]
-        start[d + 1] = used
-    for x in range(1, len(parent)):
-        y = parent[x] if edge[x] >= 0 else 0
-        while y > 0:
-            if edge[y] >= 0:
-                linked[belongs[edge[y]], belongs[edge[x]]] = True
-            y = parent[y]
-    return start, path[:used], linked, log_chance
-
-
-@kernel
 def softmax(start, z, log_p, p):
     """Frequencies (K,) and their logarithms at log-odds z (F,)."""
     for c in range(len(start) - 1):
@@ -78,6 +36,15 @@ def softmax(start, z, log_p, p):
         for k in range(first + 1, last):
             log_p[k] = (z[k - c - 1] - top) - log_total
             p[k] = np.exp(log_p[k])
+
+
+@kernel
+def log_frequencies(flat, points):
+    """Logarithms of frequencies, float64 (P, K), at points (P, F+1)."""
+    logs, p = np.empty((len(points), len(flat.action))), np.empty(len(flat.action))
+    for i in range(len(points)):
+        softmax(flat.start, points[i, :-1], logs[i], p)
+    return logs
 
 
 @kernel
@@ -104,31 +71,34 @@ def believe(flat, log_p, belief):
 
 @kernel
 def expected_payoffs(flat, p, move, payoffs):
-    """Probabilities (M,) of the moves to nodes, and expected payoffs (M, N) from nodes on."""
-    parent, edge, chance, players = flat.parent, flat.edge, flat.chance, payoffs.shape[1]
-    payoffs[:] = flat.payoffs
-    for x in range(len(parent) - 1, 0, -1):
+    """Probabilities (M,) of the moves to nodes, and expected payoffs (N, M) from nodes on."""
+    edge, chance, inner, children = flat.edge, flat.chance, flat.inner, flat.children
+    for x in range(1, len(edge)):
         move[x] = p[edge[x]] if edge[x] >= 0 else chance[x]
-        for n in range(players):
-            payoffs[parent[x], n] += move[x] * payoffs[x, n]
+    for player in range(len(payoffs)):
+        own = payoffs[player]
+        for i in range(len(inner) - 1, -1, -1):
+            total = 0.0
+            for x in range(children[inner[i]], children[inner[i] + 1]):
+                total += move[x] * own[x]
+            own[inner[i]] = total
 
 
 @kernel
 def action_values(flat, z, work):
     """Conditional value of each action at log-odds z (F,), and all that it is made of."""
-    start, owners, node_start = flat.start, flat.owner, flat.node_start
-    decision, children = flat.decision, flat.child
-    belief, payoffs, values = work.belief, work.payoffs, work.values
+    start, node_start, decision = flat.start, flat.node_start, flat.decision
+    belief, values = work.belief, work.values
     softmax(start, z, work.log_p, work.p)
     believe(flat, work.log_p, belief)
-    expected_payoffs(flat, work.p, work.move, payoffs)
-    values[:] = 0.0
-    for c in range(len(owners)):
-        first, owner = start[c], owners[c]
-        for d in range(node_start[c], node_start[c + 1]):
-            weight, child = belief[decision[d]], children[d] - first
-            for k in range(first, start[c + 1]):
-                values[k] += weight * payoffs[child + k, owner]
+    expected_payoffs(flat, work.p, work.move, work.payoffs)
+    for c in range(len(flat.owner)):
+        own = work.payoffs[flat.owner[c]]
+        for k in range(start[c], start[c + 1]):
+            total = 0.0
+            for d in range(node_start[c], node_start[c + 1]):
+                total += belief[decision[d]] * own[flat.child[d] + (k - start[c])]
+            values[k] = total
 
 
 @kernel
@@ -137,12 +107,12 @@ def by_earlier(flat, work):
 
     A move of another player changes how likely a node is within its information set.
     """
-    start, owners, node_start = flat.start, flat.owner, flat.node_start
+    start, node_start = flat.start, flat.node_start
     decision, children, path_start, path = flat.decision, flat.child, flat.path_start, flat.path
     link_start, link = flat.link_start, flat.link
-    belief, payoffs, values, by_log = work.belief, work.payoffs, work.values, work.by_log
-    for c in range(len(owners)):
-        first, owner = start[c], owners[c]
+    belief, values, by_log = work.belief, work.values, work.by_log
+    for c in range(len(start) - 1):
+        first, own = start[c], work.payoffs[flat.owner[c]]
         for k in range(first + 1, start[c + 1]):
             row = by_log[k - c - 1]
             for i in range(link_start[c], link_start[c + 1]):
@@ -151,7 +121,7 @@ def by_earlier(flat, work):
             gain = values[k] - values[first]
             for d in range(node_start[c], node_start[c + 1]):
                 child = children[d]
-                here = payoffs[child + k - first, owner] - payoffs[child, owner]
+                here = own[child + k - first] - own[child]
                 more = belief[decision[d]] * (here - gain)
                 for i in range(path_start[d], path_start[d + 1]):
                     row[path[i]] += more
@@ -173,7 +143,7 @@ def add_later(flat, work):
         while y > 0 and weight > NEGLIGIBLE:
             above = parent[y]
             if gain_start[y] < gain_end[y]:
-                more = gain_sign[y] * belief[above] * weight * payoffs[x, mover[y]]
+                more = gain_sign[y] * belief[above] * weight * payoffs[mover[y], x]
                 for row in range(gain_start[y], gain_end[y]):
                     by_log[row, edge[x]] += more
             weight *= move[y]
@@ -181,24 +151,25 @@ def add_later(flat, work):
 
 
 @kernel
-def newton_system(flat, prior, point, scale, border, work):
+def newton_system(flat, work, point):
     """Equations z - prior - lambda (v - v of the first action) = 0, linearized at a point.
 
     Parameters
     ----------
-    prior : float64 (F,)
-    point, scale, border : float64 (F+1,)
-        Log-odds and lambda; the unit in which each is measured; the last row of the matrix.
+    point : float64 (F+1,)
+        Log-odds and lambda.
 
-    The matrix is `work.bordered`, in these units and with its columns as `flat.column` tells;
-    `work.right` holds the residual.
+    The matrix is `work.bordered`. Its last row is `work.border`, the others are divided by
+    `work.scale`, lest those of actions that are hardly played become pivots. `work.right` holds
+    the residual, and what makes the solution a tangent.
     """
-    z, size = point[:-1], len(prior)
+    prior, z, scale, border = flat.prior, point[:-1], work.scale, work.border
+    size = len(prior)
     rate = point[size]
     action_values(flat, z, work)
     by_earlier(flat, work)
     add_later(flat, work)
-    start, link_start, link, column = flat.start, flat.link_start, flat.link, flat.column
+    start, link_start, link = flat.start, flat.link_start, flat.link
     p, values, by_log = work.p, work.values, work.by_log
     bordered, right = work.bordered, work.right
     bordered[:] = 0.0
@@ -207,7 +178,7 @@ def newton_system(flat, prior, point, scale, border, work):
         for k in range(first + 1, start[c + 1]):
             row = k - c - 1
             gain = values[k] - values[first]
-            right[row] = (z[row] - prior[row] - rate * gain) / scale[row]
+            right[0, row] = (z[row] - prior[row] - rate * gain) / scale[row]
             factor = -rate / scale[row]
             for i in range(link_start[c], link_start[c + 1]):
                 e = link[i]
@@ -218,10 +189,10 @@ def newton_system(flat, prior, point, scale, border, work):
                 for b in range(begin + 1, end):
                     f = b - e - 1
                     change = by_log[row, b] - p[b] * total
-                    bordered[row, column[f]] = factor * change * scale[f]
-            bordered[row, column[row]] += 1.0
-            bordered[row, size] = -gain * scale[size] / scale[row]
-    for f in range(size):
-        bordered[size, column[f]] = border[f]
-    bordered[size, size] = border[size]
-    right[size] = 0.0
+                    bordered[row, f] = factor * change
+            bordered[row, row] += 1.0 / scale[row]
+            bordered[row, size] = -gain / scale[row]
+    bordered[size] = border
+    right[0, size] = 0.0
+    right[1] = 0.0
+    right[1, size] = 1.0

@@ -270,5 +270,5 @@ def warm_up(solver: Logit, game: Game) -> None:
         branch.advance(np.array([solver.stop_lambda]), 1)
         branch.regret(branch.behavior())
         if solver.polish:
-            branch.model.linearize(branch.behavior())
+            game.payoff_model().linearize(branch.behavior())
             warm_up_polish(game)

@@ -1,10 +1,11 @@
 """Steps along a branch, compiled: predict, correct, judge, choose the next length.
 
 A point (F+1,) holds the log-odds and lambda. Where lambda is large they grow in proportion, so
-each is measured in a unit of its own, sqrt(1 + z^2) and lambda plus a constant; then a step may
-multiply lambda. Newton's method goes back to the branch within the plane across the direction of
-the step, in these units; so lambda may turn around. At a lambda that is asked for the plane is
-that of this lambda.
+each is measured in a unit of its own: lambda plus a constant, and sqrt(1 + y^2) for log-odds y
+against the most probable action of the set. Against another one, whose log probability may be
+-7000 and changes fast, all others would seem not to move. In these units a step may multiply
+lambda. Newton's method goes back to the branch within the plane across the direction of the
+step; so lambda may turn around. At a lambda that is asked for the plane is that of this lambda.
 
 The direction is that of the chord of the last two points. Tangents would save few iterations,
 for steps end at bends where no derivative foretells the branch; and where the equilibria in the
@@ -21,17 +22,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.model.compiled import kernel
-from eqbench.model.tree import FloatArray, IntArray
+from eqbench.model.tree import FloatArray
 
-from . import kernels
-from .elimination import eliminate
+from ..elimination import eliminate
 from .flat_tree import FlatTree, Workspace
+from .kernels import newton_system
 
 RUNNING, ENDED, STALLED = 0, 1, 2
 ITERATIONS = 8
 # Error left by the last Newton step, as the decrease of the last two foretells it: at points that
 # were asked for, and elsewhere.
-EXACT, CONVERGED = 1e-11, 1e-10
+EXACT, CONVERGED = 1e-11, 1e-6
 # Rounding of values times lambda, which no step can make smaller: shares of lambda, and of lambda
 # times the largest log-odds.
 ROUNDING, EPSILON = 1e-13, 1e-15
@@ -48,50 +49,10 @@ APART = 0.01
 
 
 @kernel
-def correct(
-    flat: FlatTree,
-    work: Workspace,
-    prior: FloatArray,
-    border: FloatArray,
-    unit: float,
-    scale: FloatArray,
-    top: IntArray,
-    tolerance: float,
-    point: FloatArray,
-) -> int:
-    """Newton iterations to the branch, negative if they failed; `point` changes."""
-    before, last = np.inf, len(point) - 1
-    change = np.empty(last + 1)
-    for iteration in range(1, ITERATIONS + 1):
-        kernels.newton_system(flat, prior, point, scale, border, work)
-        residual = np.abs(work.right[:last] * scale[:last]).max()
-        if not eliminate(work.bordered, work.right, work.solution):
-            return -iteration
-        for i in range(last):
-            change[i] = work.solution[flat.column[i]] * scale[i]
-        change[last] = work.solution[last] * scale[last]
-        size = length_of(flat.start, top, scale, change)
-        if not size <= min(WILD, SHRINKING * before):
-            # beliefs depend on differences of log-odds, whose rounding grows with them
-            rate = abs(point[last]) / unit
-            noise = ROUNDING * (1.0 + rate) + EPSILON * rate * np.abs(point[:last]).max()
-            return iteration if iteration > 1 and residual <= noise else -iteration
-        point -= change
-        # steps decrease quadratically
-        foretold = size * (size / before) ** 2 if iteration > 1 else size**2
-        if foretold <= tolerance:
-            return iteration
-        before = size
-    return -ITERATIONS
-
-
-@kernel
-def units(
-    start: IntArray, point: FloatArray, unit: float, scale: FloatArray, top: IntArray
-) -> None:
-    """The unit in which each coordinate of a point is measured, float64 (F+1,), and `top`."""
-    last = len(point) - 1
-    for c in range(len(start) - 1):
+def set_units(flat: FlatTree, work: Workspace, point: FloatArray) -> None:
+    """Set the most probable action of each information set and the units at a point."""
+    start, top, scale = flat.start, work.top, work.scale
+    for c in range(len(top)):
         begin, end = start[c] - c, start[c + 1] - c - 1
         top[c], highest = -1, 0.0
         for i in range(begin, end):
@@ -99,39 +60,66 @@ def units(
                 top[c], highest = i, point[i]
         for i in range(begin, end):
             odds = (0.0 if i == top[c] else point[i]) - highest
-            scale[i] = np.sqrt(1.0 + odds**2)
-    scale[last] = abs(point[last]) + unit
+            scale[i] = np.sqrt(1.0 + odds * odds)
+    scale[-1] = abs(point[-1]) + flat.unit
 
 
 @kernel
-def against_top(start: IntArray, top: IntArray, change: FloatArray) -> FloatArray:
-    """Changes of log-odds against the most probable actions, from those against the first."""
-    made = change.copy()
-    for c in range(len(start) - 1):
-        if top[c] >= 0:
-            for i in range(start[c] - c, start[c + 1] - c - 1):
-                made[i] = (0.0 if i == top[c] else change[i]) - change[top[c]]
-    return made
+def in_units(flat: FlatTree, work: Workspace, change: FloatArray, measured: FloatArray) -> float:
+    """Largest change of a coordinate in its unit, infinite if one is none; `measured` are all."""
+    start, top, scale = flat.start, work.top, work.scale
+    measured[-1] = change[-1] / scale[-1]
+    for c in range(len(top)):
+        shift = change[top[c]] if top[c] >= 0 else 0.0
+        for i in range(start[c] - c, start[c + 1] - c - 1):
+            # in the place of the most probable action stands the first one
+            measured[i] = ((0.0 if i == top[c] else change[i]) - shift) / scale[i]
+    largest = 0.0
+    for entry in measured:
+        if not np.isfinite(entry):
+            return np.inf
+        largest = max(largest, abs(entry))
+    return largest
 
 
 @kernel
-def length_of(start: IntArray, top: IntArray, scale: FloatArray, change: FloatArray) -> float:
-    """Largest change in units."""
-    return np.abs(against_top(start, top, change) / scale).max()
-
-
-@kernel
-def across(start: IntArray, top: IntArray, scale: FloatArray, direction: FloatArray) -> FloatArray:
-    """Border: the plane across a direction, in units, float64 (F+1,)."""
-    border = against_top(start, top, direction) / scale
-    border /= np.sqrt((border**2).sum())
-    for c in range(len(start) - 1):
+def set_plane(flat: FlatTree, work: Workspace, direction: FloatArray) -> None:
+    """Set the border of the matrix to the plane across a direction."""
+    start, top, scale, border = flat.start, work.top, work.scale, work.border
+    in_units(flat, work, direction, border)
+    border /= np.sqrt((border * border).sum())
+    for c in range(len(top)):
         if top[c] >= 0:
             total = 0.0
             for i in range(start[c] - c, start[c + 1] - c - 1):
                 total -= border[i] / scale[i]
             border[top[c]] = total * scale[top[c]]
-    return border
+    border /= scale
+
+
+@kernel
+def correct(flat: FlatTree, work: Workspace, tolerance: float, point: FloatArray) -> int:
+    """Newton iterations to the branch, negative if they failed; `point` changes."""
+    before, last = np.inf, len(point) - 1
+    step, measured = work.solution[0], np.empty(last + 1)
+    for iteration in range(1, ITERATIONS + 1):
+        newton_system(flat, work, point)
+        residual = np.abs(work.right[0] * work.scale).max()
+        if not eliminate(work.bordered, work.right, work.solution):
+            return -iteration
+        size = in_units(flat, work, step, measured)
+        if size > min(WILD, SHRINKING * before):
+            # beliefs depend on differences of log-odds, whose rounding grows with them
+            rate = abs(point[last]) / flat.unit
+            noise = ROUNDING * (1.0 + rate) + EPSILON * rate * np.abs(point[:last]).max()
+            return iteration if iteration > 1 and residual <= noise else -iteration
+        point -= step
+        # steps decrease quadratically
+        foretold = size * (size / before) ** 2 if iteration > 1 else size**2
+        if foretold <= tolerance:
+            return iteration
+        before = size
+    return -ITERATIONS
 
 
 @kernel
@@ -149,8 +137,6 @@ def stop_between(stops: FloatArray, here: float, there: float) -> float:
 def try_step(
     flat: FlatTree,
     work: Workspace,
-    prior: FloatArray,
-    unit: float,
     stops: FloatArray,
     before: FloatArray,
     direction: FloatArray,
@@ -163,22 +149,20 @@ def try_step(
     `point` becomes the end of the step.
     """
     last = len(before) - 1
-    scale, border = np.empty(last + 1), np.zeros(last + 1)
-    top = np.empty(len(flat.start) - 1, np.int32)
     stop = stop_between(stops, before[last], before[last] + length * direction[last])
     landing = not np.isnan(stop)
     if landing:
         length = (stop - before[last]) / direction[last]
     guess = before + length * direction
-    units(flat.start, guess, unit, scale, top)
+    set_units(flat, work, guess)
     if landing:
         guess[last] = stop
-        border[last] = 1.0
+        work.border[:] = 0.0
+        work.border[last] = 1.0
     else:
-        border[:] = across(flat.start, top, scale, direction)
+        set_plane(flat, work, direction)
     point[:] = guess
-    tolerance = EXACT if landing else CONVERGED
-    made = correct(flat, work, prior, border, unit, scale, top, tolerance, point)
+    made = correct(flat, work, EXACT if landing else CONVERGED, point)
     counts[0] += abs(made)
     if landing:
         point[last] = stop
@@ -186,45 +170,44 @@ def try_step(
         made = -1
     if made < 0:
         return np.inf, 0.0, length, landing
-    moved = length_of(flat.start, top, scale, guess - before)
-    return length_of(flat.start, top, scale, point - guess), moved, length, landing
+    measured = np.empty(last + 1)
+    moved = in_units(flat, work, guess - before, measured)
+    return in_units(flat, work, point - guess, measured), moved, length, landing
 
 
 @kernel
 def tangent(
-    flat: FlatTree,
-    work: Workspace,
-    prior: FloatArray,
-    forward: FloatArray,
-    scale: FloatArray,
-    top: IntArray,
-    point: FloatArray,
-) -> tuple[FloatArray, int]:
-    """Direction of the branch at a point, float64 (F+1,), on the side of `forward`, and a sign.
+    flat: FlatTree, work: Workspace, forward: FloatArray, point: FloatArray, ahead: FloatArray
+) -> int:
+    """Set `ahead` to the direction of the branch at a point, on the side of `forward`.
 
-    Along a branch the sign stays the same as long as `forward` really is forward. It is 0 where
-    the branch has no direction.
+    Returns a sign. Along a branch it stays the same as long as `forward` really is forward. It is
+    0 where the branch has no direction. Units are those of the point.
     """
-    border = across(flat.start, top, scale, forward)
-    kernels.newton_system(flat, prior, point, scale, border, work)
-    work.right[:] = 0.0
-    work.right[-1] = 1.0
+    set_plane(flat, work, forward)
+    newton_system(flat, work, point)
     sign = eliminate(work.bordered, work.right, work.solution)
-    ahead = np.empty_like(forward)
-    for i in range(len(ahead) - 1):
-        ahead[i] = work.solution[flat.column[i]] * scale[i]
-    ahead[-1] = work.solution[-1] * scale[-1]
-    return ahead / length_of(flat.start, top, scale, ahead), sign
+    ahead[:] = work.solution[1]
+    return sign
+
+
+@kernel
+def begin(flat: FlatTree, work: Workspace, point: FloatArray, course: FloatArray) -> int:
+    """Set the course at the first point of a branch; returns the sign of `tangent` along it."""
+    set_units(flat, work, point)
+    forward = np.zeros(len(point))
+    forward[-1] = 1.0
+    sign = tangent(flat, work, forward, point, course[1])
+    course[0] = point - course[1]
+    return sign
 
 
 @kernel
 def advance(
     flat: FlatTree,
     work: Workspace,
-    prior: FloatArray,
-    unit: float,
     stops: FloatArray,
-    behind: FloatArray,
+    course: FloatArray,
     control: FloatArray,
     counts: NDArray[np.int64],
     points: FloatArray,
@@ -233,59 +216,54 @@ def advance(
 
     Parameters
     ----------
-    prior : float64 (F,)
-        Log-odds at lambda = 0.
-    unit : lambda that counts as 1
     stops : float64 (L,), ascending
         Where lambda is hit exactly; the branch ends at the last one.
-    behind : float64 (F+1,)
-        A point before the first one; becomes one before the last one.
-    control : float64 (2,)
-        Length of the next step, which changes, and the sign of `tangent` on this branch.
+    course : float64 (2, F+1)
+        A point before the first one, and a tangent there; become those of the last one.
+    control : float64 (3,)
+        Length of the next step, whether the tangent is tried before the chord, which change, and
+        the sign of `tangent` on this branch.
     counts : int64 (2,)
         Newton iterations and refused steps; they grow.
     points : float64 (P+1, F+1)
         The first row is given; the others are filled, as far as the branch goes.
     """
-    last = len(behind) - 1
-    scale, top = np.empty(last + 1), np.empty(len(flat.start) - 1, np.int32)
+    behind, ahead = course
+    fresh, by_chord, by_tangent = np.empty_like(ahead), np.empty_like(ahead), np.empty_like(ahead)
     for k in range(1, len(points)):
         before = points[k - 1]
-        units(flat.start, before, unit, scale, top)
+        set_units(flat, work, before)
         chord = before - behind
-        chord /= length_of(flat.start, top, scale, chord)
-        direction, ahead, sign, refused = chord, chord, 0, 0
+        chord /= in_units(flat, work, chord, by_chord)
+        size = in_units(flat, work, ahead, by_tangent)
+        if 0.0 < size < np.inf:
+            ahead *= np.sign((by_chord * by_tangent).sum()) / size
+        else:
+            ahead[:] = chord
+        refused = 0
         while True:
+            direction = ahead if control[1] else chord
             size, moved, length, landed = try_step(
-                flat,
-                work,
-                prior,
-                unit,
-                stops,
-                before,
-                direction,
-                control[0],
-                counts,
-                points[k],
+                flat, work, stops, before, direction, control[0], counts, points[k]
             )
             if size <= max(CORRECTION * moved, SMALL):
                 break
             counts[1] += 1
             refused += 1
             if refused == PATIENCE:
-                ahead, sign = tangent(flat, work, prior, chord, scale, top, before)
-                # after a sharp bend the chord may point back
-                ahead *= sign * control[1]
-            if refused >= PATIENCE and sign != 0 and direction is chord:
-                direction = ahead
-                continue
-            direction = chord
+                set_units(flat, work, before)
+                sign = tangent(flat, work, chord, before, fresh)
+                if sign:
+                    # after a sharp bend the chord may point back
+                    ahead[:] = fresh * (sign * control[2] / in_units(flat, work, fresh, by_tangent))
+            control[1] = 1.0 - control[1]
             control[0] = SHRINK * length
             if control[0] < SHORTEST:
                 return k - 1, STALLED
         behind[:] = before if moved > APART else points[k] - APART * direction
+        ahead[:] = work.solution[1]
         grown = length * min(GROWTH, np.sqrt(AIM / max(size, 1e-6))) / (1.0 + moved)
         control[0] = min(LARGEST, max(grown, control[0]) if landed else max(grown, SHRINK * length))
-        if landed and points[k, last] == stops[-1]:
+        if landed and points[k, -1] == stops[-1]:
             return k, ENDED
     return len(points) - 1, RUNNING
