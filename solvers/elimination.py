@@ -19,12 +19,12 @@ FILLED = 0.25
 
 @kernel
 def eliminate(matrix: FloatArray, right: FloatArray, solution: FloatArray) -> int:
-    """Sign of the determinant of a matrix (n, n); if not 0, `solution` (R, n) solves the equations.
+    """Sign of the determinant of a matrix (n, n); if not 0, `solution` (2, n) solves the equations.
 
     Columns are eliminated in their order, with the largest entry as pivot. `matrix` and `right`
-    (R, n), which holds a right side in each row, are overwritten.
+    (2, n), which holds two right sides, are overwritten.
     """
-    sides, n = right.shape
+    n = len(matrix)
     left, pivots = np.arange(n).astype(np.uint32), np.empty(n, np.uint32)
     rows, columns = np.empty(n, np.uint32), np.empty(n, np.uint32)
     for k in range(n):
@@ -33,46 +33,47 @@ def eliminate(matrix: FloatArray, right: FloatArray, solution: FloatArray) -> in
             rows[n_rows] = i  # overwritten by the next one if the entry is 0
             n_rows += matrix[left[i], k] != 0.0
         for i in range(n_rows):
-            entry = abs(matrix[left[rows[i]], k])
+            place = rows[i]
+            rows[i] = left[place]
+            entry = abs(matrix[rows[i], k])
             if entry > largest:
-                largest, best = entry, rows[i]
-            rows[i] = left[rows[i]]
+                largest, best = entry, place
         if not 0.0 < largest < np.inf:
             return 0
         pivot = pivots[k] = left[best]
         left[best] = left[n - k - 1]
-        upper = matrix[pivot]
         for j in range(k + 1, n):
             columns[n_columns] = j
-            n_columns += upper[j] != 0.0
+            n_columns += matrix[pivot, j] != 0.0
         filled = n_columns >= FILLED * (n - k)
+        inverse = 1.0 / matrix[pivot, k]
         for i in range(n_rows):
-            if rows[i] == pivot:
+            row = rows[i]
+            if row == pivot:
                 continue
-            lower = matrix[rows[i]]
-            factor = lower[k] / upper[k]
-            for side in range(sides):
-                right[side, rows[i]] -= factor * right[side, pivot]
+            factor = matrix[row, k] * inverse
+            right[0, row] -= factor * right[0, pivot]
+            right[1, row] -= factor * right[1, pivot]
             if filled:
                 for j in range(k + 1, n):
-                    lower[j] -= factor * upper[j]
+                    matrix[row, j] -= factor * matrix[pivot, j]
             else:
                 for j in range(n_columns):
-                    lower[columns[j]] -= factor * upper[columns[j]]
+                    matrix[row, columns[j]] -= factor * matrix[pivot, columns[j]]
     sign = 1
     for k in range(n - 1, -1, -1):
-        corner = matrix[pivots[k], k]
-        for side in range(sides):
-            solution[side, k] = right[side, pivots[k]] / corner
-        for i in range(k):
-            entry = matrix[pivots[i], k]
-            for side in range(sides):
-                right[side, pivots[i]] -= entry * solution[side, k]
+        row = pivots[k]
+        one, other = right[0, row], right[1, row]
+        for j in range(k + 1, n):
+            one -= matrix[row, j] * solution[0, j]
+            other -= matrix[row, j] * solution[1, j]
+        corner = matrix[row, k]
+        solution[0, k], solution[1, k] = one / corner, other / corner
         if corner < 0:
             sign = -sign
     for k in range(n):  # each exchange on the way to the order of the pivots turns the sign
         while pivots[k] != k:
-            other = pivots[k]
-            pivots[k], pivots[other] = pivots[other], other
+            swapped = pivots[k]
+            pivots[k], pivots[swapped] = pivots[swapped], swapped
             sign = -sign
     return sign

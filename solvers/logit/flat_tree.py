@@ -125,9 +125,9 @@ class Workspace(NamedTuple):
     border: FloatArray
 
 
-def flat_tree(tree: GameTree, prior: FloatArray | None = None) -> FlatTree:
-    """Return the arrays of a tree, with log-odds of a prior (F,), by default the uniform one."""
-    (owner, start, action), moves, reaches, linked = _walk(
+def flat_tree(tree: GameTree) -> FlatTree:
+    """Return the arrays of a tree, with the uniform prior."""
+    return _flattened(
         tree.parent,
         tree.incoming,
         tree.infoset,
@@ -135,33 +135,8 @@ def flat_tree(tree: GameTree, prior: FloatArray | None = None) -> FlatTree:
         tree.chance_probability,
         tree.action_start,
         tree.infoset_player,
-    )
-    node_start, decision, log_chance, path_start, path = reaches
-    by, link = np.nonzero(linked)
-    children = np.searchsorted(tree.parent, np.arange(tree.n_nodes + 1))
-    table = tree.payoffs.table
-    payoffs = np.zeros((tree.n_players, tree.n_nodes))
-    # constants change nothing but the rounding of differences
-    payoffs[:, tree.terminals] = (table - (table.min(axis=0) + table.max(axis=0)) / 2).T
-    return FlatTree(
-        _places(tree.parent),
-        _places(np.flatnonzero(np.diff(children))),
-        _places(children),
-        *moves,
-        tree.chance_probability,
-        owner,
-        start,
-        action,
-        _places(node_start),
-        _places(decision),
-        _places(children[decision]),
-        log_chance,
-        _places(path_start),
-        _places(path),
-        _places(np.searchsorted(by, np.arange(len(owner) + 1))),
-        _places(link),
-        payoffs,
-        np.zeros(len(action) - len(owner)) if prior is None else prior,
+        tree.terminals,
+        tree.payoffs.table,
         1.0 / (tree.payoff_range or 1.0),
     )
 
@@ -193,29 +168,29 @@ def bytes_needed(tree: GameTree) -> int:
     return 8 * (unknowns * sum(sizes) + (unknowns + 1) ** 2)
 
 
-def _places(array: NDArray) -> IntArray:
-    # unsigned, because indices that may be negative are checked and wrapped around
-    return array.astype(np.uint32)
-
-
 @kernel
-def _walk(parent, incoming, infoset, player, chance, action_start, infoset_player):
-    """Walk over the tree; the arguments are arrays of `GameTree`.
-
-    Returns
-    -------
-    owner, start, action : arrays
-    edge, mover, gain_start, gain_end, gain_sign : arrays
-    node_start, decision, log_chance, path_start, path : arrays
-        As in `FlatTree`.
-    linked : bool (C, C)
-        Whether values at a set (rows) depend on frequencies at another one.
-    """
+def _flattened(
+    parent,
+    incoming,
+    infoset,
+    player,
+    chance,
+    action_start,
+    infoset_player,
+    terminals,
+    table,
+    unit,
+):
+    """Return the `FlatTree` of the arrays of a `GameTree`."""
     nodes, sizes = len(parent), np.diff(action_start)
-    earliest = np.zeros(len(sizes), np.int64)
+    earliest, children = np.zeros(len(sizes), np.int64), np.ones(nodes + 1, np.uint32)
     for x in range(nodes - 1, -1, -1):
         if infoset[x] >= 0:
             earliest[infoset[x]] = x
+    for x in range(1, nodes):
+        children[parent[x] + 1] += 1
+    for x in range(nodes):
+        children[x + 1] += children[x] - 1
     chosen = np.flatnonzero(sizes > 1)
     # nodes are in order of depth
     chosen = chosen[np.argsort(-earliest[chosen], kind="mergesort")]
@@ -230,8 +205,8 @@ def _walk(parent, incoming, infoset, player, chance, action_start, infoset_playe
         number[action_start[i] : action_start[i + 1]] = np.arange(start[c], start[c + 1])
     edge, mover = np.full(nodes, -1, np.int32), np.full(nodes, -1, np.int32)
     gain_start, gain_end = np.zeros(nodes, np.uint32), np.zeros(nodes, np.uint32)
-    gain_sign, node_start = np.ones(nodes), np.zeros(sets + 1, np.int64)
-    belongs = np.full(nodes, -1)  # set at which the move to a node was chosen
+    gain_sign, belongs = np.ones(nodes), np.full(nodes, -1)
+    node_start = np.zeros(sets + 1, np.uint32)
     for x in range(nodes):
         if infoset[x] >= 0 and place[infoset[x]] >= 0:
             node_start[place[infoset[x]] + 1] += 1
@@ -243,18 +218,63 @@ def _walk(parent, incoming, infoset, player, chance, action_start, infoset_playe
             gain_start[x], gain_end[x], gain_sign[x] = start[c] - c, start[c + 1] - c - 1, -1.0
         else:
             gain_start[x], gain_end[x] = edge[x] - c - 1, edge[x] - c
-    node_start = np.cumsum(node_start)
-    decision, filled = np.empty(node_start[-1], np.int64), node_start.copy()
+    for c in range(sets):
+        node_start[c + 1] += node_start[c]
+    decision, used = np.empty(node_start[sets], np.uint32), node_start.copy()
     for x in range(nodes):
         if infoset[x] >= 0 and place[infoset[x]] >= 0:
             c = place[infoset[x]]
-            decision[filled[c]] = x
-            filled[c] += 1
-    path_start, path = np.zeros(len(decision) + 1, np.int64), np.empty(4 * len(decision), np.int64)
-    log_chance, linked, used = np.zeros(len(decision)), np.zeros((sets, sets), np.bool_), 0
+            decision[used[c]] = x
+            used[c] += 1
+    payoffs = np.zeros((table.shape[1], nodes))
+    for n in range(len(payoffs)):
+        # constants change nothing but the rounding of differences
+        middle = (table[:, n].min() + table[:, n].max()) / 2
+        for i in range(len(terminals)):
+            payoffs[n, terminals[i]] = table[i, n] - middle
+    log_chance, path_start, path, link_start, link = _dependences(
+        parent, edge, mover, chance, belongs, node_start, decision, owner
+    )
+    return FlatTree(
+        parent.astype(np.uint32),
+        np.flatnonzero(np.diff(children) > 0).astype(np.uint32),
+        children,
+        edge,
+        mover,
+        gain_start,
+        gain_end,
+        gain_sign,
+        chance,
+        owner,
+        start,
+        action,
+        node_start,
+        decision,
+        children[decision],
+        log_chance,
+        path_start,
+        path,
+        link_start,
+        link,
+        payoffs,
+        np.zeros(actions - sets),
+        unit,
+    )
+
+
+@kernel
+def _dependences(parent, edge, mover, chance, belongs, node_start, decision, owner):
+    """Return `log_chance`, `path_start`, `path`, `link_start`, and `link` of a `FlatTree`.
+
+    `belongs` (M,) are the sets at which the moves to nodes were chosen.
+    """
+    sets = len(owner)
+    path_start = np.zeros(len(decision) + 1, np.uint32)
+    path, used = np.empty(4 * len(decision), np.uint32), 0
+    log_chance, linked = np.zeros(len(decision)), np.zeros((sets, sets), np.bool_)
     for c in range(sets):
         for d in range(node_start[c], node_start[c + 1]):
-            x = decision[d]
+            x = np.int64(decision[d])
             while x > 0:
                 if edge[x] < 0:
                     log_chance[d] += np.log(chance[x]) if chance[x] > 0.0 else -np.inf
@@ -264,18 +284,14 @@ def _walk(parent, incoming, infoset, player, chance, action_start, infoset_playe
                     path[used] = edge[x]
                     used += 1
                     linked[c, belongs[x]] = True
-                x = parent[x]
+                x = np.int64(parent[x])
             path_start[d + 1] = used
-    for x in range(1, nodes):
-        y = parent[x] if edge[x] >= 0 else 0
+    for x in range(1, len(parent)):
+        y = np.int64(parent[x]) if edge[x] >= 0 else 0
         while y > 0:
             if edge[y] >= 0:
                 linked[belongs[y], belongs[x]] = True
-            y = parent[y]
-    moves = edge, mover, gain_start, gain_end, gain_sign
-    return (
-        (owner, start, action),
-        moves,
-        (node_start, decision, log_chance, path_start, path[:used]),
-        linked,
-    )
+            y = np.int64(parent[y])
+    by, link = np.nonzero(linked)
+    link_start = np.searchsorted(by, np.arange(sets + 1)).astype(np.uint32)
+    return log_chance, path_start, path[:used], link_start, link.astype(np.uint32)

@@ -39,11 +39,11 @@ def softmax(start, z, log_p, p):
 
 
 @kernel
-def log_frequencies(flat, points):
+def log_frequencies(start, points):
     """Logarithms of frequencies, float64 (P, K), at points (P, F+1)."""
-    logs, p = np.empty((len(points), len(flat.action))), np.empty(len(flat.action))
+    logs, p = np.empty((len(points), start[-1])), np.empty(start[-1])
     for i in range(len(points)):
-        softmax(flat.start, points[i, :-1], logs[i], p)
+        softmax(start, points[i, :-1], logs[i], p)
     return logs
 
 
