@@ -81,18 +81,12 @@ class Branch:
             self.flat = self.flat._replace(prior=np.delete(odds, start[:-1]))
         self._work = workspace(self.flat)
         first = np.append(self.flat.prior, 0.0)
-        self._course = np.empty((2, len(first)))
-        sign = begin(self.flat, self._work, first, self._course)
-        self._control = np.array([FIRST_LENGTH, 1.0, sign])
-        self._counts = np.zeros(2, dtype=np.int64)
+        course, self._counts = np.empty((2, len(first))), np.zeros(2, dtype=np.int64)
+        sign = begin(self.flat, self._work, first, course)
+        self._state = course, np.array([FIRST_LENGTH, 1.0, sign]), self._counts
         self._points = [first[None]]
         self.steps = 0
         self.stalled = False
-
-    @property
-    def lambdas(self) -> FloatArray:
-        """Lambda at all points so far, float64 (steps + 1,)."""
-        return np.concatenate([block[:, -1] for block in self._points])
 
     @property
     def last(self) -> float:
@@ -118,15 +112,7 @@ class Branch:
         while count > 0 and not self.stalled:
             points = np.empty((min(count, BLOCK) + 1, len(self.flat.prior) + 1))
             points[0] = self._points[-1][-1]
-            made, status = advance(
-                self.flat,
-                self._work,
-                stops,
-                self._course,
-                self._control,
-                self._counts,
-                points,
-            )
+            made, status = advance(self.flat, self._work, stops, *self._state, points)
             if made:
                 self._points.append(points[1 : made + 1])
             self.steps += made
@@ -155,13 +141,9 @@ class Branch:
         logs[:, self.flat.action] = log_frequencies(self.flat.start, points)
         return logs
 
-    def last_log_probabilities(self) -> FloatArray:
-        """Logarithms of the frequencies at the last point, float64 (A,)."""
-        return self.log_probabilities(self._points[-1][-1:])[0]
-
     def behavior(self) -> FloatArray:
         """Frequencies at the last point, float64 (A,)."""
-        return np.asarray(np.exp(self.last_log_probabilities()))
+        return np.asarray(np.exp(self.log_probabilities(self._points[-1][-1:])[0]))
 
     def regret(self, behavior: FloatArray) -> float:
         """Largest regret in payoff units, on the kernels."""

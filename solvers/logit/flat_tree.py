@@ -17,147 +17,83 @@ from eqbench.model.tree import FloatArray, GameTree, IntArray
 
 
 class FlatTree(NamedTuple):
-    """A game tree without names; nothing of it is overwritten.
+    """A game tree without names; nothing of it is overwritten."""
 
-    Attributes
-    ----------
-    parent : uint32 (M,)
-    inner : uint32
-        Nodes that are not terminal.
-    children : uint32 (M+1,)
-        First child of each node; children of a node stand together.
-    edge : int32 (M,)
-        Number among the K actions of the one that leads to a node; -1 where there was no choice.
-    mover : int32 (M,)
-        Who chose that action, -1 where nobody did.
-    gain_start, gain_end : uint32 (M,)
-        The gains over first actions that its value enters; none where nobody chose.
-    gain_sign : float64 (M,)
-        1, or -1 for a first action, whose value is taken off.
-    chance : float64 (M,)
-        Probability of the move to a node as far as chance makes it.
-    owner : int32 (C,)
-    start : int32 (C+1,)
-        First action of each information set; the first one is the reference of its log-odds.
-    action : int64 (K,)
-        Number of each action among all of the tree.
-    node_start : uint32 (C+1,)
-        First of the H nodes of each information set.
-    decision, child : uint32 (H,)
-        These nodes, and the first child of each.
-    log_chance : float64 (H,)
-        Log probability with which chance leads to them.
-    path_start : uint32 (H+1,)
-    path : uint32
-        Actions of all but the owner that lead to each of these nodes.
-    link_start : uint32 (C+1,)
-    link : uint32
-        For each information set those on whose frequencies its values depend.
-    payoffs : float64 (N, M)
-        Less the middle of each player's; 0 at nodes that are not terminal.
-    prior : float64 (F,)
-        Log-odds where lambda is 0.
-    unit : float
-        Lambda that counts as 1.
-    """
-
-    parent: IntArray
-    inner: IntArray
-    children: IntArray
+    parent: IntArray  # uint32 (M,)
+    inner: IntArray  # uint32: nodes that are not terminal
+    children: IntArray  # uint32 (M+1,): first child; children of a node stand together
+    # int32 (M,): number of the action that leads to a node, who chose it; -1 where nobody did
     edge: IntArray
     mover: IntArray
+    # uint32 (M,): the gains over first actions that its value enters, none where nobody chose
     gain_start: IntArray
     gain_end: IntArray
-    gain_sign: FloatArray
-    chance: FloatArray
-    owner: IntArray
+    gain_sign: FloatArray  # (M,): 1, or -1 for a first action, whose value is taken off
+    chance: FloatArray  # (M,): probability of the move to a node as far as chance makes it
+    owner: IntArray  # int32 (C,)
+    # int32 (C+1,): first action of each information set, the reference of its log-odds
     start: IntArray
-    action: NDArray[np.int64]
-    node_start: IntArray
+    action: NDArray[np.int64]  # (K,): number of each action among all of the tree
+    node_start: IntArray  # uint32 (C+1,): first of the H nodes of each information set
+    # uint32 (H,): these nodes, and the first child of each
     decision: IntArray
     child: IntArray
-    log_chance: FloatArray
+    log_chance: FloatArray  # (H,): log probability with which chance leads to them
+    # uint32 (H+1,) and any length: actions of all but the owner that lead to each of them
     path_start: IntArray
     path: IntArray
+    # uint32 (C+1,) and any length: sets on whose frequencies the values at each set depend
     link_start: IntArray
     link: IntArray
-    payoffs: FloatArray
-    prior: FloatArray
-    unit: float
+    payoffs: FloatArray  # (N, M): less the middle of each player's; 0 at inner nodes
+    prior: FloatArray  # (F,): log-odds where lambda is 0
+    unit: float  # lambda that counts as 1
 
 
 class Workspace(NamedTuple):
-    """Memory that the kernels overwrite.
+    """Memory that the kernels overwrite, float64 where nothing else is said."""
 
-    Attributes
-    ----------
-    log_p, p, values : float64 (K,)
-        Log frequency, frequency and conditional value of each action.
-    move : float64 (M,)
-        Probability of the move that leads to each node.
-    payoffs : float64 (N, M)
-        Expected payoffs from each node on.
-    belief : float64 (M,)
-        Probability of a node given its information set, 0 where nobody has a choice.
-    by_log : float64 (F, K)
-        Derivatives of gains over first actions by log frequencies, taken as independent.
-    bordered : float64 (F+1, F+1)
-    right, solution : float64 (2, F+1)
-        Of Newton's equations, and of those of the tangent.
-    top : int32 (C,)
-        The log-odds of the most probable action of each set, -1 where it is the first action.
-    scale, border : float64 (F+1,)
-        Units of log-odds and of lambda, and the last row of the matrix.
-    """
-
+    # (K,): log frequency, frequency and conditional value of each action
     log_p: FloatArray
     p: FloatArray
     values: FloatArray
-    move: FloatArray
-    payoffs: FloatArray
-    belief: FloatArray
-    by_log: FloatArray
-    bordered: FloatArray
+    move: FloatArray  # (M,): probability of the move that leads to each node
+    payoffs: FloatArray  # (N, M): expected payoffs from each node on
+    belief: FloatArray  # (M,): probability of a node given its set, 0 where nobody has a choice
+    by_log: FloatArray  # (F, K): derivatives of gains by log frequencies, taken as independent
+    bordered: FloatArray  # (F+1, F+1)
+    # (2, F+1): of Newton's equations, and of those of the tangent
     right: FloatArray
     solution: FloatArray
-    top: IntArray
+    top: IntArray  # int32 (C,): log-odds of the most probable action, -1 if it is the first one
+    # (F+1,): units of log-odds and of lambda, and the last row of the matrix
     scale: FloatArray
     border: FloatArray
 
 
 def flat_tree(tree: GameTree) -> FlatTree:
     """Return the arrays of a tree, with the uniform prior."""
-    return _flattened(
-        tree.parent,
-        tree.incoming,
-        tree.infoset,
-        tree.player,
-        tree.chance_probability,
-        tree.action_start,
-        tree.infoset_player,
-        tree.terminals,
-        tree.payoffs.table,
-        1.0 / (tree.payoff_range or 1.0),
-    )
+    moves = tree.parent, tree.incoming, tree.infoset, tree.player, tree.chance_probability
+    sets, unit = (tree.action_start, tree.infoset_player), 1.0 / (tree.payoff_range or 1.0)
+    return _flattened(*moves, *sets, tree.terminals, tree.payoffs.table, unit)
 
 
 def workspace(flat: FlatTree) -> Workspace:
     """Return memory for the kernels."""
     nodes, actions, unknowns = len(flat.parent), len(flat.action), len(flat.prior) + 1
+    rows = np.empty((6, unknowns))
     return Workspace(
-        log_p=np.empty(actions),
-        p=np.empty(actions),
-        values=np.empty(actions),
+        *np.empty((3, actions)),
         move=np.empty(nodes),
         payoffs=flat.payoffs.copy(),
         belief=np.zeros(nodes),
         by_log=np.zeros((unknowns - 1, actions)),
         bordered=np.empty((unknowns, unknowns)),
-        right=np.empty((2, unknowns)),
-        solution=np.empty((2, unknowns)),
+        right=rows[:2],
+        solution=rows[2:4],
         top=np.empty(len(flat.owner), np.int32),
-        scale=np.empty(unknowns),
-        border=np.empty(unknowns),
+        scale=rows[4],
+        border=rows[5],
     )
 
 
@@ -170,16 +106,7 @@ def bytes_needed(tree: GameTree) -> int:
 
 @kernel
 def _flattened(
-    parent,
-    incoming,
-    infoset,
-    player,
-    chance,
-    action_start,
-    infoset_player,
-    terminals,
-    table,
-    unit,
+    parent, incoming, infoset, player, chance, action_start, infoset_player, terminals, table, unit
 ):
     """Return the `FlatTree` of the arrays of a `GameTree`."""
     nodes, sizes = len(parent), np.diff(action_start)
