@@ -9,13 +9,9 @@ against the most probable action of the set. Against another one, whose log prob
 lambda. Newton's method goes back to the branch within the plane across the direction of the
 step; so lambda may turn around. At a lambda that is asked for the plane is that of this lambda.
 
-The direction is that of the chord of the last two points. Tangents would save few iterations,
-for steps end at bends where no derivative foretells the branch; and where the equilibria in the
-limit form a continuum, the tangent is lost in rounding long before the points are. It is tried
-where the chord leads nowhere, as after a sharp bend.
-
-The control of `arclength` is the model. It runs in Python on another system of equations; here a
-step takes less time than one of its calls.
+The direction is the tangent, from the last matrix that was factorized. Where the equilibria in
+the limit form a continuum, it is lost in rounding long before the points are; so after a refusal
+the chord of the last two points takes its place, and the other way around.
 """
 
 from __future__ import annotations
@@ -31,8 +27,15 @@ from eqbench.model.profile import random_profile
 from eqbench.model.tree import FloatArray
 
 from ..elimination import eliminate
-from .flat_tree import FlatTree, Workspace, flat_tree, workspace
-from .kernels import log_frequencies, newton_system
+from .kernels import (
+    FlatTree,
+    Workspace,
+    action_values,
+    flat_tree,
+    log_frequencies,
+    newton_system,
+    workspace,
+)
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
@@ -44,7 +47,7 @@ RUNNING, ENDED, STALLED = 0, 1, 2
 ITERATIONS = 8
 # Error left by the last Newton step, as the decrease of the last two foretells it: at points that
 # were asked for, and elsewhere.
-EXACT, CONVERGED = 1e-11, 1e-6
+EXACT, CONVERGED = 1e-11, 1e-5
 # Rounding of values times lambda, which no step can make smaller: shares of lambda, and of lambda
 # times the largest log-odds.
 ROUNDING, EPSILON = 1e-13, 1e-15
@@ -54,7 +57,7 @@ WILD, SHRINKING = 1.0, 0.5
 CORRECTION, SMALL, AIM = 1.0, 0.1, 0.5
 SHORTEST, LARGEST = 1e-10, 16.0
 SHRINK, GROWTH = 0.5, 4.0
-# After so many refusals of the chord the tangent is tried as well, for the branch may bend sharply.
+# After so many refusals the branch may bend sharply, and the determinant tells what is forward.
 PATIENCE = 3
 # Points that lie closer together give no direction.
 APART = 0.01
@@ -70,6 +73,8 @@ class Branch:
     game : Game
         With at least one choice.
     rng : generator of a prior, or None for the uniform one
+
+    `counts` are Newton iterations and refused steps so far.
     """
 
     def __init__(self, game: Game, rng: np.random.Generator | None = None) -> None:
@@ -81,9 +86,9 @@ class Branch:
             self.flat = self.flat._replace(prior=np.delete(odds, start[:-1]))
         self._work = workspace(self.flat)
         first = np.append(self.flat.prior, 0.0)
-        course, self._counts = np.empty((2, len(first))), np.zeros(2, dtype=np.int64)
-        sign = begin(self.flat, self._work, first, course)
-        self._state = course, np.array([FIRST_LENGTH, 1.0, sign]), self._counts
+        course, self.counts = np.empty((2, len(first))), np.zeros(2, dtype=np.int64)
+        begin(self.flat, self._work, course)
+        self._state = course, np.array([FIRST_LENGTH, 1.0]), self.counts
         self._points = [first[None]]
         self.steps = 0
         self.stalled = False
@@ -93,24 +98,15 @@ class Branch:
         """Lambda at the last point."""
         return float(self._points[-1][-1, -1])
 
-    @property
-    def newton_iterations(self) -> int:
-        return int(self._counts[0])
-
-    @property
-    def refused_steps(self) -> int:
-        return int(self._counts[1])
-
-    def advance(self, stops: FloatArray, count: int) -> bool:
+    def advance(self, stops: FloatArray, count: int, regret: float | None = None) -> bool:
         """Take at most `count` steps towards the last stop; whether the branch goes on.
 
-        Parameters
-        ----------
-        stops : float64 (L,), ascending
-            Where lambda is hit exactly.
+        Lambda hits the stops, float64 (L,), ascending, exactly. With a `regret` the branch ends
+        at a point of at most this max regret.
         """
+        width = len(self.flat.prior) + 1
         while count > 0 and not self.stalled:
-            points = np.empty((min(count, BLOCK) + 1, len(self.flat.prior) + 1))
+            points = np.empty((1 + (min(count, BLOCK) if regret is None else 1), width))
             points[0] = self._points[-1][-1]
             made, status = advance(self.flat, self._work, stops, *self._state, points)
             if made:
@@ -118,18 +114,11 @@ class Branch:
             self.steps += made
             count -= made
             self.stalled = status == STALLED
-            if status == ENDED:
+            if status == ENDED or (
+                regret is not None and made and self.regret(self.behavior()) <= regret
+            ):
                 return False
         return not self.stalled
-
-    def advance_to_regret(self, stops: FloatArray, count: int, regret: float | None) -> bool:
-        """Like `advance`, but not beyond a point of at most this max regret."""
-        if regret is None:
-            return self.advance(stops, count)
-        for _ in range(count):
-            if not self.advance(stops, 1) or self.regret(self.behavior()) <= regret:
-                return False
-        return True
 
     def points(self) -> FloatArray:
         """All points, log-odds and lambda, float64 (steps + 1, F+1)."""
@@ -303,30 +292,15 @@ def try_step(
 
 
 @kernel
-def tangent(
-    flat: FlatTree, work: Workspace, forward: FloatArray, point: FloatArray, ahead: FloatArray
-) -> int:
-    """Set `ahead` to the direction of the branch at a point, on the side of `forward`.
-
-    Returns a sign. Along a branch it stays the same as long as `forward` really is forward. It is
-    0 where the branch has no direction. Units are those of the point.
-    """
-    set_plane(flat, work, forward)
-    newton_system(flat, work, point)
-    sign = eliminate(work.bordered, work.right, work.solution)
-    ahead[:] = work.solution[1]
-    return sign
-
-
-@kernel
-def begin(flat: FlatTree, work: Workspace, point: FloatArray, course: FloatArray) -> int:
-    """Set the course at the first point of a branch; returns the sign of `tangent` along it."""
-    set_units(flat, work, point)
-    forward = np.zeros(len(point))
-    forward[-1] = 1.0
-    sign = tangent(flat, work, forward, point, course[1])
-    course[0] = point - course[1]
-    return sign
+def begin(flat: FlatTree, work: Workspace, course: FloatArray) -> None:
+    """Set the course where lambda is 0, and log-odds change by gains."""
+    action_values(flat, flat.prior, work)
+    course[0, -1], course[1, -1] = -1.0, 1.0
+    for c in range(len(flat.owner)):
+        first = flat.start[c]
+        for i in range(first - c, flat.start[c + 1] - c - 1):
+            course[1, i] = work.values[i + c + 1] - work.values[first]
+            course[0, i] = flat.prior[i] - course[1, i]
 
 
 @kernel
@@ -347,16 +321,15 @@ def advance(
         Where lambda is hit exactly; the branch ends at the last one.
     course : float64 (2, F+1)
         A point before the first one, and a tangent there; become those of the last one.
-    control : float64 (3,)
-        Length of the next step, whether the tangent is tried before the chord, which change, and
-        the sign of `tangent` on this branch.
+    control : float64 (2,)
+        Length of the next step, and whether the tangent is tried before the chord; they change.
     counts : int64 (2,)
         Newton iterations and refused steps; they grow.
     points : float64 (P+1, F+1)
         The first row is given; the others are filled, as far as the branch goes.
     """
     behind, ahead = course
-    fresh, measured = np.empty_like(ahead), np.empty_like(ahead)
+    measured = np.empty_like(ahead)
     for k in range(1, len(points)):
         before = points[k - 1]
         set_units(flat, work, before)
@@ -379,10 +352,13 @@ def advance(
             refused += 1
             if refused == PATIENCE:
                 set_units(flat, work, before)
-                sign = tangent(flat, work, chord, before, fresh)
+                set_plane(flat, work, chord)
+                newton_system(flat, work, before)
+                # it is 1 at the beginning, and remains so if the chord really is forward
+                sign = eliminate(work.bordered, work.right, work.solution)
                 if sign:
-                    # after a sharp bend the chord may point back
-                    ahead[:] = fresh * (sign * control[2] / in_units(flat, work, fresh, measured))
+                    fresh = work.solution[1]
+                    ahead[:] = fresh * (sign / in_units(flat, work, fresh, measured))
             control[1] = 1.0 - control[1]
             control[0] = SHRINK * length
             if control[0] < SHORTEST:

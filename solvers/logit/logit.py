@@ -19,7 +19,7 @@ from ..ncp.polish.polish import polish as polish_plans
 from ..ncp.polish.polish import warm_up_polish
 from ..search import CLAIMED, BudgetSpentError, check_time, memory_refusal, without_choice
 from .branch import BLOCK, Branch, turns
-from .flat_tree import bytes_needed
+from .kernels import bytes_needed
 
 if TYPE_CHECKING:
     from eqbench.continuation import ResponsePath
@@ -122,8 +122,8 @@ class Logit:
             steps=branch.steps,
             turning_points=len(turns(branch.points()[:, -1])),
             path_regret=regret,
-            newton_iterations=branch.newton_iterations,
-            refused_steps=branch.refused_steps,
+            newton_iterations=int(branch.counts[0]),
+            refused_steps=int(branch.counts[1]),
         )
         where = f"the branch was followed to lambda = {branch.last:.6g}, max regret {regret:.3g}"
         if branch.stalled:
@@ -146,7 +146,7 @@ class Logit:
         """Follow the branch within the budget; whether it came to its end or to the regret."""
         stops, goes_on = np.array([self.stop_lambda]), True
         for _, count, due in monitor.chunks():
-            goes_on = branch.advance_to_regret(stops, count, self.regret)
+            goes_on = branch.advance(stops, count, self.regret)
             monitor.work = branch.steps
             if due:
                 monitor.snapshot(branch.behavior, work=branch.steps)
@@ -201,7 +201,7 @@ class Logit:
         all_stops, goes_on, count = np.array([*stops, self.stop_lambda]), True, FEW
         while goes_on and followed.steps < MOST_STEPS and not interrupted():
             before = time.perf_counter()
-            goes_on = followed.advance_to_regret(all_stops, count, self.regret)
+            goes_on = followed.advance(all_stops, count, self.regret)
             if time.perf_counter() - before < CHUNK_S:
                 count = min(2 * count, BLOCK)
         if followed.stalled:
