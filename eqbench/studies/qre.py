@@ -6,7 +6,6 @@ import math
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +63,7 @@ class QuantalStudy(Study[QuantalRequest]):
             )
         registry = request.registry()
         self.game = registry.load_game(request.game, max_nodes=request.max_nodes)
+        self.identifier = Identifier(self.game)
         spec = parse_spec(request.solver)
         solver_for(request, self.game, spec, "branch")
         twice = {"stop_lambda", "prior"} & set(dict(spec.options))
@@ -77,10 +77,6 @@ class QuantalStudy(Study[QuantalRequest]):
         )
         if figures:
             call("eqbench.plots.branches:frequency_panels", self.game.tree)
-
-    @cached_property
-    def _identifier(self) -> Identifier:
-        return Identifier(self.game)
 
     def _grid(self) -> list[float]:
         """Points of the principal branch for figures, besides those that were asked for."""
@@ -123,7 +119,7 @@ class QuantalStudy(Study[QuantalRequest]):
         asked = (*self.at, self.request.last)
         landings = [k for k in path.landings.tolist() if path.lambdas[k] in asked]
         seen = measured(game.tree, end)
-        identity = self._identifier.identify(seen.profile, seen.max_regret)
+        identity = self.identifier.identify(seen.profile, seen.max_regret)
         return {
             "seed": seed,
             "points": len(path.lambdas),
