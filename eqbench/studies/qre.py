@@ -159,7 +159,12 @@ class QuantalStudy(Study[QuantalRequest]):
         if not document["branches"]:
             return Report((Table(title, lines=("no branch yet",)),))
         principal, drawn = document["branches"][0], document["branches"][1:]
-        end, players = principal["equilibrium"], document["players"]
+        end, players, turns = principal["equilibrium"], document["players"], len(principal["turns"])
+        course = (
+            f"Principal branch: {principal['points']} points to lambda {principal['lambda']:,g}"
+            f"{f', {turns} turning points' if turns else ''}, "
+            f"{seconds(principal['traced_cpu_s'])} of CPU; {principal['ending']}"
+        )
         points = [(f"{point['lambda']:,g}", point) for point in principal["at"]]
         points.append(("∞" if end["is_equilibrium"] else "end", end))
         first = Table(
@@ -167,7 +172,7 @@ class QuantalStudy(Study[QuantalRequest]):
             (Column("lambda", "number", identifies=True), *profile_columns(players)),
             tuple(Row(name, {"lambda": name, **profile_values(p, players)}) for name, p in points),
             notes=(legend("qre.points", polished=POLISHED),),
-            lines=(_course(principal),),
+            lines=(course,),
         )
         return Report((first, _of_random(document, drawn)) if drawn else (first,))
 
@@ -226,12 +231,3 @@ def _of_random(document: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]
         legend("qre.random", same=SAME_PAYOFFS),
     )
     return Table(title, columns, tuple(rows), notes, lines=(said,))
-
-
-def _course(entry: Mapping[str, Any]) -> str:
-    turns = len(entry["turns"])
-    return (
-        f"Principal branch: {entry['points']} points to lambda {entry['lambda']:,g}"
-        f"{f', {turns} turning points' if turns else ''}, {seconds(entry['traced_cpu_s'])} of CPU; "
-        f"{entry['ending']}"
-    )

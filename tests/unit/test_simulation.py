@@ -15,10 +15,11 @@ from command import PLUGINS
 from eqbench.model.profile_json import parse_profile, profile_from_json
 from eqbench.model.realization import RealizationPlan
 from eqbench.report.terminal import plain_text, print_report
+from eqbench.requests import GivenProfile
 from eqbench.studies.flow.points import read_points
 from eqbench.studies.flow.simulate import SimulationStudy
 from eqbench.studies.frame import Session, StudyFolder
-from eqbench.studies.requests import GivenProfile, SimulationRequest
+from eqbench.studies.requests import SimulationRequest
 from eqbench.verification import verify
 
 UNIFORM = (GivenProfile("uniform", None),)
