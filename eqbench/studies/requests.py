@@ -149,7 +149,8 @@ class TraceRequest(StudyRequest):
     beyond: Annotated[
         float | None,
         Option(
-            "How far it may go outside the range and come back. What is there is not kept.",
+            "How far it may go outside the range and come back; 0 ends it where it leaves. What is "
+            "outside is not kept.",
             Number("LENGTH", most=1e9),
             default="the length of the range",
         ),
