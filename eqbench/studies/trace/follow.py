@@ -280,14 +280,14 @@ def _inside(continuation: Continuation, piece: Piece, value: float) -> list[Bran
     ]
 
 
-CHECKPOINT_S, REPORT_S = 5.0, 0.1
+CHECKPOINT_S, FLUSH_S, REPORT_S = 5.0, 1.0, 0.1
 
 
 def follow(setting: Setting, progress: Progress | None, session: Session) -> Progress:
     """Follow the branch from its start or where it was left, until it ends or must stop.
 
-    Every few seconds the new points are appended to their file and a checkpoint is written, and so
-    they are in the end. The progress says how it ended.
+    Points are appended to the file of points while it is followed, and every few seconds a
+    checkpoint is written; so is one in the end. The progress says how it ended.
 
     EqbenchError if the branch has no start, UsageError if the file of points does not fit the
     progress, StoreError if a file cannot be written.
@@ -301,7 +301,7 @@ def follow(setting: Setting, progress: Progress | None, session: Session) -> Pro
         session.tell(f"{setting.parameter} {at:.6f}, {progress.points:,} points")
 
     begun = time.perf_counter()
-    periods = {report: REPORT_S, trace.save: CHECKPOINT_S}
+    periods = {report: REPORT_S, trace.flush: FLUSH_S, trace.save: CHECKPOINT_S}
     done = dict.fromkeys(periods, begun)
     try:
         for piece in pieces(setting, progress.outside or progress.last):
@@ -425,7 +425,7 @@ class _Trace:
             progress.still.append(after)
 
     def write(self, point: BranchPoint) -> None:
-        """Add a point; it is in the file after the next `save`."""
+        """Add a point; it is in the file after the next `flush`."""
         progress, crossed = self.progress, self._crossed(point.value, point.behavior)
         free = point.behavior[self.actions].tolist()
         self.rows.append([crossed["parameter"], progress.arclength, *crossed["payoffs"], *free])
@@ -438,20 +438,20 @@ class _Trace:
         payoffs = self.model.at(value).expected_payoffs(behavior).tolist()
         return {"parameter": float(value), "payoffs": payoffs}
 
-    def save(self) -> None:
-        """Write the new points, then a checkpoint with what was spent since the last one.
-
-        StoreError if a file cannot be written.
-        """
-        progress, (wall, cpu, counts) = self.progress, self.clocks
+    def flush(self) -> None:
+        """Append the new points to their file and wait until the disk has them, or StoreError."""
         data = csv_text(self.rows).encode()
         self.rows.clear()
         with reported(self.file), self.file.open("ab") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        progress.size += len(data)
-        progress.checksum = zlib.crc32(data, progress.checksum)
+        self.progress.size += len(data)
+        self.progress.checksum = zlib.crc32(data, self.progress.checksum)
+
+    def save(self) -> None:
+        """Write a checkpoint, with what was spent since the last one."""
+        progress, (wall, cpu, counts) = self.progress, self.clocks
         self.clocks = self._look()
         progress.elapsed_s += self.clocks[0] - wall
         progress.cpu_s += self.clocks[1] - cpu
@@ -459,6 +459,7 @@ class _Trace:
             name: progress.statistics.get(name, 0) + count - counts.get(name, 0)
             for name, count in self.clocks[2].items()
         }
+        self.flush()
         progress.write(self.folder)
 
     def _look(self) -> tuple[float, float, dict[str, int]]:
