@@ -153,18 +153,6 @@ class Dop853(Integration):
         return ended
 
 
-def obstacle() -> str | None:
-    """Say why heyoka cannot be imported; None if it can, which takes a moment at first."""
-    try:
-        import heyoka  # noqa: F401
-    except Exception as error:  # whatever a broken installation raises
-        return (
-            f"heyoka is not installed, or broken ({type(error).__name__}: {error}); install it "
-            "with: pip install 'eqbench[ode]', or leave integrator=auto"
-        )
-    return None
-
-
 def refusal(game: Game, most: int = MOST_PRODUCTS) -> str | None:
     """Say why a game is not written out as expressions; None if it is."""
     largest = max(map(len, game.tree.infoset_actions), default=0)

@@ -400,7 +400,11 @@ def test_heyoka_is_left_where_it_does_not_fit_or_is_no_faster() -> None:
 
 @pytest.mark.parametrize(
     ("source", "cause"),
-    [("", "not installed"), ("import _that_is_gone", "that_is_gone"), ("raise OSError('x')", "x")],
+    [
+        ("", "import of heyoka"),
+        ("import _that_is_gone", "that_is_gone"),
+        ("raise OSError('x')", "x"),
+    ],
 )
 def test_heyoka_is_optional(source, cause, tmp_path, monkeypatch) -> None:
     (tmp_path / "heyoka.py").write_text(source)
