@@ -126,15 +126,6 @@ def perturbations(tableau: Any) -> np.ndarray:
     return values
 
 
-def test_cutting_into_chunks_changes_no_bit() -> None:
-    game = random_two_player_game(5, depth=8)
-    (_, whole), (_, pieces) = begin(game, 3), begin(game, 3)
-    total, status = complementarity.advance(whole, 10_000)
-    ended = [complementarity.advance(pieces, 3)[1] for _ in range(total // 3 + 1)]
-    assert ended[-1] == status == complementarity.SOLVED
-    np.testing.assert_array_equal(whole.entries, pieces.entries)
-
-
 # -- endings ------------------------------------------------------------------------------
 
 

@@ -19,7 +19,7 @@ from eqbench.model.builder import TreeBuilder
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.realization import RealizationPlan
-from eqbench.solver import Budget, Monitor
+from eqbench.solver import Budget
 
 GAMES = ["skp", "kuhn2", "rock_paper_scissors", "shapley", "jordan", "leduc"]
 INTEGRATORS = ["dop853", "heyoka"]
@@ -442,24 +442,6 @@ def test_average_is_that_of_realization_plans() -> None:
         assert np.abs(plan - mean).max() <= 5e-4
     assert np.abs(handed[0].probabilities - handed[1].probabilities).max() > 0.01
     assert np.abs(handed[2].probabilities - found[-1]).max() <= 1e-8
-
-
-@each_integrator
-def test_result_depends_on_the_seed_and_not_on_how_the_run_is_cut(integrator, monkeypatch) -> None:
-    def one_by_one(self):
-        for self.work in range(150):
-            yield self.work, 1, False
-        self.work = 150
-
-    solver = eqbench.load_solver(f"replicator(integrator={integrator},start=random)")
-    other, whole = (solve(solver, "kuhn2", seed, iterations=150) for seed in (1, 0))
-    monkeypatch.setattr(Monitor, "chunks", one_by_one)
-    pieces = solve(solver, "kuhn2", iterations=150)
-    for one, same in zip(whole.candidates, pieces.candidates, strict=True):
-        assert np.array_equal(one.profile.probabilities, same.profile.probabilities)
-    assert not np.array_equal(whole.last, other.last)
-    assert eqbench.load_solver("replicator").deterministic
-    assert not solver.deterministic
 
 
 @pytest.mark.parametrize(
