@@ -13,12 +13,6 @@ from solver_cases import Result, odd_games, run
 import eqbench
 from eqbench.equilibria import Identifier
 from eqbench.errors import SpecError, UsageError
-from eqbench.verification import Verifier
-
-
-def regrets(result: Result) -> list[float]:
-    verifier = Verifier(result.game.tree)
-    return [float(verifier.verify(c.profile).max_regret) for c in result.candidates]
 
 
 def profiles(result: Result) -> list[list[float]]:
@@ -51,10 +45,10 @@ def test_budget_that_ends_before_an_equilibrium_leaves_the_iterate() -> None:
     (candidate,) = result.candidates
     assert candidate.claim == "iterate"
     assert ((candidate.profile.probabilities > 0) & (candidate.profile.probabilities < 1)).any()
-    (regret,) = regrets(result)
+    (regret,) = result.regrets
     uniform = run("arclength", "kuhn3", iterations=1)  # the path begins at the center
     assert np.unique(profiles(uniform)).tolist() == [0.5]
-    assert regret < regrets(uniform)[0]
+    assert regret < uniform.regrets[0]
 
 
 def test_time_ends_the_search_with_what_was_found() -> None:
@@ -64,7 +58,7 @@ def test_time_ends_the_search_with_what_was_found() -> None:
     assert result.termination.reason == "converged"
     assert "before the budget ended" in result.termination.detail
     assert result.candidates
-    assert max(regrets(result)) <= EXACT
+    assert max(result.regrets) <= EXACT
 
 
 def test_game_that_does_not_fit_the_memory_is_refused_with_both_figures() -> None:
@@ -91,7 +85,7 @@ SKP = "skp(pot=67/20)"
 def test_solutions_of_skp_are_found(options: str, solutions: int) -> None:
     """Billingham 2017: at this pot they are solutions 2, 3 and 4."""
     result = run(f"arclength({options})", SKP)
-    assert max(regrets(result)) <= EXACT
+    assert max(result.regrets) <= EXACT
     found = [Identifier(result.game).identify(each.profile) for each in result.candidates]
     names = {identity.name for identity in found if identity}
     assert names <= {"skp:2", "skp:3", "skp:4"}
@@ -115,7 +109,7 @@ def test_games_of_all_kinds_are_solved_exactly(of: Any) -> None:
     result = run("arclength(starts=2,branch=false)", of)
     assert result.termination.reason == "converged"
     assert {candidate.claim for candidate in result.candidates} == {"equilibrium"}
-    assert max(regrets(result)) <= EXACT
+    assert max(result.regrets) <= EXACT
 
 
 def test_only_random_starts_depend_on_the_seed() -> None:

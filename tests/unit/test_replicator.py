@@ -9,7 +9,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
-from solver_cases import bimatrix, odd_games
+from solver_cases import bimatrix, odd_games, plans_of
 from solver_cases import run as solve
 from tree_walk import TreeWalk
 
@@ -18,7 +18,6 @@ from eqbench.errors import ProfileError, SolverUnavailableError, UsageError
 from eqbench.model.builder import TreeBuilder
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
-from eqbench.model.realization import RealizationPlan
 from eqbench.solver import Budget
 
 GAMES = ["skp", "kuhn2", "rock_paper_scissors", "shapley", "jordan", "leduc"]
@@ -432,12 +431,12 @@ def test_average_is_that_of_realization_plans() -> None:
     game = eqbench.load_game("kuhn2")
     flow, times = flow_of(game), np.linspace(0, 40, 4001)
     found = flow.behavior(flow.integrate(np.zeros(flow.choices.size), times).states)
-    plans = np.array([RealizationPlan.of(game.sequence_form, row).weights for row in found])
+    plans = np.array([plans_of(game, row) for row in found])
     handed = [each.profile for each in solve("replicator", game, iterations=40).candidates]
     for profile, since in zip(handed, (20, 0), strict=False):
         inside = plans[times >= since - 1e-9]
         mean = np.trapezoid(inside, dx=0.01, axis=0) / (40 - since)
-        plan = RealizationPlan.of(game.sequence_form, profile.probabilities).weights
+        plan = plans_of(game, profile.probabilities)
         # one state of a unit of time is taken; what is left comes from the two ends
         assert np.abs(plan - mean).max() <= 5e-4
     assert np.abs(handed[0].probabilities - handed[1].probabilities).max() > 0.01

@@ -109,9 +109,7 @@ def test_all_hands_over_each_equilibrium_once() -> None:
     found = sorted(candidate.profile.probabilities[0] for candidate in result.candidates)
     assert [0 < value < 1 for value in found] == [False, True, False]
     assert result.termination.detail == "3 different equilibria from 60 starts"
-    verifier = Verifier(result.game.tree)
-    for candidate in result.candidates:
-        assert verifier.verify(candidate.profile).max_regret <= 1e-12
+    assert max(result.regrets) <= 1e-12
 
 
 # -- how it ends without an equilibrium ---------------------------------------------------------
