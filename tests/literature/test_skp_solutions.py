@@ -45,6 +45,14 @@ def measured(values: dict[str, Any], *, exact: bool = True) -> Verification:
     return verify(tree, profile_from_json(tree, skp_profile(inside)))
 
 
+def choices_at(solution: Solution, pot: Fraction) -> tuple[list[dict[str, Any]], bool]:
+    """Frequencies at the corners and in the middle of a solution, and whether they are exact."""
+    try:
+        return solution.choices(pot), True
+    except IrrationalError:
+        return solution.choices(float(pot), exact=False), False
+
+
 def pots(solution: Solution) -> list[Fraction | float]:
     """Both ends, and pots between them; Fractions where all frequencies are rational."""
     if solution.name == "3":  # whose radical is rational at no other denominator below 3000
@@ -86,11 +94,8 @@ def test_no_equilibrium_just_outside_the_range(solution: Solution) -> None:
         if solution.ends[which] == "oo" or (sign < 0 and solution.end(which) == 2):
             continue  # SKP itself begins at pot 2
         pot = Fraction(solution.end(which)).limit_denominator(10**6) + sign * JUST_OUTSIDE
-        try:
-            regrets = [measured(values).max_regret for values in solution.choices(pot)]
-        except IrrationalError:
-            choices = solution.choices(float(pot), exact=False)
-            regrets = [measured(values, exact=False).max_regret for values in choices]
+        choices, exact = choices_at(solution, pot)
+        regrets = [measured(values, exact=exact).max_regret for values in choices]
         assert all(regret > 1e-9 for regret in regrets), (pot, regrets)
 
 
@@ -155,15 +160,6 @@ def belongs(point: Point, solution: Solution, pot: str) -> bool:
     return max(gaps) <= TOLERANCE and solution.admits(float(Fraction(pot)), free)
 
 
-def choices(solution: Solution, pot: str) -> list[list[float]]:
-    """Frequencies at the corners and in the middle of a published solution."""
-    try:
-        found = solution.choices(Fraction(pot))
-    except IrrationalError:
-        found = solution.choices(float(Fraction(pot)), exact=False)
-    return [[float(values[name]) for name in SKP_VARIABLES] for values in found]
-
-
 def is_in_hull(point: list[float], corners: list[np.ndarray]) -> bool:
     """Whether a point is a convex combination of others."""
     columns = np.vstack([np.transpose(corners), np.ones(len(corners))])
@@ -190,7 +186,10 @@ def test_what_is_found_is_published_and_what_is_published_is_found(pot: str) -> 
         assert any(belongs(point, solution, pot) for solution in published(pot)), point
     for solution in published(pot):
         corners = [point.frequencies for point in points if belongs(point, solution, pot)]
-        wanted = choices(solution, pot)
+        wanted = [
+            [float(values[name]) for name in SKP_VARIABLES]
+            for values in choices_at(solution, Fraction(pot))[0]
+        ]
         assert corners, solution.name
         assert wanted, solution.name
         assert all(is_in_hull(point, corners) for point in wanted), solution.name

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from solver_cases import bimatrix, odd_games, plans_of
+from solver_cases import bimatrix, odd_games, plans_of, with_payoffs
 
 import eqbench
 from eqbench.equilibria.known import known_sets
 from eqbench.errors import UsageError
-from eqbench.model.builder import TreeBuilder
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.verification import verify, verify_exactly
@@ -40,17 +40,11 @@ def minority_game() -> Game:
     which gives ``p = sqrt(2) - 1``; near it there is no other equilibrium.
     """
     gain = (1, 0, -2)
-    builder = TreeBuilder(["P1", "P2", "P3"])
-    root = builder.decision(None, 0, "", ["A", "B"])
-    for a in range(2):
-        second = builder.decision((root, a), 1, "", ["A", "B"])
-        for b in range(2):
-            third = builder.decision((second, b), 2, "", ["A", "B"])
-            for c in range(2):
-                others = (b + c, a + c, a + b)
-                payoffs = [gain[o] * m for o, m in zip(others, (a, b, c), strict=True)]
-                builder.terminal((third, c), payoffs)
-    return Game("minority", builder.tree())
+    rows = [
+        [gain[sum(moves) - move] * move for move in moves]
+        for moves in itertools.product(range(2), repeat=3)
+    ]
+    return with_payoffs(eqbench.load_game("random(players=3,actions=2)"), rows)
 
 
 ROOT = 2**0.5 - 1
