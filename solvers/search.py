@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -77,6 +78,16 @@ def chance_reach(tree: GameTree) -> FloatArray:
     reach = infoset_reach(tree, np.ones(tree.n_actions))
     # nodes that only other players' actions tell apart were counted several times
     return np.where(reach > 0, np.minimum(reach, 1.0), 1.0)
+
+
+def repeat(
+    monitor: Monitor, advance: Callable[[int, int], object], place: Callable[[], Any]
+) -> None:
+    """Call ``advance(start, count)`` until the budget or the target ends; snapshots are `place`."""
+    for start, count, due in monitor.chunks():
+        advance(start, count)
+        if due:
+            monitor.snapshot(place, work=start + count)
 
 
 def without_choice(game: Game, monitor: Monitor) -> Termination | None:

@@ -16,7 +16,7 @@ from eqbench.model import reference
 from eqbench.model.game import Game
 from eqbench.verification import verify
 
-cfr = importlib.import_module("eqbench.solvers.cfr")
+cfr = importlib.import_module("eqbench.solvers.cfr.methods")
 FULL_WIDTH = {
     name: eqbench.load_solver(name)
     for name in ("cfr", "cfr_plus", "cfr_linear", "dcfr", "pcfr_plus")
