@@ -21,6 +21,7 @@ from eqbench.model.compiled import kernel
 from eqbench.model.game import Game
 from eqbench.model.payoff_model import SequenceFormModel
 from eqbench.model.realization import shares
+from eqbench.model.reference import realization
 from eqbench.model.tree import FloatArray, IntArray
 
 
@@ -65,9 +66,7 @@ class PlanGame:
                 f"weights have shape {plans.shape}, finite: {np.isfinite(plans).all()}; give one "
                 f"finite weight for each of the {self.form.n_sequences} sequences"
             )
-        plans[: self.form.n_players] = 1.0
-        _make_feasible(self.form.block_start, self.form.parent, plans)
-        return plans
+        return realization(self.form, shares(self.form, np.maximum(plans, 0.0)))
 
     def values(self, plans: FloatArray, chosen: NDArray[np.int64]) -> FloatArray:
         """Values of all sequences, float64 (S,), with later play as `chosen` (I,) says.
@@ -125,28 +124,6 @@ class PlanGame:
     def _best_of_all(self) -> NDArray[np.int64]:
         """Choices (I,) that are still to be filled with the best sequences."""
         return np.full(self.form.n_infosets, -1)
-
-
-@kernel
-def _make_feasible(block_start: IntArray, parent: IntArray, weights: FloatArray) -> None:
-    """Turn `weights` (S,) into realization plans, in place.
-
-    Negative weights become 0; each information set shares out what leads there in the ratio of
-    its weights, equally where these are all 0.
-    """
-    for i in range(len(parent)):
-        first, last = block_start[i], block_start[i + 1]
-        total = 0.0
-        for s in range(first, last):
-            weights[s] = max(weights[s], 0.0)
-            total += weights[s]
-        above = weights[parent[i]]
-        for s in range(first, last):
-            if total > 0.0:
-                # the share first: of weights near the smallest floats the product would be 0
-                weights[s] = above * (weights[s] / total)
-            else:
-                weights[s] = above / (last - first)
 
 
 @kernel
