@@ -17,6 +17,7 @@ import numpy as np
 from eqbench.model.tree import FloatArray
 from eqbench.solver import Availability
 
+from ..search import importable
 from .program import Polynomial, Program, Size
 
 Ending = Literal["solved", "infeasible", "limit", "failed"]
@@ -112,13 +113,11 @@ class Gurobi:
     @cache
     def availability() -> Availability:
         """Whether gurobipy is installed and finds a license that is valid today."""
-        try:
-            import gurobipy as gp
-        except ImportError:
-            return Availability(
-                "missing",
-                "gurobipy is not installed; pip install 'eqbench[gurobi]', or backend=scip",
-            )
+        here = importable("gurobipy", "pip install 'eqbench[gurobi]', or backend=scip")
+        if here.state != "available":
+            return here
+        import gurobipy as gp
+
         try:
             with gp.Env(params={"OutputFlag": 0}):
                 return Availability()
@@ -240,14 +239,7 @@ class Scip:
 
     def availability(self) -> Availability:
         """Whether PySCIPOpt is installed."""
-        try:
-            import pyscipopt  # noqa: F401
-        except ImportError:
-            return Availability(
-                "missing",
-                "pyscipopt is not installed; pip install 'eqbench[scip]', or backend=gurobi",
-            )
-        return Availability()
+        return importable("pyscipopt", "pip install 'eqbench[scip]', or backend=gurobi")
 
     def admits(self, size: Size) -> Availability:
         """Any size."""

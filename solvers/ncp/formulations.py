@@ -70,11 +70,10 @@ def formulate(
     constant : what payoffs sum to, None if that varies; `constant_sum` needs it
     target : None for any equilibrium; its sequence is one of the compact game
     """
-    made = Formulated(game)
-    made.add_plans(eliminate=formulation == "elimination")
-    made.add_multipliers()
+    made = Formulated(game, eliminate=formulation == "elimination")
     if formulation == "constant_sum":
-        made.add_best_response_values()
+        for sequence in range(game.n_players, game.n_sequences):
+            made.program.require(made.gap(sequence), ">=")
     elif formulation == "mip":
         made.add_binaries()
     else:
@@ -93,8 +92,6 @@ class Formulated:
 
     Attributes
     ----------
-    program : Program
-    game : CompactGame
     weight, value : lists of s polynomials
         x, of degree one at most, and V of each sequence.
     multiplier : list of i polynomials
@@ -103,7 +100,7 @@ class Formulated:
         r by sequence, where the formulation has any.
     """
 
-    def __init__(self, game: CompactGame) -> None:
+    def __init__(self, game: CompactGame, *, eliminate: bool) -> None:
         self.game, self.program = game, Program()
         self.weight: list[Polynomial] = []
         self.slack: dict[int, Polynomial] = {}
@@ -112,6 +109,10 @@ class Formulated:
         for infoset, above in enumerate(game.parent):
             self.below[above].append(infoset)
             self.infoset_of[game.sequences(infoset)] = infoset
+        self._add_plans(eliminate=eliminate)
+        # empty sequences have multipliers if they are variables
+        self.root = [self.program.variable() for _ in range(game.n_players * game.rooted)]
+        self.multiplier = [self.program.variable() for _ in range(game.n_infosets)]
 
     def weights(self, values: FloatArray) -> FloatArray:
         """Weights of the game's own sequences, float64 (S,), from variables (V,)."""
@@ -121,7 +122,7 @@ class Formulated:
         ]
         return self.game.weights(np.array(found))
 
-    def add_plans(self, *, eliminate: bool) -> None:
+    def _add_plans(self, *, eliminate: bool) -> None:
         """Variables x >= 0 with E x = e; then all V."""
         game, program = self.game, self.program
         for _ in range(game.n_players):
@@ -147,12 +148,6 @@ class Formulated:
                     others = products.of_others(column, player)
                     self.value[column[player]].add(others, payoff)
 
-    def add_multipliers(self) -> None:
-        """Variables lambda, also those of empty sequences if these are variables."""
-        if self.game.rooted:
-            self.root = [self.program.variable() for _ in range(self.game.n_players)]
-        self.multiplier = [self.program.variable() for _ in range(self.game.n_infosets)]
-
     def value_of(self, player: int) -> Polynomial:
         """Best-response value of a player: the multiplier of the empty sequence."""
         return self.root[player] if self.game.rooted else self._continued(player)
@@ -162,16 +157,11 @@ class Formulated:
         later = total(self.multiplier[infoset] for infoset in self.below[sequence])
         return later.add(self.value[sequence])
 
-    def _gap(self, sequence: int) -> Polynomial:
+    def gap(self, sequence: int) -> Polynomial:
         """How much less a sequence is worth than the best at its information set."""
         infoset = self.infoset_of[sequence]
         best = self.root[sequence] if infoset < 0 else self.multiplier[infoset]
         return Polynomial(best).add(self._continued(sequence), -1.0)
-
-    def add_best_response_values(self) -> None:
-        """Multipliers at least as large as the values of sequences."""
-        for sequence in range(self.game.n_players, self.game.n_sequences):
-            self.program.require(self._gap(sequence), ">=")
 
     def _add_slacks(self) -> None:
         """Variables r, with the equations that define them."""
@@ -179,21 +169,21 @@ class Formulated:
         for sequence in range(0 if game.rooted else game.n_players, game.n_sequences):
             self.slack[sequence] = self.program.variable(0.0)
         for sequence, variable in self.slack.items():
-            gap = self._gap(sequence).add(variable, -1.0)
+            gap = self.gap(sequence).add(variable, -1.0)
             self.program.require(gap, count_as_quadratic=game.rooted)
 
     def add_complementarity(self, *, aggregated: bool) -> None:
         """Slacks r, and x r = 0 for each sequence or for all of a player together."""
         self._add_slacks()
-        of_player: list[list[Polynomial]] = [[] for _ in range(self.game.n_players)]
+        sums = [Polynomial() for _ in range(self.game.n_players * aggregated)]
         for sequence, variable in self.slack.items():
             product = self.weight[sequence].times(variable)
-            of_player[self._owner(sequence)].append(product)
-            if not aggregated:
+            if aggregated:
+                sums[self._owner(sequence)].add(product)
+            else:
                 self.program.require(product)
-        if aggregated:
-            for products in of_player:
-                self.program.require(total(products), "<=")
+        for products in sums:
+            self.program.require(products, "<=")
 
     def add_binaries(self) -> None:
         """Slacks r, and binaries so that each strategy has no probability or no regret."""
@@ -250,12 +240,6 @@ class Products:
     outside of it, are products of two such quantities; where one is multiplied once more it
     becomes a variable of its own. With four players these are the variables ``w_12 = x_1 x_2``
     and ``w_34 = x_3 x_4`` of Ganzfried 2025, section 2; with two and three there are none.
-
-    Parameters
-    ----------
-    program : takes the new variables and their definitions
-    weights : weight of each sequence, of degree one at most
-    n_players : N
     """
 
     def __init__(self, program: Program, weights: Sequence[Polynomial], n_players: int) -> None:

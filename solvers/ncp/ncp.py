@@ -14,8 +14,7 @@ from eqbench.model.sequence_form import SequenceForm
 from eqbench.model.tree import FloatArray
 from eqbench.solver import Availability, Candidate, Monitor, Termination
 
-from ..polish.plan_game import PlanGame
-from ..polish.plans import Polished, measured, polish, warm_up_polish
+from ..polish.plans import PlanGame, Polished, measured, polish, warm_up_polish
 from ..search import memory_refusal
 from ..sequence_lp import ROUNDING, payoff_sums
 from .backends import Answer, Gurobi, Limits, Scip, backends, choose
@@ -241,7 +240,7 @@ def _position(kind: str, name: str, labels: tuple[str, ...]) -> int:
 def constant_sum(game: Game) -> float | None:
     """What the payoffs of all players sum to, None if that varies."""
     lowest, highest = payoff_sums(game.sequence_form)
-    close = highest - lowest <= ROUNDING * abs(game.tree.payoffs.table).max()
+    close = highest - lowest <= ROUNDING * game.tree.largest_payoff
     return (lowest + highest) / 2 if close else None
 
 
@@ -263,10 +262,7 @@ class SetUp:
 
     Attributes
     ----------
-    formulated : Formulated
-    backend
-        The one that takes it, if `available` says so.
-    available : Availability
+    backend : the one that takes it, if `available` says so
     figures : what presolve did, and the sizes of the program
     unit : payoff that is 1 in the program
     target : what is optimized, None for nothing
@@ -439,12 +435,7 @@ class ProgramRun:
         return errors * self._options.feasibility * max(made.unit, self._plans.scale)
 
     def _hand_over(self, weights: FloatArray, allowed: float) -> None:
-        """The backend's own point, and what polishing made of it if that is better.
-
-        Parameters
-        ----------
-        allowed : the regret up to which the backend's own point is what it says, in payoff units
-        """
+        """The backend's own point, claimed to `allowed`, and a better one that polishing made."""
         monitor = self._monitor
         best = raw = measured(self._plans, self._plans.feasible(weights))
         monitor.record(raw_max_regret=raw.regret)

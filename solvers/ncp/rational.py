@@ -26,10 +26,10 @@ from eqbench.model.reference import realization
 from eqbench.model.sequence_form import last_sequences
 from eqbench.model.tree import FloatArray
 
-from ..polish.plan_game import PlanGame
 from ..polish.plans import (
     Equations,
     Held,
+    PlanGame,
     Polished,
     corrected,
     held_rows,
@@ -114,15 +114,10 @@ def settle(
     stop: Callable[[], bool],
     rng: np.random.Generator | None = None,
 ) -> tuple[Polished, Held]:
-    """An equilibrium near `start` with simple fractions for all frequencies that can be chosen.
+    """An equilibrium near `start` with simple fractions for what can be chosen, and these.
 
-    Also what these are.
-
-    Parameters
-    ----------
-    order : players in the order in which their frequencies are set
-    stop : gives up if true; the rest is not simple then
-    rng : chooses the fractions; unless given, they are near those of `start`
+    They are set player by player in some `order` and, unless `rng` chooses them, near those of
+    `start`. If `stop` gives up, the rest is not simple.
     """
     held: Held = ()
     present = start
@@ -157,7 +152,6 @@ def _free_sequences(game: PlanGame, present: Polished, held: Held) -> list[int]:
 
 
 def _equations(game: PlanGame, present: Polished, held: Held) -> Equations:
-    """The equations of what is played."""
     played = present.weights > 0
     return Equations(game, present.weights, played, played, held)
 
@@ -210,7 +204,7 @@ def read_digits(
     game: PlanGame, exact: ExactGame, near: Polished, held: Held
 ) -> tuple[Fraction, ...] | None:
     """The equilibrium whose frequencies are simple in many digits, if there is one."""
-    weights = refined(exact, _equations(game, near, held), near.weights, FREE)
+    weights = refined(exact, _equations(game, near, held), near.weights)
     if weights is None:
         return None
     weights[weights < NOTHING] = 0
@@ -276,23 +270,16 @@ ROUNDS = 60
 KEPT_BITS = 60
 
 
-def refined(
-    exact: ExactGame, equations: Equations, plans: FloatArray, rank_tolerance: float
-) -> NDArray | None:
+def refined(exact: ExactGame, equations: Equations, plans: FloatArray) -> NDArray | None:
     """Weights (S,) as integers over ``2**BITS`` that solve the equations to nearly all bits.
 
-    By iterative refinement: what is left of the equations is computed exactly, the steps with
-    the derivatives of the floats. Each round adds about as many digits as the first solution has
-    right. None if that does not converge, or to weights that are negative.
-
-    Parameters
-    ----------
-    plans : float64 (S,)
-        The solution to the digits of floats.
-    rank_tolerance : share of the largest singular value below which one counts as 0
+    By iterative refinement of a solution in floats (S,): what is left of the equations is
+    computed exactly, the steps with the derivatives of the floats. Each round adds about as many
+    digits as the first solution has right. None if that does not converge, or to weights that
+    are negative.
     """
     matrix, scale = equations.scaled(plans)
-    inverse = np.linalg.pinv(matrix, rcond=rank_tolerance)
+    inverse = np.linalg.pinv(matrix, rcond=FREE)
     weights = np.array([int(Fraction(float(w)) * 2**BITS) for w in plans], dtype=object)
     for _ in range(ROUNDS):
         left = exact.left(equations, weights)
@@ -344,11 +331,8 @@ class ExactGame:
         if any(min(row) < 0 or sum(row) != 1 for row in rows):
             return False
         plans = realization(form, behavior[n:])
-        # integers, each player's plan times a factor of its own
-        for p in range(n):
-            own = form.sequence_player == p
-            factor = lcm(*(x.denominator for x in plans[own]))
-            plans[own] = np.array([int(x * factor) for x in plans[own]], dtype=object)
+        common = lcm(*(x.denominator for x in plans))
+        plans = np.array([int(x * common) for x in plans], dtype=object)
         direct = self.direct_values(plans)
         best = direct.copy()
         for i in reversed(range(form.n_infosets)):
@@ -360,7 +344,7 @@ class ExactGame:
     def direct_values(self, plans: NDArray) -> NDArray:
         """Values of sequences over the terminals that end in them, object (S,).
 
-        From whole plans (S,); in units of `factor`, and of the other players' factors.
+        From whole plans (S,); in units of `factor`, and of the plans.
         """
         values = np.zeros(len(plans), dtype=object)
         reach = plans[self.form.columns]

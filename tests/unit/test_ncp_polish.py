@@ -18,7 +18,7 @@ from eqbench.model.realization import RealizationPlan
 from eqbench.verification import verify
 
 polishing = importlib.import_module("eqbench.solvers.polish.plans")
-PlanGame = importlib.import_module("eqbench.solvers.polish.plan_game").PlanGame
+PlanGame = polishing.PlanGame
 
 GAMES = (
     "kuhn2",
